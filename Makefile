@@ -1,0 +1,118 @@
+# gslb: `make help` lists the targets. Needs Go 1.26, git and make; what else a
+# target wants it installs under .tools/ through the Go module proxy.
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+MODULES  := shared overwatch agent gslbctl packaging/launcher integration
+PROGRAMS := gslb-overwatch gslb-agent gslbctl gslb
+GOLANGCI := .tools/golangci-lint-v2.15.0
+GO       ?= go
+
+# A module's version is its newest tag <module>/vX.Y.Z; before the first one it is 0.0.0.
+version   = $(shell git describe --tags --match '$(1)/v*' 2>/dev/null | sed 's,^$(1)/v,,' | grep . || echo 0.0.0-dev)
+COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+# The commit's own time, so that two builds of one commit are the same bytes.
+DATE     := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)
+INFO     := gslb.internal/shared/buildinfo
+ldflags   = -s -w -X $(INFO).version=$(call version,$(1)) -X $(INFO).commit=$(COMMIT) -X $(INFO).date=$(DATE)
+build     = CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(call ldflags,$(1))'
+
+module_gslb-overwatch := overwatch
+module_gslb-agent     := agent
+module_gslbctl        := gslbctl
+module_gslb           := packaging/launcher
+main_gslb-overwatch   := ./overwatch/cmd/gslb-overwatch
+main_gslb-agent       := ./agent/cmd/gslb-agent
+main_gslbctl          := ./gslbctl/cmd/gslbctl
+main_gslb             := ./packaging/launcher
+
+# The race detector needs a C compiler. Without one the tests still run, and say so.
+RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race)
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.PHONY: check-tools
+check-tools:
+	@command -v $(GO) >/dev/null || { echo "Go is missing: install Go 1.26 or later from https://go.dev/dl/ and put it on PATH"; exit 1; }
+	@command -v git >/dev/null || { echo "git is missing: install it with your package manager (Debian: apt-get install git)"; exit 1; }
+
+.PHONY: build
+build: check-tools ## build gslb-overwatch, gslb-agent, gslbctl and gslb into bin/
+	@mkdir -p bin
+	@for p in $(PROGRAMS); do $(MAKE) --no-print-directory bin/$$p || exit 1; done
+
+.PHONY: $(addprefix bin/,$(PROGRAMS))
+$(addprefix bin/,$(PROGRAMS)): bin/%:
+	@$(call build,$(module_$*)) -o $@ $(main_$*)
+
+.PHONY: run
+run: build ## start a demo cluster on loopback and watch failover live
+	@$(GO) run ./integration/cmd/demo -bin bin
+
+.PHONY: test
+test: check-tools test-unit test-integration ## run every test: units with the race detector, then real processes
+
+.PHONY: test-unit
+test-unit: check-tools ## vet and unit tests of every module
+	@if [ -z "$(RACE)" ]; then \
+	  if [ "$${CI:-}" = true ]; then echo "no C compiler, so no race detector: install one (Debian: apt-get install gcc)"; exit 1; fi; \
+	  echo "note: no C compiler found, tests run without the race detector (Debian: apt-get install gcc)"; fi
+	@for m in $(filter-out integration,$(MODULES)); do \
+	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 10m ./...) || exit 1; \
+	  echo "   $$m took $$((SECONDS-s)) s"; done
+	@if [ -n "$(RACE)" ]; then echo "== allocation promises (they cannot be held under the race detector)"; \
+	  $(GO) test -timeout 5m -run 'Alloc' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; fi
+
+.PHONY: test-integration
+test-integration: build ## black-box tests with real processes, import walls, dead code
+	@s=$$SECONDS; cd integration && $(GO) vet ./... && GSLB_BIN=$(CURDIR)/bin $(GO) test -timeout 25m ./... ; \
+	  echo "   integration took $$((SECONDS-s)) s"
+
+.PHONY: fuzz
+FUZZTIME ?= 10s
+fuzz: check-tools ## run every fuzz target for FUZZTIME (10s)
+	@for m in $(MODULES); do (cd $$m && for p in $$($(GO) list ./...); do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+	  echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done) || exit 1; done
+
+.PHONY: bench
+bench: check-tools ## run the Go benchmarks of the latency and rate promises
+	@for m in overwatch shared agent; do (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./... | grep -vE 'no test files|^ok|^PASS') || exit 1; done
+
+$(GOLANGCI):
+	@echo "building golangci-lint $(@:.tools/golangci-lint-%=%) into .tools/ (once, some minutes)"
+	@GOWORK=off GOFLAGS= GOBIN=$(CURDIR)/.tools $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(@:.tools/golangci-lint-%=%)
+	@mv .tools/golangci-lint $@
+
+.PHONY: lint
+lint: check-tools $(GOLANGCI) ## gofmt and golangci-lint (pinned, built on first use)
+	@for m in $(MODULES); do echo "== lint $$m"; (cd $$m && $(CURDIR)/$(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+
+.PHONY: vulncheck
+vulncheck: check-tools ## look for known vulnerabilities (asks vuln.go.dev)
+	@for m in $(MODULES); do (cd $$m && $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...) || exit 1; done
+
+.PHONY: dist
+dist: check-tools ## static binaries as tar archives with checksums in dist/
+	@rm -rf dist && mkdir -p dist
+	@set -e; pack() { p=$$1; os=$$2; arch=$$3; v=$$4; pkg=$$5; ext=; [ $$os = windows ] && ext=.exe; \
+	  d=dist/work/$${p}_$${v}_$${os}_$${arch}; mkdir -p $$d; \
+	  GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
+	    -ldflags "-s -w -X $(INFO).version=$$v -X $(INFO).commit=$(COMMIT) -X $(INFO).date=$(DATE)" -o $$d/$$p$$ext $$pkg; \
+	  cp README.md $$d/; \
+	  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime='$(DATE)' -C dist/work -cf - $$(basename $$d) | gzip -9n > dist/$$(basename $$d).tar.gz; \
+	  echo "  dist/$$(basename $$d).tar.gz"; }; \
+	for arch in amd64 arm64; do \
+	  pack gslb-overwatch linux $$arch $(call version,overwatch) $(main_gslb-overwatch); \
+	  pack gslb-agent linux $$arch $(call version,agent) $(main_gslb-agent); \
+	  pack gslb linux $$arch $(call version,packaging/launcher) $(main_gslb); \
+	  for os in linux darwin windows; do pack gslbctl $$os $$arch $(call version,gslbctl) $(main_gslbctl); done; \
+	done
+	@rm -rf dist/work && cd dist && sha256sum *.tar.gz > SHA256SUMS && echo "  dist/SHA256SUMS"
+
+.PHONY: clean
+clean: ## remove what the build made
+	@rm -rf bin dist
