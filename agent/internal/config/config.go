@@ -1,0 +1,108 @@
+// Package config is the configuration of an agent: its keys, their defaults and what they may be. It reads files
+// and nothing else: no network, no clock. A *Config is never changed after Load returned it, so it may be read from
+// any goroutine.
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/shared/logging"
+	"gslb.internal/shared/settings"
+)
+
+// Mode is the value of the key `mode` in an agent's configuration.
+const Mode = "agent"
+
+// Config is one agent's configuration; its fields mirror the keys of the files.
+type Config struct {
+	Mode    string         `key:"mode"`
+	DataDir string         `key:"data_dir"`
+	Agent   Agent          `key:"agent"`
+	Logging logging.Config `key:"logging"`
+	Metrics Metrics        `key:"metrics"`
+
+	report *settings.Report
+}
+
+// Agent is who the agent is, what it watches and whom it tells.
+type Agent struct {
+	Identity   Identity   `key:"identity"`
+	DataDir    string     `key:"data_dir"` // moved to Config.DataDir by Load
+	Backends   []Backend  `key:"backends"`
+	Predictive Predictive `key:"predictive"`
+	Gossip     Gossip     `key:"gossip"`
+	Heartbeat  Heartbeat  `key:"heartbeat"`
+}
+
+// Identity says who the agent is and what proves it.
+type Identity struct {
+	ServiceToken  settings.Secret            `key:"service_token"`  // for every service without its own
+	ServiceTokens map[string]settings.Secret `key:"service_tokens"` // service to token
+	Region        string                     `key:"region"`
+	AgentID       string                     `key:"agent_id"` // default: region, host name, data directory
+}
+
+// Backend is one thing the agent watches.
+type Backend struct {
+	settings.Position
+	Service     string       `key:"service"`
+	Address     netip.Addr   `key:"address"`
+	Port        uint16       `key:"port"`
+	Weight      int          `key:"weight"`
+	HealthCheck *HealthCheck `key:"health_check"`
+}
+
+// HealthCheck is how a backend is probed.
+type HealthCheck struct {
+	Type               string        `key:"type"` // http, https or tcp
+	Path               string        `key:"path"`
+	Host               string        `key:"host"`
+	Address            netip.Addr    `key:"address"` // probe here instead of the backend's address
+	Interval           time.Duration `key:"interval"`
+	Timeout            time.Duration `key:"timeout"`
+	FailureThreshold   int           `key:"failure_threshold"`
+	SuccessThreshold   int           `key:"success_threshold"`
+	ServerName         string        `key:"server_name"` // https: name in the certificate; default: host
+	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
+}
+
+// Predictive is the early warning before checks fail.
+type Predictive struct {
+	Enabled       bool          `key:"enabled"`
+	CheckInterval time.Duration `key:"check_interval"`
+	CPU           Resource      `key:"cpu"`
+	Memory        Resource      `key:"memory"`
+	ErrorRate     ErrorRate     `key:"error_rate"`
+}
+
+// Resource is the threshold of one resource of the host.
+type Resource struct {
+	Threshold     float64       `key:"threshold"` // percent
+	BleedDuration time.Duration `key:"bleed_duration"`
+}
+
+// ErrorRate is the threshold of failing checks.
+type ErrorRate struct {
+	Threshold     float64       `key:"threshold"` // errors per minute
+	Window        time.Duration `key:"window"`
+	BleedDuration time.Duration `key:"bleed_duration"`
+}
+
+// Gossip is how the overwatch nodes are reached.
+type Gossip struct {
+	EncryptionKey  settings.Secret `key:"encryption_key"`
+	OverwatchNodes []string        `key:"overwatch_nodes"` // host:port
+}
+
+// Heartbeat is how often the agent reports its whole state.
+type Heartbeat struct {
+	Interval        time.Duration `key:"interval"`
+	MissedThreshold int           `key:"missed_threshold"`
+}
+
+// Metrics is the Prometheus endpoint.
+type Metrics struct {
+	Enabled bool   `key:"enabled"`
+	Address string `key:"address"`
+}

@@ -1,0 +1,138 @@
+// Package config is the configuration of an overwatch node: its keys, their defaults and what they may be.
+// It reads files and nothing else: no network, no clock. A *Config is never changed after Load returned it, so it
+// may be read from any goroutine.
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/shared/logging"
+	"gslb.internal/shared/settings"
+)
+
+// Mode is the value of the key `mode` in an overwatch node's configuration.
+const Mode = "overwatch"
+
+// Config is one overwatch node's configuration; its fields mirror the keys of the files.
+type Config struct {
+	Mode      string         `key:"mode"`
+	DataDir   string         `key:"data_dir"`
+	Overwatch Overwatch      `key:"overwatch"`
+	DNS       DNS            `key:"dns"`
+	Regions   []Region       `key:"regions"`
+	Domains   []Domain       `key:"domains"`
+	Logging   logging.Config `key:"logging"`
+	Metrics   Metrics        `key:"metrics"`
+	API       API            `key:"api"`
+
+	report *settings.Report
+}
+
+// Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.
+type Overwatch struct {
+	Identity      Identity                   `key:"identity"`
+	DataDir       string                     `key:"data_dir"` // moved to Config.DataDir by Load
+	AgentTokens   map[string]settings.Secret `key:"agent_tokens"`
+	AgentPolicies map[string]AgentPolicy     `key:"agent_policies"`
+	Gossip        Gossip                     `key:"gossip"`
+	Validation    Validation                 `key:"validation"`
+	Stale         Stale                      `key:"stale"`
+	DNSSEC        DNSSEC                     `key:"dnssec"`
+	Geolocation   Geolocation                `key:"geolocation"`
+}
+
+// Identity says who this node is.
+type Identity struct {
+	NodeID string `key:"node_id"` // default: the host name
+	Region string `key:"region"`
+}
+
+// AgentPolicy narrows what agents of one service may claim.
+type AgentPolicy struct {
+	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"` // where backends may be; empty means anywhere
+}
+
+// Gossip is how agents reach this node.
+type Gossip struct {
+	BindAddress            string            `key:"bind_address"`
+	EncryptionKey          settings.Secret   `key:"encryption_key"`
+	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
+	ProbeInterval          time.Duration     `key:"probe_interval"`
+	ProbeTimeout           time.Duration     `key:"probe_timeout"`
+	GossipInterval         time.Duration     `key:"gossip_interval"`
+	Seeds                  []string          `key:"seeds"` // host:port of other overwatch nodes
+}
+
+// Validation is the node's own checking of backends.
+type Validation struct {
+	Enabled       bool          `key:"enabled"`
+	CheckInterval time.Duration `key:"check_interval"`
+	CheckTimeout  time.Duration `key:"check_timeout"`
+}
+
+// Stale is when an agent's silence counts.
+type Stale struct {
+	Threshold   time.Duration `key:"threshold"`
+	RemoveAfter time.Duration `key:"remove_after"`
+}
+
+// DNSSEC is signing.
+type DNSSEC struct {
+	Enabled                bool    `key:"enabled"`
+	Algorithm              string  `key:"algorithm"`
+	SecurityAcknowledgment string  `key:"security_acknowledgment"` // required when not enabled
+	Denial                 string  `key:"denial"`                  // nsec or nsec3
+	KeySync                KeySync `key:"key_sync"`
+}
+
+// KeySync is the exchange of signing keys with other overwatch nodes.
+type KeySync struct {
+	Peers        []string        `key:"peers"` // base URLs of the peers' HTTP API
+	PollInterval time.Duration   `key:"poll_interval"`
+	Timeout      time.Duration   `key:"timeout"`
+	Secret       settings.Secret `key:"secret"`
+}
+
+// Geolocation places clients in regions.
+type Geolocation struct {
+	DatabasePath   string          `key:"database_path"`
+	DefaultRegion  string          `key:"default_region"`
+	ECSEnabled     bool            `key:"ecs_enabled"`
+	CustomMappings []CustomMapping `key:"custom_mappings"`
+}
+
+// CustomMapping places the clients of one network in a region, before any database is asked.
+type CustomMapping struct {
+	settings.Position
+	CIDR    netip.Prefix `key:"cidr"`
+	Region  string       `key:"region"`
+	Comment string       `key:"comment"`
+}
+
+// Metrics is the Prometheus endpoint.
+type Metrics struct {
+	Enabled bool   `key:"enabled"`
+	Address string `key:"address"`
+}
+
+// API is the HTTP API.
+type API struct {
+	Enabled           bool           `key:"enabled"`
+	Address           string         `key:"address"`
+	AllowedNetworks   []netip.Prefix `key:"allowed_networks"`
+	AllowedHosts      []string       `key:"allowed_hosts"`
+	TrustProxyHeaders bool           `key:"trust_proxy_headers"`
+	MaxConnections    int            `key:"max_connections"`
+	EnableCORS        bool           `key:"enable_cors"`
+	CORS              CORS           `key:"cors"`
+}
+
+// CORS is what browsers of other origins may do.
+type CORS struct {
+	AllowedOrigins   []string `key:"allowed_origins"`
+	AllowedMethods   []string `key:"allowed_methods"`
+	AllowedHeaders   []string `key:"allowed_headers"`
+	AllowCredentials bool     `key:"allow_credentials"`
+	MaxAge           int      `key:"max_age"` // seconds
+}

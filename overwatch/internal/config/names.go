@@ -1,0 +1,81 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/shared/settings"
+)
+
+// DNS is what is served and where.
+type DNS struct {
+	ListenAddress     []string `key:"listen_address"` // one address or a list
+	DefaultTTL        int      `key:"default_ttl"`    // seconds
+	ReturnLastHealthy bool     `key:"return_last_healthy"`
+	Zones             []Zone   `key:"zones"`
+}
+
+// Zone is one zone this node is authoritative for: in the file either its name alone or all of its keys.
+type Zone struct {
+	settings.Position
+	Name        string   `key:"name"`
+	Nameservers []string `key:"nameservers"`
+	Admin       string   `key:"admin"`   // mail address or domain name form, for the SOA
+	Records     []string `key:"records"` // lines of a zone file
+}
+
+// Region is a place with servers in it, and which clients it is near to.
+type Region struct {
+	settings.Position
+	Name        string       `key:"name"`
+	Countries   []string     `key:"countries"`  // ISO 3166-1 alpha-2, upper case
+	Continents  []string     `key:"continents"` // AF AN AS EU NA OC SA
+	Latitude    *float64     `key:"latitude"`
+	Longitude   *float64     `key:"longitude"`
+	Servers     []Server     `key:"servers"`
+	HealthCheck *HealthCheck `key:"health_check"` // for servers without their own
+}
+
+// Server is a backend that the configuration declares.
+type Server struct {
+	settings.Position
+	Address     netip.Addr   `key:"address"`
+	Port        uint16       `key:"port"`
+	Weight      int          `key:"weight"`
+	Service     string       `key:"service"` // the domain it belongs to; empty: every domain that lists the region
+	Host        string       `key:"host"`    // Host header of its http checks
+	HealthCheck *HealthCheck `key:"health_check"`
+}
+
+// Domain is one name whose answers are steered.
+type Domain struct {
+	settings.Position
+	Name              string        `key:"name"`
+	RoutingAlgorithm  string        `key:"routing_algorithm"`
+	Regions           []string      `key:"regions"`
+	TTL               int           `key:"ttl"` // seconds; 0: dns.default_ttl
+	MaxAnswers        int           `key:"max_answers"`
+	OnAllDown         string        `key:"on_all_down"` // servfail, last_healthy, all; empty: as dns.return_last_healthy says
+	FailoverThreshold int           `key:"failover_threshold"`
+	LatencyConfig     LatencyConfig `key:"latency_config"`
+}
+
+// LatencyConfig tunes routing by latency.
+type LatencyConfig struct {
+	SmoothingFactor float64 `key:"smoothing_factor"`
+	MaxLatencyMs    int     `key:"max_latency_ms"`
+	MinSamples      int     `key:"min_samples"`
+}
+
+// HealthCheck is how a backend is probed.
+type HealthCheck struct {
+	Type               string        `key:"type"` // http, https or tcp
+	Path               string        `key:"path"`
+	Host               string        `key:"host"`
+	Interval           time.Duration `key:"interval"`
+	Timeout            time.Duration `key:"timeout"`
+	FailureThreshold   int           `key:"failure_threshold"`
+	SuccessThreshold   int           `key:"success_threshold"`
+	ServerName         string        `key:"server_name"` // https: name in the certificate; default: host
+	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
+}

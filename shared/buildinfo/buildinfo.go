@@ -1,0 +1,44 @@
+// Package buildinfo says what was built: the version from the module's tag, the commit and the date, as the linker
+// was told them, and where it was told nothing, what the Go toolchain recorded by itself.
+package buildinfo
+
+import (
+	"cmp"
+	"runtime"
+	"runtime/debug"
+)
+
+// Set by -ldflags "-X gslb.internal/shared/buildinfo.version=...", and never written afterwards.
+var version, commit, date string
+
+// Development is the version of a binary that was built without one.
+const Development = "0.0.0-dev"
+
+// Info describes a binary. Its fields are those of GET /api/v1/version.
+type Info struct {
+	Version   string
+	GoVersion string
+	GitCommit string // "unknown" when built outside a repository
+	BuildDate string // RFC 3339; "unknown" when neither the linker nor the repository told
+}
+
+// Get returns the description of the running binary.
+func Get() Info {
+	var revision, changed string
+	if build, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range build.Settings {
+			switch s.Key {
+			case "vcs.revision":
+				revision = s.Value
+			case "vcs.time":
+				changed = s.Value
+			}
+		}
+	}
+	return Info{
+		Version:   cmp.Or(version, Development),
+		GoVersion: runtime.Version(),
+		GitCommit: cmp.Or(commit, revision, "unknown"),
+		BuildDate: cmp.Or(date, changed, "unknown"),
+	}
+}

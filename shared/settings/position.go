@@ -1,0 +1,21 @@
+package settings
+
+import "strconv"
+
+// Position is where something stands in the configuration. A list element's struct that embeds a Position is
+// given the place where that element begins. The zero Position means "not from a file".
+type Position struct {
+	File string `json:"-"` // as the file was opened: the path given, or the path its includes line led to
+	Line int    `json:"-"` // counted from 1
+}
+
+// String is "file:line", or nothing for the zero Position.
+func (p Position) String() string {
+	if p.File == "" {
+		return ""
+	}
+	if p.Line == 0 {
+		return p.File
+	}
+	return p.File + ":" + strconv.Itoa(p.Line)
+}

@@ -1,0 +1,41 @@
+package settings
+
+import "strings"
+
+// Problem is one thing that is wrong with a configuration, told so that it can be put right without reading code.
+type Problem struct {
+	File    string // empty when the problem is not in a file, as with an environment variable
+	Line    int    // counted from 1; 0 when unknown
+	Key     string // full path with indices: domains[2].regions[0]
+	Value   string // what was found; empty for what is missing and for secrets
+	Message string // what is wrong and what would be right
+}
+
+// String is one line: where, which key, what was found, what would be right.
+func (p Problem) String() string {
+	var b strings.Builder
+	for _, part := range []string{Position{p.File, p.Line}.String(), p.Key} {
+		if part != "" {
+			b.WriteString(part)
+			b.WriteString(": ")
+		}
+	}
+	if p.Value != "" {
+		b.WriteString(quoteValue(p.Value))
+		b.WriteString(": ")
+	}
+	b.WriteString(p.Message)
+	return b.String()
+}
+
+// Problems is every problem of a configuration, in the order of files and lines. It is an error when not empty.
+type Problems []Problem
+
+// Error has one line per problem.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,30 @@
+package settings
+
+import "strconv"
+
+// redacted stands for the value of a secret wherever a value would be printed.
+const redacted = "[redacted]"
+
+// Secret is a configuration value that must not be shown: it prints, formats and encodes as "[redacted]"
+// (as nothing when empty), so a Config can be logged or sent over the API without thinking about it.
+// A struct field of this type, or a map whose values are of this type, makes its key a secret key: it may
+// also come from an environment variable or from the file named by <key>_file, and a YAML file that sets
+// it must not be readable by group or others.
+type Secret string
+
+// Reveal returns the secret itself. Callers pass it on to what needs it and keep no copy.
+func (s Secret) Reveal() string { return string(s) }
+
+// String tells that there is a secret without telling which.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return redacted
+}
+
+// GoString is what %#v prints.
+func (s Secret) GoString() string { return strconv.Quote(s.String()) }
+
+// MarshalText is what encoders of text and JSON write, also where the secret is a map's value.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
