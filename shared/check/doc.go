@@ -1,0 +1,30 @@
+// Package check is what a health check is: its description (Spec), the one
+// attempt that carries it out (Prober), what that attempt found (Result) and
+// the state that a row of results leads to (Tracker).
+//
+// It does not decide when to check, does not log and does not count: the
+// agent's monitor and the overwatch node's validation do. It uses the standard
+// library only. A Spec is a value. A Prober may be used by several goroutines
+// at once. A Tracker belongs to one goroutine at a time.
+//
+// # What counts as healthy
+//
+// tcp: the connection is established within the timeout.
+//
+// http, https: GET path is answered completely, header and body, within the
+// timeout, with a status from 200 to 399 (as in Route 53, HAProxy and
+// Kubernetes), a header of at most MaxHeader and a body of at most MaxBody
+// octets. A redirect that stays on the same scheme and host is followed on the
+// same backend, at most MaxRedirects times, so a redirect loop is a failure; a
+// redirect that leads elsewhere is not followed and counts as the answer. The
+// connection is always made to the checked address, whatever Host or Location
+// say, and is closed after every check. For https the certificate is verified
+// against the system's roots and the server name unless the Spec says otherwise.
+//
+// # What counts as nobody's fault
+//
+// A check that could not be made for lack of something on this side (file
+// descriptors, memory, a route, an address family, a permission), or that was
+// stopped or held up by this process itself, has the outcome Unknown. It says
+// nothing about the backend, and a Tracker ignores it.
+package check

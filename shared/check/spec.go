@@ -1,0 +1,87 @@
+package check
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Type is the protocol of a check, spelled as in the configuration.
+type Type string
+
+// The check types.
+const (
+	HTTP  Type = "http"
+	HTTPS Type = "https"
+	TCP   Type = "tcp"
+)
+
+// Defaults of a check, the reference values of the specification.
+const (
+	DefaultInterval         = 5 * time.Second
+	DefaultTimeout          = 2 * time.Second
+	DefaultFailureThreshold = 3
+	DefaultSuccessThreshold = 2
+)
+
+// Limits of a check. They keep a mistyped value from flooding a backend and a
+// value from the network from occupying this process.
+const (
+	// MinInterval keeps one check from becoming a load test.
+	MinInterval = 50 * time.Millisecond
+	// MaxInterval is a day: a slower check is a mistyped unit.
+	MaxInterval = 24 * time.Hour
+	// MinTimeout is above what a loaded machine may need for a connection on
+	// its own loopback interface.
+	MinTimeout = 10 * time.Millisecond
+	// MaxThreshold bounds both thresholds.
+	MaxThreshold = 1000
+	// MaxPathLength bounds path, in octets, with its query.
+	MaxPathLength = 1024
+	// MaxNameLength bounds host and server_name, in octets: a DNS name with a port.
+	MaxNameLength = 261
+)
+
+// Spec describes one check. It is comparable: two equal Specs are the same check.
+type Spec struct {
+	// Type is HTTP, HTTPS or TCP.
+	Type Type
+	// Path is what is asked for by http and https: it begins with a slash and may
+	// have a query.
+	Path string
+	// Host replaces the Host header of http and https; empty means the address.
+	Host string
+	// Address, when valid, is probed in place of the backend's own address, on the
+	// backend's port.
+	Address netip.Addr
+	// Interval is the time from the start of a check to the start of the next.
+	Interval time.Duration
+	// Timeout bounds the whole check, from connecting to the last octet.
+	Timeout time.Duration
+	// FailureThreshold and SuccessThreshold are how many equal results in a row
+	// change the state to unhealthy and to healthy.
+	FailureThreshold int
+	SuccessThreshold int
+	// ServerName is the name that an https certificate must be valid for and that
+	// is sent as SNI; empty means Host without its port, else the address.
+	ServerName string
+	// InsecureSkipVerify accepts any https certificate.
+	InsecureSkipVerify bool
+}
+
+// Problem is one reason why a Spec cannot be used.
+type Problem struct {
+	// Field is the configuration key, relative to health_check: "path", "timeout".
+	Field string
+	// Value is what was found, in words.
+	Value string
+	// Remedy says what would be right.
+	Remedy string
+}
+
+// Error returns field, value and remedy as one line.
+func (p Problem) Error() string {
+	if p.Value == "" {
+		return p.Field + " is not set: " + p.Remedy
+	}
+	return p.Field + " is " + p.Value + ": " + p.Remedy
+}

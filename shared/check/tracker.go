@@ -1,0 +1,78 @@
+package check
+
+// State is what a row of results says about a backend.
+type State uint8
+
+// The states. The zero value is StateUnknown: no conclusive result yet.
+const (
+	StateUnknown State = iota
+	StateHealthy
+	StateUnhealthy
+)
+
+// String returns "unknown", "healthy" or "unhealthy", as the API spells them.
+func (s State) String() string {
+	switch s {
+	case StateHealthy:
+		return "healthy"
+	case StateUnhealthy:
+		return "unhealthy"
+	default:
+		return "unknown"
+	}
+}
+
+// Tracker turns a row of outcomes into a state. F and S are the failure and the
+// success threshold; "in a row" counts this outcome and ignores Unknown ones:
+//
+//	state      outcome   in a row   next
+//	any        unknown   -          the same, and the row goes on
+//	unknown    success   any        healthy
+//	unknown    failure   any        unhealthy
+//	healthy    success   any        healthy
+//	healthy    failure   below F    healthy
+//	healthy    failure   F          unhealthy
+//	unhealthy  failure   any        unhealthy
+//	unhealthy  success   below S    unhealthy
+//	unhealthy  success   S          healthy
+//
+// It is not safe for concurrent use.
+type Tracker struct {
+	failureThreshold int
+	successThreshold int
+	state            State
+	failures         int
+	successes        int
+}
+
+// NewTracker returns a Tracker in StateUnknown. A threshold below 1 counts as 1.
+func NewTracker(failure, success int) *Tracker {
+	return &Tracker{failureThreshold: max(failure, 1), successThreshold: max(success, 1)}
+}
+
+// Observe takes the next outcome and reports whether it changed the state.
+func (t *Tracker) Observe(o Outcome) (changed bool) {
+	before := t.state
+	switch o {
+	case Success:
+		t.failures, t.successes = 0, t.successes+1
+		if before == StateUnknown || t.successes >= t.successThreshold {
+			t.state = StateHealthy
+		}
+	case Failure:
+		t.successes, t.failures = 0, t.failures+1
+		if before == StateUnknown || t.failures >= t.failureThreshold {
+			t.state = StateUnhealthy
+		}
+	}
+	return t.state != before
+}
+
+// State returns the current state.
+func (t *Tracker) State() State { return t.state }
+
+// Failures returns how many conclusive results in a row were failures.
+func (t *Tracker) Failures() int { return t.failures }
+
+// Successes returns how many conclusive results in a row were successes.
+func (t *Tracker) Successes() int { return t.successes }
