@@ -1,0 +1,78 @@
+package api
+
+import "time"
+
+// Backend is the overwatch view of one backend: every verdict about it and
+// what the node concluded.
+type Backend struct {
+	ID                  string          `json:"id"`
+	Service             string          `json:"service"`
+	Address             string          `json:"address"`
+	Port                int             `json:"port"`
+	AgentID             string          `json:"agent_id"` // empty where no agent reports
+	Region              string          `json:"region"`
+	Weight              int             `json:"weight"`
+	Share               float64         `json:"share"` // part of its weight that counts now, 0 to 1
+	Draining            bool            `json:"draining"`
+	EffectiveStatus     EffectiveStatus `json:"effective_status"`
+	MayServe            bool            `json:"may_serve"`
+	Reason              string          `json:"reason"`        // one sentence: why this status
+	AgentHealthy        *bool           `json:"agent_healthy"` // null where no agent reports
+	AgentLastSeen       *time.Time      `json:"agent_last_seen"`
+	ValidationHealthy   *bool           `json:"validation_healthy"` // null: no result yet
+	ValidationLastCheck *time.Time      `json:"validation_last_check"`
+	ValidationError     *string         `json:"validation_error"` // null after a success
+	ValidationLatencyMS *float64        `json:"validation_latency_ms"`
+	Override            *ActiveOverride `json:"override"` // null when none is in force
+}
+
+// ActiveOverride is the override in force on a backend.
+type ActiveOverride struct {
+	Healthy   bool       `json:"healthy"`
+	Reason    string     `json:"reason"`
+	By        string     `json:"by"`
+	At        time.Time  `json:"at"`
+	ExpiresAt *time.Time `json:"expires_at"` // null: never
+}
+
+// BackendList is the answer of GET /api/v1/overwatch/backends.
+type BackendList struct {
+	Backends    []Backend `json:"backends"`
+	Total       int       `json:"total"`
+	GeneratedAt time.Time `json:"generated_at"`
+}
+
+// Stats is the answer of GET /api/v1/overwatch/stats.
+type Stats struct {
+	TotalBackends       int            `json:"total_backends"`
+	HealthyBackends     int            `json:"healthy_backends"`
+	UnhealthyBackends   int            `json:"unhealthy_backends"`
+	StaleBackends       int            `json:"stale_backends"`
+	DrainingBackends    int            `json:"draining_backends"`
+	ActiveOverrides     int            `json:"active_overrides"`
+	ValidationEnabled   bool           `json:"validation_enabled"`
+	ValidationSuspended bool           `json:"validation_suspended"`
+	ValidatedBackends   int            `json:"validated_backends"`
+	DisagreementCount   int            `json:"disagreement_count"` // agent and validation say different things
+	ActiveAgents        int            `json:"active_agents"`
+	UniqueServices      int            `json:"unique_services"`
+	BackendsByService   map[string]int `json:"backends_by_service"`
+	BackendsByRegion    map[string]int `json:"backends_by_region"`
+	GeneratedAt         time.Time      `json:"generated_at"`
+}
+
+// ValidationResult is what one check that was asked for found out.
+type ValidationResult struct {
+	Service   string  `json:"service"`
+	Address   string  `json:"address"`
+	Port      int     `json:"port"`
+	Healthy   bool    `json:"healthy"`
+	LatencyMS float64 `json:"latency_ms"`
+	Error     *string `json:"error"` // null after a success
+}
+
+// ValidationRun is the answer of POST /api/v1/overwatch/validate.
+type ValidationRun struct {
+	Results []ValidationResult `json:"results"`
+	Checked int                `json:"checked"`
+}

@@ -1,0 +1,62 @@
+package api
+
+import "time"
+
+// Domain is one steered DNS name. Its ID is its name.
+type Domain struct {
+	ID              string    `json:"id"`
+	Name            string    `json:"name"`
+	TTL             int       `json:"ttl"` // seconds
+	RoutingPolicy   string    `json:"routing_policy"`
+	HealthCheckID   string    `json:"health_check_id"` // empty: each server brings its own check
+	DNSSECEnabled   bool      `json:"dnssec_enabled"`
+	Enabled         bool      `json:"enabled"`
+	Description     string    `json:"description"`
+	Tags            []string  `json:"tags"`
+	BackendCount    int       `json:"backend_count"`
+	HealthyBackends int       `json:"healthy_backends"`
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
+	// Settings is set in the detail view only.
+	Settings *DomainSettings `json:"settings,omitempty"`
+}
+
+// DomainSettings are the routing details of a domain.
+type DomainSettings struct {
+	GeoRoutingEnabled   bool   `json:"geo_routing_enabled"`
+	FailoverEnabled     bool   `json:"failover_enabled"`
+	FailoverThreshold   int    `json:"failover_threshold"`
+	LoadBalancingMethod string `json:"load_balancing_method"`
+}
+
+// DomainList is the answer of GET /api/v1/domains.
+type DomainList struct {
+	Domains     []Domain  `json:"domains"`
+	Total       int       `json:"total"`
+	GeneratedAt time.Time `json:"generated_at"`
+}
+
+// DomainDetail is the answer of GET /api/v1/domains/{name}.
+type DomainDetail struct {
+	Domain Domain `json:"domain"`
+}
+
+// DomainBackend is one backend of a domain; ID is "<domain>:<address>:<port>".
+type DomainBackend struct {
+	ID        string     `json:"id"`
+	Address   string     `json:"address"`
+	Port      int        `json:"port"`
+	Weight    int        `json:"weight"`
+	Priority  int        `json:"priority"` // place of its region in the domain's order, from 1
+	Region    string     `json:"region"`
+	Healthy   bool       `json:"healthy"`
+	Enabled   bool       `json:"enabled"`    // takes traffic when healthy: a weight above 0 and no drain
+	LastCheck *time.Time `json:"last_check"` // null: never checked
+}
+
+// DomainBackendList is the answer of GET /api/v1/domains/{name}/backends.
+type DomainBackendList struct {
+	Backends    []DomainBackend `json:"backends"`
+	Total       int             `json:"total"`
+	GeneratedAt time.Time       `json:"generated_at"`
+}

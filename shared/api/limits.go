@@ -1,0 +1,32 @@
+package api
+
+import "time"
+
+// Limits of the HTTP API. The server refuses what is outside them; nothing is
+// clamped.
+const (
+	// MaxBody is the largest request body, in bytes.
+	MaxBody = 1 << 20
+	// DefaultPageLimit is the number of list entries when limit is not given.
+	DefaultPageLimit = 100
+	// MaxPageLimit is the largest limit of a list.
+	MaxPageLimit = 1000
+	// MaxReason is the longest reason text of an override or a revocation, in
+	// characters.
+	MaxReason = 500
+	// MaxSource is the longest source text of an override, in characters.
+	MaxSource = 64
+	// MaxExpiresIn is the longest life of an override that expires.
+	MaxExpiresIn = 366 * 24 * time.Hour
+	// DefaultExpiringDays is the threshold of GET overwatch/agents/expiring
+	// when threshold_days is not given.
+	DefaultExpiringDays = 30
+	// MaxExpiringDays is the largest threshold_days: ten years, far beyond the
+	// one year that an agent's certificate lives.
+	MaxExpiringDays = 3650
+	// ValidateTimeout bounds POST overwatch/validate.
+	ValidateTimeout = 30 * time.Second
+	// DefaultAddress is where a node serves the API unless api.address says
+	// otherwise, and where gslbctl looks for it.
+	DefaultAddress = "127.0.0.1:8080"
+)

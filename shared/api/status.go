@@ -1,0 +1,106 @@
+package api
+
+// EffectiveStatus is what a node concluded about a backend from overrides,
+// the agent's claim and its own validation.
+type EffectiveStatus string
+
+// The values of EffectiveStatus.
+const (
+	EffectiveHealthy   EffectiveStatus = "healthy"
+	EffectiveUnhealthy EffectiveStatus = "unhealthy"
+	// EffectiveStale is a backend whose agent has gone quiet; validation
+	// alone decides whether it may still serve.
+	EffectiveStale EffectiveStatus = "stale"
+)
+
+// EffectiveStatuses lists the vocabulary in the order it is documented.
+func EffectiveStatuses() []EffectiveStatus {
+	return []EffectiveStatus{EffectiveHealthy, EffectiveUnhealthy, EffectiveStale}
+}
+
+// ServiceStatus is a node's judgement of the whole service it gives.
+type ServiceStatus string
+
+// The values of ServiceStatus.
+const (
+	ServiceHealthy   ServiceStatus = "healthy"
+	ServiceDegraded  ServiceStatus = "degraded"
+	ServiceUnhealthy ServiceStatus = "unhealthy"
+)
+
+// CheckStatus is the status of a server health record.
+type CheckStatus string
+
+// The values of CheckStatus.
+const (
+	CheckHealthy   CheckStatus = "healthy"
+	CheckUnhealthy CheckStatus = "unhealthy"
+	// CheckUnknown is a server that nobody has checked yet.
+	CheckUnknown CheckStatus = "unknown"
+)
+
+// Source tells who declared a server.
+type Source string
+
+// The values of Source.
+const (
+	SourceStatic Source = "static"
+	SourceAgent  Source = "agent"
+	SourceAPI    Source = "api"
+)
+
+// OverwatchStatus is the status of an overwatch node.
+type OverwatchStatus string
+
+// The values of OverwatchStatus.
+const (
+	OverwatchOnline   OverwatchStatus = "online"
+	OverwatchOffline  OverwatchStatus = "offline"
+	OverwatchDegraded OverwatchStatus = "degraded"
+)
+
+// OverwatchStatuses lists the vocabulary in the order it is documented.
+func OverwatchStatuses() []OverwatchStatus {
+	return []OverwatchStatus{OverwatchOnline, OverwatchOffline, OverwatchDegraded}
+}
+
+// AgentStatus is the status of an agent node.
+type AgentStatus string
+
+// The values of AgentStatus.
+const (
+	AgentOnline  AgentStatus = "online"
+	AgentOffline AgentStatus = "offline"
+	// AgentPending is a node that is known and has not reported yet.
+	AgentPending AgentStatus = "pending"
+)
+
+// AgentStatuses lists the vocabulary in the order it is documented.
+func AgentStatuses() []AgentStatus {
+	return []AgentStatus{AgentOnline, AgentOffline, AgentPending}
+}
+
+// GossipStatus is the status of a gossip node.
+type GossipStatus string
+
+// The values of GossipStatus.
+const (
+	GossipAlive   GossipStatus = "alive"
+	GossipSuspect GossipStatus = "suspect"
+	GossipDead    GossipStatus = "dead"
+)
+
+// GossipStatuses lists the vocabulary in the order it is documented.
+func GossipStatuses() []GossipStatus {
+	return []GossipStatus{GossipAlive, GossipSuspect, GossipDead}
+}
+
+// GossipState is the part a gossip node plays. There is no leader, so the
+// value that the vocabulary reserves for one is never sent.
+type GossipState string
+
+// The values of GossipState.
+const (
+	GossipSelf   GossipState = "self"
+	GossipMember GossipState = "member"
+)
