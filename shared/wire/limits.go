@@ -1,0 +1,36 @@
+package wire
+
+// Limits of the protocol. Both sides hold them: a message beyond one is neither encoded nor decoded.
+const (
+	// MaxBackends is how many backends one agent may report.
+	MaxBackends = 64
+	// MaxServices is how many services one agent may speak for.
+	MaxServices = 16
+
+	// MaxMessage is the largest sealed message, in octets: what a stream of 64 KiB carries after memberlist's framing
+	// and encryption (some 50 octets), with room to spare.
+	MaxMessage = 64<<10 - 256
+	// MaxDatagram is the largest sealed message that goes by datagram, in octets: a packet of 1472 less the label (8),
+	// encryption (29), memberlist's type and checksum (6), with a few octets to spare.
+	MaxDatagram = 1424
+	// MaxPayload is the largest payload, in octets: a message less its envelope, which is smaller than 256 octets.
+	MaxPayload = MaxMessage - 256
+
+	// MaxID bounds agent and node ids, in octets.
+	MaxID = 128
+	// MaxService bounds service names, in octets: they are domain names.
+	MaxService = 253
+	// MaxRegion bounds region names, in octets.
+	MaxRegion = 64
+	// MaxVersion bounds version texts, in octets.
+	MaxVersion = 64
+	// MaxCertificate bounds certificates, in octets of DER; an Ed25519 one of ours has some 300.
+	MaxCertificate = 1024
+	// MaxText bounds text for people (last error, reason, detail), in octets. Longer text is cut when it is encoded.
+	MaxText = 200
+
+	maxCheckType = 16
+	maxPath      = 512
+	maxHost      = 255
+	maxRefused   = MaxBackends + MaxServices
+)

@@ -1,0 +1,107 @@
+package wire
+
+import "net/netip"
+
+// Hello is how an overwatch node introduces itself to an agent that dialled it.
+type Hello struct {
+	NodeID      string
+	Version     string
+	BootNonce   [16]byte // of this node process; every message to it carries it
+	Certificate []byte   // the node's, DER; agents pin it at first use
+}
+
+// Enrol asks a node to pin the agent's certificate for the services that the proofs cover.
+type Enrol struct {
+	AgentID     string // also the certificate's common name
+	Region      string
+	Version     string
+	Certificate []byte // DER
+	Proofs      []Proof
+}
+
+// Proof shows that the sender knows the token of one service, without showing the token: see identity.Proof.
+type Proof struct {
+	Service string
+	MAC     [32]byte
+}
+
+// Heartbeat is the whole state of an agent. Only the newest counts, so a lost one does no harm.
+type Heartbeat struct {
+	Region          string
+	Version         string
+	UptimeSeconds   uint64
+	IntervalMillis  uint32 // until the next one
+	MissedThreshold uint32 // of these missing in a row, the agent counts as dead
+	Backends        []Backend
+	Figures         Figures
+}
+
+// Figures are an agent's own measurements.
+type Figures struct {
+	CPUPercent    uint16 // hundredths of a percent; 0 when unknown
+	MemoryPercent uint16 // hundredths of a percent; 0 when unknown
+	ChecksTotal   uint64 // health checks made since the agent started
+}
+
+// Transition says at once that one backend changed; the heartbeats repeat it.
+type Transition struct {
+	Backend Backend
+}
+
+// Deregister is an agent's goodbye: its backends leave the answers now rather than when they go stale.
+type Deregister struct {
+	Reason string // for people
+}
+
+// Backend is one backend as its agent sees it.
+type Backend struct {
+	Service              string // lower case, without trailing dot
+	Address              netip.Addr
+	Port                 uint16
+	Weight               uint16
+	Claim                Claim
+	Draining             bool
+	ConsecutiveFailures  uint32
+	ConsecutiveSuccesses uint32
+	LatencyMicros        uint32 // of the last check; 0 when unknown
+	LastError            string // of the last failed check, for people
+	Check                Check
+}
+
+// Check is how the agent checks the backend, so that nodes can check it likewise.
+type Check struct {
+	Type               string // "http", "https" or "tcp"; a later version may add others
+	Path               string
+	Host               string
+	TimeoutMillis      uint32
+	IntervalMillis     uint32
+	FailureThreshold   uint16
+	SuccessThreshold   uint16
+	ServerName         string // https
+	InsecureSkipVerify bool   // https
+}
+
+// Ack says that a message was taken.
+type Ack struct {
+	AckedType Type
+	AckedSeq  uint64
+	Services  []string       // those that the agent's certificate speaks for now
+	Refused   []RefusedClaim // the parts of the message that were not taken
+}
+
+// RefusedClaim is a service (then without address and port) or a backend that a node did not take from an agent.
+type RefusedClaim struct {
+	Service string
+	Address netip.Addr
+	Port    uint16
+	Code    RejectCode
+}
+
+// Reject says that a message was not taken.
+type Reject struct {
+	AckedType Type
+	AckedSeq  uint64
+	Code      RejectCode
+	Service   string // the service concerned, if it is about one
+	Detail    string // for people
+}

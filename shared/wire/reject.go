@@ -1,0 +1,56 @@
+package wire
+
+import "strconv"
+
+// RejectCode is the reason why a node did not take a message.
+type RejectCode uint8
+
+// The reasons, with their numbers on the wire.
+const (
+	CodeWrongToken       RejectCode = 1  // the proof does not fit the service's token
+	CodeUnknownService   RejectCode = 2  // the node has no token for the service
+	CodeRevoked          RejectCode = 3  // an operator revoked the agent
+	CodeExpired          RejectCode = 4  // the certificate's validity has ended
+	CodeNotYetValid      RejectCode = 5  // the certificate's validity has not begun
+	CodePinMismatch      RejectCode = 6  // another certificate is pinned for this agent id
+	CodeConflictingClaim RejectCode = 7  // another live agent claims the backend
+	CodeVersion          RejectCode = 8  // protocol version not understood
+	CodeBootNonce        RejectCode = 9  // meant for an earlier process of the node: say Hello again
+	CodeNotEnrolled      RejectCode = 10 // no pin for the certificate, or not for the service
+	CodeLimit            RejectCode = 11 // too many backends, services or agents
+	CodePolicy           RejectCode = 12 // agent_policies do not allow the address, or the address cannot be a backend's
+	CodeUnavailable      RejectCode = 13 // the node cannot store a pin at present: try again later
+)
+
+// String returns the code's name as it stands in logs, metrics and the API.
+func (c RejectCode) String() string {
+	switch c {
+	case CodeWrongToken:
+		return "wrong_token"
+	case CodeUnknownService:
+		return "unknown_service"
+	case CodeRevoked:
+		return "revoked"
+	case CodeExpired:
+		return "expired"
+	case CodeNotYetValid:
+		return "not_yet_valid"
+	case CodePinMismatch:
+		return "pin_mismatch"
+	case CodeConflictingClaim:
+		return "conflicting_claim"
+	case CodeVersion:
+		return "version"
+	case CodeBootNonce:
+		return "boot_nonce"
+	case CodeNotEnrolled:
+		return "not_enrolled"
+	case CodeLimit:
+		return "limit"
+	case CodePolicy:
+		return "policy"
+	case CodeUnavailable:
+		return "unavailable"
+	}
+	return "code " + strconv.Itoa(int(c))
+}
