@@ -45,7 +45,6 @@ type Identity struct {
 
 // Backend is one thing the agent watches.
 type Backend struct {
-	settings.Position
 	Service     string       `key:"service"`
 	Address     netip.Addr   `key:"address"`
 	Port        uint16       `key:"port"`

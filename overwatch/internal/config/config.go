@@ -104,7 +104,6 @@ type Geolocation struct {
 
 // CustomMapping places the clients of one network in a region, before any database is asked.
 type CustomMapping struct {
-	settings.Position
 	CIDR    netip.Prefix `key:"cidr"`
 	Region  string       `key:"region"`
 	Comment string       `key:"comment"`

@@ -3,8 +3,6 @@ package config
 import (
 	"net/netip"
 	"time"
-
-	"gslb.internal/shared/settings"
 )
 
 // DNS is what is served and where.
@@ -17,7 +15,6 @@ type DNS struct {
 
 // Zone is one zone this node is authoritative for: in the file either its name alone or all of its keys.
 type Zone struct {
-	settings.Position
 	Name        string   `key:"name"`
 	Nameservers []string `key:"nameservers"`
 	Admin       string   `key:"admin"`   // mail address or domain name form, for the SOA
@@ -26,7 +23,6 @@ type Zone struct {
 
 // Region is a place with servers in it, and which clients it is near to.
 type Region struct {
-	settings.Position
 	Name        string       `key:"name"`
 	Countries   []string     `key:"countries"`  // ISO 3166-1 alpha-2, upper case
 	Continents  []string     `key:"continents"` // AF AN AS EU NA OC SA
@@ -38,7 +34,6 @@ type Region struct {
 
 // Server is a backend that the configuration declares.
 type Server struct {
-	settings.Position
 	Address     netip.Addr   `key:"address"`
 	Port        uint16       `key:"port"`
 	Weight      int          `key:"weight"`
@@ -49,7 +44,6 @@ type Server struct {
 
 // Domain is one name whose answers are steered.
 type Domain struct {
-	settings.Position
 	Name              string        `key:"name"`
 	RoutingAlgorithm  string        `key:"routing_algorithm"`
 	Regions           []string      `key:"regions"`
