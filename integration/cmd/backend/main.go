@@ -1,0 +1,65 @@
+// Command backend is a small HTTP server that stands for somebody's application in the demo and in the tests. It
+// answers every path with its name, and /health with 200 until it is told otherwise:
+//
+//	curl -X POST http://ADDRESS/unhealthy    /health answers 503 from now on
+//	curl -X POST http://ADDRESS/healthy      and 200 again
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// closeBound is how long requests in flight may take after SIGTERM.
+const closeBound = time.Second
+
+func main() {
+	name := flag.String("name", "backend", "what to answer")
+	listen := flag.String("listen", "127.0.0.1:8000", "address:port to listen on")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	if err := run(ctx, *name, *listen); err != nil {
+		fmt.Fprintln(os.Stderr, "backend:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, name, listen string) error {
+	server := &http.Server{Addr: listen, Handler: routes(name), ReadHeaderTimeout: 5 * time.Second}
+	closed := make(chan error, 1)
+	go func() {
+		<-ctx.Done()
+		bound, cancel := context.WithTimeout(context.Background(), closeBound)
+		defer cancel()
+		closed <- server.Shutdown(bound)
+	}()
+	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving on %s: %w", listen, err)
+	}
+	return <-closed
+}
+
+func routes(name string) http.Handler {
+	var sick atomic.Bool
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		if sick.Load() {
+			http.Error(w, name+" says that it is not well", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintln(w, "ok")
+	})
+	mux.HandleFunc("POST /unhealthy", func(http.ResponseWriter, *http.Request) { sick.Store(true) })
+	mux.HandleFunc("POST /healthy", func(http.ResponseWriter, *http.Request) { sick.Store(false) })
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, name) })
+	return mux
+}

@@ -1,0 +1,53 @@
+package harness
+
+import (
+	"fmt"
+	"net/netip"
+	"path/filepath"
+)
+
+// Agent is an agent that reports to the nodes it was added with.
+type Agent struct {
+	*Unit
+	File AgentFile
+	Path string         // of the configuration file
+	Prom netip.AddrPort // of /metrics
+}
+
+// AddAgent prepares an agent that watches the backends and holds the token of each of their services.
+func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentBackend) (*Agent, error) {
+	dir, err := c.directory(name)
+	if err != nil {
+		return nil, err
+	}
+	held, err := reserve([]netip.Addr{localhost}, "tcp")
+	if err != nil {
+		return nil, fmt.Errorf("port of %s: %w", name, err)
+	}
+	a := &Agent{Path: filepath.Join(dir, "agent.yaml"), Prom: held.on(localhost)}
+	f := &a.File
+	f.Mode, f.DataDir = "agent", filepath.Join(dir, "data")
+	f.Logging = Logging{Level: "info", Format: "text"}
+	f.Metrics = Listener{Enabled: true, Address: a.Prom.String()}
+	id := &f.Agent.Identity
+	id.AgentID, id.Region, id.ServiceTokens = name, region, map[string]string{}
+	for _, b := range backends {
+		id.ServiceTokens[b.Service] = c.Tokens[b.Service]
+	}
+	f.Agent.Backends = backends
+	f.Agent.Gossip.EncryptionKey = c.GossipKey
+	for _, n := range nodes {
+		f.Agent.Gossip.OverwatchNodes = append(f.Agent.Gossip.OverwatchNodes, n.Gossip.String())
+	}
+	f.Agent.Heartbeat.Interval, f.Agent.Heartbeat.MissedThreshold = c.Timing.Heartbeat, c.Timing.MissedThreshold
+	a.Unit = c.newUnit(name, []string{c.binaries.Agent, "--config", a.Path}, held)
+	return a, nil
+}
+
+// Start writes the configuration as File has it now and starts the agent.
+func (a *Agent) Start() error {
+	if err := writeFile(a.Path, a.File); err != nil {
+		return err
+	}
+	return a.Unit.Start()
+}

@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/netip"
+)
+
+// Backend is a small HTTP server that stands for somebody's application.
+type Backend struct {
+	*Unit
+	At netip.AddrPort
+}
+
+// AddBackends prepares one backend per address, all on one port, as replicas of an application are: an answer of the
+// DNS has only addresses, so they must differ. All of 127.0.0.0/8 is loopback on Linux; elsewhere each address must be
+// added to the loopback interface first.
+func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend, error) {
+	names := sortedKeys(addrs)
+	all := make([]netip.Addr, len(names))
+	for i, name := range names {
+		all[i] = addrs[name]
+	}
+	held, err := reserve(all, "tcp")
+	if err != nil {
+		return nil, fmt.Errorf("port of the backends: %w", err)
+	}
+	backends := map[string]*Backend{}
+	for i, name := range names {
+		at := held.on(all[i])
+		argv := []string{c.binaries.Backend, "-name", name, "-listen", at.String()}
+		// Each holds its own socket of the reservation, so that starting one does not give up the others' port.
+		own := &reservation{port: held.port, held: held.held[i : i+1]}
+		backends[name] = &Backend{Unit: c.newUnit(name, argv, own), At: at}
+	}
+	return backends, nil
+}
+
+// Serving waits until the backend answers requests.
+func (b *Backend) Serving(ctx context.Context) error {
+	return Until(ctx, b.Name+" to serve", func(ctx context.Context) error {
+		if !b.Running() {
+			return fmt.Errorf("%s is not running", b.Name)
+		}
+		return b.ask(ctx)
+	})
+}
+
+// ask makes one health request.
+func (b *Backend) ask(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, askBound)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.At.String()+"/health", nil)
+	if err != nil {
+		return fmt.Errorf("asking %s: %w", b.Name, err)
+	}
+	req.Close = true
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return fmt.Errorf("asking %s: %w", b.Name, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", b.Name, resp.Status)
+	}
+	return nil
+}

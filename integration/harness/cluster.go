@@ -1,0 +1,98 @@
+package harness
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Options is what a cluster needs.
+type Options struct {
+	Binaries Binaries
+	Timing   Timing
+	Domains  []Domain // every one has a token of its own
+}
+
+// Cluster is some programs, their files in one temporary directory, and the story of what happened to them.
+type Cluster struct {
+	Dir       string
+	Story     *Story
+	Timing    Timing
+	GossipKey string            // fresh, base64
+	Tokens    map[string]string // service to token, fresh
+
+	binaries Binaries
+	domains  []Domain
+	env      []string
+
+	mu    sync.Mutex
+	units []*Unit
+}
+
+// NewCluster makes the directory, key and tokens of a cluster without any program yet.
+func NewCluster(o Options) (*Cluster, error) {
+	dir, err := os.MkdirTemp("", "gslb-cluster-")
+	if err != nil {
+		return nil, fmt.Errorf("directory of the cluster: %w", err)
+	}
+	c := &Cluster{
+		Dir: dir, Story: newStory(), Timing: o.Timing, GossipKey: NewGossipKey(), Tokens: map[string]string{},
+		binaries: o.Binaries, domains: o.Domains, env: environment(),
+	}
+	for _, d := range o.Domains {
+		c.Tokens[d.Name] = NewToken()
+	}
+	return c, nil
+}
+
+// Close ends all programs, together and first politely, and removes the directory. The error names those that had to
+// be killed. It may be called again.
+func (c *Cluster) Close() error {
+	c.mu.Lock()
+	units := slices.Clone(c.units)
+	c.mu.Unlock()
+	errs := make([]error, len(units))
+	var group sync.WaitGroup
+	for i, u := range units {
+		group.Go(func() { errs[i] = u.close() })
+	}
+	group.Wait()
+	return errors.Join(append(errs, os.RemoveAll(c.Dir))...)
+}
+
+// NewGossipKey returns a fresh gossip key as the configuration wants it: 32 bytes in base64.
+func NewGossipKey() string {
+	key := make([]byte, 32)
+	rand.Read(key)
+	return base64.StdEncoding.EncodeToString(key)
+}
+
+// NewToken returns a fresh service token of more than the 32 characters that are recommended.
+func NewToken() string {
+	return rand.Text() + rand.Text()
+}
+
+// environment is this process's without what would configure a gslb program.
+func environment() []string {
+	return slices.DeleteFunc(os.Environ(), func(kv string) bool { return strings.HasPrefix(kv, "GSLB_") })
+}
+
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}
+
+// directory makes a private directory for one program's files.
+func (c *Cluster) directory(name string) (string, error) {
+	dir := filepath.Join(c.Dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", fmt.Errorf("directory of %s: %w", name, err)
+	}
+	return dir, nil
+}

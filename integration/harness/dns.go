@@ -1,0 +1,67 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// AnswerBound is how long a client here waits for one answer before it counts as none.
+const AnswerBound = 500 * time.Millisecond
+
+// Answer is what a client got for one query.
+type Answer struct {
+	At    time.Time // when the answer was there, or was given up
+	Took  time.Duration
+	Addrs []netip.Addr
+	Rcode int
+	Err   error // no answer at all; Rcode means nothing then
+}
+
+// Has says whether the address is among those answered.
+func (a Answer) Has(addr netip.Addr) bool {
+	for _, got := range a.Addrs {
+		if got == addr {
+			return true
+		}
+	}
+	return false
+}
+
+// Good says whether a client could go on with the answer.
+func (a Answer) Good() bool {
+	return a.Err == nil && a.Rcode == dns.RcodeSuccess && len(a.Addrs) > 0
+}
+
+// Query asks one server for the IPv4 addresses of a name over network, "udp" or "tcp".
+func Query(ctx context.Context, network string, server netip.AddrPort, name string) Answer {
+	client := &dns.Client{Net: network, Timeout: AnswerBound}
+	return ask(func(q *dns.Msg) (*dns.Msg, error) {
+		r, _, err := client.ExchangeContext(ctx, q, server.String())
+		return r, err
+	}, name)
+}
+
+// ask makes a question, has it exchanged and reads the answer.
+func ask(exchange func(*dns.Msg) (*dns.Msg, error), name string) Answer {
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
+	begin := time.Now()
+	r, err := exchange(q)
+	a := Answer{At: time.Now(), Took: time.Since(begin)}
+	if err != nil {
+		a.Err = fmt.Errorf("asking for %s: %w", name, err)
+		return a
+	}
+	a.Rcode = r.Rcode
+	for _, rr := range r.Answer {
+		if rec, ok := rr.(*dns.A); ok {
+			if addr, ok := netip.AddrFromSlice(rec.A.To4()); ok {
+				a.Addrs = append(a.Addrs, addr)
+			}
+		}
+	}
+	return a
+}

@@ -1,0 +1,142 @@
+package harness
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// OverwatchFile is the configuration file of an overwatch node, with the keys that clusters here use. A test may
+// change it before the node is started.
+type OverwatchFile struct {
+	Mode      string           `yaml:"mode"`
+	DataDir   string           `yaml:"data_dir"`
+	Overwatch OverwatchSection `yaml:"overwatch"`
+	DNS       DNSSection       `yaml:"dns"`
+	Regions   []Region         `yaml:"regions"`
+	Domains   []Domain         `yaml:"domains"`
+	Logging   Logging          `yaml:"logging"`
+	Metrics   Listener         `yaml:"metrics"`
+	API       Listener         `yaml:"api"`
+}
+
+// OverwatchSection is the key `overwatch` of an OverwatchFile.
+type OverwatchSection struct {
+	Identity struct {
+		NodeID string `yaml:"node_id"`
+		Region string `yaml:"region"`
+	} `yaml:"identity"`
+	AgentTokens map[string]string `yaml:"agent_tokens"`
+	Gossip      struct {
+		BindAddress   string `yaml:"bind_address"`
+		EncryptionKey string `yaml:"encryption_key"`
+	} `yaml:"gossip"`
+	Validation struct {
+		Enabled       bool          `yaml:"enabled"`
+		CheckInterval time.Duration `yaml:"check_interval"`
+		CheckTimeout  time.Duration `yaml:"check_timeout"`
+	} `yaml:"validation"`
+	Stale struct {
+		Threshold   time.Duration `yaml:"threshold"`
+		RemoveAfter time.Duration `yaml:"remove_after"`
+	} `yaml:"stale"`
+}
+
+// DNSSection is the key `dns` of an OverwatchFile.
+type DNSSection struct {
+	ListenAddress string   `yaml:"listen_address"`
+	Zones         []string `yaml:"zones"`
+}
+
+// Region is one entry of the key `regions` of an OverwatchFile.
+type Region struct {
+	Name    string   `yaml:"name"`
+	Servers []Server `yaml:"servers,omitempty"`
+}
+
+// Server is a backend that no agent watches: the nodes check it themselves.
+type Server struct {
+	Service     string      `yaml:"service"`
+	Address     netip.Addr  `yaml:"address"`
+	Port        uint16      `yaml:"port"`
+	Weight      int         `yaml:"weight"`
+	HealthCheck HealthCheck `yaml:"health_check"`
+}
+
+// Domain is one entry of the key `domains` of an OverwatchFile.
+type Domain struct {
+	Name             string   `yaml:"name"`
+	RoutingAlgorithm string   `yaml:"routing_algorithm"`
+	Regions          []string `yaml:"regions"`
+	TTL              int      `yaml:"ttl"` // seconds
+}
+
+// AgentFile is the configuration file of an agent. A test may change it before the agent is started.
+type AgentFile struct {
+	Mode    string       `yaml:"mode"`
+	DataDir string       `yaml:"data_dir"`
+	Agent   AgentSection `yaml:"agent"`
+	Logging Logging      `yaml:"logging"`
+	Metrics Listener     `yaml:"metrics"`
+}
+
+// AgentSection is the key `agent` of an AgentFile.
+type AgentSection struct {
+	Identity struct {
+		AgentID       string            `yaml:"agent_id"`
+		Region        string            `yaml:"region"`
+		ServiceTokens map[string]string `yaml:"service_tokens"`
+	} `yaml:"identity"`
+	Backends []AgentBackend `yaml:"backends"`
+	Gossip   struct {
+		EncryptionKey  string   `yaml:"encryption_key"`
+		OverwatchNodes []string `yaml:"overwatch_nodes"`
+	} `yaml:"gossip"`
+	Heartbeat struct {
+		Interval        time.Duration `yaml:"interval"`
+		MissedThreshold int           `yaml:"missed_threshold"`
+	} `yaml:"heartbeat"`
+}
+
+// AgentBackend is a backend that an agent watches and speaks for.
+type AgentBackend struct {
+	Service     string      `yaml:"service"`
+	Address     netip.Addr  `yaml:"address"`
+	Port        uint16      `yaml:"port"`
+	Weight      int         `yaml:"weight"`
+	HealthCheck HealthCheck `yaml:"health_check"`
+}
+
+// HealthCheck is how a backend is probed, by agents and nodes alike.
+type HealthCheck struct {
+	Type             string        `yaml:"type"`
+	Path             string        `yaml:"path"`
+	Interval         time.Duration `yaml:"interval"`
+	Timeout          time.Duration `yaml:"timeout"`
+	FailureThreshold int           `yaml:"failure_threshold"`
+	SuccessThreshold int           `yaml:"success_threshold"`
+}
+
+// Logging is the key `logging` of either file.
+type Logging struct {
+	Level  string `yaml:"level"`
+	Format string `yaml:"format"`
+}
+
+// Listener is the key `metrics` or `api` of either file.
+type Listener struct {
+	Enabled bool   `yaml:"enabled"`
+	Address string `yaml:"address"`
+}
+
+// writeFile writes a configuration, readable by its owner only because it has secrets in it.
+func writeFile(path string, file any) error {
+	text, err := yaml.Marshal(file)
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return os.WriteFile(path, text, 0o600)
+}

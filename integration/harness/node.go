@@ -1,0 +1,114 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// askBound is how long one request to a node's API or to a backend may take before it is made again.
+const askBound = 2 * time.Second
+
+// Node is an overwatch node.
+type Node struct {
+	*Unit
+	File   OverwatchFile
+	Path   string // of the configuration file
+	DNS    netip.AddrPort
+	Gossip netip.AddrPort
+	API    netip.AddrPort
+	Prom   netip.AddrPort // of /metrics
+	Client *api.Client
+}
+
+// AddNode prepares an overwatch node that serves all of the cluster's domains. Servers are the static backends of each
+// region it knows; a region may have none.
+func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*Node, error) {
+	dir, err := c.directory(name)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{Path: filepath.Join(dir, "overwatch.yaml")}
+	held, err := n.reserve()
+	if err != nil {
+		return nil, fmt.Errorf("ports of %s: %w", name, err)
+	}
+	if n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: askBound}); err != nil {
+		return nil, err
+	}
+	n.File = c.overwatchFile(n, name, region, servers)
+	n.File.DataDir = filepath.Join(dir, "data")
+	n.Unit = c.newUnit(name, []string{c.binaries.Overwatch, "--config", n.Path}, held...)
+	return n, nil
+}
+
+func (n *Node) reserve() ([]*reservation, error) {
+	var held []*reservation
+	listeners := []struct {
+		at       *netip.AddrPort
+		networks []string
+	}{
+		{&n.DNS, []string{"udp", "tcp"}},
+		{&n.Gossip, []string{"udp", "tcp"}},
+		{&n.API, []string{"tcp"}},
+		{&n.Prom, []string{"tcp"}},
+	}
+	for _, l := range listeners {
+		r, err := reserve([]netip.Addr{localhost}, l.networks...)
+		if err != nil {
+			return nil, err
+		}
+		*l.at = r.on(localhost)
+		held = append(held, r)
+	}
+	return held, nil
+}
+
+func (c *Cluster) overwatchFile(n *Node, name, region string, servers map[string][]Server) OverwatchFile {
+	t := c.Timing
+	f := OverwatchFile{
+		Mode:    "overwatch",
+		DNS:     DNSSection{ListenAddress: n.DNS.String()},
+		Logging: Logging{Level: "info", Format: "text"},
+		Metrics: Listener{Enabled: true, Address: n.Prom.String()},
+		API:     Listener{Enabled: true, Address: n.API.String()},
+	}
+	f.Overwatch.Identity.NodeID, f.Overwatch.Identity.Region = name, region
+	f.Overwatch.AgentTokens = c.Tokens
+	f.Overwatch.Gossip.BindAddress, f.Overwatch.Gossip.EncryptionKey = n.Gossip.String(), c.GossipKey
+	v := &f.Overwatch.Validation
+	v.Enabled, v.CheckInterval, v.CheckTimeout = true, t.ValidationInterval, t.ValidationTimeout
+	f.Overwatch.Stale.Threshold, f.Overwatch.Stale.RemoveAfter = t.StaleThreshold, t.RemoveAfter
+	f.Domains = c.domains
+	for _, r := range sortedKeys(servers) {
+		f.Regions = append(f.Regions, Region{Name: r, Servers: servers[r]})
+	}
+	return f
+}
+
+// Start writes the configuration as File has it now and starts the node.
+func (n *Node) Start() error {
+	if err := writeFile(n.Path, n.File); err != nil {
+		return err
+	}
+	return n.Unit.Start()
+}
+
+// Ready waits until the node says that it is: its sockets are open and a first cycle of checks is over.
+func (n *Node) Ready(ctx context.Context) error {
+	return Until(ctx, n.Name+" to be ready", func(ctx context.Context) error {
+		if !n.Running() {
+			return fmt.Errorf("%s is not running", n.Name)
+		}
+		answer, err := n.Client.Readiness(ctx)
+		if err == nil && !answer.Ready {
+			err = errors.New(answer.Message)
+		}
+		return err
+	})
+}

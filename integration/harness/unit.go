@@ -1,0 +1,138 @@
+package harness
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Unit is one program of a cluster. It can be ended in several ways and started again as it was.
+type Unit struct {
+	Name string
+	Log  string // the file that has all it printed
+
+	argv  []string
+	env   []string
+	story *Story
+	ports []*reservation // held until the first start
+
+	mu      sync.Mutex
+	process *process
+	started time.Time
+}
+
+// Start starts the program. It returns as soon as the process exists, which is long before it serves.
+func (u *Unit) Start() error {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.process != nil && u.process.running() {
+		return fmt.Errorf("%s runs already", u.Name)
+	}
+	u.release()
+	file, err := os.OpenFile(u.Log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("log of %s: %w", u.Name, err)
+	}
+	p, err := startProcess(u.argv, u.env, io.MultiWriter(file, &output{story: u.story, source: u.Name}))
+	if err != nil {
+		_ = file.Close() // nothing was written
+		return err
+	}
+	u.process, u.started = p, time.Now()
+	u.story.Event("%s started, pid %d", u.Name, p.cmd.Process.Pid)
+	go func() {
+		<-p.done
+		_ = file.Close() // it is a copy for people; the story has what matters
+		u.story.Event("%s ended: %s", u.Name, p.cmd.ProcessState)
+	}()
+	return nil
+}
+
+// Running says whether the program was started and has not ended.
+func (u *Unit) Running() bool {
+	p := u.current()
+	return p != nil && p.running()
+}
+
+// Started is when the program was started last, the zero time if never.
+func (u *Unit) Started() time.Time {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.started
+}
+
+// Kill ends the program with SIGKILL, as a crash or a lost machine would, and returns when it was sent.
+func (u *Unit) Kill() (time.Time, error) {
+	at := time.Now()
+	p := u.current()
+	if p == nil {
+		return at, nil
+	}
+	u.story.Event("kill -9 %s", u.Name)
+	if err := p.signal(syscall.SIGKILL); err != nil {
+		return at, fmt.Errorf("killing %s: %w", u.Name, err)
+	}
+	if !p.endWithin(killBound) {
+		return at, fmt.Errorf("%s is still there %s after SIGKILL", u.Name, killBound)
+	}
+	return at, nil
+}
+
+// Stop asks the program to end with SIGTERM and waits. One that takes longer than StopBound is killed, which is an
+// error.
+func (u *Unit) Stop() error {
+	p := u.current()
+	if p == nil || !p.running() {
+		return nil
+	}
+	u.story.Event("SIGTERM %s", u.Name)
+	if err := p.signal(syscall.SIGTERM); err != nil {
+		return fmt.Errorf("stopping %s: %w", u.Name, err)
+	}
+	if p.endWithin(StopBound) {
+		return nil
+	}
+	if _, err := u.Kill(); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s did not end within %s of SIGTERM and was killed", u.Name, StopBound)
+}
+
+// Output returns the newest lines that the program printed, over all its starts.
+func (u *Unit) Output() []Line {
+	return u.story.Tail(u.Name, keptLines)
+}
+
+// close ends the program, or gives up its ports if it never ran.
+func (u *Unit) close() error {
+	u.mu.Lock()
+	u.release()
+	u.mu.Unlock()
+	return u.Stop()
+}
+
+// release gives up the ports that are held for a program that has not been started. u.mu is held.
+func (u *Unit) release() {
+	for _, p := range u.ports {
+		p.release()
+	}
+	u.ports = nil
+}
+
+func (u *Unit) current() *process {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.process
+}
+
+func (c *Cluster) newUnit(name string, argv []string, ports ...*reservation) *Unit {
+	u := &Unit{Name: name, Log: filepath.Join(c.Dir, name+".log"), argv: argv, env: c.env, story: c.Story, ports: ports}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.units = append(c.units, u)
+	return u
+}

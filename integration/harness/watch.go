@@ -1,0 +1,106 @@
+package harness
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// keptAnswers bounds the memory of a Watch per node and name: some minutes at the pace used here.
+const keptAnswers = 8192
+
+// Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers. It is
+// how failover is measured, by what a client gets and nothing else.
+type Watch struct {
+	pace time.Duration
+
+	mu      sync.Mutex
+	answers map[question][]Answer
+}
+
+// question is one of the things a Watch asks again and again.
+type question struct {
+	server netip.AddrPort
+	name   string
+}
+
+// NewWatch prepares a client that asks each of the nodes for each of the names once per pace.
+func NewWatch(nodes []*Node, names []string, pace time.Duration) *Watch {
+	w := &Watch{pace: pace, answers: map[question][]Answer{}}
+	for _, n := range nodes {
+		for _, name := range names {
+			w.answers[question{n.DNS, name}] = nil
+		}
+	}
+	return w
+}
+
+// Run asks until ctx ends.
+func (w *Watch) Run(ctx context.Context) {
+	w.mu.Lock()
+	var group sync.WaitGroup
+	for q := range w.answers {
+		group.Go(func() { w.repeat(ctx, q) })
+	}
+	w.mu.Unlock()
+	group.Wait()
+}
+
+func (w *Watch) repeat(ctx context.Context, q question) {
+	client := &dns.Client{Net: "udp", Timeout: AnswerBound}
+	var conn *dns.Conn
+	exchange := func(m *dns.Msg) (*dns.Msg, error) {
+		var err error
+		if conn == nil {
+			if conn, err = client.DialContext(ctx, q.server.String()); err != nil {
+				return nil, err
+			}
+		}
+		r, _, err := client.ExchangeWithConnContext(ctx, m, conn)
+		if err != nil {
+			// A late answer must not meet the next question.
+			_ = conn.Close()
+			conn = nil
+		}
+		return r, err
+	}
+	tick := time.NewTicker(w.pace)
+	defer tick.Stop()
+	for {
+		a := ask(exchange, q.name)
+		if ctx.Err() != nil {
+			break
+		}
+		w.remember(q, a)
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	if conn != nil {
+		_ = conn.Close() // a UDP socket has nothing left to say
+	}
+}
+
+func (w *Watch) remember(q question, a Answer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := append(w.answers[q], a)
+	if len(all) > 2*keptAnswers {
+		all = slices.Clone(all[len(all)-keptAnswers:])
+	}
+	w.answers[q] = all
+}
+
+// Since returns the answers of a node for a name from the given time on, oldest first.
+func (w *Watch) Since(n *Node, name string, from time.Time) []Answer {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := w.answers[question{n.DNS, name}]
+	i, _ := slices.BinarySearchFunc(all, from, func(a Answer, t time.Time) int { return a.At.Compare(t) })
+	return slices.Clone(all[i:])
+}
