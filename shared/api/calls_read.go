@@ -1,0 +1,148 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// get makes a GET request and decodes its answer.
+func get[T any](ctx context.Context, c *Client, path string, query url.Values) (T, error) {
+	var answer T
+	err := c.do(ctx, call{method: http.MethodGet, path: path, query: query}, &answer)
+	return answer, err
+}
+
+// everyPage reads a list page by page and returns the last page with the
+// entries of all of them. of points to the entries of a page and tells the
+// total.
+func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values, of func(*L) (*[]T, int)) (L, error) {
+	if query == nil {
+		query = url.Values{}
+	}
+	query.Set("limit", strconv.Itoa(MaxPageLimit))
+	for all := []T{}; ; {
+		query.Set("offset", strconv.Itoa(len(all)))
+		page, err := get[L](ctx, c, path, query)
+		if err != nil {
+			return page, err
+		}
+		entries, total := of(&page)
+		got := len(*entries)
+		all = append(all, *entries...)
+		if got == 0 || len(all) >= total {
+			*entries = all
+			return page, nil
+		}
+	}
+}
+
+// Health asks for the simple health record.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	return get[Health](ctx, c, "/api/health", nil)
+}
+
+// Readiness asks whether the node is ready. That it is not is an answer, not
+// an error.
+func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
+	var answer Readiness
+	err := c.do(ctx, call{method: http.MethodGet, path: "/api/v1/ready", also: http.StatusServiceUnavailable}, &answer)
+	return answer, err
+}
+
+// Version asks for the build of the node.
+func (c *Client) Version(ctx context.Context) (Version, error) {
+	return get[Version](ctx, c, "/api/v1/version", nil)
+}
+
+// ServerHealth lists the health records of all servers.
+func (c *Client) ServerHealth(ctx context.Context) (ServerHealthList, error) {
+	return everyPage(ctx, c, "/api/v1/health/servers", nil, func(l *ServerHealthList) (*[]ServerHealth, int) { return &l.Servers, l.Total })
+}
+
+// RegionHealth lists the health of all regions.
+func (c *Client) RegionHealth(ctx context.Context) (RegionHealthList, error) {
+	return get[RegionHealthList](ctx, c, "/api/v1/health/regions", nil)
+}
+
+// Servers lists all servers.
+func (c *Client) Servers(ctx context.Context) (ServerList, error) {
+	return everyPage(ctx, c, "/api/v1/servers", nil, func(l *ServerList) (*[]Server, int) { return &l.Servers, l.Total })
+}
+
+// Domains lists all domains.
+func (c *Client) Domains(ctx context.Context) (DomainList, error) {
+	return everyPage(ctx, c, "/api/v1/domains", nil, func(l *DomainList) (*[]Domain, int) { return &l.Domains, l.Total })
+}
+
+// Domain shows one domain.
+func (c *Client) Domain(ctx context.Context, name string) (DomainDetail, error) {
+	p, err := under("/api/v1/domains", name)
+	if err != nil {
+		return DomainDetail{}, err
+	}
+	return get[DomainDetail](ctx, c, p, nil)
+}
+
+// DomainBackends lists the backends of one domain.
+func (c *Client) DomainBackends(ctx context.Context, name string) (DomainBackendList, error) {
+	p, err := under("/api/v1/domains", name)
+	if err != nil {
+		return DomainBackendList{}, err
+	}
+	return everyPage(ctx, c, p+"/backends", nil, func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total })
+}
+
+// BackendFilter narrows a list of backends; an empty field matches all.
+type BackendFilter struct {
+	Service string
+	Region  string
+	Status  EffectiveStatus
+}
+
+func (f BackendFilter) query() url.Values {
+	q := url.Values{}
+	for key, value := range map[string]string{"service": f.Service, "region": f.Region, "status": string(f.Status)} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	return q
+}
+
+// Backends lists the overwatch view of all backends that the filter matches.
+func (c *Client) Backends(ctx context.Context, filter BackendFilter) (BackendList, error) {
+	return everyPage(ctx, c, "/api/v1/overwatch/backends", filter.query(), func(l *BackendList) (*[]Backend, int) { return &l.Backends, l.Total })
+}
+
+// Stats asks for the counts of the node.
+func (c *Client) Stats(ctx context.Context) (Stats, error) {
+	return get[Stats](ctx, c, "/api/v1/overwatch/stats", nil)
+}
+
+// Agents lists all pinned agents.
+func (c *Client) Agents(ctx context.Context) (AgentList, error) {
+	return everyPage(ctx, c, "/api/v1/overwatch/agents", nil, func(l *AgentList) (*[]Agent, int) { return &l.Agents, l.Total })
+}
+
+// Agent shows one pinned agent.
+func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
+	p, err := under("/api/v1/overwatch/agents", id)
+	if err != nil {
+		return Agent{}, err
+	}
+	return get[Agent](ctx, c, p, nil)
+}
+
+// ExpiringAgents lists the agents whose certificate ends within that many
+// days.
+func (c *Client) ExpiringAgents(ctx context.Context, days int) (ExpiringAgents, error) {
+	query := url.Values{"threshold_days": {strconv.Itoa(days)}}
+	return get[ExpiringAgents](ctx, c, "/api/v1/overwatch/agents/expiring", query)
+}
+
+// Overrides lists all overrides in force.
+func (c *Client) Overrides(ctx context.Context) (OverrideList, error) {
+	return everyPage(ctx, c, "/api/v1/overrides", nil, func(l *OverrideList) (*[]Override, int) { return &l.Overrides, l.Total })
+}

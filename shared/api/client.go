@@ -1,0 +1,179 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// DefaultClientTimeout bounds one request of a Client, from dialling to the
+// last byte of the answer.
+const DefaultClientTimeout = 10 * time.Second
+
+// maxAnswer bounds the body of an answer, in bytes: far more than the largest
+// page, so that a wrong address cannot fill the memory.
+const maxAnswer = 64 << 20
+
+// ClientOptions say how to reach a node.
+type ClientOptions struct {
+	Node      string        // as ParseNode takes it
+	Timeout   time.Duration // per request; 0 is DefaultClientTimeout
+	UserAgent string
+}
+
+// Client talks to the API of one node. Each call makes one request (a list:
+// one per page), and fails with *Error when the node answered something else,
+// or with *UnreachableError when it did not answer.
+type Client struct {
+	base      string
+	userAgent string
+	timeout   time.Duration
+	http      *http.Client
+}
+
+// NewClient returns a client for one node. It makes no connection yet.
+func NewClient(opts ClientOptions) (*Client, error) {
+	base, err := ParseNode(opts.Node)
+	if err != nil {
+		return nil, err
+	}
+	timeout := opts.Timeout
+	if timeout == 0 {
+		timeout = DefaultClientTimeout
+	}
+	if timeout < 0 {
+		return nil, fmt.Errorf("the timeout of a request is %s: it must be above zero", timeout)
+	}
+	return &Client{
+		base:      base,
+		userAgent: opts.UserAgent,
+		timeout:   timeout,
+		// A redirect would leave the node that was named, so none is followed.
+		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}, nil
+}
+
+// Node is the base URL of the node.
+func (c *Client) Node() string { return c.base }
+
+// call is one request.
+type call struct {
+	method  string
+	path    string // escaped, below the base URL
+	query   url.Values
+	body    any           // nil: none
+	timeout time.Duration // 0: the client's
+	also    int           // a status beside 2xx that carries the answer
+}
+
+// do makes the request and decodes the answer into the value that into points
+// to; nil takes no answer.
+func (c *Client) do(ctx context.Context, call call, into any) error {
+	ctx, cancel := context.WithTimeout(ctx, max(c.timeout, call.timeout))
+	defer cancel()
+	req, err := c.request(ctx, call)
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer+1))
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	return c.decode(resp, body, call.also, into)
+}
+
+func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
+	target := c.base + call.path
+	if len(call.query) > 0 {
+		target += "?" + call.query.Encode()
+	}
+	var body io.Reader
+	if call.body != nil {
+		encoded, err := json.Marshal(call.body)
+		if err != nil {
+			return nil, fmt.Errorf("encoding the body of %s %s: %w", call.method, call.path, err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	req, err := http.NewRequestWithContext(ctx, call.method, target, body)
+	if err != nil {
+		return nil, fmt.Errorf("making the request %s %s: %w", call.method, target, err)
+	}
+	req.Header.Set("Accept", "application/json")
+	if c.userAgent != "" {
+		req.Header.Set("User-Agent", c.userAgent)
+	}
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	return req, nil
+}
+
+func (c *Client) decode(resp *http.Response, body []byte, also int, into any) error {
+	failure := &Error{Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), Node: c.base}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	isJSON := kind == "application/json"
+	if resp.StatusCode/100 != 2 && (resp.StatusCode != also || !isJSON) {
+		var reply ErrorBody
+		if isJSON && json.Unmarshal(body, &reply) == nil {
+			failure.Message = reply.Error
+		}
+		return failure
+	}
+	switch {
+	case into == nil:
+		return nil
+	case len(body) > maxAnswer:
+		failure.Message = fmt.Sprintf("the answer is larger than %d MiB", maxAnswer>>20)
+		return failure
+	case !isJSON:
+		failure.Message = fmt.Sprintf("the answer is %q and not JSON: this is not the API of an overwatch node", kind)
+		return failure
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		failure.Message = fmt.Sprintf("the answer cannot be read: %v", err)
+		return failure
+	}
+	return nil
+}
+
+// unreachable takes the request line that net/http puts in front off the
+// cause, and names the timeout when that is what happened.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		err = inner.Err
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return &UnreachableError{Node: c.base, Err: err}
+}
+
+// under joins a path and variable segments to an escaped path. Each variable
+// is one segment whatever it contains; the three texts that a URL cannot carry
+// as a segment are refused.
+func under(prefix string, segments ...string) (string, error) {
+	var b strings.Builder
+	b.WriteString(prefix)
+	for _, s := range segments {
+		if s == "" || s == "." || s == ".." {
+			return "", fmt.Errorf("%q cannot be a name in a path", s)
+		}
+		b.WriteByte('/')
+		b.WriteString(url.PathEscape(s))
+	}
+	return b.String(), nil
+}

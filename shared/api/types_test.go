@@ -1,0 +1,69 @@
+package api
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestTypes_FieldsAreThoseOfTheSpecification compares the names that each type
+// encodes with the names that specification and api.md promise.
+func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
+	text := "x"
+	for _, tc := range []struct {
+		value any
+		want  string
+	}{
+		{Health{}, "status version uptime_seconds timestamp"},
+		{Readiness{}, "ready dns_ready health_ready"},
+		{Readiness{Message: text}, "ready dns_ready health_ready message"},
+		{Liveness{}, "alive"},
+		{Version{}, "version go_version git_commit build_date"},
+		{ErrorBody{}, "error"},
+		{ServerHealth{}, "id service address port region healthy status last_check last_healthy consecutive_failures consecutive_successes last_error"},
+		{RegionHealth{}, "name total_servers healthy_count unhealthy_count health_percent"},
+		{Server{}, "id service address port weight region source effective_status agent_healthy draining created_at updated_at"},
+		{ServerList{}, "servers total generated_at"},
+		{Domain{}, "id name ttl routing_policy health_check_id dnssec_enabled enabled description tags backend_count healthy_backends created_at updated_at"},
+		{DomainSettings{}, "geo_routing_enabled failover_enabled failover_threshold load_balancing_method"},
+		{DomainDetail{}, "domain"},
+		{DomainBackend{}, "id address port weight priority region healthy enabled last_check"},
+		{Backend{}, "id service address port agent_id region weight share draining effective_status may_serve reason agent_healthy agent_last_seen " +
+			"validation_healthy validation_last_check validation_error validation_latency_ms override"},
+		{ActiveOverride{}, "healthy reason by at expires_at"},
+		{Stats{}, "total_backends healthy_backends unhealthy_backends stale_backends draining_backends active_overrides validation_enabled validation_suspended " +
+			"validated_backends disagreement_count active_agents unique_services backends_by_service backends_by_region generated_at"},
+		{ValidationRun{}, "results checked"},
+		{ValidationResult{}, "service address port healthy latency_ms error"},
+		{Agent{}, "agent_id fingerprint region services version first_seen last_seen not_after expires_in_hours revoked revoked_at revoked_reason backends"},
+		{AgentList{}, "agents total revoked expiring generated_at"},
+		{ExpiringAgents{}, "expiring count threshold_days"},
+		{Outcome{}, "success message"},
+		{Override{}, "service address healthy reason source created_at created_by expires_at"},
+		{OverrideList{}, "overrides total generated_at"},
+		{OverwatchNode{}, "id name address port api_port region status version uptime_seconds last_seen queries_total queries_per_sec dnssec_enabled"},
+		{AgentNode{}, "id name address port region status version uptime_seconds last_seen checks_total checks_per_sec active_checks target_count certificate_expiry registered_at"},
+		{GossipNode{}, "id name address port status state region version rtt_ms last_seen joined_at"},
+		{GossipNodeList{}, "nodes total healthy generated_at"},
+	} {
+		encoded, err := json.Marshal(tc.value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(encoded, &fields); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for name := range fields {
+			got = append(got, name)
+		}
+		want := strings.Fields(tc.want)
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%T encodes\n%v\nwant\n%v", tc.value, got, want)
+		}
+	}
+}
