@@ -1,0 +1,127 @@
+package identity
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// Facts about our certificates.
+const (
+	// Validity of a certificate is fixed by the specification: one year.
+	Validity = 365 * 24 * time.Hour
+	// backdate is how long before its making a certificate's validity begins, against clocks that differ a little.
+	backdate = time.Hour
+	// maxValidity is what ParseCertificate accepts: a year, leap day and backdating included.
+	maxValidity = 366*24*time.Hour + 2*backdate
+	// maxCertificate bounds the DER that is parsed, in octets; one of ours has some 300.
+	maxCertificate = 1024
+	// MaxID bounds ids, in octets. It is more than RFC 5280 wants of a common name (64), because a default id is made of a
+	// region and a host name and no certification authority ever sees it.
+	MaxID = 128
+)
+
+// KeyID identifies a certificate: the SHA-256 of its DER.
+type KeyID [sha256.Size]byte
+
+// Fingerprint returns the key id as the API shows it: "sha256:<hex>".
+func (k KeyID) Fingerprint() string { return "sha256:" + hex.EncodeToString(k[:]) }
+
+// Certificate is a self-signed Ed25519 certificate that has been checked for form. That it is valid now, and whether it is
+// trusted, is for the caller to decide.
+type Certificate struct {
+	DER        []byte
+	KeyID      KeyID
+	CommonName string
+	Serial     string // hexadecimal
+	NotBefore  time.Time
+	NotAfter   time.Time
+	PublicKey  ed25519.PublicKey
+}
+
+// ErrCertificate is wrapped by every error of ParseCertificate.
+var ErrCertificate = errors.New("unacceptable certificate")
+
+// ParseCertificate checks a certificate that somebody presents: size, DER without anything behind it, Ed25519, signed by
+// its own key, a common name that ValidateID accepts, and a validity of at most a year. It copies der.
+func ParseCertificate(der []byte) (*Certificate, error) {
+	if len(der) > maxCertificate {
+		return nil, fmt.Errorf("%w: %d octets, at most %d", ErrCertificate, len(der), maxCertificate)
+	}
+	x, err := x509.ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCertificate, err)
+	}
+	pub, ok := x.PublicKey.(ed25519.PublicKey)
+	if !ok || x.SignatureAlgorithm != x509.PureEd25519 {
+		return nil, fmt.Errorf("%w: key is %s, must be Ed25519", ErrCertificate, x.PublicKeyAlgorithm)
+	}
+	if err := ValidateID(x.Subject.CommonName); err != nil {
+		return nil, fmt.Errorf("%w: common name: %w", ErrCertificate, err)
+	}
+	if d := x.NotAfter.Sub(x.NotBefore); d <= 0 || d > maxValidity {
+		return nil, fmt.Errorf("%w: validity of %s, must be at most a year", ErrCertificate, d)
+	}
+	if !ed25519.Verify(pub, x.RawTBSCertificate, x.Signature) {
+		return nil, fmt.Errorf("%w: not signed by its own key", ErrCertificate)
+	}
+	return &Certificate{
+		DER: x.Raw, KeyID: sha256.Sum256(x.Raw), CommonName: x.Subject.CommonName, Serial: x.SerialNumber.Text(16),
+		NotBefore: x.NotBefore, NotAfter: x.NotAfter, PublicKey: pub,
+	}, nil
+}
+
+// ValidateID checks an agent or node id: up to MaxID letters, digits, '.', '_' and '-', beginning with a letter or digit. It
+// stands in certificates, URL paths, host:port/name lists and log lines. "expiring" is taken: the API has a path of that name
+// where agent ids stand.
+func ValidateID(id string) error {
+	if id == "" || len(id) > MaxID {
+		return fmt.Errorf("id of %d octets: 1 to %d are allowed", len(id), MaxID)
+	}
+	if id == "expiring" {
+		return errors.New(`id "expiring" is a word of the API: choose another`)
+	}
+	for i := range len(id) {
+		switch c := id[i]; {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return fmt.Errorf("id %q: allowed are letters, digits, and behind the first of them '.', '_' and '-'", id)
+		}
+	}
+	return nil
+}
+
+// newCertificate makes a key and a certificate for it. Their validity begins a little before now and ends a year after that.
+func newCertificate(commonName string, now time.Time) (der []byte, key ed25519.PrivateKey, err error) {
+	if err := ValidateID(commonName); err != nil {
+		return nil, nil, err
+	}
+	pub, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, nil, fmt.Errorf("generating a key: %w", err)
+	}
+	var serial [16]byte
+	rand.Read(serial[:])
+	serial[0] = serial[0]&0x7f | 0x40 // positive and of fixed length: RFC 5280, section 4.1.2.2
+	begin := now.UTC().Truncate(time.Second).Add(-backdate)
+	template := &x509.Certificate{
+		SerialNumber: new(big.Int).SetBytes(serial[:]),
+		Subject:      pkix.Name{CommonName: commonName},
+		NotBefore:    begin,
+		NotAfter:     begin.Add(Validity),
+		KeyUsage:     x509.KeyUsageDigitalSignature,
+	}
+	der, err = x509.CreateCertificate(rand.Reader, template, template, pub, key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a certificate for %s: %w", commonName, err)
+	}
+	return der, key, nil
+}

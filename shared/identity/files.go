@@ -1,0 +1,93 @@
+package identity
+
+import (
+	"encoding/pem"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// maxFile bounds what is read of a file, in octets; ours have a few hundred.
+const maxFile = 16 << 10
+
+// readPEM returns the contents of the one block of a PEM file.
+func readPEM(path, blockType string) ([]byte, error) {
+	text, err := readFile(path)
+	if err != nil {
+		return nil, err
+	}
+	block, rest := pem.Decode(text)
+	switch {
+	case block == nil:
+		return nil, fmt.Errorf("%s is damaged (no PEM block): %s", path, remedy)
+	case block.Type != blockType:
+		return nil, fmt.Errorf("%s is damaged (holds a %q, not a %q): %s", path, block.Type, blockType, remedy)
+	case strings.TrimSpace(string(rest)) != "":
+		return nil, fmt.Errorf("%s is damaged (%d octets behind the first block): %s", path, len(rest), remedy)
+	}
+	return block.Bytes, nil
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
+	}
+	return text, nil
+}
+
+// ownerOnly refuses a file that its group or others can read or write.
+func ownerOnly(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return fmt.Errorf("%s can be used by others than its owner (mode %04o): chmod 600 %s", path, mode, path)
+	}
+	return nil
+}
+
+// writeFile writes a file so that after a crash at any moment either the old contents or the new are there, whole.
+func writeFile(path string, text []byte, mode os.FileMode) error {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w; the directory must be writable for this user", path, err)
+	}
+	defer os.Remove(f.Name()) // fails after the rename, which is as it should be
+	defer f.Close()
+	if err := f.Chmod(mode); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if _, err := f.Write(text); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := f.Sync(); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return syncDir(dir)
+}
+
+// syncDir makes a rename in dir durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Sync(); err != nil {
+		return fmt.Errorf("syncing %s: %w", dir, err)
+	}
+	return nil
+}

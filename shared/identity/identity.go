@@ -1,0 +1,117 @@
+package identity
+
+import (
+	"crypto/ed25519"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// Identity is a certificate and the private key that belongs to it.
+type Identity struct {
+	*Certificate
+	key ed25519.PrivateKey
+}
+
+// LoadOrCreate returns the identity in two PEM files, and makes both (and their directory, 0700) if neither exists.
+//
+// commonName is for a new identity only: an existing one keeps its name, for the default id contains the host name, which
+// may change while the identity must not. A caller whose configuration names an id compares it with CommonName.
+//
+// One file without the other, a damaged file, a key that does not belong to the certificate, and a key that others than its
+// owner can read are errors that name the file and the remedy: an identity is never replaced silently, because its pin on every
+// overwatch node would refuse the new one. An expired certificate is returned like any other.
+func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Identity, created bool, err error) {
+	certThere, err := exists(certPath)
+	if err != nil {
+		return nil, false, err
+	}
+	keyThere, err := exists(keyPath)
+	if err != nil {
+		return nil, false, err
+	}
+	switch {
+	case certThere && keyThere:
+		id, err = load(certPath, keyPath)
+		return id, false, err
+	case certThere:
+		return nil, false, halfThere(keyPath, certPath)
+	case keyThere:
+		return nil, false, halfThere(certPath, keyPath)
+	}
+	if err := create(certPath, keyPath, commonName, now); err != nil {
+		return nil, false, err
+	}
+	id, err = load(certPath, keyPath) // what counts is what the next start will find
+	return id, true, err
+}
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// remedy is what all errors about identity files end with.
+const remedy = "restore it from a backup; or, to start with a new identity, delete both files, and the pin of the old one on every overwatch node"
+
+func halfThere(missing, present string) error {
+	return fmt.Errorf("%s is missing although %s exists: %s", missing, present, remedy)
+}
+
+func create(certPath, keyPath, commonName string, now time.Time) error {
+	der, key, err := newCertificate(commonName, now)
+	if err != nil {
+		return err
+	}
+	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("encoding the key of %s: %w", commonName, err)
+	}
+	for _, path := range []string{keyPath, certPath} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("creating the directory of %s: %w; create it or make it writable for this user", path, err)
+		}
+	}
+	if err := writeFile(keyPath, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: pkcs8}), 0o600); err != nil {
+		return err
+	}
+	return writeFile(certPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644)
+}
+
+func load(certPath, keyPath string) (*Identity, error) {
+	der, err := readPEM(certPath, "CERTIFICATE")
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := ParseCertificate(der)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %s", certPath, err, remedy)
+	}
+	if err := ownerOnly(keyPath); err != nil {
+		return nil, err
+	}
+	pkcs8, err := readPEM(keyPath, "PRIVATE KEY")
+	if err != nil {
+		return nil, err
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(pkcs8)
+	if err != nil {
+		return nil, fmt.Errorf("%s is damaged (%w): %s", keyPath, err, remedy)
+	}
+	key, ok := parsed.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("%s holds a key of another kind than Ed25519: %s", keyPath, remedy)
+	}
+	if !certificate.PublicKey.Equal(key.Public()) {
+		return nil, fmt.Errorf("%s does not belong to %s: %s", keyPath, certPath, remedy)
+	}
+	return &Identity{Certificate: certificate, key: key}, nil
+}

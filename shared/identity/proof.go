@@ -1,0 +1,42 @@
+package identity
+
+import (
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/binary"
+	"strings"
+)
+
+// Proof shows that its maker knows a service's token, without showing the token: HMAC-SHA-256 under a key derived (HKDF, RFC
+// 5869) from the token and the service name, over certificate hash, boot nonce, epoch and service. It is worth nothing for
+// another certificate, another node process, another agent process or another service. Tokens are case-sensitive, service
+// names are not. Compare proofs with hmac.Equal only.
+func Proof(token, service string, id KeyID, nonce Nonce, epoch uint64) [32]byte {
+	service = strings.ToLower(strings.TrimSuffix(service, "."))
+	mac := hmac.New(sha256.New, tokenKey(token, "gslb/1 token proof\x00"+service))
+	mac.Write(id[:])
+	mac.Write(nonce[:])
+	var n [8]byte
+	binary.BigEndian.PutUint64(n[:], epoch)
+	mac.Write(n[:])
+	mac.Write([]byte(service))
+	return [32]byte(mac.Sum(nil))
+}
+
+// TokenMark identifies the token that a certificate proved for a service, for the owner of the token to notice later that it
+// changed. It does not reveal the token, and differs between certificates and services that share one.
+func TokenMark(token, service string, id KeyID) [16]byte {
+	service = strings.ToLower(strings.TrimSuffix(service, "."))
+	mac := hmac.New(sha256.New, tokenKey(token, "gslb/1 token mark\x00"+service))
+	mac.Write(id[:])
+	return [16]byte(mac.Sum(nil)[:16])
+}
+
+func tokenKey(token, info string) []byte {
+	key, err := hkdf.Key(sha256.New, []byte(token), nil, info, sha256.Size)
+	if err != nil {
+		panic("identity: deriving a key: " + err.Error()) // only for lengths beyond 8160 octets, or too short a secret in FIPS-only mode
+	}
+	return key
+}
