@@ -1,0 +1,108 @@
+package registry
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// Backend is what is known about one backend at one moment. It is immutable: a change publishes a new one.
+type Backend struct {
+	ID
+	// Weight is from 0 to api.MaxWeight.
+	Weight int
+	Region string
+	// Source is who declared Weight, Region and Check: static, else api, else agent.
+	Source api.Source
+	// Check is how this node validates the backend.
+	Check check.Spec
+
+	// Status, MayServe and Reason are the conclusion; Reason is one of a closed set of sentences.
+	Status   api.EffectiveStatus
+	MayServe bool
+	Reason   string
+	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains.
+	Share float64
+
+	// AgentID is the agent that claims this backend, "" for none.
+	AgentID string
+	// Claim is what that agent says: nil where no agent does, or where it has not concluded anything yet.
+	Claim *bool
+	// Validation is what this node's own checks found.
+	Validation Validation
+	// Override is the operator's order in force, nil for none.
+	Override *Override
+	// Draining is true from the start of a drain; DrainEndsAt is zero when it is not draining.
+	Draining    bool
+	DrainEndsAt time.Time
+
+	// LastHealthyAt is when the backend was last fit to serve: of one that is fit, some moment of its being so; zero if
+	// it never was.
+	LastHealthyAt time.Time
+	// CreatedAt is when this process learned of the backend.
+	CreatedAt time.Time
+	// UpdatedAt is when anything but Validation last changed.
+	UpdatedAt time.Time
+
+	agent *agent
+}
+
+// Validation is the state of this node's own checks of one backend.
+type Validation struct {
+	// State is the verdict; StateUnknown before the first conclusive check.
+	State check.State
+	// At is when the last conclusive check ended.
+	At time.Time
+	// Err says why the last check did not succeed, "" after a success.
+	Err string
+	// Latency is how long the last conclusive check took.
+	Latency time.Duration
+	// Failures and Successes are how many conclusive checks in a row had that outcome.
+	Failures, Successes int
+	// SetAside is true for a verdict that does not count because this node itself was cut off when it was made.
+	SetAside bool
+}
+
+// Verdict is the outcome of one of this node's own checks.
+type Verdict struct {
+	ID ID
+	// State is what the row of outcomes up to this one says.
+	State check.State
+	// Outcome is this check's alone. Unknown leaves everything but Validation.Err as it was.
+	Outcome check.Outcome
+	Err     string
+	Latency time.Duration
+	// At is when the check ended; zero means now.
+	At time.Time
+}
+
+// Declaration is a backend as configuration or the API declares it.
+type Declaration struct {
+	ID     ID
+	Weight int
+	Region string
+	Check  check.Spec
+}
+
+// Target is one backend that this node should check itself.
+type Target struct {
+	ID   ID
+	Spec check.Spec
+}
+
+// Override is an operator's order about a backend.
+type Override struct {
+	Service string
+	Address netip.Addr
+	// Port is 0 for all ports of the address.
+	Port    uint16
+	Healthy bool
+	Reason  string
+	// Source is the path it was set by, CreatedBy who set it.
+	Source, CreatedBy string
+	CreatedAt         time.Time
+	// ExpiresAt is zero for never.
+	ExpiresAt time.Time
+}

@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// Timing is when silence and old verdicts count; the configuration's overwatch.stale and overwatch.validation.
+type Timing struct {
+	// StaleThreshold is the silence after which an agent's claims are stale.
+	StaleThreshold time.Duration
+	// RemoveAfter is the silence after which an agent's backends are removed and others may claim them.
+	RemoveAfter time.Duration
+	// ValidationEnabled says that verdicts of this node's own checks are expected.
+	ValidationEnabled bool
+	// ValidationInterval is the time between two checks of one backend: a verdict older than three of them counts as none.
+	ValidationInterval time.Duration
+}
+
+// The reference values of the specification.
+const (
+	DefaultStaleThreshold     = 30 * time.Second
+	DefaultRemoveAfter        = 5 * time.Minute
+	DefaultValidationInterval = 30 * time.Second
+	// DefaultDrainTime is how long a drain takes where nothing says otherwise: the default TTL of answers.
+	DefaultDrainTime = 30 * time.Second
+)
+
+// check names what cannot work.
+func (t Timing) check() error {
+	switch {
+	case t.StaleThreshold <= 0:
+		return fmt.Errorf("stale threshold %v: must be above zero", t.StaleThreshold)
+	case t.RemoveAfter < t.StaleThreshold:
+		return fmt.Errorf("remove after %v: must not be below the stale threshold, %v", t.RemoveAfter, t.StaleThreshold)
+	case t.ValidationEnabled && t.ValidationInterval <= 0:
+		return fmt.Errorf("validation interval %v: must be above zero", t.ValidationInterval)
+	}
+	return nil
+}
+
+// Options is what a Registry needs.
+type Options struct {
+	Timing
+	// Changed is told the service whenever something that its answers may depend on has changed and is published: which
+	// backends it has, which may serve, their weights, regions and shares. The writer calls it, so it must not block and
+	// must not call a command. Required.
+	Changed func(service string)
+	// DrainTime returns how long a drain of a service's backend takes when nobody says; nil means DefaultDrainTime.
+	DrainTime func(service string) time.Duration
+	// Now is the clock, with a monotonic reading; nil means time.Now.
+	Now    func() time.Time
+	Logger zerolog.Logger
+}
+
+// complete checks o and fills in what may be left out.
+func (o *Options) complete() error {
+	if err := o.Timing.check(); err != nil {
+		return err
+	}
+	if o.Changed == nil {
+		return errors.New("registry: Changed is not set")
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.DrainTime == nil {
+		o.DrainTime = func(string) time.Duration { return DefaultDrainTime }
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package registry
+
+import (
+	"iter"
+	"slices"
+	"sync/atomic"
+
+	"gslb.internal/shared/wire"
+)
+
+// View is what readers see. No method waits for anything or takes a lock. It always shows the newest state: the answer of
+// one call to Service is consistent in itself, two calls may lie before and after a change. What it returns is shared
+// and must not be changed.
+type View struct {
+	services   *cowMap[slot]
+	agents     *cowMap[agent]
+	overrides  atomic.Pointer[[]Override]
+	generation atomic.Uint64 // of the set of targets
+}
+
+// slot holds the backends of one service, in the order of their addresses and ports.
+type slot struct {
+	backends atomic.Pointer[[]*Backend]
+}
+
+func newView() *View {
+	return &View{services: newCowMap[slot](), agents: newCowMap[agent]()}
+}
+
+// Service returns the backends of a service ordered by address and port, nil for a service without any. The name is
+// taken in any case and with or without trailing dot.
+func (v *View) Service(name string) []*Backend {
+	s := v.services.get(wire.CanonicalService(name))
+	if s == nil {
+		return nil
+	}
+	return *s.backends.Load()
+}
+
+// Services returns the names of all services that have backends, sorted, in a new slice.
+func (v *View) Services() []string {
+	var names []string
+	for name := range v.services.all() {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Backends yields every backend, service by service in no order, in a service ordered by address and port.
+func (v *View) Backends() iter.Seq[*Backend] {
+	return func(yield func(*Backend) bool) {
+		for _, s := range v.services.all() {
+			for _, b := range *s.backends.Load() {
+				if !yield(b) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Get returns one backend, nil if there is none of that id.
+func (v *View) Get(id ID) *Backend {
+	list := v.Service(id.Service)
+	at, found := slices.BinarySearchFunc(list, id, func(b *Backend, id ID) int { return b.ID.compareEndpoint(id) })
+	if !found {
+		return nil
+	}
+	return list[at]
+}
+
+// Overrides returns every override that has not expired, whether or not its backend is known, ordered by service,
+// address and port.
+func (v *View) Overrides() []Override {
+	if list := v.overrides.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// Targets returns every backend with its check, in no order, in a new slice.
+func (v *View) Targets() []Target {
+	var targets []Target
+	for b := range v.Backends() {
+		targets = append(targets, Target{ID: b.ID, Spec: b.Check})
+	}
+	return targets
+}
+
+// TargetsGeneration changes whenever Targets would return something else; it never goes back.
+func (v *View) TargetsGeneration() uint64 { return v.generation.Load() }
