@@ -1,0 +1,66 @@
+package frame
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+)
+
+// MaxStream is the longest encrypted message that is read from a stream, in octets.
+const MaxStream = 64 << 10
+
+// StreamHeader is what stands in front of the ciphertext of a stream.
+type StreamHeader struct {
+	wire  []byte // every octet read so far
+	frame []byte // marker, length and cipher version inside wire
+}
+
+// ReadRequestHeader reads the header of a stream that a peer opened: label, marker, length, cipher version.
+func (k *Keyring) ReadRequestHeader(r io.Reader) (StreamHeader, Fault) {
+	return k.readHeader(r, len(k.lead))
+}
+
+// ReadReplyHeader reads the header of the answer on a stream that we opened: it carries no label.
+func (k *Keyring) ReadReplyHeader(r io.Reader) (StreamHeader, Fault) {
+	return k.readHeader(r, 0)
+}
+
+func (k *Keyring) readHeader(r io.Reader, lead int) (StreamHeader, Fault) {
+	wire := make([]byte, lead+1+lengthFieldSize+1)
+	if _, err := io.ReadFull(r, wire); err != nil {
+		return StreamHeader{}, Incomplete
+	}
+	if !bytes.Equal(wire[:lead], k.lead[:lead]) {
+		return StreamHeader{}, Label
+	}
+	h := StreamHeader{wire: wire, frame: wire[lead:]}
+	if h.frame[0] != encryptMarker || h.frame[1+lengthFieldSize] != cipherVersion {
+		return StreamHeader{}, Cipher
+	}
+	if n := h.length(); n <= cipherOverhead || n > MaxStream {
+		return StreamHeader{}, Size
+	}
+	return h, None
+}
+
+// length is the announced number of octets after the length field, the cipher version among them.
+func (h StreamHeader) length() uint32 { return binary.BigEndian.Uint32(h.frame[1:]) }
+
+// ReadBody reads the announced ciphertext and opens it. It returns all octets read since the start of the stream, so
+// that memberlist can be given them unchanged, and the plain text. Memory grows with what arrives, not with what was
+// announced.
+func (k *Keyring) ReadBody(r io.Reader, h StreamHeader) (wire, plain []byte, fault Fault) {
+	buf := bytes.NewBuffer(h.wire)
+	rest := int64(h.length()) - 1
+	if n, err := io.CopyN(buf, r, rest); n != rest || err != nil {
+		return nil, nil, Incomplete
+	}
+	wire = buf.Bytes()
+	frame := wire[len(h.wire)-len(h.frame):]
+	authenticated := append(append([]byte(nil), frame[:1+lengthFieldSize]...), k.label...)
+	plain, ok := k.open(nil, frame[1+lengthFieldSize:], authenticated)
+	if !ok {
+		return nil, nil, Key
+	}
+	return wire, plain, None
+}
