@@ -1,0 +1,79 @@
+package trust
+
+import (
+	"net/netip"
+
+	"gslb.internal/shared/identity"
+)
+
+// Agent is an agent whose message was authenticated. Only this package makes one; the zero Agent speaks for nothing.
+//
+// What it may do is asked when it matters, not when the message came: an Agent that is revoked or unpinned meanwhile speaks for
+// nothing from that moment on, so a message that waits in a queue has no say any more either.
+type Agent struct {
+	pinned *pinned
+}
+
+// ID returns the agent's id.
+func (a Agent) ID() string {
+	if a.pinned == nil {
+		return ""
+	}
+	return a.pinned.id
+}
+
+// KeyID returns the id of the agent's certificate.
+func (a Agent) KeyID() identity.KeyID {
+	if a.pinned == nil {
+		return identity.KeyID{}
+	}
+	return a.pinned.certificate.KeyID
+}
+
+// Region returns the region that the agent gave when it enrolled.
+func (a Agent) Region() string { return a.standing().region }
+
+// Services returns the services that the agent may speak for now, in alphabetical order. The caller owns the slice.
+func (a Agent) Services() []string {
+	grants := a.standing().grants
+	names := make([]string, len(grants))
+	for i := range grants {
+		names[i] = grants[i].service
+	}
+	return names
+}
+
+// Speaks reports whether the agent may speak for a service, named in canonical form.
+func (a Agent) Speaks(service string) bool { return a.standing().grant(service) != nil }
+
+// Allowed reports whether the agent may claim a backend of the service at this address: it must speak for the service, the
+// address must be one that a backend can have, and agent_policies must not exclude it.
+func (a Agent) Allowed(service string, address netip.Addr) bool {
+	g := a.standing().grant(service)
+	return g != nil && usable(address) && (len(g.allowed) == 0 || within(g.allowed, address))
+}
+
+var nothing standing
+
+func (a Agent) standing() *standing {
+	if a.pinned == nil {
+		return &nothing
+	}
+	return a.pinned.standing.Load()
+}
+
+// usable reports whether a backend can have the address: not unspecified, multicast or broadcast. Loopback is fine.
+func usable(a netip.Addr) bool {
+	broadcast := netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && a.Unmap() != broadcast && a.Zone() == ""
+}
+
+func within(prefixes []netip.Prefix, a netip.Addr) bool {
+	a = a.Unmap()
+	for _, p := range prefixes {
+		if p.Contains(a) {
+			return true
+		}
+	}
+	return false
+}
