@@ -1,0 +1,36 @@
+package policy
+
+import "slices"
+
+// Algorithm is a way of choosing among the backends of a name: routing_algorithm in files, routing_policy in the API.
+type Algorithm string
+
+// The algorithms that work.
+const (
+	RoundRobin Algorithm = "round-robin" // every serving backend alike
+	Weighted   Algorithm = "weighted"    // in proportion to weight
+	Failover   Algorithm = "failover"    // weighted inside the first region that has enough serving backends
+)
+
+// DefaultAlgorithm serves a domain that names none.
+const DefaultAlgorithm = RoundRobin
+
+// Algorithms lists the algorithms that work, in the order in which they are documented.
+func Algorithms() []Algorithm {
+	return []Algorithm{RoundRobin, Weighted, Failover}
+}
+
+// Known says whether a is an algorithm that works.
+func (a Algorithm) Known() bool {
+	return slices.Contains(Algorithms(), a)
+}
+
+// OnAllDown is what a name answers when none of its backends may serve.
+type OnAllDown string
+
+// The last resorts.
+const (
+	ServFail    OnAllDown = "servfail"     // an error, so that resolvers try the next nameserver
+	LastHealthy OnAllDown = "last_healthy" // the backends that were healthy last
+	All         OnAllDown = "all"          // every backend
+)

@@ -1,0 +1,47 @@
+package policy
+
+import (
+	"net/netip"
+	"time"
+)
+
+// MaxLastResortTTL bounds, in seconds, how long an answer from backends that may not serve is kept by resolvers.
+const MaxLastResortTTL = 30
+
+// LastHealthySpan is how much earlier than the last healthy backend another may have been lost and still belong to
+// the set that was healthy last: backends that fail together are noticed one after another.
+const LastHealthySpan = time.Minute
+
+// Candidate is one backend of a name, as far as a decision depends on it.
+type Candidate struct {
+	Address     netip.Addr
+	Region      string
+	Weight      int       // 0 serves only when no other may
+	Share       float64   // 0 to 1: what is left of the weight after bleeding and draining
+	MayServe    bool      // its effective status allows it
+	Forbidden   bool      // an operator took it out: not even a last resort
+	LastHealthy time.Time // zero: never seen healthy
+}
+
+// Rules are a domain's settings that a decision depends on.
+type Rules struct {
+	Algorithm         Algorithm
+	Regions           []string // failover: in order of preference; regions that are not listed come last
+	FailoverThreshold int      // failover: serving backends that make a region good enough
+	OnAllDown         OnAllDown
+	TTL               uint32 // seconds
+}
+
+// Family is an address family of answers: A or AAAA.
+type Family uint8
+
+// The address families.
+const (
+	IPv4 Family = iota
+	IPv6
+)
+
+// Has says whether addr is of the family f.
+func (f Family) Has(addr netip.Addr) bool {
+	return addr.Is4() == (f == IPv4)
+}

@@ -1,0 +1,110 @@
+package policy
+
+import (
+	"slices"
+	"time"
+)
+
+// Decide says which addresses of the family answer under the rules.
+//
+// Each step works on what the one before left over: candidates that may serve, or, if none may in either family, those of the
+// last resort; of this family; with a weight and a share above 0, unless none has; in the region that failover
+// chooses. Answers of the last resort live for at most MaxLastResortTTL.
+func Decide(rules Rules, candidates []Candidate, family Family) Decision {
+	d := decider{candidates: candidates, why: make([]Reason, len(candidates))}
+	decision := Decision{Outcome: Success, TTL: rules.TTL}
+	in := d.keep(d.all(), MayNotServe, func(c *Candidate) bool { return c.MayServe })
+	if len(in) == 0 {
+		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
+		if in = d.lastResort(rules.OnAllDown); len(in) == 0 && d.knows(family) {
+			return Decision{Outcome: NoHealthyBackend, TTL: rules.TTL, Excluded: d.excluded()}
+		}
+	}
+	in = d.keep(in, OtherFamily, func(c *Candidate) bool { return family.Has(c.Address) })
+	if len(in) == 0 {
+		return Decision{Outcome: NoData, TTL: rules.TTL, Excluded: d.excluded()}
+	}
+	in = d.prefer(in, ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
+	in = d.prefer(in, Drained, func(c *Candidate) bool { return c.Share > 0 })
+	if rules.Algorithm == Failover {
+		decision.Region = chooseRegion(candidates, in, rules)
+		in = d.keep(in, OtherRegion, func(c *Candidate) bool { return c.Region == decision.Region })
+		if decision.Outcome == Success && len(rules.Regions) > 0 && rules.Regions[0] != decision.Region {
+			decision.Outcome = FailedOver
+		}
+	}
+	decision.Due = due(candidates, in, rules.Algorithm)
+	decision.Excluded = d.excluded()
+	return decision
+}
+
+// decider notes, while candidates are sorted out, why each one went.
+type decider struct {
+	candidates []Candidate
+	why        []Reason // per candidate; empty while it is in
+}
+
+func (d *decider) all() []int {
+	in := make([]int, len(d.candidates))
+	for i := range in {
+		in[i] = i
+	}
+	return in
+}
+
+// keep drops from in, in place, what fails the test.
+func (d *decider) keep(in []int, reason Reason, test func(*Candidate) bool) []int {
+	return slices.DeleteFunc(in, func(i int) bool {
+		if test(&d.candidates[i]) {
+			return false
+		}
+		d.why[i] = reason
+		return true
+	})
+}
+
+// prefer drops from in what fails the test, unless everything does.
+func (d *decider) prefer(in []int, reason Reason, test func(*Candidate) bool) []int {
+	if !slices.ContainsFunc(in, func(i int) bool { return test(&d.candidates[i]) }) {
+		return in
+	}
+	return d.keep(in, reason, test)
+}
+
+// lastResort brings back the candidates that answer although they may not serve.
+func (d *decider) lastResort(choice OnAllDown) []int {
+	if choice != LastHealthy && choice != All {
+		return nil
+	}
+	clear(d.why)
+	in := d.keep(d.all(), TakenOut, func(c *Candidate) bool { return !c.Forbidden })
+	if choice == All {
+		return in
+	}
+	var last time.Time
+	for _, i := range in {
+		if t := d.candidates[i].LastHealthy; t.After(last) {
+			last = t
+		}
+	}
+	since := last.Add(-LastHealthySpan)
+	return d.keep(in, NotLastResort, func(c *Candidate) bool {
+		return !c.LastHealthy.IsZero() && !c.LastHealthy.Before(since)
+	})
+}
+
+// knows says whether an answer of the family may be expected: a name without any candidate may get some of either.
+func (d *decider) knows(family Family) bool {
+	return len(d.candidates) == 0 ||
+		slices.ContainsFunc(d.candidates, func(c Candidate) bool { return family.Has(c.Address) })
+}
+
+func (d *decider) excluded() []Excluded {
+	var out []Excluded
+	for i, reason := range d.why {
+		if reason != "" {
+			out = append(out, Excluded{i, reason})
+		}
+	}
+	return out
+}

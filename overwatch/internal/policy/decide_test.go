@@ -1,0 +1,118 @@
+package policy
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// candidate reads "address region weight" and then any of: down, taken-out, share=0.5, lost=30s (last healthy so long before noon).
+func parseCandidate(t *testing.T, line string) Candidate {
+	t.Helper()
+	fields := strings.Fields(line)
+	c := Candidate{Address: netip.MustParseAddr(fields[0]), Region: fields[1], Share: 1, MayServe: true}
+	fmt.Sscan(fields[2], &c.Weight)
+	for _, word := range fields[3:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "down":
+			c.MayServe = false
+		case "taken-out":
+			c.MayServe, c.Forbidden = false, true
+		case "share":
+			fmt.Sscan(value, &c.Share)
+		case "lost":
+			ago, err := time.ParseDuration(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.MayServe, c.LastHealthy = false, noon.Add(-ago)
+		}
+	}
+	return c
+}
+
+func describe(d Decision) string {
+	words := []string{string(d.Outcome)}
+	for _, due := range d.Due {
+		words = append(words, fmt.Sprintf("%s=%d", due.Address, due.Parts))
+	}
+	return strings.Join(words, " ")
+}
+
+func TestDecide(t *testing.T) {
+	three := []string{"10.0.0.1 eu 100", "10.0.0.2 eu 50", "10.0.0.3 us 100"}
+	cases := []struct {
+		name       string
+		algorithm  Algorithm
+		onAllDown  OnAllDown
+		threshold  int
+		candidates []string
+		v4, v6     string
+	}{
+		{"round-robin serves alike", RoundRobin, ServFail, 0, three, "success 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100", "no_data"},
+		{"weighted serves by weight", Weighted, ServFail, 0, three, "success 10.0.0.1=10000 10.0.0.2=5000 10.0.0.3=10000", "no_data"},
+		{"down is out", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 down", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
+		{"weight 0 waits", Weighted, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
+		{"weight 0 waits in round-robin too", RoundRobin, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
+		{"weight 0 serves when the others are down", Weighted, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1 down"}, "success 10.0.0.1=100", "no_data"},
+		{"bleeding lowers the share", Weighted, ServFail, 0, []string{"10.0.0.1 eu 100 share=0.1", "10.0.0.2 eu 100"}, "success 10.0.0.1=1000 10.0.0.2=10000", "no_data"},
+		{"drained waits", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 share=0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
+		{"all drained share", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 share=0", "10.0.0.2 eu 1 share=0"}, "success 10.0.0.1=1 10.0.0.2=1", "no_data"},
+		{"ports of one address add up", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1", "10.0.0.1 eu 2", "10.0.0.2 eu 1"}, "success 10.0.0.1=300 10.0.0.2=100", "no_data"},
+		{"only IPv6 is no error for IPv4", Weighted, ServFail, 0, []string{"2001:db8::1 eu 1"}, "no_data", "success 2001:db8::1=100"},
+		{"IPv4 down while IPv6 serves", Weighted, All, 0, []string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1"}, "no_data", "success 2001:db8::1=100"},
+
+		{"failover stays in the first region", Failover, ServFail, 1, three, "success 10.0.0.1=10000 10.0.0.2=5000", "no_data"},
+		{"failover goes on", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 us 1"}, "failover 10.0.0.2=100", "no_data"},
+		{"failover goes on below the threshold", Failover, ServFail, 2, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "10.0.0.3 us 1"}, "failover 10.0.0.2=100 10.0.0.3=100", "no_data"},
+		{"failover takes the first if none has enough", Failover, ServFail, 3, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1"}, "success 10.0.0.1=100", "no_data"},
+		{"failover reaches regions that are not listed", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 mars 1"}, "failover 10.0.0.2=100", "no_data"},
+
+		{"no backend at all is an error", RoundRobin, All, 0, nil, "no_healthy_backend", "no_healthy_backend"},
+		{"all down is an error", RoundRobin, ServFail, 0, []string{"10.0.0.1 eu 1 down"}, "no_healthy_backend", "no_data"},
+		{"all down, all answer", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 down", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
+		{"an operator's word stands", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.2=100", "no_data"},
+		{"all taken out is an error", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out"}, "no_healthy_backend", "no_data"},
+		{"the set that was healthy last", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=40s", "10.0.0.3 eu 1 lost=10m"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
+		{"none was ever healthy", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 down"}, "no_healthy_backend", "no_data"},
+		{"the last healthy were of the other family", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1 lost=1s"}, "no_data", "fallback 2001:db8::1=100"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var candidates []Candidate
+			for _, line := range c.candidates {
+				candidates = append(candidates, parseCandidate(t, line))
+			}
+			rules := Rules{Algorithm: c.algorithm, Regions: []string{"eu", "us"}, FailoverThreshold: c.threshold, OnAllDown: c.onAllDown, TTL: 60}
+			for family, want := range []string{c.v4, c.v6} {
+				d := Decide(rules, candidates, Family(family))
+				if got := describe(d); got != want {
+					t.Errorf("family %d: %s, want %s", family, got, want)
+				}
+				if d.Outcome == Fallback && d.TTL > MaxLastResortTTL {
+					t.Errorf("a last resort with TTL %d", d.TTL)
+				}
+				if len(d.Due) == 0 && len(d.Excluded) != len(candidates) {
+					t.Errorf("%d of %d candidates without a reason", len(candidates)-len(d.Excluded), len(candidates))
+				}
+			}
+		})
+	}
+}
+
+func TestDecide_SaysWhyACandidateDoesNotAnswer(t *testing.T) {
+	candidates := []Candidate{
+		parseCandidate(t, "10.0.0.1 eu 1 down"), parseCandidate(t, "2001:db8::1 eu 1"), parseCandidate(t, "10.0.0.2 eu 0"),
+		parseCandidate(t, "10.0.0.3 eu 1 share=0"), parseCandidate(t, "10.0.0.4 us 1"), parseCandidate(t, "10.0.0.5 eu 1"),
+	}
+	d := Decide(Rules{Algorithm: Failover, Regions: []string{"eu", "us"}, TTL: 60}, candidates, IPv4)
+	want := []Excluded{{0, MayNotServe}, {1, OtherFamily}, {2, ZeroWeight}, {3, Drained}, {4, OtherRegion}}
+	if fmt.Sprint(d.Excluded) != fmt.Sprint(want) || d.Region != "eu" {
+		t.Errorf("excluded %v in region %q, want %v", d.Excluded, d.Region, want)
+	}
+}

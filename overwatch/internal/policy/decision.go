@@ -1,0 +1,50 @@
+package policy
+
+import "net/netip"
+
+// Outcome says in one word how a decision came about.
+type Outcome string
+
+// The outcomes.
+const (
+	Success          Outcome = "success"
+	FailedOver       Outcome = "failover"           // a region other than the first preference
+	Fallback         Outcome = "fallback"           // nothing may serve: the last resort answers
+	NoData           Outcome = "no_data"            // nothing of this address family, another family serves
+	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve and there is no last resort
+)
+
+// Decision says which addresses of one family answer for a name.
+type Decision struct {
+	Outcome  Outcome
+	TTL      uint32     // seconds
+	Region   string     // failover: the region that serves
+	Due      []Due      // the addresses that answer, in the order of addresses
+	Excluded []Excluded // the candidates that do not, in the candidates' order
+}
+
+// Due is an address and the parts of all answers that are due to it.
+type Due struct {
+	Address netip.Addr
+	Parts   int // at least 1; what counts is the proportion to the other addresses
+}
+
+// Excluded is a candidate that does not answer, and why.
+type Excluded struct {
+	Candidate int // index
+	Reason    Reason
+}
+
+// Reason says why a candidate does not answer.
+type Reason string
+
+// The reasons.
+const (
+	OtherFamily   Reason = "its address is of the other family"
+	MayNotServe   Reason = "its effective status does not allow it to serve"
+	ZeroWeight    Reason = "its weight is 0 and other backends may serve"
+	Drained       Reason = "its share has been drained to 0 and other backends may serve"
+	OtherRegion   Reason = "another region comes first and has enough backends that may serve"
+	NotLastResort Reason = "it was not healthy last"
+	TakenOut      Reason = "an operator took it out"
+)

@@ -1,0 +1,59 @@
+package policy
+
+import (
+	"cmp"
+	"slices"
+)
+
+// reduce divides the parts by their greatest common divisor and, where their sum is still over limit, rounds them by
+// largest remainder so that the sum is limit and nobody falls below 1. limit is at least the number of parts.
+func reduce(parts []int, limit int) []int {
+	out := slices.Clone(parts)
+	divisor, sum := 0, 0
+	for _, n := range out {
+		divisor = gcd(divisor, n)
+	}
+	for i := range out {
+		out[i] /= divisor
+		sum += out[i]
+	}
+	if sum <= limit {
+		return out
+	}
+	return apportion(out, sum, limit)
+}
+
+// apportion gives everybody 1 and shares out the rest of limit in proportion, by largest remainder.
+func apportion(parts []int, sum, limit int) []int {
+	type remainder struct{ of, left int }
+	rest := limit - len(parts)
+	given := 0
+	out := make([]int, len(parts))
+	left := make([]remainder, len(parts))
+	for i, n := range parts {
+		// What is due beyond the first 1, which everybody has.
+		due := max(n*limit-sum, 0)
+		out[i] = 1 + due/sum
+		left[i] = remainder{i, due % sum}
+		given += out[i] - 1
+	}
+	slices.SortStableFunc(left, func(a, b remainder) int { return cmp.Compare(b.left, a.left) })
+	for i := 0; given < rest; i = (i + 1) % len(left) {
+		out[left[i].of]++
+		given++
+	}
+	for i := len(left) - 1; given > rest; i = (i + len(left) - 1) % len(left) {
+		if of := left[i].of; out[of] > 1 {
+			out[of]--
+			given--
+		}
+	}
+	return out
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
