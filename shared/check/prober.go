@@ -13,7 +13,9 @@ import (
 type Prober struct {
 	timeout time.Duration
 	target  netip.AddrPort
-	attempt func(ctx context.Context) error
+	dial    func(ctx context.Context, network, address string) (net.Conn, error)
+	// web is nil for a tcp check.
+	web *web
 }
 
 // NewProber prepares the check that spec describes against backend. userAgent is
@@ -30,14 +32,14 @@ func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, er
 	if !target.Addr().IsValid() || target.Port() == 0 {
 		return nil, errors.New("check target " + target.String() + ": an address and a port from 1 to 65535 are needed")
 	}
-	p := &Prober{timeout: spec.Timeout, target: target}
-	dialer := &net.Dialer{Timeout: spec.Timeout, KeepAlive: -1, FallbackDelay: -1}
-	p.attempt = func(ctx context.Context) error {
-		conn, err := dialer.DialContext(ctx, "tcp", target.String())
-		if err != nil {
-			return err
-		}
-		return conn.Close()
+	p := &Prober{
+		timeout: spec.Timeout,
+		target:  target,
+		// Keep-alive probes are for connections that last.
+		dial: (&net.Dialer{KeepAlive: -1}).DialContext,
+	}
+	if spec.Type != TCP {
+		p.web = newWeb(spec, target, userAgent, p.connect)
 	}
 	return p, nil
 }
@@ -56,12 +58,38 @@ func (p *Prober) Probe(ctx context.Context) Result {
 	start := time.Now()
 	bounded, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
-	err := p.attempt(bounded)
+	a := &attempt{ctx: bounded}
+	err := p.make(a)
 	end := time.Now()
 	r := Result{Latency: end.Sub(start), At: end}
-	r.Outcome = Success
-	if err != nil {
-		r.Outcome, r.Err = Failure, err.Error()
+	switch {
+	case err == nil:
+		r.Outcome = Success
+	case ctx.Err() != nil:
+		r.Err = "check stopped before it ended"
+	default:
+		r.Outcome, r.Err = judge(err, a.reached(), p.timeout, r.Latency)
 	}
 	return r
+}
+
+func (p *Prober) make(a *attempt) error {
+	if p.web != nil {
+		return p.web.get(a)
+	}
+	conn, err := p.connect(a)
+	if err != nil {
+		return err
+	}
+	return conn.Close()
+}
+
+// connect opens a connection to the target; the caller closes it.
+func (p *Prober) connect(a *attempt) (net.Conn, error) {
+	a.enter(connecting)
+	conn, err := p.dial(a.ctx, "tcp", p.target.String())
+	if err != nil {
+		return nil, withRoute(err, p.target)
+	}
+	return conn, nil
 }

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // Validate returns every reason why the check cannot be made, in the order of
@@ -31,11 +30,14 @@ func (s Spec) Validate() []Problem {
 	if s.Address.IsValid() && (s.Address.IsUnspecified() || s.Address.IsMulticast()) {
 		add("address", s.Address.String(), "give the unicast address to probe, or leave it out for the backend's own")
 	}
+	longest := s.Interval
 	if s.Interval < MinInterval || s.Interval > MaxInterval {
 		add("interval", s.Interval.String(), fmt.Sprintf("give a time from %s to %s", MinInterval, MaxInterval))
+		longest = MaxInterval
 	}
-	if s.Timeout < MinTimeout || s.Timeout > s.Interval {
-		add("timeout", s.Timeout.String(), timeoutRemedy(s.Interval))
+	if s.Timeout < MinTimeout || s.Timeout > longest {
+		add("timeout", s.Timeout.String(), fmt.Sprintf(
+			"give a time from %s up to the interval (%s): checks of one backend do not overlap", MinTimeout, longest))
 	}
 	if s.FailureThreshold < 1 || s.FailureThreshold > MaxThreshold {
 		add("failure_threshold", strconv.Itoa(s.FailureThreshold), fmt.Sprintf("give a number from 1 to %d", MaxThreshold))
@@ -121,10 +123,6 @@ func validName(name string) bool {
 func notInLabel(r rune) bool {
 	letter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
 	return !letter && (r < '0' || r > '9') && r != '-' && r != '_'
-}
-
-func timeoutRemedy(interval time.Duration) string {
-	return fmt.Sprintf("give a time from %s up to the interval (%s): checks of one backend do not overlap", MinTimeout, interval)
 }
 
 func quoteUnlessEmpty(s string) string {

@@ -1,0 +1,152 @@
+package check
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxLateness is how far behind its deadline an attempt may end and still say
+// something about the backend. One that ends later was held up here: the process
+// was stopped, or the machine had no time for it.
+const maxLateness = time.Second
+
+// tlsError is an error of the TLS handshake.
+type tlsError struct{ error }
+
+func (e tlsError) Unwrap() error { return e.error }
+
+// ownError is trouble of this machine; its text says which.
+type ownError string
+
+func (e ownError) Error() string { return string(e) }
+
+// own tells trouble of this machine: no file descriptors, memory, ports or address
+// family, no permission, no certificate authorities. Unreachable networks come as
+// an ownError only if withRoute found that this machine is the reason.
+func own(err error) (text string, is bool) {
+	if known, ok := errors.AsType[ownError](err); ok {
+		return known.Error(), true
+	}
+	if _, ok := errors.AsType[x509.SystemRootsError](err); ok {
+		return "the system's certificate authorities could not be loaded", true
+	}
+	number, _ := errors.AsType[syscall.Errno](err)
+	switch number {
+	case syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.ENOBUFS,
+		syscall.EADDRNOTAVAIL, syscall.EADDRINUSE, syscall.EPERM, syscall.EINVAL,
+		syscall.EAFNOSUPPORT, syscall.EPROTONOSUPPORT, syscall.ENETDOWN, syscall.ENODEV:
+		return number.Error(), true
+	}
+	return "", false
+}
+
+// judge says what a failed attempt means.
+func judge(err error, reached phase, timeout, took time.Duration) (Outcome, string) {
+	if took > timeout+maxLateness {
+		return Unknown, "check held up for " + took.Round(time.Millisecond).String() + " on this machine"
+	}
+	if text, is := own(err); is {
+		return Unknown, "check not possible here: " + text
+	}
+	if isTimeout(err) {
+		return Failure, "timeout after " + timeout.String() + " " + reached.String()
+	}
+	return Failure, clip(reason(err, reached))
+}
+
+func isTimeout(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	network, ok := errors.AsType[net.Error](err)
+	return ok && network.Timeout()
+}
+
+// reason says in words what went wrong, without the address and path that the
+// reader knows already.
+func reason(err error, reached phase) string {
+	if failed, ok := errors.AsType[tlsError](err); ok {
+		return tlsReason(failed.error)
+	}
+	if number, ok := errors.AsType[syscall.Errno](err); ok {
+		return number.Error()
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		if reached == reading {
+			return "connection closed in the middle of the body"
+		}
+		return "connection closed without an answer"
+	}
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err
+	}
+	text := err.Error()
+	for _, prefix := range []string{"net/http: ", "HTTP/1.x transport connection broken: ", "net/http: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
+}
+
+func tlsReason(err error) string {
+	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
+		return "no TLS on this port"
+	}
+	if refused, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return "certificate refused: " + strings.TrimPrefix(refused.Err.Error(), "x509: ")
+	}
+	if errors.Is(err, io.EOF) {
+		return "connection closed in the TLS handshake"
+	}
+	return "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")
+}
+
+// withRoute replaces an error by an ownError where this machine itself does not
+// let the target be reached, and leaves what a router or the target reported: both
+// have the same numbers. Connecting a UDP socket sends nothing and asks only for
+// the route here. EACCES is a rule of this machine in IPv4, and in IPv6 also what a
+// firewall on the way answers.
+func withRoute(err error, target netip.AddrPort) error {
+	number, _ := errors.AsType[syscall.Errno](err)
+	switch number {
+	case syscall.EACCES:
+		if target.Addr().Unmap().Is4() {
+			return ownError("connecting to the address is not permitted")
+		}
+	case syscall.ENETUNREACH, syscall.EHOSTUNREACH:
+	default:
+		return err
+	}
+	conn, noRoute := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(target))
+	if noRoute != nil {
+		return ownError("no route to the address")
+	}
+	_ = conn.Close() // nothing was sent
+	return err
+}
+
+// clip makes text from outside fit for a log, a message and a screen: at most
+// MaxReason octets, printable, one line.
+func clip(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			r = '?'
+		}
+		if b.Len()+utf8.RuneLen(r) > MaxReason {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

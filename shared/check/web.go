@@ -1,0 +1,163 @@
+package check
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+)
+
+// Bounds of an answer.
+const (
+	// MaxHeader bounds the header of an answer, in octets: more than any server
+	// sends by intention, and what one backend may cost in memory.
+	MaxHeader = 32 << 10
+	// MaxBody bounds the body of an answer, in octets: a health page is small, and
+	// an endless one must end.
+	MaxBody = 1 << 20
+	// MaxRedirects is how many redirects to the same backend are followed.
+	MaxRedirects = 5
+)
+
+// bufferSize is for the one request and the header of the one answer that a
+// connection carries; net/http's own 4 KiB twice would be most of a probe's memory.
+const bufferSize = 1 << 10
+
+var (
+	errRedirects = fmt.Errorf("more than %d redirects", MaxRedirects)
+	errBody      = fmt.Errorf("body larger than %d octets", MaxBody)
+)
+
+// statusError is an answer whose status is not a healthy one.
+type statusError int
+
+func (e statusError) Error() string {
+	if text := http.StatusText(int(e)); text != "" {
+		return fmt.Sprintf("status %d %s", int(e), text)
+	}
+	return fmt.Sprintf("status %d", int(e))
+}
+
+// web is the http and https half of a Prober.
+type web struct {
+	client  http.Client
+	request http.Request
+}
+
+// newWeb prepares the request. Every connection it needs comes from connect, so
+// neither Host nor a redirect can lead it to another address.
+func newWeb(spec Spec, target netip.AddrPort, userAgent string, connect func(*attempt) (net.Conn, error)) *web {
+	transport := &http.Transport{
+		DisableKeepAlives:      true,
+		DisableCompression:     true,
+		MaxResponseHeaderBytes: MaxHeader,
+		ReadBufferSize:         bufferSize,
+		WriteBufferSize:        bufferSize,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			a := attemptOf(ctx)
+			conn, err := connect(a)
+			if err != nil {
+				return nil, err
+			}
+			a.enter(responding)
+			return newGate(conn), nil
+		},
+	}
+	location := requestURL(spec, target)
+	if spec.Type == HTTPS {
+		config := tlsConfig(spec, location, target)
+		transport.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			a := attemptOf(ctx)
+			conn, err := connect(a)
+			if err != nil {
+				return nil, err
+			}
+			return handshake(a, conn, config)
+		}
+	}
+	return &web{
+		client: http.Client{Transport: transport, CheckRedirect: sameBackend},
+		request: http.Request{
+			Method: http.MethodGet,
+			URL:    location,
+			Header: http.Header{"User-Agent": {userAgent}, "Accept": {"*/*"}},
+		},
+	}
+}
+
+// requestURL holds the Host header as its host; the address is dialled anyway.
+func requestURL(spec Spec, target netip.AddrPort) *url.URL {
+	// Validate has parsed the path before.
+	location, err := url.ParseRequestURI(spec.Path)
+	if err != nil {
+		location = &url.URL{Path: spec.Path}
+	}
+	location.Scheme = string(spec.Type)
+	location.Host = spec.Host
+	if spec.Host == "" {
+		location.Host = netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()).String()
+	}
+	return location
+}
+
+func tlsConfig(spec Spec, location *url.URL, target netip.AddrPort) *tls.Config {
+	name := spec.ServerName
+	if name == "" {
+		name = location.Hostname()
+	}
+	return &tls.Config{
+		ServerName: name,
+		// The operator's choice for this backend, off by default; the check then says
+		// only that something speaks TLS and HTTP there.
+		InsecureSkipVerify: spec.InsecureSkipVerify,
+	}
+}
+
+// get makes the request and reads the whole answer.
+func (w *web) get(a *attempt) error {
+	res, err := w.client.Do(w.request.WithContext(a.context()))
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode < 200 || res.StatusCode > 399 {
+		return statusError(res.StatusCode)
+	}
+	a.enter(reading)
+	n, err := io.Copy(io.Discard, io.LimitReader(res.Body, MaxBody+1))
+	if err != nil {
+		return err
+	}
+	if n > MaxBody {
+		return errBody
+	}
+	return nil
+}
+
+// sameBackend follows a redirect that asks the same backend again, and takes one
+// that leads elsewhere as the answer.
+func sameBackend(next *http.Request, via []*http.Request) error {
+	if next.URL.Scheme != via[0].URL.Scheme || next.URL.Host != via[0].URL.Host {
+		return http.ErrUseLastResponse
+	}
+	if len(via) > MaxRedirects {
+		return errRedirects
+	}
+	return nil
+}
+
+// handshake secures conn, which it closes on an error.
+func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) {
+	a.enter(handshaking)
+	secured := tls.Client(conn, config)
+	if err := secured.HandshakeContext(a.ctx); err != nil {
+		_ = conn.Close() // the handshake's error says more
+		return nil, tlsError{err}
+	}
+	a.enter(responding)
+	return newGate(secured), nil
+}
