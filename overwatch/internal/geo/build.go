@@ -1,0 +1,164 @@
+package geo
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// MaxRegions bounds how many regions a Table can tell apart.
+const MaxRegions = carrier - 1
+
+// Region is a region as far as placing clients is concerned. Codes are compared without case.
+type Region struct {
+	Name       string
+	Countries  []string // ISO 3166-1 alpha-2
+	Continents []string // AF, AN, AS, EU, NA, OC, SA
+}
+
+// Mapping places the clients of one network in a region, whatever the database says.
+type Mapping struct {
+	CIDR    netip.Prefix
+	Region  string
+	Comment string
+}
+
+// Sources is everything that a Table is compiled from.
+type Sources struct {
+	Regions       []Region
+	DefaultRegion string // empty: clients that nothing places are in no region
+	Mappings      []Mapping
+	Database      *Database // nil: mappings and the default region only
+}
+
+// New compiles a Table. It fails for a mapping or default region that names no region, for two mappings of one network,
+// and for a database that cannot be read to its end.
+func New(s Sources) (*Table, error) {
+	if len(s.Regions) > MaxRegions {
+		return nil, fmt.Errorf("%d regions: at most %d can be told apart", len(s.Regions), MaxRegions)
+	}
+	b := builder{ids: make(map[string]RegionID), countries: make(map[string]RegionID), continents: make(map[string]RegionID)}
+	b.learn(s.Regions)
+	def, err := b.region(s.DefaultRegion, "default_region")
+	if err != nil {
+		return nil, err
+	}
+	b.fallback = def
+	b.v4, b.v6 = newTrie(uint16(def)), newTrie(uint16(def))
+	if s.Database != nil {
+		if err := b.addDatabase(s.Database); err != nil {
+			return nil, err
+		}
+	}
+	if err := b.addMappings(s.Mappings); err != nil {
+		return nil, err
+	}
+	for _, c := range carriers {
+		b.v6.set(c, carrier)
+	}
+	return &Table{sources: s, v4: newRanges4(b.v4.blocks()), v6: newRanges6(b.v6.blocks())}, nil
+}
+
+type builder struct {
+	ids                   map[string]RegionID
+	countries, continents map[string]RegionID // the first region that names the code
+	fallback              RegionID
+	v4, v6                *trie
+}
+
+func (b *builder) learn(regions []Region) {
+	for i, r := range regions {
+		id := RegionID(i + 1)
+		if _, known := b.ids[r.Name]; !known {
+			b.ids[r.Name] = id
+		}
+		for _, c := range r.Countries {
+			first(b.countries, c, id)
+		}
+		for _, c := range r.Continents {
+			first(b.continents, c, id)
+		}
+	}
+}
+
+func first(m map[string]RegionID, code string, id RegionID) {
+	code = strings.ToUpper(code)
+	if _, known := m[code]; !known {
+		m[code] = id
+	}
+}
+
+func (b *builder) region(name, key string) (RegionID, error) {
+	if name == "" {
+		return NoRegion, nil
+	}
+	id, ok := b.ids[name]
+	if !ok {
+		return 0, fmt.Errorf("%s %q: no such region", key, name)
+	}
+	return id, nil
+}
+
+func (b *builder) addDatabase(d *Database) error {
+	for network, at := range d.networks() {
+		if at.err != nil {
+			return at.err
+		}
+		b.set(network, b.byPlace(at.Place))
+	}
+	return nil
+}
+
+// byPlace is the region of a client of whom the database says p.
+func (b *builder) byPlace(p Place) RegionID {
+	if id, ok := b.countries[p.Country]; ok && p.Country != "" {
+		return id
+	}
+	if id, ok := b.continents[p.Continent]; ok && p.Continent != "" {
+		return id
+	}
+	return b.fallback
+}
+
+func (b *builder) addMappings(mappings []Mapping) error {
+	ordered := slices.Clone(mappings)
+	for i, m := range ordered {
+		if !m.CIDR.IsValid() {
+			return fmt.Errorf("custom mapping %d: not a network", i)
+		}
+		ordered[i].CIDR = canonical(m.CIDR)
+	}
+	// Shorter prefixes first, so that longer ones overwrite them.
+	slices.SortStableFunc(ordered, func(x, y Mapping) int {
+		return cmp.Or(cmp.Compare(x.CIDR.Bits(), y.CIDR.Bits()), x.CIDR.Addr().Compare(y.CIDR.Addr()))
+	})
+	for i, m := range ordered {
+		if i > 0 && ordered[i-1].CIDR == m.CIDR {
+			return fmt.Errorf("custom mapping %s: given twice", m.CIDR)
+		}
+		id, err := b.region(m.Region, "custom mapping "+m.CIDR.String()+" to region")
+		if err != nil {
+			return err
+		}
+		b.set(m.CIDR, id)
+	}
+	return nil
+}
+
+func (b *builder) set(p netip.Prefix, id RegionID) {
+	if p.Addr().Is4() {
+		b.v4.set(p, uint16(id))
+	} else {
+		b.v6.set(p, uint16(id))
+	}
+}
+
+// canonical masks a network and turns one of IPv4-mapped addresses into an IPv4 network.
+func canonical(p netip.Prefix) netip.Prefix {
+	if p.Addr().Is4In6() && p.Bits() >= 96 {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)
+	}
+	return p.Masked()
+}

@@ -1,0 +1,122 @@
+package geo
+
+import (
+	"encoding/binary"
+	"net/netip"
+	"sort"
+)
+
+// RegionID numbers a region: NoRegion, or 1 + its index in the list of regions that the Table was built from.
+type RegionID uint16
+
+// NoRegion is where a client is that nothing places and for whom no default region is set.
+const NoRegion RegionID = 0
+
+// carrier marks blocks of IPv6 addresses that carry an IPv4 address: Locate never ends in one, but their borders keep the
+// blocks beside them from reaching into them.
+const carrier = 1<<16 - 1
+
+// Table answers where an address is. It is immutable.
+type Table struct {
+	sources Sources
+	v4      ranges4
+	v6      ranges6
+}
+
+// Locate returns the region of a client and the length of the shortest prefix of its address all of whose addresses
+// are in that region too: the scope prefix length of RFC 7871 section 7.2.1. It does not allocate.
+func (t *Table) Locate(client netip.Addr) (region RegionID, scope uint8) {
+	if !client.IsValid() {
+		return NoRegion, 0
+	}
+	if v4, offset, ok := embedded(client); ok {
+		region, scope = t.v4.find(v4)
+		return region, scope + offset
+	}
+	b := client.As16()
+	return t.v6.find(binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]))
+}
+
+// front is how many leading bits choose the slice of blocks that is searched.
+const front = 16
+
+// ranges4 holds blocks of IPv4 addresses: block i reaches from starts[i] to just before starts[i+1].
+type ranges4 struct {
+	starts []uint32
+	places []place
+	first  []uint32 // the block that holds the first address of each front
+}
+
+// place is what a block says of its addresses.
+type place struct {
+	region RegionID
+	bits   uint8
+}
+
+func newRanges4(blocks []block) ranges4 {
+	r := ranges4{first: index(blocks)}
+	for _, b := range blocks {
+		r.starts = append(r.starts, uint32(b.hi>>32))
+		r.places = append(r.places, place{RegionID(b.value), b.bits})
+	}
+	return r
+}
+
+func (r *ranges4) find(a uint32) (RegionID, uint8) {
+	low, high := int(r.first[a>>(32-front)]), int(r.first[a>>(32-front)+1])
+	for low < high { // the last block that starts at or before a
+		mid := int(uint(low+high+1) >> 1)
+		if r.starts[mid] <= a {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return r.places[low].region, r.places[low].bits
+}
+
+// ranges6 is ranges4 for IPv6 addresses.
+type ranges6 struct {
+	starts [][2]uint64
+	places []place
+	first  []uint32
+}
+
+func newRanges6(blocks []block) ranges6 {
+	r := ranges6{first: index(blocks)}
+	for _, b := range blocks {
+		r.starts = append(r.starts, [2]uint64{b.hi, b.lo})
+		r.places = append(r.places, place{RegionID(b.value), b.bits})
+	}
+	return r
+}
+
+func (r *ranges6) find(hi, lo uint64) (RegionID, uint8) {
+	low, high := int(r.first[hi>>(64-front)]), int(r.first[hi>>(64-front)+1])
+	for low < high {
+		mid := int(uint(low+high+1) >> 1)
+		if s := r.starts[mid]; s[0] < hi || s[0] == hi && s[1] <= lo {
+			low = mid
+		} else {
+			high = mid - 1
+		}
+	}
+	return r.places[low].region, r.places[low].bits
+}
+
+// index returns, for each value of an address's front, the block that holds the first address of that front, and
+// behind them the last block.
+func index(blocks []block) []uint32 {
+	first := make([]uint32, 1<<front+1)
+	for i := range first {
+		start := uint64(i) << (64 - front)
+		if i == 1<<front {
+			first[i] = uint32(len(blocks) - 1)
+			break
+		}
+		first[i] = uint32(sort.Search(len(blocks), func(j int) bool {
+			return blocks[j].hi > start || blocks[j].hi == start && blocks[j].lo > 0
+		}) - 1)
+	}
+	return first
+}
