@@ -1,0 +1,8 @@
+// Package zone is the DNS view: which zones and names this node is authoritative for and what each name answers, compiled
+// so that a query costs one look into an index and a copy. It reads nothing and has no clock; it does not listen and does
+// not decide who answers (packages dnsserver and policy do).
+//
+// A View has two levels. Its index, from names to slots, never changes: other names mean another View. Each slot points
+// to what its name answers now, and a Writer replaces that pointer when backends come and go, so a change of health costs the
+// same with ten names and with a hundred thousand. Readers need no lock; Writer and Turns belong to one goroutine each.
+package zone

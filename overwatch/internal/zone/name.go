@@ -1,0 +1,74 @@
+package zone
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// maxName is the length of the longest name in wire form (RFC 1035 section 2.3.4).
+const maxName = 255
+
+// canonical is a fully qualified name in wire form and lower case (RFC 4034 section 6.2), as a string so that it can
+// be the key of an index. Its last octet is the root label's.
+type canonical string
+
+// canonicalName brings a name in zone-file form, with or without its final dot, into canonical form.
+func canonicalName(text string) (canonical, error) {
+	var wire [maxName]byte
+	n, err := dns.PackDomainName(dns.Fqdn(text), wire[:], 0, nil, false)
+	if err != nil {
+		return "", fmt.Errorf("name %q: %w", text, err)
+	}
+	lower(wire[:n])
+	return canonical(wire[:n]), nil
+}
+
+// lower turns the letters of a name in wire form into lower case, in place. Length octets are below 'A'.
+func lower(wire []byte) {
+	for i, c := range wire {
+		if 'A' <= c && c <= 'Z' {
+			wire[i] = c | 0x20
+		}
+	}
+}
+
+// parent is the name without its first label; the root has none.
+func (c canonical) parent() canonical {
+	if len(c) <= 1 {
+		return ""
+	}
+	return c[c[0]+1:]
+}
+
+// labels counts the labels above the root.
+func (c canonical) labels() int {
+	n := 0
+	for ; len(c) > 1; c = c.parent() {
+		n++
+	}
+	return n
+}
+
+// within says whether c is apex or below it.
+func (c canonical) within(apex canonical) bool {
+	for len(c) > len(apex) {
+		c = c.parent()
+	}
+	return c == apex
+}
+
+// wildcard says whether the first label is an asterisk (RFC 4592 section 2.1.1).
+func (c canonical) wildcard() bool {
+	return strings.HasPrefix(string(c), "\x01*")
+}
+
+// String is the zone-file form, for people.
+func (c canonical) String() string {
+	text, _, err := dns.UnpackDomainName([]byte(c), 0)
+	if err != nil {
+		return fmt.Sprintf("%q", string(c))
+	}
+	return text
+}

@@ -1,0 +1,54 @@
+package zone
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+func TestAppend_AllocatesNothing(t *testing.T) {
+	v := sample(t)
+	turns := NewTurns(1, 1)
+	room := make([]byte, 0, 4096)
+	for _, name := range []string{"app.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "www.example.org.", "down.gslb.test."} {
+		msg, q := question(t, name, dns.TypeA)
+		msg = append(room, msg...)
+		if n := testing.AllocsPerRun(100, func() { v.Append(msg, q, turns) }); n != 0 {
+			t.Errorf("%s: %.0f allocations", name, n)
+		}
+	}
+}
+
+// FuzzAppend holds the fast path to the slow one, for every name and type.
+func FuzzAppend(f *testing.F) {
+	for _, name := range []string{"\x03app\x04gslb\x04test\x00", "\x03aPP\x04gSLb\x04test\x00", "\x01*\x04wild\x04gslb\x04test\x00", "\x02nx\x05child\x04gslb\x04test\x00",
+		"\x00", "\x04test\x00", "\x02\x00.\x04gslb\x04test\x00", "\x03www\x04gslb\x04test\x00"} {
+		for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeANY, dns.TypeSOA, dns.TypeDS} {
+			f.Add([]byte(name), rtype, uint64(1))
+		}
+	}
+	v := sample(f)
+	f.Fuzz(func(t *testing.T, wire []byte, rtype uint16, seed uint64) {
+		name, end, err := dns.UnpackDomainName(wire, 0)
+		if err != nil || end != len(wire) || slices.ContainsFunc(wire, func(c byte) bool { return c >= 0xC0 }) {
+			t.Skip()
+		}
+		ask(t, v, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
+	})
+}
+
+func BenchmarkAppend(b *testing.B) {
+	v := sample(b)
+	for _, name := range []string{"app.gslb.test.", "nx.gslb.test."} {
+		b.Run(name, func(b *testing.B) {
+			msg, q := question(b, name, dns.TypeA)
+			msg = append(make([]byte, 0, 1500), msg...)
+			turns := NewTurns(1, 1)
+			b.ReportAllocs()
+			for b.Loop() {
+				v.Append(msg, q, turns)
+			}
+		})
+	}
+}

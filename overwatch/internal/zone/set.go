@@ -1,0 +1,57 @@
+package zone
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/miekg/dns"
+)
+
+// set is an RRset that does not depend on health, packed and ready to be copied behind a question.
+type set struct {
+	rtype    uint16
+	count    uint16
+	records  []dns.RR // for the slow path
+	wire     []byte
+	pointers []uint16 // in wire, to the apex
+}
+
+// appendTo appends the packed records to msg, whose question has a name of the given length.
+func (s *set) appendTo(msg []byte, question, apex int) []byte {
+	at := len(msg)
+	msg = append(msg, s.wire...)
+	point(msg[at:], s.pointers, question, apex)
+	return msg
+}
+
+// newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not
+// differ (RFC 2181 section 5.2), and duplicates go (section 5). An empty owner is the question's name.
+func newSet(apex, owner canonical, records []dns.RR) (set, error) {
+	records = dns.Dedup(slices.Clone(records), nil)
+	ttl := records[0].Header().Ttl
+	for _, rr := range records {
+		ttl = min(ttl, rr.Header().Ttl)
+	}
+	p := packer{apex: apex}
+	s := set{rtype: records[0].Header().Rrtype, count: uint16(len(records))}
+	for _, rr := range records {
+		rr = dns.Copy(rr)
+		rr.Header().Ttl = ttl
+		if err := p.record(owner, rr); err != nil {
+			return set{}, err
+		}
+		s.records = append(s.records, rr)
+	}
+	s.wire, s.pointers = p.wire, p.pointers
+	if len(s.wire) > maxSet {
+		return set{}, fmt.Errorf("%d records of type %s at %s: %d octets, more than fit into one answer (%d)",
+			len(records), dns.TypeToString[s.rtype], records[0].Header().Name, len(s.wire), maxSet)
+	}
+	return s, nil
+}
+
+// maxSet is how long an RRset may be so that a message over TCP always has room for it, the question and an OPT record.
+const maxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT
+
+// maxOPT is more than any OPT record of ours takes.
+const maxOPT = 1024

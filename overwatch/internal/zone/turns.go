@@ -1,0 +1,35 @@
+package zone
+
+import "math/rand/v2"
+
+// Turns is where one socket stands in the schedule of every name. It belongs to one goroutine at a time, and never
+// to two sockets, since it is per socket that shares are exact.
+type Turns struct {
+	at     []turn
+	random *rand.PCG
+}
+
+// turn is a position in one edition of a family's answers; positions in others mean nothing.
+type turn struct{ edition, position uint32 }
+
+// NewTurns begins all schedules at places chosen with the seed.
+func NewTurns(seed1, seed2 uint64) *Turns {
+	return &Turns{random: rand.NewPCG(seed1, seed2)}
+}
+
+// next is the position whose turn it is, and moves on.
+func (t *Turns) next(index uint32, f *family) uint32 {
+	if int(index) >= len(t.at) {
+		t.at = append(t.at, make([]turn, int(index)+1-len(t.at))...)
+	}
+	turn := &t.at[index]
+	if turn.edition != f.edition {
+		turn.edition = f.edition
+		turn.position = f.schedule.Start(uint32(t.random.Uint64()))
+	}
+	position := turn.position
+	if turn.position++; turn.position == f.schedule.Len() {
+		turn.position = 0
+	}
+	return position
+}

@@ -1,0 +1,54 @@
+package zone
+
+import (
+	"fmt"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Writer gives steered names their answers. It belongs to one goroutine.
+type Writer struct {
+	schedules *policy.Scheduler
+	edition   uint32
+}
+
+// NewWriter makes a Writer.
+func NewWriter() *Writer {
+	return &Writer{schedules: policy.NewScheduler()}
+}
+
+// Steer makes a steered name of the view answer as was decided, up to answers distinct addresses at a time, from the next
+// query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
+// decisions is by policy.Family.
+func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
+	key, err := canonicalName(name)
+	if err != nil {
+		return false, err
+	}
+	slot := v.slot(key)
+	if slot == nil || !slot.steered {
+		return false, fmt.Errorf("name %s is not steered", name)
+	}
+	families := slot.answers.Load().steered
+	for f, decision := range decisions {
+		next := familyOf(policy.Family(f), decision, answers, w.schedules)
+		if next.same(&families[f]) {
+			continue
+		}
+		changed = true
+		w.edition++
+		next.edition = w.edition
+		families[f] = next
+	}
+	if changed {
+		slot.steer(families)
+	}
+	return changed, nil
+}
+
+// steer replaces what depends on health and keeps the rest.
+func (s *Slot) steer(families [2]family) {
+	next := &answers{steered: families, sets: s.answers.Load().sets}
+	next.any = next.pickAny(s.steered)
+	s.answers.Store(next)
+}

@@ -1,0 +1,104 @@
+package zone
+
+import (
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// count asks n times and counts the leading addresses.
+func count(t *testing.T, v *View, name string, n int, turns *Turns) map[string]int {
+	t.Helper()
+	seen := make(map[string]int)
+	for range n {
+		seen[v.Resolve(name, dns.TypeA, turns).Answer[0].(*dns.A).A.String()]++
+	}
+	return seen
+}
+
+func TestWriter_SharesAreExactPerSocket(t *testing.T) {
+	v := sample(t)
+	for seed := range uint64(20) {
+		seen := count(t, v, "app.gslb.test.", 601, NewTurns(seed, 1))
+		for address, due := range map[string]float64{"10.0.0.1": 300.5, "10.0.0.2": 601. / 6, "10.0.0.3": 601. / 3} {
+			if off := float64(seen[address]) - due; off > 1 || off < -1 {
+				t.Errorf("seed %d: %s led %d of 601 answers, due %.1f", seed, address, seen[address], due)
+			}
+		}
+	}
+}
+
+func TestWriter_TheSameDecisionLeavesEveryTurnWhereItIs(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	w, turns := NewWriter(), NewTurns(1, 1)
+	const addresses = "10.0.0.1 10.0.0.2 10.0.0.3"
+	if !steer(t, w, v, "app.gslb.test.", addresses, 1) {
+		t.Fatal("the first decision changed nothing")
+	}
+	seen := make(map[string]int)
+	for range 30 {
+		if steer(t, w, v, "app.gslb.test.", addresses, 1) {
+			t.Fatal("the same decision changed something")
+		}
+		v = newView(t, v, contents(t, "gslb.test.", "steer app", "steer other"))
+		for address, n := range count(t, v, "app.gslb.test.", 1, turns) {
+			seen[address] += n
+		}
+	}
+	for address, n := range seen {
+		if n != 10 {
+			t.Errorf("%s led %d of 30 answers over 30 publications, want 10", address, n)
+		}
+	}
+}
+
+func TestWriter_AChangedSetDoesNotAlwaysBeginWithTheSameAddress(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	w, turns := NewWriter(), NewTurns(1, 1)
+	seen := make(map[string]int)
+	for i := range 300 {
+		words := "10.0.0.1 10.0.0.2 10.0.0.3"
+		if i%2 == 1 {
+			words += " 10.0.0.4"
+		}
+		steer(t, w, v, "app.gslb.test.", words, 1)
+		for address, n := range count(t, v, "app.gslb.test.", 1, turns) {
+			seen[address] += n
+		}
+	}
+	for _, address := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"} {
+		if seen[address] < 50 || seen[address] > 130 {
+			t.Errorf("%s answered first %d of 300 times: %v", address, seen[address], seen)
+		}
+	}
+}
+
+func TestWriter_ANewNameFailsUntilItIsDecided(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	if r := v.Resolve("app.gslb.test.", dns.TypeA, NewTurns(1, 1)); r.Kind != Failed {
+		t.Errorf("%v, want an error", r)
+	}
+}
+
+func TestNew_PlacesOfNamesThatAreGoneGoToNewOnes(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer a", "steer b"))
+	v = newView(t, v, contents(t, "gslb.test.", "steer b", "steer c"))
+	turns := map[uint32]bool{}
+	for _, slot := range v.names {
+		if slot.steered {
+			turns[slot.turn] = true
+		}
+	}
+	if !turns[0] || !turns[2] || len(turns) != 2 {
+		t.Errorf("turns %v, want 0 and 2", turns)
+	}
+}
+
+func TestWriter_RefusesANameThatIsNotSteered(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "static A 10.0.0.1"))
+	for _, name := range []string{"static.gslb.test.", "nx.gslb.test.", "bad..name"} {
+		if _, err := NewWriter().Steer(v, name, decide("10.0.0.1"), 1); err == nil {
+			t.Errorf("%s was steered", name)
+		}
+	}
+}
