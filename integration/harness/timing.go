@@ -29,24 +29,35 @@ func Fast() Timing {
 		SuccessThreshold:   2,
 		Heartbeat:          time.Second,
 		MissedThreshold:    3,
-		ValidationInterval: time.Second,
-		ValidationTimeout:  500 * time.Millisecond,
+		ValidationInterval: 500 * time.Millisecond,
+		ValidationTimeout:  300 * time.Millisecond,
 		StaleThreshold:     3 * time.Second,
 		RemoveAfter:        time.Minute,
 	}
 }
 
-// slack is what the promise allows on top of the checks themselves.
+// slack is what the promises allow on top of the checks themselves.
 const slack = time.Second
 
-// Detection bounds the time from a backend's end to the last answer that has it (invariant I3).
+// Detection bounds the time from the end of a backend that an agent watches to the last answer that has it
+// (invariant I3).
 func (t Timing) Detection() time.Duration {
 	return time.Duration(t.FailureThreshold)*t.CheckInterval + slack
 }
 
-// Recovery bounds the time from a backend's first served request to the first answer that has it again.
+// OwnDetection is Detection for a backend that only the nodes watch.
+func (t Timing) OwnDetection() time.Duration {
+	return time.Duration(t.FailureThreshold)*t.ownInterval() + t.ValidationTimeout + slack
+}
+
+// Recovery bounds the time from the first request that a backend serves again to the first answer that has it: both
+// the agent and the nodes have to see it well.
 func (t Timing) Recovery() time.Duration {
-	return max(time.Duration(t.SuccessThreshold)*t.CheckInterval, t.ValidationInterval) + slack
+	return time.Duration(t.SuccessThreshold)*t.ownInterval() + t.ValidationTimeout + slack
+}
+
+func (t Timing) ownInterval() time.Duration {
+	return max(t.CheckInterval, t.ValidationInterval)
 }
 
 // Check is the health check that Timing describes, for a backend that answers on /health.

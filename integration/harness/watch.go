@@ -41,10 +41,10 @@ func NewWatch(nodes []*Node, names []string, pace time.Duration) *Watch {
 
 // Run asks until ctx ends.
 func (w *Watch) Run(ctx context.Context) {
+	var group Group
 	w.mu.Lock()
-	var group sync.WaitGroup
 	for q := range w.answers {
-		group.Go(func() { w.repeat(ctx, q) })
+		group.Start(func() { w.repeat(ctx, q) })
 	}
 	w.mu.Unlock()
 	group.Wait()

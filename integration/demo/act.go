@@ -1,0 +1,99 @@
+package demo
+
+import (
+	"context"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// fallen is something that an action ended, and how to bring it back.
+type fallen struct {
+	what string
+	back func(context.Context) (incident, error)
+}
+
+// director ends and brings back programs of the scene and remembers what is down, the newest last. One goroutine uses
+// it.
+type director struct {
+	scene *scene
+	down  []fallen
+}
+
+// killBackend kills the first backend that runs, and reports nil if none does.
+func (d *director) killBackend() (incident, error) {
+	for _, r := range d.scene.replicas {
+		if !r.Running() {
+			continue
+		}
+		at, err := r.Kill()
+		if err != nil {
+			return nil, err
+		}
+		d.down = append(d.down, fallen{r.Name, func(ctx context.Context) (incident, error) {
+			if err := r.Start(); err != nil {
+				return nil, err
+			}
+			if err := r.Serving(ctx); err != nil {
+				return nil, err
+			}
+			return &arrival{scene: d.scene, replica: r, from: time.Now()}, nil
+		}})
+		return &departure{scene: d.scene, replica: r, from: at}, nil
+	}
+	return nil, nil
+}
+
+// killAgent kills the first agent that runs. Its backend goes on: that is the point.
+func (d *director) killAgent() (incident, error) {
+	for _, r := range d.scene.replicas {
+		if r.agent == nil || !r.agent.Running() {
+			continue
+		}
+		at, err := r.agent.Kill()
+		if err != nil {
+			return nil, err
+		}
+		d.down = append(d.down, fallen{r.agent.Name, func(context.Context) (incident, error) {
+			at := time.Now()
+			if err := r.agent.Start(); err != nil {
+				return nil, err
+			}
+			return &reunion{scene: d.scene, replica: r, from: at}, nil
+		}})
+		return &silence{scene: d.scene, replica: r, from: at, sinceStale: map[*harness.Node]time.Duration{}}, nil
+	}
+	return nil, nil
+}
+
+// stopNode asks the first overwatch node that runs to end.
+func (d *director) stopNode() (incident, error) {
+	for _, n := range d.scene.nodes {
+		if !n.Running() {
+			continue
+		}
+		at := time.Now()
+		if err := n.Stop(); err != nil {
+			return nil, err
+		}
+		d.down = append(d.down, fallen{n.Name, func(context.Context) (incident, error) {
+			at := time.Now()
+			if err := n.Start(); err != nil {
+				return nil, err
+			}
+			return &comeback{scene: d.scene, node: n, from: at}, nil
+		}})
+		return &handover{scene: d.scene, node: n, from: at}, nil
+	}
+	return nil, nil
+}
+
+// bringBack starts what was ended last, and reports nil if nothing is down.
+func (d *director) bringBack(ctx context.Context) (incident, error) {
+	if len(d.down) == 0 {
+		return nil, nil
+	}
+	last := d.down[len(d.down)-1]
+	d.down = d.down[:len(d.down)-1]
+	return last.back(ctx)
+}

@@ -1,0 +1,37 @@
+package demo
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"gslb.internal/integration/harness"
+)
+
+// hints are commands to paste into another terminal.
+func (s *scene) hints(b harness.Binaries) []string {
+	first, second := s.nodes[0], s.nodes[1]
+	control := fmt.Sprintf("%s --api http://%s", fromHere(b.Control), first.API)
+	return []string{
+		fmt.Sprintf("dig @%s -p %d %s +short", first.DNS.Addr(), first.DNS.Port(), appName),
+		fmt.Sprintf("dig @%s -p %d +tcp %s", second.DNS.Addr(), second.DNS.Port(), apiName),
+		fmt.Sprintf("curl http://%s/      # a backend; curl -X POST http://%s/unhealthy", s.replicas[0].At, s.replicas[0].At),
+		fmt.Sprintf("curl http://%s/api/v1/overwatch/backends", first.API),
+		control + " backends",
+		control + " agents list",
+	}
+}
+
+// fromHere shortens a path below the working directory.
+func fromHere(path string) string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return path
+	}
+	short, err := filepath.Rel(dir, path)
+	if err != nil || strings.HasPrefix(short, "..") {
+		return path
+	}
+	return short
+}

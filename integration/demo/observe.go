@@ -1,0 +1,104 @@
+package demo
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// observeEvery is how often the nodes are asked what they think.
+const observeEvery = 200 * time.Millisecond
+
+// opinion is what one node thinks of one backend.
+type opinion struct {
+	status string // effective_status; both words with a slash where the two services differ
+	serves bool   // for at least one of the two services
+	reason string
+	heard  time.Time // from the agent; zero: never, or there is none
+}
+
+// picture is what one node thinks of all backends. It is never changed once it is shared.
+type picture struct {
+	at  time.Time // zero: the node has not answered
+	err error
+	of  map[netip.Addr]opinion
+}
+
+// observer asks all nodes again and again and keeps the newest picture of each.
+type observer struct {
+	nodes []*harness.Node
+
+	mu       sync.Mutex
+	pictures map[*harness.Node]picture
+}
+
+func newObserver(nodes []*harness.Node) *observer {
+	return &observer{nodes: nodes, pictures: map[*harness.Node]picture{}}
+}
+
+// run asks until ctx ends.
+func (o *observer) run(ctx context.Context) {
+	tick := time.NewTicker(observeEvery)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		for _, n := range o.nodes {
+			p := look(ctx, n)
+			o.mu.Lock()
+			o.pictures[n] = p
+			o.mu.Unlock()
+		}
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+}
+
+func (o *observer) of(n *harness.Node) picture {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.pictures[n]
+}
+
+// look asks one node.
+func look(ctx context.Context, n *harness.Node) picture {
+	if !n.Running() {
+		return picture{}
+	}
+	list, err := n.Client.Backends(ctx, api.BackendFilter{})
+	if err != nil {
+		return picture{err: err}
+	}
+	p := picture{at: time.Now(), of: map[netip.Addr]opinion{}}
+	for _, b := range list.Backends {
+		addr, err := netip.ParseAddr(b.Address)
+		if err != nil {
+			return picture{err: err}
+		}
+		p.of[addr] = merge(p.of[addr], b)
+	}
+	return p
+}
+
+// merge adds what a node thinks of a backend for one service to what it thinks of it for the other.
+func merge(o opinion, b api.Backend) opinion {
+	status := string(b.EffectiveStatus)
+	switch {
+	case o.status == "":
+		o.status = status
+	case o.status != status:
+		o.status += "/" + status
+	}
+	if !b.MayServe || o.reason == "" {
+		o.reason = b.Reason
+	}
+	o.serves = o.serves || b.MayServe
+	if b.AgentLastSeen != nil {
+		o.heard = *b.AgentLastSeen
+	}
+	return o
+}

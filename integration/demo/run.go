@@ -1,0 +1,87 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+
+	"gslb.internal/integration/harness"
+)
+
+// startBound is how long the cluster may take to be complete, on a machine that is busy with other things too.
+const startBound = 60 * time.Second
+
+// toldLines is how many lines of each program are shown when something went wrong.
+const toldLines = 15
+
+// Options say how to show the demo.
+type Options struct {
+	Binaries string // directory with the programs; what is not there is built
+	Plain    bool   // a transcript, even on a terminal
+	In, Out  *os.File
+}
+
+// Run builds what is missing, starts the cluster, shows it until ctx ends or the viewer quits, and takes everything
+// away again. It fails if a promise of the transcript was not kept, after telling what happened in order.
+func Run(ctx context.Context, o Options) (err error) {
+	began := time.Now()
+	say := func(format string, args ...any) {
+		fmt.Fprintf(o.Out, "%6.1f s  %s\n", time.Since(began).Seconds(), fmt.Sprintf(format, args...))
+	}
+	scratch, err := os.MkdirTemp("", "gslb-demo-")
+	if err != nil {
+		return fmt.Errorf("directory for the programs: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+	say("looking for the programs, building what is missing")
+	b, err := harness.Build(ctx, o.Binaries, scratch)
+	if err != nil {
+		return err
+	}
+	s, err := newScene(b)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = errors.New("interrupted")
+		} else if err != nil {
+			fmt.Fprintln(o.Out, "what happened, in order:")
+			s.cluster.Story.Tell(o.Out, toldLines)
+		}
+		err = errors.Join(err, s.cluster.Close())
+		say("all processes ended, all files removed")
+	}()
+	return s.show(ctx, o, b, say)
+}
+
+// show starts the scene and hands it to the live view or to the transcript.
+func (s *scene) show(ctx context.Context, o Options, b harness.Binaries, say func(string, ...any)) error {
+	bound, cancel := context.WithTimeout(ctx, startBound)
+	defer cancel()
+	if err := s.start(bound, say); err != nil {
+		return err
+	}
+	if o.Plain || !interactive(o.In, o.Out) {
+		return s.transcript(ctx, say, s.hints(b))
+	}
+	return s.watchLive(ctx, o, s.hints(b))
+}
+
+// watchLive has the terminal until the viewer quits.
+func (s *scene) watchLive(ctx context.Context, o Options, hints []string) (err error) {
+	t, err := openTerminal(o.In, o.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.close()) }()
+	return newLive(s, hints).run(ctx, t)
+}
+
+func interactive(in, out *os.File) bool {
+	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
+}

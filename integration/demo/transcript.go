@@ -1,0 +1,108 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// steadyTime is how long undisturbed answers are counted.
+const steadyTime = 3 * time.Second
+
+// shareError is how far a counted share may be from the due one, as a part of 1. The schedule itself is exact to one
+// answer; the counting starts and ends anywhere in it.
+const shareError = 0.03
+
+// transcript is the demo without a terminal: it plays one failover of each kind, measures it, and fails with every
+// promise that was not kept.
+func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints []string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	observed := make(chan error, 1)
+	go func() { observed <- s.observe(ctx) }()
+	defer func() { <-observed }()
+	defer cancel()
+
+	for _, h := range hints {
+		say("try: %s", h)
+	}
+	if err := s.steady(ctx, say); err != nil {
+		return err
+	}
+	d := &director{scene: s}
+	back := func() (incident, error) { return d.bringBack(ctx) }
+	var broken []error
+	for _, act := range []func() (incident, error){d.killBackend, back, d.killAgent, back, d.stopNode, back} {
+		i, err := act()
+		if err != nil {
+			return err
+		}
+		f, err := settle(ctx, i)
+		if err != nil {
+			return err
+		}
+		say("%s: %s", i.what(), f.text)
+		if f.broken != nil {
+			broken = append(broken, fmt.Errorf("%s: %w", i.what(), f.broken))
+		}
+	}
+	if len(broken) == 0 {
+		say("every promise was kept")
+	}
+	return errors.Join(broken...)
+}
+
+// settle measures an incident until the finding is settled, which it always is in bounded time.
+func settle(ctx context.Context, i incident) (finding, error) {
+	tick := time.NewTicker(redrawEvery)
+	defer tick.Stop()
+	for {
+		if f := i.measure(); f.settled {
+			return f, nil
+		}
+		if err := pause(ctx, tick.C); err != nil {
+			return finding{}, err
+		}
+	}
+}
+
+// steady shows what clients get while all is well, and holds it against the weights.
+func (s *scene) steady(ctx context.Context, say func(string, ...any)) error {
+	from := time.Now()
+	say("asking both nodes for both names %.0f times a second each, for %s", 1/pace.Seconds(), steadyTime)
+	if err := pause(ctx, time.After(steadyTime)); err != nil {
+		return err
+	}
+	var errs []error
+	for _, name := range []string{appName, apiName} {
+		for _, n := range s.nodes {
+			t := s.watch.Tally(n, name, from)
+			var parts []string
+			for _, r := range s.replicas {
+				due := 1 / float64(len(s.replicas))
+				if name == appName {
+					due = float64(r.weight) / 100
+				}
+				got := t.Share(r.At.Addr())
+				parts = append(parts, fmt.Sprintf("%s %.1f%% of %.0f%%", r.At.Addr(), 100*got, 100*due))
+				if math.Abs(got-due) > shareError {
+					errs = append(errs, fmt.Errorf("%s answered %s for %s in %.1f%% of the lookups, due are %.0f%%", n.Name, r.At.Addr(), name, 100*got, 100*due))
+				}
+			}
+			say("%s from %s: %d lookups, %d failed: %s", name, n.Name, t.Asked, t.Failed, strings.Join(parts, ", "))
+		}
+	}
+	return errors.Join(append(errs, s.noFailures(from))...)
+}
+
+// pause waits for the channel or for the end of ctx, which is an error.
+func pause(ctx context.Context, until <-chan time.Time) error {
+	select {
+	case <-until:
+		return nil
+	case <-ctx.Done():
+		return errors.New("interrupted")
+	}
+}

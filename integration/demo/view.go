@@ -1,0 +1,132 @@
+package demo
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// window is the time over which answers are counted on the screen.
+const window = 5 * time.Second
+
+// view is all that one frame shows. It is made by collect and drawn by frame, which asks nothing else.
+type view struct {
+	running   time.Duration
+	timing    harness.Timing
+	nodes     []nodeView
+	replicas  []replicaView
+	names     []nameView
+	incidents []incidentView // oldest first
+	hints     []string
+	notice    string // what the newest key did
+}
+
+type nodeView struct {
+	name string
+	up   bool
+	err  error // of its API
+}
+
+type replicaView struct {
+	name, addr string
+	up         bool
+	agent      string // empty: none
+	agentUp    bool
+	heard      time.Duration // since a node heard the agent; negative: never
+	status     []string      // per node
+	serves     []bool        // per node
+	reason     string        // of the first node that does not call it healthy
+}
+
+type nameView struct {
+	name, policy string
+	now          []string  // newest answer per node
+	due, got     []float64 // share per replica, 0 to 1, as it should be now and as it was in the window
+}
+
+type incidentView struct {
+	at      time.Duration
+	what    string
+	finding finding
+}
+
+func (s *scene) collect(now time.Time) view {
+	v := view{running: now.Sub(s.began), timing: s.cluster.Timing}
+	for _, n := range s.nodes {
+		v.nodes = append(v.nodes, nodeView{name: n.Name, up: n.Running(), err: s.seen.of(n).err})
+	}
+	for _, r := range s.replicas {
+		v.replicas = append(v.replicas, s.viewReplica(r, now))
+	}
+	v.names = []nameView{
+		s.viewName(appName, "weighted", now, func(r replica) int { return r.weight }),
+		s.viewName(apiName, "round-robin", now, func(replica) int { return 1 }),
+	}
+	return v
+}
+
+func (s *scene) viewReplica(r replica, now time.Time) replicaView {
+	v := replicaView{name: r.Name, addr: r.At.Addr().String(), up: r.Running(), heard: -1}
+	if r.agent != nil {
+		v.agent, v.agentUp = r.agent.Name, r.agent.Running()
+	}
+	for _, n := range s.nodes {
+		o := s.seen.of(n).of[r.At.Addr()]
+		switch {
+		case !n.Running():
+			o.status = "-"
+		case o.status == "":
+			o.status = "?"
+		case o.status != "healthy" && v.reason == "":
+			v.reason = o.reason
+		}
+		if !o.heard.IsZero() && (v.heard < 0 || now.Sub(o.heard) < v.heard) {
+			v.heard = max(0, now.Sub(o.heard))
+		}
+		v.status, v.serves = append(v.status, o.status), append(v.serves, o.serves)
+	}
+	return v
+}
+
+// name counts what clients got for one name. Due are the shares of those that the nodes may answer with now.
+func (s *scene) viewName(name, policy string, now time.Time, weight func(replica) int) nameView {
+	v := nameView{name: name, policy: policy}
+	total := harness.Tally{Got: map[netip.Addr]int{}}
+	for _, n := range s.nodes {
+		text := "-"
+		if all := s.watch.Since(n, name, now.Add(-time.Second)); len(all) > 0 && n.Running() {
+			text = describe(all[len(all)-1])
+		}
+		v.now = append(v.now, text)
+		t := s.watch.Tally(n, name, now.Add(-window))
+		total.Asked, total.Failed = total.Asked+t.Asked, total.Failed+t.Failed
+		for addr, count := range t.Got {
+			total.Got[addr] += count
+		}
+	}
+	sum := 0
+	for _, r := range s.replicas {
+		if s.serving(r) {
+			sum += weight(r)
+		}
+	}
+	for _, r := range s.replicas {
+		due := 0.0
+		if s.serving(r) {
+			due = float64(weight(r)) / float64(sum)
+		}
+		v.due, v.got = append(v.due, due), append(v.got, total.Share(r.At.Addr()))
+	}
+	return v
+}
+
+// serving says whether any running node may answer with the replica.
+func (s *scene) serving(r replica) bool {
+	for _, n := range s.running() {
+		if s.seen.of(n).of[r.At.Addr()].serves {
+			return true
+		}
+	}
+	return false
+}

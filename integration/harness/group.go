@@ -1,0 +1,38 @@
+package harness
+
+import (
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// Group is some goroutines that are waited for together. A panic in one of them is raised again by Wait, in the
+// goroutine of the caller, who may have a terminal to put back in order.
+type Group struct {
+	running sync.WaitGroup
+
+	mu       sync.Mutex
+	panicked string
+}
+
+// Start runs f in a goroutine of the group.
+func (g *Group) Start(f func()) {
+	g.running.Go(func() {
+		defer func() {
+			if reason := recover(); reason != nil {
+				g.mu.Lock()
+				g.panicked = fmt.Sprintf("%v\n%s", reason, debug.Stack())
+				g.mu.Unlock()
+			}
+		}()
+		f()
+	})
+}
+
+// Wait returns when all have ended.
+func (g *Group) Wait() {
+	g.running.Wait()
+	if g.panicked != "" {
+		panic(g.panicked)
+	}
+}

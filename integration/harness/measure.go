@@ -1,0 +1,64 @@
+package harness
+
+import (
+	"net/netip"
+	"time"
+)
+
+// LastWith finds the last answer with the address from the given time on. Quiet is how many answers without it
+// came since: with few of them it may merely not have been its turn yet. The time is zero if no answer had
+// the address.
+func (w *Watch) LastWith(n *Node, name string, addr netip.Addr, from time.Time) (last time.Time, quiet int) {
+	for _, a := range w.Since(n, name, from) {
+		switch {
+		case a.Has(addr):
+			last, quiet = a.At, 0
+		case a.Err == nil:
+			quiet++
+		}
+	}
+	return last, quiet
+}
+
+// FirstWith finds the first answer with the address from the given time on, the zero time if there is none yet.
+func (w *Watch) FirstWith(n *Node, name string, addr netip.Addr, from time.Time) time.Time {
+	for _, a := range w.Since(n, name, from) {
+		if a.Has(addr) {
+			return a.At
+		}
+	}
+	return time.Time{}
+}
+
+// Tally is what a client got over some time.
+type Tally struct {
+	Asked  int
+	Failed int                // no answer, an error code or no address
+	Slow   time.Duration      // the slowest good answer
+	Got    map[netip.Addr]int // answers that had the address
+}
+
+// Share is the part of the good answers that had the address, 0 to 1.
+func (t Tally) Share(addr netip.Addr) float64 {
+	if good := t.Asked - t.Failed; good > 0 {
+		return float64(t.Got[addr]) / float64(good)
+	}
+	return 0
+}
+
+// Tally counts the answers of a node for a name from the given time on.
+func (w *Watch) Tally(n *Node, name string, from time.Time) Tally {
+	t := Tally{Got: map[netip.Addr]int{}}
+	for _, a := range w.Since(n, name, from) {
+		t.Asked++
+		if !a.Good() {
+			t.Failed++
+			continue
+		}
+		t.Slow = max(t.Slow, a.Took)
+		for _, addr := range a.Addrs {
+			t.Got[addr]++
+		}
+	}
+	return t
+}
