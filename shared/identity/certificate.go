@@ -31,6 +31,9 @@ const (
 // KeyID identifies a certificate: the SHA-256 of its DER.
 type KeyID [sha256.Size]byte
 
+// KeyIDOf returns the key id of a certificate.
+func KeyIDOf(der []byte) KeyID { return sha256.Sum256(der) }
+
 // Fingerprint returns the key id as the API shows it: "sha256:<hex>".
 func (k KeyID) Fingerprint() string { return "sha256:" + hex.EncodeToString(k[:]) }
 
@@ -73,7 +76,7 @@ func ParseCertificate(der []byte) (*Certificate, error) {
 		return nil, fmt.Errorf("%w: not signed by its own key", ErrCertificate)
 	}
 	return &Certificate{
-		DER: x.Raw, KeyID: sha256.Sum256(x.Raw), CommonName: x.Subject.CommonName, Serial: x.SerialNumber.Text(16),
+		DER: x.Raw, KeyID: KeyIDOf(x.Raw), CommonName: x.Subject.CommonName, Serial: x.SerialNumber.Text(16),
 		NotBefore: x.NotBefore, NotAfter: x.NotAfter, PublicKey: pub,
 	}, nil
 }

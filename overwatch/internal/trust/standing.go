@@ -2,8 +2,11 @@ package trust
 
 import (
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/identity"
@@ -15,9 +18,10 @@ type pinned struct {
 	certificate *identity.Certificate
 	standing    atomic.Pointer[standing] // replaced, never edited
 
-	mu     sync.Mutex
-	window identity.Window // of this process; mu
-	pin    store.Pin       // as stored; mu
+	mu       sync.Mutex
+	window   identity.Window // of this process; mu
+	pin      store.Pin       // mu; its slices are never edited
+	answered time.Duration   // when the last Reject for it was allowed; mu
 }
 
 // standing is what an agent may do at present.
@@ -40,4 +44,42 @@ func (s *standing) grant(service string) *grant {
 		}
 	}
 	return nil
+}
+
+// stand derives what the holder of a pin may do: it speaks for the services whose present token is the one that it proved. The
+// caller holds mu for reading, or is New.
+func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
+	s := &standing{region: pin.Region, revoked: pin.Revoked}
+	if pin.Revoked {
+		return s
+	}
+	for _, proved := range pin.Services {
+		token, there := t.tokens[proved.Name]
+		if there && identity.TokenMark(token, proved.Name, key) == proved.TokenMark {
+			s.grants = append(s.grants, grant{service: proved.Name, allowed: t.policies[proved.Name]})
+		}
+	}
+	slices.SortFunc(s.grants, func(a, b grant) int { return strings.Compare(a.service, b.service) })
+	return s
+}
+
+// newer reports whether a message is newer than those taken from the agent.
+func (p *pinned) newer(epoch, seq uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.window.Newer(epoch, seq)
+}
+
+// accept takes a message, whose signature held, out of the window.
+func (p *pinned) accept(epoch, seq uint64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.window.Accept(epoch, seq)
+}
+
+// stored returns the pin.
+func (p *pinned) stored() store.Pin {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pin
 }

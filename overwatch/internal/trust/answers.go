@@ -1,0 +1,84 @@
+package trust
+
+import (
+	"sync"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// Bounds on what senders of refused messages can make a node do. An answer costs a signature (some 25 microseconds) and the
+// check of one (some 60), so that a flood costs at most a few percent of a core.
+const (
+	answersPerSecond = 200
+	answersBurst     = 400
+	// answerEvery is the least time between two Rejects for the same pinned agent.
+	answerEvery = time.Second
+	// noticesPerMinute bounds the log lines about agents that are not pinned, whose ids anybody with the gossip key can make up.
+	noticesPerMinute = 30
+	noticesBurst     = 30
+	// maxNotices bounds of how many agents it is remembered that a refusal was logged.
+	maxNotices = 4096
+)
+
+// answers bounds Rejects and log lines.
+type answers struct {
+	mu      sync.Mutex
+	rejects bucket
+	lines   bucket
+	noticed map[string]uint64 // by agent id, a bit per code
+}
+
+func newAnswers() *answers {
+	return &answers{
+		rejects: bucket{rate: answersPerSecond, size: answersBurst, level: answersBurst},
+		lines:   bucket{rate: noticesPerMinute / 60., size: noticesBurst, level: noticesBurst},
+		noticed: make(map[string]uint64),
+	}
+}
+
+// mayAnswer takes one Reject out of what is allowed.
+func (a *answers) mayAnswer(now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rejects.take(now)
+}
+
+// first reports whether this agent's refusal with this code is worth a line: the first since the agent was last accepted.
+func (a *answers) first(agentID string, code wire.RejectCode, known bool, now time.Duration) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before, bit := a.noticed[agentID], uint64(1)<<(code%64)
+	if before&bit != 0 || (before == 0 && len(a.noticed) >= maxNotices) {
+		return false
+	}
+	if !known && !a.lines.take(now) {
+		return false
+	}
+	a.noticed[agentID] = before | bit
+	return true
+}
+
+// forget makes the next refusal of an agent worth a line again.
+func (a *answers) forget(agentID string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.noticed, agentID)
+}
+
+// bucket is a token bucket, driven by monotonic time.
+type bucket struct {
+	rate, size float64 // per second; at most
+	level      float64
+	at         time.Duration
+}
+
+func (b *bucket) take(now time.Duration) bool {
+	b.level = min(b.size, b.level+b.rate*(now-b.at).Seconds())
+	b.at = now
+	if b.level < 1 {
+		return false
+	}
+	b.level--
+	return true
+}

@@ -1,0 +1,55 @@
+package trust
+
+import (
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	// jumpLimit is how far the wall clock may run from the monotonic one between two readings; time synchronisation slews by
+	// far less.
+	jumpLimit = time.Minute
+	// settleTime is how long a jump of the wall clock is not believed, so that a wrong clock that is soon put right again
+	// expires nobody's certificate.
+	settleTime = 5 * time.Minute
+)
+
+// clock tells the time that decides about the validity of certificates: the wall clock, but not until settleTime after it jumped.
+type clock struct {
+	read    func() time.Time
+	elapsed func(reading time.Time) time.Duration // monotonic
+	log     zerolog.Logger
+
+	mu      sync.Mutex
+	wall    time.Time     // at the last reading
+	passed  time.Duration // at the last reading
+	jumped  time.Duration // what the wall clock is ahead of the believed time
+	believe time.Duration // elapsed time from which the wall clock is believed again
+}
+
+func newClock(read func() time.Time, log zerolog.Logger) *clock {
+	start := read()
+	elapsed := func(reading time.Time) time.Duration { return reading.Sub(start) } // monotonic if the readings are
+	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
+}
+
+// now returns the believed time, and the monotonic time since the clock was made.
+func (c *clock) now() (believed time.Time, elapsed time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	reading := c.read()
+	wall, passed := reading.Round(0), c.elapsed(reading)
+	if jump := wall.Sub(c.wall) - (passed - c.passed); jump.Abs() > jumpLimit {
+		c.jumped += jump
+		c.believe = passed + settleTime
+		c.log.Error().Stringer("jump", jump).Stringer("believed_in", settleTime).Msg("the clock jumped: certificates are judged by the old time for now")
+	}
+	c.wall, c.passed = wall, passed
+	if c.jumped != 0 && (passed >= c.believe || c.jumped.Abs() <= jumpLimit) {
+		c.jumped = 0
+		c.log.Warn().Time("now", wall).Msg("the clock is believed again")
+	}
+	return wall.Add(-c.jumped), passed
+}

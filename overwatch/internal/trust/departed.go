@@ -1,0 +1,50 @@
+package trust
+
+import (
+	"crypto/ed25519"
+
+	"gslb.internal/shared/identity"
+)
+
+// maxDeparted bounds how many deleted pins are remembered.
+const maxDeparted = 1024
+
+// departure is what is remembered of an agent whose pin was deleted: enough to tell its process, which goes on running, and to
+// keep that process from enrolling again at once. An operator who deletes a pin, then the files of the agent, and then restarts
+// it would otherwise find the old certificate pinned again. Only a new process of the agent (a later epoch) may enrol.
+type departure struct {
+	id    string
+	key   identity.KeyID
+	pub   ed25519.PublicKey
+	epoch uint64
+}
+
+// departed holds the newest departures of this process, oldest first.
+type departed struct{ list []departure }
+
+func (d *departed) add(gone departure) {
+	d.forget(gone.key)
+	if len(d.list) == maxDeparted {
+		d.list = d.list[1:]
+	}
+	d.list = append(d.list, gone)
+}
+
+func (d *departed) find(key identity.KeyID) *departure {
+	for i := range d.list {
+		if d.list[i].key == key {
+			gone := d.list[i]
+			return &gone
+		}
+	}
+	return nil
+}
+
+func (d *departed) forget(key identity.KeyID) {
+	for i := range d.list {
+		if d.list[i].key == key {
+			d.list = append(d.list[:i:i], d.list[i+1:]...)
+			return
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package trust
+
+import (
+	"crypto/hmac"
+	"fmt"
+	"slices"
+
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// enrol opens a request to pin a certificate, or to add services to a pinned one.
+func (a *attempt) enrol() (Message, *Refusal) {
+	if a.pinned != nil {
+		if refusal := a.admissible(); refusal != nil {
+			return Message{}, refusal
+		}
+	}
+	if err := a.request.UnmarshalBinary(a.sealed.Payload); err != nil {
+		return Message{}, a.drop(ReasonMalformed, err.Error())
+	}
+	if identity.KeyIDOf(a.request.Certificate) != a.sealed.KeyID {
+		return Message{}, a.drop(ReasonMalformed, "certificate is not the one whose key id the envelope has")
+	}
+	if a.departure != nil && a.sealed.Epoch <= a.departure.epoch {
+		return Message{}, a.refuse(wire.CodeNotEnrolled, "", pinDeleted)
+	}
+	if refusal := a.idIsFree(); refusal != nil {
+		return Message{}, refusal
+	}
+	proved, refused := a.prove()
+	if len(proved) == 0 && !a.speaks() {
+		return Message{}, a.refuse(refused[0].Code, refused[0].Service, proofDetail(refused[0].Code))
+	}
+	if err := a.identify(); err != nil {
+		return Message{}, a.drop(ReasonMalformed, err.Error())
+	}
+	if refusal := a.valid(a.certificate); refusal != nil {
+		return Message{}, refusal
+	}
+	if !a.sealed.Verify(identity.AgentToNode, a.certificate.PublicKey) {
+		return Message{}, a.drop(ReasonSignature, "")
+	}
+	return a.pin(proved, refused)
+}
+
+// identify checks the certificate in the request, once.
+func (a *attempt) identify() error {
+	if a.certificate != nil {
+		return nil
+	}
+	var certificate *identity.Certificate
+	var err error
+	if a.pinned != nil {
+		certificate = a.pinned.certificate
+	} else if certificate, err = identity.ParseCertificate(a.request.Certificate); err != nil {
+		return err
+	}
+	if certificate.CommonName != a.request.AgentID {
+		return fmt.Errorf("agent id %q is not the certificate's common name %q", a.request.AgentID, certificate.CommonName)
+	}
+	a.certificate = certificate
+	return nil
+}
+
+// idIsFree refuses an agent id for which another certificate is pinned: a pin is never replaced silently.
+func (a *attempt) idIsFree() *Refusal {
+	a.mu.RLock()
+	holder, agents := a.byID[a.request.AgentID], len(a.byID)
+	a.mu.RUnlock()
+	switch {
+	case holder == nil && agents >= MaxAgents:
+		return a.refuse(wire.CodeLimit, "", "this node has as many agents as it takes: delete pins that are not needed")
+	case holder == nil || holder.certificate.KeyID == a.sealed.KeyID:
+		return nil
+	case holder.standing.Load().revoked:
+		return a.refuse(wire.CodeRevoked, "", "the agent id is revoked: an operator must delete the entry before another certificate can enrol")
+	}
+	return a.refuse(wire.CodePinMismatch, "", "another certificate is pinned for this agent id: "+holder.certificate.KeyID.Fingerprint())
+}
+
+// prove checks the proofs. Of services that the agent speaks for already, a wrong proof is not held against it: it is known by
+// its certificate.
+func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedClaim) {
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for i := range a.request.Proofs {
+		p := &a.request.Proofs[i]
+		token, known := a.tokens[p.Service]
+		if !known {
+			refused = append(refused, wire.RefusedClaim{Service: p.Service, Code: wire.CodeUnknownService})
+			continue
+		}
+		want := identity.Proof(token, p.Service, a.sealed.KeyID, a.boot, a.sealed.Epoch)
+		switch {
+		case hmac.Equal(want[:], p.MAC[:]):
+			proved = append(proved, store.PinnedService{
+				Name: p.Service, TokenMark: identity.TokenMark(token, p.Service, a.sealed.KeyID), ProvedAt: a.now.UTC(),
+			})
+		case a.pinned == nil || a.pinned.standing.Load().grant(p.Service) == nil:
+			refused = append(refused, wire.RefusedClaim{Service: p.Service, Code: wire.CodeWrongToken})
+		}
+	}
+	return proved, refused
+}
+
+// speaks reports whether the agent speaks for a service already.
+func (a *attempt) speaks() bool {
+	return a.pinned != nil && len(a.pinned.standing.Load().grants) > 0
+}
+
+func proofDetail(code wire.RejectCode) string {
+	if code == wire.CodeUnknownService {
+		return "this node has no token for the service: add it to overwatch.agent_tokens, or correct the agent's service"
+	}
+	return "the service token is not the one that this node has in overwatch.agent_tokens"
+}
+
+// pin makes the outcome of an enrolment durable and then effective. The signature held.
+func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim) (Message, *Refusal) {
+	defer a.lock(a.request.AgentID)()
+	// The pin may have changed since it was looked up; from here it cannot.
+	a.pinned, _ = a.find(a.sealed.KeyID)
+	if refusal := a.idIsFree(); refusal != nil {
+		return Message{}, refusal
+	}
+	newly := a.pinned == nil
+	if newly {
+		a.pinned = &pinned{id: a.request.AgentID, certificate: a.certificate, pin: store.Pin{
+			AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: a.now.UTC(),
+		}}
+		a.pinned.standing.Store(&standing{})
+	}
+	if a.pinned.standing.Load().revoked {
+		return Message{}, a.refuse(wire.CodeRevoked, "", a.pinned.stored().RevokedReason)
+	}
+	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
+		return Message{}, a.drop(ReasonReplay, "")
+	}
+	pin, changed, full := a.merge(a.pinned.stored(), proved)
+	if changed || newly {
+		if err := a.pins.PutPin(pin); err != nil {
+			return Message{}, a.cannotStore(err)
+		}
+		a.settle(a.pinned, pin)
+		a.answers.forget(node)
+		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
+			Strs("services", Agent{a.pinned}.Services()).Bool("new", newly).Msg("agent pinned")
+	}
+	a.answers.forget(a.pinned.id)
+	message := a.believed()
+	message.NewlyPinned, message.Refused = newly, append(refused, full...)
+	return message, nil
+}
+
+// settle makes a pin, which is durable by now, effective.
+func (t *Trust) settle(p *pinned, pin store.Pin) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p.mu.Lock()
+	p.pin = pin
+	p.mu.Unlock()
+	p.standing.Store(t.stand(p.certificate.KeyID, pin))
+	t.add(p)
+	t.left.forget(p.certificate.KeyID)
+}
+
+// merge returns the pin with what was proved, whether that differs from what is stored, and the services for which there is no room.
+func (a *attempt) merge(pin store.Pin, proved []store.PinnedService) (store.Pin, bool, []wire.RefusedClaim) {
+	changed := pin.Region != a.request.Region || pin.Version != a.request.Version
+	pin.Region, pin.Version = a.request.Region, a.request.Version
+	pin.Services = slices.Clone(pin.Services)
+	var full []wire.RefusedClaim
+	for _, p := range proved {
+		at := slices.IndexFunc(pin.Services, func(s store.PinnedService) bool { return s.Name == p.Name })
+		switch {
+		case at >= 0 && pin.Services[at].TokenMark == p.TokenMark:
+			continue
+		case at >= 0:
+			pin.Services[at] = p
+		case len(pin.Services) < wire.MaxServices:
+			pin.Services = append(pin.Services, p)
+		default:
+			full = append(full, wire.RefusedClaim{Service: p.Name, Code: wire.CodeLimit})
+			continue
+		}
+		changed = true
+	}
+	return pin, changed, full
+}

@@ -1,0 +1,89 @@
+package trust
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/identity"
+)
+
+// Status of a pinned certificate.
+type Status string
+
+// The statuses.
+const (
+	StatusValid       Status = "valid"
+	StatusNotYetValid Status = "not_yet_valid"
+	StatusExpired     Status = "expired"
+	StatusRevoked     Status = "revoked"
+)
+
+// Record is what is known of a pinned agent, for people.
+type Record struct {
+	AgentID        string
+	KeyID          identity.KeyID
+	Serial         string // hexadecimal
+	Region         string
+	Version        string
+	Services       []string // those that it speaks for now
+	FirstSeen      time.Time
+	NotBefore      time.Time
+	NotAfter       time.Time
+	ExpiresInHours float64 // negative when expired
+	Status         Status
+	Revoked        bool
+	RevokedAt      time.Time // zero unless revoked
+	RevokedReason  string
+}
+
+// Agents returns the pinned agents, ordered by id.
+func (t *Trust) Agents() []Record {
+	now, _ := t.clock.now()
+	t.mu.RLock()
+	records := make([]Record, 0, len(t.byID))
+	for _, p := range t.byID {
+		records = append(records, p.record(now))
+	}
+	t.mu.RUnlock()
+	slices.SortFunc(records, func(a, b Record) int { return strings.Compare(a.AgentID, b.AgentID) })
+	return records
+}
+
+// Get returns one pinned agent.
+func (t *Trust) Get(agentID string) (Record, bool) {
+	now, _ := t.clock.now()
+	t.mu.RLock()
+	p := t.byID[agentID]
+	t.mu.RUnlock()
+	if p == nil {
+		return Record{}, false
+	}
+	return p.record(now), true
+}
+
+// Expiring returns the agents, ordered by id, whose certificates end within threshold or have ended already. Revoked ones are
+// left out: nobody needs to renew them.
+func (t *Trust) Expiring(threshold time.Duration) []Record {
+	return slices.DeleteFunc(t.Agents(), func(r Record) bool {
+		return r.Revoked || r.ExpiresInHours > threshold.Hours()
+	})
+}
+
+func (p *pinned) record(now time.Time) Record {
+	pin, c := p.stored(), p.certificate
+	r := Record{
+		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version, Services: Agent{p}.Services(),
+		FirstSeen: pin.FirstSeen, NotBefore: c.NotBefore, NotAfter: c.NotAfter, ExpiresInHours: c.NotAfter.Sub(now).Hours(),
+		Status: StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,
+	}
+	switch {
+	case pin.Revoked:
+		r.Status = StatusRevoked
+	case now.After(c.NotAfter):
+		r.Status = StatusExpired
+	case now.Before(c.NotBefore):
+		r.Status = StatusNotYetValid
+	}
+	return r
+}

@@ -1,0 +1,75 @@
+package trust
+
+import (
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// drop refuses a message without an answer.
+func (a *attempt) drop(reason Reason, detail string) *Refusal {
+	id, _ := a.sender()
+	return &Refusal{
+		Reason: reason, AgentID: id, KeyID: a.sealed.KeyID, Type: wire.Type(a.sealed.Type), Seq: a.sealed.Seq,
+		Detail: detail, Silent: true,
+	}
+}
+
+// refuse refuses a message with a code, which the agent is told if the message is really its own and answers are not too many.
+func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
+	r := a.answer(code, service, detail)
+	if !r.Silent && a.answers.first(r.AgentID, code, a.pinned != nil, a.elapsed) {
+		a.log.Warn().Str("agent_id", r.AgentID).Str("code", code.String()).Str("service", service).
+			Str("fingerprint", r.KeyID.Fingerprint()).Stringer("message", r.Type).Str("detail", detail).
+			Msg("agent refused")
+	}
+	return r
+}
+
+// node is the agent id under which refusals are noticed that are the node's own fault, so that they make one line, not one
+// for each agent.
+const node = ""
+
+// cannotStore refuses an enrolment because the pin could not be made durable.
+func (a *attempt) cannotStore(err error) *Refusal {
+	if a.answers.first(node, wire.CodeUnavailable, true, a.elapsed) {
+		a.log.Error().Err(err).Msg("pins cannot be stored: no agent can enrol until they can")
+	}
+	return a.answer(wire.CodeUnavailable, "", "this node cannot store a pin at present")
+}
+
+func (a *attempt) answer(code wire.RejectCode, service, detail string) *Refusal {
+	r := a.drop(Reason(code.String()), detail)
+	r.Code, r.Service = code, service
+	r.Silent = r.AgentID == "" || !a.mayAnswer() || !a.authentic(code)
+	return r
+}
+
+// mayAnswer holds the rates of Rejects: per pinned agent, and of all together.
+func (a *attempt) mayAnswer() bool {
+	if p := a.pinned; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.answered != 0 && a.elapsed-p.answered < answerEvery {
+			return false
+		}
+		if !a.answers.mayAnswer(a.elapsed) {
+			return false
+		}
+		p.answered = max(a.elapsed, 1)
+		return true
+	}
+	return a.answers.mayAnswer(a.elapsed)
+}
+
+// authentic reports whether the holder of the key sealed the message, so that nobody else can make a node write to an agent. The
+// seal of another major version cannot be checked here; the agent tells by the sequence number that the answer is not for it.
+func (a *attempt) authentic(code wire.RejectCode) bool {
+	if code == wire.CodeVersion {
+		return true
+	}
+	if a.request.AgentID != "" && a.identify() != nil {
+		return false
+	}
+	_, pub := a.sender()
+	return a.sealed.Verify(identity.AgentToNode, pub)
+}
