@@ -1,0 +1,101 @@
+package report
+
+import (
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// answer takes a sealed answer of the node. What is not from the pinned certificate, or not for this process of the agent, is
+// dropped.
+func (l *link) answer(message []byte, now time.Time) {
+	s := l.session
+	if s == nil {
+		return
+	}
+	sealed, err := identity.Parse(message)
+	if err != nil || sealed.Major != wire.Major || sealed.KeyID != s.node.KeyID || sealed.Epoch != l.options.Epoch {
+		return
+	}
+	if !sealed.Verify(identity.NodeToAgent, s.node.PublicKey) {
+		return
+	}
+	current := sealed.BootNonce == s.boot
+	switch wire.Type(sealed.Type) {
+	case wire.TypeAck:
+		var ack wire.Ack
+		if ack.UnmarshalBinary(sealed.Payload) == nil && current {
+			l.acknowledged(&ack, now)
+		}
+	case wire.TypeReject:
+		var reject wire.Reject
+		if reject.UnmarshalBinary(sealed.Payload) == nil && (current || reject.Code == wire.CodeBootNonce) {
+			l.rejected(&reject, now)
+		}
+	}
+}
+
+// acknowledged takes an Ack of the session's process.
+func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
+	switch ack.AckedType {
+	case wire.TypeEnrol:
+		if ack.AckedSeq >= l.session.enrolFrom {
+			l.enrolledBy(ack, now)
+		}
+	case wire.TypeHeartbeat:
+		l.beatTaken(ack, now)
+	case wire.TypeTransition:
+		l.transitionTaken(ack, now)
+	}
+}
+
+// rejected takes a Reject: it is told once, and what it means for the conversation is done.
+func (l *link) rejected(reject *wire.Reject, now time.Time) {
+	s := l.session
+	if reject.Code == wire.CodeBootNonce {
+		l.wantHello(now)
+		return
+	}
+	why := []Rejection{{Code: reject.Code, Service: reject.Service, Detail: reject.Detail}}
+	switch reject.AckedType {
+	case wire.TypeEnrol:
+		if reject.AckedSeq < s.enrolFrom {
+			return
+		}
+		l.refused.replace(l, scopeEnrol, why)
+		s.unheard = 0
+		s.enrolAt = now.Add(s.retry.next())
+	case wire.TypeHeartbeat:
+		if reject.AckedSeq != l.beat.seq {
+			return
+		}
+		l.refused.replace(l, scopeClaims, why)
+		l.beat.deadline, l.beat.silent = time.Time{}, 0
+		l.metrics.failed.WithLabelValues(l.address).Inc()
+	default:
+		l.refused.add(l, scopeClaims, why)
+	}
+	if aboutCertificate(reject.Code) {
+		l.expelled(now)
+	}
+}
+
+// aboutCertificate reports whether a code says that the node takes nothing from our certificate.
+func aboutCertificate(code wire.RejectCode) bool {
+	switch code {
+	case wire.CodeNotEnrolled, wire.CodeRevoked, wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch, wire.CodeVersion:
+		return true
+	}
+	return false
+}
+
+// expelled stops reporting until an Enrol has been acknowledged, and sees to it that one is sent.
+func (l *link) expelled(now time.Time) {
+	s := l.session
+	s.enrolled, s.reporting, l.beat.deadline = false, false, time.Time{}
+	l.disconnected()
+	if s.enrolAt.IsZero() {
+		s.enrolAt = now.Add(s.retry.next()) // perhaps the node only forgot us
+	}
+}

@@ -1,0 +1,88 @@
+package report
+
+import (
+	"errors"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// enrolWait is how long the answer to an Enrol is waited for; it doubles with each that stays unanswered.
+	enrolWait = 500 * time.Millisecond
+	// unheardEnrols is after how many unanswered Enrols the agent goes on without an answer, if datagrams are blocked: then
+	// none can come.
+	unheardEnrols = 3
+	// enrolAgain is when services that the node did not grant are asked for again.
+	enrolAgain = maxPause
+)
+
+// enrolNow asks the node to pin our certificate for our services, by datagram and as a stream in turn.
+func (l *link) enrolNow(now time.Time) {
+	s := l.session
+	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot))
+	if err != nil {
+		s.enrolAt = time.Time{} // it would fail the same way each time
+		l.logger.Error().Err(err).Msg("cannot enrol")
+		return
+	}
+	wait := backoff{first: enrolWait, tries: s.unheard}
+	s.enrolAt = now.Add(wait.next())
+	s.unheard++
+	if s.unheard > unheardEnrols {
+		l.enrolUnheard(now)
+	}
+	if len(message) <= wire.MaxDatagram && l.pings.missed < lostPings && s.unheard%2 == 1 {
+		_ = l.peer.datagram(message) // if it is lost the stream will follow
+		return
+	}
+	l.task(func() error { return l.peer.stream(message) }, func(err error, now time.Time) { l.streamed(err) })
+}
+
+// enrolUnheard goes on without an answer where none can come.
+func (l *link) enrolUnheard(now time.Time) {
+	if l.pings.missed < lostPings {
+		l.trouble(errors.New("it does not answer the enrolment, although it answers pings"))
+		return
+	}
+	if s := l.session; !s.reporting {
+		s.reporting, l.beat.at = true, now
+		l.logger.Warn().Msg("datagrams to or from the overwatch node are blocked: reporting by TCP, without acknowledgements; open UDP on the gossip port")
+	}
+}
+
+// enrolledBy takes the node's Ack to an Enrol.
+func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
+	s := l.session
+	first := !s.enrolled
+	s.enrolled, s.reporting, s.unheard, s.enrolAt = true, true, 0, time.Time{}
+	s.retry.reset()
+	l.refused.replace(l, scopeEnrol, claimRejections(ack))
+	if len(ack.Refused) > 0 {
+		s.enrolAt = now.Add(enrolAgain)
+	}
+	l.connected()
+	l.acknowledgedAt(now)
+	if first {
+		l.beat.at = now
+		l.logger.Info().Str("node_id", s.hello.NodeID).Str("version", s.hello.Version).Strs("services", ack.Services).
+			Msg("enrolled at the overwatch node")
+	}
+}
+
+// streamed takes the outcome of a message that went as a stream.
+func (l *link) streamed(err error) {
+	if err != nil {
+		l.trouble(err)
+	}
+}
+
+// trouble shows something that went wrong after the Hello.
+func (l *link) trouble(err error) {
+	l.status.edit(func(s *NodeState) { s.LastError = err.Error() })
+}
+
+// acknowledgedAt notes when the node last took something.
+func (l *link) acknowledgedAt(now time.Time) {
+	l.status.edit(func(s *NodeState) { s.LastAck, s.LastError = now, "" })
+}

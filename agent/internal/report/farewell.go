@@ -1,0 +1,65 @@
+package report
+
+import (
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// farewellTime bounds the goodbye to a node.
+	farewellTime = 2 * time.Second
+	// farewellAgain is when the goodbye is said once more, by datagram.
+	farewellAgain = 500 * time.Millisecond
+)
+
+// farewell takes the agent's backends out of the node's answers and waits until the node has done so, but not for long.
+func (l *link) farewell() {
+	defer l.disconnected()
+	if l.session == nil || !l.session.reporting || l.contact.lost {
+		return
+	}
+	end := time.NewTimer(farewellTime)
+	defer end.Stop()
+	again := time.NewTimer(farewellAgain)
+	defer again.Stop()
+	from := l.seq.Load() + 1
+	message := l.goodbye()
+	written := false
+	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { written = err == nil })
+	for {
+		select {
+		case answer := <-l.inbox:
+			if l.goodbyeTaken(answer, from) {
+				return
+			}
+		case <-again.C:
+			_ = l.peer.datagram(l.goodbye())
+		case finish := <-l.done:
+			finish(time.Now())
+			if written && l.pings.missed >= lostPings {
+				return // no answer can come
+			}
+		case <-end.C:
+			l.logger.Warn().Msg("the overwatch node did not confirm the goodbye: it will notice by the missing heartbeats")
+			return
+		}
+	}
+}
+
+func (l *link) goodbye() []byte {
+	message, _, _ := l.seal(l.session.boot, wire.TypeDeregister, &wire.Deregister{Reason: "agent stopped"}) // has no limit to exceed
+	return message
+}
+
+// goodbyeTaken reports whether an answer is the node's Ack to one of our goodbyes.
+func (l *link) goodbyeTaken(message []byte, from uint64) bool {
+	sealed, err := identity.Parse(message)
+	if err != nil || sealed.KeyID != l.session.node.KeyID || sealed.Epoch != l.options.Epoch ||
+		wire.Type(sealed.Type) != wire.TypeAck || !sealed.Verify(identity.NodeToAgent, l.session.node.PublicKey) {
+		return false
+	}
+	var ack wire.Ack
+	return ack.UnmarshalBinary(sealed.Payload) == nil && ack.AckedType == wire.TypeDeregister && ack.AckedSeq >= from
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// ackTime is how long the Ack to a heartbeat is waited for.
+	ackTime = time.Second
+	// streamsFirst is after how many unacknowledged datagrams heartbeats go as streams.
+	streamsFirst = 2
+	// datagramAgain is the how manieth heartbeat tries a datagram nevertheless.
+	datagramAgain = 6
+	// silentBeats is after how many heartbeats that were not acknowledged at all the agent enrols anew: a node that answers
+	// pings but not heartbeats does not know our certificate any more.
+	silentBeats = 2
+
+	pathUDP = "udp"
+	pathTCP = "tcp"
+)
+
+// beat is the state of the heartbeats.
+type beat struct {
+	at       time.Time // when the next one is due
+	made     time.Time // of the newest one
+	seq      uint64
+	deadline time.Time // when it should have been acknowledged; zero: it was, or none was sent
+	stream   bool      // it went as a stream
+	written  bool      // the stream took it
+	losses   int       // datagrams in a row that were not acknowledged
+	streams  int       // heartbeats since streams come first
+	silent   int       // heartbeats in a row that were not acknowledged on any path
+}
+
+// sendBeat sends the whole state; mustStream says that the datagram with it was lost.
+func (l *link) sendBeat(now time.Time, mustStream bool) {
+	b := &l.beat
+	interval := l.options.Interval
+	b.at = now.Add(interval - rand.N(interval/10+1))
+	message, seq, err := l.seal(l.session.boot, wire.TypeHeartbeat, l.heartbeat(now))
+	if err != nil {
+		l.beatFailed(err)
+		return
+	}
+	b.made, b.seq, b.deadline = now, seq, now.Add(ackTime)
+	b.stream = mustStream || len(message) > wire.MaxDatagram || l.pings.missed >= lostPings || l.preferStream()
+	l.metrics.sent.WithLabelValues(l.address).Inc()
+	l.status.edit(func(s *NodeState) { s.Path = map[bool]string{false: pathUDP, true: pathTCP}[b.stream] })
+	if !b.stream {
+		if err := l.peer.datagram(message); err != nil {
+			b.deadline = now // the stream at once
+		}
+		return
+	}
+	b.written = false
+	started := l.task(func() error { return l.peer.stream(message) }, func(err error, now time.Time) {
+		if err != nil {
+			l.streamed(err)
+		} else if l.beat.seq == seq {
+			l.beat.written = true
+		}
+	})
+	if !started {
+		b.deadline = now.Add(ackTime) // earlier streams are stuck; their deadline is near
+	}
+}
+
+// preferStream reports whether datagrams have proved useless, and tries one now and then.
+func (l *link) preferStream() bool {
+	if l.beat.losses < streamsFirst {
+		l.beat.streams = 0
+		return false
+	}
+	l.beat.streams++
+	return l.beat.streams%datagramAgain != 0
+}
+
+// unacknowledged deals with a heartbeat whose Ack did not come in time.
+func (l *link) unacknowledged(now time.Time) {
+	b := &l.beat
+	b.deadline = time.Time{}
+	if !b.stream {
+		b.losses++
+		if l.session.reporting {
+			l.sendBeat(now, true)
+		}
+		return
+	}
+	if l.pings.missed >= lostPings {
+		if b.written { // nothing can come back; that it was written is all there is to know
+			l.connected()
+			l.pending.covered(b.made)
+			return
+		}
+	} else if b.silent++; b.silent >= silentBeats {
+		b.silent = 0
+		l.disconnected()
+		l.session.enrolled, l.session.unheard, l.session.enrolAt = false, 0, now
+	}
+	l.metrics.failed.WithLabelValues(l.address).Inc()
+}
+
+// beatTaken takes the Ack to a heartbeat.
+func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
+	b := &l.beat
+	if ack.AckedSeq != b.seq {
+		return
+	}
+	b.deadline, b.silent = time.Time{}, 0
+	if !b.stream {
+		b.losses = 0
+	}
+	l.pending.covered(b.made)
+	l.refused.replace(l, scopeClaims, claimRejections(ack))
+	l.connected()
+	l.acknowledgedAt(now)
+}
+
+func (l *link) beatFailed(err error) {
+	l.metrics.failed.WithLabelValues(l.address).Inc()
+	l.trouble(err)
+}

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// maxTasks is how many streams of one link are under way at a time.
+	maxTasks = 4
+	// inboxSize is how many answers may wait.
+	inboxSize = 64
+	// lostPings is how many pings in a row may stay unanswered before datagrams count as blocked.
+	lostPings = 3
+)
+
+// link is the conversation with one overwatch node. Its fields belong to the goroutine of run, unless they say otherwise.
+//
+//	no session --Hello--> session --Enrol, Ack--> enrolled: heartbeats and transitions
+//
+//	Hello is due     at the start, after a failure (backoff), when a ping's answer or a Reject shows another process of the
+//	                 node, and every interval while datagrams are blocked
+//	Enrol is due     after a Hello that found another process, after each unanswered one (backoff), after a Reject (backoff),
+//	                 and when heartbeats stay unacknowledged although pings are answered
+//	heartbeat is due at once after the Enrol's Ack or after a cut has healed, then every interval; it goes by datagram if it fits, and
+//	                 again as a stream if it is not acknowledged in time
+//	lost             no ping is answered and no Hello succeeds: nothing is sent but those two
+type link struct {
+	*self
+	address string
+	peer    peer
+	pins    *pins
+	metrics *metrics
+	logger  zerolog.Logger
+
+	pending *pending    // any goroutine
+	status  status      // any goroutine
+	inbox   chan []byte // any goroutine: sealed answers
+	wake    chan struct{}
+	pongs   chan pong
+	done    chan func(now time.Time) // what to do after a finished task
+	tasks   int                      // under way
+	others  sync.WaitGroup           // goroutines beside that of run
+
+	session *session // nil before the first Hello
+	contact contact
+	pings   pings
+	beat    beat
+	refused rejections
+}
+
+// session is one process of the node, as its Hello proved.
+type session struct {
+	node  *identity.Certificate
+	hello wire.Hello
+	boot  identity.Nonce
+
+	enrolled  bool
+	reporting bool      // heartbeats and transitions make sense
+	enrolFrom uint64    // sequence number of the first Enrol
+	enrolAt   time.Time // when to send the next; zero: not needed
+	unheard   int       // Enrols since the last answer to one
+	retry     backoff   // after rejections
+}
+
+func newLink(agent *self, address string, pins *pins, metrics *metrics) *link {
+	l := &link{
+		self: agent, address: address, pins: pins, metrics: metrics,
+		logger:  agent.options.Logger.With().Str("node", address).Logger(),
+		pending: newPending(), inbox: make(chan []byte, inboxSize), wake: make(chan struct{}, 1), pongs: make(chan pong),
+		done:    make(chan func(time.Time), maxTasks), // never blocks: a task counts until its function is taken
+		contact: contact{retry: backoff{first: helloSpread}},
+	}
+	l.status.state = NodeState{Address: address, Path: pathUDP, Since: time.Now()}
+	metrics.appear(address)
+	return l
+}
+
+// hear takes a sealed answer. Too many at a time are dropped: the node's next one will do.
+func (l *link) hear(message []byte) {
+	select {
+	case l.inbox <- message:
+	default:
+	}
+}
+
+// changed notes a backend's change and wakes the link.
+func (l *link) changed(b wire.Backend) {
+	l.pending.put(b, time.Now())
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// run speaks with the node until ctx ends, then says goodbye.
+func (l *link) run(ctx context.Context) {
+	l.others.Go(func() { l.keepPinging(ctx) })
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			l.farewell()
+			return
+		case <-timer.C:
+		case <-l.wake:
+		case message := <-l.inbox:
+			l.answer(message, time.Now())
+		case p := <-l.pongs:
+			l.pong(p, time.Now())
+		case finish := <-l.done:
+			finish(time.Now())
+		}
+		l.act(ctx, time.Now())
+		timer.Reset(l.wait(time.Now()))
+	}
+}
+
+// act does whatever is due.
+func (l *link) act(ctx context.Context, now time.Time) {
+	if due(l.contact.at, now) || l.session == nil && l.contact.at.IsZero() {
+		l.sayHello(ctx, now)
+	}
+	s := l.session
+	if s == nil || l.contact.lost {
+		return
+	}
+	if due(s.enrolAt, now) {
+		l.enrolNow(now)
+	}
+	if due(l.beat.deadline, now) {
+		l.unacknowledged(now)
+	}
+	if s.reporting && due(l.beat.at, now) {
+		l.sendBeat(now, false)
+	}
+	if s.reporting {
+		l.pending.due(now, l.sendTransition)
+	}
+}
+
+// due reports whether a moment that was set has come.
+func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
+
+// wait returns how long nothing will be due, at most a minute.
+func (l *link) wait(now time.Time) time.Duration {
+	next := now.Add(time.Minute)
+	sooner := func(at time.Time) {
+		if !at.IsZero() && at.Before(next) {
+			next = at
+		}
+	}
+	if !l.contact.busy {
+		sooner(l.contact.at)
+	}
+	if s := l.session; s != nil && !l.contact.lost {
+		sooner(s.enrolAt)
+		sooner(l.beat.deadline)
+		if s.reporting {
+			sooner(l.beat.at)
+			if at, ok := l.pending.earliest(); ok {
+				sooner(at)
+			}
+		}
+	}
+	return max(next.Sub(now), time.Millisecond)
+}
+
+// task runs f beside the link, then finish in the link with f's error. It reports false, and does nothing, while too many
+// are under way.
+func (l *link) task(f func() error, finish func(err error, now time.Time)) bool {
+	if l.tasks >= maxTasks {
+		return false
+	}
+	l.tasks++
+	l.others.Go(func() {
+		err := f()
+		l.done <- func(now time.Time) {
+			l.tasks--
+			finish(err, now)
+		}
+	})
+	return true
+}
+
+// close ends what is under way.
+func (l *link) close() {
+	l.peer.close()
+	l.others.Wait()
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"cmp"
+	"encoding"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// self is the agent as all its links share it.
+type self struct {
+	options Options
+	started time.Time
+	seq     *atomic.Uint64
+}
+
+// seal seals a message for one process of a node and returns it with its sequence number.
+func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
+	payload, err := m.MarshalBinary()
+	if err != nil {
+		return nil, 0, fmt.Errorf("encoding a %s: %w", t, err)
+	}
+	seq = s.seq.Add(1)
+	return s.options.Identity.Seal(identity.AgentToNode, identity.Envelope{
+		Major: wire.Major, Minor: wire.Minor, Type: uint8(t), BootNonce: boot,
+		Epoch: s.options.Epoch, Seq: seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
+	}), seq, nil
+}
+
+// enrol proves every service's token to one process of a node.
+func (s *self) enrol(boot identity.Nonce) *wire.Enrol {
+	o := s.options
+	m := &wire.Enrol{AgentID: o.AgentID, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
+	for service, token := range o.Tokens {
+		service = wire.CanonicalService(service)
+		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, o.Identity.KeyID, boot, o.Epoch)})
+	}
+	slices.SortFunc(m.Proofs, func(a, b wire.Proof) int { return cmp.Compare(a.Service, b.Service) })
+	return m
+}
+
+// heartbeat is the agent's whole state.
+func (s *self) heartbeat(now time.Time) *wire.Heartbeat {
+	o := s.options
+	return &wire.Heartbeat{
+		Region: o.Region, Version: o.Version, UptimeSeconds: uint64(now.Sub(s.started) / time.Second),
+		IntervalMillis: uint32(o.Interval / time.Millisecond), MissedThreshold: uint32(o.MissedThreshold),
+		Backends: o.State(), Figures: o.Figures(),
+	}
+}

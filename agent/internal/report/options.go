@@ -1,0 +1,84 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// Defaults of the configuration's agent.heartbeat.
+const (
+	DefaultInterval        = 10 * time.Second
+	DefaultMissedThreshold = 3
+)
+
+// Options is what a Reporter needs. Everything is required unless it says otherwise.
+type Options struct {
+	// Nodes are the overwatch nodes, as host:port. Names are looked up again at every attempt.
+	Nodes []string
+	// Keys are the gossip keys, 32 octets each. The first one encrypts, all of them decrypt.
+	Keys [][]byte
+	// Identity seals what the agent says. AgentID is its common name.
+	Identity *identity.Identity
+	AgentID  string
+	// Epoch is that of this process: identity.NextEpoch.
+	Epoch uint64
+	// Region is optional, and so is Version.
+	Region, Version string
+	// DataDir is where the certificates of overwatch nodes are pinned, in the directory overwatch_pins.
+	DataDir string
+	// Tokens maps every service of the agent's backends to its token.
+	Tokens map[string]string
+	// Interval is the time between heartbeats and MissedThreshold how many may fail to come; zero means the default.
+	Interval        time.Duration
+	MissedThreshold int
+	// State returns all backends as they are now. It must not block; any goroutine calls it.
+	State func() []wire.Backend
+	// Figures returns the agent's own measurements; nil means none.
+	Figures    func() wire.Figures
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}
+
+// complete checks the options and fills in defaults. The keys are checked by package frame.
+func (o *Options) complete() error {
+	if o.Identity == nil || o.State == nil || o.Registerer == nil || o.Epoch == 0 || o.DataDir == "" {
+		return errors.New("report: Identity, State, Registerer, Epoch and DataDir must be set")
+	}
+	if o.AgentID != o.Identity.CommonName {
+		return fmt.Errorf("agent.identity.agent_id is %q, but the certificate in data_dir was made for %q: use that id, or delete the certificate and its key", o.AgentID, o.Identity.CommonName)
+	}
+	if len(o.Nodes) == 0 {
+		return errors.New("agent.gossip.overwatch_nodes is empty: name at least one overwatch node as host:port")
+	}
+	for i, node := range o.Nodes {
+		if host, _, err := net.SplitHostPort(node); err != nil || host == "" || strings.ContainsAny(node, "/\x00") {
+			return fmt.Errorf("agent.gossip.overwatch_nodes: %q: want host:port", node)
+		}
+		if slices.Contains(o.Nodes[:i], node) {
+			return fmt.Errorf("agent.gossip.overwatch_nodes: %q stands there twice", node)
+		}
+	}
+	if len(o.Tokens) == 0 || len(o.Tokens) > wire.MaxServices {
+		return fmt.Errorf("the agent has tokens for %d services, must have 1 to %d: see agent.identity.service_token", len(o.Tokens), wire.MaxServices)
+	}
+	if o.Interval <= 0 {
+		o.Interval = DefaultInterval
+	}
+	if o.MissedThreshold <= 0 {
+		o.MissedThreshold = DefaultMissedThreshold
+	}
+	if o.Figures == nil {
+		o.Figures = func() wire.Figures { return wire.Figures{} }
+	}
+	return nil
+}

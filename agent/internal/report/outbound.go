@@ -1,0 +1,169 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/identity"
+)
+
+// What an overwatch node may send to an agent: acknowledgements of pings, with its own news about other nodes behind
+// them at times, and sealed answers; and on streams what answers a push/pull.
+var (
+	packetKinds = frame.Of(frame.Ack, frame.Suspect, frame.Alive, frame.Dead, frame.User)
+	replyKinds  = frame.Of(frame.PushPull, frame.Error)
+)
+
+// packetBacklog is how many packets may wait for memberlist.
+const packetBacklog = 16
+
+// outbound is a memberlist transport (memberlist.NodeAwareTransport) that listens for nobody: it sends from an
+// ephemeral port to one address, whatever address memberlist asks for, and advertises port 0, so that the node answers to where
+// the packets really come from. It looks at all that comes back before memberlist does.
+type outbound struct {
+	keyring *frame.Keyring
+	udp     *net.UDPConn
+	target  atomic.Pointer[netip.AddrPort] // nil until the node's name was looked up
+	boot    atomic.Pointer[identity.Nonce] // in the newest acknowledgement of a ping; unproven
+	heard   func(message []byte)           // takes a sealed answer; must not block
+	dropped func(frame.Fault)
+	reply   atomic.Value // frame.Fault: why the newest reply on a stream was refused
+
+	packets chan *memberlist.Packet
+	ctx     context.Context // ends with Shutdown, and with it every stream
+	stop    context.CancelFunc
+	reader  sync.WaitGroup
+}
+
+func newOutbound(keyring *frame.Keyring, heard func([]byte), dropped func(frame.Fault)) (*outbound, error) {
+	udp, err := net.ListenUDP("udp", nil)
+	if err != nil {
+		return nil, fmt.Errorf("opening a UDP socket: %w", err)
+	}
+	t := &outbound{keyring: keyring, udp: udp, heard: heard, dropped: dropped, packets: make(chan *memberlist.Packet, packetBacklog)}
+	t.ctx, t.stop = context.WithCancel(context.Background())
+	t.reader.Go(t.read)
+	return t, nil
+}
+
+// read takes packets until the socket is closed.
+func (t *outbound) read() {
+	raw := make([]byte, frame.MaxPacket+1)
+	scratch := make([]byte, 0, frame.MaxPacket)
+	for {
+		n, from, err := t.udp.ReadFromUDPAddrPort(raw)
+		if err != nil {
+			if t.ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		if fault := t.packet(raw[:n], scratch, from); fault != frame.None {
+			t.dropped(fault)
+		}
+	}
+}
+
+// packet looks at one packet and passes it on.
+func (t *outbound) packet(raw, scratch []byte, from netip.AddrPort) frame.Fault {
+	plain, fault := t.keyring.OpenPacket(scratch, raw)
+	if fault != frame.None {
+		return fault
+	}
+	p, fault := frame.ParsePacket(plain)
+	if fault != frame.None {
+		return fault
+	}
+	if !p.Kinds.Within(packetKinds) {
+		return frame.Malformed
+	}
+	if p.User != nil {
+		t.heard(bytes.Clone(p.User))
+		return frame.None
+	}
+	if nonce := (identity.Nonce{}); p.Kinds.Has(frame.Ack) && len(p.AckPayload) == len(nonce) {
+		copy(nonce[:], p.AckPayload)
+		t.boot.Store(&nonce)
+	}
+	select {
+	case t.packets <- &memberlist.Packet{Buf: bytes.Clone(raw), From: net.UDPAddrFromAddrPort(from), Timestamp: time.Now()}:
+	default: // an acknowledgement that memberlist has no time for is as good as lost
+	}
+	return frame.None
+}
+
+// FinalAdvertiseAddr advertises nothing that could be dialled.
+func (t *outbound) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
+	return net.IPv4zero.To4(), 0, nil
+}
+
+// WriteTo sends a packet to the node.
+func (t *outbound) WriteTo(b []byte, _ string) (time.Time, error) {
+	to := t.target.Load()
+	if to == nil {
+		return time.Time{}, errNoAddress
+	}
+	_, err := t.udp.WriteToUDPAddrPort(b, *to)
+	return time.Now(), err
+}
+
+// WriteToAddress is WriteTo.
+func (t *outbound) WriteToAddress(b []byte, _ memberlist.Address) (time.Time, error) {
+	return t.WriteTo(b, "")
+}
+
+// DialTimeout opens a stream to the node, good for as long as timeout unless memberlist sets another deadline.
+func (t *outbound) DialTimeout(_ string, timeout time.Duration) (net.Conn, error) {
+	to := t.target.Load()
+	if to == nil {
+		return nil, errNoAddress
+	}
+	dialer := net.Dialer{Timeout: timeout}
+	conn, err := dialer.DialContext(t.ctx, "tcp", to.String())
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(timeout))
+	tied := &tiedConn{Conn: conn, untie: context.AfterFunc(t.ctx, func() { conn.Close() })}
+	return &frame.ReplyConn{Conn: tied, Keyring: t.keyring, Allowed: replyKinds, Refused: func(f frame.Fault) { t.reply.Store(f) }}, nil
+}
+
+// tiedConn is a connection that Shutdown closes too.
+type tiedConn struct {
+	net.Conn
+	untie func() bool
+}
+
+// Close closes the connection; Shutdown has nothing to do with it any more.
+func (c *tiedConn) Close() error {
+	c.untie()
+	return c.Conn.Close()
+}
+
+// DialAddressTimeout is DialTimeout.
+func (t *outbound) DialAddressTimeout(_ memberlist.Address, timeout time.Duration) (net.Conn, error) {
+	return t.DialTimeout("", timeout)
+}
+
+// PacketCh is where memberlist takes packets from.
+func (t *outbound) PacketCh() <-chan *memberlist.Packet { return t.packets }
+
+// StreamCh never has anything: nobody dials an agent.
+func (t *outbound) StreamCh() <-chan net.Conn { return nil }
+
+// Shutdown closes the socket and every stream.
+func (t *outbound) Shutdown() error {
+	t.stop()
+	err := t.udp.Close()
+	t.reader.Wait()
+	return err
+}

@@ -1,0 +1,222 @@
+package report
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	streamTime   = 3 * time.Second        // to connect, and to get an answer
+	pingInterval = time.Second            // between two pings: a node's restart is noticed that soon
+	pingTime     = 500 * time.Millisecond // for a ping to be answered
+	resolveTime  = 3 * time.Second
+)
+
+// peer carries messages to one overwatch node and asks who it is. hello and stream may block for some seconds, ping for
+// pingTime. Any goroutine may call any method.
+type peer interface {
+	// hello opens a push/pull with the node and returns the sealed Hello it answers with, or a *contactError.
+	hello(ctx context.Context) ([]byte, error)
+	// ping asks for a sign of life and returns the round-trip time.
+	ping() (time.Duration, error)
+	// boot is the nonce in the newest answer to a ping: a hint that the node was restarted, no proof.
+	boot() (identity.Nonce, bool)
+	// datagram sends a message that may get lost.
+	datagram(message []byte) error
+	// stream sends a message and returns when it is written. The node may still drop it.
+	stream(message []byte) error
+	close()
+}
+
+// memberPeer is a peer made of a memberlist instance of its own.
+type memberPeer struct {
+	address   string // host:port as configured
+	transport *outbound
+	list      *memberlist.Memberlist
+
+	mu      sync.Mutex // one hello at a time
+	greeted []byte     // the user state of the newest push/pull; mu
+}
+
+// newMemberPeer starts a memberlist that knows nobody and that nobody knows.
+func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), dropped func(frame.Fault)) (*memberPeer, error) {
+	keyring, err := frame.NewKeyring(wire.Label, keys)
+	if err != nil {
+		return nil, fmt.Errorf("agent.gossip.encryption_key: %w", err)
+	}
+	secrets, err := memberlist.NewKeyring(keys, keys[0])
+	if err != nil {
+		return nil, fmt.Errorf("agent.gossip.encryption_key: %w", err)
+	}
+	transport, err := newOutbound(keyring, heard, dropped)
+	if err != nil {
+		return nil, err
+	}
+	p := &memberPeer{address: address, transport: transport}
+	d := &delegate{name: name, merged: func(state []byte) { p.greeted = append([]byte(nil), state...) }}
+	c := memberlist.DefaultLANConfig()
+	c.Name, c.Label, c.Keyring, c.Transport = name, wire.Label, secrets, transport
+	c.EnableCompression = false
+	c.IndirectChecks = 0
+	c.Delegate, c.Alive = d, d
+	c.TCPTimeout = streamTime
+	c.ProbeInterval, c.ProbeTimeout = pingInterval, pingTime
+	c.GossipInterval, c.PushPullInterval = 0, 0
+	c.Logger = log.New(io.Discard, "", 0) // what it says is said in our own words, with the remedy
+	if p.list, err = memberlist.Create(c); err != nil {
+		transport.Shutdown()
+		return nil, fmt.Errorf("starting memberlist: %w", err)
+	}
+	return p, nil
+}
+
+func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	targets, err := resolve(ctx, p.address)
+	if err != nil {
+		return nil, &contactError{reasonResolve, err}
+	}
+	for _, target := range targets {
+		p.transport.target.Store(&target)
+		p.transport.reply.Store(frame.None)
+		p.greeted = nil
+		literal := netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()) // memberlist reads no zones; the transport knows the target
+		if _, err = p.list.Join([]string{literal.String()}); err == nil {
+			break
+		}
+	}
+	switch {
+	case err != nil:
+		return nil, p.explain(err)
+	case len(p.greeted) == 0:
+		return nil, &contactError{reasonHello, errors.New("it answered without introducing itself: it is no gslb overwatch node")}
+	}
+	return p.greeted, nil
+}
+
+// resolve looks the node's name up.
+func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
+	number, err := net.DefaultResolver.LookupPort(ctx, "udp", port)
+	if err != nil {
+		return nil, err
+	}
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return nil, err
+	}
+	targets := make([]netip.AddrPort, len(found))
+	for i, a := range found {
+		targets[i] = netip.AddrPortFrom(a.Unmap(), uint16(number))
+	}
+	return targets, nil
+}
+
+// explain says in words why a push/pull came to nothing. memberlist keeps no chain of causes, so the transport's own
+// knowledge and the text are all there is.
+func (p *memberPeer) explain(err error) error {
+	switch fault, _ := p.transport.reply.Load().(frame.Fault); fault {
+	case frame.Key:
+		return &contactError{reasonKey, errors.New("it answered with another gossip key: compare gossip.encryption_key on both sides")}
+	case frame.Incomplete:
+		return &contactError{reasonKey, errors.New("it closed the connection without an answer: its gossip.encryption_key differs from ours, or it is no gslb overwatch node of our major version")}
+	case frame.None:
+	default:
+		return &contactError{reasonHello, errors.New("what it answered is not gslb: check the address and port")}
+	}
+	text := err.Error()
+	for _, cause := range []error{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
+		if strings.Contains(text, cause.Error()) {
+			return &contactError{reasonUnreachable, cause}
+		}
+	}
+	return &contactError{reasonUnreachable, errors.New(strings.Join(strings.Fields(text), " "))}
+}
+
+func (p *memberPeer) ping() (time.Duration, error) {
+	target := p.transport.target.Load()
+	if target == nil {
+		return 0, errNoAddress
+	}
+	return p.list.Ping("", net.UDPAddrFromAddrPort(*target)) // any name: the node's own is not known before its Hello
+}
+
+func (p *memberPeer) boot() (identity.Nonce, bool) {
+	if nonce := p.transport.boot.Load(); nonce != nil {
+		return *nonce, true
+	}
+	return identity.Nonce{}, false
+}
+
+func (p *memberPeer) datagram(message []byte) error {
+	target := p.transport.target.Load()
+	if target == nil {
+		return errNoAddress
+	}
+	return p.list.SendToAddress(memberlist.Address{Addr: target.String()}, message)
+}
+
+func (p *memberPeer) stream(message []byte) error {
+	target := p.transport.target.Load()
+	if target == nil {
+		return errNoAddress
+	}
+	return p.list.SendReliable(&memberlist.Node{Addr: target.Addr().AsSlice(), Port: target.Port()}, message)
+}
+
+func (p *memberPeer) close() { _ = p.list.Shutdown() } // the transport reports nothing worth knowing
+
+// errNoAddress means that the node's name was never found.
+var errNoAddress = errors.New("the node's address is not known yet")
+
+// delegate answers memberlist's questions for a memberPeer.
+type delegate struct {
+	name   string
+	merged func([]byte) // called within Join only
+}
+
+// NodeMeta says nothing about the agent.
+func (d *delegate) NodeMeta(int) []byte { return nil }
+
+// NotifyMsg is never called: the transport takes user messages out of the packets.
+func (d *delegate) NotifyMsg([]byte) {}
+
+// GetBroadcasts has nothing to spread.
+func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
+
+// LocalState says nothing: what the agent has to say is sealed for one process of the node, which is not known yet.
+func (d *delegate) LocalState(bool) []byte { return nil }
+
+// MergeRemoteState takes the node's sealed Hello.
+func (d *delegate) MergeRemoteState(state []byte, _ bool) { d.merged(state) }
+
+// NotifyAlive refuses every member: the link watches its node itself, at the address that is configured, whatever the node
+// believes its own address to be.
+func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
+	if peer.Name == d.name {
+		return nil
+	}
+	return errors.New("port " + strconv.Itoa(int(peer.Port)) + ": agents know no members")
+}

@@ -1,0 +1,71 @@
+package report
+
+import (
+	"context"
+	"time"
+)
+
+// pong is the outcome of one ping.
+type pong struct {
+	rtt time.Duration
+	err error
+}
+
+// pings is what a link learns from pinging.
+type pings struct {
+	missed int       // in a row
+	last   time.Time // the newest answer
+	cut    bool      // datagrams were blocked since the last heartbeat that was planned because of that
+}
+
+// answeredWithin reports whether a ping was answered lately.
+func (p *pings) answeredWithin(now time.Time, d time.Duration) bool {
+	return !p.last.IsZero() && now.Sub(p.last) <= d
+}
+
+// keepPinging pings once per interval, whatever the state of the conversation: an answer ends any backoff.
+func (l *link) keepPinging(ctx context.Context) {
+	ticker := time.NewTicker(pingInterval)
+	defer ticker.Stop()
+	for {
+		rtt, err := l.peer.ping()
+		select {
+		case l.pongs <- pong{rtt, err}:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// pong takes the outcome of a ping.
+func (l *link) pong(p pong, now time.Time) {
+	if p.err != nil {
+		l.pings.missed++
+		if l.pings.missed == lostPings {
+			l.pings.cut = true
+			l.status.edit(func(s *NodeState) { s.Path = pathTCP })
+			l.wantHello(now) // tells a node that is gone from datagrams that are blocked
+		}
+		return
+	}
+	back := l.pings.missed > 0 || l.pings.last.IsZero()
+	l.pings.missed, l.pings.last = 0, now
+	l.metrics.rtt.WithLabelValues(l.address).Set(p.rtt.Seconds())
+	l.status.edit(func(s *NodeState) { s.RTT = p.rtt })
+	boot, ok := l.peer.boot()
+	same := ok && l.session != nil && boot == l.session.boot
+	switch {
+	case same && back:
+		l.resume(now)
+	case !same && back && !l.contact.at.IsZero():
+		l.contact.at = time.Time{} // whatever the backoff says: the node is there
+		l.wantHello(now)
+	case !same:
+		l.wantHello(now)
+	}
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"gslb.internal/shared/identity"
+)
+
+// pinsDir is the directory under data_dir that holds one file per address of an overwatch node.
+const pinsDir = "overwatch_pins"
+
+// pins remembers which certificate each overwatch node showed first. The way back after a node was set up anew is to delete
+// the file named in the error; the agent looks at the next attempt.
+type pins struct {
+	dir string
+
+	mu     sync.Mutex
+	unkept map[string]identity.KeyID // pins that could not be written yet
+}
+
+// openPins makes the directory.
+func openPins(dataDir string) (*pins, error) {
+	dir := filepath.Join(dataDir, pinsDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("agent.data_dir: %w; it must be writable for this user", err)
+	}
+	return &pins{dir: dir, unkept: make(map[string]identity.KeyID)}, nil
+}
+
+// errOtherCertificate means that a node is not the one that was pinned.
+var errOtherCertificate = errors.New("another certificate than the pinned one")
+
+// check compares the certificate that the node at address shows with its pin, or pins it. An error that wraps
+// errNotKept means that the certificate is good but its pin is only in memory.
+func (p *pins) check(address string, shown identity.KeyID) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	path := filepath.Join(p.dir, address)
+	pinned, err := readPin(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return p.first(path, address, shown)
+	}
+	if err != nil {
+		return err
+	}
+	if pinned != shown {
+		return fmt.Errorf("%w: it shows %s, pinned was %s; if the node was set up anew, delete %s",
+			errOtherCertificate, shown.Fingerprint(), pinned.Fingerprint(), path)
+	}
+	return nil
+}
+
+// errNotKept means that a pin could not be written; it holds for this process.
+var errNotKept = errors.New("the pin of the node's certificate could not be stored")
+
+func (p *pins) first(path, address string, shown identity.KeyID) error {
+	if before, ok := p.unkept[address]; ok && before != shown {
+		return fmt.Errorf("%w: it shows %s, at first use it showed %s; if the node was set up anew, restart the agent",
+			errOtherCertificate, shown.Fingerprint(), before.Fingerprint())
+	}
+	text := fmt.Sprintf("# Certificate of the overwatch node at %s, pinned at first use.\n# Delete this file to let the agent accept another one.\n%s\n",
+		address, shown.Fingerprint())
+	if err := writeFile(path, []byte(text)); err != nil {
+		p.unkept[address] = shown
+		return fmt.Errorf("%w: %w", errNotKept, err)
+	}
+	delete(p.unkept, address)
+	return nil
+}
+
+// maxPin bounds what is read of a pin, in octets.
+const maxPin = 1024
+
+// readPin reads the one line of a pin file that is not a comment.
+func readPin(path string) (key identity.KeyID, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return key, err
+	}
+	if len(text) <= maxPin {
+		for line := range strings.Lines(string(text)) {
+			line = strings.TrimSpace(line)
+			if line == "" || line[0] == '#' {
+				continue
+			}
+			digits, found := strings.CutPrefix(line, "sha256:")
+			n, err := hex.Decode(key[:], []byte(digits[:min(len(digits), 2*len(key))]))
+			if found && err == nil && n == len(key) && len(digits) == 2*len(key) {
+				return key, nil
+			}
+			break
+		}
+	}
+	return key, fmt.Errorf("%s is damaged: it must hold sha256:<64 hexadecimal digits>; restore it, or delete it to pin the node's certificate anew", path)
+}
+
+// writeFile writes a file so that after a crash either nothing or all of it is there.
+func writeFile(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".pin.*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // fails after the rename, which is as it should be
+	defer f.Close()
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}

@@ -1,0 +1,76 @@
+package report
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/shared/wire"
+)
+
+// scope is what a rejection is about.
+type scope int
+
+// The scopes.
+const (
+	scopeEnrol  scope = iota // the certificate and the services it speaks for
+	scopeClaims              // what heartbeats and transitions claim
+	scopes
+)
+
+// rejections are what a node does not take at present, and which of them were logged. The link's goroutine owns it.
+type rejections struct {
+	current [scopes][]Rejection
+	told    [scopes][]string
+}
+
+// replace makes the rejections the only ones of their scope. None means that all is well again.
+func (r *rejections) replace(l *link, s scope, now []Rejection) {
+	r.current[s] = nil
+	if len(now) == 0 {
+		r.told[s] = nil
+	}
+	r.add(l, s, now)
+}
+
+// add counts rejections, logs those that were not logged since all was well, and shows them beside the others.
+func (r *rejections) add(l *link, s scope, more []Rejection) {
+	for _, one := range more {
+		l.metrics.rejected.WithLabelValues(l.address, one.Code.String()).Inc()
+		r.current[s] = slices.DeleteFunc(r.current[s], func(old Rejection) bool {
+			return old.Code == one.Code && old.Service == one.Service && old.Backend == one.Backend
+		})
+		r.current[s] = append(r.current[s], one)
+		key := strings.Join([]string{one.Code.String(), one.Service, one.Backend}, " ")
+		if !slices.Contains(r.told[s], key) {
+			r.told[s] = append(r.told[s], key)
+			one.log(l)
+		}
+	}
+	shown := slices.Concat(r.current[:]...)
+	l.status.edit(func(state *NodeState) { state.Rejects = shown })
+}
+
+// log says in words what was refused and what can be done.
+func (r Rejection) log(l *link) {
+	event := l.logger.Error().Stringer("code", r.Code)
+	for _, part := range []struct{ key, value string }{{"service", r.Service}, {"backend", r.Backend}, {"detail", r.Detail}} {
+		if part.value != "" {
+			event.Str(part.key, part.value)
+		}
+	}
+	event.Msg(inWords(r.Code))
+}
+
+// claimRejections are the parts of a message that the node did not take.
+func claimRejections(ack *wire.Ack) []Rejection {
+	out := make([]Rejection, 0, len(ack.Refused))
+	for _, claim := range ack.Refused {
+		r := Rejection{Code: claim.Code, Service: claim.Service}
+		if claim.Port != 0 {
+			r.Backend = netip.AddrPortFrom(claim.Address, claim.Port).String()
+		}
+		out = append(out, r)
+	}
+	return out
+}

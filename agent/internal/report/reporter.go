@@ -1,0 +1,80 @@
+package report
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/wire"
+)
+
+// Reporter keeps overwatch nodes informed.
+type Reporter struct {
+	links []*link
+}
+
+// New opens a socket per node. Nothing is sent before Run.
+func New(o Options) (*Reporter, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	pins, err := openPins(o.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	metrics, err := newMetrics(o.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	r := &Reporter{}
+	agent := &self{options: o, started: time.Now(), seq: new(atomic.Uint64)}
+	for _, address := range o.Nodes {
+		l := newLink(agent, address, pins, metrics)
+		dropped := func(f frame.Fault) { metrics.dropped.WithLabelValues(string(f)).Inc() }
+		l.peer, err = newMemberPeer(address, frame.AgentName(o.Identity.KeyID, o.Epoch), o.Keys, l.hear, dropped)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		r.links = append(r.links, l)
+	}
+	return r, nil
+}
+
+// Run speaks to all nodes until ctx ends; then it says goodbye to them, for at most farewellTime. It must be called once.
+func (r *Reporter) Run(ctx context.Context) error {
+	defer r.close()
+	var g errgroup.Group
+	for _, l := range r.links {
+		g.Go(func() error {
+			l.run(ctx)
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// Changed tells all nodes at once that a backend changed. It never blocks.
+func (r *Reporter) Changed(b wire.Backend) {
+	for _, l := range r.links {
+		l.changed(b)
+	}
+}
+
+// Nodes returns how the nodes look from here, in the order of the configuration.
+func (r *Reporter) Nodes() []NodeState {
+	states := make([]NodeState, len(r.links))
+	for i, l := range r.links {
+		states[i] = l.status.read()
+	}
+	return states
+}
+
+func (r *Reporter) close() {
+	for _, l := range r.links {
+		l.close()
+	}
+}

@@ -1,0 +1,31 @@
+package report
+
+import (
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// sendTransition sends one changed backend and returns its sequence number, 0 if that was not possible. The first try and every
+// other one go as a stream; those between go by datagram, for the case that streams do not get through.
+func (l *link) sendTransition(b wire.Backend, try int) uint64 {
+	message, seq, err := l.seal(l.session.boot, wire.TypeTransition, &wire.Transition{Backend: b})
+	if err != nil {
+		l.trouble(err)
+		return 0
+	}
+	if try%2 == 1 && len(message) <= wire.MaxDatagram {
+		err = l.peer.datagram(message)
+	} else if !l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) }) {
+		return 0
+	}
+	l.streamed(err)
+	return seq
+}
+
+// transitionTaken takes the Ack to a transition.
+func (l *link) transitionTaken(ack *wire.Ack, now time.Time) {
+	l.pending.acknowledged(ack.AckedSeq)
+	l.refused.add(l, scopeClaims, claimRejections(ack))
+	l.acknowledgedAt(now)
+}

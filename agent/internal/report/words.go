@@ -1,0 +1,34 @@
+package report
+
+import "gslb.internal/shared/wire"
+
+// inWords says what a reject code means for the operator of this agent, and what to do.
+func inWords(code wire.RejectCode) string {
+	switch code {
+	case wire.CodeWrongToken:
+		return "the overwatch node has another token for this service: compare agent.identity.service_token here with overwatch.agent_tokens there; tokens are case-sensitive"
+	case wire.CodeUnknownService:
+		return "the overwatch node has no token for this service: add it to overwatch.agent_tokens there, or correct the backend's service here"
+	case wire.CodeRevoked:
+		return "the overwatch node's operator revoked this agent: after the entry is deleted there, delete agent.crt and agent.key here and restart"
+	case wire.CodeExpired:
+		return "this agent's certificate has expired: delete its pin on the overwatch nodes, delete agent.crt and agent.key here, and restart"
+	case wire.CodeNotYetValid:
+		return "this agent's certificate is not valid yet by the overwatch node's clock: compare the two clocks"
+	case wire.CodePinMismatch:
+		return "the overwatch node has pinned another certificate for this agent id: delete that pin there if this is the right agent, or give this one another agent.identity.agent_id"
+	case wire.CodeConflictingClaim:
+		return "another agent that is alive claims this backend: remove it from one of the two"
+	case wire.CodeVersion:
+		return "the overwatch node does not speak this agent's protocol version: upgrade the older of the two"
+	case wire.CodeNotEnrolled:
+		return "the overwatch node does not know this agent's certificate, or not for this service; enrolling again"
+	case wire.CodeLimit:
+		return "this agent is beyond a limit of the overwatch node"
+	case wire.CodePolicy:
+		return "the overwatch node does not allow a backend at this address: see overwatch.agent_policies there"
+	case wire.CodeUnavailable:
+		return "the overwatch node cannot store this agent's pin at present; trying again"
+	}
+	return "the overwatch node refused something for a reason that this version does not know"
+}
