@@ -1,0 +1,115 @@
+package dnssec
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Algorithm and Flags are the only ones that a key of ours has: ECDSAP256SHA256, and a key that signs zones and is a
+// secure entry point (RFC 4034 section 2.1.1).
+const (
+	Algorithm     = dns.ECDSAP256SHA256
+	AlgorithmName = "ECDSAP256SHA256"
+	Flags         = dns.ZONE | dns.SEP
+	protocol      = 3 // RFC 4034 section 2.1.2
+)
+
+// State says what a key does at a moment.
+type State string
+
+// The states of a key. A published key is in the DNSKEY RRset only; an active one may sign; a retired one is still
+// published, so that signatures in caches validate, and no longer signs.
+const (
+	Published State = "published"
+	Active    State = "active"
+	Retired   State = "retired"
+)
+
+// Key is one signing key with its private part. It is immutable.
+type Key struct {
+	zone     string // canonical, with trailing dot
+	tag      uint16
+	public   []byte // x and y, 64 octets (RFC 6605 section 4)
+	private  *ecdsa.PrivateKey
+	created  time.Time
+	activate time.Time // zero: at once
+	inactive time.Time // zero: never
+	origin   string
+}
+
+// Generate makes a new key for a zone. origin is the node that makes it.
+func Generate(zone, origin string, now time.Time) (*Key, error) {
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("generating a key for %s: %w", zone, err)
+	}
+	return newKey(zone, origin, private, now.UTC().Truncate(time.Second))
+}
+
+func newKey(zone, origin string, private *ecdsa.PrivateKey, created time.Time) (*Key, error) {
+	point, err := private.PublicKey.Bytes()
+	if err != nil {
+		return nil, fmt.Errorf("public key of %s: %w", zone, err)
+	}
+	k := &Key{zone: dns.CanonicalName(zone), public: point[1:], private: private, created: created, origin: origin}
+	k.tag = k.DNSKEY(0).KeyTag()
+	return k, nil
+}
+
+// Zone is the apex of the zone that the key is for, in lower case with a trailing dot.
+func (k *Key) Zone() string { return k.zone }
+
+// Tag is the key tag (RFC 4034 appendix B).
+func (k *Key) Tag() uint16 { return k.tag }
+
+// Created is when the key was made, with the precision of a second.
+func (k *Key) Created() time.Time { return k.created }
+
+// Origin is the id of the node that made the key, empty when its file does not say.
+func (k *Key) Origin() string { return k.origin }
+
+// PublicKey is the public key field of the DNSKEY record in base64.
+func (k *Key) PublicKey() string { return base64.StdEncoding.EncodeToString(k.public) }
+
+// State is what the key does at the time now.
+func (k *Key) State(now time.Time) State {
+	switch {
+	case !k.inactive.IsZero() && !now.Before(k.inactive):
+		return Retired
+	case now.Before(k.activate):
+		return Published
+	}
+	return Active
+}
+
+// DNSKEY is the key's record at the apex.
+func (k *Key) DNSKEY(ttl uint32) *dns.DNSKEY {
+	return &dns.DNSKEY{
+		Hdr:   dns.RR_Header{Name: k.zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: ttl},
+		Flags: Flags, Protocol: protocol, Algorithm: Algorithm, PublicKey: k.PublicKey(),
+	}
+}
+
+// DS is the record that the parent zone needs: digest type 2, SHA-256 (RFC 4509).
+func (k *Key) DS(ttl uint32) *dns.DS {
+	return k.DNSKEY(ttl).ToDS(dns.SHA256)
+}
+
+// older orders keys as every node must: the oldest first, and of one age the lowest tag, so that nodes that know the
+// same keys choose the same one to sign with.
+func older(a, b *Key) int {
+	if c := a.created.Compare(b.created); c != 0 {
+		return c
+	}
+	if a.tag != b.tag {
+		return int(a.tag) - int(b.tag)
+	}
+	return slices.Compare(a.public, b.public)
+}

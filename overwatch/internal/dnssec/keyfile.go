@@ -1,0 +1,190 @@
+package dnssec
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// The two files of a key, named as BIND names them: K<zone>+013+<tag> with these endings.
+const (
+	publicEnding  = ".key"
+	privateEnding = ".private"
+)
+
+// maxKeyFile bounds how much of a key file is read, in octets; a real one has under 500.
+const maxKeyFile = 16 << 10
+
+// timeLayout is how BIND writes times, in UTC.
+const timeLayout = "20060102150405"
+
+// FileName is the name of the key's files without their ending.
+func (k *Key) FileName() string {
+	return fmt.Sprintf("K%s+%03d+%05d", strings.ReplaceAll(k.zone, "/", "%2F"), Algorithm, k.tag)
+}
+
+// privateText is the content of the .private file.
+func (k *Key) privateText() ([]byte, error) {
+	scalar, err := k.private.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "Private-key-format: v1.3\nAlgorithm: %d (%s)\nPrivateKey: %s\n",
+		Algorithm, AlgorithmName, base64.StdEncoding.EncodeToString(scalar))
+	for _, t := range k.times() {
+		fmt.Fprintf(&b, "%s: %s\n", t.name, t.at.UTC().Format(timeLayout))
+	}
+	if k.origin != "" {
+		fmt.Fprintf(&b, "Origin: %s\n", k.origin)
+	}
+	return b.Bytes(), nil
+}
+
+// publicText is the content of the .key file.
+func (k *Key) publicText() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "; This is a combined signing key, keyid %d, for %s\n", k.tag, k.zone)
+	for _, t := range k.times() {
+		fmt.Fprintf(&b, "; %s: %s (%s)\n", t.name, t.at.UTC().Format(timeLayout), t.at.UTC().Format(time.ANSIC))
+	}
+	fmt.Fprintf(&b, "%s IN DNSKEY %d %d %d %s\n", k.zone, Flags, protocol, Algorithm, k.PublicKey())
+	return b.Bytes()
+}
+
+type keyTime struct {
+	name string
+	at   time.Time
+}
+
+func (k *Key) times() []keyTime {
+	all := []keyTime{{"Created", k.created}, {"Publish", k.created}, {"Activate", k.activate}, {"Inactive", k.inactive}}
+	if k.activate.IsZero() {
+		all[2].at = k.created
+	}
+	if k.inactive.IsZero() {
+		all = all[:3]
+	}
+	return all
+}
+
+// readKey reads the pair of files base.key and base.private. Errors name the file.
+func readKey(base string) (*Key, error) {
+	public, err := readKeyFile(base + publicEnding)
+	if err != nil {
+		return nil, err
+	}
+	private, err := readKeyFile(base + privateEnding)
+	if err != nil {
+		return nil, err
+	}
+	record, err := parsePublic(public)
+	if err != nil {
+		return nil, fmt.Errorf("DNSSEC key file %s%s: %w", base, publicEnding, err)
+	}
+	k, err := parsePrivate(record.Hdr.Name, private)
+	if err != nil {
+		return nil, fmt.Errorf("DNSSEC key file %s%s: %w", base, privateEnding, err)
+	}
+	if k.PublicKey() != record.PublicKey {
+		return nil, fmt.Errorf("DNSSEC key files %s.key and .private: the private key is not that of the public one", base)
+	}
+	if want := k.FileName(); want != filepath.Base(base) {
+		return nil, fmt.Errorf("DNSSEC key file %s%s: holds the key %s; the name must be %s", base, publicEnding, want, want+publicEnding)
+	}
+	return k, nil
+}
+
+func readKeyFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("DNSSEC key file %s is missing, but its other half is there: restore it from a backup or another node, or remove both to make a new key", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("DNSSEC key file: %w", err)
+	}
+	if strings.HasSuffix(path, privateEnding) && info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("DNSSEC key file %s has mode %04o: others can read the private key; run: chmod 600 %s", path, info.Mode().Perm(), path)
+	}
+	if info.Size() > maxKeyFile {
+		return nil, fmt.Errorf("DNSSEC key file %s: %d octets, a key has at most %d", path, info.Size(), maxKeyFile)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("DNSSEC key file: %w", err)
+	}
+	return content, nil
+}
+
+// parsePublic reads the DNSKEY record of a .key file.
+func parsePublic(content []byte) (*dns.DNSKEY, error) {
+	parser := dns.NewZoneParser(bytes.NewReader(content), ".", "")
+	rr, ok := parser.Next()
+	if err := parser.Err(); err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, errors.New("holds no record; a DNSKEY record is expected")
+	}
+	record, ok := rr.(*dns.DNSKEY)
+	if !ok {
+		return nil, fmt.Errorf("holds a record of type %s; DNSKEY is expected", dns.TypeToString[rr.Header().Rrtype])
+	}
+	if record.Flags != Flags || record.Protocol != protocol || record.Algorithm != Algorithm {
+		return nil, fmt.Errorf("flags %d, protocol %d, algorithm %d; only %d, %d, %d (%s, combined signing key) can be used",
+			record.Flags, record.Protocol, record.Algorithm, Flags, protocol, Algorithm, AlgorithmName)
+	}
+	return record, nil
+}
+
+// parsePrivate reads a .private file of BIND's format v1.
+func parsePrivate(zone string, content []byte) (*Key, error) {
+	fields := make(map[string]string)
+	lines := bufio.NewScanner(bytes.NewReader(content))
+	for lines.Scan() {
+		name, value, ok := strings.Cut(lines.Text(), ":")
+		if ok {
+			fields[strings.TrimSpace(name)] = strings.TrimSpace(value)
+		}
+	}
+	if !strings.HasPrefix(fields["Private-key-format"], "v1.") {
+		return nil, fmt.Errorf("Private-key-format %q; v1.3 is expected", fields["Private-key-format"])
+	}
+	number, _, _ := strings.Cut(fields["Algorithm"], " ")
+	if n, err := strconv.Atoi(number); err != nil || n != int(Algorithm) {
+		return nil, fmt.Errorf("Algorithm %q; %d (%s) is expected", fields["Algorithm"], Algorithm, AlgorithmName)
+	}
+	scalar, err := base64.StdEncoding.DecodeString(fields["PrivateKey"])
+	if err != nil {
+		return nil, errors.New("PrivateKey is not base64")
+	}
+	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), scalar)
+	if err != nil {
+		return nil, errors.New("PrivateKey is not a private key of P-256")
+	}
+	k, err := newKey(zone, fields["Origin"], private, time.Time{})
+	if err != nil {
+		return nil, err
+	}
+	for name, to := range map[string]*time.Time{"Created": &k.created, "Activate": &k.activate, "Inactive": &k.inactive} {
+		if fields[name] == "" {
+			continue
+		}
+		if *to, err = time.Parse(timeLayout, fields[name]); err != nil {
+			return nil, fmt.Errorf("%s %q; a time like %s is expected", name, fields[name], timeLayout)
+		}
+	}
+	return k, nil
+}
