@@ -1,0 +1,43 @@
+package validation
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/shared/check"
+)
+
+// metrics are this package's figures.
+type metrics struct {
+	checks   map[check.Outcome]prometheus.Counter
+	inFlight prometheus.Gauge
+	lag      prometheus.Gauge
+}
+
+func newMetrics(r prometheus.Registerer) (*metrics, error) {
+	checks := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "gslb_overwatch_validation_checks_total",
+		Help: "Health checks made by this node, by outcome; unknown ones could not be made for a reason of this node's own.",
+	}, []string{"outcome"})
+	m := &metrics{
+		checks: map[check.Outcome]prometheus.Counter{},
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gslb_overwatch_validation_in_flight",
+			Help: "Health checks of this node under way.",
+		}),
+		lag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gslb_overwatch_validation_lag_seconds",
+			Help: "How late the health check is that waits longest for its start; above 0 for long, this node has too much to check.",
+		}),
+	}
+	for _, o := range []check.Outcome{check.Success, check.Failure, check.Unknown} {
+		m.checks[o] = checks.WithLabelValues(o.String())
+	}
+	for _, c := range []prometheus.Collector{checks, m.inFlight, m.lag} {
+		if err := r.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return m, nil
+}
+
+func (m *metrics) count(o check.Outcome) { m.checks[o].Inc() }

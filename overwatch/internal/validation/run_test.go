@@ -1,0 +1,215 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
+)
+
+func TestRun_ChecksEveryTargetOncePerInterval(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(targets(500)...)
+		w.run(t, 0)
+		begin := time.Now()
+		after(10 * interval)
+		for _, target := range w.Targets() {
+			starts := w.started(target.ID)
+			if first := starts[0].Sub(begin); first > 500*time.Millisecond {
+				t.Fatalf("%s was first checked after %s", target.ID, first)
+			}
+			if gap := starts[1].Sub(starts[0]); gap < interval/2 || gap > interval {
+				t.Fatalf("%s: the second check came after %s", target.ID, gap)
+			}
+			for i := 2; i < len(starts); i++ {
+				if gap := starts[i].Sub(starts[i-1]); gap != interval {
+					t.Fatalf("%s: check %d came after %s", target.ID, i, gap)
+				}
+			}
+			if len(starts) < 10 || len(starts) > 11 {
+				t.Fatalf("%s was checked %d times in ten intervals", target.ID, len(starts))
+			}
+		}
+	})
+}
+
+func TestRun_SpreadsTargetsThatCameTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(targets(1000)...)
+		w.run(t, 0)
+		after(5 * interval)
+		perSecond := map[time.Time]int{}
+		for _, target := range w.Targets() {
+			starts := w.started(target.ID)
+			perSecond[starts[len(starts)-1].Truncate(time.Second)]++
+		}
+		for second, n := range perSecond {
+			// Half an interval has 15 s: 67 each if spread evenly.
+			if n > 140 {
+				t.Errorf("%d of 1000 checks began in the second of %s", n, second)
+			}
+		}
+	})
+}
+
+func TestRun_ReportsTheStateByTheBackendsOwnThresholds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		outcomes := []check.Outcome{check.Success, check.Failure, check.Failure, check.Unknown, check.Failure, check.Success, check.Success}
+		w.answer = func(context.Context, registry.ID) check.Result {
+			o := outcomes[min(len(w.reports), len(outcomes)-1)]
+			return check.Result{Outcome: o, Err: o.String(), Latency: time.Second, At: time.Now()}
+		}
+		w.run(t, 0)
+		after(time.Duration(len(outcomes)) * interval)
+		const h, u = check.StateHealthy, check.StateUnhealthy
+		want := []check.State{h, h, h, h, u, u, h}
+		got := w.verdicts(target(1).ID)
+		if len(got) < len(want) {
+			t.Fatalf("%d verdicts, want %d", len(got), len(want))
+		}
+		for i, state := range want {
+			v := got[i]
+			if v.State != state || v.Outcome != outcomes[i] || v.Err != outcomes[i].String() || v.Latency != time.Second || v.At.IsZero() {
+				t.Errorf("verdict %d is %+v, want state %s after %s", i, v, state, outcomes[i])
+			}
+		}
+	})
+}
+
+func TestRun_NeverHasMoreChecksUnderWayThanAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(targets(100)...)
+		w.answer = func(context.Context, registry.ID) check.Result {
+			time.Sleep(timeout) // virtual
+			return check.Result{Outcome: check.Failure, At: time.Now()}
+		}
+		v := w.run(t, 10)
+		after(2 * time.Second)
+		if got := gauge(t, v.metrics.inFlight); got != 10 {
+			t.Errorf("%v checks in flight, want 10", got)
+		}
+		if got := gauge(t, v.metrics.lag); got < 1 {
+			t.Errorf("the lag is %vs with 90 checks waiting", got)
+		}
+		after(3 * interval)
+		if w.most != 10 {
+			t.Errorf("%d checks at once, want 10", w.most)
+		}
+		for _, target := range w.Targets() {
+			if n := len(w.started(target.ID)); n < 1 {
+				t.Errorf("%s starved", target.ID)
+			}
+		}
+	})
+}
+
+func TestRun_FollowsTheTargets(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1), target(2))
+		w.run(t, 0)
+		after(interval)
+		one, two := len(w.started(target(1).ID)), len(w.started(target(2).ID))
+		w.set(target(2), target(3))
+		after(time.Second)
+		if len(w.started(target(3).ID)) != 1 {
+			t.Error("a new target was not checked within a second")
+		}
+		after(3 * interval)
+		if n := len(w.started(target(1).ID)); n != one {
+			t.Error("a dropped target was checked again")
+		}
+		if n := len(w.started(target(2).ID)); n != two+3 {
+			t.Errorf("a target that stayed was checked %d times in three intervals", n-two)
+		}
+	})
+}
+
+func TestRun_ChangedCheckBeginsAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		w.run(t, 0)
+		after(interval)
+		changed := target(1)
+		changed.Spec.FailureThreshold = 1
+		w.set(changed)
+		w.mu.Lock()
+		w.answer = func(context.Context, registry.ID) check.Result {
+			return check.Result{Outcome: check.Failure, At: time.Now()}
+		}
+		w.mu.Unlock()
+		after(time.Second)
+		got := w.verdicts(changed.ID)
+		if last := got[len(got)-1]; last.State != check.StateUnhealthy {
+			t.Errorf("%+v: the new check's first conclusive result decides", last)
+		}
+	})
+}
+
+func TestRun_TargetDroppedDuringItsCheckIsNotReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		w.answer = func(context.Context, registry.ID) check.Result {
+			time.Sleep(timeout) // virtual
+			return check.Result{Outcome: check.Success, At: time.Now()}
+		}
+		v := w.run(t, 0)
+		after(time.Second)
+		w.set()
+		after(time.Second)
+		if !v.FirstCycleDone() {
+			t.Error("the first cycle waits for a target that is gone")
+		}
+		after(interval)
+		if n := len(w.verdicts(target(1).ID)); n != 0 {
+			t.Errorf("%d verdicts of a dropped target", n)
+		}
+	})
+}
+
+func TestRun_CheckThatCannotBeMadeIsUnknownAndSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		newer := target(1)
+		newer.Spec.Type = "grpc"
+		w := newWorld(newer)
+		w.run(t, 0)
+		after(time.Second)
+		got := w.verdicts(newer.ID)
+		if len(got) != 1 || got[0].State != check.StateUnknown || got[0].Outcome != check.Unknown || got[0].Err == "" {
+			t.Errorf("%+v, want one unknown verdict with a reason", got)
+		}
+	})
+}
+
+func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(targets(20)...)
+		w.answer = func(ctx context.Context, _ registry.ID) check.Result {
+			<-ctx.Done()
+			return check.Result{Outcome: check.Failure, At: time.Now()}
+		}
+		v, err := New(Options{Targets: w, Report: w.report, Interval: interval, Timeout: timeout,
+			Registerer: prometheus.NewRegistry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.newProber = func(target registry.Target) (prober, error) { return fake{w, target.ID}, nil }
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := v.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if w.running != 0 || len(w.reports) != 0 {
+			t.Errorf("%d checks still run, %d verdicts were reported", w.running, len(w.reports))
+		}
+		if _, err := v.CheckNow(t.Context(), func(registry.ID) bool { return true }); !errors.Is(err, ErrStopped) {
+			t.Errorf("CheckNow after the end: %v", err)
+		}
+	})
+}

@@ -1,0 +1,151 @@
+package validation
+
+import (
+	"container/heap"
+	"math/rand/v2"
+	"time"
+
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
+)
+
+// startSpread is the time that each of the targets that come together adds to the time over which their first checks are
+// spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
+const startSpread = time.Millisecond
+
+// schedule knows which target is due when. It has no goroutine and no clock.
+type schedule struct {
+	interval time.Duration
+	entries  map[registry.ID]*entry
+	queue    queue
+	running  int
+	// initial is how many targets of the start have not been attempted; -1 before the first call of follow.
+	initial int
+}
+
+func newSchedule(interval time.Duration) *schedule {
+	return &schedule{interval: interval, entries: map[registry.ID]*entry{}, initial: -1}
+}
+
+// follow makes the schedule have exactly the targets. What is checked as before keeps its state and its time; what is new or
+// is checked in another way is due soon. made is called for each of those.
+func (s *schedule) follow(targets []registry.Target, now time.Time, made func(registry.Target) prober) {
+	var fresh []*entry
+	known := make(map[registry.ID]*entry, len(targets))
+	for _, t := range targets {
+		if e := s.entries[t.ID]; e != nil && e.target.Spec == t.Spec {
+			known[t.ID] = e
+			continue
+		}
+		e := &entry{
+			target: t, prober: made(t), tracker: check.NewTracker(t.Spec.FailureThreshold, t.Spec.SuccessThreshold),
+			index: -1, initial: s.initial < 0, spread: true,
+		}
+		known[t.ID] = e
+		fresh = append(fresh, e)
+	}
+	for id, e := range s.entries {
+		if known[id] != e {
+			s.drop(e)
+		}
+	}
+	s.entries = known
+	if s.initial < 0 {
+		s.initial = len(fresh)
+	}
+	over := min(s.interval, time.Duration(len(fresh))*startSpread)
+	for _, e := range fresh {
+		e.due = now.Add(rand.N(over))
+		heap.Push(&s.queue, e)
+	}
+}
+
+// drop forgets an entry; whoever waits for it waits no longer.
+func (s *schedule) drop(e *entry) {
+	e.gone.Store(true)
+	if e.index >= 0 {
+		heap.Remove(&s.queue, e.index)
+	}
+	s.attempted(e)
+	e.release(nil)
+}
+
+// attempted takes an entry off those that the first cycle waits for.
+func (s *schedule) attempted(e *entry) {
+	if e.initial {
+		e.initial = false
+		s.initial--
+	}
+}
+
+// next returns the entry whose check should have started by now, marked as running; nil if there is none.
+func (s *schedule) next(now time.Time) *entry {
+	if len(s.queue) == 0 || s.queue[0].due.After(now) {
+		return nil
+	}
+	e := heap.Pop(&s.queue).(*entry)
+	e.running = true
+	s.running++
+	return e
+}
+
+// finish takes back an entry whose check has ended and plans the next one.
+func (s *schedule) finish(e *entry, now time.Time) {
+	e.running = false
+	s.running--
+	if e.gone.Load() {
+		return
+	}
+	s.attempted(e)
+	if e.again {
+		e.again = false
+		e.due = now
+	} else {
+		e.release(&e.verdict)
+		e.due = s.following(e, now)
+	}
+	heap.Push(&s.queue, e)
+}
+
+// following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
+// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part.
+func (s *schedule) following(e *entry, now time.Time) time.Time {
+	gap := s.interval
+	if e.spread {
+		e.spread = false
+		gap -= rand.N(s.interval/2 + 1)
+	}
+	if due := e.due.Add(gap); due.After(now) {
+		return due
+	}
+	return now
+}
+
+// expedite makes every target that b wants due now. Those under way are checked again when they have ended.
+func (s *schedule) expedite(b *batch, now time.Time) {
+	for id, e := range s.entries {
+		if !b.wants(id) {
+			continue
+		}
+		b.missing++
+		e.waiting = append(e.waiting, b)
+		e.spread = true
+		if e.running {
+			e.again = true
+			continue
+		}
+		e.due = now
+		heap.Fix(&s.queue, e.index)
+	}
+	b.finishIfComplete()
+}
+
+// overdue returns how late the check is that waits longest, and until when there is nothing to start; ok is false for an
+// empty queue.
+func (s *schedule) overdue(now time.Time) (late, wait time.Duration, ok bool) {
+	if len(s.queue) == 0 {
+		return 0, 0, false
+	}
+	d := now.Sub(s.queue[0].due)
+	return max(d, 0), max(-d, 0), true
+}

@@ -1,0 +1,149 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/overwatch/internal/registry"
+)
+
+// followInterval is how soon a change of the targets is noticed: well below a second, at the price of one atomic load.
+const followInterval = 200 * time.Millisecond
+
+// ErrStopped is returned by CheckNow once Run has ended.
+var ErrStopped = errors.New("validation has stopped")
+
+// Validator checks backends. Its methods may be called from any goroutine.
+type Validator struct {
+	options   Options
+	metrics   *metrics
+	newProber func(registry.Target) (prober, error)
+	finished  chan *entry
+	requests  chan *batch
+	stopped   chan struct{}
+	cycled    atomic.Bool
+}
+
+// New prepares a Validator; nothing is checked before Run.
+func New(o Options) (*Validator, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(o.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	return &Validator{
+		options: o, metrics: m, newProber: o.networkProber,
+		// Room for every check, so that one that ends after Run does not wait for a reader.
+		finished: make(chan *entry, o.Concurrency),
+		requests: make(chan *batch),
+		stopped:  make(chan struct{}),
+	}, nil
+}
+
+// FirstCycleDone reports whether every target that was there when Run began has been attempted once, or is gone. Without
+// any it is true as soon as Run has looked.
+func (v *Validator) FirstCycleDone() bool { return v.cycled.Load() }
+
+// CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended. The
+// verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
+func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
+	b := &batch{wants: wants, done: make(chan struct{})}
+	select {
+	case v.requests <- b:
+	case <-v.stopped:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-b.done:
+		slices.SortFunc(b.verdicts, func(x, y registry.Verdict) int { return x.ID.Compare(y.ID) })
+		return b.verdicts, nil
+	case <-v.stopped:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Run checks until ctx ends, and returns when every check has ended. It must be called once.
+func (v *Validator) Run(ctx context.Context) error {
+	var checks sync.WaitGroup
+	defer checks.Wait()
+	defer close(v.stopped)
+	poll := time.NewTicker(followInterval)
+	defer poll.Stop()
+	due := time.NewTimer(0)
+	defer due.Stop()
+	s := newSchedule(v.options.Interval)
+	generation := v.follow(s)
+	for {
+		for s.running < v.options.Concurrency {
+			e := s.next(time.Now())
+			if e == nil {
+				break
+			}
+			checks.Go(func() { v.check(ctx, e) })
+		}
+		v.show(s, due)
+		select {
+		case <-ctx.Done():
+			return nil
+		case e := <-v.finished:
+			s.finish(e, time.Now())
+		case b := <-v.requests:
+			s.expedite(b, time.Now())
+		case <-due.C:
+		case <-poll.C:
+			if v.options.Targets.TargetsGeneration() != generation {
+				generation = v.follow(s)
+			}
+		}
+	}
+}
+
+// follow brings the schedule up to date and returns the generation it has.
+func (v *Validator) follow(s *schedule) uint64 {
+	// The generation first: a change between the two calls is then noticed later.
+	generation := v.options.Targets.TargetsGeneration()
+	s.follow(v.options.Targets.Targets(), time.Now(), v.prober)
+	return generation
+}
+
+// prober makes a target's prober. A check that cannot be made is no error of this node: another version may know it.
+func (v *Validator) prober(t registry.Target) prober {
+	p, err := v.newProber(t)
+	if err != nil {
+		v.options.Logger.Warn().Err(err).Stringer("backend", t.ID).Msg("this node cannot make the backend's health check")
+		return impossible{"this node cannot make the check: " + err.Error()}
+	}
+	return p
+}
+
+// check runs in its own goroutine.
+func (v *Validator) check(ctx context.Context, e *entry) {
+	if err := e.check(ctx, v.options.Report, v.metrics.count); err != nil && ctx.Err() == nil {
+		v.options.Logger.Error().Err(err).Stringer("backend", e.target.ID).Msg("a verdict could not be reported")
+	}
+	v.finished <- e
+}
+
+// show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that ends
+// is the alarm.
+func (v *Validator) show(s *schedule, due *time.Timer) {
+	late, wait, waiting := s.overdue(time.Now())
+	v.metrics.inFlight.Set(float64(s.running))
+	v.metrics.lag.Set(late.Seconds())
+	if waiting && s.running < v.options.Concurrency {
+		due.Reset(wait)
+	}
+	if s.initial == 0 {
+		v.cycled.Store(true)
+	}
+}
