@@ -29,12 +29,13 @@ const (
 // Answer says what was appended.
 type Answer struct {
 	Kind      Kind
+	Truncated bool // the records did not fit, and none was appended
 	Answers   uint16
 	Authority uint16
 }
 
-// Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It
-// allocates nothing if msg has room. An alias is left to Resolve, with msg as it was.
+// Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
+// writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
 	slot, exact := v.find(q.Name, q.Labels)
 	if slot == nil {
@@ -63,7 +64,7 @@ func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
 		}
 	}
 	if set := a.set(rtype); set != nil {
-		return set.appendTo(msg, len(q.Name), len(zone.apex)), Answer{Kind: Positive, Answers: set.count}
+		return set.answer(msg, q, zone, Answer{Kind: Positive, Answers: set.count})
 	}
 	if a.alias() {
 		return msg, Answer{Kind: Elsewhere}
@@ -81,6 +82,9 @@ func (s *Slot) address(msg []byte, q *Question, f *family, turns *Turns, turn ui
 	}
 	position := turns.next(turn, f)
 	size := f.schedule.Size()
+	if size*length > cap(msg)-len(msg) {
+		return msg, Answer{Kind: Positive, Truncated: true}
+	}
 	for k := range size {
 		at := f.schedule.Pick(position, k) * length
 		msg = append(msg, f.records[at:at+length]...)
@@ -90,7 +94,18 @@ func (s *Slot) address(msg []byte, q *Question, f *family, turns *Turns, turn ui
 
 // deny appends the SOA of a negative answer.
 func (z *Zone) deny(msg []byte, q *Question, kind Kind) ([]byte, Answer) {
-	return z.negative.appendTo(msg, len(q.Name), len(z.apex)), Answer{Kind: kind, Authority: 1}
+	return z.negative.answer(msg, q, z, Answer{Kind: kind, Authority: 1})
+}
+
+// answer appends the packed records of the set, if they fit.
+func (s *set) answer(msg []byte, q *Question, z *Zone, a Answer) ([]byte, Answer) {
+	at := len(msg)
+	if len(s.wire) > cap(msg)-at {
+		return msg, Answer{Kind: a.Kind, Truncated: true}
+	}
+	msg = append(msg, s.wire...)
+	point(msg[at:], s.pointers, len(q.Name), len(z.apex))
+	return msg, a
 }
 
 // alias says whether the name is a CNAME, which has no other data (RFC 1034 section 3.6.2).

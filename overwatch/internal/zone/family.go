@@ -24,6 +24,9 @@ const (
 	recordAAAA = 2 + fixedPart + 16
 )
 
+// MaxAnswers is how many addresses an answer has room for, in either family.
+const MaxAnswers = maxSet / recordAAAA
+
 // family is what a steered name answers with addresses of one family; immutable.
 type family struct {
 	state    state

@@ -20,6 +20,25 @@ func TestAppend_AllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
+	v := sample(t)
+	msg, q := question(t, "big.gslb.test.", dns.TypeA)
+	for _, room := range []int{0, 1, 100*recordA - 1, 100 * recordA} {
+		got, answer := v.Append(append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room], q, NewTurns(1, 1))
+		want := Answer{Truncated: true}
+		if room == 100*recordA {
+			want = Answer{Answers: 100}
+		}
+		if answer != want || len(got)-len(msg) != int(want.Answers)*recordA {
+			t.Errorf("room for %d octets: %+v and %d octets, want %+v", room, answer, len(got)-len(msg), want)
+		}
+	}
+	msg, q = question(t, "nx.gslb.test.", dns.TypeA)
+	if got, answer := v.Append(msg[:len(msg):len(msg)], q, NewTurns(1, 1)); !answer.Truncated || answer.Kind != NXDomain || len(got) != len(msg) {
+		t.Errorf("no room for the SOA: %+v", answer)
+	}
+}
+
 // FuzzAppend holds the fast path to the slow one, for every name and type.
 func FuzzAppend(f *testing.F) {
 	for _, name := range []string{"\x03app\x04gslb\x04test\x00", "\x03aPP\x04gSLb\x04test\x00", "\x01*\x04wild\x04gslb\x04test\x00", "\x02nx\x05child\x04gslb\x04test\x00",

@@ -16,14 +16,6 @@ type set struct {
 	pointers []uint16 // in wire, to the apex
 }
 
-// appendTo appends the packed records to msg, whose question has a name of the given length.
-func (s *set) appendTo(msg []byte, question, apex int) []byte {
-	at := len(msg)
-	msg = append(msg, s.wire...)
-	point(msg[at:], s.pointers, question, apex)
-	return msg
-}
-
 // newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not
 // differ (RFC 2181 section 5.2), and duplicates go (section 5). An empty owner is the question's name.
 func newSet(apex, owner canonical, records []dns.RR) (set, error) {

@@ -114,7 +114,7 @@ func question(t testing.TB, name string, rtype uint16) ([]byte, *Question) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	msg := append(make([]byte, headerSize), wire[:n]...)
+	msg := append(make([]byte, headerSize, 1<<16), wire[:n]...)
 	msg = binary.BigEndian.AppendUint16(msg, rtype)
 	msg = append(msg, 0, 1)
 	msg[5] = 1
@@ -127,7 +127,7 @@ func question(t testing.TB, name string, rtype uint16) ([]byte, *Question) {
 func ask(t testing.TB, v *View, name string, rtype uint16, fast, slow *Turns) Resolution {
 	t.Helper()
 	msg, q := question(t, name, rtype)
-	got, answer := v.Append(slices.Clone(msg), q, fast)
+	got, answer := v.Append(msg, q, fast)
 	r := v.Resolve(name, rtype, slow)
 	want, err := r.AppendTo(slices.Clone(msg))
 	if err != nil {

@@ -17,8 +17,8 @@ func NewWriter() *Writer {
 	return &Writer{schedules: policy.NewScheduler()}
 }
 
-// Steer makes a steered name of the view answer as was decided, up to answers distinct addresses at a time, from the next
-// query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
+// Steer makes a steered name of the view answer as was decided, answers distinct addresses (at most MaxAnswers)
+// at a time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
 // decisions is by policy.Family.
 func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
 	key, err := canonicalName(name)
