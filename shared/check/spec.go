@@ -35,10 +35,11 @@ const (
 	MinTimeout = 10 * time.Millisecond
 	// MaxThreshold bounds both thresholds.
 	MaxThreshold = 1000
-	// MaxPathLength bounds path, in octets, with its query.
-	MaxPathLength = 1024
-	// MaxNameLength bounds host and server_name, in octets: a DNS name with a port.
-	MaxNameLength = 261
+	// MaxPathLength bounds path, in octets, with its query. Like MaxNameLength it is
+	// what fits in an agent's message (package wire).
+	MaxPathLength = 512
+	// MaxNameLength bounds host and server_name, in octets.
+	MaxNameLength = 255
 )
 
 // Spec describes one check. It is comparable: two equal Specs are the same check.
