@@ -1,0 +1,263 @@
+package monitor
+
+import (
+	"bytes"
+	"context"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// script is a prober that finds what it is told, in virtual time.
+type script struct {
+	mu     sync.Mutex
+	find   func(ctx context.Context, n int) check.Result // n counts from 0
+	starts []time.Time
+}
+
+func (s *script) Probe(ctx context.Context) check.Result {
+	s.mu.Lock()
+	n := len(s.starts)
+	s.starts = append(s.starts, time.Now())
+	s.mu.Unlock()
+	return s.find(ctx, n)
+}
+
+// outcomes finds one after the other and then the last one for ever.
+func outcomes(list ...check.Outcome) *script {
+	return &script{find: func(_ context.Context, n int) check.Result {
+		r := check.Result{Outcome: list[min(n, len(list)-1)], Latency: 3 * time.Millisecond, At: time.Now()}
+		if r.Outcome != check.Success {
+			r.Err = "status 500"
+		}
+		return r
+	}}
+}
+
+func backend(port uint16) Backend {
+	return Backend{
+		Service: "App.example.org.", Address: netip.MustParseAddr("127.0.0.1"), Port: port, Weight: 100,
+		Check: check.Spec{Type: check.HTTP, Path: "/health", Host: "app", Interval: 5 * time.Second, Timeout: 2 * time.Second,
+			FailureThreshold: 3, SuccessThreshold: 2},
+	}
+}
+
+// rig is a Monitor over scripts.
+type rig struct {
+	*Monitor
+	log      bytes.Buffer
+	registry *prometheus.Registry
+	mu       sync.Mutex
+	changes  []wire.Backend
+	at       []time.Time
+}
+
+func newRig(t *testing.T, scripts ...*script) *rig {
+	t.Helper()
+	r := &rig{registry: prometheus.NewRegistry()}
+	var backends []Backend
+	for i := range scripts {
+		backends = append(backends, backend(uint16(8000+i)))
+	}
+	m, err := New(Options{Backends: backends, Registerer: r.registry, Logger: zerolog.New(zerolog.SyncWriter(&r.log))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range scripts {
+		m.watches[i].prober = s
+	}
+	r.Monitor = m
+	return r
+}
+
+func (r *rig) changed(b wire.Backend) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.changes = append(r.changes, b)
+	r.at = append(r.at, time.Now())
+}
+
+// runFor runs the monitor for d of virtual time.
+func (r *rig) runFor(t *testing.T, d time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	defer cancel()
+	if err := r.Run(ctx, r.changed); err != nil {
+		t.Error(err)
+	}
+}
+
+const s, f, u = check.Success, check.Failure, check.Unknown
+
+func TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := outcomes(u, s, f, f, u, f, f, s, s, s)
+		r := newRig(t, p)
+		r.runFor(t, time.Minute)
+		want := []struct {
+			check int // whose result makes the change
+			wire.Backend
+		}{
+			{1, wire.Backend{Claim: wire.ClaimHealthy, ConsecutiveSuccesses: 1}},
+			{5, wire.Backend{Claim: wire.ClaimUnhealthy, ConsecutiveFailures: 3, LastError: "status 500"}},
+			{8, wire.Backend{Claim: wire.ClaimHealthy, ConsecutiveSuccesses: 2}},
+		}
+		if len(r.changes) != len(want) {
+			t.Fatalf("%d changes, want %d: %+v", len(r.changes), len(want), r.changes)
+		}
+		for i, w := range want {
+			got := r.changes[i]
+			if got.Claim != w.Claim || got.ConsecutiveFailures != w.ConsecutiveFailures ||
+				got.ConsecutiveSuccesses != w.ConsecutiveSuccesses || got.LastError != w.LastError || got.LatencyMicros != 3000 {
+				t.Errorf("change %d is %+v, want %+v", i, got, w.Backend)
+			}
+			if !r.at[i].Equal(p.starts[w.check]) {
+				t.Errorf("change %d came at %s, its check was made at %s", i, r.at[i], p.starts[w.check])
+			}
+		}
+	})
+}
+
+func TestRun_ChecksOncePerIntervalFromStartToStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &script{find: func(context.Context, int) check.Result {
+			time.Sleep(2 * time.Second) // virtual
+			return check.Result{Outcome: s}
+		}}
+		r := newRig(t, p)
+		begin := time.Now()
+		r.runFor(t, time.Minute)
+		if first := p.starts[0].Sub(begin); first >= startSpread {
+			t.Errorf("the first check began after %s", first)
+		}
+		for i := 1; i < len(p.starts); i++ {
+			if gap := p.starts[i].Sub(p.starts[i-1]); gap != 5*time.Second {
+				t.Errorf("check %d began %s after the one before", i, gap)
+			}
+		}
+		if r.Checks() < 11 {
+			t.Errorf("%d checks in a minute", r.Checks())
+		}
+	})
+}
+
+func TestRun_OneSlowBackendDelaysNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stuck := &script{find: func(ctx context.Context, _ int) check.Result {
+			<-ctx.Done()
+			return check.Result{Outcome: f}
+		}}
+		r := newRig(t, stuck, outcomes(s), outcomes(f))
+		r.runFor(t, time.Minute)
+		got := r.Snapshot()
+		if got[0].Claim != wire.ClaimNone || got[1].Claim != wire.ClaimHealthy || got[2].Claim != wire.ClaimUnhealthy {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, outcomes(s, u))
+		r.runFor(t, time.Hour)
+		got := r.Snapshot()[0]
+		if got.Claim != wire.ClaimHealthy || got.LastError == "" || len(r.changes) != 1 {
+			t.Errorf("%+v after %d changes", got, len(r.changes))
+		}
+		if n := strings.Count(r.log.String(), "cannot be made"); n != 1 {
+			t.Errorf("an hour of own trouble gave %d lines:\n%s", n, r.log.String())
+		}
+	})
+}
+
+func TestSnapshot_HasEveryBackendBeforeTheFirstCheck(t *testing.T) {
+	r := newRig(t, outcomes(s), outcomes(s))
+	got := r.Snapshot()
+	want := wire.Backend{
+		Service: "app.example.org", Address: netip.MustParseAddr("127.0.0.1"), Port: 8001, Weight: 100,
+		Check: wire.Check{Type: "http", Path: "/health", Host: "app", TimeoutMillis: 2000, IntervalMillis: 5000,
+			FailureThreshold: 3, SuccessThreshold: 2},
+	}
+	if len(got) != 2 || got[1] != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestLog_FlappingBackendIsToldAtMostEveryTenSecondsAndInTheEndRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &script{find: func(_ context.Context, n int) check.Result {
+			if n < 600 && n%2 == 0 {
+				return check.Result{Outcome: f, Err: "status 500"}
+			}
+			return check.Result{Outcome: s}
+		}}
+		r := newRig(t, p)
+		w := r.watches[0]
+		w.interval, w.tracker = 100*time.Millisecond, check.NewTracker(1, 1)
+		r.runFor(t, 2*time.Minute)
+		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
+		if len(lines) > 8 { // a minute of flapping, then quiet
+			t.Errorf("%d lines about one backend:\n%s", len(lines), r.log.String())
+		}
+		if last := lines[len(lines)-1]; !strings.Contains(last, "backend is healthy") {
+			t.Errorf("the last line is %s", last)
+		}
+		if len(r.changes) != 600 {
+			t.Errorf("%d changes were told, want all 600", len(r.changes))
+		}
+	})
+}
+
+func TestMetrics_ShowWhatTheChecksFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, outcomes(s), outcomes(f), outcomes(u))
+		r.runFor(t, 3*time.Second)
+		families, err := r.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text strings.Builder
+		for _, family := range families {
+			text.WriteString(family.String() + "\n")
+		}
+		for _, want := range []string{"gslb_agent_checks_total", "gslb_agent_backend_check_seconds"} {
+			if !strings.Contains(text.String(), want) {
+				t.Errorf("no %s", want)
+			}
+		}
+		if n := strings.Count(text.String(), `value:"8002"`); n != 0 {
+			t.Error("a backend without a conclusive check is shown")
+		}
+		if n := r.Checks(); n != 3 {
+			t.Errorf("%d checks, want 3", n)
+		}
+	})
+}
+
+func TestNew_NamesWhatIsWrong(t *testing.T) {
+	bad := backend(80)
+	bad.Check.Path = ""
+	for name, c := range map[string]struct {
+		backends []Backend
+		want     string
+	}{
+		"none":            {nil, "agent.backends"},
+		"too many":        {make([]Backend, wire.MaxBackends+1), "1 to 64"},
+		"twice":           {[]Backend{backend(80), backend(80)}, "app.example.org:127.0.0.1:80"},
+		"check not valid": {[]Backend{bad}, "path"},
+	} {
+		_, err := New(Options{Backends: c.backends, Registerer: prometheus.NewRegistry()})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q in it", name, err, c.want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package monitor
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// startSpread is over how long the first checks are spread: enough that the checks of backends with the same interval do
+// not stay together, and short enough that a restarted agent knows its backends within a second.
+const startSpread = time.Second
+
+// prober is what makes one check; *check.Prober is the one.
+type prober interface {
+	Probe(ctx context.Context) check.Result
+}
+
+// watch is one backend under check. Its goroutine owns everything but state, which anybody may load.
+type watch struct {
+	interval time.Duration
+	prober   prober
+	tracker  *check.Tracker
+	count    func(check.Outcome)
+	journal  journal
+	state    atomic.Pointer[wire.Backend] // never edited
+}
+
+func newWatch(b Backend, p prober, count func(check.Outcome), log zerolog.Logger) *watch {
+	w := &watch{
+		interval: b.Check.Interval,
+		prober:   p,
+		tracker:  check.NewTracker(b.Check.FailureThreshold, b.Check.SuccessThreshold),
+		count:    count,
+		journal:  journal{log: log},
+	}
+	w.state.Store(&wire.Backend{
+		Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight), Check: onWire(b.Check),
+	})
+	return w
+}
+
+// run checks once per interval, counted from start to start.
+func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
+	due := time.Now().Add(rand.N(min(w.interval, startSpread)))
+	timer := time.NewTimer(time.Until(due))
+	defer timer.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-timer.C:
+		}
+		r := w.prober.Probe(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		w.observe(r, changed)
+		now := time.Now()
+		if due = due.Add(w.interval); due.Before(now) {
+			due = now // a late check delays the following ones, it does not bunch them
+		}
+		timer.Reset(due.Sub(now))
+	}
+}
+
+// observe draws the conclusion of one check.
+func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
+	w.count(r.Outcome)
+	different := w.tracker.Observe(r.Outcome)
+	b := *w.state.Load()
+	b.Claim = claim(w.tracker.State())
+	b.ConsecutiveFailures, b.ConsecutiveSuccesses = uint32(w.tracker.Failures()), uint32(w.tracker.Successes())
+	b.LastError = r.Err
+	if r.Outcome != check.Unknown {
+		b.LatencyMicros = uint32(min(r.Latency.Microseconds(), math.MaxUint32))
+	}
+	w.state.Store(&b)
+	if different {
+		changed(b)
+	}
+	w.journal.note(&b, r, different)
+}
+
+// claim is what the agent says of a backend in state s.
+func claim(s check.State) wire.Claim {
+	switch s {
+	case check.StateHealthy:
+		return wire.ClaimHealthy
+	case check.StateUnhealthy:
+		return wire.ClaimUnhealthy
+	default:
+		return wire.ClaimNone
+	}
+}
+
+// onWire is the check as overwatch nodes need it to make it themselves. Spec.Address stays here: where the agent probes
+// may be reachable for nobody else.
+func onWire(s check.Spec) wire.Check {
+	return wire.Check{
+		Type: string(s.Type), Path: s.Path, Host: s.Host,
+		TimeoutMillis: uint32(s.Timeout.Milliseconds()), IntervalMillis: uint32(s.Interval.Milliseconds()),
+		FailureThreshold: uint16(s.FailureThreshold), SuccessThreshold: uint16(s.SuccessThreshold),
+		ServerName: s.ServerName, InsecureSkipVerify: s.InsecureSkipVerify,
+	}
+}
