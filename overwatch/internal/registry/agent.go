@@ -2,10 +2,10 @@ package registry
 
 import (
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
+	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/wire"
 )
 
@@ -18,14 +18,16 @@ type AgentState struct {
 	Interval        time.Duration
 	MissedThreshold int
 	Uptime          time.Duration
-	// Backends is how many claims of its last heartbeat were taken.
+	// Backends is how many of its claims stand after its last message.
 	Backends int
 	// Refused is the parts of its last message that were not taken.
 	Refused []wire.RefusedClaim
 	Figures wire.Figures
+	// Left is true after its goodbye, until it is heard again.
+	Left bool
 }
 
-// Report is what an agent said last about its checks of one backend.
+// Report is what an agent said last about its own checks of one backend.
 type Report struct {
 	// At is when it said so.
 	At time.Time
@@ -33,7 +35,7 @@ type Report struct {
 	Latency time.Duration
 	// Failures and Successes are how many of its checks in a row had that outcome.
 	Failures, Successes int
-	// LastError is why its last failed check failed: text the agent chose.
+	// LastError is why its last failed check failed: text that the agent chose.
 	LastError string
 }
 
@@ -43,60 +45,122 @@ type agent struct {
 	id string
 	// report is what makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
 	report atomic.Pointer[report]
+
+	// seen is when it was last heard: for one known from before the restart and not heard since, when this process began.
+	seen time.Time
+	// stale and gone tell that it has been silent for longer than the stale threshold, and than remove_after.
+	stale, gone bool
+	// listed tells that the view has it.
+	listed bool
+	timer  deadlineAt
+	region string
+	// claims are in the order of its last heartbeat.
+	claims  []*record
+	refused []wire.RefusedClaim
+	// refusalsLogged is when they were last worth a line.
+	refusalsLogged time.Time
+	// contradicted is how many of its claims of health this node's own checks contradict.
+	contradicted int
 }
 
-// report is the part of an agent's messages that changes no decision.
+// report is the part of an agent's messages that changes no decision. It is immutable.
 type report struct {
 	state   AgentState
 	details []detail
 }
 
-// detail belongs to the backend of the same index in the agent's last heartbeat.
 type detail struct {
 	id     ID
 	report Report
 }
 
-// ClaimAt returns when the agent last confirmed its claim, the zero time where no agent of this process does.
-func (b *Backend) ClaimAt() time.Time { return b.Report().At }
-
-// Report returns the newest details of the agent's claim; they move on without the backend being published anew.
-func (b *Backend) Report() Report {
-	if b.agent == nil {
-		return Report{}
+// agent returns the agent of that id, a new one if there is none.
+func (w *writer) agent(id string) *agent {
+	a := w.agents[id]
+	if a == nil {
+		a = &agent{id: id}
+		w.agents[id] = a
 	}
-	rep := b.agent.report.Load()
-	if rep == nil {
-		return Report{}
-	}
-	at := slices.IndexFunc(rep.details, func(d detail) bool { return d.id == b.ID })
-	if at < 0 {
-		return Report{}
-	}
-	return rep.details[at].report
+	return a
 }
 
-// Agents returns every agent that was heard and has not been dropped since, ordered by id, in a new slice.
-func (v *View) Agents() []AgentState {
-	var states []AgentState
-	for _, a := range v.agents.all() {
-		if rep := a.report.Load(); rep != nil {
-			states = append(states, rep.state)
+// repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still admissible.
+func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
+	if a.stale || !a.listed || region != a.region || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
+		return false
+	}
+	for i := range m.Backends {
+		said, rec := &m.Backends[i], a.claims[i]
+		if rec.id.Port != said.Port || rec.id.Address != said.Address || rec.id.Service != said.Service ||
+			rec.claim.said != statementOf(said, region) || !from.Allowed(rec.id.Service, rec.id.Address) {
+			return false
 		}
 	}
-	slices.SortFunc(states, func(a, b AgentState) int { return strings.Compare(a.ID, b.ID) })
-	return states
+	return true
 }
 
-// Agent returns one agent; ok is false if it was not heard.
-func (v *View) Agent(id string) (state AgentState, ok bool) {
-	a := v.agents.get(id)
-	if a == nil {
-		return AgentState{}, false
+// forget takes rec out of the agent's claims.
+func (a *agent) forget(rec *record) {
+	if at := slices.Index(a.claims, rec); at >= 0 {
+		a.claims = slices.Delete(a.claims, at, at+1)
 	}
-	rep := a.report.Load()
-	if rep == nil {
-		return AgentState{}, false
+}
+
+// note publishes what m says beside its claims.
+func (a *agent) note(m *wire.Heartbeat, now time.Time) {
+	details := make([]detail, len(m.Backends))
+	for i := range m.Backends {
+		details[i] = detailOf(&m.Backends[i], now)
 	}
-	return rep.state, true
+	a.listed = true
+	a.report.Store(&report{details: details, state: AgentState{
+		ID: a.id, Region: a.region, Version: m.Version, LastSeen: now,
+		Interval: time.Duration(m.IntervalMillis) * time.Millisecond, MissedThreshold: int(m.MissedThreshold),
+		Uptime: uptime(m.UptimeSeconds), Backends: len(a.claims), Refused: a.refused, Figures: m.Figures,
+	}})
+}
+
+// uptime bounds what an agent says: more seconds than a Duration holds are a lie.
+func uptime(seconds uint64) time.Duration {
+	const most = 1 << 33 // 272 years
+	return time.Duration(min(seconds, most)) * time.Second
+}
+
+// noteTransition publishes what a transition says beside its claim.
+func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
+	next := report{state: AgentState{ID: a.id, Region: a.region}}
+	if last := a.report.Load(); last != nil {
+		next = report{state: last.state, details: slices.Clone(last.details)}
+	}
+	next.state.LastSeen, next.state.Left = now, false
+	next.state.Backends, next.state.Refused = len(a.claims), a.refused
+	news := detailOf(said, now)
+	at := slices.IndexFunc(next.details, func(d detail) bool { return d.id == news.id })
+	switch {
+	case at >= 0:
+		next.details[at] = news
+	case len(next.details) < wire.MaxBackends:
+		next.details = append(next.details, news)
+	}
+	a.listed = true
+	a.report.Store(&next)
+}
+
+// farewell publishes that the agent said goodbye.
+func (a *agent) farewell() {
+	last := a.report.Load()
+	if last == nil {
+		return
+	}
+	state := last.state
+	state.Left, state.Backends, state.Refused = true, 0, nil
+	a.report.Store(&report{state: state})
+	a.refused = nil
+}
+
+func detailOf(said *wire.Backend, now time.Time) detail {
+	return detail{id: idOf(said), report: Report{
+		At: now, Latency: time.Duration(said.LatencyMicros) * time.Microsecond,
+		Failures: int(said.ConsecutiveFailures), Successes: int(said.ConsecutiveSuccesses), LastError: said.LastError,
+	}}
 }

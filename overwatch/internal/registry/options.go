@@ -49,6 +49,15 @@ type Options struct {
 	// backends it has, which may serve, their weights, regions and shares. The writer calls it, so it must not block and
 	// must not call a command. Required.
 	Changed func(service string)
+	// Restored is what the store has; it is kept while it may be needed and must not be changed.
+	Restored []Remembered
+	// Trusted reports whether an agent is pinned and not revoked: what was restored from the claims of others is not
+	// believed. New asks it, once for each restored claim. It may be nil if Restored is empty.
+	Trusted func(agentID string) bool
+	// Overrides are the stored orders.
+	Overrides []Override
+	// Statuses keeps what must outlive the process; nil means that nothing does.
+	Statuses StatusStore
 	// DrainTime returns how long a drain of a service's backend takes when nobody says; nil means DefaultDrainTime.
 	DrainTime func(service string) time.Duration
 	// Now is the clock, with a monotonic reading; nil means time.Now.
@@ -63,6 +72,9 @@ func (o *Options) complete() error {
 	}
 	if o.Changed == nil {
 		return errors.New("registry: Changed is not set")
+	}
+	if len(o.Restored) > 0 && o.Trusted == nil {
+		return errors.New("registry: Restored is set and Trusted is not")
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -3,7 +3,9 @@ package registry
 import (
 	"iter"
 	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"gslb.internal/shared/wire"
 )
@@ -16,6 +18,7 @@ type View struct {
 	agents     *cowMap[agent]
 	overrides  atomic.Pointer[[]Override]
 	generation atomic.Uint64 // of the set of targets
+	suspended  atomic.Bool
 }
 
 // slot holds the backends of one service, in the order of their addresses and ports.
@@ -90,3 +93,41 @@ func (v *View) Targets() []Target {
 
 // TargetsGeneration changes whenever Targets would return something else; it never goes back.
 func (v *View) TargetsGeneration() uint64 { return v.generation.Load() }
+
+// Agents returns every agent that was heard and has not been dropped since, ordered by id, in a new slice.
+func (v *View) Agents() []AgentState {
+	var states []AgentState
+	for _, a := range v.agents.all() {
+		states = append(states, a.report.Load().state)
+	}
+	slices.SortFunc(states, func(a, b AgentState) int { return strings.Compare(a.ID, b.ID) })
+	return states
+}
+
+// Agent returns one agent; ok is false if it was not heard or was dropped.
+func (v *View) Agent(id string) (state AgentState, ok bool) {
+	a := v.agents.get(id)
+	if a == nil {
+		return AgentState{}, false
+	}
+	return a.report.Load().state, true
+}
+
+// ClaimAt returns when the agent last confirmed its claim, the zero time where no agent of this process has.
+func (b *Backend) ClaimAt() time.Time { return b.Report().At }
+
+// Report returns the newest details of the agent's claim. They move on without the backend being published anew.
+func (b *Backend) Report() Report {
+	if b.agent == nil {
+		return Report{}
+	}
+	last := b.agent.report.Load()
+	if last == nil {
+		return Report{}
+	}
+	at := slices.IndexFunc(last.details, func(d detail) bool { return d.id == b.ID })
+	if at < 0 {
+		return Report{}
+	}
+	return last.details[at].report
+}

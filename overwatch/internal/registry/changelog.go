@@ -1,0 +1,102 @@
+package registry
+
+import (
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+// The log tells of each change of a status, but a flapping backend and the death of a site must not flood it.
+const (
+	// quietFor is the time after a line about a backend during which its changes are only counted.
+	quietFor = 30 * time.Second
+	// linesAtOnce is how many lines may come in one linesEvery; what is beyond is summed up in one.
+	linesAtOnce = 20
+	linesEvery  = time.Second
+)
+
+// changeLog bounds the lines about changes.
+type changeLog struct {
+	noisy      map[*record]*noise
+	since      time.Time
+	lines      int
+	suppressed int
+	timer      deadlineAt
+}
+
+// noise is a backend that was in the log a moment ago.
+type noise struct {
+	record *record
+	count  int
+	timer  deadlineAt
+}
+
+// logChange notes that the status of r, or whether it may serve, is not what it was.
+func (w *writer) logChange(r *record, now time.Time) {
+	if n := w.changes.noisy[r]; n != nil {
+		n.count++
+		return
+	}
+	n := &noise{record: r}
+	w.changes.noisy[r] = n
+	w.wake(n, &n.timer, now.Add(quietFor))
+	if e := w.line(now); e != nil {
+		describe(e, r).Msg("backend changed")
+	}
+}
+
+// due implements timed: the backend was only counted for long enough.
+func (n *noise) due(w *writer, _ deadlineAt, now time.Time) {
+	if n.count == 0 || n.record.removed {
+		delete(w.changes.noisy, n.record)
+		return
+	}
+	if e := w.line(now); e != nil {
+		describe(e, n.record).Int("changes", n.count).Stringer("within", quietFor).Msg("backend changed several times")
+	}
+	n.count, n.timer = 0, 0
+	w.wake(n, &n.timer, now.Add(quietFor))
+}
+
+func describe(e *zerolog.Event, r *record) *zerolog.Event {
+	return e.Stringer("backend", r.id).Str("status", string(r.pub.Status)).Bool("may_serve", r.pub.MayServe).
+		Str("reason", r.pub.Reason)
+}
+
+// line returns the event for one line, nil when there were enough.
+func (w *writer) line(now time.Time) *zerolog.Event {
+	c := &w.changes
+	if now.Sub(c.since) >= linesEvery {
+		c.since, c.lines = now, 0
+	}
+	if c.lines == linesAtOnce {
+		c.suppressed++
+		w.wake(c, &c.timer, c.since.Add(linesEvery))
+		return nil
+	}
+	c.lines++
+	return w.options.Logger.Info()
+}
+
+// due implements timed: a flood of lines was cut off a moment ago.
+func (c *changeLog) due(w *writer, at deadlineAt, _ time.Time) {
+	if c.timer != at {
+		return
+	}
+	c.timer = 0
+	w.options.Logger.Info().Int("backends", c.suppressed).Msg("more backends changed, one line each would be too many")
+	c.suppressed = 0
+}
+
+// logRefusals tells of claims that an agent made and that were not taken, for each agent at most once in a minute.
+func (w *writer) logRefusals(a *agent, now time.Time) {
+	const every = time.Minute
+	if len(a.refused) == 0 || !a.refusalsLogged.IsZero() && now.Sub(a.refusalsLogged) < every {
+		return
+	}
+	a.refusalsLogged = now
+	first := a.refused[0]
+	w.options.Logger.Warn().Str("agent", a.id).Int("refused", len(a.refused)).Str("service", first.Service).
+		Stringer("address", first.Address).Uint16("port", first.Port).Stringer("code", first.Code).
+		Msg("claims of an agent were refused; the first one is shown")
+}

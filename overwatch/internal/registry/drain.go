@@ -1,0 +1,142 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrUnknownBackend is wrapped by commands about a backend that the registry does not have.
+var ErrUnknownBackend = errors.New("no such backend")
+
+// drainSteps is in how many steps a drain lowers a share. Each step publishes the service anew, so a drain costs this
+// many publications however long it takes.
+const drainSteps = 20
+
+// MaxDrainTime bounds a drain: a longer one is a mistyped unit.
+const MaxDrainTime = 24 * time.Hour
+
+// drain lowers a backend's share linearly from 1 to 0.
+type drain struct {
+	since time.Time
+	over  time.Duration
+}
+
+// share returns what is left at now: 1 at the start, 0 from the end.
+func (d *drain) share(now time.Time) float64 {
+	return 1 - float64(d.step(now))/drainSteps
+}
+
+// step returns how many of the steps are done at now.
+func (d *drain) step(now time.Time) int {
+	elapsed := now.Sub(d.since)
+	if elapsed >= d.over || d.over == 0 {
+		return drainSteps
+	}
+	return int(max(elapsed, 0) * drainSteps / d.over)
+}
+
+// next returns when the step after the one at now is due; moving is false at the end.
+func (d *drain) next(now time.Time) (at time.Time, moving bool) {
+	step := d.step(now)
+	if step == drainSteps {
+		return time.Time{}, false
+	}
+	return d.since.Add((d.over*time.Duration(step+1) + drainSteps - 1) / drainSteps), true
+}
+
+func (d *drain) ends() time.Time { return d.since.Add(d.over) }
+
+// drains returns the operator's drain of r and its agent's, each nil for none.
+func (r *record) drains() [2]*drain {
+	var both [2]*drain
+	both[0] = r.drain
+	if r.claim != nil {
+		both[1] = r.claim.drain
+	}
+	return both
+}
+
+// applyDrains lowers b's share as the drains of r ask for; the one that is further counts.
+func (b *Backend) applyDrains(r *record, now time.Time) {
+	for _, d := range r.drains() {
+		if d == nil {
+			continue
+		}
+		b.Share = min(b.Share, d.share(now))
+		if !b.Draining || d.ends().Before(b.DrainEndsAt) {
+			b.DrainEndsAt = d.ends()
+		}
+		b.Draining = true
+	}
+	if b.Share == 0 && b.MayServe {
+		b.MayServe, b.Reason = false, ReasonDrained
+	}
+}
+
+// nextDrainStep returns when the share of r changes next.
+func (r *record) nextDrainStep(now time.Time) (at time.Time, moving bool) {
+	for _, d := range r.drains() {
+		if d == nil {
+			continue
+		}
+		if next, more := d.next(now); more && (!moving || next.Before(at)) {
+			at, moving = next, true
+		}
+	}
+	return at, moving
+}
+
+// SetDrain begins to drain a backend: its share falls linearly to zero over the given time, then it does not serve until
+// ClearDrain. Zero means the time that Options.DrainTime gives. A drain that has begun already is replaced. It returns when
+// the backend will have stopped serving. The drain survives a restart.
+func (r *Registry) SetDrain(ctx context.Context, id ID, over time.Duration) (endsAt time.Time, err error) {
+	if over < 0 || over > MaxDrainTime {
+		return time.Time{}, fmt.Errorf("drain time %v: want 0 to %v", over, MaxDrainTime)
+	}
+	return ask(ctx, r, func(w *writer, now time.Time) (time.Time, error) {
+		rec := w.lookup(id)
+		if rec == nil {
+			return time.Time{}, fmt.Errorf("draining %s: %w", id, ErrUnknownBackend)
+		}
+		rec.drain = w.newDrain(id.Service, over, now)
+		w.refresh(rec, now)
+		w.keep(rec)
+		return rec.drain.ends(), nil
+	})
+}
+
+// ClearDrain gives a backend its full share back at once, unless its agent is draining it. It is no error if it was not
+// draining.
+func (r *Registry) ClearDrain(ctx context.Context, id ID) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		rec := w.lookup(id)
+		if rec == nil {
+			return fmt.Errorf("ending the drain of %s: %w", id, ErrUnknownBackend)
+		}
+		rec.drain = nil
+		w.refresh(rec, now)
+		w.keep(rec)
+		return nil
+	})
+}
+
+// newDrain returns a drain that begins now and takes the given time, or the service's own for zero.
+func (w *writer) newDrain(service string, over time.Duration, now time.Time) *drain {
+	if over == 0 {
+		over = w.options.DrainTime(service)
+	}
+	return &drain{since: now, over: min(max(over, 0), MaxDrainTime)}
+}
+
+// followAgentDrain begins or ends the drain that the agent of rec asks for. An agent does not say how long: its service does.
+func (w *writer) followAgentDrain(rec *record, now time.Time) {
+	c := rec.claim
+	switch {
+	case !c.said.draining:
+		c.drain = nil
+	case c.drain == nil:
+		c.drain = w.newDrain(rec.id.Service, 0, now)
+	}
+}

@@ -1,0 +1,126 @@
+package registry
+
+import (
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// Inputs is everything that a backend's effective status depends on. check.StateUnknown stands for "none" in each.
+type Inputs struct {
+	// Override is the operator's order.
+	Override check.State
+	// Claim is what the agent says; Stale tells that it, or an agent that has not concluded anything, has been silent for
+	// longer than the stale threshold.
+	Claim check.State
+	Stale bool
+	// Validation is this node's own verdict, StateUnknown when it is too old or set aside.
+	Validation check.State
+	// Unwatched tells that validation is switched off and no agent claims the backend.
+	Unwatched bool
+	// Remembered is the last known status, that of before the restart at first.
+	Remembered check.State
+}
+
+// Conclusion is what follows from Inputs.
+type Conclusion struct {
+	Status   api.EffectiveStatus
+	MayServe bool
+	Reason   string
+}
+
+// The reasons of a conclusion. They are a closed set: safe as a metric label, and for a reader to compare with.
+const (
+	ReasonOverrideHealthy     = "an operator's override says healthy"
+	ReasonOverrideUnhealthy   = "an operator's override says unhealthy"
+	ReasonAgentUnhealthy      = "its agent says unhealthy"
+	ReasonValidationUnhealthy = "its agent says healthy, this node's own checks fail"
+	ReasonAgentHealthy        = "its agent says healthy, this node has no verdict of its own"
+	ReasonAgreed              = "its agent and this node's own checks say healthy"
+	ReasonStaleValidated      = "its agent is silent, this node's own checks succeed"
+	ReasonStaleFailing        = "its agent is silent, this node's own checks fail"
+	ReasonStale               = "its agent is silent and this node has no verdict of its own"
+	ReasonValidated           = "this node's own checks succeed"
+	ReasonFailing             = "this node's own checks fail"
+	ReasonRemembered          = "no verdict at present: healthy as last known"
+	ReasonRememberedUnhealthy = "no verdict at present: unhealthy as last known"
+	ReasonUnknown             = "no verdict yet"
+	ReasonUnwatched           = "nothing watches it"
+	// ReasonDrained replaces the reason of one that may serve but for its drain.
+	ReasonDrained = "drained"
+)
+
+// Effective decides what a backend's status is and whether it may serve:
+//
+//	override   agent's claim                own validation      effective_status            may serve
+//	healthy    any                          any                 healthy                     yes
+//	unhealthy  any                          any                 unhealthy                   no
+//	none       fresh, unhealthy             any                 unhealthy                   no
+//	none       fresh, healthy               unhealthy           unhealthy                   no
+//	none       fresh, healthy               healthy, or none    healthy                     yes
+//	none       older than stale.threshold   healthy             stale                       yes
+//	none       older than stale.threshold   unhealthy, or none  stale                       no
+//	none       none                         healthy             healthy                     yes
+//	none       none                         unhealthy           unhealthy                   no
+//	none       none                         none yet            as last known, else unhealthy  the same
+//	none       none                         switched off        healthy: nothing watches it yes
+//
+// An agent that is heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the
+// last row. "As last known" is what the evidence said when there last was any, before the restart or since: a check that
+// cannot be made is no reason to change an answer.
+func Effective(in Inputs) Conclusion {
+	switch {
+	case in.Override == check.StateHealthy:
+		return Conclusion{api.EffectiveHealthy, true, ReasonOverrideHealthy}
+	case in.Override == check.StateUnhealthy:
+		return Conclusion{api.EffectiveUnhealthy, false, ReasonOverrideUnhealthy}
+	case in.Stale:
+		return effectiveStale(in.Validation)
+	case in.Claim == check.StateUnhealthy:
+		return Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
+	case in.Claim == check.StateHealthy:
+		return effectiveClaimed(in.Validation)
+	}
+	return effectiveUnclaimed(in)
+}
+
+// effectiveStale is the two rows of a claim older than the stale threshold.
+func effectiveStale(validation check.State) Conclusion {
+	switch validation {
+	case check.StateHealthy:
+		return Conclusion{api.EffectiveStale, true, ReasonStaleValidated}
+	case check.StateUnhealthy:
+		return Conclusion{api.EffectiveStale, false, ReasonStaleFailing}
+	default:
+		return Conclusion{api.EffectiveStale, false, ReasonStale}
+	}
+}
+
+// effectiveClaimed is the two rows of a fresh claim of health.
+func effectiveClaimed(validation check.State) Conclusion {
+	switch validation {
+	case check.StateUnhealthy:
+		return Conclusion{api.EffectiveUnhealthy, false, ReasonValidationUnhealthy}
+	case check.StateHealthy:
+		return Conclusion{api.EffectiveHealthy, true, ReasonAgreed}
+	default:
+		return Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthy}
+	}
+}
+
+// effectiveUnclaimed is the rows without a claim.
+func effectiveUnclaimed(in Inputs) Conclusion {
+	switch {
+	case in.Validation == check.StateHealthy:
+		return Conclusion{api.EffectiveHealthy, true, ReasonValidated}
+	case in.Validation == check.StateUnhealthy:
+		return Conclusion{api.EffectiveUnhealthy, false, ReasonFailing}
+	case in.Unwatched:
+		return Conclusion{api.EffectiveHealthy, true, ReasonUnwatched}
+	case in.Remembered == check.StateHealthy:
+		return Conclusion{api.EffectiveHealthy, true, ReasonRemembered}
+	case in.Remembered == check.StateUnhealthy:
+		return Conclusion{api.EffectiveUnhealthy, false, ReasonRememberedUnhealthy}
+	default:
+		return Conclusion{api.EffectiveUnhealthy, false, ReasonUnknown}
+	}
+}

@@ -1,0 +1,185 @@
+package registry
+
+import (
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// Saving is batched: nothing waits for the disk, and a status that is lost with a crash is learned again in seconds.
+const (
+	// saveEvery is the least time between two batches.
+	saveEvery = 2 * time.Second
+	// saveAtMost bounds a batch, so that one transaction stays in the milliseconds.
+	saveAtMost = 4096
+	// latencyAge is how old a saved latency may become before it is worth a write of its own.
+	latencyAge = 10 * time.Minute
+	// goneAtMost bounds what is remembered for deletion while the disk is full. A record that is then left behind
+	// is deleted after the next restart.
+	goneAtMost = 1 << 16
+)
+
+// Remembered is what outlives the process about one backend. Times are wall-clock times.
+type Remembered struct {
+	ID ID
+	// Gone asks the store to delete the record of ID; nothing else is set then.
+	Gone bool
+	// Healthy is what the evidence last said: override and drain aside, whether the backend might serve.
+	Healthy bool
+	// Latency is that of this node's last check, 0 when unknown; At is when this record was made.
+	Latency time.Duration
+	At      time.Time
+	// LastHealthyAt is Backend.LastHealthyAt.
+	LastHealthyAt time.Time
+	// AgentID is the agent that claims the backend, "" for none; then Weight, Region and Check are what it said.
+	// AgentSourced tells that nothing but the agent declares the backend.
+	AgentID      string
+	AgentSourced bool
+	Weight       int
+	Region       string
+	Check        check.Spec
+	// DrainSince and DrainOver are an operator's drain, zero for none.
+	DrainSince time.Time
+	DrainOver  time.Duration
+}
+
+// StatusStore keeps what must outlive the process.
+type StatusStore interface {
+	// SaveStatuses stores each record in the place of the one with the same ID, in one transaction. It may block; calls do
+	// not overlap. On error nothing was stored, and the records will be passed again.
+	SaveStatuses([]Remembered) error
+}
+
+// memory is what waits to be saved, and what was restored and has not been asked for yet.
+type memory struct {
+	unsaved []*record
+	gone    map[ID]struct{}
+	// restored is what New was given; waiting finds in it what has not been asked for.
+	restored []Remembered
+	waiting  map[ID]int
+	timer    deadlineAt
+	// ready tells that a batch may be sent, busy that one is under way.
+	ready, busy bool
+	lastError   time.Time
+}
+
+// keep notes that r should be saved.
+func (w *writer) keep(r *record) {
+	if r.unsaved || r.removed || w.options.Statuses == nil {
+		return
+	}
+	if r.remembered == check.StateUnknown && !r.stored && r.drain == nil && r.claim == nil {
+		return // nothing that a restart would not find out
+	}
+	r.unsaved = true
+	w.memory.unsaved = append(w.memory.unsaved, r)
+	w.askToSave()
+}
+
+// askToSave asks for a batch, not before the time has come.
+func (w *writer) askToSave() {
+	if !w.memory.ready && w.memory.timer == 0 {
+		w.wake(&w.memory, &w.memory.timer, w.options.Now().Add(saveEvery))
+	}
+}
+
+// due implements timed.
+func (m *memory) due(_ *writer, at deadlineAt, _ time.Time) {
+	if m.timer == at {
+		m.timer, m.ready = 0, true
+	}
+}
+
+// keepLatency saves a backend now and then although nothing but its latency changes.
+func (w *writer) keepLatency(r *record, now time.Time) {
+	if now.Sub(r.savedAt) >= latencyAge {
+		w.keep(r)
+	}
+}
+
+// worthKeeping reports whether what is saved of r changes from previous to next, beside what remember looks after.
+func (r *record) worthKeeping(previous, next *Backend) bool {
+	if previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit() {
+		return true
+	}
+	return next.Source == api.SourceAgent &&
+		(previous.Weight != next.Weight || previous.Region != next.Region || previous.Check != next.Check)
+}
+
+// forgetStored notes that what is saved of r should be deleted.
+func (w *writer) forgetStored(r *record) {
+	if r.stored && w.options.Statuses != nil {
+		w.forgetID(r.id)
+	}
+}
+
+func (w *writer) forgetID(id ID) {
+	if len(w.memory.gone) < goneAtMost {
+		w.memory.gone[id] = struct{}{}
+		w.askToSave()
+	}
+}
+
+// snapshot returns what should be saved of r.
+func (r *record) snapshot(now time.Time) Remembered {
+	m := Remembered{
+		ID: r.id, Healthy: r.remembered == check.StateHealthy, Latency: r.validation.Latency, At: now.Round(0),
+		LastHealthyAt: r.lastHealthy.Round(0), AgentSourced: r.source() == api.SourceAgent,
+	}
+	if r.pub.fit() {
+		m.LastHealthyAt = m.At
+	}
+	if c := r.claim; c != nil {
+		m.AgentID, m.Weight, m.Region, m.Check = c.agent.id, c.weight, c.region, c.check
+	}
+	if r.drain != nil {
+		m.DrainSince, m.DrainOver = r.drain.since.Round(0), r.drain.over
+	}
+	return m
+}
+
+// batch takes the next records to be saved out of what waits. What is gone comes first, so that a backend that came back
+// meanwhile stays.
+func (w *writer) batch(now time.Time) []Remembered {
+	m := &w.memory
+	var out []Remembered
+	for id := range m.gone {
+		if len(out) == saveAtMost {
+			return out
+		}
+		out = append(out, Remembered{ID: id, Gone: true})
+		delete(m.gone, id)
+	}
+	taken := 0
+	for _, r := range m.unsaved {
+		if len(out) == saveAtMost {
+			break
+		}
+		taken++
+		r.unsaved = false
+		if r.removed {
+			continue
+		}
+		r.stored, r.savedAt = true, now
+		out = append(out, r.snapshot(now))
+	}
+	m.unsaved = m.unsaved[taken:]
+	if len(m.unsaved) == 0 {
+		m.unsaved = nil // or its memory would never be let go
+	}
+	return out
+}
+
+// failed takes a batch back that could not be stored.
+func (w *writer) failed(batch []Remembered) {
+	for _, m := range batch {
+		r := w.lookup(m.ID)
+		switch {
+		case r != nil:
+			w.keep(r)
+		case m.Gone:
+			w.forgetID(m.ID)
+		}
+	}
+}

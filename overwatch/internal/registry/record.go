@@ -1,0 +1,111 @@
+package registry
+
+import (
+	"slices"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// service is the writer's side of a slot.
+type service struct {
+	name string
+	slot *slot
+	// records are in the order that readers see them in.
+	records []*record
+	// dirty is set when the slot must be filled anew before the command ends, notify when Changed must be told then.
+	dirty, notify bool
+	evidence      tally
+}
+
+// find returns where the record of id is or belongs.
+func (s *service) find(id ID) (int, bool) {
+	return slices.BinarySearchFunc(s.records, id, func(r *record, id ID) int { return r.id.compareEndpoint(id) })
+}
+
+// record is everything the writer knows about one backend. What readers see of it is pub.
+type record struct {
+	id      ID
+	service *service
+	// static and api are nil where that source does not declare the backend, claim where no agent claims it. A record
+	// with none of the three is removed.
+	static, api *declared
+	claim       *claim
+
+	validation Validation
+	// remembered is what the evidence said when there last was any.
+	remembered check.State
+	// drain is the operator's; an agent's own is in its claim.
+	drain *drain
+
+	created time.Time
+	// lastHealthy is Backend.LastHealthyAt.
+	lastHealthy time.Time
+	pub         *Backend
+	side        side
+	// timer is the deadline that is in the writer's queue for this record, zero for none.
+	timer deadlineAt
+	// stored tells that the store has a record of this backend, unsaved that it needs a new one.
+	stored, unsaved bool
+	savedAt         time.Time
+	removed         bool
+}
+
+// declared is what configuration or the API says about a backend.
+type declared struct {
+	weight int
+	region string
+	check  check.Spec
+	// round tells a declaration of the newest SetStatic from one that is no longer made.
+	round uint64
+}
+
+// claim is what an agent says about a backend.
+type claim struct {
+	agent  *agent
+	said   statement
+	weight int
+	region string
+	check  check.Spec
+	drain  *drain
+	// round tells a claim of the newest heartbeat from one that is no longer made.
+	round uint64
+}
+
+// statement is the part of a wire.Backend that decisions depend on. It is comparable.
+type statement struct {
+	claim    wire.Claim
+	weight   uint16
+	draining bool
+	check    wire.Check
+	region   string
+}
+
+// source returns who declares the backend: static, else api, else agent.
+func (r *record) source() api.Source {
+	switch {
+	case r.static != nil:
+		return api.SourceStatic
+	case r.api != nil:
+		return api.SourceAPI
+	default:
+		return api.SourceAgent
+	}
+}
+
+// declaration returns the declared fields of the source that counts.
+func (r *record) declaration() (weight int, region string, spec check.Spec) {
+	d := r.static
+	if d == nil {
+		d = r.api
+	}
+	if d != nil {
+		return d.weight, d.region, d.check
+	}
+	return r.claim.weight, r.claim.region, r.claim.check
+}
+
+// orphaned reports whether nothing speaks for the backend any more.
+func (r *record) orphaned() bool { return r.static == nil && r.api == nil && r.claim == nil }

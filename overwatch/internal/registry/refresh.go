@@ -1,0 +1,165 @@
+package registry
+
+import (
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// refresh derives what readers see of r from everything that is known about it at now, and publishes it with the end of the
+// command if that changed. A backend that only a lost agent spoke for is removed here.
+func (w *writer) refresh(r *record, now time.Time) {
+	if r.removed {
+		return
+	}
+	if w.abandoned(r, now) {
+		w.remove(r)
+		return
+	}
+	in := w.inputs(r, now)
+	evidence := in
+	evidence.Override = check.StateUnknown
+	w.remember(r, evidence, Effective(evidence))
+	next := w.compose(r, in, now)
+	w.takeSide(r, w.sideOf(r, now))
+	w.watch(r, now)
+	if r.pub != nil && next == *r.pub {
+		return
+	}
+	w.replace(r, next, now)
+}
+
+// inputs gathers what the effective status of r depends on.
+func (w *writer) inputs(r *record, now time.Time) Inputs {
+	in := Inputs{Remembered: r.remembered}
+	if o := w.orderFor(r.id); o != nil {
+		in.Override = stateOf(o.Healthy)
+	}
+	if w.validated(r, now) && !r.validation.SetAside {
+		in.Validation = r.validation.State
+	}
+	if r.claim == nil {
+		in.Unwatched = !w.timing.ValidationEnabled
+		return in
+	}
+	in.Stale = r.claim.agent.stale
+	switch r.claim.said.claim {
+	case wire.ClaimHealthy:
+		in.Claim = check.StateHealthy
+	case wire.ClaimUnhealthy:
+		in.Claim = check.StateUnhealthy
+	}
+	return in
+}
+
+// validated reports whether this node has a verdict on r that is not too old to count.
+func (w *writer) validated(r *record, now time.Time) bool {
+	return w.timing.ValidationEnabled && r.validation.State != check.StateUnknown && now.Before(w.verdictEnds(r))
+}
+
+// verdictEnds returns when the verdict on r becomes too old to count.
+func (w *writer) verdictEnds(r *record) time.Time {
+	return r.validation.At.Add(3 * w.timing.ValidationInterval)
+}
+
+// remember keeps what the evidence says for a time without any.
+func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
+	none := evidence.Claim == check.StateUnknown && !evidence.Stale && evidence.Validation == check.StateUnknown
+	if said := stateOf(unforced.MayServe); !none && said != r.remembered {
+		r.remembered = said
+		w.keep(r)
+	}
+}
+
+// abandoned reports whether only an agent that is gone spoke for r, and this node's own checks do not either.
+func (w *writer) abandoned(r *record, now time.Time) bool {
+	if r.source() != api.SourceAgent || r.claim == nil || !r.claim.agent.gone {
+		return false
+	}
+	return !w.validated(r, now) || r.validation.SetAside || r.validation.State != check.StateHealthy
+}
+
+// compose returns what readers should see of r. Of the times, it changes none.
+func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
+	b := Backend{ID: r.id, Source: r.source(), Share: 1, Validation: r.validation, CreatedAt: r.created}
+	b.LastHealthyAt = r.lastHealthy
+	if r.pub != nil {
+		b.UpdatedAt = r.pub.UpdatedAt
+	}
+	b.Weight, b.Region, b.Check = r.declaration()
+	if o := w.orderFor(r.id); o != nil {
+		b.Override = &o.Override
+	}
+	if r.claim != nil {
+		b.AgentID, b.agent = r.claim.agent.id, r.claim.agent
+		switch in.Claim {
+		case check.StateHealthy:
+			b.Claim = w.saysHealthy
+		case check.StateUnhealthy:
+			b.Claim = w.saysUnhealthy
+		}
+	}
+	c := Effective(in)
+	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
+	b.applyDrains(r, now)
+	return b
+}
+
+// fit reports whether b may serve but for its drain.
+func (b *Backend) fit() bool { return b.MayServe || b.Reason == ReasonDrained }
+
+// replace makes next the record that readers see.
+func (w *writer) replace(r *record, next Backend, now time.Time) {
+	previous := r.pub
+	if next.fit() || previous != nil && previous.fit() {
+		r.lastHealthy = now
+		next.LastHealthyAt = now
+	}
+	if previous == nil || !sameButValidation(*previous, next) {
+		next.UpdatedAt = now
+	}
+	r.pub = &next
+	w.mark(r.service, previous == nil || answersDiffer(previous, &next))
+	if previous == nil || previous.Check != next.Check {
+		w.targetsChanged = true
+	}
+	if previous != nil && (previous.Status != next.Status || previous.MayServe != next.MayServe) {
+		w.logChange(r, now)
+	}
+	if previous == nil && !r.stored || previous != nil && r.worthKeeping(previous, &next) {
+		w.keep(r)
+	}
+}
+
+// sameButValidation compares what UpdatedAt is about.
+func sameButValidation(a, b Backend) bool {
+	a.Validation, a.LastHealthyAt, a.UpdatedAt = b.Validation, b.LastHealthyAt, b.UpdatedAt
+	return a == b
+}
+
+// answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
+func answersDiffer(a, b *Backend) bool {
+	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
+		a.Draining != b.Draining || a.Status != b.Status || a.Reason != b.Reason || a.Override != b.Override
+}
+
+// watch asks to be woken when time alone will change something about r.
+func (w *writer) watch(r *record, now time.Time) {
+	if w.validated(r, now) {
+		w.wake(r, &r.timer, w.verdictEnds(r))
+	}
+	if next, moving := r.nextDrainStep(now); moving {
+		w.wake(r, &r.timer, next)
+	}
+}
+
+// due implements timed.
+func (r *record) due(w *writer, at deadlineAt, now time.Time) {
+	if r.timer != at || r.removed {
+		return
+	}
+	r.timer = 0
+	w.refresh(r, now)
+}

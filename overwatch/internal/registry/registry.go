@@ -1,0 +1,102 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrStopped is returned by commands once Run has ended.
+var ErrStopped = errors.New("the registry has stopped")
+
+// Registry knows the backends. Its commands may be called from any goroutine; they wait until Run has applied them and
+// their effect can be seen in the view, or until their context ends (then they may still be applied).
+type Registry struct {
+	view     *View
+	commands chan command
+	stopped  chan struct{}
+	writer   *writer
+}
+
+// command is one change, made by the writer's goroutine.
+type command struct {
+	apply func(w *writer, now time.Time)
+	done  chan struct{}
+}
+
+// New returns a Registry that already shows what was restored. Commands wait until Run is called.
+func New(o Options) (*Registry, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	w := newWriter(o)
+	if err := w.restore(w.start); err != nil {
+		return nil, err
+	}
+	return &Registry{view: w.view, commands: make(chan command), stopped: make(chan struct{}), writer: w}, nil
+}
+
+// View returns what readers see. It is the same for the life of the Registry.
+func (r *Registry) View() *View { return r.view }
+
+// Run applies commands and lets time pass until ctx ends; then it saves what has not been saved. It must be called once.
+func (r *Registry) Run(ctx context.Context) error {
+	defer close(r.stopped)
+	w := r.writer
+	saver := startSaver(w.options.Statuses)
+	defer w.finish(saver)
+	alarm := time.NewTimer(0)
+	defer alarm.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case c := <-r.commands:
+			now := w.options.Now()
+			c.apply(w, now)
+			w.publish(now)
+			close(c.done)
+		case <-alarm.C:
+			now := w.options.Now()
+			w.expire(now)
+			w.publish(now)
+		case result := <-saver.results:
+			w.saved(result, w.options.Now())
+		}
+		now := w.options.Now()
+		w.save(saver, now)
+		if wait, ok := w.untilNext(now); ok {
+			alarm.Reset(wait)
+		}
+	}
+}
+
+// ask has the writer's goroutine make a change and waits until it is published. What change returns is returned.
+func ask[T any](ctx context.Context, r *Registry, change func(w *writer, now time.Time) (T, error)) (T, error) {
+	var reply struct {
+		value T
+		err   error
+	}
+	c := command{done: make(chan struct{})}
+	c.apply = func(w *writer, now time.Time) { reply.value, reply.err = change(w, now) }
+	var none T
+	select {
+	case r.commands <- c:
+	case <-r.stopped:
+		return none, ErrStopped
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	select {
+	case <-c.done:
+		return reply.value, reply.err
+	case <-ctx.Done():
+		return none, ctx.Err() // the writer may still be at it, so reply must not be read
+	}
+}
+
+// tell is ask for a change that has nothing to return but an error.
+func tell(ctx context.Context, r *Registry, change func(w *writer, now time.Time) error) error {
+	_, err := ask(ctx, r, func(w *writer, now time.Time) (struct{}, error) { return struct{}{}, change(w, now) })
+	return err
+}

@@ -1,0 +1,86 @@
+package registry
+
+import (
+	"fmt"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had been
+// heard when this process began but had not said what they think of it; what is known of other backends waits until they
+// are declared. Orders that have expired meanwhile are left out.
+func (w *writer) restore(now time.Time) error {
+	m := &w.memory
+	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
+	m.restored = w.options.Restored
+	for _, o := range w.options.Overrides {
+		if err := o.normalise(); err != nil {
+			return fmt.Errorf("restoring: %w", err)
+		}
+		if o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt) {
+			w.obey(o, now)
+		}
+	}
+	for i := range m.restored {
+		id, err := NewID(m.restored[i].ID.Service, m.restored[i].ID.Address, m.restored[i].ID.Port)
+		if err != nil {
+			return fmt.Errorf("restoring: %w", err)
+		}
+		m.waiting[id] = i
+	}
+	for i := range m.restored {
+		if r := &m.restored[i]; r.AgentSourced && w.trusted(r.AgentID) {
+			w.refresh(w.obtain(r.ID, now), now)
+		}
+	}
+	if len(m.waiting) > 0 {
+		w.wake(&forgetting{}, new(deadlineAt), now.Add(w.timing.RemoveAfter))
+	}
+	w.options.Restored, w.options.Overrides = nil, nil
+	w.publish(now)
+	return nil
+}
+
+func (w *writer) trusted(agentID string) bool {
+	return agentID != "" && w.options.Trusted(agentID)
+}
+
+// recall gives a new record what was restored about it.
+func (w *writer) recall(r *record, now time.Time) {
+	at, found := w.memory.waiting[r.id]
+	if !found {
+		return
+	}
+	delete(w.memory.waiting, r.id)
+	m := &w.memory.restored[at]
+	r.stored, r.savedAt = true, now
+	r.remembered, r.lastHealthy, r.validation.Latency = stateOf(m.Healthy), m.LastHealthyAt, m.Latency
+	if m.DrainOver > 0 {
+		r.drain = &drain{since: now.Add(min(m.DrainSince.Sub(now), 0)), over: min(m.DrainOver, MaxDrainTime)}
+	}
+	if !w.trusted(m.AgentID) {
+		return
+	}
+	a := w.agent(m.AgentID)
+	if !a.listed {
+		a.seen = now
+		w.wake(a, &a.timer, now.Add(w.timing.StaleThreshold))
+	}
+	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: m.Check}
+	if len(m.Check.Validate()) > 0 {
+		r.claim.check = connection()
+	}
+	a.claims = append(a.claims, r)
+}
+
+// forgetting ends the wait for backends that were restored and that nothing declared since.
+type forgetting struct{}
+
+// due implements timed.
+func (*forgetting) due(w *writer, _ deadlineAt, _ time.Time) {
+	for id := range w.memory.waiting {
+		w.forgetID(id)
+	}
+	w.memory.restored, w.memory.waiting = nil, nil
+}

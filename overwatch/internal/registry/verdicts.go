@@ -1,0 +1,43 @@
+package registry
+
+import (
+	"context"
+	"time"
+
+	"gslb.internal/shared/check"
+)
+
+// Validated takes the outcome of one of this node's own checks. A verdict on a backend that is no longer known, or while
+// validation is switched off, changes nothing.
+func (r *Registry) Validated(ctx context.Context, v Verdict) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		rec := w.lookup(v.ID)
+		if rec == nil || !w.timing.ValidationEnabled {
+			return nil
+		}
+		if v.At.IsZero() || v.At.After(now) {
+			v.At = now
+		}
+		rec.validation = w.judged(rec.validation, v)
+		w.refresh(rec, now)
+		w.keepLatency(rec, now)
+		return nil
+	})
+}
+
+// judged returns what is known from this node's checks after v.
+func (w *writer) judged(before Validation, v Verdict) Validation {
+	next := before
+	next.Err = v.Err
+	if v.Outcome == check.Unknown {
+		return next // the check could not be made: that says nothing about the backend
+	}
+	next.State, next.At, next.Latency = v.State, v.At, v.Latency
+	if v.Outcome == check.Success {
+		next.Err, next.Failures, next.Successes = "", 0, before.Successes+1
+	} else {
+		next.Failures, next.Successes = before.Failures+1, 0
+	}
+	next.SetAside = w.setAside(before, next)
+	return next
+}

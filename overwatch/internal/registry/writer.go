@@ -1,0 +1,183 @@
+package registry
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"gslb.internal/shared/check"
+)
+
+// writer is everything that changes. Only the goroutine of Run touches it, and New before that.
+type writer struct {
+	options Options
+	timing  Timing
+	view    *View
+	start   time.Time
+
+	services  map[string]*service
+	agents    map[string]*agent
+	overrides map[string][]*order // by service
+	deadlines deadlines
+	round     uint64 // of SetStatic and of claims
+
+	// dirty is the services with something to publish; index and agentIndex are what the view must gain or, where nil,
+	// lose; targetsChanged tells that a Target has come, gone or changed.
+	dirty          []*service
+	index          map[string]*slot
+	agentIndex     map[string]*agent
+	targetsChanged bool
+
+	suspension suspension
+	memory     memory
+	changes    changeLog
+
+	// saysHealthy and saysUnhealthy are what Backend.Claim points to.
+	saysHealthy, saysUnhealthy *bool
+}
+
+func newWriter(o Options) *writer {
+	healthy, unhealthy := true, false
+	return &writer{
+		options: o, timing: o.Timing, view: newView(), start: o.Now(),
+		services: make(map[string]*service), agents: make(map[string]*agent), overrides: make(map[string][]*order),
+		index: make(map[string]*slot), agentIndex: make(map[string]*agent),
+		changes:     changeLog{noisy: make(map[*record]*noise)},
+		suspension:  suspension{regions: make(map[string]*tally)},
+		saysHealthy: &healthy, saysUnhealthy: &unhealthy,
+	}
+}
+
+// lookup returns the record of id, nil if there is none.
+func (w *writer) lookup(id ID) *record {
+	s := w.services[id.Service]
+	if s == nil {
+		return nil
+	}
+	at, found := s.find(id)
+	if !found {
+		return nil
+	}
+	return s.records[at]
+}
+
+// obtain returns the record of id, a new one if there is none. A new one must be given a source before it is refreshed.
+func (w *writer) obtain(id ID, now time.Time) *record {
+	s := w.services[id.Service]
+	if s == nil {
+		s = &service{name: id.Service, slot: &slot{}}
+		w.services[id.Service] = s
+		w.index[id.Service] = s.slot
+	}
+	at, found := s.find(id)
+	if found {
+		return s.records[at]
+	}
+	id.Service = s.name // one string for all of them
+	r := &record{id: id, service: s, created: now}
+	s.records = slices.Insert(s.records, at, r)
+	w.recall(r, now)
+	return r
+}
+
+// remove takes a record out, with whatever still speaks for it.
+func (w *writer) remove(r *record) {
+	s := r.service
+	if at, found := s.find(r.id); found {
+		s.records = slices.Delete(s.records, at, at+1)
+	}
+	if r.claim != nil {
+		r.claim.agent.forget(r)
+	}
+	r.removed = true
+	w.takeSide(r, side{})
+	w.forgetStored(r)
+	w.targetsChanged = true
+	w.mark(s, true)
+}
+
+// release removes r if nothing speaks for it any more, and derives its status anew if something does.
+func (w *writer) release(r *record, now time.Time) {
+	if r.orphaned() {
+		w.remove(r)
+		return
+	}
+	w.refresh(r, now)
+}
+
+// records yields every record. Those that it comes to later may be removed meanwhile.
+func (w *writer) records() iter.Seq[*record] {
+	return func(yield func(*record) bool) {
+		for _, s := range w.services {
+			for _, r := range slices.Clone(s.records) {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// mark notes that the slot of s must be filled anew.
+func (w *writer) mark(s *service, notify bool) {
+	if !s.dirty {
+		s.dirty = true
+		w.dirty = append(w.dirty, s)
+	}
+	s.notify = s.notify || notify
+}
+
+// publish shows readers everything that has changed since it was last called: slots first, then the index, then whoever
+// waits for news.
+func (w *writer) publish(now time.Time) {
+	w.judgeSuspension(now)
+	for _, s := range w.dirty {
+		s.fill()
+		if len(s.records) == 0 && w.services[s.name] == s {
+			delete(w.services, s.name)
+			w.index[s.name] = nil
+		}
+	}
+	w.publishIndexes()
+	dirty := w.dirty
+	w.dirty = nil
+	for _, s := range dirty {
+		notify := s.notify
+		s.dirty, s.notify = false, false
+		if notify {
+			w.options.Changed(s.name)
+		}
+	}
+}
+
+func (w *writer) publishIndexes() {
+	if len(w.index) > 0 {
+		w.view.services.update(w.index)
+		clear(w.index)
+	}
+	if len(w.agentIndex) > 0 {
+		w.view.agents.update(w.agentIndex)
+		clear(w.agentIndex)
+	}
+	if w.targetsChanged {
+		w.targetsChanged = false
+		w.view.generation.Add(1)
+	}
+}
+
+// fill publishes the records of s.
+func (s *service) fill() {
+	list := make([]*Backend, len(s.records))
+	for i, r := range s.records {
+		list[i] = r.pub
+	}
+	s.slot.backends.Store(&list)
+}
+
+// stateOf turns a yes or no into the vocabulary of evidence.
+func stateOf(healthy bool) check.State {
+	if healthy {
+		return check.StateHealthy
+	}
+	return check.StateUnhealthy
+}
