@@ -1,0 +1,60 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// ErrInUse is returned by Open when another process has the directory.
+var ErrInUse = errors.New("in use by another gslb process")
+
+const (
+	// lockTimeout is how long Open waits for another process to let go of the directory: a restart hands over within that.
+	lockTimeout = time.Second
+	lockRetry   = 20 * time.Millisecond
+)
+
+// lockDir takes the directory for this process until the file is closed, or the process ends, however it ends.
+func lockDir(dir, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, notWritable(dir, err)
+	}
+	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(lockRetry) {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			break
+		}
+		if time.Now().After(deadline) || (err != syscall.EWOULDBLOCK && err != syscall.EINTR) {
+			defer f.Close()
+			if err != syscall.EWOULDBLOCK {
+				return nil, fmt.Errorf("locking %s: %w", path, err)
+			}
+			return nil, fmt.Errorf("data_dir %s is %w%s: stop that one, or give this one a data_dir of its own", dir, ErrInUse, owner(f))
+		}
+	}
+	// The number is for people only, so it does no harm if the disk is full.
+	if f.Truncate(0) == nil {
+		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+	}
+	return f, nil
+}
+
+// owner names the process that holds the lock.
+func owner(f *os.File) string {
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, 16))
+	if pid, convErr := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && convErr == nil {
+		return fmt.Sprintf(" (process %d)", pid)
+	}
+	return ""
+}
+
+func notWritable(dir string, err error) error {
+	return fmt.Errorf("data_dir %s cannot be used: %w: it must be a directory that this user (uid %d) can write to", dir, err, os.Geteuid())
+}

@@ -1,0 +1,194 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+	bolt "go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+)
+
+// The names of the files, in the directory.
+const (
+	fileName = "gslb.db"
+	copyName = "gslb.db.copy"
+	lockName = "gslb.lock"
+)
+
+// The buckets.
+const (
+	bucketDigests   = "digests"
+	bucketMeta      = "meta"
+	bucketPins      = "pins"
+	bucketStatuses  = "statuses"
+	bucketOverrides = "overrides"
+)
+
+// schema is the version of what is in the buckets. A store of a newer schema is refused; a change that this version could not
+// read takes a new number, and a step that converts from the one before.
+const schema = 1
+
+var schemaKey = []byte("schema")
+
+// Options is what a Store needs besides its directory.
+type Options struct {
+	// Now tells the time, for names of files that are set aside; nil is time.Now.
+	Now func() time.Time
+	// Logger gets a line when a copy could not be made, and when it could again.
+	Logger zerolog.Logger
+}
+
+// Store is an open store.
+type Store struct {
+	dir, path string
+	now       func() time.Time
+	log       zerolog.Logger
+	lock      *os.File
+	db        *bolt.DB
+	recovered string
+
+	queueMu  sync.Mutex
+	queue    []*change  // queueMu
+	commitMu sync.Mutex // held while a transaction is written
+
+	copyMu  sync.Mutex    // held while a copy is made
+	changed chan struct{} // holds one element while there are changes that the copy does not have
+}
+
+// Open takes the directory for this process, makes it (0700) if there is none, and opens the store in it. A damaged store does
+// not fail it: see Recovered. Errors name the directory and the remedy; ErrInUse is wrapped if another process has it.
+func Open(dir string, o Options) (*Store, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, notWritable(dir, err)
+	}
+	lock, err := lockDir(dir, filepath.Join(dir, lockName))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{dir: dir, path: filepath.Join(dir, fileName), now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1)}
+	if err := s.open(); err != nil {
+		lock.Close()
+		return nil, err
+	}
+	if _, err := os.Stat(s.copyPath()); err != nil {
+		s.markChanged()
+	}
+	return s, nil
+}
+
+func (s *Store) copyPath() string { return filepath.Join(s.dir, copyName) }
+
+// open finds a file that is sound, and gives it to bbolt.
+func (s *Store) open() error {
+	if err := s.settleFile(); err != nil {
+		return err
+	}
+	db, err := openBolt(s.path)
+	if errors.Is(err, errDamaged) { // bbolt disagrees with verify: once more, without this file
+		if err := s.replace(err.Error()); err != nil {
+			return err
+		}
+		db, err = openBolt(s.path)
+	}
+	if err != nil {
+		return err
+	}
+	s.db = db
+	if err := s.checkSchema(); err != nil {
+		db.Close()
+		return err
+	}
+	return nil
+}
+
+// Recovered says in a sentence what was found damaged when the store was opened and what took its place; "" if nothing was. An
+// operator should hear of it: pins or overrides may be missing.
+func (s *Store) Recovered() string { return s.recovered }
+
+// Close makes a last copy if there are changes that the copy does not have, and lets go of the directory.
+func (s *Store) Close() error {
+	copyErr := s.copyIfChanged()
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	return errors.Join(copyErr, guarded(s.db.Close), s.lock.Close())
+}
+
+// openBolt gives a file that is sound, or not there, to bbolt.
+func openBolt(path string) (*bolt.DB, error) {
+	var db *bolt.DB
+	err := guarded(func() (err error) {
+		db, err = bolt.Open(path, 0o600, &bolt.Options{
+			Timeout: lockTimeout,
+			// The list of free pages is made anew from the tree, which was verified, rather than read from the file: a damaged
+			// list would hand out pages that are in use. It also saves writing it with every transaction.
+			NoFreelistSync: true,
+			FreelistType:   bolt.FreelistMapType,
+		})
+		return err
+	})
+	if errors.Is(err, berrors.ErrTimeout) {
+		return nil, fmt.Errorf("%s is %w: stop that one", path, ErrInUse) // a tool, for our own hold the directory's lock
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", path, err)
+	}
+	return db, nil
+}
+
+// create makes an empty store. It gets its name only when it is whole.
+func create(path string) error {
+	temporary := path + ".new"
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("creating %s: %w", path, err)
+	}
+	db, err := openBolt(temporary)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *bolt.Tx) error {
+		w := &writer{tx: tx, digests: make(map[string]digest)}
+		for _, bucket := range []string{bucketDigests, bucketMeta, bucketPins, bucketStatuses, bucketOverrides} {
+			if _, err := tx.CreateBucket([]byte(bucket)); err != nil {
+				return err
+			}
+			if bucket != bucketDigests {
+				w.digests[bucket] = digest{}
+			}
+		}
+		w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
+		return w.finish()
+	})
+	if err = errors.Join(err, db.Close()); err != nil {
+		os.Remove(temporary)
+		return fmt.Errorf("creating %s: %w", path, err)
+	}
+	return rename(temporary, path)
+}
+
+// checkSchema refuses a store that a newer version wrote.
+func (s *Store) checkSchema() error {
+	var found uint32
+	err := s.read(bucketMeta, func(key, value []byte) error {
+		if string(key) == string(schemaKey) && len(value) == 4 {
+			found = binary.BigEndian.Uint32(value)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if found != schema {
+		return fmt.Errorf("%s has schema %d, and this version knows %d only: use the version that wrote it, or move the file away to start without pins and overrides", s.path, found, schema)
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// LoadOverrides returns all overrides, ordered by service and address; expired ones too.
+func (s *Store) LoadOverrides() (overrides []Override, err error) {
+	err = s.read(bucketOverrides, func(key, value []byte) error {
+		var o Override
+		if err := json.Unmarshal(value, &o); err != nil {
+			return fmt.Errorf("override %q: %w", key, err)
+		}
+		overrides = append(overrides, o)
+		return nil
+	})
+	return overrides, err
+}
+
+// PutOverride stores an override in place of the one for its service and address, if any.
+func (s *Store) PutOverride(o Override) error {
+	value, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encoding the override of %s %s: %w", o.Service, o.Address, err)
+	}
+	return s.keep(func(w *writer) { w.put(bucketOverrides, overrideKey(o.Service, o.Address), value) })
+}
+
+// DeleteOverride deletes an override. That there is none is no error.
+func (s *Store) DeleteOverride(service, address string) error {
+	return s.keep(func(w *writer) { w.delete(bucketOverrides, overrideKey(service, address)) })
+}
+
+func overrideKey(service, address string) []byte { return []byte(service + "\x00" + address) }

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// page is one page of a database file, with those that follow and belong to it. Nothing in it is believed.
+type page struct {
+	number uint64
+	octets []byte
+}
+
+func (p page) kind() uint16 { return binary.NativeEndian.Uint16(p.octets[8:]) }
+func (p page) count() int   { return int(binary.NativeEndian.Uint16(p.octets[10:])) }
+
+// element returns the octets from element i on.
+func (p page) element(i int) ([]byte, error) {
+	at := pageHeaderSize + i*elementSize
+	if at+elementSize > len(p.octets) {
+		return nil, damaged("page %d: more elements than fit", p.number)
+	}
+	return p.octets[at:], nil
+}
+
+// part returns n octets from a position on, relative to an element.
+func (p page) part(element []byte, from, n uint64) ([]byte, error) {
+	if from < elementSize || from > uint64(len(element)) || n > uint64(len(element))-from {
+		return nil, damaged("page %d: element outside the page", p.number)
+	}
+	return element[from : from+n : from+n], nil
+}
+
+func (p page) branchKey(i int) ([]byte, error) {
+	e, err := p.element(i)
+	if err != nil {
+		return nil, err
+	}
+	return p.part(e, uint64(binary.NativeEndian.Uint32(e)), uint64(binary.NativeEndian.Uint32(e[4:])))
+}
+
+// child returns the page number in branch element i, which branchKey has found to be there.
+func (p page) child(i int) uint64 {
+	return binary.NativeEndian.Uint64(p.octets[pageHeaderSize+i*elementSize+8:])
+}
+
+func (p page) leaf(i int) (flags uint32, key, value []byte, err error) {
+	e, err := p.element(i)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	order := binary.NativeEndian
+	from, keySize, valueSize := uint64(order.Uint32(e[4:])), uint64(order.Uint32(e[8:])), uint64(order.Uint32(e[12:]))
+	both, err := p.part(e, from, keySize+valueSize)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return order.Uint32(e), both[:keySize], both[keySize:], nil
+}
+
+// keyRange is the half-open range that keys must be in: at least min, less than max if there is one.
+type keyRange struct {
+	min, max []byte
+	hasMax   bool
+}
+
+func (r keyRange) admits(key []byte) bool {
+	return bytes.Compare(key, r.min) >= 0 && (!r.hasMax || bytes.Compare(key, r.max) < 0)
+}

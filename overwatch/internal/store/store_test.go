@@ -1,0 +1,256 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// open opens a store in dir and closes it when the test ends.
+func open(t testing.TB, dir string) *Store {
+	t.Helper()
+	s, err := Open(dir, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// closed closes a store now.
+func closed(t testing.TB, s *Store) {
+	t.Helper()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testPin(id string) Pin {
+	return Pin{
+		AgentID: id, CertificateDER: []byte("certificate of " + id), Region: "eu-west", Version: "1.2.3",
+		Services:  []PinnedService{{Name: "app.gslb.test", TokenMark: [16]byte{1, 2}, ProvedAt: time.Unix(1700000000, 5).UTC()}},
+		FirstSeen: time.Unix(1700000000, 0).UTC(),
+	}
+}
+
+func putPins(t testing.TB, s *Store, n int) {
+	t.Helper()
+	for i := range n {
+		if err := s.PutPin(testPin("agent-" + strconv.Itoa(i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func loadPins(t testing.TB, s *Store) []Pin {
+	t.Helper()
+	pins, err := s.LoadPins()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pins
+}
+
+func TestPins_SurviveReopening(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	revoked := testPin("b")
+	revoked.Revoked, revoked.RevokedAt, revoked.RevokedReason = true, time.Unix(1700000100, 0).UTC(), "stolen"
+	for _, p := range []Pin{testPin("c"), revoked, testPin("a"), testPin("d")} {
+		if err := s.PutPin(p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	changed := testPin("c")
+	changed.Region = "us-east"
+	if err := errors.Join(s.PutPin(changed), s.DeletePin("d"), s.DeletePin("never there")); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	s = open(t, dir)
+	if got, want := loadPins(t, s), []Pin{testPin("a"), revoked, changed}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if s.Recovered() != "" {
+		t.Errorf("recovered from nothing: %s", s.Recovered())
+	}
+}
+
+func TestOverrides_SurviveReopening(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	end := time.Unix(1800000000, 0).UTC()
+	a := Override{Service: "a.test", Address: "192.0.2.1:80", Healthy: true, Reason: "known good", Source: "api", CreatedAt: time.Unix(1700000000, 0).UTC(), CreatedBy: "127.0.0.1", ExpiresAt: &end}
+	b := Override{Service: "a.test", Address: "192.0.2.1", Reason: "maintenance"}
+	if err := errors.Join(s.PutOverride(a), s.PutOverride(b), s.PutOverride(Override{Service: "b.test", Address: "192.0.2.1"}), s.DeleteOverride("b.test", "192.0.2.1")); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	got, err := open(t, dir).LoadOverrides()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Override{b, a}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestStatuses_AreReplacedAsAWhole(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	at := time.UnixMilli(1700000000123).UTC()
+	one := Status{Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true, Latency: 1500 * time.Microsecond, At: at}
+	two := Status{Service: "a.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, At: at}
+	three := Status{Service: "b.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80}
+	if err := s.SaveStatuses([]Status{three, one}); err != nil {
+		t.Fatal(err)
+	}
+	one.Healthy = false
+	if err := s.SaveStatuses([]Status{one, two}); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	got, err := open(t, dir).LoadStatuses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []Status{one, two}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestStatuses_ManyTakeSeveralTransactions(t *testing.T) {
+	s := open(t, t.TempDir())
+	var many []Status
+	for i := range 2*statusBatch + 1 {
+		many = append(many, Status{Service: "a.test", Address: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), Port: 80})
+	}
+	if err := s.SaveStatuses(many); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.LoadStatuses(); err != nil || len(got) != len(many) {
+		t.Fatalf("%d statuses, %v", len(got), err)
+	}
+	if err := s.SaveStatuses(nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := s.LoadStatuses(); err != nil || len(got) != 0 {
+		t.Fatalf("%d statuses, %v", len(got), err)
+	}
+}
+
+func TestWrites_AtTheSameTimeAllArrive(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	var all sync.WaitGroup
+	for i := range 64 {
+		all.Go(func() {
+			if err := s.PutPin(testPin("agent-" + strconv.Itoa(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	closed(t, s)
+	if got := loadPins(t, open(t, dir)); len(got) != 64 {
+		t.Errorf("%d pins", len(got))
+	}
+}
+
+func TestOpen_FilesAreForTheOwnerOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	s := open(t, dir)
+	putPins(t, s, 1)
+	closed(t, s)
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("directory: %v, %v", info.Mode(), err)
+	}
+	for _, name := range []string{fileName, copyName, lockName} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info.Mode().Perm() != 0o600 {
+			t.Errorf("%s: %v", name, info.Mode())
+		}
+	}
+}
+
+func TestOpen_SecondTimeIsAClearError(t *testing.T) {
+	dir := t.TempDir()
+	open(t, dir)
+	_, err := Open(dir, Options{})
+	if !errors.Is(err, ErrInUse) {
+		t.Fatalf("error is %v", err)
+	}
+	for _, want := range []string{dir, "in use by another gslb process", "process " + strconv.Itoa(os.Getpid())} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q does not say %q", err, want)
+		}
+	}
+}
+
+func TestOpen_NewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	if err := s.update(func(w *writer) { w.put(bucketMeta, schemaKey, []byte{0, 0, 0, schema + 1}) }); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	before, err := os.ReadFile(s.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "schema 2") {
+		t.Fatalf("error is %v", err)
+	}
+	if after, _ := os.ReadFile(s.path); !bytes.Equal(before, after) {
+		t.Error("the file was changed")
+	}
+}
+
+func TestRun_CopiesSoonAfterAChangeAndNotForEachOfABurst(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, dir)
+		go s.Run(t.Context())
+		time.Sleep(copyDelay + copyEvery + time.Second) // virtual: the first copy is behind us
+		putPins(t, s, 3)
+		time.Sleep(copyDelay / 2)
+		synctest.Wait()
+		if n := pinsInCopy(t, dir); n != 0 {
+			t.Errorf("%d pins in the copy before its time", n)
+		}
+		time.Sleep(copyDelay)
+		synctest.Wait()
+		if n := pinsInCopy(t, dir); n != 3 {
+			t.Errorf("%d pins in the copy, 3 were stored", n)
+		}
+	})
+}
+
+// pinsInCopy verifies the copy and counts its pins.
+func pinsInCopy(t testing.TB, dir string) int {
+	t.Helper()
+	elsewhere := t.TempDir()
+	text, err := os.ReadFile(filepath.Join(dir, copyName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verify(bytes.NewReader(text), int64(len(text))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(elsewhere, fileName), text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return len(loadPins(t, open(t, elsewhere)))
+}
