@@ -1,0 +1,90 @@
+package gossip
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/wire"
+)
+
+// BenchmarkNode_HeartbeatsThroughTheWholeIntake measures packet -> decryption -> queue -> signature -> registry -> sealed
+// Ack -> socket, for heartbeats of one backend from 200 agents.
+func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
+	const agents, rounds = 200, 5
+	n := startNode(b, nil)
+	sink, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer sink.Close()
+	var senders []*testAgent
+	for i := range agents {
+		a := newTestAgent(b, fmt.Sprint("a", i), gossipKey, n.Addr())
+		a.enrol()
+		a.close()
+		senders = append(senders, a)
+	}
+	scratch := make([]byte, 0, frame.MaxPacket)
+	source := sink.LocalAddr().(*net.UDPAddr).AddrPort()
+	b.ResetTimer()
+	handled := 0
+	for b.Loop() {
+		b.StopTimer()
+		var packets [][]byte
+		for range rounds {
+			for _, a := range senders {
+				packets = append(packets, keyedPacket(b, append([]byte{byte(frame.User)}, a.heartbeat()...)))
+			}
+		}
+		b.StartTimer()
+		for _, p := range packets {
+			if fault := n.door.packet(p, scratch, source, time.Now()); fault != frame.None {
+				b.Fatal(fault)
+			}
+		}
+		for range packets {
+			n.registry.next(b)
+		}
+		handled += len(packets)
+	}
+	b.ReportMetric(float64(handled)/b.Elapsed().Seconds(), "heartbeats/s")
+}
+
+// BenchmarkNode_TransitionToRegistry measures from the moment an agent begins to send a transition as a stream until the
+// registry is called.
+func BenchmarkNode_TransitionToRegistry(b *testing.B) {
+	n := startNode(b, nil)
+	a := newTestAgent(b, "a1", gossipKey, n.Addr())
+	a.enrol()
+	var took []time.Duration
+	for b.Loop() {
+		message := a.seal(wire.TypeTransition, &wire.Transition{Backend: testBackend()})
+		begun := time.Now()
+		if err := a.stream(message); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, n.registry.next(b).at.Sub(begun))
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds()), "p50-us")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), "p99-us")
+}
+
+// BenchmarkDoor_Garbage measures what a packet of a stranger costs.
+func BenchmarkDoor_Garbage(b *testing.B) {
+	n := startNode(b, nil)
+	scratch, source := make([]byte, 0, frame.MaxPacket), netip.MustParseAddrPort("192.0.2.1:1")
+	for name, raw := range map[string][]byte{"no label": make([]byte, 1400), "label": labelled(append([]byte{1}, make([]byte, 1390)...))} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				n.door.packet(raw, scratch, source, time.Now())
+			}
+		})
+	}
+}

@@ -1,0 +1,89 @@
+package gossip
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+)
+
+// roleLine is the first line of what an overwatch node tells other members about itself. Agents tell nothing.
+const roleLine = "gslb overwatch"
+
+// maxMembers bounds the overwatch nodes that are listed.
+const maxMembers = 32
+
+// delegate answers memberlist's questions. None of its methods blocks.
+type delegate struct {
+	node  *Node
+	hello []byte // sealed
+}
+
+// NodeMeta is what other overwatch nodes show of this one.
+func (d *delegate) NodeMeta(limit int) []byte {
+	meta := strings.Join([]string{roleLine, d.node.options.Region, d.node.options.Version}, "\n")
+	return []byte(meta[:min(len(meta), limit)])
+}
+
+// parseMeta reads another node's NodeMeta.
+func parseMeta(meta []byte) (region, version string, ok bool) {
+	lines := strings.Split(string(meta), "\n")
+	if len(lines) != 3 || lines[0] != roleLine {
+		return "", "", false
+	}
+	return lines[1], lines[2], true
+}
+
+// NotifyMsg is never called: the door takes user messages out of the packets and streams.
+func (d *delegate) NotifyMsg([]byte) {}
+
+// GetBroadcasts has nothing to spread.
+func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
+
+// LocalState is the answer to a push/pull: the sealed Hello.
+func (d *delegate) LocalState(bool) []byte { return d.hello }
+
+// MergeRemoteState has no use for what others say.
+func (d *delegate) MergeRemoteState([]byte, bool) {}
+
+// NotifyAlive keeps agents out of the list of members, and everybody if no seeds are configured: a member is probed, and
+// probing is dialling out.
+func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
+	if peer.Name == d.node.options.NodeID {
+		return nil
+	}
+	if len(d.node.options.Seeds) == 0 {
+		return errors.New("no seeds are configured, so nobody becomes a member")
+	}
+	if _, _, ok := parseMeta(peer.Meta); !ok {
+		return errors.New("not an overwatch node")
+	}
+	addr, ok := netip.AddrFromSlice(peer.Addr)
+	if !ok || addr.IsUnspecified() || addr.IsMulticast() || peer.Port == 0 {
+		return fmt.Errorf("%s is not the address of a node", peer.Addr)
+	}
+	if !d.node.members.room(peer.Name) {
+		return fmt.Errorf("there are %d members already", maxMembers)
+	}
+	return nil
+}
+
+// AckPayload tells whoever pings us which process we are.
+func (d *delegate) AckPayload() []byte { return d.node.options.Boot[:] }
+
+// NotifyPingComplete notes that another overwatch node answered.
+func (d *delegate) NotifyPingComplete(other *memberlist.Node, rtt time.Duration, _ []byte) {
+	d.node.members.answered(other.Name, rtt, time.Now())
+}
+
+// NotifyJoin notes a new member.
+func (d *delegate) NotifyJoin(n *memberlist.Node) { d.node.members.joined(n, time.Now()) }
+
+// NotifyUpdate notes what a member says anew about itself.
+func (d *delegate) NotifyUpdate(n *memberlist.Node) { d.node.members.updated(n) }
+
+// NotifyLeave notes that a member is gone.
+func (d *delegate) NotifyLeave(n *memberlist.Node) { d.node.members.left(n.Name) }

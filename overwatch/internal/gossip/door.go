@@ -1,0 +1,144 @@
+package gossip
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+
+	"gslb.internal/shared/frame"
+)
+
+// What an overwatch node is sent: pings and their acknowledgements, news of other overwatch nodes, agents' messages.
+var (
+	packetKinds = frame.Of(frame.Ping, frame.Ack, frame.Suspect, frame.Alive, frame.Dead, frame.User)
+	streamKinds = frame.Of(frame.Ping, frame.PushPull, frame.User)
+	replyKinds  = frame.Of(frame.Ack, frame.PushPull, frame.Error)
+)
+
+const (
+	// packetBacklog is how many packets may wait for memberlist.
+	packetBacklog = 512
+	// acceptPause is how long accepting rests after an error such as "too many open files".
+	acceptPause = 50 * time.Millisecond
+)
+
+// door is memberlist's transport (memberlist.NodeAwareTransport): the only way in, and the way out.
+type door struct {
+	sockets
+	keyring *frame.Keyring
+	drops   *drops
+	slots   *slots
+	paths   *paths
+	// deliver takes an agent's message; it must not block. The message is the receiver's to keep.
+	deliver func(message []byte, from origin)
+
+	packets chan *memberlist.Packet
+	streams chan net.Conn
+	closing chan struct{}
+	once    sync.Once
+	readers sync.WaitGroup
+}
+
+// origin is where a message came from.
+type origin struct {
+	addr   netip.AddrPort
+	stream bool
+}
+
+func newDoor(s sockets, keyring *frame.Keyring, drops *drops, paths *paths, deliver func([]byte, origin)) *door {
+	return &door{
+		sockets: s, keyring: keyring, drops: drops, paths: paths, deliver: deliver, slots: newSlots(),
+		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn), closing: make(chan struct{}),
+	}
+}
+
+// open starts reading; Shutdown ends it.
+func (d *door) open() {
+	d.readers.Go(d.readPackets)
+	d.readers.Go(d.acceptStreams)
+}
+
+// PacketCh is where memberlist takes packets from.
+func (d *door) PacketCh() <-chan *memberlist.Packet { return d.packets }
+
+// StreamCh is where memberlist takes streams from.
+func (d *door) StreamCh() <-chan net.Conn { return d.streams }
+
+// FinalAdvertiseAddr names the address under which other overwatch nodes list this one.
+func (d *door) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
+	a := d.addr()
+	if !a.Addr().IsUnspecified() {
+		return a.Addr().AsSlice(), int(a.Port()), nil
+	}
+	return ownAddress().AsSlice(), int(a.Port()), nil
+}
+
+// ownAddress chooses the first address of this host that others could reach, IPv4 before IPv6, or the loopback address.
+func ownAddress() netip.Addr {
+	best := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	addrs, err := net.InterfaceAddrs()
+	if err != nil {
+		return best
+	}
+	for _, a := range addrs {
+		prefix, err := netip.ParsePrefix(a.String())
+		if err != nil || !prefix.Addr().IsGlobalUnicast() {
+			continue
+		}
+		if prefix.Addr().Is4() {
+			return prefix.Addr()
+		}
+		if best.IsLoopback() {
+			best = prefix.Addr()
+		}
+	}
+	return best
+}
+
+// WriteTo sends a packet.
+func (d *door) WriteTo(b []byte, addr string) (time.Time, error) {
+	to, err := netip.ParseAddrPort(addr)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("sending to %q: %w", addr, err)
+	}
+	_, err = d.udp.WriteToUDPAddrPort(b, netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
+	return time.Now(), err
+}
+
+// WriteToAddress sends a packet; names mean nothing here.
+func (d *door) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
+	return d.WriteTo(b, a.Addr)
+}
+
+// DialTimeout opens a stream to another overwatch node. What comes back on it passes the door too.
+func (d *door) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
+	conn, err := net.DialTimeout("tcp", addr, timeout)
+	if err != nil {
+		return nil, err
+	}
+	return &frame.ReplyConn{Conn: conn, Keyring: d.keyring, Allowed: replyKinds}, nil
+}
+
+// DialAddressTimeout is DialTimeout; names mean nothing here.
+func (d *door) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (net.Conn, error) {
+	return d.DialTimeout(a.Addr, timeout)
+}
+
+// Shutdown closes the sockets and waits until nothing is read any more.
+func (d *door) Shutdown() error {
+	d.once.Do(func() {
+		close(d.closing)
+		d.sockets.close()
+		d.slots.closeAll()
+	})
+	d.readers.Wait()
+	return nil
+}
+
+// stopped reports whether err is only the end of our own socket.
+func stopped(err error) bool { return errors.Is(err, net.ErrClosed) }

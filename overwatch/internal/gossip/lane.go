@@ -1,0 +1,135 @@
+package gossip
+
+import (
+	"net/netip"
+	"time"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/identity"
+)
+
+const (
+	laneMessages  = 8192     // that one lane holds
+	laneOctets    = 16 << 20 // that one lane holds
+	laneAgent     = 8        // messages of one key in one lane
+	laneSampleLen = 8        // sources that are looked at for the one to take from
+)
+
+// arrival is a message that waits.
+type arrival struct {
+	message []byte
+	head    identity.Envelope // as the sender wrote it; not believed. Without payload.
+	from    origin
+	at      time.Time
+}
+
+// source is who gets an equal share of a lane: the host that a message came from, by datagram or by stream. Key ids are no
+// good for that, for whoever has the gossip key can write any; and the sender of a datagram can write any address, which
+// is why streams count apart.
+type source struct {
+	host   netip.Prefix
+	stream bool
+}
+
+// lane is a bounded queue of messages of equal importance. Sources take turns; what does not fit is taken from the source
+// that has most. A key has few places, so one agent cannot use up the share of others behind the same address.
+type lane struct {
+	sources map[source]*backlog
+	turns   []*backlog // sources that have something waiting, the next one first
+	perKey  map[identity.KeyID]int
+	count   int
+	octets  int
+}
+
+// backlog is what one source has waiting, oldest first.
+type backlog struct {
+	source  source
+	waiting []arrival
+}
+
+func newLane() *lane {
+	return &lane{sources: make(map[source]*backlog), perKey: make(map[identity.KeyID]int)}
+}
+
+// add queues a message. It returns why a message was dropped, which may be this one or another.
+func (l *lane) add(a arrival) frame.Fault {
+	if l.perKey[a.head.KeyID] >= laneAgent {
+		return dropAgentLimit
+	}
+	src := source{hostOf(a.from.addr.Addr()), a.from.stream}
+	fault := frame.None
+	if l.count >= laneMessages || l.octets+len(a.message) > laneOctets {
+		fault = dropQueueFull
+		if !l.makeRoom(src, len(a.message)) {
+			return fault
+		}
+	}
+	b := l.sources[src]
+	if b == nil {
+		b = &backlog{source: src}
+		l.sources[src] = b
+		l.turns = append(l.turns, b)
+	}
+	b.waiting = append(b.waiting, a)
+	l.count++
+	l.octets += len(a.message)
+	l.perKey[a.head.KeyID]++
+	return fault
+}
+
+// makeRoom drops the newest messages of a source that has more waiting than the newcomer's, until size octets fit.
+func (l *lane) makeRoom(newcomer source, size int) bool {
+	own := 0
+	if b := l.sources[newcomer]; b != nil {
+		own = len(b.waiting)
+	}
+	for l.count >= laneMessages || l.octets+size > laneOctets {
+		var most *backlog
+		tries := 0
+		for _, b := range l.sources { // in random order
+			if most == nil || len(b.waiting) > len(most.waiting) {
+				most = b
+			}
+			if tries++; tries == laneSampleLen {
+				break
+			}
+		}
+		if most == nil || len(most.waiting) <= own+1 {
+			return false
+		}
+		last := len(most.waiting) - 1
+		l.forget(most.waiting[last])
+		most.waiting[last] = arrival{}
+		most.waiting = most.waiting[:last] // at least one is left, so its turn stands
+	}
+	return true
+}
+
+// next takes the oldest message of the source whose turn it is.
+func (l *lane) next() (arrival, bool) {
+	if len(l.turns) == 0 {
+		return arrival{}, false
+	}
+	b := l.turns[0]
+	l.turns[0] = nil
+	l.turns = l.turns[1:]
+	a := b.waiting[0]
+	b.waiting[0] = arrival{}
+	b.waiting = b.waiting[1:]
+	l.forget(a)
+	if len(b.waiting) > 0 {
+		l.turns = append(l.turns, b)
+	} else {
+		delete(l.sources, b.source)
+	}
+	return a, true
+}
+
+func (l *lane) forget(a arrival) {
+	l.count--
+	l.octets -= len(a.message)
+	key := a.head.KeyID
+	if l.perKey[key]--; l.perKey[key] == 0 {
+		delete(l.perKey, key)
+	}
+}

@@ -1,0 +1,110 @@
+package gossip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"strconv"
+	"syscall"
+)
+
+// bindTries is how often port 0 is tried: the kernel chooses a free UDP port, but the TCP port of that number may be taken.
+const bindTries = 16
+
+// receiveBuffer is the socket buffer asked for, in octets: half a second of heartbeats of 10 000 agents that all begin at once.
+const receiveBuffer = 4 << 20
+
+// sockets are a node's UDP socket and TCP listener, on the same port.
+type sockets struct {
+	udp *net.UDPConn
+	tcp *net.TCPListener
+}
+
+func (s sockets) close() {
+	s.udp.Close()
+	s.tcp.Close()
+}
+
+// addr is the address that both are bound to.
+func (s sockets) addr() netip.AddrPort {
+	a := s.udp.LocalAddr().(*net.UDPAddr).AddrPort()
+	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
+}
+
+// listen binds both sockets. An IPv4 address, the unspecified one too, means IPv4 only; "[::]" and an empty host mean both
+// families.
+func listen(bind string) (sockets, error) {
+	suffix, port, err := parseBind(bind)
+	if err != nil {
+		return sockets{}, err
+	}
+	tries := 1
+	if port == 0 {
+		tries = bindTries
+	}
+	for range tries {
+		var s sockets
+		if s, err = bindBoth(suffix, bind); err == nil {
+			_ = s.udp.SetReadBuffer(receiveBuffer) // the kernel may grant less; then bursts lose more and are repeated
+			return s, nil
+		}
+	}
+	return sockets{}, explain(err, bind)
+}
+
+// parseBind checks the address and returns the suffix that restricts a network name to its family.
+func parseBind(bind string) (suffix string, port int, err error) {
+	host, digits, err := net.SplitHostPort(bind)
+	if err == nil {
+		port, err = strconv.Atoi(digits)
+	}
+	if err == nil && (port < 0 || port > 65535) {
+		err = errors.New("the port is from 0 to 65535")
+	}
+	var addr netip.Addr
+	if err == nil && host != "" {
+		addr, err = netip.ParseAddr(host)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("overwatch.gossip.bind_address %q: %w; want an address of this host and a port, as in %q", bind, err, DefaultBind)
+	}
+	if addr.Is4() {
+		suffix = "4"
+	}
+	return suffix, port, nil
+}
+
+func bindBoth(suffix, bind string) (sockets, error) {
+	var lc net.ListenConfig
+	pc, err := lc.ListenPacket(context.Background(), "udp"+suffix, bind)
+	if err != nil {
+		return sockets{}, err
+	}
+	udp := pc.(*net.UDPConn)
+	host, _, _ := net.SplitHostPort(bind)
+	port := udp.LocalAddr().(*net.UDPAddr).Port
+	ln, err := lc.Listen(context.Background(), "tcp"+suffix, net.JoinHostPort(host, strconv.Itoa(port)))
+	if err != nil {
+		udp.Close()
+		return sockets{}, err
+	}
+	return sockets{udp: udp, tcp: ln.(*net.TCPListener)}, nil
+}
+
+// explain adds what can be done about the common causes.
+func explain(err error, bind string) error {
+	remedy := ""
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		remedy = "; another process has the port: stop it (`ss -lntup` shows which), or choose another"
+	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
+		remedy = "; this user may not bind it: choose a port above 1023, or grant CAP_NET_BIND_SERVICE"
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		remedy = "; no interface of this host has that address: use one that has, or 0.0.0.0 or [::] for all"
+	case errors.Is(err, syscall.EAFNOSUPPORT):
+		remedy = "; this host does not speak that address family: use an IPv4 address"
+	}
+	return fmt.Errorf("overwatch.gossip.bind_address %q: %w%s", bind, err, remedy)
+}

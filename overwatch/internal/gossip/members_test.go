@@ -1,0 +1,127 @@
+package gossip
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+	"github.com/rs/zerolog"
+)
+
+func peerNode(name string) *memberlist.Node {
+	return &memberlist.Node{Name: name, Addr: net.IPv4(192, 0, 2, 9), Port: 7946, Meta: []byte(roleLine + "\nus\n2.0")}
+}
+
+func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
+	start := time.Now()
+	m := newMembers(Member{Name: "ow-1", Self: true, Status: StatusAlive}, time.Second)
+	m.joined(peerNode("ow-2"), start)
+	m.joined(peerNode("ow-1"), start) // memberlist reports ourselves too
+	at := func(d time.Duration) Member { return m.list(start.Add(d))[1] }
+	if got := at(0); got.Status != StatusAlive || got.Region != "us" || got.Version != "2.0" || got.Address.String() != "192.0.2.9:7946" {
+		t.Errorf("after joining: %+v", got)
+	}
+	if got := at(7 * time.Second); got.Status != StatusSuspect {
+		t.Errorf("after silence: %+v", got)
+	}
+	m.answered("ow-2", time.Millisecond, start.Add(7*time.Second))
+	if got := at(7 * time.Second); got.Status != StatusAlive || got.RTT != time.Millisecond {
+		t.Errorf("after an answer: %+v", got)
+	}
+	m.left("ow-2")
+	if got := at(7 * time.Second); got.Status != StatusDead || m.alive() != 1 {
+		t.Errorf("after it left: %+v", got)
+	}
+	m.left("ow-1")
+	m.updated(peerNode("ow-1"))
+	if self := m.list(start)[0]; !self.Self || self.Status != StatusAlive || self.Region != "" {
+		t.Errorf("this node: %+v", self)
+	}
+}
+
+func TestMembers_AreBoundedAndTheDeadMakeRoom(t *testing.T) {
+	m := newMembers(Member{Name: "self", Self: true}, time.Second)
+	for i := range maxMembers - 1 {
+		m.joined(peerNode(fmt.Sprint("n", i)), time.Now())
+	}
+	if m.room("new") || !m.room("n3") {
+		t.Error("a full list has room for a new node, or none for a known one")
+	}
+	m.left("n3")
+	if !m.room("new") {
+		t.Error("a dead node makes no room")
+	}
+}
+
+func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeeds(t *testing.T) {
+	for _, try := range []struct {
+		name  string
+		seeds []string
+		edit  func(*memberlist.Node)
+		taken bool
+	}{
+		{"overwatch node", []string{"x:1"}, func(*memberlist.Node) {}, true},
+		{"no seeds", nil, func(*memberlist.Node) {}, false},
+		{"agent", []string{"x:1"}, func(n *memberlist.Node) { n.Meta = nil }, false},
+		{"odd metadata", []string{"x:1"}, func(n *memberlist.Node) { n.Meta = []byte("gslb overwatch\nx") }, false},
+		{"multicast", []string{"x:1"}, func(n *memberlist.Node) { n.Addr = net.IPv4(224, 0, 0, 1) }, false},
+		{"no address", []string{"x:1"}, func(n *memberlist.Node) { n.Addr = nil }, false},
+		{"this node", nil, func(n *memberlist.Node) { n.Name = "ow-1" }, true},
+	} {
+		o := testOptions(t)
+		o.Seeds = try.seeds
+		d := &delegate{node: &Node{options: o, members: newMembers(Member{Name: "ow-1"}, time.Second)}}
+		n := peerNode("ow-2")
+		try.edit(n)
+		if err := d.NotifyAlive(n); (err == nil) != try.taken {
+			t.Errorf("%s: %v", try.name, err)
+		}
+	}
+}
+
+func TestDrops_StrangersAreNamedOnceAMinute(t *testing.T) {
+	var logged safeBuffer
+	d, _ := newDrops(zerolog.New(&logged))
+	start := time.Now()
+	peer := netip.MustParseAddrPort("192.0.2.7:1")
+	for i := range 100 {
+		d.stranger(peer, start.Add(time.Duration(i)*time.Second))
+	}
+	text := logged.String()
+	if lines := strings.Count(text, "\n"); lines != 2 {
+		t.Errorf("%d lines", lines)
+	}
+	if !strings.Contains(text, `"from":"192.0.2.7","packets":60`) {
+		t.Errorf("log: %s", text)
+	}
+}
+
+func TestMemberLog_IsBounded(t *testing.T) {
+	var logged safeBuffer
+	m := &memberLog{logger: zerolog.New(&logged).Level(zerolog.DebugLevel)}
+	for range 1000 {
+		fmt.Fprintf(m, "[ERR] memberlist: something\n")
+	}
+	if lines := strings.Count(logged.String(), "\n"); lines > 3*memberLines {
+		t.Errorf("%d lines", lines)
+	}
+	quiet := &memberLog{logger: zerolog.New(&logged).Level(zerolog.InfoLevel)}
+	before := len(logged.String())
+	fmt.Fprintf(quiet, "[ERR] memberlist: something\n")
+	if len(logged.String()) != before {
+		t.Error("memberlist's lines are logged although debugging is off")
+	}
+}
+
+func FuzzParseMeta(f *testing.F) {
+	f.Add([]byte(roleLine + "\nus\n2.0"))
+	f.Fuzz(func(t *testing.T, meta []byte) {
+		if region, version, ok := parseMeta(meta); !ok && region+version != "" {
+			t.Error("something was read of what is not ours")
+		}
+	})
+}

@@ -1,0 +1,89 @@
+package gossip
+
+import (
+	"net/netip"
+	"sync"
+	"time"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/identity"
+)
+
+const (
+	// maxPaths bounds each of the two maps; it is several times the agents that one node is made for.
+	maxPaths = 32768
+	// verifiedFor is how long the source of a verified datagram is used; heartbeats renew it.
+	verifiedFor = 5 * time.Minute
+	// pingedFor is how long the source of a ping is used; agents ping every second.
+	pingedFor = 30 * time.Second
+)
+
+// paths remembers where answers for an agent go: its datagrams' source as seen here, behind whatever NAT there is.
+//
+// The source of a message whose signature held is the best there is. An agent whose messages all came as streams is
+// answered where its pings come from: see frame.AgentName for who could send such a ping.
+type paths struct {
+	mu       sync.Mutex
+	verified map[identity.KeyID]path
+	pings    map[string]path
+}
+
+type path struct {
+	to   netip.AddrPort
+	seen time.Time
+}
+
+func newPaths() *paths {
+	return &paths{verified: make(map[identity.KeyID]path), pings: make(map[string]path)}
+}
+
+// pinged learns the source of a ping under the name it carried.
+func (p *paths) pinged(name string, from netip.AddrPort, now time.Time) {
+	if name == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	learn(p.pings, name, path{from, now}, pingedFor)
+}
+
+// proved learns the source of a datagram whose signature held.
+func (p *paths) proved(key identity.KeyID, from netip.AddrPort, now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	learn(p.verified, key, path{from, now}, verifiedFor)
+}
+
+// learn stores an entry; in a full map it takes the place of an expired one, or of any one.
+func learn[K comparable](m map[K]path, key K, new path, lifetime time.Duration) {
+	if _, known := m[key]; !known && len(m) >= maxPaths {
+		var victim K
+		tries := 0
+		for victim = range m { // in random order
+			if tries++; tries == 8 || new.seen.Sub(m[victim].seen) > lifetime {
+				break
+			}
+		}
+		delete(m, victim)
+	}
+	m[key] = new
+}
+
+// to returns where the answer to a message goes: to the datagram's source, else to what is known of the agent, which may be
+// two addresses or none.
+func (p *paths) to(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
+	if !from.stream {
+		return []netip.AddrPort{from.addr}
+	}
+	name := frame.AgentName(key, epoch)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var out []netip.AddrPort
+	if v, ok := p.verified[key]; ok && now.Sub(v.seen) <= verifiedFor {
+		out = append(out, v.to)
+	}
+	if g, ok := p.pings[name]; ok && now.Sub(g.seen) <= pingedFor && (len(out) == 0 || out[0] != g.to) {
+		out = append(out, g.to)
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package gossip
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/frame"
+)
+
+func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
+	now := time.Now()
+	direct, proven, pinged := netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2"), netip.MustParseAddrPort("192.0.2.3:3")
+	stream := origin{netip.MustParseAddrPort("192.0.2.4:4"), true}
+	p := newPaths()
+	if got := p.to(key(1), 5, stream, now); len(got) != 0 {
+		t.Errorf("an unknown agent is answered at %v", got)
+	}
+	if got := p.to(key(1), 5, origin{direct, false}, now); len(got) != 1 || got[0] != direct {
+		t.Errorf("a datagram is answered at %v", got)
+	}
+	p.pinged(frame.AgentName(key(1), 5), pinged, now)
+	if got := p.to(key(1), 5, stream, now); len(got) != 1 || got[0] != pinged {
+		t.Errorf("a stream is answered at %v", got)
+	}
+	if got := p.to(key(1), 6, stream, now); len(got) != 0 {
+		t.Errorf("another process of the agent is answered at %v", got)
+	}
+	p.proved(key(1), proven, now)
+	if got := p.to(key(1), 5, stream, now); len(got) != 2 || got[0] != proven || got[1] != pinged {
+		t.Errorf("a stream is answered at %v", got)
+	}
+	p.pinged(frame.AgentName(key(1), 5), proven, now)
+	if got := p.to(key(1), 5, stream, now); len(got) != 1 || got[0] != proven {
+		t.Errorf("a stream is answered at %v", got)
+	}
+	if got := p.to(key(1), 5, stream, now.Add(pingedFor+1)); len(got) != 1 || got[0] != proven {
+		t.Errorf("after the ping has aged: %v", got)
+	}
+	if got := p.to(key(1), 5, stream, now.Add(verifiedFor+1)); len(got) != 0 {
+		t.Errorf("after everything has aged: %v", got)
+	}
+}
+
+func TestPaths_AreBounded(t *testing.T) {
+	p, now := newPaths(), time.Now()
+	for i := range maxPaths + 1000 {
+		p.pinged(fmt.Sprint(i), netip.MustParseAddrPort("192.0.2.1:1"), now)
+		p.proved(key(i), netip.MustParseAddrPort("192.0.2.1:1"), now)
+	}
+	p.pinged("", netip.MustParseAddrPort("192.0.2.1:1"), now)
+	if len(p.pings) != maxPaths || len(p.verified) != maxPaths {
+		t.Errorf("%d and %d paths are remembered, at most %d may be", len(p.pings), len(p.verified), maxPaths)
+	}
+}

@@ -1,0 +1,73 @@
+package gossip
+
+import (
+	"context"
+	"math/rand/v2"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	seedFirstPause = time.Second      // after the first failure, doubled by each further one
+	seedLongPause  = 15 * time.Second // the longest pause after a failure
+	seedRefresh    = 30 * time.Second // after a success: a node that restarted is found again
+	resolveTime    = 3 * time.Second
+)
+
+// keepSeed exchanges state with one seed again and again. The name is looked up each time.
+func (n *Node) keepSeed(ctx context.Context, seed string) error {
+	logger := n.options.Logger.With().Str("seed", seed).Logger()
+	failing, pause := false, seedFirstPause
+	for ctx.Err() == nil {
+		err := n.joinSeed(ctx, seed)
+		wait := seedRefresh
+		if err != nil {
+			wait, pause = pause, min(2*pause, seedLongPause)
+		} else {
+			pause = seedFirstPause
+		}
+		if failing != (err != nil) {
+			failing = err != nil
+			tellSeed(logger, err)
+		}
+		select {
+		case <-time.After(wait - rand.N(wait/4)):
+		case <-ctx.Done():
+		}
+	}
+	return nil
+}
+
+func tellSeed(logger zerolog.Logger, err error) {
+	if err != nil {
+		logger.Warn().Err(err).Msg("other overwatch node not reached; trying again")
+		return
+	}
+	logger.Info().Msg("other overwatch node reached")
+}
+
+func (n *Node) joinSeed(ctx context.Context, seed string) error {
+	host, port, err := net.SplitHostPort(seed)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolveTime)
+	defer cancel()
+	number, err := net.DefaultResolver.LookupPort(ctx, "udp", port)
+	if err != nil {
+		return err
+	}
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		return err
+	}
+	for _, a := range addrs {
+		if _, err = n.list.Join([]string{net.JoinHostPort(a.Unmap().String(), strconv.Itoa(number))}); err == nil {
+			return nil
+		}
+	}
+	return err
+}
