@@ -1,0 +1,97 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// lockName is the file that is locked. It holds the number of the process, for people.
+const lockName = "agent.lock"
+
+// errLocked is what tryLock returns while another process has the lock.
+var errLocked = errors.New("locked by another process")
+
+// Dir is a data directory that this process has for itself.
+type Dir struct{ lock *os.File }
+
+// Open makes the directory if it is missing (0700) and takes it for this process. The errors name the directory and what
+// to do; one that another agent has is among them.
+func Open(path string) (*Dir, error) {
+	if err := create(path); err != nil {
+		return nil, err
+	}
+	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("data_dir %s cannot be written to (%w): make it belong to the user that runs the agent, or choose another", path, plain(err))
+	}
+	if err := take(lock, path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return &Dir{lock: lock}, nil
+}
+
+func create(path string) error {
+	err := os.MkdirAll(path, 0o700)
+	if err == nil {
+		return nil
+	}
+	if info, statErr := os.Stat(path); statErr == nil && !info.IsDir() {
+		return fmt.Errorf("data_dir %s is a file: name a directory", path)
+	}
+	return fmt.Errorf("data_dir %s cannot be made (%w): make it, belonging to the user that runs the agent, or choose another", path, plain(err))
+}
+
+// take locks the file and writes this process's number into it.
+func take(lock *os.File, path string) error {
+	err := tryLock(lock)
+	if errors.Is(err, errLocked) {
+		return fmt.Errorf("data_dir %s is in use by another agent%s: stop it, or give this one a data_dir of its own", path, holder(lock))
+	}
+	if err != nil {
+		return fmt.Errorf("locking data_dir %s: %w", path, err)
+	}
+	if err := lock.Truncate(0); err != nil {
+		return fmt.Errorf("writing to data_dir %s: %w", path, err)
+	}
+	if _, err := lock.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0); err != nil {
+		return fmt.Errorf("writing to data_dir %s: %w", path, err)
+	}
+	return nil
+}
+
+// holder says which process has the lock, as far as the file tells.
+func holder(lock *os.File) string {
+	text, err := io.ReadAll(io.NewSectionReader(lock, 0, 20))
+	pid, convErr := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || convErr != nil || pid <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (process %d)", pid)
+}
+
+// Close lets others have the directory.
+func (d *Dir) Close() error { return d.lock.Close() }
+
+// InUse reports whether an agent has the directory now. It changes nothing; what it cannot find out counts as no.
+func InUse(path string) bool {
+	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	defer lock.Close()
+	return errors.Is(tryLock(lock), errLocked)
+}
+
+// plain takes the system's reason out of an error that also names the path.
+func plain(err error) error {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err
+	}
+	return err
+}

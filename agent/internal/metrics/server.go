@@ -1,0 +1,86 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
+	"golang.org/x/net/netutil"
+)
+
+// Bounds of the listener. Anybody who reaches the address may connect, so one client must not take memory or descriptors
+// from the checks.
+const (
+	maxConnections = 32
+	maxInFlight    = 4
+	headerTime     = 5 * time.Second  // for a request
+	answerTime     = 15 * time.Second // for the whole exchange: Prometheus gives up after 10 s by default
+	idleTime       = 2 * time.Minute  // two scrapes of the usual interval
+	maxHeader      = 16 << 10         // octets
+	stopTime       = time.Second
+)
+
+// Server answers GET /metrics.
+type Server struct {
+	listener net.Listener
+	http     *http.Server
+}
+
+// Listen opens the address. Nothing is answered before Run. What goes wrong with single connections is logged.
+func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) (*Server, error) {
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("metrics.address %s: %w; stop what uses it, or choose another", address, reason(err))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", promhttp.HandlerFor(figures, promhttp.HandlerOpts{
+		MaxRequestsInFlight: maxInFlight, EnableOpenMetrics: true,
+	}))
+	return &Server{
+		listener: netutil.LimitListener(listener, maxConnections),
+		http: &http.Server{
+			Handler: mux, ReadHeaderTimeout: headerTime, ReadTimeout: headerTime, WriteTimeout: answerTime,
+			IdleTimeout: idleTime, MaxHeaderBytes: maxHeader, ErrorLog: log.New(logger, "", 0),
+		},
+	}, nil
+}
+
+// reason leaves out what the caller says already.
+func reason(err error) error {
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
+		return failed.Err
+	}
+	return err
+}
+
+// Addr is the address that is listened on.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Run answers until ctx ends; answers under way then have a second to end.
+func (s *Server) Run(ctx context.Context) error {
+	stopped := make(chan struct{})
+	release := context.AfterFunc(ctx, func() {
+		defer close(stopped)
+		bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTime)
+		defer cancel()
+		if s.http.Shutdown(bounded) != nil {
+			_ = s.http.Close() // what is still open after that time is cut off
+		}
+	})
+	err := s.http.Serve(s.listener)
+	if release() {
+		return fmt.Errorf("serving metrics: %w", err)
+	}
+	<-stopped
+	return nil
+}
+
+// Close closes the listener of a Server that will not run.
+func (s *Server) Close() error { return s.listener.Close() }

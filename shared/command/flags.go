@@ -1,0 +1,48 @@
+package command
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+)
+
+// options is what the command line says.
+type options struct {
+	config            string
+	validate, version bool
+}
+
+const usage = `%s: %s
+
+usage:
+  %[1]s --config FILE             run until SIGINT or SIGTERM
+  %[1]s --config FILE --validate  tell everything that is wrong with the configuration, and exit
+  %[1]s --version                 print what this is and was built from, and exit
+  %[1]s --help                    print this, and exit
+
+exit codes: 0 asked to stop, 1 failure, 2 wrong arguments or configuration
+`
+
+// parse reads the command line. For --help it prints to stdout and returns flag.ErrHelp.
+func parse(name string, role Role, args []string, stdout io.Writer) (options, error) {
+	var o options
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	flags.SetOutput(io.Discard)
+	flags.StringVar(&o.config, "config", "", "")
+	flags.BoolVar(&o.validate, "validate", false, "")
+	flags.BoolVar(&o.version, "version", false, "")
+	err := flags.Parse(args)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintf(stdout, usage, name, role.Summary)
+		return o, err
+	case err != nil:
+		return o, err
+	case flags.NArg() > 0:
+		return o, fmt.Errorf("unexpected argument %q: the configuration file is named by --config", flags.Arg(0))
+	case o.config == "" && !o.version:
+		return o, errors.New("--config is missing: name the configuration file")
+	}
+	return o, nil
+}

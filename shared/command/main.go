@@ -1,0 +1,67 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/settings"
+)
+
+// Main runs the program called name and returns its exit code. args are without the program's name. It returns when the
+// Role does; SIGINT and SIGTERM ask it to, and a second one of them ends the process at once.
+func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
+	o, err := parse(name, role, args, stdout)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return ExitOK
+	case err != nil:
+		fmt.Fprintf(stderr, "%s: %v\nsee %s --help\n", name, err, name)
+		return ExitUsage
+	case o.version:
+		fmt.Fprintln(stdout, versionLine(name, buildinfo.Get()))
+		return ExitOK
+	case o.validate:
+		if err := role.Validate(o.config); err != nil {
+			return fail(stderr, name, err)
+		}
+		fmt.Fprintf(stdout, "%s: the configuration is valid\n", o.config)
+		return ExitOK
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	defer context.AfterFunc(ctx, stop)() // from the first signal on, the next one has its usual effect
+	if err := role.Run(ctx, o.config); err != nil {
+		return fail(stderr, name, err)
+	}
+	return ExitOK
+}
+
+// fail tells why the program ends, line by line so that each can be found by the program's name, and returns the exit code.
+func fail(stderr io.Writer, name string, err error) int {
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(stderr, "%s: %s\n", name, strings.TrimRight(line, "\n"))
+	}
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		fmt.Fprintf(stderr, "%s: %s in the configuration\n", name, counted(len(problems)))
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+func counted(n int) string {
+	if n == 1 {
+		return "1 problem"
+	}
+	return fmt.Sprintf("%d problems", n)
+}
+
+func versionLine(name string, b buildinfo.Info) string {
+	return fmt.Sprintf("%s %s (commit %s, built %s, %s)", name, b.Version, b.GitCommit, b.BuildDate, b.GoVersion)
+}

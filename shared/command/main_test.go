@@ -1,0 +1,95 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/settings"
+)
+
+// invoke runs Main with a role whose Run and Validate return err.
+func invoke(err error, args ...string) (code int, stdout, stderr string, ran string) {
+	var out, errOut bytes.Buffer
+	role := Role{
+		Summary:  "does nothing.",
+		Run:      func(_ context.Context, path string) error { ran = "run " + path; return err },
+		Validate: func(path string) error { ran = "validate " + path; return err },
+	}
+	code = Main("gslb-test", role, args, &out, &errOut)
+	return code, out.String(), errOut.String(), ran
+}
+
+func TestMain_WhatTheArgumentsSay(t *testing.T) {
+	problems := settings.Problems{
+		{File: "a.yaml", Line: 3, Key: "mode", Message: "is missing"},
+		{Key: "dns", Message: "is missing"},
+	}
+	for _, c := range []struct {
+		name   string
+		err    error
+		args   []string
+		code   int
+		ran    string
+		stdout string // part of
+		stderr string // part of
+	}{
+		{"run", nil, []string{"--config", "x.yaml"}, 0, "run x.yaml", "", ""},
+		{"one hyphen and equals sign", nil, []string{"-config=x.yaml"}, 0, "run x.yaml", "", ""},
+		{"run fails", errors.New("port 53: in use"), []string{"--config", "x"}, 1, "run x", "", "gslb-test: port 53: in use\n"},
+		{"run with a wrong configuration", fmt.Errorf("loading: %w", problems), []string{"--config", "x"}, 2, "run x", "",
+			"gslb-test: 2 problems in the configuration\n"},
+		{"validate", nil, []string{"--config", "x", "--validate"}, 0, "validate x", "x: the configuration is valid\n", ""},
+		{"validate tells everything", problems, []string{"--validate", "--config", "x"}, 2, "validate x", "",
+			"gslb-test: a.yaml:3: mode: is missing\ngslb-test: dns: is missing\n"},
+		{"validate without a file", nil, []string{"--validate"}, 2, "", "", "--config is missing"},
+		{"nothing", nil, nil, 2, "", "", "--config is missing"},
+		{"unknown flag", nil, []string{"--confg", "x"}, 2, "", "", "-confg"},
+		{"stray argument", nil, []string{"--config", "x", "y"}, 2, "", "", `unexpected argument "y"`},
+		{"version", nil, []string{"--version"}, 0, "", "gslb-test ", ""},
+		{"help", nil, []string{"--help"}, 0, "", "--config FILE", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			code, stdout, stderr, ran := invoke(c.err, c.args...)
+			if code != c.code || ran != c.ran {
+				t.Errorf("exit code %d after %q, want %d after %q", code, ran, c.code, c.ran)
+			}
+			if !strings.Contains(stdout, c.stdout) || !strings.Contains(stderr, c.stderr) {
+				t.Errorf("stdout %q, stderr %q", stdout, stderr)
+			}
+			if code == ExitOK && stderr != "" || code != ExitOK && stderr == "" {
+				t.Errorf("exit code %d with %q on stderr", code, stderr)
+			}
+		})
+	}
+}
+
+func TestMain_SignalAsksTheRoleToStop(t *testing.T) {
+	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		role := Role{Run: func(ctx context.Context, _ string) error {
+			self, err := os.FindProcess(os.Getpid())
+			if err != nil {
+				return err
+			}
+			if err := self.Signal(signal); err != nil {
+				return err
+			}
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-time.After(10 * time.Second):
+				return errors.New("not asked to stop")
+			}
+		}}
+		var stderr bytes.Buffer
+		if code := Main("gslb-test", role, []string{"--config", "x"}, &stderr, &stderr); code != ExitOK {
+			t.Errorf("%s: exit code %d, %s", signal, code, stderr.String())
+		}
+	}
+}

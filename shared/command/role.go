@@ -1,0 +1,23 @@
+package command
+
+import "context"
+
+// Exit codes of the programs.
+const (
+	// ExitOK: asked to stop, or asked for something that was done.
+	ExitOK = 0
+	// ExitFailure: something went wrong while running.
+	ExitFailure = 1
+	// ExitUsage: wrong arguments or a wrong configuration; starting again without a change is of no use.
+	ExitUsage = 2
+)
+
+// Role is what a program does with the configuration file that --config names.
+type Role struct {
+	// Summary is one sentence for --help: what the program does.
+	Summary string
+	// Run works until ctx ends, which is how it is asked to stop, and then returns nil.
+	Run func(ctx context.Context, configPath string) error
+	// Validate returns everything that is wrong with the configuration, nil if nothing is. It changes nothing.
+	Validate func(configPath string) error
+}
