@@ -1,6 +1,9 @@
 package settings
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Problem is one thing that is wrong with a configuration, told so that it can be put right without reading code.
 type Problem struct {
@@ -38,4 +41,15 @@ func (ps Problems) Error() string {
 		lines[i] = p.String()
 	}
 	return strings.Join(lines, "\n")
+}
+
+// maxShown is how many octets of a wrong value a message repeats.
+const maxShown = 60
+
+// quoteValue shows a value the operator wrote, on one line and not too long.
+func quoteValue(v string) string {
+	if len(v) > maxShown {
+		v = v[:maxShown] + "..."
+	}
+	return strconv.Quote(v)
 }

@@ -1,0 +1,77 @@
+package settings
+
+import (
+	"net"
+	"net/netip"
+	"strconv"
+)
+
+// Listener is a local address to listen on.
+type Listener struct {
+	Addr netip.Addr // the zero Addr stands for every address of the machine
+	Port uint16     // 0 lets the system choose
+}
+
+// ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". For what is
+// none it returns what would be right.
+func ParseListener(text string) (l Listener, remedy string) {
+	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return l, form
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return l, "give a port from 1 to 65535 behind the last colon"
+	}
+	l.Port = uint16(n)
+	if host == "" {
+		return l, ""
+	}
+	if l.Addr, err = netip.ParseAddr(host); err != nil || l.Addr.IsMulticast() {
+		return Listener{}, form
+	}
+	return l, ""
+}
+
+// Overlaps tells whether two listeners of the same protocol cannot both be opened.
+func (l Listener) Overlaps(other Listener) bool {
+	if l.Port != other.Port || l.Port == 0 {
+		return false
+	}
+	if !l.Addr.IsValid() || !other.Addr.IsValid() || l.Addr == other.Addr {
+		return true
+	}
+	sameFamily := l.Addr.Is4() == other.Addr.Is4()
+	return sameFamily && (l.Addr.IsUnspecified() || other.Addr.IsUnspecified())
+}
+
+// HostPortRemedy says what is wrong with the address of another machine: a domain name or IP address and a port. ""
+// means nothing.
+func HostPortRemedy(text string) string {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return "give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or [2001:db8::1]:7946"
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return "give a port from 1 to 65535 behind the last colon"
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return UnicastRemedy(addr)
+	}
+	_, remedy := CanonicalName(host)
+	return remedy
+}
+
+// UnicastRemedy says what is wrong with the address of one machine. "" means nothing.
+func UnicastRemedy(addr netip.Addr) string {
+	switch {
+	case addr.IsUnspecified():
+		return "this stands for every address: give the one of the machine"
+	case addr.IsMulticast():
+		return "this is a multicast address: give the one of a single machine"
+	case addr == netip.AddrFrom4([4]byte{255, 255, 255, 255}):
+		return "this is the broadcast address: give the one of a single machine"
+	}
+	return ""
+}

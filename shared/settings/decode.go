@@ -1,0 +1,258 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
+
+// Defaulter is a struct in a list or behind a pointer that has defaults: it is given them before its keys are read.
+type Defaulter interface{ SetDefaults() }
+
+// decoder puts documents into a struct. Lists and maps go straight there; scalars outside them are noted as they were
+// written, until it is known which source each comes from.
+type decoder struct {
+	report      *Report
+	schema      schema
+	document    *document
+	path        path
+	scalars     map[string]string // by path: what the files give
+	secretFiles map[string]given  // by the secret's path: what its _file key gives
+}
+
+// given is a value and where it was written.
+type given struct {
+	text string
+	at   Position
+}
+
+// decode reads one whole file into v.
+func (d *decoder) decode(doc *document, v reflect.Value) {
+	d.document = doc
+	if len(doc.nodes) == 0 || doc.nodes[0].isNull() {
+		return
+	}
+	if root := &doc.nodes[0]; root.kind != mapping {
+		d.wrong(0, "", "the file must be a map of keys, found "+root.describe())
+		return
+	}
+	d.structure(v, 0, false)
+}
+
+// wrong notes a problem with the current key at node i.
+func (d *decoder) wrong(i int, value, message string) {
+	at := d.document.position(i)
+	d.report.append(Problem{File: at.File, Line: at.Line, Key: d.path.String(), Value: value, Message: message})
+}
+
+// structure reads the mapping at node i into the struct v. inElement says that v is in a list or map, so that its
+// scalars have no other source.
+func (d *decoder) structure(v reflect.Value, i int, inElement bool) {
+	keys := d.schema.of(v.Type())
+	var seen uint64
+	for k := i + 1; k < d.document.next(i); k = d.document.next(k + 1) {
+		name := d.document.nodes[k].text
+		d.path = append(d.path, step{name: name})
+		switch at, known := keys.byName[name]; {
+		case known && seen&(1<<at) != 0:
+			d.twice(i, k)
+		case known:
+			seen |= 1 << at
+			f := &keys.fields[at]
+			d.field(f, v.FieldByIndex(f.index), k+1, inElement)
+		case keys.isSecretFile(name) && !inElement:
+			d.secretFile(k + 1)
+		case name != includesKey || len(d.path) > 1:
+			d.unknown(k, name, keys)
+		}
+		d.path = d.path[:len(d.path)-1]
+	}
+}
+
+// twice tells that the mapping at node i has the key at node k twice.
+func (d *decoder) twice(i, k int) {
+	first := d.document.child(i, d.document.nodes[k].text) - 1
+	d.wrong(k, "", fmt.Sprintf("is already set in line %d: keep one", d.document.nodes[first].line))
+}
+
+// unknown tells that no key has the name of the key at node k.
+func (d *decoder) unknown(k int, name string, keys *structure) {
+	message := "unknown key; here belong " + strings.Join(keys.names(), ", ")
+	if near := suggest(name, keys.names()); near != "" {
+		there := append(append(path(nil), d.path[:len(d.path)-1]...), step{name: near})
+		message = "unknown key; did you mean " + there.String() + "?"
+	}
+	d.wrong(k, "", message)
+}
+
+// field reads node i into the value of a key.
+func (d *decoder) field(f *field, v reflect.Value, i int, inElement bool) {
+	if d.document.nodes[i].isNull() {
+		return // a key with nothing behind it counts as left out
+	}
+	if f.secret && d.document.secret == "" {
+		d.document.secret = d.path.String()
+	}
+	switch {
+	case f.shape == scalarShape && !inElement:
+		d.noteScalar(i)
+	case f.shape == listShape || f.shape == mapShape:
+		d.collection(f, v, i, inElement)
+	default:
+		d.value(v, i, inElement)
+	}
+}
+
+// noteScalar notes the scalar at node i until apply.
+func (d *decoder) noteScalar(i int) {
+	n := &d.document.nodes[i]
+	if !n.isScalar() {
+		d.wrong(i, "", "expected a single value, found "+n.describe())
+		return
+	}
+	key := d.path.String()
+	if first, again := d.report.given[key]; again {
+		d.wrong(i, "", fmt.Sprintf("is already set at %s: keep one", first))
+		return
+	}
+	d.report.given[key] = d.document.position(i)
+	d.scalars[key] = n.text
+}
+
+// collection reads a list or a map. What several files give is joined; defaults do not stay beside it.
+func (d *decoder) collection(f *field, v reflect.Value, i int, inElement bool) {
+	if key := d.path.String; !inElement {
+		if _, again := d.report.given[key()]; !again {
+			d.report.given[key()] = d.document.position(i)
+			v.SetZero()
+		}
+	} else {
+		v.SetZero()
+	}
+	if f.shape == mapShape {
+		d.mapOf(v, i)
+		return
+	}
+	d.listOf(v, i, f.single)
+}
+
+// listOf appends the elements of the sequence at node i to v.
+func (d *decoder) listOf(v reflect.Value, i int, single bool) {
+	n := &d.document.nodes[i]
+	if single && n.isScalar() {
+		d.element(v, i)
+		return
+	}
+	if n.kind != sequence {
+		d.wrong(i, "", "expected a list, found "+n.describe())
+		return
+	}
+	count := 0
+	for k := i + 1; k < d.document.next(i); k = d.document.next(k) {
+		count++
+	}
+	v.Grow(count)
+	for k := i + 1; k < d.document.next(i); k = d.document.next(k) {
+		d.element(v, k)
+	}
+}
+
+// element appends one element, read from node i.
+func (d *decoder) element(v reflect.Value, i int) {
+	at := v.Len()
+	v.Grow(1)
+	v.SetLen(at + 1)
+	v.Index(at).SetZero()
+	d.path = append(d.path, step{index: at})
+	if d.document.nodes[i].isNull() {
+		d.wrong(i, "", "nothing stands here: write a value or remove the entry")
+	} else {
+		d.value(v.Index(at), i, true)
+	}
+	d.path = d.path[:len(d.path)-1]
+}
+
+// mapOf adds the entries of the mapping at node i to v.
+func (d *decoder) mapOf(v reflect.Value, i int) {
+	if n := &d.document.nodes[i]; n.kind != mapping {
+		d.wrong(i, "", "expected a map of names to values, found "+n.describe())
+		return
+	}
+	if v.IsNil() {
+		v.Set(reflect.MakeMap(v.Type()))
+	}
+	for k := i + 1; k < d.document.next(i); k = d.document.next(k + 1) {
+		name := strings.Clone(d.document.nodes[k].text)
+		d.path = append(d.path, step{name: name, quote: true})
+		if v.MapIndex(reflect.ValueOf(name)).IsValid() {
+			d.wrong(k, "", fmt.Sprintf("is already set at %s: keep one", d.report.Locate(d.path.String())))
+		} else {
+			entry := reflect.New(v.Type().Elem()).Elem()
+			if !d.document.nodes[k+1].isNull() {
+				d.value(entry, k+1, true)
+			}
+			v.SetMapIndex(reflect.ValueOf(name), entry)
+		}
+		d.path = d.path[:len(d.path)-1]
+	}
+}
+
+// value reads node i, which is not null, into v: a struct, a pointer to one, or a scalar in a list or map.
+func (d *decoder) value(v reflect.Value, i int, inElement bool) {
+	n := &d.document.nodes[i]
+	if shapeOf(v.Type()) == scalarShape {
+		d.scalar(v, i)
+		return
+	}
+	if v.Kind() == reflect.Pointer {
+		v.Set(reflect.New(v.Type().Elem()))
+		v = v.Elem()
+	}
+	if inElement {
+		if target, ok := v.Addr().Interface().(Defaulter); ok {
+			target.SetDefaults()
+		}
+	}
+	if n.isScalar() {
+		if remedy, can := setText(v, n.text); can {
+			if remedy != "" {
+				d.wrong(i, n.text, remedy)
+			}
+			return
+		}
+	}
+	if n.kind != mapping {
+		d.wrong(i, "", "expected a map of keys, found "+n.describe())
+		return
+	}
+	d.structure(v, i, inElement)
+}
+
+func (d *decoder) scalar(v reflect.Value, i int) {
+	n := &d.document.nodes[i]
+	if !n.isScalar() {
+		d.wrong(i, "", "expected a single value, found "+n.describe())
+		return
+	}
+	if remedy := setScalar(v, n.text); remedy != "" {
+		d.wrong(i, n.text, remedy)
+	}
+}
+
+// secretFile notes the value of a _file key at node i.
+func (d *decoder) secretFile(i int) {
+	n := &d.document.nodes[i]
+	if n.isNull() {
+		return
+	}
+	if !n.isScalar() {
+		d.wrong(i, "", "expected the path of a file, found "+n.describe())
+		return
+	}
+	key := strings.TrimSuffix(d.path.String(), secretFileSuffix)
+	if first, again := d.secretFiles[key]; again {
+		d.wrong(i, "", fmt.Sprintf("is already set at %s: keep one", first.at))
+		return
+	}
+	d.secretFiles[key] = given{n.text, d.document.position(i)}
+}

@@ -1,0 +1,76 @@
+package settings
+
+import (
+	"fmt"
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// Bounds of a domain name written as text without its final dot (RFC 1035 section 3.1), in octets.
+const (
+	maxName  = 253
+	maxLabel = 63
+)
+
+// CanonicalName returns a domain name in the one form in which names are compared: lower case, no final dot. For
+// what is no name it returns what would be right.
+func CanonicalName(text string) (name, remedy string) {
+	name = strings.ToLower(strings.TrimSuffix(text, "."))
+	switch {
+	case name == "":
+		return "", "give a domain name, such as app.example.com"
+	case !ascii(name):
+		return "", idnRemedy(text)
+	case len(name) > maxName:
+		return "", fmt.Sprintf("the name has %d octets, at most %d are allowed", len(name), maxName)
+	}
+	if _, err := netip.ParseAddr(name); err == nil {
+		return "", "this is an address; give a domain name, such as app.example.com"
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		if remedy := labelRemedy(label); remedy != "" {
+			return "", remedy
+		}
+	}
+	return name, ""
+}
+
+func labelRemedy(label string) string {
+	switch {
+	case label == "":
+		return "two dots stand together, or one at the beginning: remove it"
+	case len(label) > maxLabel:
+		return fmt.Sprintf("the label %s has %d octets, at most %d are allowed", quoteValue(label), len(label), maxLabel)
+	case label[0] == '-' || label[len(label)-1] == '-':
+		return fmt.Sprintf("the label %s begins or ends with a hyphen", quoteValue(label))
+	case strings.ContainsFunc(label, notInLabel):
+		return "a name has letters, digits, hyphens, underscores and dots, nothing else"
+	}
+	return ""
+}
+
+func notInLabel(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
+}
+
+// idnRemedy shows how an internationalised name is written in the DNS (RFC 5890).
+func idnRemedy(text string) string {
+	if utf8.ValidString(text) {
+		if encoded, err := idna.Lookup.ToASCII(strings.TrimSuffix(text, ".")); err == nil {
+			return "write the name as it stands in the DNS, in its A-label form: " + encoded
+		}
+	}
+	return "write the name as it stands in the DNS: internationalised labels in their A-label form (xn--...)"
+}
+
+func ascii(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,130 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// includesKey is the one key that belongs to no struct: paths and patterns of further files, relative to the file that
+// names them. A pattern may match nothing; a plain path must exist.
+const includesKey = "includes"
+
+// reader reads a file and what it includes, in this order: the file, then its includes as they are listed, each with
+// its own behind it; the matches of a pattern in the order of their names.
+type reader struct {
+	report *Report
+	chain  []string            // files that are being read, outermost first
+	known  map[string]Position // by resolved path: where a file was included
+}
+
+// read reads one file; at is the includes entry that named it.
+func (r *reader) read(path string, at Position) {
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		resolved = path
+	}
+	if absolute, err := filepath.Abs(resolved); err == nil {
+		resolved = absolute
+	}
+	if start := slices.Index(r.chain, resolved); start >= 0 {
+		circle := append(slices.Clone(r.chain[start:]), resolved)
+		r.wrong(at, path, "the files include one another in a circle: "+strings.Join(circle, " -> "))
+		return
+	}
+	if first, again := r.known[resolved]; again {
+		r.wrong(at, path, "this file is already included at "+first.String()+": keep one")
+		return
+	}
+	if len(r.known) == maxFiles {
+		r.wrong(at, path, "the configuration has too many files")
+		return
+	}
+	r.known[resolved] = at
+	r.chain = append(r.chain, resolved)
+	defer func() { r.chain = r.chain[:len(r.chain)-1] }()
+	if doc := r.open(path); doc != nil {
+		r.includes(doc)
+	}
+}
+
+// open reads and parses one file; nil when that is not possible.
+func (r *reader) open(path string) *document {
+	content, err := readFile(path, maxFile)
+	if err != nil {
+		r.report.append(Problem{File: path, Message: err.Error()})
+		return nil
+	}
+	doc := &document{path: path, perm: content.perm}
+	r.report.documents = append(r.report.documents, doc)
+	var problems Problems
+	if doc.nodes, problems = parse(content.text); problems != nil {
+		for _, p := range problems {
+			p.File = path
+			r.report.append(p)
+		}
+		return nil
+	}
+	return doc
+}
+
+// parse reads YAML text: with the scanner where it can, else with the full library.
+func parse(text string) ([]node, Problems) {
+	if nodes, ok := scan(text); ok {
+		return nodes, nil
+	}
+	return compose(text)
+}
+
+// includes reads the files that a document names.
+func (r *reader) includes(doc *document) {
+	if len(doc.nodes) == 0 {
+		return
+	}
+	i := doc.child(0, includesKey)
+	if i < 0 || doc.nodes[i].isNull() {
+		return
+	}
+	if doc.nodes[i].kind != sequence {
+		r.wrong(doc.position(i), "", "expected a list of paths or patterns, found "+doc.nodes[i].describe())
+		return
+	}
+	for k := i + 1; k < doc.next(i); k = doc.next(k) {
+		n, at := &doc.nodes[k], doc.position(k)
+		if !n.isScalar() || n.text == "" {
+			r.wrong(at, "", "expected the path or pattern of a file, found "+n.describe())
+			continue
+		}
+		for _, path := range r.expand(n.text, at) {
+			r.read(path, at)
+		}
+	}
+}
+
+// expand returns the files that an entry stands for.
+func (r *reader) expand(entry string, at Position) []string {
+	pattern := entry
+	if !filepath.IsAbs(pattern) {
+		pattern = filepath.Join(filepath.Dir(at.File), pattern)
+	}
+	if !strings.ContainsAny(entry, `*?[\`) {
+		if _, err := os.Stat(pattern); err != nil {
+			r.wrong(at, entry, plain(err).Error()+": create the file, or write a pattern such as conf.d/*.yaml if it may be missing")
+			return nil
+		}
+		return []string{pattern}
+	}
+	matches, err := filepath.Glob(pattern)
+	if err != nil {
+		r.wrong(at, entry, "not a pattern: close each [ with a ]")
+		return nil
+	}
+	return slices.DeleteFunc(matches, func(path string) bool { // editors leave hidden files
+		return strings.HasPrefix(filepath.Base(path), ".") && !strings.HasPrefix(filepath.Base(pattern), ".")
+	})
+}
+
+func (r *reader) wrong(at Position, value, message string) {
+	r.report.append(Problem{File: at.File, Line: at.Line, Key: includesKey, Value: value, Message: message})
+}

@@ -1,0 +1,25 @@
+package settings
+
+import (
+	"encoding/base64"
+	"fmt"
+)
+
+// KeySize is the size of a key in octets, as AES-256 wants it.
+const KeySize = 32
+
+// ParseKey reads a key that is written in base64. For what is none it returns what would be right, without the key.
+func ParseKey(s Secret) (key []byte, remedy string) {
+	const make32 = "; make one with: head -c 32 /dev/urandom | base64"
+	if s == "" {
+		return nil, fmt.Sprintf("is missing: give %d octets in base64%s", KeySize, make32)
+	}
+	key, err := base64.StdEncoding.Strict().DecodeString(s.Reveal())
+	if err != nil {
+		return nil, fmt.Sprintf("its %d characters are not base64: give %d octets in base64%s", len(s), KeySize, make32)
+	}
+	if len(key) != KeySize {
+		return nil, fmt.Sprintf("has %d octets: give %d octets in base64%s", len(key), KeySize, make32)
+	}
+	return key, ""
+}

@@ -1,0 +1,50 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// Options says how Load is to read.
+type Options struct {
+	// Mode is the value that the key `mode` must have.
+	Mode string
+	// EnvPrefix begins the names of environment variables for secrets: with "GSLB", the key agent.identity.service_token
+	// may come from GSLB_AGENT_IDENTITY_SERVICE_TOKEN.
+	EnvPrefix string
+	// Validate, unless nil, looks at the struct when it is filled and adds what else is wrong.
+	Validate func(*Report)
+}
+
+// Load reads the file and what it includes into the struct that into points to. The struct holds the defaults
+// beforehand. The error is of type Problems and has everything that is wrong; the struct is then not to be used.
+func Load(path string, into any, o Options) error {
+	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
+	files := reader{report: report, known: map[string]Position{}}
+	files.read(path, Position{})
+	if len(report.problems) > 0 {
+		return report.err() // what is missing because a file cannot be read is not worth telling
+	}
+	if problem, ok := checkMode(report, o.Mode); !ok {
+		return Problems{problem} // every key of another mode would be unknown
+	}
+	root := reflect.ValueOf(into).Elem()
+	d := &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
+	for _, doc := range report.documents {
+		d.decode(doc, root)
+		if doc.secret != "" && openToOthers(doc.perm) {
+			report.append(Problem{File: doc.path, Key: doc.secret, Message: "is a secret, " + closeRemedy(doc.path, doc.perm)})
+		}
+	}
+	leaves := d.schema.leaves("", root)
+	sources, err := newLayers(o.EnvPrefix, leaves, d.scalars)
+	if err != nil {
+		return fmt.Errorf("joining the files of %s: %w", path, err)
+	}
+	(&secrets{report, d, sources}).collect(leaves)
+	sources.apply(report, leaves)
+	if o.Validate != nil {
+		o.Validate(report)
+	}
+	return report.err()
+}

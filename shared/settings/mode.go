@@ -1,0 +1,57 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// modeKey chooses the role of a process.
+const modeKey = "mode"
+
+// Mode reads which role a configuration file is for, as the launcher must know before anything else. known are the
+// modes there are. The key must stand in this very file, not in an included one.
+func Mode(path string, known []string) (string, error) {
+	report := &Report{}
+	doc := (&reader{report: report}).open(path)
+	if doc == nil {
+		return "", report.err()
+	}
+	choice := "use mode: " + strings.Join(known, " or mode: ")
+	i := -1
+	if len(doc.nodes) > 0 {
+		i = doc.child(0, modeKey)
+	}
+	if i < 0 || doc.nodes[i].isNull() {
+		return "", Problems{{File: path, Key: modeKey, Message: "is missing: " + choice}}
+	}
+	n, at := &doc.nodes[i], doc.position(i)
+	if !n.isScalar() || !slices.Contains(known, n.text) {
+		return "", Problems{{File: at.File, Line: at.Line, Key: modeKey, Value: n.text, Message: "no such mode: " + choice}}
+	}
+	return n.text, nil
+}
+
+// checkMode tells whether the files are for the mode of this program; if not, the problem.
+func checkMode(report *Report, want string) (Problem, bool) {
+	for _, doc := range report.documents {
+		i := -1
+		if len(doc.nodes) > 0 {
+			i = doc.child(0, modeKey)
+		}
+		if i < 0 || doc.nodes[i].isNull() {
+			continue
+		}
+		n, at := &doc.nodes[i], doc.position(i)
+		if n.text == want {
+			return Problem{}, true
+		}
+		return Problem{File: at.File, Line: at.Line, Key: modeKey, Value: n.text,
+			Message: fmt.Sprintf("this program runs mode: %s; start the program of that mode, or gslb, which runs either", want)}, false
+	}
+	var first string
+	if len(report.documents) > 0 {
+		first = report.documents[0].path
+	}
+	return Problem{File: first, Key: modeKey, Message: "is missing: write mode: " + want}, false
+}

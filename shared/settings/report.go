@@ -1,0 +1,103 @@
+package settings
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Report collects what is wrong while a configuration is read and checked, and knows where each key stands. It
+// belongs to one goroutine. After Load has returned it knows no positions any more: they go with the files' text.
+type Report struct {
+	documents []*document
+	given     map[string]Position // keys outside lists and maps that the files give
+	outside   map[string]Position // secrets that come from elsewhere
+	problems  Problems
+	told      map[string]bool // keys that have a problem
+	more      int             // problems beyond maxProblems
+}
+
+// Add notes a problem with a key, unless that key or one above it has one already: what follows from an error is
+// not told. value is what was found, empty where it is missing or secret.
+func (r *Report) Add(key, value, message string) {
+	if r.toldAbout(key) {
+		return
+	}
+	if len(r.problems) >= maxProblems {
+		r.more++
+		return
+	}
+	at := r.Locate(key)
+	r.append(Problem{File: at.File, Line: at.Line, Key: key, Value: value, Message: message})
+}
+
+// Addf is Add with a message that is formatted.
+func (r *Report) Addf(key, value, format string, args ...any) {
+	r.Add(key, value, fmt.Sprintf(format, args...))
+}
+
+// Problem makes a problem with a key for Options.Validate's callers that return problems instead of adding them.
+func (r *Report) Problem(key, value, message string) Problem {
+	at := r.Locate(key)
+	return Problem{File: at.File, Line: at.Line, Key: key, Value: value, Message: message}
+}
+
+// IsSet tells whether a key outside lists and maps that has no keys below it was given, from whatever source.
+func (r *Report) IsSet(key string) bool {
+	_, inFiles := r.given[key]
+	_, elsewhere := r.outside[key]
+	return inFiles || elsewhere
+}
+
+// append notes a problem with its place.
+func (r *Report) append(p Problem) {
+	if len(r.problems) >= maxProblems {
+		r.more++
+		return
+	}
+	if r.told == nil {
+		r.told = map[string]bool{}
+	}
+	r.told[p.Key] = p.Key != ""
+	r.problems = append(r.problems, p)
+}
+
+// toldAbout tells whether key or a key above it has a problem.
+func (r *Report) toldAbout(key string) bool {
+	for key != "" {
+		if r.told[key] {
+			return true
+		}
+		key = above(key)
+	}
+	return false
+}
+
+// above returns the key that a key is in, "" for an outermost one.
+func above(key string) string {
+	if strings.HasSuffix(key, `"]`) {
+		return key[:max(0, strings.LastIndex(key, `["`))]
+	}
+	return key[:max(0, strings.LastIndexAny(key, ".["))]
+}
+
+// err returns everything noted, in the order of files and lines, or nil.
+func (r *Report) err() error {
+	if len(r.problems) == 0 {
+		return nil
+	}
+	order := map[string]int{}
+	for i, d := range r.documents {
+		order[d.path] = i + 1
+	}
+	slices.SortStableFunc(r.problems, func(a, b Problem) int {
+		if a.File != b.File {
+			return order[a.File] - order[b.File]
+		}
+		return a.Line - b.Line
+	})
+	if r.more > 0 {
+		r.problems = append(r.problems, Problem{Message: fmt.Sprintf("and %d problems more", r.more)})
+	}
+	return r.problems
+}

@@ -1,0 +1,142 @@
+package settings
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// scanner reads the plain core of YAML: block and flow collections, plain and quoted scalars on one line,
+// comments. It exists for size: a file with 100 000 domains and 400 000 servers takes it a tenth of the time and a
+// fifth of the memory that a full YAML parser needs. It never guesses. Whatever goes beyond the core (anchors,
+// tags, escapes, block scalars, tabs, scalars over several lines, errors of any kind) makes it give up, and compose
+// reads the text in its place. What scan accepts, compose reads as the same nodes; a fuzz test compares them.
+type scanner struct {
+	text   string
+	pos    int // next octet to read
+	line   int
+	indent int  // column of the current line's first character
+	eof    bool // no line with content is left
+	nodes  []node
+}
+
+// scan returns the nodes of text, or false when text goes beyond the core.
+func scan(text string) ([]node, bool) {
+	if !onlyCoreCharacters(text) {
+		return nil, false
+	}
+	// Dense files have a node per eight octets; memory that is not used is not touched either.
+	s := scanner{text: text, line: 1, nodes: make([]node, 0, len(text)/8+16)}
+	s.toContent()
+	if !s.eof && s.indent == 0 && strings.HasPrefix(s.text[s.pos:], "---\n") {
+		s.pos += len("---")
+		s.toContent()
+	}
+	if s.eof {
+		return nil, true
+	}
+	if s.indent != 0 || !s.block(0) || !s.eof {
+		return nil, false
+	}
+	return s.nodes, true
+}
+
+// onlyCoreCharacters tells whether text has no control characters, tabs or line breaks other than \n, and is UTF-8
+// that YAML calls printable.
+func onlyCoreCharacters(text string) bool {
+	ascii := true
+	for i := range len(text) {
+		c := text[i]
+		if c < ' ' && c != '\n' || c == 0x7f {
+			return false
+		}
+		ascii = ascii && c < utf8.RuneSelf
+	}
+	if ascii {
+		return true
+	}
+	if !utf8.ValidString(text) {
+		return false
+	}
+	for _, r := range text {
+		switch {
+		case r >= utf8.RuneSelf && r < 0xA0, r == 0x2028, r == 0x2029, r == 0xFEFF, r == 0xFFFE, r == 0xFFFF:
+			return false
+		}
+	}
+	return true
+}
+
+// toContent moves from anywhere in a line that is done with to the first character of the next line that has more
+// than a comment. At the start of the text the first line counts as next.
+func (s *scanner) toContent() {
+	if s.pos > 0 {
+		s.skipLine()
+	}
+	for s.pos < len(s.text) {
+		start := s.pos
+		s.skipSpaces()
+		if s.pos == len(s.text) {
+			break
+		}
+		if c := s.text[s.pos]; c != '\n' && c != '#' {
+			s.indent = s.pos - start
+			return
+		}
+		s.skipLine()
+	}
+	s.eof = true
+}
+
+// skipLine moves behind the next line break.
+func (s *scanner) skipLine() {
+	n := strings.IndexByte(s.text[s.pos:], '\n')
+	if n < 0 {
+		s.pos = len(s.text)
+		return
+	}
+	s.pos += n + 1
+	s.line++
+}
+
+func (s *scanner) skipSpaces() {
+	for s.pos < len(s.text) && s.text[s.pos] == ' ' {
+		s.pos++
+	}
+}
+
+// peek returns the octet at an offset from pos; behind the end there are line breaks.
+func (s *scanner) peek(offset int) byte {
+	if s.pos+offset < len(s.text) {
+		return s.text[s.pos+offset]
+	}
+	return '\n'
+}
+
+// atDash tells whether a block sequence's entry begins here.
+func (s *scanner) atDash() bool { return s.peek(0) == '-' && isBlank(s.peek(1)) }
+
+// lineDone tells whether nothing but a comment is left in the line. A comment needs a space before it.
+func (s *scanner) lineDone() bool {
+	before := s.pos
+	s.skipSpaces()
+	c := s.peek(0)
+	return c == '\n' || c == '#' && (s.pos > before || s.text[s.pos-1] == ' ')
+}
+
+func (s *scanner) scalar(k kind, text string) {
+	s.nodes = append(s.nodes, node{text: text, end: int32(len(s.nodes) + 1), line: int32(s.line), kind: k})
+}
+
+// open begins a collection and returns its index for close.
+func (s *scanner) open(k kind) int {
+	s.nodes = append(s.nodes, node{line: int32(s.line), kind: k})
+	return len(s.nodes) - 1
+}
+
+func (s *scanner) close(i int) { s.nodes[i].end = int32(len(s.nodes)) }
+
+// full tells whether a limit is reached: the text is then left to compose, which says so.
+func (s *scanner) full(depth int) bool { return depth > maxDepth || len(s.nodes) > maxNodes }
+
+// isBlank tells whether c ends an indicator.
+func isBlank(c byte) bool { return c == ' ' || c == '\n' }

@@ -1,0 +1,141 @@
+package settings
+
+import (
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// shape is how a field's value is written.
+type shape uint8
+
+const (
+	scalarShape shape = iota
+	structShape
+	listShape
+	mapShape
+)
+
+// field is one key of a struct.
+type field struct {
+	name   string
+	index  []int // of the struct field, as reflect wants it
+	shape  shape
+	secret bool // the key may come from <key>_file or the environment
+	single bool // a list that may also be written as one value
+}
+
+// structure is the keys of a struct type.
+type structure struct {
+	fields []field
+	byName map[string]int
+}
+
+// schema knows the keys of the struct types it has met.
+type schema map[reflect.Type]*structure
+
+var (
+	secretType   = reflect.TypeFor[Secret]()
+	durationType = reflect.TypeFor[time.Duration]()
+	addrType     = reflect.TypeFor[netip.Addr]()
+	prefixType   = reflect.TypeFor[netip.Prefix]()
+)
+
+// of returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a list be
+// written as one value.
+func (s schema) of(t reflect.Type) *structure {
+	if known, ok := s[t]; ok {
+		return known
+	}
+	keys := &structure{byName: map[string]int{}}
+	s[t] = keys
+	for _, f := range reflect.VisibleFields(t) {
+		tag, ok := f.Tag.Lookup("key")
+		if !ok {
+			continue
+		}
+		name, option, _ := strings.Cut(tag, ",")
+		keys.byName[name] = len(keys.fields)
+		keys.fields = append(keys.fields, field{
+			name: name, index: f.Index, shape: shapeOf(f.Type), secret: isSecret(f.Type), single: option == "single",
+		})
+	}
+	return keys
+}
+
+// find returns the key of that name, or nil.
+func (k *structure) find(name string) *field {
+	if i, ok := k.byName[name]; ok {
+		return &k.fields[i]
+	}
+	return nil
+}
+
+// names returns the keys in the order of the struct.
+func (k *structure) names() []string {
+	names := make([]string, len(k.fields))
+	for i, f := range k.fields {
+		names[i] = f.name
+	}
+	return names
+}
+
+func shapeOf(t reflect.Type) shape {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	switch {
+	case t == addrType || t == prefixType:
+		return scalarShape
+	case t.Kind() == reflect.Struct:
+		return structShape
+	case t.Kind() == reflect.Slice:
+		return listShape
+	case t.Kind() == reflect.Map:
+		return mapShape
+	}
+	return scalarShape
+}
+
+// isSecret tells whether a type is Secret or a list or map of it.
+func isSecret(t reflect.Type) bool {
+	if t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+		t = t.Elem()
+	}
+	return t == secretType
+}
+
+// secretFileSuffix behind a secret's key makes the key that names the file it is in.
+const secretFileSuffix = "_file"
+
+// isSecretFile tells whether a key is a secret's key with secretFileSuffix.
+func (k *structure) isSecretFile(name string) bool {
+	base, found := strings.CutSuffix(name, secretFileSuffix)
+	f := k.find(base)
+	return found && f != nil && f.secret
+}
+
+// leaf is a key outside lists and maps that has no keys below it.
+type leaf struct {
+	path  string // with dots
+	field *field
+	value reflect.Value
+}
+
+// leaves returns every leaf of a struct, in order.
+func (s schema) leaves(prefix string, v reflect.Value) []leaf {
+	var found []leaf
+	keys := s.of(v.Type())
+	for i := range keys.fields {
+		f := &keys.fields[i]
+		path, value := prefix+f.name, v.FieldByIndex(f.index)
+		if f.shape == structShape && value.Kind() == reflect.Struct {
+			found = append(found, s.leaves(path+".", value)...)
+			continue
+		}
+		found = append(found, leaf{path, f, value})
+	}
+	return slices.Clip(found)
+}

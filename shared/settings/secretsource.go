@@ -1,0 +1,115 @@
+package settings
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+)
+
+// secrets finds the secrets that do not stand in the configuration's own files.
+type secrets struct {
+	report  *Report
+	decoder *decoder
+	layers  *layers
+}
+
+// collect brings each secret from where it is. Lists and maps are written there as they would be in the
+// configuration: YAML, of which JSON is a part.
+func (s *secrets) collect(leaves []leaf) {
+	for _, leaf := range leaves {
+		if !leaf.field.secret {
+			continue
+		}
+		variable := s.layers.variable(leaf.path)
+		fromFile, hasFile := s.decoder.secretFiles[leaf.path]
+		hasVariable := os.Getenv(variable) != ""
+		if s.severalSources(leaf.path, variable, hasFile, hasVariable) {
+			continue
+		}
+		switch {
+		case hasFile:
+			s.readFrom(leaf, fromFile)
+		case hasVariable:
+			text, _ := s.layers.get(leaf.path)
+			s.take(leaf, text, "environment variable "+variable)
+		}
+	}
+}
+
+// severalSources tells whether a secret is given in more than one way, and notes it.
+func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool) bool {
+	var ways []string
+	if at, ok := s.report.given[key]; ok {
+		ways = append(ways, "at "+at.String())
+	}
+	if hasFile {
+		ways = append(ways, "by "+key+secretFileSuffix+" at "+s.decoder.secretFiles[key].at.String())
+	}
+	if hasVariable {
+		ways = append(ways, "by the environment variable "+variable)
+	}
+	if len(ways) < 2 {
+		return false
+	}
+	s.report.Add(key, "", fmt.Sprintf("is given in %d ways (%s): keep one", len(ways), strings.Join(ways, ", ")))
+	return true
+}
+
+// readFrom reads the file that a _file key names.
+func (s *secrets) readFrom(leaf leaf, from given) {
+	path := from.text
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(from.at.File), path)
+	}
+	wrong := func(message string) {
+		s.report.append(Problem{File: from.at.File, Line: from.at.Line, Key: leaf.path + secretFileSuffix, Value: path, Message: message})
+		s.report.told[leaf.path] = true
+	}
+	content, err := readFile(path, maxSecretFile)
+	if err != nil {
+		wrong(err.Error())
+		return
+	}
+	if openToOthers(content.perm) {
+		wrong("holds a secret, " + closeRemedy(path, content.perm))
+		return
+	}
+	text := strings.TrimRight(content.text, "\r\n")
+	if text == "" {
+		wrong("is empty")
+		return
+	}
+	s.take(leaf, text, path)
+}
+
+// take puts a secret's text, found at source, into the leaf.
+func (s *secrets) take(leaf leaf, text, source string) {
+	s.report.outside[leaf.path] = Position{File: source}
+	if leaf.field.shape == scalarShape {
+		s.layers.override(leaf.path, text)
+		return
+	}
+	nodes, problems := parse(text)
+	if problems != nil || len(nodes) == 0 {
+		line := 0
+		if len(problems) > 0 {
+			line = problems[0].Line
+		}
+		s.report.append(Problem{File: source, Line: line, Key: leaf.path, Message: "not valid YAML; expected " + form(leaf.value.Type())})
+		return
+	}
+	d := *s.decoder // the same notes, another document
+	d.document = &document{path: source, nodes: nodes}
+	d.path = path{{name: leaf.path}}
+	d.collection(leaf.field, leaf.value, 0, true)
+}
+
+// form says how a collection of secrets is written.
+func form(t reflect.Type) string {
+	if t.Kind() == reflect.Map {
+		return `a map such as {"app.example.com": "token"}`
+	}
+	return `a list such as ["first", "second"]`
+}

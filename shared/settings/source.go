@@ -1,0 +1,71 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+// file is what was read from one file.
+type file struct {
+	text string
+	perm fs.FileMode
+}
+
+// readFile reads a regular file of at most limit octets. It opens nothing that could make it wait.
+func readFile(path string, limit int64) (file, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return file{}, plain(err)
+	}
+	if !info.Mode().IsRegular() {
+		return file{}, fmt.Errorf("is %s: give a regular file", kindOf(info.Mode()))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return file{}, plain(err)
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return file{}, plain(err)
+	}
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return file{}, plain(err)
+	}
+	if int64(len(data)) > limit {
+		return file{}, fmt.Errorf("has more than %d octets, which is the limit", limit)
+	}
+	return file{string(data), info.Mode().Perm()}, nil
+}
+
+// plain takes the path out of a file error, since the message begins with it, and adds what helps.
+func plain(err error) error {
+	pathError, ok := errors.AsType[*fs.PathError](err)
+	if !ok {
+		return err
+	}
+	return fmt.Errorf("cannot be read: %w", pathError.Err)
+}
+
+func kindOf(mode fs.FileMode) string {
+	switch {
+	case mode.IsDir():
+		return "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a pipe"
+	case mode&fs.ModeSocket != 0:
+		return "a socket"
+	}
+	return "a device"
+}
+
+// openToOthers tells whether group or others may read or change a file.
+func openToOthers(perm fs.FileMode) bool { return perm&0o066 != 0 }
+
+// closeRemedy says how to close the file to others.
+func closeRemedy(path string, perm fs.FileMode) string {
+	return fmt.Sprintf("but the file is open to group or others (mode %04o): chmod 600 %s", perm, path)
+}

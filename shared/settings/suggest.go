@@ -1,0 +1,48 @@
+package settings
+
+import (
+	"strings"
+)
+
+// suggest returns the name that a mistyped one was probably meant to be, or "".
+func suggest(name string, known []string) string {
+	best, bestDistance := "", 1+max(1, len(name)/4)
+	for _, candidate := range known {
+		if d := distance(normalise(name), normalise(candidate)); d < bestDistance {
+			best, bestDistance = candidate, d
+		}
+	}
+	return best
+}
+
+// normalise takes away how people differ in writing one name: node-id, nodeId and NodeID are node_id.
+func normalise(name string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
+}
+
+// distance counts the edits (one octet changed, added, removed, or two neighbours swapped) that make a into b.
+func distance(a, b string) int {
+	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	var before, previous, current [longest + 1]int
+	for j := range len(b) + 1 {
+		previous[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		current[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := 1
+			if a[i-1] == b[j-1] {
+				change = 0
+			}
+			current[j] = min(previous[j]+1, current[j-1]+1, previous[j-1]+change)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				current[j] = min(current[j], before[j-2]+1)
+			}
+		}
+		before, previous = previous, current
+	}
+	return previous[len(b)]
+}
