@@ -1,0 +1,60 @@
+package dnsserver
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// collector exports what the responders count, summed when it is asked for.
+type collector struct {
+	server                                            *Server
+	queries, truncated, unsent, overflow, open, ended *prometheus.Desc
+}
+
+func newCollector(s *Server) *collector {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("gslb_dns_"+name, help, labels, nil)
+	}
+	return &collector{
+		server:    s,
+		queries:   desc("queries_total", "DNS queries by what became of them.", "status"),
+		truncated: desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
+		unsent:    desc("udp_unsent_total", "Responses that the kernel did not take."),
+		overflow:  desc("udp_overflow_total", "Queries that the kernel dropped because they came faster than they were read."),
+		open:      desc("tcp_connections", "Open TCP connections."),
+		ended:     desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.", "limit"),
+	}
+}
+
+// Describe sends the descriptions of all metrics.
+func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.open, c.ended} {
+		out <- d
+	}
+}
+
+// Collect sends their values.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	counter := func(d *prometheus.Desc, value uint64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
+	}
+	var queries [statuses]uint64
+	var truncated, unsent, lost uint64
+	for _, counts := range c.server.counts {
+		for s := range queries {
+			queries[s] += counts.queries[s].Load()
+		}
+		truncated += counts.truncated.Load()
+		unsent += counts.unsent.Load()
+	}
+	for s, n := range queries {
+		counter(c.queries, n, statusNames[s])
+	}
+	for _, socket := range c.server.sockets {
+		lost += overflow(socket.raw)
+	}
+	counter(c.truncated, truncated)
+	counter(c.unsent, unsent)
+	counter(c.overflow, lost)
+	connections := c.server.tcp.connections
+	out <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(connections.open()))
+	counter(c.ended, connections.evicted.Load(), "total")
+	counter(c.ended, connections.evictedClient.Load(), "client")
+}

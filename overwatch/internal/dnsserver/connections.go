@@ -1,0 +1,152 @@
+package dnsserver
+
+import (
+	"container/list"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Bounds on TCP connections. A connection that is over a bound is let in, at the expense of the one that has waited longest since
+// its last answer (RFC 7766 section 6.2.3): whoever only holds connections, or sends or reads slowly, keeps nobody out.
+const (
+	maxConnections = 4096
+	maxPerClient   = 128 // of one IPv4 address or IPv6 /64
+)
+
+// connections is the open TCP connections.
+type connections struct {
+	limit, perClient int
+
+	mu      sync.Mutex
+	all     *list.List                  // of *connection, the longest waiting first
+	clients map[netip.Prefix]*list.List // the same, by client
+	closing bool
+
+	evicted, evictedClient atomic.Uint64
+}
+
+// connection is one of them.
+type connection struct {
+	net.Conn
+	client netip.Prefix
+	// The places in both lists; nil once it is out of them. Guarded by connections.mu.
+	inAll, inClient *list.Element
+}
+
+func newConnections(limit int) *connections {
+	return &connections{limit: max(limit, 1), perClient: maxPerClient, all: list.New(), clients: make(map[netip.Prefix]*list.List)}
+}
+
+// clientOf is who a connection counts for.
+func clientOf(conn net.Conn) netip.Prefix {
+	address := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("")
+	bits := 32
+	if address.Is6() {
+		bits = 64
+	}
+	return netip.PrefixFrom(address, bits).Masked()
+}
+
+// admit lets a connection in, and others go where that is too many. It returns nil after close.
+func (c *connections) admit(conn net.Conn) *connection {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return nil
+	}
+	one := &connection{Conn: conn, client: clientOf(conn)}
+	own := c.clients[one.client]
+	if own == nil {
+		own = list.New()
+		c.clients[one.client] = own
+	}
+	if own.Len() >= c.perClient {
+		c.evict(own, &c.evictedClient)
+	}
+	if c.all.Len() >= c.limit {
+		c.evict(c.all, &c.evicted)
+	}
+	// Evicting the client's only connection has forgotten its list.
+	c.clients[one.client] = own
+	one.inAll, one.inClient = c.all.PushBack(one), own.PushBack(one)
+	return one
+}
+
+// evict closes the connection of the list that has waited longest.
+func (c *connections) evict(from *list.List, count *atomic.Uint64) {
+	victim := from.Front().Value.(*connection)
+	c.remove(victim)
+	_ = victim.Close()
+	count.Add(1)
+}
+
+// evictOldest makes room when the process is out of file descriptors.
+func (c *connections) evictOldest() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.all.Len() > 0 {
+		c.evict(c.all, &c.evicted)
+	}
+}
+
+// answered says that the connection has just been answered.
+func (c *connections) answered(one *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if one.inAll != nil {
+		c.all.MoveToBack(one.inAll)
+		c.clients[one.client].MoveToBack(one.inClient)
+	}
+}
+
+// leave closes the connection.
+func (c *connections) leave(one *connection) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.remove(one)
+	_ = one.Close()
+}
+
+func (c *connections) remove(one *connection) {
+	if one.inAll == nil {
+		return
+	}
+	c.all.Remove(one.inAll)
+	own := c.clients[one.client]
+	own.Remove(one.inClient)
+	if own.Len() == 0 {
+		delete(c.clients, one.client)
+	}
+	one.inAll, one.inClient = nil, nil
+}
+
+// close ends the waiting of all connections, gives writes the grace time, and lets no further ones in.
+func (c *connections) close(grace time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closing = true
+	for e := c.all.Front(); e != nil; e = e.Next() {
+		one := e.Value.(*connection)
+		_ = one.SetWriteDeadline(time.Now().Add(grace))
+		_ = one.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// await sets the read deadline. It returns false after close, whose deadline then stands.
+func (c *connections) await(one *connection, deadline time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closing {
+		return false
+	}
+	return one.SetReadDeadline(deadline) == nil
+}
+
+func (c *connections) open() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all.Len()
+}

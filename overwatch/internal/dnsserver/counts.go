@@ -1,0 +1,12 @@
+package dnsserver
+
+import "sync/atomic"
+
+// counts is what one responder counts. Nobody else writes it, so that counting costs no core anything of another's; it
+// is summed when somebody looks.
+type counts struct {
+	queries   [statuses]atomic.Uint64
+	truncated atomic.Uint64
+	unsent    atomic.Uint64 // responses that the kernel did not take
+	_         [64]byte      // keeps the next one's off this cache line
+}

@@ -1,0 +1,106 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+
+	"github.com/miekg/dns"
+)
+
+const (
+	// optSize is the length of an OPT record without options: root name, type, class, TTL, data length.
+	optSize = 11
+	// udpSize is the longest message sent and announced over UDP, so that none is fragmented (DNS flag day 2020).
+	udpSize = 1232
+	// minUDPSize is what everybody can take (RFC 6891 section 6.2.3).
+	minUDPSize = dns.MinMsgSize
+	flagDO     = 1 << 15
+
+	clientCookieSize    = 8
+	minServerCookieSize = 8
+	maxServerCookieSize = 32
+)
+
+// edns is what the OPT record of a query says.
+type edns struct {
+	present   bool
+	version   uint8
+	do        bool
+	size      uint16 // of messages that the client can take over UDP
+	nsid      bool   // asks for it
+	keepalive bool   // over TCP
+	cookie    []byte // the client's part; nil for none
+	subnet    []byte // the whole client subnet option, correct; nil for none
+}
+
+// read reads an OPT record from its type on; it must be there whole. It returns false where that is a format error.
+// Options of other versions are not looked at, since nobody knows what they mean.
+func (e *edns) read(record []byte, subnets, tcp bool) bool {
+	e.present = true
+	e.size = binary.BigEndian.Uint16(record[2:])
+	e.version = record[5]
+	e.do = binary.BigEndian.Uint16(record[6:])&flagDO != 0
+	if e.version != 0 {
+		return true
+	}
+	for options := record[optSize-1:]; len(options) > 0; {
+		if len(options) < 4 {
+			return false
+		}
+		code, length := binary.BigEndian.Uint16(options), int(binary.BigEndian.Uint16(options[2:]))
+		if options = options[4:]; length > len(options) {
+			return false
+		}
+		if !e.option(code, options[:length:length], subnets, tcp) {
+			return false
+		}
+		options = options[length:]
+	}
+	return true
+}
+
+// option notes an option; unknown ones are ignored (RFC 6891 section 6.1.2), and so is all but the first of a kind.
+func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
+	switch code {
+	case dns.EDNS0NSID:
+		e.nsid = true
+	case dns.EDNS0TCPKEEPALIVE:
+		e.keepalive = tcp // RFC 7828 section 3.2.1: ignored over UDP
+	case dns.EDNS0COOKIE:
+		server := len(value) - clientCookieSize
+		if server != 0 && (server < minServerCookieSize || server > maxServerCookieSize) {
+			return false // RFC 7873 section 5.2.2
+		}
+		if e.cookie == nil {
+			e.cookie = value[:clientCookieSize]
+		}
+	case dns.EDNS0SUBNET:
+		if subnets && e.subnet == nil {
+			e.subnet = value
+			return correctSubnet(value)
+		}
+	}
+	return true
+}
+
+// correctSubnet says whether a client subnet option is as a query may have it (RFC 7871 section 7.1.2): a known family,
+// scope 0, just as many octets of address as the source prefix needs, and no bits beyond it.
+func correctSubnet(value []byte) bool {
+	if len(value) < 4 {
+		return false
+	}
+	var longest int
+	switch binary.BigEndian.Uint16(value) {
+	case 0: // "no family", with no address
+	case 1:
+		longest = 32
+	case 2:
+		longest = 128
+	default:
+		return false
+	}
+	source, address := int(value[2]), value[4:]
+	if source > longest || value[3] != 0 || len(address) != (source+7)/8 {
+		return false
+	}
+	return source%8 == 0 || address[len(address)-1]<<(source%8) == 0
+}

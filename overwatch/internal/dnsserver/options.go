@@ -1,0 +1,44 @@
+package dnsserver
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// Options is what a Server needs.
+type Options struct {
+	// Listen is the addresses to serve on, each "address:port"; without an address, all of both families. Port 0 takes
+	// any that is free.
+	Listen []string
+	// View returns the view to answer from. It is called once per query from many goroutines and must not block.
+	View func() *zone.View
+	// NSID is told to who asks for it (RFC 5001); empty for nobody. At most MaxNSID octets.
+	NSID string
+	// ClientSubnet makes EDNS client subnet options understood (RFC 7871); otherwise they are ignored.
+	ClientSubnet bool
+	// Now is the clock for cookies; nil means time.Now.
+	Now        func() time.Time
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}
+
+// MaxNSID is how long a name server identifier may be, so that a response always has room for it.
+const MaxNSID = 64
+
+func (o *Options) complete() error {
+	if len(o.Listen) == 0 {
+		return fmt.Errorf("%s: no address to serve DNS on; write one such as \":53\"", listenKey)
+	}
+	if len(o.NSID) > MaxNSID {
+		return fmt.Errorf("name server identifier %q: at most %d octets", o.NSID, MaxNSID)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return nil
+}

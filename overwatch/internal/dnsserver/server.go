@@ -1,0 +1,147 @@
+package dnsserver
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
+
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// Server answers DNS queries on UDP and TCP.
+type Server struct {
+	log       zerolog.Logger
+	addresses []netip.AddrPort
+	listeners []net.Listener
+	sockets   []*udpSocket
+	tcp       *tcpServer
+	counts    []*counts // one per responder
+}
+
+// New opens the sockets. Queries wait in them until Run.
+func New(o Options) (*Server, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	s := &Server{log: o.Logger}
+	b := behaviour{
+		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet,
+		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now,
+	}
+	if _, err := rand.Read(b.secret[:]); err != nil {
+		return nil, fmt.Errorf("making the secret of DNS cookies: %w", err)
+	}
+	s.tcp = &tcpServer{
+		// Half of the descriptors, at most: a flood of connections leaves the other half to everything else.
+		connections: newConnections(min(maxConnections, descriptors()/2)),
+		responder:   s.responder(b),
+	}
+	if err := s.open(o.Listen, b); err != nil {
+		s.Close()
+		return nil, err
+	}
+	if err := o.Registerer.Register(newCollector(s)); err != nil {
+		s.Close()
+		return nil, fmt.Errorf("registering the metrics of the DNS server: %w", err)
+	}
+	return s, nil
+}
+
+// responder makes one with turns and counts of its own.
+func (s *Server) responder(b behaviour) *responder {
+	var seed [16]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	r := &responder{
+		behaviour: b,
+		turns:     zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:])),
+		counts:    new(counts),
+	}
+	s.counts = append(s.counts, r.counts)
+	return r
+}
+
+// open binds every address.
+func (s *Server) open(listen []string, b behaviour) error {
+	addresses, err := expand(listen)
+	if err != nil {
+		return err
+	}
+	for _, at := range addresses {
+		tcp, udp, err := bind(at.AddrPort, runtime.GOMAXPROCS(0))
+		if at.optional && (errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)) {
+			s.log.Info().Msg("this machine has no IPv6: serving DNS over IPv4 only")
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		s.listeners = append(s.listeners, tcp)
+		s.addresses = append(s.addresses, tcp.Addr().(*net.TCPAddr).AddrPort())
+		for _, conn := range udp {
+			socket, err := newUDPSocket(conn, s.responder(b))
+			if err != nil {
+				closeAll(nil, udp)
+				return err
+			}
+			s.sockets = append(s.sockets, socket)
+		}
+	}
+	return nil
+}
+
+// Close closes the sockets of a server that will not Run.
+func (s *Server) Close() {
+	for _, listener := range s.listeners {
+		_ = listener.Close()
+	}
+	for _, socket := range s.sockets {
+		_ = socket.conn.Close()
+	}
+}
+
+// Addrs is the addresses that are served, over both UDP and TCP.
+func (s *Server) Addrs() []netip.AddrPort { return s.addresses }
+
+// QueriesTotal is how many queries have come in since the start.
+func (s *Server) QueriesTotal() (total uint64) {
+	for _, counts := range s.counts {
+		for i := range counts.queries {
+			total += counts.queries[i].Load()
+		}
+	}
+	return total
+}
+
+// Run answers until ctx ends, then what has arrived by then, and closes the sockets. It returns nil unless a socket
+// fails for good.
+func (s *Server) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, socket := range s.sockets {
+		group.Go(socket.serve)
+	}
+	for _, listener := range s.listeners {
+		group.Go(func() error { return s.tcp.serve(listener) })
+	}
+	group.Go(func() error {
+		<-ctx.Done()
+		for _, listener := range s.listeners {
+			_ = listener.Close()
+		}
+		s.tcp.connections.close(stopGrace)
+		for _, socket := range s.sockets {
+			socket.stop()
+		}
+		return nil
+	})
+	return group.Wait()
+}

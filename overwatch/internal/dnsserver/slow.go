@@ -1,0 +1,145 @@
+package dnsserver
+
+import (
+	"encoding/hex"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// response is an answer before it is packed.
+type response struct {
+	status     status
+	rcode      int // with the extended bits
+	flags      uint16
+	extended   uint16          // error code, 0 for none
+	resolution zone.Resolution // the records, if any
+}
+
+// failure is a response without records.
+func failure(rcode int, s status) response {
+	return response{status: s, rcode: rcode, extended: extendedError(rcode)}
+}
+
+// slow answers any message, in as many words as it takes. It returns nil for those that get no answer.
+func (r *responder) slow(query, out []byte) ([]byte, status) {
+	if len(query) < headerSize || header(query).flags()&flagResponse != 0 {
+		// Too short to tell whom to answer what; or a response, and answering those is how loops begin.
+		return nil, dropped
+	}
+	if header(query).opcode() != dns.OpcodeQuery {
+		// What follows the header means something else for other opcodes, so nothing of it is repeated.
+		msg := append(out[:0], query[:headerSize]...)
+		header(msg).reply(dns.RcodeNotImplemented, 0, 0, 0, 0, 0)
+		return msg, notImp
+	}
+	resp := r.consider(query)
+	msg, err := r.pack(query, out, resp)
+	if err != nil {
+		// Records that cannot be packed are a fault of ours.
+		resp = failure(dns.RcodeServerFailure, servFail)
+		if msg, err = r.pack(query, out, resp); err != nil {
+			return nil, dropped
+		}
+	}
+	return msg, resp.status
+}
+
+// consider finds what a query gets.
+func (r *responder) consider(query []byte) response {
+	q := &r.request
+	rcode := q.read(query, r.subnets)
+	switch {
+	case rcode != dns.RcodeSuccess:
+		return failure(rcode, formErr)
+	case q.edns.present && q.edns.version != 0:
+		return failure(dns.RcodeBadVers, badVers)
+	case q.end == headerSize: // only a cookie is asked for
+		return failure(dns.RcodeSuccess, success)
+	case q.class != dns.ClassINET:
+		return failure(dns.RcodeRefused, refused)
+	}
+	switch q.question.Type {
+	case 0, dns.TypeOPT, dns.TypeNXNAME, dns.TypeTSIG: // not to be asked for (RFC 6895 section 3.1, RFC 9824 section 3.5)
+		return failure(dns.RcodeFormatError, formErr)
+	case dns.TypeAXFR, dns.TypeIXFR: // no transfers
+		resp := failure(dns.RcodeRefused, refused)
+		resp.extended = dns.ExtendedErrorCodeProhibited
+		return resp
+	case dns.TypeTKEY, dns.TypeMAILA, dns.TypeMAILB:
+		return failure(dns.RcodeNotImplemented, notImp)
+	}
+	name, _, err := dns.UnpackDomainName(query, headerSize)
+	if err != nil {
+		return failure(dns.RcodeFormatError, formErr)
+	}
+	resolution := r.view().Resolve(name, q.question.Type, r.turns)
+	rcode, s := outcome(resolution.Kind)
+	return response{s, rcode, authoritative(rcode), extendedError(rcode), resolution}
+}
+
+// pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, and an OPT record
+// if the query had one.
+func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
+	msg := append(out[:0], query[:r.request.end]...)
+	questions := uint16(0)
+	if r.request.end > headerSize {
+		questions = 1
+	}
+	var opt []byte
+	if r.request.edns.present {
+		var err error
+		if opt, err = r.opt(resp.rcode, resp.extended); err != nil {
+			return nil, err
+		}
+	}
+	answers, authority := len(resp.resolution.Answer), len(resp.resolution.Authority)
+	if answers+authority > 0 {
+		full, err := resp.resolution.AppendTo(msg)
+		if err != nil {
+			return nil, err
+		}
+		if len(full)+len(opt) <= r.limit(out) {
+			msg = full
+		} else {
+			answers, authority = 0, 0
+			resp.flags |= flagTruncated
+		}
+	}
+	additional := uint16(0)
+	if opt != nil {
+		additional = 1
+		msg = append(msg, opt...)
+	}
+	header(msg).reply(resp.rcode, resp.flags, questions, uint16(answers), uint16(authority), additional)
+	return msg, nil
+}
+
+// opt is the OPT record of the response.
+func (r *responder) opt(rcode int, extended uint16) ([]byte, error) {
+	e := &r.request.edns
+	record := &dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT}}
+	record.SetUDPSize(udpSize)
+	record.SetExtendedRcode(uint16(rcode))
+	record.SetDo(e.do)
+	if e.nsid && len(r.nsid) > 0 {
+		record.Option = append(record.Option, &dns.EDNS0_NSID{Code: dns.EDNS0NSID, Nsid: hex.EncodeToString(r.nsid)})
+	}
+	if e.subnet != nil {
+		record.Option = append(record.Option, &dns.EDNS0_LOCAL{Code: dns.EDNS0SUBNET, Data: e.subnet})
+	}
+	if e.cookie != nil {
+		both := serverCookie(append([]byte(nil), e.cookie...), &r.secret, e.cookie, r.request.from, uint32(r.now().Unix()))
+		record.Option = append(record.Option, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: hex.EncodeToString(both)})
+	}
+	if e.keepalive {
+		record.Option = append(record.Option, &dns.EDNS0_TCP_KEEPALIVE{Code: dns.EDNS0TCPKEEPALIVE, Timeout: r.keepalive})
+	}
+	if extended != 0 {
+		record.Option = append(record.Option, &dns.EDNS0_EDE{InfoCode: extended})
+	}
+	packed := make([]byte, dns.Len(record)+1)
+	end, err := dns.PackRR(record, packed, 0, nil, false)
+	return packed[:end], err
+}

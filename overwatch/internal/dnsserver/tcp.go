@@ -1,0 +1,150 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// idleTimeout is how long a connection may take to send its next whole query. It is announced by the keepalive
+	// option (RFC 7828).
+	idleTimeout = 10 * time.Second
+	// writeTimeout is how long a client may take to accept a batch of responses.
+	writeTimeout = 5 * time.Second
+	// stopGrace is how long it may still take when the server stops.
+	stopGrace = time.Second
+	// pending is how many octets of responses are gathered before they are written: what a client that does not read
+	// costs, besides sendBuffer in the kernel.
+	pending    = 16 << 10
+	sendBuffer = 64 << 10
+	// readRoom is the room for queries at first; it grows only as octets arrive, whatever length they announce.
+	readRoom   = 1 << 10
+	maxMessage = 1<<16 - 1
+	// acceptPause is the wait after an error of accept, such as too many open files.
+	acceptPause = 20 * time.Millisecond
+)
+
+// tcpServer answers over TCP: queries may be pipelined, and are answered in the order in which they come.
+type tcpServer struct {
+	connections *connections
+	running     sync.WaitGroup
+
+	mu        sync.Mutex // one query at a time: an answer takes microseconds and waits for nothing
+	responder *responder
+	scratch   [maxMessage]byte
+}
+
+// serve accepts connections until the listener is closed, then waits for those that are being answered.
+func (t *tcpServer) serve(listener net.Listener) error {
+	defer t.running.Wait()
+	for {
+		conn, err := listener.Accept()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return nil
+		case err != nil:
+			if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+				t.connections.evictOldest()
+			}
+			time.Sleep(acceptPause)
+			continue
+		}
+		one := t.connections.admit(conn)
+		if one == nil {
+			_ = conn.Close()
+			continue
+		}
+		t.running.Go(func() {
+			defer t.connections.leave(one)
+			t.converse(one)
+		})
+	}
+}
+
+// converse answers one connection's queries until it ends, is too slow or talks nonsense.
+func (t *tcpServer) converse(one *connection) {
+	if tcp, ok := one.Conn.(*net.TCPConn); ok {
+		_ = tcp.SetWriteBuffer(sendBuffer)
+	}
+	from := one.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
+	input := make([]byte, 0, readRoom)
+	var output []byte
+	for {
+		var ok bool
+		if input, ok = t.read(one, input); !ok {
+			return
+		}
+		for ok && len(input) >= 2 {
+			length := int(binary.BigEndian.Uint16(input))
+			if length < headerSize {
+				return
+			}
+			if len(input) < 2+length {
+				break
+			}
+			output = t.answer(output, input[2:2+length], from.WithZone(""))
+			input = input[2+length:]
+			if len(output) >= pending {
+				output, ok = t.write(one, output)
+			}
+		}
+		if output, ok = t.write(one, output); !ok {
+			return
+		}
+	}
+}
+
+// read reads until input has a whole message.
+func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
+	// What is left moves to a buffer that is no larger than it needs to be.
+	input = append(make([]byte, 0, max(readRoom, len(input))), input...)
+	if !t.connections.await(one, time.Now().Add(idleTimeout)) {
+		return nil, false
+	}
+	for len(input) < 2 || len(input) < 2+int(binary.BigEndian.Uint16(input)) {
+		if len(input) >= 2 && binary.BigEndian.Uint16(input) < headerSize {
+			return nil, false
+		}
+		if len(input) == cap(input) {
+			input = append(make([]byte, 0, 2*cap(input)), input...)
+		}
+		n, err := one.Read(input[len(input):cap(input)])
+		if n == 0 && err != nil {
+			return nil, false
+		}
+		input = input[:len(input)+n]
+	}
+	return input, true
+}
+
+// answer appends the response to a query, with its length in front.
+func (t *tcpServer) answer(output, query []byte, from netip.Addr) []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	msg := t.responder.respond(query, from, true, t.scratch[:0])
+	if msg == nil {
+		return output
+	}
+	return append(binary.BigEndian.AppendUint16(output, uint16(len(msg))), msg...)
+}
+
+// write sends the responses and returns the buffer, emptied, unless it has grown large.
+func (t *tcpServer) write(one *connection, output []byte) ([]byte, bool) {
+	if len(output) == 0 {
+		return output, true
+	}
+	_ = one.SetWriteDeadline(time.Now().Add(writeTimeout))
+	if _, err := one.Write(output); err != nil {
+		return nil, false
+	}
+	t.connections.answered(one)
+	if cap(output) > readRoom {
+		return nil, true
+	}
+	return output[:0], true
+}

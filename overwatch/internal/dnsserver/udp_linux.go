@@ -1,0 +1,188 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// batch is how many messages are read or sent with one system call at most.
+	batch = 32
+	// receiveSize is the room for a query; what is longer is cut off and therefore a format error.
+	receiveSize = 2048
+	// controlSize is the room for what the kernel tells of a query: IPV6_PKTINFO is the largest, at 36 octets.
+	controlSize = 64
+	// pause is how long a socket rests after an error of the kernel's, so that a lasting one does not take a whole core.
+	pause = 10 * time.Millisecond
+	// maxDrain bounds how many batches are answered after the stop: what had arrived before.
+	maxDrain = 1024
+)
+
+// udpSocket answers what arrives on one socket, several messages per system call in both directions, waiting in the runtime's poller.
+type udpSocket struct {
+	conn      *net.UDPConn
+	raw       syscall.RawConn
+	responder *responder
+	exchange  func(fd uintptr) bool // answerBatch, made a value once
+	err       syscall.Errno         // of the last receive
+
+	in, out       [batch]unix.Mmsghdr
+	query, reply  [batch]unix.Iovec
+	from          [batch][unix.SizeofSockaddrInet6]byte
+	control       [batch][controlSize]byte
+	queryOctets   [batch][receiveSize]byte
+	replyOctets   [batch][udpSize]byte
+	tellsReceiver bool // the kernel says to which address queries were sent
+}
+
+func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	s := &udpSocket{conn: conn, raw: raw, responder: r}
+	s.exchange = s.answerBatch
+	s.tellsReceiver = conn.LocalAddr().(*net.UDPAddr).AddrPort().Addr().IsUnspecified()
+	for i := range batch {
+		s.query[i].Base = &s.queryOctets[i][0]
+		s.query[i].SetLen(receiveSize)
+		s.reply[i].Base = &s.replyOctets[i][0]
+		s.in[i].Hdr = unix.Msghdr{Name: &s.from[i][0], Namelen: unix.SizeofSockaddrInet6, Iov: &s.query[i]}
+		s.in[i].Hdr.SetIovlen(1)
+		s.out[i].Hdr.Iov = &s.reply[i]
+		s.out[i].Hdr.SetIovlen(1)
+		if s.tellsReceiver {
+			s.in[i].Hdr.Control = &s.control[i][0]
+			s.in[i].Hdr.SetControllen(controlSize)
+		}
+	}
+	return s, nil
+}
+
+// serve answers until stop is called, then what has arrived by then, and closes the socket.
+func (s *udpSocket) serve() error {
+	defer s.conn.Close()
+	for {
+		switch err := s.raw.Read(s.exchange); {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			return s.drain()
+		case err != nil:
+			return fmt.Errorf("receiving DNS queries on %s: %w", s.conn.LocalAddr(), err)
+		case s.err != 0:
+			time.Sleep(pause)
+		}
+	}
+}
+
+// stop makes serve return. It does not wait.
+func (s *udpSocket) stop() {
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+func (s *udpSocket) drain() error {
+	return s.raw.Control(func(fd uintptr) {
+		for range maxDrain {
+			if !s.answerBatch(fd) || s.err != 0 {
+				return
+			}
+		}
+	})
+}
+
+// answerBatch receives what is there and answers it. It returns false if nothing is.
+func (s *udpSocket) answerBatch(fd uintptr) bool {
+	n, errno := receive(fd, s.in[:])
+	s.err = 0
+	switch errno {
+	case 0:
+	case unix.EAGAIN:
+		return false
+	case unix.EINTR:
+		return true
+	default:
+		s.err = errno
+		return true
+	}
+	replies := 0
+	for i := range n {
+		if s.answer(i, replies) {
+			replies++
+		}
+		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
+		if s.tellsReceiver {
+			s.in[i].Hdr.SetControllen(controlSize)
+		}
+	}
+	s.send(fd, s.out[:replies])
+	return true
+}
+
+// answer writes the reply to query i as reply o. It returns false if there is none.
+func (s *udpSocket) answer(i, o int) bool {
+	in, out := &s.in[i], &s.out[o]
+	msg := s.responder.respond(s.queryOctets[i][:in.Len], sender(&s.from[i]), false, s.replyOctets[o][:0])
+	if msg == nil {
+		return false
+	}
+	s.reply[o].SetLen(len(msg))
+	out.Hdr.Name, out.Hdr.Namelen = in.Hdr.Name, in.Hdr.Namelen
+	if s.tellsReceiver {
+		anyInterface(s.control[i][:in.Hdr.Controllen])
+		out.Hdr.Control, out.Hdr.Controllen = in.Hdr.Control, in.Hdr.Controllen
+	}
+	return true
+}
+
+// send sends the replies. One that the kernel refuses is counted and left out, since its client will ask again.
+func (s *udpSocket) send(fd uintptr, replies []unix.Mmsghdr) {
+	for len(replies) > 0 {
+		n, errno := send(fd, replies)
+		switch errno {
+		case 0:
+			replies = replies[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			s.responder.counts.unsent.Add(uint64(len(replies)))
+			return
+		default:
+			s.responder.counts.unsent.Add(1)
+			replies = replies[1:]
+		}
+	}
+}
+
+// sender is the address in a socket address of either family.
+func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
+	if binary.NativeEndian.Uint16(from[:]) == unix.AF_INET {
+		return netip.AddrFrom4([4]byte(from[4:8]))
+	}
+	return netip.AddrFrom16([16]byte(from[8:24]))
+}
+
+// anyInterface clears the interface in the packet information of a query, which then makes the reply come from
+// the address the query was sent to, by whatever route leads back. Link-local addresses mean something on one interface only
+// and keep it.
+func anyInterface(control []byte) {
+	header := unix.CmsgLen(0)
+	if len(control) < header {
+		return
+	}
+	level, kind := binary.NativeEndian.Uint32(control[header-8:]), binary.NativeEndian.Uint32(control[header-4:])
+	info := control[header:]
+	switch {
+	case level == unix.IPPROTO_IP && kind == unix.IP_PKTINFO && len(info) >= unix.SizeofInet4Pktinfo:
+		clear(info[:4])
+	case level == unix.IPPROTO_IPV6 && kind == unix.IPV6_PKTINFO && len(info) >= unix.SizeofInet6Pktinfo:
+		if !netip.AddrFrom16([16]byte(info[:16])).IsLinkLocalUnicast() {
+			clear(info[16:20])
+		}
+	}
+}
