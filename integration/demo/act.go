@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"gslb.internal/integration/harness"
@@ -44,9 +45,10 @@ func (d *director) killBackend() (incident, error) {
 	return nil, nil
 }
 
-// killAgent kills the first agent that runs. Its backend goes on: that is the point.
+// killAgent kills the last agent that runs: its backend goes on, which is the point, and killBackend starts at the
+// other end.
 func (d *director) killAgent() (incident, error) {
-	for _, r := range d.scene.replicas {
+	for _, r := range slices.Backward(d.scene.replicas) {
 		if r.agent == nil || !r.agent.Running() {
 			continue
 		}

@@ -10,14 +10,20 @@ import (
 const keptIncidents = 4
 
 // bar is the width of the longest bar of shares, in columns.
-const bar = 12
+const bar = 10
+
+// Widths of the columns of answers, so that two names fit an ordinary terminal.
+const (
+	labelWidth = 23
+	shareWidth = bar + 15
+)
 
 // frame draws a view as at most height lines. When they do not fit, the blank lines go first, then hints, then
 // whatever is lowest.
 func frame(v view, height int) []line {
 	blank := line{}
 	sections := [][]line{heading(v), backends(v), answers(v), incidents(v), hints(v)}
-	last := keys(v)
+	last := keys()
 	var all []line
 	for _, s := range sections {
 		all = append(append(all, s...), blank)
@@ -47,8 +53,8 @@ func heading(v view) []line {
 	return []line{
 		append(words(bold, " gslb"), words(plain, " demo, %d overwatch nodes, %d agents, %d backends, running for %s",
 			len(v.nodes), agents, len(v.replicas), v.running.Round(time.Second))...),
-		words(dim, " agents check each %s, %d failures; heartbeat %s, stale after %s; nodes check each %s",
-			t.CheckInterval, t.FailureThreshold, t.Heartbeat, t.StaleThreshold, t.ValidationInterval),
+		words(dim, " checks: agents %s, nodes %s, %d failures; heartbeat %s, stale after %s",
+			t.CheckInterval, t.ValidationInterval, t.FailureThreshold, t.Heartbeat, t.StaleThreshold),
 	}
 }
 
@@ -75,7 +81,7 @@ func agent(r replicaView) line {
 	}
 	heard := "never"
 	if r.heard >= 0 {
-		heard = fmt.Sprintf("%.1f s ago", r.heard.Seconds())
+		heard = fmt.Sprintf("%.1f s", r.heard.Seconds())
 	}
 	if !r.agentUp {
 		return line{pad(r.agent, 10, red), pad("down, "+heard, 13, red)}
@@ -104,15 +110,15 @@ func health(status string, serves bool) style {
 }
 
 func answers(v view) []line {
-	head := line{pad(" CLIENTS GOT, LAST "+window.String(), 28, bold)}
-	now := line{pad("   right now", 28, plain)}
+	head := line{pad(" CLIENTS GOT, LAST "+window.String(), labelWidth, bold)}
+	now := line{pad("   right now", labelWidth, plain)}
 	for _, n := range v.names {
-		head = append(head, pad(strings.SplitN(n.name, ".", 2)[0]+" ("+n.policy+")", 26, bold))
-		now = append(now, pad(strings.Join(n.now, ", "), 26, plain))
+		head = append(head, pad(strings.SplitN(n.name, ".", 2)[0]+" ("+n.policy+")", shareWidth, bold))
+		now = append(now, pad(strings.Join(n.now, ", "), shareWidth, plain))
 	}
 	lines := []line{head, now}
 	for i, r := range v.replicas {
-		l := line{pad(fmt.Sprintf("   %-9s  %s", r.addr, r.name), 28, plain)}
+		l := line{pad(fmt.Sprintf("   %-9s  %s", r.addr, r.name), labelWidth, plain)}
 		for _, n := range v.names {
 			l = append(l, share(n.due[i], n.got[i])...)
 		}
@@ -128,11 +134,12 @@ func share(due, got float64) line {
 	if got == 0 {
 		s = dim
 	}
-	return line{pad(strings.Repeat("█", int(got*bar+0.5)), bar-1, green), pad(text, 14, s)}
+	return line{pad(strings.Repeat("█", int(got*bar+0.5)), bar, green), pad(text, shareWidth-bar-1, s)}
 }
 
 func incidents(v view) []line {
-	lines := []line{words(bold, " WHAT HAPPENED, MEASURED FROM A CLIENT'S SIDE")}
+	head := append(words(bold, " WHAT HAPPENED, AS A CLIENT SAW IT  "), words(yellow, "%s", v.notice)...)
+	lines := []line{head}
 	if len(v.incidents) == 0 {
 		return append(lines, words(dim, "   nothing yet: press k and watch a backend leave the answers"))
 	}
@@ -144,7 +151,7 @@ func incidents(v view) []line {
 		case !i.finding.settled:
 			s = yellow
 		}
-		lines = append(lines, line{{fmt.Sprintf("   %4.0f s  ", i.at.Seconds()), dim}, {clean(i.what) + ": ", bold}, {clean(text), s}})
+		lines = append(lines, line{{fmt.Sprintf(" %4.0fs ", i.at.Seconds()), dim}, {clean(i.what) + ": ", bold}, {clean(text), s}})
 	}
 	return lines
 }
@@ -157,10 +164,10 @@ func hints(v view) []line {
 	return lines
 }
 
-func keys(v view) line {
+func keys() line {
 	l := line{{" ", plain}}
-	for _, k := range [][2]string{{"k", "kill a backend"}, {"a", "kill an agent"}, {"o", "stop a node"}, {"r", "bring back last"}, {"R", "all"}, {"q", "quit"}} {
+	for _, k := range [][2]string{{"k", "kill a backend"}, {"a", "kill an agent"}, {"o", "stop a node"}, {"r", "bring back"}, {"R", "all"}, {"q", "quit"}} {
 		l = append(l, span{k[0], bold}, span{" " + k[1] + "  ", plain})
 	}
-	return append(l, span{clean(v.notice), yellow})
+	return l
 }

@@ -16,7 +16,7 @@ func (s *scene) hints(b harness.Binaries) []string {
 	return []string{
 		fmt.Sprintf("dig @%s -p %d %s +short", first.DNS.Addr(), first.DNS.Port(), appName),
 		fmt.Sprintf("dig @%s -p %d +tcp %s", second.DNS.Addr(), second.DNS.Port(), apiName),
-		fmt.Sprintf("curl http://%s/      # a backend; curl -X POST http://%s/unhealthy", s.replicas[0].At, s.replicas[0].At),
+		fmt.Sprintf("curl -X POST http://%s/unhealthy   # and /healthy", s.replicas[0].At),
 		fmt.Sprintf("curl http://%s/api/v1/overwatch/backends", first.API),
 		control + " backends",
 		control + " agents list",

@@ -99,7 +99,7 @@ func (d *departure) measure() finding {
 		}
 		times.add(n, after)
 	}
-	return times.finding("last answer with it", d.replica.detection(d.scene.cluster.Timing), d.from)
+	return times.finding("last answer", d.replica.detection(d.scene.cluster.Timing), d.from)
 }
 
 // arrival is a backend that serves again.
@@ -127,7 +127,7 @@ func (a *arrival) measure() finding {
 		}
 		times.add(n, after)
 	}
-	return times.finding("first answer with it", a.scene.cluster.Timing.Recovery(), a.from)
+	return times.finding("first answer", a.scene.cluster.Timing.Recovery(), a.from)
 }
 
 // noFailures checks that running nodes gave a good answer to everything they were asked since.
@@ -155,5 +155,5 @@ func (s *scene) running() []*harness.Node {
 }
 
 func seconds(d time.Duration) string {
-	return fmt.Sprintf("%.2f s", d.Seconds())
+	return fmt.Sprintf("%.2fs", d.Seconds())
 }

@@ -39,11 +39,12 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 		if err != nil {
 			return err
 		}
+		say("%s ...", i.what())
 		f, err := settle(ctx, i)
 		if err != nil {
 			return err
 		}
-		say("%s: %s", i.what(), f.text)
+		say("... %s", f.text)
 		if f.broken != nil {
 			broken = append(broken, fmt.Errorf("%s: %w", i.what(), f.broken))
 		}

@@ -40,8 +40,8 @@ func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend,
 // Serving waits until the backend answers requests.
 func (b *Backend) Serving(ctx context.Context) error {
 	return Until(ctx, b.Name+" to serve", func(ctx context.Context) error {
-		if !b.Running() {
-			return fmt.Errorf("%s is not running", b.Name)
+		if err := b.alive(); err != nil {
+			return err
 		}
 		return b.ask(ctx)
 	})

@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"time"
@@ -34,15 +33,6 @@ func (a Answer) Has(addr netip.Addr) bool {
 // Good says whether a client could go on with the answer.
 func (a Answer) Good() bool {
 	return a.Err == nil && a.Rcode == dns.RcodeSuccess && len(a.Addrs) > 0
-}
-
-// Query asks one server for the IPv4 addresses of a name over network, "udp" or "tcp".
-func Query(ctx context.Context, network string, server netip.AddrPort, name string) Answer {
-	client := &dns.Client{Net: network, Timeout: AnswerBound}
-	return ask(func(q *dns.Msg) (*dns.Msg, error) {
-		r, _, err := client.ExchangeContext(ctx, q, server.String())
-		return r, err
-	}, name)
 }
 
 // ask makes a question, has it exchanged and reads the answer.

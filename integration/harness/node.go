@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -79,12 +81,12 @@ func (c *Cluster) overwatchFile(n *Node, name, region string, servers map[string
 		API:     Listener{Enabled: true, Address: n.API.String()},
 	}
 	f.Overwatch.Identity.NodeID, f.Overwatch.Identity.Region = name, region
-	f.Overwatch.AgentTokens = c.Tokens
+	f.Overwatch.AgentTokens = maps.Clone(c.Tokens)
 	f.Overwatch.Gossip.BindAddress, f.Overwatch.Gossip.EncryptionKey = n.Gossip.String(), c.GossipKey
 	v := &f.Overwatch.Validation
 	v.Enabled, v.CheckInterval, v.CheckTimeout = true, t.ValidationInterval, t.ValidationTimeout
 	f.Overwatch.Stale.Threshold, f.Overwatch.Stale.RemoveAfter = t.StaleThreshold, t.RemoveAfter
-	f.Domains = c.domains
+	f.Domains = slices.Clone(c.domains)
 	for _, r := range sortedKeys(servers) {
 		f.Regions = append(f.Regions, Region{Name: r, Servers: servers[r]})
 	}
@@ -102,8 +104,8 @@ func (n *Node) Start() error {
 // Ready waits until the node says that it is: its sockets are open and a first cycle of checks is over.
 func (n *Node) Ready(ctx context.Context) error {
 	return Until(ctx, n.Name+" to be ready", func(ctx context.Context) error {
-		if !n.Running() {
-			return fmt.Errorf("%s is not running", n.Name)
+		if err := n.alive(); err != nil {
+			return err
 		}
 		answer, err := n.Client.Readiness(ctx)
 		if err == nil && !answer.Ready {

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -10,7 +11,11 @@ import (
 // cost of asking.
 const pollEvery = 20 * time.Millisecond
 
-// Until calls cond until it returns nil. When ctx ends first the error names what was awaited and cond's last error.
+// errEnded is a program that runs no more: nothing that is awaited of it will come.
+var errEnded = errors.New("has ended")
+
+// Until calls cond until it returns nil. When ctx ends first, or a program that cond needs has ended, the error names
+// what was awaited and cond's last error.
 func Until(ctx context.Context, what string, cond func(context.Context) error) error {
 	begin := time.Now()
 	tick := time.NewTicker(pollEvery)
@@ -20,9 +25,11 @@ func Until(ctx context.Context, what string, cond func(context.Context) error) e
 		if err == nil {
 			return nil
 		}
+		if ctx.Err() != nil || errors.Is(err, errEnded) {
+			return fmt.Errorf("waited %s for %s: %w", time.Since(begin).Round(time.Millisecond), what, err)
+		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waited %s for %s: %w", time.Since(begin).Round(time.Millisecond), what, err)
 		case <-tick.C:
 		}
 	}

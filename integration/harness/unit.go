@@ -8,6 +8,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Unit is one program of a cluster. It can be ended in several ways and started again as it was.
@@ -22,7 +24,6 @@ type Unit struct {
 
 	mu      sync.Mutex
 	process *process
-	started time.Time
 }
 
 // Start starts the program. It returns as soon as the process exists, which is long before it serves.
@@ -42,7 +43,7 @@ func (u *Unit) Start() error {
 		_ = file.Close() // nothing was written
 		return err
 	}
-	u.process, u.started = p, time.Now()
+	u.process = p
 	u.story.Event("%s started, pid %d", u.Name, p.cmd.Process.Pid)
 	go func() {
 		<-p.done
@@ -52,17 +53,35 @@ func (u *Unit) Start() error {
 	return nil
 }
 
+// alive returns nil while the program runs, and its last words when it has ended.
+func (u *Unit) alive() error {
+	if u.Running() {
+		return nil
+	}
+	words := ""
+	for _, l := range u.Output() {
+		words = l.Text
+	}
+	return fmt.Errorf("%s %w, its last words: %s", u.Name, errEnded, words)
+}
+
 // Running says whether the program was started and has not ended.
 func (u *Unit) Running() bool {
 	p := u.current()
 	return p != nil && p.running()
 }
 
-// Started is when the program was started last, the zero time if never.
-func (u *Unit) Started() time.Time {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.started
+// Signal sends a signal to the program and does not wait for what it does. One that has ended gets none.
+func (u *Unit) Signal(sig syscall.Signal) error {
+	p := u.current()
+	if p == nil {
+		return nil
+	}
+	u.story.Event("%s to %s", unix.SignalName(sig), u.Name)
+	if err := p.signal(sig); err != nil {
+		return fmt.Errorf("%s to %s: %w", unix.SignalName(sig), u.Name, err)
+	}
+	return nil
 }
 
 // Kill ends the program with SIGKILL, as a crash or a lost machine would, and returns when it was sent.
@@ -72,9 +91,8 @@ func (u *Unit) Kill() (time.Time, error) {
 	if p == nil {
 		return at, nil
 	}
-	u.story.Event("kill -9 %s", u.Name)
-	if err := p.signal(syscall.SIGKILL); err != nil {
-		return at, fmt.Errorf("killing %s: %w", u.Name, err)
+	if err := u.Signal(syscall.SIGKILL); err != nil {
+		return at, err
 	}
 	if !p.endWithin(killBound) {
 		return at, fmt.Errorf("%s is still there %s after SIGKILL", u.Name, killBound)
@@ -89,9 +107,8 @@ func (u *Unit) Stop() error {
 	if p == nil || !p.running() {
 		return nil
 	}
-	u.story.Event("SIGTERM %s", u.Name)
-	if err := p.signal(syscall.SIGTERM); err != nil {
-		return fmt.Errorf("stopping %s: %w", u.Name, err)
+	if err := u.Signal(syscall.SIGTERM); err != nil {
+		return err
 	}
 	if p.endWithin(StopBound) {
 		return nil

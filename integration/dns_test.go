@@ -1,0 +1,118 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// What a resolver may ask of a node and what it must get, over both transports. The finer points are package
+// dnsserver's own tests; this is that the shipped program is wired to it.
+func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
+	s := startSite(t, 1, 2)
+	cases := []struct {
+		promise string
+		name    string
+		qtype   uint16
+		rcode   int
+		answer  string // "type count"; empty: none
+		soa     bool   // in the authority section
+	}{
+		{"a steered name has one of its addresses", appName, dns.TypeA, dns.RcodeSuccess, "A 1", false},
+		{"names have no case", "APP.Test.gSLB.test", dns.TypeA, dns.RcodeSuccess, "A 1", false},
+		{"no IPv6 backend is NODATA", appName, dns.TypeAAAA, dns.RcodeSuccess, "", true},
+		{"an unknown name is NXDOMAIN", "nothing.test.gslb.test", dns.TypeA, dns.RcodeNameError, "", true},
+		{"the apex has a SOA", "test.gslb.test", dns.TypeSOA, dns.RcodeSuccess, "SOA 1", false},
+		{"the apex has name servers", "test.gslb.test", dns.TypeNS, dns.RcodeSuccess, "NS 1", false},
+		{"a name of nobody here is refused", "example.com", dns.TypeA, dns.RcodeRefused, "", false},
+	}
+	for _, c := range cases {
+		for _, network := range []string{"udp", "tcp"} {
+			t.Run(c.promise+" over "+network, func(t *testing.T) {
+				r := exchange(t, network, s.nodes[0], c.name, c.qtype)
+				if r.Rcode != c.rcode {
+					t.Errorf("answered %s, want %s", dns.RcodeToString[r.Rcode], dns.RcodeToString[c.rcode])
+				}
+				if got := sections(r.Answer); got != c.answer {
+					t.Errorf("answer section %q, want %q", got, c.answer)
+				}
+				if got := strings.HasPrefix(sections(r.Ns), "SOA"); got != c.soa {
+					t.Errorf("SOA in the authority section: %t, want %t", got, c.soa)
+				}
+				if want := r.Rcode != dns.RcodeRefused; r.Authoritative != want {
+					t.Errorf("authoritative: %t, want %t", r.Authoritative, want)
+				}
+				if r.Question[0].Name != c.name+"." {
+					t.Errorf("the question came back as %q", r.Question[0].Name)
+				}
+			})
+		}
+	}
+}
+
+// When no backend may serve, the answer is an error, so that resolvers try the next name server, and never NXDOMAIN.
+func TestDNS_NoBackendLeftIsServfailAndHealsByItself(t *testing.T) {
+	s := startSite(t, 1, 1)
+	n, b := s.nodes[0], s.backends[0]
+	killed, err := b.Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
+	if r := exchange(t, "udp", n, appName, dns.TypeA); r.Rcode != dns.RcodeServerFailure {
+		t.Errorf("answered %s, want SERVFAIL", dns.RcodeToString[r.Rcode])
+	}
+	start(t, b)
+	until(t, startBound, "the backend", b.Serving)
+	s.answered(t, n, b.At.Addr(), time.Now(), s.Timing.Recovery())
+}
+
+// Weights are kept exactly, not only in the long run: after any number of answers each backend is within one answer of
+// its due share, so between any two moments within two.
+func TestDNS_WeightsAreExact(t *testing.T) {
+	s := newSite(t, 1, 3)
+	tenths := []int{5, 3, 2}
+	for i, a := range s.agents {
+		a.File.Agent.Backends[0].Weight = 100 * tenths[i]
+	}
+	n := s.nodes[0]
+	n.File.Domains[0].RoutingAlgorithm = "weighted"
+	s.startAll(t)
+	var tally harness.Tally
+	until(t, 10*time.Second, "some answers", func(context.Context) error {
+		if tally = s.watch.Tally(n, appName, s.began); tally.Asked < 200 {
+			return fmt.Errorf("%d so far", tally.Asked)
+		}
+		return nil
+	})
+	for i, b := range s.backends {
+		due, got := tally.Asked*tenths[i]/10, tally.Got[b.At.Addr()]
+		if got < due-2 || got > due+2 {
+			t.Errorf("%s was answered %d times of %d, due are %d", b.At.Addr(), got, tally.Asked, due)
+		}
+	}
+}
+
+func exchange(t *testing.T, network string, n *harness.Node, name string, qtype uint16) *dns.Msg {
+	t.Helper()
+	client := &dns.Client{Net: network, Timeout: 2 * time.Second}
+	r, _, err := client.ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(name+".", qtype), n.DNS.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// sections puts the types of some records into words, as "A 2".
+func sections(records []dns.RR) string {
+	if len(records) == 0 {
+		return ""
+	}
+	return dns.TypeToString[records[0].Header().Rrtype] + " " + string(rune('0'+len(records)))
+}

@@ -1,0 +1,138 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// What is thrown at the gossip port, over TCP and UDP each, and what it may do.
+const (
+	floodSize   = 24 << 20 // bytes
+	floodBound  = 30 * time.Second
+	floodMemory = 64 << 20              // that the node may grow by
+	floodP99    = 20 * time.Millisecond // of DNS answers during the flood, on a machine that also makes the flood
+)
+
+// Garbage on the gossip port, over TCP and UDP, is dropped and counted: DNS, agents and memory do not notice (rows 18
+// and 19 of the fault matrix).
+func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	before := memory(t, n.Path)
+
+	begin := time.Now()
+	for _, network := range []string{"tcp", "udp"} {
+		sent, conns := flood(t, network, n.Gossip)
+		t.Logf("%s: %d MiB in %d connections or packets after %s", network, sent>>20, conns, time.Since(begin).Round(time.Millisecond))
+	}
+	idle := idleStreams(t, n.Gossip, 300)
+
+	for i, b := range s.backends {
+		s.status(t, n, b, 5*time.Second, func(v api.Backend) error {
+			if v.AgentLastSeen == nil || time.Since(*v.AgentLastSeen) > 2*s.Timing.Heartbeat {
+				return errors.New(s.agents[i].Name + " is not heard")
+			}
+			return wantStatus(v, api.EffectiveHealthy, true)
+		})
+	}
+	grown := memory(t, n.Path) - before
+	t.Logf("memory grew by %d KiB, %d idle connections were refused or open", grown>>10, idle)
+	if grown > floodMemory {
+		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
+	}
+	var times []time.Duration
+	for _, a := range s.watch.Since(n, appName, begin) {
+		times = append(times, a.Took)
+	}
+	slices.Sort(times)
+	p99 := times[len(times)*99/100]
+	t.Logf("%d lookups meanwhile, p99 %s, slowest %s", len(times), p99, times[len(times)-1])
+	if p99 > floodP99 {
+		t.Errorf("p99 of DNS answers was %s, allowed are %s", p99, floodP99)
+	}
+	s.noFailures(t, n, s.began)
+	dropped := 0.0
+	for _, reason := range []string{"size", "label", "cipher", "key", "malformed", "incomplete"} {
+		dropped += metric(t, n, `gslb_gossip_dropped_total{reason="`+reason+`"}`)
+	}
+	if dropped == 0 {
+		t.Error("the node does not count what it drops")
+	}
+}
+
+// flood sends random bytes until floodSize of them left, in connections or packets of random length, half of which
+// begin like a frame of ours. It returns how many bytes and how many connections or packets it was.
+func flood(t *testing.T, network string, to netip.AddrPort) (sent int64, conns int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), floodBound)
+	defer cancel()
+	random := rand.NewChaCha8([32]byte{1})
+	var packets net.Conn
+	for ; sent < floodSize && ctx.Err() == nil; conns++ {
+		size := 1 + rand.IntN(1400)
+		if network == "tcp" {
+			size = 1 + rand.IntN(256<<10)
+		}
+		garbage := make([]byte, size)
+		random.Read(garbage)
+		if conns%2 == 0 {
+			copy(garbage, "\xf4\x06gslb/1\x01")
+		}
+		if packets == nil {
+			c, err := stranger(network, conns).DialContext(ctx, network, to.String())
+			if err != nil {
+				continue // refused at the limit, which is a way of dropping
+			}
+			packets = c
+		}
+		packets.SetWriteDeadline(time.Now().Add(time.Second))
+		written, err := packets.Write(garbage)
+		sent += int64(written)
+		if network == "tcp" || err != nil {
+			packets.Close()
+			packets = nil
+		}
+	}
+	if packets != nil {
+		packets.Close()
+	}
+	if sent < floodSize && network == "udp" {
+		t.Errorf("%s: only %d bytes could be sent within %s", network, sent, floodBound)
+	}
+	return sent, conns
+}
+
+// idleStreams opens connections that say nothing and leaves them to the test's end. It returns how many were accepted.
+func idleStreams(t *testing.T, to netip.AddrPort, count int) int {
+	t.Helper()
+	var open atomic.Int32
+	for i := range count {
+		c, err := stranger("tcp", i).DialContext(t.Context(), "tcp", to.String())
+		if err != nil {
+			continue
+		}
+		open.Add(1)
+		t.Cleanup(func() { c.Close() })
+	}
+	return int(open.Load())
+}
+
+// stranger dials from one of some loopback addresses that are not the agents': what is limited per address is the
+// stranger's share, not theirs.
+func stranger(network string, i int) *net.Dialer {
+	from := net.IPv4(127, 66, 0, byte(1+i%60))
+	d := &net.Dialer{Timeout: time.Second, LocalAddr: &net.TCPAddr{IP: from}}
+	if network == "udp" {
+		d.LocalAddr = &net.UDPAddr{IP: from}
+	}
+	return d
+}

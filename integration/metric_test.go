@@ -1,0 +1,81 @@
+package integration_test
+
+import (
+	"bufio"
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// metric reads one sample of a node's metrics. One that is not there fails the test: a counter that only appears with
+// its first event cannot be alerted on.
+func metric(t *testing.T, n *harness.Node, name string) float64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Prom.String()+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
+			v, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Fatalf("%s has no metric %s", n.Name, name)
+	return 0
+}
+
+// memory is how much of a program is in memory, in bytes. The program is found by its configuration file.
+func memory(t *testing.T, configPath string) int64 {
+	t.Helper()
+	dir := processOf(t, configPath)
+	status, err := os.ReadFile(filepath.Join(dir, "status"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
+			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	t.Fatalf("%s/status has no VmRSS", dir)
+	return 0
+}
+
+// processOf finds the /proc directory of the program that was started with a configuration file.
+func processOf(t *testing.T, configPath string) string {
+	t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range all {
+		if cmdline, err := os.ReadFile(path); err == nil && strings.Contains(string(cmdline), "\x00"+configPath+"\x00") {
+			return filepath.Dir(path)
+		}
+	}
+	t.Fatalf("no process was started with %s", configPath)
+	return ""
+}

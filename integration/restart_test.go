@@ -1,0 +1,150 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"syscall"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// The promises about restarts (rows 1 and 10 of the fault matrix), and what an agent's backoff may add.
+const (
+	dnsBackBound    = time.Second
+	agentBackBound  = 3 * time.Second
+	reconnectBound  = 20 * time.Second
+	staleResolution = 200 * time.Millisecond // of asking the API
+)
+
+// An overwatch node that crashed answers within a second as before, and every agent finds it again by itself, with the
+// pin it had.
+func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T) {
+	s := startSite(t, 2, 2)
+	n, other := s.nodes[0], s.nodes[1]
+	before := s.pins(t, n)
+
+	if _, err := n.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	down := time.Now()
+	start(t, n)
+	until(t, startBound, n.Name+" to answer again", func(context.Context) error {
+		for _, a := range s.watch.Since(n, appName, down) {
+			if a.Good() {
+				if took := a.At.Sub(down); took > dnsBackBound {
+					t.Errorf("%s answered %s after its start, allowed are %s", n.Name, took, dnsBackBound)
+				}
+				return nil
+			}
+		}
+		return errors.New("no good answer")
+	})
+	s.ready(t, n)
+	for i, b := range s.backends {
+		v := s.status(t, n, b, reconnectBound, func(v api.Backend) error {
+			if v.AgentLastSeen == nil || !v.AgentLastSeen.After(down) {
+				return fmt.Errorf("%s was not heard since the restart", s.agents[i].Name)
+			}
+			return wantStatus(v, api.EffectiveHealthy, true)
+		})
+		t.Logf("%s heard %s after the start", v.AgentID, v.AgentLastSeen.Sub(down).Round(time.Millisecond))
+	}
+	if after := s.pins(t, n); !maps.Equal(before, after) {
+		t.Errorf("pins before the crash %v, after it %v", before, after)
+	}
+	s.noFailures(t, other, s.began)
+}
+
+// Without its agent a backend is stale, and the node's own checks keep it in the answers: losing an agent changes no
+// answer by itself (I7). The agent comes back with the pin it had.
+func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
+	s := startSite(t, 2, 2)
+	agent, b := s.agents[0], s.backends[0]
+	before := s.pins(t, s.nodes[0])
+
+	killed, err := agent.Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range s.nodes {
+		s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+		t.Logf("%s calls it stale %s after kill -9", n.Name, time.Since(killed).Round(time.Millisecond))
+		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
+	}
+
+	start(t, agent)
+	for _, n := range s.nodes {
+		s.status(t, n, b, agentBackBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+		s.noFailures(t, n, s.began)
+	}
+	if after := s.pins(t, s.nodes[0]); !maps.Equal(before, after) {
+		t.Errorf("pins before the crash %v, after it %v", before, after)
+	}
+}
+
+// When the backend dies while its agent is gone, the node's own checks alone take it out.
+func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n, b := s.nodes[0], s.backends[0]
+	if _, err := s.agents[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	killed, err := b.Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
+	s.noFailures(t, n, s.began)
+}
+
+// A frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes nothing.
+func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n, b := s.nodes[0], s.backends[0]
+	if err := s.agents[0].Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	if err := s.agents[0].Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t, n, b, agentBackBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+	s.noFailures(t, n, s.began)
+}
+
+// An agent that is asked to stop says goodbye: nobody has to wait for the stale threshold.
+func TestAgentStop_SaysGoodbye(t *testing.T) {
+	s := startSite(t, 2, 2)
+	b := s.backends[0]
+	asked := time.Now()
+	if err := s.agents[0].Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range s.nodes {
+		s.gone(t, n, b.At.Addr(), asked, s.Timing.Detection())
+		s.noFailures(t, n, s.began)
+	}
+}
+
+// pins returns the certificate fingerprint of every agent that a node knows.
+func (s *site) pins(t *testing.T, n *harness.Node) map[string]string {
+	t.Helper()
+	list, err := n.Client.Agents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pins := map[string]string{}
+	for _, a := range list.Agents {
+		pins[a.AgentID] = a.Fingerprint
+	}
+	if len(pins) != len(s.agents) {
+		t.Fatalf("%s knows the agents %v, there are %d", n.Name, pins, len(s.agents))
+	}
+	return pins
+}

@@ -1,0 +1,244 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// appName is the name that the tests steer.
+const appName = "app.test.gslb.test"
+
+// otherName is a second service, with a token and backends of its own.
+const otherName = "other.test.gslb.test"
+
+// pace is how often a watch asks: the resolution of what is measured.
+const pace = 10 * time.Millisecond
+
+// quietAnswers is after how many answers in a row without an address it counts as gone. All weights are equal here and
+// there are at most three backends, so each has its turn many times.
+const quietAnswers = 30
+
+// startBound is how long a cluster or a program may take to be ready on a busy machine.
+const startBound = 30 * time.Second
+
+// site is a cluster as most tests want it: nodes, and backends that have an agent each.
+type site struct {
+	*harness.Cluster
+	nodes    []*harness.Node
+	agents   []*harness.Agent
+	backends []*harness.Backend
+	watch    *harness.Watch
+	began    time.Time // when everything was ready and watched
+}
+
+// newSite prepares a site and starts nothing. Whatever is added and started later ends with the test, which tells the
+// story of the cluster if it failed.
+func newSite(t *testing.T, nodes, backends int) *site {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	domain := harness.Domain{RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}
+	app, other := domain, domain
+	app.Name, other.Name = appName, otherName
+	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: harness.Fast(), Domains: []harness.Domain{app, other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing the cluster: %v", err)
+		}
+		if t.Failed() {
+			c.Story.Tell(t.Output(), 40)
+		}
+	})
+	s := &site{Cluster: c}
+	s.addBackends(t, backends)
+	for i := range nodes {
+		n, err := c.AddNode(fmt.Sprintf("ow-%d", i+1), "eu", map[string][]harness.Server{"eu": nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.File.DNS.Zones = []string{"test.gslb.test"}
+		s.nodes = append(s.nodes, n)
+	}
+	for i, b := range s.backends {
+		s.agents = append(s.agents, s.addAgent(t, fmt.Sprintf("agent-%d", i+1), appName, b))
+	}
+	return s
+}
+
+func (s *site) addBackends(t *testing.T, count int) {
+	t.Helper()
+	addrs := map[string]netip.Addr{}
+	for i := range count {
+		addrs[fmt.Sprintf("b%d", i+1)] = netip.AddrFrom4([4]byte{127, 0, 3, byte(i + 1)})
+	}
+	byName, err := s.AddBackends(addrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range count {
+		s.backends = append(s.backends, byName[fmt.Sprintf("b%d", i+1)])
+	}
+}
+
+// addAgent prepares one more agent for a service, which watches one backend.
+func (s *site) addAgent(t *testing.T, name, service string, b *harness.Backend) *harness.Agent {
+	t.Helper()
+	a, err := s.AddAgent(name, "eu", s.nodes, []harness.AgentBackend{{
+		Service: service, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// startSite is newSite and startAll.
+func startSite(t *testing.T, nodes, backends int) *site {
+	t.Helper()
+	s := newSite(t, nodes, backends)
+	s.startAll(t)
+	return s
+}
+
+// startAll starts everything, waits until each node may answer with each backend that has an agent, and watches the
+// answers from then on.
+func (s *site) startAll(t *testing.T) {
+	t.Helper()
+	for _, b := range s.backends {
+		start(t, b)
+	}
+	for _, n := range s.nodes {
+		start(t, n)
+	}
+	for _, a := range s.agents {
+		start(t, a)
+	}
+	for _, n := range s.nodes {
+		s.ready(t, n)
+		for _, b := range s.backends[:len(s.agents)] {
+			s.status(t, n, b, startBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+		}
+	}
+	s.watchAnswers(t)
+}
+
+// start starts one program.
+func start(t *testing.T, p interface{ Start() error }) {
+	t.Helper()
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *site) ready(t *testing.T, n *harness.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startBound)
+	defer cancel()
+	if err := n.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// watchAnswers asks all nodes that run for appName from now until the test ends.
+func (s *site) watchAnswers(t *testing.T) {
+	t.Helper()
+	s.watch = harness.NewWatch(s.nodes, []string{appName}, pace)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.watch.Run(t.Context())
+	}()
+	t.Cleanup(func() { <-done })
+	s.began = time.Now()
+}
+
+// until polls a condition and fails the test with its last error when the bound has passed.
+func until(t *testing.T, bound time.Duration, what string, cond func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), bound)
+	defer cancel()
+	if err := harness.Until(ctx, what, cond); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// status waits until a node's view of a backend of appName is as wanted, and returns the view.
+func (s *site) status(t *testing.T, n *harness.Node, b *harness.Backend, bound time.Duration, want func(api.Backend) error) api.Backend {
+	t.Helper()
+	var view api.Backend
+	until(t, bound, fmt.Sprintf("%s's view of %s", n.Name, b.Name), func(ctx context.Context) error {
+		list, err := n.Client.Backends(ctx, api.BackendFilter{Service: appName})
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list.Backends, func(v api.Backend) bool { return v.Address == b.At.Addr().String() })
+		if i < 0 {
+			return fmt.Errorf("%s is not among %d backends", b.At, len(list.Backends))
+		}
+		view = list.Backends[i]
+		return want(view)
+	})
+	return view
+}
+
+func wantStatus(v api.Backend, status api.EffectiveStatus, serve bool) error {
+	if v.EffectiveStatus != status || v.MayServe != serve {
+		return fmt.Errorf("it is %s, may serve: %t (%s)", v.EffectiveStatus, v.MayServe, v.Reason)
+	}
+	return nil
+}
+
+// gone waits until a node's answers have been without an address for a while, and returns when the last one with it
+// came.
+func (s *site) gone(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
+	t.Helper()
+	var last time.Time
+	until(t, bound+quietAnswers*pace+time.Second, fmt.Sprintf("%s to answer without %s", n.Name, addr), func(context.Context) error {
+		var quiet int
+		if last, quiet = s.watch.LastWith(n, appName, addr, from); quiet < quietAnswers {
+			return fmt.Errorf("%d answers without it", quiet)
+		}
+		return nil
+	})
+	if last.Sub(from) > bound {
+		t.Errorf("%s answered %s for %s, allowed are %s", n.Name, addr, last.Sub(from), bound)
+	}
+	return last
+}
+
+// answered waits until a node answers with an address, and returns when the first such answer came.
+func (s *site) answered(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
+	t.Helper()
+	var first time.Time
+	until(t, bound, fmt.Sprintf("%s to answer with %s", n.Name, addr), func(context.Context) error {
+		if first = s.watch.FirstWith(n, appName, addr, from); first.IsZero() {
+			return errors.New("no answer has it")
+		}
+		return nil
+	})
+	return first
+}
+
+// noFailures checks that a node gave a good answer to every lookup since (I1).
+func (s *site) noFailures(t *testing.T, n *harness.Node, since time.Time) {
+	t.Helper()
+	for _, a := range s.watch.Since(n, appName, since) {
+		if !a.Good() {
+			t.Errorf("%s failed a lookup %s after all was ready: %+v", n.Name, a.At.Sub(s.began).Round(time.Millisecond), a)
+			return
+		}
+	}
+}

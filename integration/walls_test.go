@@ -1,0 +1,232 @@
+package integration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"gslb.internal/integration/harness"
+)
+
+// pkg is what these tests want to know of a package, as `go list -json` writes it.
+type pkg struct {
+	ImportPath string
+	Name       string
+	Standard   bool
+	Imports    []string
+}
+
+// layer says where a package of overwatch stands. One may import what is on a lower layer; pure packages and owners
+// also one another.
+type layer int
+
+const (
+	tool layer = iota // knows nothing of gslb: it could be a repository of its own
+	pure
+	owner
+	adapter
+)
+
+// layers is design.md section 2. A package that is not listed fails the test: whoever adds one decides where it stands.
+var layers = map[string]layer{
+	"policy": pure, "zone": pure, "geo": pure,
+	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner,
+	"dnsserver": adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
+	"publish": adapter, "metrics": adapter, "audit": adapter, "ready": adapter,
+	"connlimit": tool,
+}
+
+// homes says which packages may import a library; everything below the prefix is meant.
+var homes = map[string][]string{
+	"github.com/gin-gonic/gin":        {"gslb.internal/overwatch/internal/httpapi"},
+	"github.com/spf13/viper":          {"gslb.internal/shared/settings"},
+	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/gossip", "gslb.internal/agent/internal/report"},
+	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/store"},
+	"github.com/miekg/dns": {
+		"gslb.internal/overwatch/internal/zone", "gslb.internal/overwatch/internal/dnssec",
+		"gslb.internal/overwatch/internal/dnsserver", "gslb.internal/overwatch/internal/publish", "gslb.internal/integration",
+	},
+}
+
+const (
+	overwatchPath = "gslb.internal/overwatch"
+	internalPath  = overwatchPath + "/internal/"
+)
+
+// modules maps each module to the modules whose packages it may import, beside its own.
+var modules = map[string][]string{
+	"gslb.internal/shared":      nil,
+	"gslb.internal/overwatch":   {"gslb.internal/shared"},
+	"gslb.internal/agent":       {"gslb.internal/shared"},
+	"gslb.internal/gslbctl":     {"gslb.internal/shared"},
+	"gslb.internal/launcher":    {"gslb.internal/shared", "gslb.internal/overwatch", "gslb.internal/agent"},
+	"gslb.internal/integration": {"gslb.internal/shared"},
+}
+
+// Everything that is imported anywhere in the workspace, held against who may import whom.
+func TestWalls_EveryImportIsAllowed(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range list(t, "gslb.internal/...") {
+		seen[moduleOf(p.ImportPath)] = true
+		for _, imported := range p.Imports {
+			if reason := forbidden(p.ImportPath, imported); reason != "" {
+				t.Errorf("%s imports %s: %s", p.ImportPath, imported, reason)
+			}
+		}
+		if name, found := strings.CutPrefix(p.ImportPath, internalPath); found {
+			name, _, _ = strings.Cut(name, "/")
+			if _, known := layers[name]; !known {
+				t.Errorf("%s has no layer: decide by design.md section 2 where it stands and add it to layers", p.ImportPath)
+			}
+		}
+	}
+	for m := range modules {
+		if !seen[m] {
+			t.Errorf("no package of %s was looked at", m)
+		}
+	}
+}
+
+// forbidden says why one package may not import another, or nothing.
+func forbidden(from, to string) string {
+	if strings.HasPrefix(to, "gslb.internal/") {
+		return forbiddenOwn(from, to)
+	}
+	for library, allowed := range homes {
+		if within(to, library) && !slices.ContainsFunc(allowed, func(home string) bool { return within(from, home) }) {
+			return "that library's home is " + strings.Join(allowed, ", ")
+		}
+	}
+	for _, contract := range []string{"wire", "identity", "api", "check"} {
+		if !within(from, "gslb.internal/shared/"+contract) || standard(to) {
+			continue
+		}
+		if contract != "check" || !within(to, "golang.org/x/net") {
+			return "it uses the standard library only"
+		}
+	}
+	return ""
+}
+
+// forbiddenOwn is forbidden for two packages of this workspace.
+func forbiddenOwn(from, to string) string {
+	fromModule, toModule := moduleOf(from), moduleOf(to)
+	if fromModule != toModule {
+		if slices.Contains(modules[fromModule], toModule) {
+			return ""
+		}
+		return fromModule + " may import " + strings.Join(append([]string{"itself"}, modules[fromModule]...), ", ") + " only"
+	}
+	fromName, inside := strings.CutPrefix(from, internalPath)
+	toName, too := strings.CutPrefix(to, internalPath)
+	switch {
+	case fromModule != overwatchPath || from == overwatchPath || strings.HasPrefix(from, overwatchPath+"/cmd/"):
+		return ""
+	case !inside || !too:
+		return "only cmd imports the root package"
+	}
+	fromName, _, _ = strings.Cut(fromName, "/")
+	toName, _, _ = strings.Cut(toName, "/")
+	f, t := layers[fromName], layers[toName]
+	if fromName == toName || t < f || (f == owner && t == owner) || (f == pure && t == pure) {
+		return ""
+	}
+	return "pure <- owners <- adapters <- root, and adapters do not import one another"
+}
+
+func within(path, tree string) bool {
+	return path == tree || strings.HasPrefix(path, tree+"/")
+}
+
+// standard says whether an import is of the standard library: its first element has no dot.
+func standard(path string) bool {
+	first, _, _ := strings.Cut(path, "/")
+	return !strings.Contains(first, ".")
+}
+
+func moduleOf(path string) string {
+	parts := strings.SplitN(path, "/", 3)
+	return strings.Join(parts[:min(2, len(parts))], "/")
+}
+
+// What a program does not need must not be linked into it, by whatever way.
+func TestWalls_ProgramsLinkNoLibraryOfAnotherRole(t *testing.T) {
+	for program, foreign := range map[string][]string{
+		"gslb.internal/agent/cmd/gslb-agent":         {"github.com/gin-gonic/gin", "go.etcd.io/bbolt", "github.com/miekg/dns", "gslb.internal/overwatch"},
+		"gslb.internal/gslbctl/cmd/gslbctl":          {"github.com/gin-gonic/gin", "go.etcd.io/bbolt", "github.com/hashicorp/memberlist", "gslb.internal/overwatch", "gslb.internal/agent"},
+		"gslb.internal/overwatch/cmd/gslb-overwatch": {"gslb.internal/agent", "gslb.internal/gslbctl"},
+	} {
+		for _, p := range list(t, "-deps", program) {
+			for _, f := range foreign {
+				if within(p.ImportPath, f) {
+					t.Errorf("%s links %s", program, p.ImportPath)
+				}
+			}
+		}
+	}
+}
+
+// deadcode is pinned, and run in a way that needs nothing but the Go module proxy.
+const deadcode = "golang.org/x/tools/cmd/deadcode@v0.52.0"
+
+// Reachability: whatever is written is reached from a program that ships, or from the demo. It catches what import
+// checks cannot: code that is linked, documented, unit-tested and never called.
+func TestReachability_NoDeadCodeInAnyProgram(t *testing.T) {
+	for name, programs := range map[string][]string{
+		"what ships": {"./overwatch/cmd/gslb-overwatch", "./agent/cmd/gslb-agent", "./gslbctl/cmd/gslbctl", "./packaging/launcher"},
+		"the demo":   {"./integration/cmd/demo", "./integration/cmd/backend"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			filter := `^gslb\.internal/`
+			if name == "the demo" {
+				filter += "integration"
+			}
+			out := goCommand(t, append([]string{"run", deadcode, "-filter", filter}, programs...)...)
+			if len(out) > 0 {
+				t.Errorf("never reached:\n%s", out)
+			}
+		})
+	}
+}
+
+// list runs `go list` on the workspace and returns its packages, those of the standard library left out.
+func list(t *testing.T, args ...string) []pkg {
+	t.Helper()
+	out := goCommand(t, append([]string{"list", "-json=ImportPath,Name,Standard,Imports"}, args...)...)
+	var all []pkg
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := d.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("reading what go list says: %v", err)
+		}
+		if !p.Standard {
+			all = append(all, p)
+		}
+	}
+}
+
+// goCommand runs the go command at the top of the workspace and returns its standard output.
+func goCommand(t *testing.T, args ...string) []byte {
+	t.Helper()
+	top, err := harness.Workspace()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir, cmd.Stderr = top, &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr.String())
+	}
+	return out
+}
