@@ -155,7 +155,16 @@ func create(path string) error {
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *bolt.Tx) error {
+	if err = errors.Join(fill(db), db.Close()); err != nil {
+		os.Remove(temporary)
+		return fmt.Errorf("creating %s: %w", path, err)
+	}
+	return rename(temporary, path)
+}
+
+// fill makes the buckets of an empty store.
+func fill(db *bolt.DB) error {
+	return db.Update(func(tx *bolt.Tx) error {
 		w := &writer{tx: tx, digests: make(map[string]digest)}
 		for _, bucket := range []string{bucketDigests, bucketMeta, bucketPins, bucketStatuses, bucketOverrides} {
 			if _, err := tx.CreateBucket([]byte(bucket)); err != nil {
@@ -168,11 +177,6 @@ func create(path string) error {
 		w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
 		return w.finish()
 	})
-	if err = errors.Join(err, db.Close()); err != nil {
-		os.Remove(temporary)
-		return fmt.Errorf("creating %s: %w", path, err)
-	}
-	return rename(temporary, path)
 }
 
 // checkSchema refuses a store that a newer version wrote.

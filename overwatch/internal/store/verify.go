@@ -23,6 +23,7 @@ const (
 	pageBranch   = 0x01
 	pageLeaf     = 0x02
 	leafIsBucket = 0x01
+	noFreelist   = 1<<64 - 1 // in place of a page number
 
 	minPageSize = 1 << 10
 	maxPageSize = 1 << 16
@@ -40,6 +41,7 @@ func damaged(format string, args ...any) error {
 type meta struct {
 	pageSize uint32
 	root     uint64 // page of the tree of buckets
+	freelist uint64 // page of the list of free pages
 	end      uint64 // first page number that is not in use
 	txid     uint64 // of the last transaction
 }
@@ -102,6 +104,9 @@ func readMetas(r io.ReaderAt, size int64) (newest meta, behind bool, err error) 
 	if size := newest.pageSize; size < minPageSize || size > maxPageSize || size&(size-1) != 0 || (firstOK && size != first.pageSize) {
 		return meta{}, false, damaged("pages of %d octets", size)
 	}
+	if newest.freelist != noFreelist {
+		return meta{}, false, damaged("list of free pages on page %d, where bbolt would look for it: no store of ours has one", newest.freelist)
+	}
 	if newest.end > uint64(size)/uint64(newest.pageSize) {
 		return meta{}, false, damaged("%d octets long, should have %d pages of %d", size, newest.end, newest.pageSize)
 	}
@@ -116,7 +121,10 @@ func readMeta(r io.ReaderAt, offset int64) (meta, bool) {
 	order, sum := binary.NativeEndian, fnv.New64a()
 	sum.Write(b[:metaSize-8])
 	ok := order.Uint32(b[:]) == metaMagic && order.Uint32(b[4:]) == metaVersion && order.Uint64(b[metaSize-8:]) == sum.Sum64()
-	return meta{pageSize: order.Uint32(b[8:]), root: order.Uint64(b[16:]), end: order.Uint64(b[40:]), txid: order.Uint64(b[48:])}, ok
+	return meta{
+		pageSize: order.Uint32(b[8:]), root: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]),
+		end: order.Uint64(b[40:]), txid: order.Uint64(b[48:]),
+	}, ok
 }
 
 // walk reads trees of pages.
