@@ -1,0 +1,47 @@
+package integration_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/shared/api"
+)
+
+// gslbctl against a real node: each command shows what is there, in every format, and a change changes DNS.
+func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
+	control := func(args ...string) result {
+		return command(t, append([]string{binaries(t).Control, "--api", n.API.String()}, args...)...)
+	}
+	control("status").want(t, exitOK, n.Name, "ready")
+	control("servers", "list").want(t, exitOK, appName, b.At.Addr().String(), "agent")
+	control("backends").want(t, exitOK, appName, b.At.Addr().String(), "healthy", agent.Name)
+	control("agents", "list").want(t, exitOK, agent.Name, s.agents[1].Name)
+	control("agents", "show", agent.Name).want(t, exitOK, agent.Name, "sha256:", appName)
+	control("agents", "show", "nobody").want(t, exitFailure, "nobody")
+
+	var asJSON api.AgentList
+	if err := json.Unmarshal([]byte(control("agents", "list", "-o", "json").output), &asJSON); err != nil || len(asJSON.Agents) != 2 {
+		t.Errorf("-o json: %v, %d agents", err, len(asJSON.Agents))
+	}
+	var generic map[string]any
+	if err := yaml.Unmarshal([]byte(control("agents", "list", "-o", "yaml").output), &generic); err != nil || generic["agents"] == nil {
+		t.Errorf("-o yaml: %v, %v", err, generic)
+	}
+
+	revoked := time.Now()
+	control("agents", "revoke", agent.Name, "--reason", "a test", "--yes").want(t, exitOK)
+	s.gone(t, n, b.At.Addr(), revoked, 2*time.Second)
+	unpinned := time.Now()
+	control("agents", "unpin", agent.Name, "--yes").want(t, exitOK)
+	s.answered(t, n, b.At.Addr(), unpinned, reconnectBound)
+	s.noFailures(t, n, s.began)
+}
+
+func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
+	command(t, binaries(t).Control, "--api", "127.0.0.1:1", "status").want(t, exitFailure, "127.0.0.1:1")
+}

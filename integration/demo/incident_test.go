@@ -1,0 +1,46 @@
+package demo
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// What is measured is held against the promise: kept, broken, or not yet to be said.
+func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
+	const bound = time.Second
+	node := &harness.Node{Unit: &harness.Unit{Name: "ow-eu"}}
+	for _, c := range []struct {
+		promise string
+		times   []time.Duration // negative: nothing to see yet
+		age     time.Duration
+		settled bool
+		broken  string
+	}{
+		{"in time on both nodes", []time.Duration{300 * time.Millisecond, time.Second}, 0, true, ""},
+		{"late on one node", []time.Duration{300 * time.Millisecond, 1001 * time.Millisecond}, 0, true, "took 1.00s"},
+		{"one node has no result yet", []time.Duration{300 * time.Millisecond, -1}, bound, false, ""},
+		{"one node has none although it is time", []time.Duration{300 * time.Millisecond, -1}, bound + settleBound + time.Second, true, "nothing to see"},
+		{"no node runs", nil, time.Hour, true, ""},
+	} {
+		t.Run(c.promise, func(t *testing.T) {
+			var times perNode
+			for _, d := range c.times {
+				if d < 0 {
+					times.wait(node)
+				} else {
+					times.add(node, d)
+				}
+			}
+			f := times.finding("last answer", bound, time.Now().Add(-c.age))
+			if f.settled != c.settled {
+				t.Errorf("settled: %t, want %t", f.settled, c.settled)
+			}
+			if (f.broken != nil) != (c.broken != "") || (f.broken != nil && !strings.Contains(f.broken.Error(), c.broken)) {
+				t.Errorf("broken: %v, want %q", f.broken, c.broken)
+			}
+		})
+	}
+}
