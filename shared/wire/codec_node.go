@@ -105,11 +105,12 @@ func (m *Reject) MarshalBinary() ([]byte, error) {
 	var e encoder
 	e.number(1, uint64(m.AckedType))
 	e.number(2, m.AckedSeq)
-	e.number(3, uint64(m.Code))
+	e.octets(3, m.AckedKey[:])
+	e.number(4, uint64(m.Code))
 	if m.Service != "" {
-		e.service(4, m.Service)
+		e.service(5, m.Service)
 	}
-	e.text(5, "reject.detail", forPeople(m.Detail), MaxText)
+	e.text(6, "reject.detail", forPeople(m.Detail), MaxText)
 	return e.finish()
 }
 
@@ -124,10 +125,12 @@ func (m *Reject) UnmarshalBinary(b []byte) error {
 		case 2:
 			m.AckedSeq = d.number("acked_seq", 1<<64-1)
 		case 3:
-			m.Code = RejectCode(d.number("code", 255))
+			d.exactly("acked_key", m.AckedKey[:])
 		case 4:
-			m.Service = d.service("service", "")
+			m.Code = RejectCode(d.number("code", 255))
 		case 5:
+			m.Service = d.service("service", "")
+		case 6:
 			m.Detail = d.text("detail", MaxText, "")
 		}
 	}

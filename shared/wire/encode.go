@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -110,12 +111,12 @@ func (e *encoder) address(field uint64, v netip.Addr) {
 
 // message writes a nested message, even when it has no fields.
 func (e *encoder) message(field uint64, body func(*encoder)) {
-	inner := encoder{out: make([]byte, 0, 128), err: e.err}
-	body(&inner)
-	e.err = inner.err
 	e.out = binary.AppendUvarint(e.out, field<<1|kindOctets)
-	e.out = binary.AppendUvarint(e.out, uint64(len(inner.out)))
-	e.out = append(e.out, inner.out...)
+	start := len(e.out)
+	body(e)
+	var length [binary.MaxVarintLen64]byte
+	n := binary.PutUvarint(length[:], uint64(len(e.out)-start))
+	e.out = slices.Insert(e.out, start, length[:n]...)
 }
 
 // nested writes a nested message unless it has no fields.

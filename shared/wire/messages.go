@@ -101,6 +101,7 @@ type RefusedClaim struct {
 type Reject struct {
 	AckedType Type
 	AckedSeq  uint64
+	AckedKey  [32]byte // key id of the rejected message: an agent ignores what is not about its own certificate
 	Code      RejectCode
 	Service   string // the service concerned, if it is about one
 	Detail    string // for people

@@ -59,5 +59,5 @@ func (r *Refusal) Error() string {
 
 // Reject returns the answer for the agent, to be sealed and sent unless the refusal is silent.
 func (r *Refusal) Reject() wire.Reject {
-	return wire.Reject{AckedType: r.Type, AckedSeq: r.Seq, Code: r.Code, Service: r.Service, Detail: r.Detail}
+	return wire.Reject{AckedType: r.Type, AckedSeq: r.Seq, AckedKey: r.KeyID, Code: r.Code, Service: r.Service, Detail: r.Detail}
 }
