@@ -38,6 +38,16 @@ func CanonicalName(text string) (name, remedy string) {
 	return name, ""
 }
 
+// CanonicalService is CanonicalName for the name of a service, which may also be a wildcard: "*." before a name.
+func CanonicalService(text string) (name, remedy string) {
+	parent, wildcard := strings.CutPrefix(text, "*.")
+	name, remedy = CanonicalName(parent)
+	if wildcard && remedy == "" {
+		name = "*." + name
+	}
+	return name, remedy
+}
+
 func labelRemedy(label string) string {
 	switch {
 	case label == "":

@@ -5,17 +5,14 @@ import (
 	"strings"
 )
 
-// maxLabelText bounds the names that operators give to regions and nodes, in octets: they travel in messages and are
-// values of metric labels.
-const maxLabelText = 64
-
-// LabelRemedy says what is wrong with the name of a region or a node. "" means nothing.
-func LabelRemedy(name string) string {
+// LabelRemedy says what is wrong with the name of a region, a node or an agent, which may have limit octets. Such names
+// travel in messages and are values of metric labels. "" means nothing.
+func LabelRemedy(name string, limit int) string {
 	if name == "" {
 		return "is missing: give a name"
 	}
-	if len(name) > maxLabelText {
-		return fmt.Sprintf("the name has %d octets, at most %d are allowed", len(name), maxLabelText)
+	if len(name) > limit {
+		return fmt.Sprintf("the name has %d octets, at most %d are allowed", len(name), limit)
 	}
 	if strings.ContainsFunc(name, func(r rune) bool { return (r < 'A' || r > 'Z') && r != '.' && notInLabel(r) }) {
 		return "use letters, digits, hyphens, underscores and dots"

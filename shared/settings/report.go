@@ -36,12 +36,6 @@ func (r *Report) Addf(key, value, format string, args ...any) {
 	r.Add(key, value, fmt.Sprintf(format, args...))
 }
 
-// Problem makes a problem with a key for Options.Validate's callers that return problems instead of adding them.
-func (r *Report) Problem(key, value, message string) Problem {
-	at := r.Locate(key)
-	return Problem{File: at.File, Line: at.Line, Key: key, Value: value, Message: message}
-}
-
 // IsSet tells whether a key outside lists and maps that has no keys below it was given, from whatever source.
 func (r *Report) IsSet(key string) bool {
 	_, inFiles := r.given[key]

@@ -26,7 +26,8 @@ type Config struct {
 	Metrics   Metrics        `key:"metrics"`
 	API       API            `key:"api"`
 
-	report *settings.Report
+	warnings []string
+	inactive []string
 }
 
 // Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.

@@ -2,13 +2,14 @@ package config
 
 import (
 	"net/netip"
-	"time"
+
+	"gslb.internal/shared/settings/healthcheck"
 )
 
 // DNS is what is served and where.
 type DNS struct {
-	ListenAddress     []string `key:"listen_address"` // one address or a list
-	DefaultTTL        int      `key:"default_ttl"`    // seconds
+	ListenAddress     []string `key:"listen_address,single"` // one address or a list
+	DefaultTTL        int      `key:"default_ttl"`           // seconds
 	ReturnLastHealthy bool     `key:"return_last_healthy"`
 	Zones             []Zone   `key:"zones"`
 }
@@ -62,14 +63,4 @@ type LatencyConfig struct {
 }
 
 // HealthCheck is how a backend is probed.
-type HealthCheck struct {
-	Type               string        `key:"type"` // http, https or tcp
-	Path               string        `key:"path"`
-	Host               string        `key:"host"`
-	Interval           time.Duration `key:"interval"`
-	Timeout            time.Duration `key:"timeout"`
-	FailureThreshold   int           `key:"failure_threshold"`
-	SuccessThreshold   int           `key:"success_threshold"`
-	ServerName         string        `key:"server_name"` // https: name in the certificate; default: host
-	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
-}
+type HealthCheck = healthcheck.Block

@@ -1,0 +1,27 @@
+package config
+
+import "fmt"
+
+// maxCautions is how many warnings are given one by one: a file may have 100 000 of the same.
+const maxCautions = 50
+
+// cautions collects warnings.
+type cautions struct {
+	told []string
+	more int
+}
+
+func (c *cautions) warn(format string, args ...any) {
+	if len(c.told) == maxCautions {
+		c.more++
+		return
+	}
+	c.told = append(c.told, fmt.Sprintf(format, args...))
+}
+
+func (c *cautions) all() []string {
+	if c.more > 0 {
+		return append(c.told, fmt.Sprintf("and %d warnings more", c.more))
+	}
+	return c.told
+}

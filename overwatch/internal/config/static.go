@@ -1,0 +1,103 @@
+package config
+
+import (
+	"cmp"
+	"net/netip"
+
+	"gslb.internal/shared/check"
+)
+
+// StaticServer is one backend that the configuration declares, for one service.
+type StaticServer struct {
+	Service string
+	Region  string
+	Address netip.Addr
+	Port    uint16
+	Weight  int
+	Check   check.Spec
+}
+
+// StaticServers returns the backends that the configuration declares. A server without a service stands for one of every
+// domain that lists its region, unless another server names that domain with the same address and port.
+func (c *Config) StaticServers() []StaticServer {
+	var all []StaticServer
+	named := map[serverKey]bool{}
+	shared := false
+	for i := range c.Regions {
+		r := &c.Regions[i]
+		for k := range r.Servers {
+			s := &r.Servers[k]
+			if s.Service == "" {
+				shared = true
+				continue
+			}
+			all = append(all, c.static(r, s, s.Service))
+		}
+	}
+	if !shared {
+		return all
+	}
+	for _, s := range all {
+		named[serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}] = true
+	}
+	return c.appendShared(all, named)
+}
+
+// appendShared adds the servers without a service, once per domain of their region.
+func (c *Config) appendShared(all []StaticServer, named map[serverKey]bool) []StaticServer {
+	byRegion := map[string]*Region{}
+	for i := range c.Regions {
+		byRegion[c.Regions[i].Name] = &c.Regions[i]
+	}
+	for i := range c.Domains {
+		d := &c.Domains[i]
+		for _, region := range d.Regions {
+			r := byRegion[region]
+			for k := range r.Servers {
+				s := &r.Servers[k]
+				if s.Service == "" && !named[serverKey{d.Name, netip.AddrPortFrom(s.Address, s.Port)}] {
+					all = append(all, c.static(r, s, d.Name))
+				}
+			}
+		}
+	}
+	return all
+}
+
+func (c *Config) static(r *Region, s *Server, service string) StaticServer {
+	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight, Check: c.checkOf(r, s)}
+}
+
+// checkOf is how a server is checked: as its own health_check says, else as its region's, else by a tcp connection at the
+// node's own interval.
+func (c *Config) checkOf(r *Region, s *Server) check.Spec {
+	switch {
+	case s.HealthCheck != nil:
+		spec := s.HealthCheck.Spec()
+		spec.Host = cmp.Or(spec.Host, s.Host)
+		return spec
+	case r.HealthCheck != nil:
+		spec := r.HealthCheck.Spec()
+		spec.Host = cmp.Or(s.Host, spec.Host)
+		return spec
+	}
+	return check.Spec{
+		Type: check.TCP, Interval: c.Overwatch.Validation.CheckInterval, Timeout: c.Overwatch.Validation.CheckTimeout,
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+	}
+}
+
+// foldRegions joins a region that is continued in another file with its beginning.
+func (c *Config) foldRegions() {
+	first := make(map[string]int, len(c.Regions))
+	kept := c.Regions[:0]
+	for _, r := range c.Regions {
+		if at, again := first[r.Name]; again {
+			kept[at].Servers = append(kept[at].Servers, r.Servers...)
+			continue
+		}
+		first[r.Name] = len(kept)
+		kept = append(kept, r)
+	}
+	c.Regions = kept
+}

@@ -1,0 +1,182 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"gslb.internal/shared/logging"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// validator looks at a whole configuration, brings names into their canonical form, and notes problems and warnings.
+type validator struct {
+	*settings.Report
+	config  *Config
+	regions map[string]int32 // by name: first index
+	domains map[string]int32 // by name: first index
+	cautions
+}
+
+// validate notes everything that is wrong with c.
+func (c *Config) validate(report *settings.Report) {
+	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: map[string]int32{}}
+	v.node()
+	v.gossip()
+	v.timing()
+	v.dnssec()
+	v.listeners()
+	v.dns()
+	v.api()
+	v.regionNames()
+	v.domainNames() // after the regions, which domains name
+	v.servers()     // after the domains, which servers name
+	v.tokens()
+	v.geolocation()
+	v.unserved()
+	c.foldRegions()
+	c.warnings = v.cautions.all()
+	c.inactive = inactive(c, report)
+}
+
+func (v *validator) node() {
+	c := v.config
+	if c.DataDir == "" {
+		v.Add("data_dir", "", "is empty: give a directory, such as "+DefaultDataDir)
+	}
+	identity := &c.Overwatch.Identity
+	if remedy := settings.LabelRemedy(identity.NodeID, wire.MaxID); remedy != "" {
+		v.Add("overwatch.identity.node_id", identity.NodeID, remedy)
+	}
+	if identity.Region != "" {
+		if remedy := settings.LabelRemedy(identity.Region, wire.MaxRegion); remedy != "" {
+			v.Add("overwatch.identity.region", identity.Region, remedy)
+		}
+	}
+	v.oneOf("logging.level", c.Logging.Level, logging.Levels())
+	v.oneOf("logging.format", c.Logging.Format, logging.Formats())
+}
+
+func (v *validator) gossip() {
+	const key = "overwatch.gossip"
+	g := &v.config.Overwatch.Gossip
+	if _, remedy := settings.ParseKey(g.EncryptionKey); remedy != "" {
+		v.Add(key+".encryption_key", "", remedy)
+	}
+	for i, previous := range g.PreviousEncryptionKeys {
+		at := fmt.Sprintf("%s.previous_encryption_keys[%d]", key, i)
+		if _, remedy := settings.ParseKey(previous); remedy != "" {
+			v.Add(at, "", remedy)
+		} else if previous == g.EncryptionKey {
+			v.Add(at, "", "is the same as encryption_key: remove it")
+		}
+	}
+	v.atLeast(key+".probe_interval", g.ProbeInterval, time.Millisecond)
+	v.atLeast(key+".probe_timeout", g.ProbeTimeout, time.Millisecond)
+	v.atLeast(key+".gossip_interval", g.GossipInterval, time.Millisecond)
+	if g.ProbeTimeout >= g.ProbeInterval {
+		v.Addf(key+".probe_timeout", g.ProbeTimeout.String(), "must be shorter than probe_interval, which is %s", g.ProbeInterval)
+	}
+	for i, seed := range g.Seeds {
+		if remedy := settings.HostPortRemedy(seed); remedy != "" {
+			v.Add(fmt.Sprintf("%s.seeds[%d]", key, i), seed, remedy)
+		}
+	}
+	v.once(key+".seeds", g.Seeds)
+}
+
+// timing checks when backends count as down or gone.
+func (v *validator) timing() {
+	checks, stale := &v.config.Overwatch.Validation, &v.config.Overwatch.Stale
+	v.atLeast("overwatch.validation.check_interval", checks.CheckInterval, minCheckInterval)
+	v.atLeast("overwatch.validation.check_timeout", checks.CheckTimeout, minCheckTimeout)
+	if checks.CheckTimeout > checks.CheckInterval {
+		v.Addf("overwatch.validation.check_timeout", checks.CheckTimeout.String(),
+			"must not be longer than check_interval, which is %s", checks.CheckInterval)
+	}
+	v.atLeast("overwatch.stale.threshold", stale.Threshold, time.Second)
+	if stale.RemoveAfter <= stale.Threshold {
+		v.Addf("overwatch.stale.remove_after", stale.RemoveAfter.String(),
+			"must be longer than threshold, which is %s", stale.Threshold)
+	}
+}
+
+// tokens brings the services that tokens and policies are for into canonical form.
+func (v *validator) tokens() {
+	o := &v.config.Overwatch
+	o.AgentTokens = canonicalKeys(v, "overwatch.agent_tokens", o.AgentTokens)
+	o.AgentPolicies = canonicalKeys(v, "overwatch.agent_policies", o.AgentPolicies)
+	for _, service := range slices.Sorted(maps.Keys(o.AgentTokens)) {
+		key := settings.Entry("overwatch.agent_tokens", service)
+		if o.AgentTokens[service] == "" {
+			v.Add(key, "", "the token is empty: "+tokenRemedy)
+		}
+		if n := len(o.AgentTokens[service]); n > 0 && n < shortToken {
+			v.warn("%s: the token has %d characters: %s", key, n, tokenRemedy)
+		}
+		if _, served := v.domains[service]; !served {
+			v.warn("%s: no domain has this name: what its agents report is not served until one has", key)
+		}
+	}
+	for service := range o.AgentPolicies {
+		if _, ok := o.AgentTokens[service]; !ok {
+			v.Add(settings.Entry("overwatch.agent_policies", service), "", "agent_tokens has no such service: give it a token, or remove the policy")
+		}
+	}
+}
+
+// shortToken is below what the specification recommends, in characters.
+const shortToken = 32
+
+const tokenRemedy = "give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64"
+
+// canonicalKeys returns a map with its keys as canonical service names.
+func canonicalKeys[T any](v *validator, key string, from map[string]T) map[string]T {
+	to := make(map[string]T, len(from))
+	for _, written := range slices.Sorted(maps.Keys(from)) {
+		name, remedy := settings.CanonicalService(written)
+		if remedy != "" {
+			v.Add(settings.Entry(key, written), "", remedy)
+			continue
+		}
+		if _, again := to[name]; again {
+			v.Add(settings.Entry(key, written), "", "names differ in more than case: this service is there twice, keep one")
+			continue
+		}
+		to[name] = from[written]
+	}
+	return to
+}
+
+// oneOf notes a value that is none of those allowed.
+func (v *validator) oneOf(key, value string, allowed []string) {
+	if !slices.Contains(allowed, value) {
+		v.Add(key, value, settings.DidYouMean(value, allowed))
+	}
+}
+
+// atLeast notes a time that is too short.
+func (v *validator) atLeast(key string, value, least time.Duration) {
+	if value < least {
+		v.Addf(key, value.String(), "give at least %s", least)
+	}
+}
+
+// between notes a number outside a range.
+func (v *validator) between(key string, value, least, most int) {
+	if value < least || value > most {
+		v.Addf(key, strconv.Itoa(value), "give a number from %d to %d", least, most)
+	}
+}
+
+// once notes what a list has twice.
+func (v *validator) once(key string, list []string) {
+	for i, entry := range list {
+		if first := slices.Index(list, entry); first < i {
+			v.Addf(fmt.Sprintf("%s[%d]", key, i), entry, "is already %s[%d]: remove one", key, first)
+		}
+	}
+}

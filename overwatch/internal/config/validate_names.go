@@ -1,0 +1,213 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// Bounds of what domains say.
+const (
+	maxTTL        = math.MaxInt32 // RFC 2181 section 8, seconds
+	longTTL       = 24 * 3600     // beyond it a change is not seen for a day, seconds
+	maxThreshold  = 1000
+	maxMinSamples = 1000
+	maxLatencyMs  = 60_000
+)
+
+// dns checks what is served and by which zones. Their nameservers, admin and records are left to package publish, which
+// makes records of them.
+func (v *validator) dns() {
+	d := &v.config.DNS
+	v.between("dns.default_ttl", d.DefaultTTL, 0, maxTTL)
+	if d.DefaultTTL > longTTL {
+		v.warn("dns.default_ttl: %d seconds: clients keep an address that long after it went down", d.DefaultTTL)
+	}
+	first := map[string]int{}
+	for i := range d.Zones {
+		z := &d.Zones[i]
+		key := fmt.Sprintf("dns.zones[%d]", i)
+		name, remedy := settings.CanonicalName(z.Name)
+		if remedy != "" {
+			v.Add(key+".name", z.Name, remedy)
+			continue
+		}
+		z.Name = name
+		if at, again := first[name]; again {
+			v.Addf(key+".name", name, "is already dns.zones[%d]: keep one", at)
+			continue
+		}
+		first[name] = i
+	}
+}
+
+func (v *validator) domainNames() {
+	algorithms := make([]string, 0, 4)
+	for _, a := range policy.Algorithms() {
+		algorithms = append(algorithms, string(a))
+	}
+	for i := range v.config.Domains {
+		v.domainName(i)
+		v.domain(i, algorithms)
+	}
+}
+
+func (v *validator) domainName(i int) {
+	d := &v.config.Domains[i]
+	name, remedy := settings.CanonicalService(d.Name)
+	if remedy != "" {
+		if d.Name == "" {
+			remedy = "is missing: " + remedy
+		}
+		v.Add(fmt.Sprintf("domains[%d].name", i), d.Name, remedy)
+		return
+	}
+	d.Name = name
+	if first, again := v.domains[name]; again {
+		v.Addf(fmt.Sprintf("domains[%d].name", i), name, "is already domains[%d] (%s): keep one",
+			first, v.Locate(fmt.Sprintf("domains[%d].name", first)))
+		return
+	}
+	v.domains[name] = int32(i)
+}
+
+// domain checks the keys of one domain. It formats no key until one is wrong: there may be 100 000.
+func (v *validator) domain(i int, algorithms []string) {
+	d := &v.config.Domains[i]
+	key := func(name string) string { return fmt.Sprintf("domains[%d].%s", i, name) }
+	if !slices.Contains(algorithms, d.RoutingAlgorithm) {
+		v.Add(key("routing_algorithm"), d.RoutingAlgorithm, v.algorithmRemedy(d.RoutingAlgorithm, algorithms))
+	}
+	for at, region := range d.Regions {
+		if _, known := v.regions[region]; !known {
+			v.Addf(key(fmt.Sprintf("regions[%d]", at)), region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
+		} else if slices.Index(d.Regions, region) < at {
+			v.Add(key(fmt.Sprintf("regions[%d]", at)), region, "is in this list already: keep one")
+		}
+	}
+	if d.TTL < 0 || d.TTL > maxTTL {
+		v.between(key("ttl"), d.TTL, 0, maxTTL)
+	}
+	if d.TTL > longTTL {
+		v.warn("%s: %d seconds: clients keep an address that long after it went down", key("ttl"), d.TTL)
+	}
+	if d.MaxAnswers < 1 {
+		v.Add(key("max_answers"), strconv.Itoa(d.MaxAnswers), "give a number from 1 on")
+	}
+	if d.FailoverThreshold < 1 || d.FailoverThreshold > maxThreshold {
+		v.between(key("failover_threshold"), d.FailoverThreshold, 1, maxThreshold)
+	}
+	if d.OnAllDown != "" {
+		last := []string{string(policy.ServFail), string(policy.LastHealthy), string(policy.All)}
+		if !slices.Contains(last, d.OnAllDown) {
+			v.oneOf(key("on_all_down"), d.OnAllDown, last)
+		}
+	}
+	v.latency(&d.LatencyConfig, key)
+}
+
+func (v *validator) latency(l *LatencyConfig, key func(string) string) {
+	if l.SmoothingFactor <= 0 || l.SmoothingFactor > 1 {
+		v.Add(key("latency_config.smoothing_factor"), strconv.FormatFloat(l.SmoothingFactor, 'g', -1, 64),
+			"give a number above 0 and up to 1; the smaller, the smoother")
+	}
+	if l.MaxLatencyMs < 1 || l.MaxLatencyMs > maxLatencyMs {
+		v.between(key("latency_config.max_latency_ms"), l.MaxLatencyMs, 1, maxLatencyMs)
+	}
+	if l.MinSamples < 1 || l.MinSamples > maxMinSamples {
+		v.between(key("latency_config.min_samples"), l.MinSamples, 1, maxMinSamples)
+	}
+}
+
+// plannedAlgorithms are promised by the specification and not built yet.
+var plannedAlgorithms = []string{"geolocation", "latency", "learned_latency"}
+
+func (v *validator) algorithmRemedy(found string, works []string) string {
+	if slices.Contains(plannedAlgorithms, found) && !slices.Contains(works, found) {
+		return "this build has no such algorithm yet; " + settings.DidYouMean("", works)
+	}
+	return "no such algorithm; " + settings.DidYouMean(found, works)
+}
+
+// regionNames checks the regions themselves. What continues a region of another file is left to foldRegions.
+func (v *validator) regionNames() {
+	for i := range v.config.Regions {
+		r := &v.config.Regions[i]
+		key := fmt.Sprintf("regions[%d]", i)
+		if remedy := settings.LabelRemedy(r.Name, wire.MaxRegion); remedy != "" {
+			v.Add(key+".name", r.Name, remedy)
+		}
+		if first, again := v.regions[r.Name]; again {
+			v.regionAgain(key, r, int(first))
+		} else {
+			v.regions[r.Name] = int32(i)
+		}
+		v.codes(key+".countries", r.Countries, isCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
+		v.codes(key+".continents", r.Continents, isContinent, "use AF, AN, AS, EU, NA, OC or SA")
+		v.coordinates(key, r)
+	}
+	own := v.config.Overwatch.Identity.Region
+	if _, known := v.regions[own]; own != "" && !known && len(v.regions) > 0 {
+		v.warn("overwatch.identity.region: %q is none of the regions here: %s", own, settings.DidYouMean(own, v.regionList()))
+	}
+}
+
+// regionAgain accepts a region that another file continues with further servers, and nothing else.
+func (v *validator) regionAgain(key string, r *Region, first int) {
+	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
+	sameFile := v.Locate(key+".name").File == begun.File
+	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil && r.HealthCheck == nil
+	if sameFile || !onlyServers {
+		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it", first, begun)
+	}
+}
+
+func (v *validator) codes(key string, list []string, valid func(string) bool, remedy string) {
+	for i, code := range list {
+		if !valid(code) {
+			v.Add(fmt.Sprintf("%s[%d]", key, i), code, remedy)
+		}
+	}
+	v.once(key, list)
+}
+
+func isCountry(code string) bool {
+	capital := func(c byte) bool { return c >= 'A' && c <= 'Z' }
+	return len(code) == 2 && capital(code[0]) && capital(code[1])
+}
+
+func isContinent(code string) bool {
+	return slices.Contains([]string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"}, code)
+}
+
+func (v *validator) coordinates(key string, r *Region) {
+	if (r.Latitude == nil) != (r.Longitude == nil) {
+		v.Add(key, r.Name, "has only one of latitude and longitude: give both or none")
+		return
+	}
+	if r.Latitude == nil {
+		return
+	}
+	if math.Abs(*r.Latitude) > 90 {
+		v.Add(key+".latitude", strconv.FormatFloat(*r.Latitude, 'g', -1, 64), "give degrees from -90 to 90")
+	}
+	if math.Abs(*r.Longitude) > 180 {
+		v.Add(key+".longitude", strconv.FormatFloat(*r.Longitude, 'g', -1, 64), "give degrees from -180 to 180")
+	}
+}
+
+// regionList is the names of the regions in the order of the configuration.
+func (v *validator) regionList() []string {
+	var names []string
+	for _, r := range v.config.Regions {
+		if r.Name != "" && !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}

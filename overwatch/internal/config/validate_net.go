@@ -1,0 +1,169 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/settings"
+)
+
+// listeners checks every address that the node listens on, and that no two are the same.
+func (v *validator) listeners() {
+	type opened struct {
+		key string
+		at  settings.Listener
+	}
+	var all []opened
+	add := func(key, text string) {
+		at, remedy := settings.ParseListener(text)
+		if remedy != "" {
+			v.Add(key, text, remedy)
+			return
+		}
+		for _, other := range all {
+			if at.Overlaps(other.at) {
+				v.Addf(key, text, "%s listens there: give another port or address", other.key)
+			}
+		}
+		all = append(all, opened{key, at})
+	}
+	c := v.config
+	if len(c.DNS.ListenAddress) == 0 {
+		v.Add("dns.listen_address", "", "is empty: give an address and port, such as "+DefaultListenAddress)
+	}
+	for i, address := range c.DNS.ListenAddress {
+		add(fmt.Sprintf("dns.listen_address[%d]", i), address)
+	}
+	add("overwatch.gossip.bind_address", c.Overwatch.Gossip.BindAddress)
+	if c.API.Enabled {
+		add("api.address", c.API.Address)
+	}
+	if c.Metrics.Enabled {
+		add("metrics.address", c.Metrics.Address)
+	}
+}
+
+func (v *validator) dnssec() {
+	const key = "overwatch.dnssec"
+	d := &v.config.Overwatch.DNSSEC
+	if !d.Enabled && strings.TrimSpace(d.SecurityAcknowledgment) == "" {
+		v.Add(key+".security_acknowledgment", "", "is missing: with dnssec.enabled false, anybody on the way can forge answers; "+
+			"say in your own words that this is accepted, or sign")
+	}
+	v.oneOf(key+".algorithm", d.Algorithm, []string{DefaultDNSSECAlgorithm})
+	v.oneOf(key+".denial", d.Denial, []string{DenialNSEC, DenialNSEC3})
+	sync := &d.KeySync
+	for i, peer := range sync.Peers {
+		if remedy := baseURLRemedy(peer); remedy != "" {
+			v.Add(fmt.Sprintf("%s.key_sync.peers[%d]", key, i), peer, remedy)
+		}
+	}
+	v.once(key+".key_sync.peers", sync.Peers)
+	v.atLeast(key+".key_sync.poll_interval", sync.PollInterval, time.Second)
+	v.atLeast(key+".key_sync.timeout", sync.Timeout, time.Millisecond)
+	secret := key + ".key_sync.secret"
+	if n := len(sync.Secret); n > 0 && n < shortToken {
+		v.warn("%s: it has %d characters: %s", secret, n, tokenRemedy)
+	}
+	if d.Enabled && len(sync.Peers) > 0 && sync.Secret == "" && len(v.config.Overwatch.AgentTokens) < 2 {
+		v.warn("%s: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node", secret)
+	}
+}
+
+func baseURLRemedy(text string) string {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "":
+		return "give the base URL of the peer's API, such as http://overwatch-2.example.com:8080"
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return "a base URL has no user, no query and no fragment: remove them"
+	}
+	return ""
+}
+
+func (v *validator) api() {
+	a := &v.config.API
+	for i, host := range a.AllowedHosts {
+		if _, err := netip.ParseAddr(host); err == nil {
+			continue
+		}
+		if _, remedy := settings.CanonicalName(host); remedy != "" {
+			v.Add(fmt.Sprintf("api.allowed_hosts[%d]", i), host, remedy+"; without scheme and port")
+		}
+	}
+	v.between("api.max_connections", a.MaxConnections, 1, 65536)
+	if a.Enabled && len(a.AllowedNetworks) == 0 {
+		v.Add("api.allowed_networks", "", "is empty, so nobody could use the API: give networks, or set api.enabled to false")
+	}
+	if a.TrustProxyHeaders && slices.ContainsFunc(a.AllowedNetworks, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
+		v.warn("api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list the proxies only")
+	}
+	v.cors(&a.CORS)
+}
+
+func (v *validator) cors(c *CORS) {
+	for i, origin := range c.AllowedOrigins {
+		if origin != "*" && !isOrigin(origin) {
+			v.Add(fmt.Sprintf("api.cors.allowed_origins[%d]", i), origin, "give an origin, such as https://dashboard.example.com, or *")
+		}
+	}
+	if c.AllowCredentials && slices.Contains(c.AllowedOrigins, "*") {
+		v.Add("api.cors.allow_credentials", "true", "with origin * any web page could act for the user: list the origins in api.cors.allowed_origins")
+	}
+	for i, method := range c.AllowedMethods {
+		if !isToken(method) || method != strings.ToUpper(method) {
+			v.Add(fmt.Sprintf("api.cors.allowed_methods[%d]", i), method, "give an HTTP method in capitals, such as GET")
+		}
+	}
+	for i, header := range c.AllowedHeaders {
+		if !isToken(header) {
+			v.Add(fmt.Sprintf("api.cors.allowed_headers[%d]", i), header, "give the name of an HTTP header, such as Content-Type")
+		}
+	}
+	v.between("api.cors.max_age", c.MaxAge, 0, 7*24*3600)
+}
+
+// isOrigin tells whether text is a scheme, a host and maybe a port (RFC 6454 section 6.2).
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && text == u.Scheme+"://"+u.Host
+}
+
+// isToken tells whether text can name a method or header (RFC 9110 section 5.6.2).
+func isToken(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	})
+}
+
+func (v *validator) geolocation() {
+	g := &v.config.Overwatch.Geolocation
+	v.knownRegion("overwatch.geolocation.default_region", g.DefaultRegion)
+	first := make(map[netip.Prefix]int, len(g.CustomMappings))
+	for i := range g.CustomMappings {
+		m := &g.CustomMappings[i]
+		key := fmt.Sprintf("overwatch.geolocation.custom_mappings[%d]", i)
+		if !m.CIDR.IsValid() {
+			v.Add(key+".cidr", "", "is missing: give a network, such as 192.0.2.0/24")
+		} else if at, again := first[m.CIDR]; again {
+			v.Addf(key+".cidr", m.CIDR.String(), "is already custom_mappings[%d]: keep one", at)
+		} else {
+			first[m.CIDR] = i
+		}
+		if m.Region == "" {
+			v.Add(key+".region", "", "is missing: give one of the regions")
+		}
+		v.knownRegion(key+".region", m.Region)
+	}
+}
+
+// knownRegion notes a region that the configuration does not have; "" stands for none.
+func (v *validator) knownRegion(key, region string) {
+	if _, known := v.regions[region]; region != "" && !known {
+		v.Addf(key, region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
+	}
+}
