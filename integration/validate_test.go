@@ -18,7 +18,7 @@ overwatch:
   agent_tokens: {app.gslb.test: a-token-of-more-than-thirty-two-characters}
 dns:
   listen_address: "127.0.0.1:99999"
-  defualt_ttl: 30
+  default_tll: 30
 regions:
   - name: eu
     servers:
@@ -33,7 +33,7 @@ func TestValidate_TellsEveryMistakeOfAnOverwatchFileAtOnce(t *testing.T) {
 	mistakes := []string{
 		"encryption_key", "32", // bytes it should have
 		"listen_address", "99999",
-		"defualt_ttl", "default_ttl", // what it should be
+		"default_tll", "default_ttl", // what it should be
 		"300.0.0.1",
 		"fastest", "round-robin", // one that works
 		"mars",
@@ -70,7 +70,7 @@ func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 // Starting with a bad file says what validating it says, and starts nothing.
 func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
 	path := file(t, "overwatch.yaml", brokenOverwatch)
-	command(t, binaries(t).Overwatch, "--config", path).want(t, exitBadInput, "encryption_key", "defualt_ttl", "mars")
+	command(t, binaries(t).Overwatch, "--config", path).want(t, exitBadInput, "encryption_key", "default_tll", "mars")
 }
 
 // A good file is called good and nothing is left in the directory that it names.

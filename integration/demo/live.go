@@ -57,7 +57,10 @@ func (l *live) run(ctx context.Context, t *terminal) error {
 	defer l.running.Wait()
 	defer cancel()
 	l.spawn(func() error { return t.keys(ctx, l.keys) })
-	l.spawn(func() error { return l.scene.observe(ctx) })
+	l.spawn(func() error {
+		l.scene.observe(ctx)
+		return nil
+	})
 	tick := time.NewTicker(redrawEvery)
 	defer tick.Stop()
 	for {

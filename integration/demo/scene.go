@@ -193,12 +193,10 @@ func (s *scene) complete(ctx context.Context, n *harness.Node) error {
 	})
 }
 
-// observe watches what clients get and what the nodes think until ctx ends. It returns no error: a node that does not
-// answer is something to show.
-func (s *scene) observe(ctx context.Context) error {
+// observe watches what clients get and what the nodes think until ctx ends.
+func (s *scene) observe(ctx context.Context) {
 	var group harness.Group
 	group.Start(func() { s.watch.Run(ctx) })
 	group.Start(func() { s.seen.run(ctx) })
 	group.Wait()
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -20,9 +21,9 @@ const shareError = 0.03
 // promise that was not kept.
 func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints []string) error {
 	ctx, cancel := context.WithCancel(ctx)
-	observed := make(chan error, 1)
-	go func() { observed <- s.observe(ctx) }()
-	defer func() { <-observed }()
+	var observing sync.WaitGroup
+	observing.Go(func() { s.observe(ctx) })
+	defer observing.Wait()
 	defer cancel()
 
 	for _, h := range hints {

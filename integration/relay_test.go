@@ -1,0 +1,174 @@
+package integration_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// relay stands between an agent and a node, like a NAT, and records all that the agent sends.
+type relay struct {
+	at netip.AddrPort
+	to netip.AddrPort
+
+	mu      sync.Mutex
+	packets [][]byte
+	streams []*bytes.Buffer
+}
+
+// newRelay opens a relay to a node's gossip port; it closes with the test.
+func newRelay(t *testing.T, to netip.AddrPort) *relay {
+	t.Helper()
+	tcp, udp := bothNetworks(t)
+	r := &relay{at: tcp.Addr().(*net.TCPAddr).AddrPort(), to: to}
+	var running sync.WaitGroup
+	running.Go(func() { r.relayStreams(tcp, &running) })
+	running.Go(func() { r.relayPackets(udp, &running) })
+	t.Cleanup(func() {
+		tcp.Close()
+		udp.Close()
+		running.Wait()
+	})
+	return r
+}
+
+// bothNetworks opens one port on TCP and UDP.
+func bothNetworks(t *testing.T) (net.Listener, net.PacketConn) {
+	t.Helper()
+	for range 100 {
+		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		udp, err := net.ListenPacket("udp", tcp.Addr().String())
+		if err == nil {
+			return tcp, udp
+		}
+		tcp.Close()
+	}
+	t.Fatal("no port is free on both TCP and UDP")
+	return nil, nil
+}
+
+func (r *relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
+	for {
+		in, err := l.Accept()
+		if err != nil {
+			return
+		}
+		out, err := net.DialTimeout("tcp", r.to.String(), time.Second)
+		if err != nil {
+			in.Close()
+			continue
+		}
+		sent := &bytes.Buffer{}
+		r.mu.Lock()
+		r.streams = append(r.streams, sent)
+		r.mu.Unlock()
+		bound := time.Now().Add(10 * time.Second)
+		in.SetDeadline(bound)
+		out.SetDeadline(bound)
+		running.Go(func() {
+			io.Copy(out, io.TeeReader(in, locked{r, sent}))
+			out.(*net.TCPConn).CloseWrite()
+		})
+		running.Go(func() {
+			io.Copy(in, out)
+			in.Close()
+			out.Close()
+		})
+	}
+}
+
+// locked writes to a buffer of the relay.
+type locked struct {
+	relay *relay
+	to    *bytes.Buffer
+}
+
+func (l locked) Write(p []byte) (int, error) {
+	l.relay.mu.Lock()
+	defer l.relay.mu.Unlock()
+	return l.to.Write(p)
+}
+
+func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
+	out, err := net.Dial("udp", r.to.String())
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	var agent net.Addr
+	buf := make([]byte, 64<<10)
+	for {
+		n, from, err := in.ReadFrom(buf)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		r.packets = append(r.packets, slices.Clone(buf[:n]))
+		r.mu.Unlock()
+		out.Write(buf[:n])
+		if agent == nil {
+			agent = from
+			running.Go(func() {
+				back := make([]byte, 64<<10)
+				for {
+					n, err := out.Read(back)
+					if errors.Is(err, syscall.ECONNREFUSED) {
+						continue // the node is down for the moment
+					}
+					if err != nil {
+						return
+					}
+					in.WriteTo(back[:n], agent)
+				}
+			})
+		}
+	}
+}
+
+// recorded is how many packets and streams the agent has sent so far.
+func (r *relay) recorded() (packets, streams int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.packets), len(r.streams)
+}
+
+// replay sends all that was recorded to the node once more, from another socket.
+func (r *relay) replay(t *testing.T) {
+	t.Helper()
+	r.mu.Lock()
+	packets := slices.Clone(r.packets)
+	var streams [][]byte
+	for _, s := range r.streams {
+		streams = append(streams, slices.Clone(s.Bytes()))
+	}
+	r.mu.Unlock()
+	udp, err := net.Dial("udp", r.to.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer udp.Close()
+	for _, p := range packets {
+		udp.Write(p)
+	}
+	for _, s := range streams {
+		tcp, err := net.DialTimeout("tcp", r.to.String(), time.Second)
+		if err != nil {
+			continue // refused at a limit
+		}
+		tcp.SetDeadline(time.Now().Add(time.Second))
+		tcp.Write(s)
+		tcp.(*net.TCPConn).CloseWrite()
+		io.Copy(io.Discard, tcp)
+		tcp.Close()
+	}
+}
