@@ -160,7 +160,12 @@ func (p *memberPeer) ping() (time.Duration, error) {
 	if target == nil {
 		return 0, errNoAddress
 	}
-	return p.list.Ping("", net.UDPAddrFromAddrPort(*target)) // any name: the node's own is not known before its Hello
+	begun := time.Now()
+	rtt, err := p.list.Ping("", net.UDPAddrFromAddrPort(*target)) // any name: the node's own is not known before its Hello
+	if rtt <= 0 {
+		rtt = time.Since(begun) // memberlist looks at the clock after sending, which on one host can be after the answer
+	}
+	return rtt, err
 }
 
 func (p *memberPeer) boot() (identity.Nonce, bool) {

@@ -1,0 +1,134 @@
+package report
+
+import (
+	"bytes"
+	"encoding"
+	"io"
+	"log"
+	"net"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/memberlist"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// patience is how long a test with sockets waits for something that should take milliseconds.
+const patience = 5 * time.Second
+
+// socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is sealed for it,
+// to where pings come from.
+type socketNode struct {
+	*memberlist.NetTransport
+	t     testing.TB
+	id    *identity.Identity
+	nonce identity.Nonce
+	list  *memberlist.Memberlist
+	addr  string
+
+	mu       sync.Mutex
+	pinger   string // the newest address that pinged
+	messages []received
+}
+
+func startNode(t testing.TB, key []byte, bind string) *socketNode {
+	t.Helper()
+	n := &socketNode{t: t, id: testIdentity(t, "ow-1"), nonce: identity.NewNonce()}
+	n.start(key, bind)
+	t.Cleanup(n.stop)
+	return n
+}
+
+func (n *socketNode) start(key []byte, bind string) {
+	n.t.Helper()
+	host, port, err := net.SplitHostPort(bind)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	number, _ := strconv.Atoi(port)
+	quiet := log.New(io.Discard, "", 0)
+	for range 16 { // until UDP and TCP are both free
+		n.NetTransport, err = memberlist.NewNetTransport(&memberlist.NetTransportConfig{BindAddrs: []string{host}, BindPort: number, Logger: quiet})
+		if err == nil {
+			break
+		}
+	}
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	n.addr = net.JoinHostPort(host, strconv.Itoa(n.GetAutoBindPort()))
+	c := memberlist.DefaultLANConfig()
+	c.Name, c.Label, c.SecretKey, c.Transport = "ow-1", wire.Label, key, n
+	c.Delegate, c.Ping = n, n
+	c.EnableCompression, c.Logger = false, quiet
+	if n.list, err = memberlist.Create(c); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+func (n *socketNode) stop() { n.list.Shutdown() }
+
+// WriteToAddress learns where the agent's pings come from.
+func (n *socketNode) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error) {
+	if a.Name != "" {
+		n.mu.Lock()
+		n.pinger = a.Addr
+		n.mu.Unlock()
+	}
+	return n.NetTransport.WriteToAddress(b, a)
+}
+
+func (n *socketNode) NodeMeta(int) []byte             { return nil }
+func (n *socketNode) GetBroadcasts(int, int) [][]byte { return nil }
+func (n *socketNode) MergeRemoteState([]byte, bool)   {}
+func (n *socketNode) AckPayload() []byte              { return n.nonce[:] }
+func (n *socketNode) LocalState(bool) []byte {
+	return (&fakeNode{id: n.id, nonce: n.nonce}).greet()
+}
+func (n *socketNode) NotifyPingComplete(*memberlist.Node, time.Duration, []byte) {}
+func (n *socketNode) NotifyMsg(b []byte) {
+	sealed, err := identity.Parse(bytes.Clone(b))
+	if err != nil {
+		n.t.Error(err)
+		return
+	}
+	r := received{sealed: sealed, at: time.Now()}
+	n.mu.Lock()
+	to := n.pinger
+	n.messages = append(n.messages, r)
+	n.mu.Unlock()
+	var answer encoding.BinaryMarshaler = r.ack()
+	if sealed.BootNonce != n.nonce {
+		answer = r.reject(wire.CodeBootNonce)
+	}
+	if to != "" {
+		n.list.SendToAddress(memberlist.Address{Addr: to}, (&fakeNode{id: n.id, nonce: n.nonce}).seal(answer, sealed.Epoch))
+	}
+}
+
+// count returns how many messages of a type have come.
+func (n *socketNode) count(kind wire.Type) (c int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, r := range n.messages {
+		if r.kind() == kind {
+			c++
+		}
+	}
+	return c
+}
+
+// eventually polls until the condition holds; there are real sockets between cause and effect.
+func eventually(t testing.TB, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); !condition(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within %s: %s", patience, what)
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}

@@ -1,0 +1,104 @@
+package report
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/identity"
+)
+
+func TestPins_TheFirstCertificateStays(t *testing.T) {
+	dir := t.TempDir()
+	p, err := openPins(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := identity.KeyID{1}, identity.KeyID{2}
+	if err := p.check("ow:7946", first); err != nil {
+		t.Fatal(err)
+	}
+	if p, err = openPins(dir); err != nil { // another process
+		t.Fatal(err)
+	}
+	if err := p.check("ow:7946", first); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(dir, "overwatch_pins", "ow:7946")
+	if err := p.check("ow:7946", second); !errors.Is(err, errOtherCertificate) || !strings.Contains(err.Error(), "delete "+file) {
+		t.Errorf("another certificate: %v", err)
+	}
+	if err := p.check("[::1]:7946", second); err != nil {
+		t.Errorf("another node: %v", err)
+	}
+	info, err := os.Stat(file)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.check("ow:7946", second); err != nil {
+		t.Errorf("after the file was deleted: %v", err)
+	}
+}
+
+func TestPins_ADamagedFileIsNoReasonToPinAnew(t *testing.T) {
+	p, err := openPins(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := identity.KeyID{1}.Fingerprint()
+	for _, text := range []string{"", "# only a comment\n", good[:20], good + "0", "sha256:zz" + good[9:], strings.Repeat("#\n", 2000) + good} {
+		file := filepath.Join(p.dir, "ow:7946")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := p.check("ow:7946", identity.KeyID{1}); err == nil || !strings.Contains(err.Error(), "damaged") || !strings.Contains(err.Error(), file) {
+			t.Errorf("%.40q: %v", text, err)
+		}
+	}
+}
+
+func TestPins_WhatCannotBeStoredHoldsForTheProcess(t *testing.T) {
+	dir := t.TempDir()
+	p, err := openPins(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(p.dir); err != nil { // nothing can be written there now, not even by root
+		t.Fatal(err)
+	}
+	if err := p.check("ow:7946", identity.KeyID{1}); !errors.Is(err, errNotKept) {
+		t.Errorf("first use: %v", err)
+	}
+	if err := p.check("ow:7946", identity.KeyID{2}); !errors.Is(err, errOtherCertificate) {
+		t.Errorf("another certificate: %v", err)
+	}
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.check("ow:7946", identity.KeyID{1}); err != nil {
+		t.Errorf("after the directory is back: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(p.dir, "ow:7946")); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzReadPin(f *testing.F) {
+	f.Add([]byte("# comment\n" + identity.KeyID{1}.Fingerprint() + "\n"))
+	f.Add([]byte("sha256:"))
+	file := filepath.Join(f.TempDir(), "pin")
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		key, err := readPin(file)
+		if err == nil && !strings.Contains(strings.ToLower(string(text)), key.Fingerprint()) {
+			t.Errorf("%q was read as %s", text, key.Fingerprint())
+		}
+	})
+}

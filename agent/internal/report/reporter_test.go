@@ -1,0 +1,109 @@
+package report
+
+import (
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// startReporter runs a reporter until the test ends or stop is called.
+func startReporter(t testing.TB, edit func(*Options)) (r *Reporter, stop func()) {
+	t.Helper()
+	o := testOptions(t)
+	edit(&o)
+	r, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- r.Run(ctx) }()
+	stop = sync.OnceFunc(func() {
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-time.After(patience):
+			t.Error("the reporter did not stop")
+		}
+	})
+	t.Cleanup(stop)
+	return r, stop
+}
+
+func TestReporter_OneDeadNodeDelaysNoOther(t *testing.T) {
+	dead, err := net.ListenPacket("udp", "127.0.0.1:0") // takes datagrams, answers none, refuses streams
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dead.Close()
+	n := startNode(t, gossipKey, "127.0.0.1:0")
+	begun := time.Now()
+	r, stop := startReporter(t, func(o *Options) {
+		o.Nodes = []string{dead.LocalAddr().String(), "no-such-host.invalid:7946", n.addr}
+	})
+	eventually(t, "the living node hears a heartbeat", func() bool { return n.count(wire.TypeHeartbeat) > 0 })
+	if took := time.Since(begun); took > time.Second {
+		t.Errorf("it took %s", took)
+	}
+	eventually(t, "it is shown as connected", func() bool { return r.Nodes()[2].Connected })
+	if s := r.Nodes(); s[0].Connected || s[1].Connected || s[1].LastError == "" {
+		t.Errorf("states %+v", s)
+	}
+	r.Changed(testBackend())
+	eventually(t, "the living node hears the transition", func() bool { return n.count(wire.TypeTransition) > 0 })
+	stop()
+	if n.count(wire.TypeDeregister) == 0 {
+		t.Error("no goodbye")
+	}
+}
+
+func TestReporter_NodeRestartOnItsPortIsNoticedWithin3s(t *testing.T) {
+	n := startNode(t, gossipKey, "127.0.0.1:0")
+	r, _ := startReporter(t, func(o *Options) { o.Nodes = []string{n.addr} })
+	eventually(t, "connected", func() bool { return r.Nodes()[0].Connected })
+	before := n.count(wire.TypeEnrol)
+	n.stop()
+	n.nonce = identity.NewNonce()
+	begun := time.Now()
+	n.start(gossipKey, n.addr)
+	eventually(t, "enrolled again", func() bool { return n.count(wire.TypeEnrol) > before })
+	if took := time.Since(begun); took > 3*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}
+
+func TestNew_NamesWhatIsWrong(t *testing.T) {
+	for _, try := range []struct {
+		name string
+		edit func(*Options)
+		want string
+	}{
+		{"no nodes", func(o *Options) { o.Nodes = nil }, "overwatch_nodes"},
+		{"no port", func(o *Options) { o.Nodes = []string{"ow"} }, `"ow"`},
+		{"slash", func(o *Options) { o.Nodes = []string{"../ow:1"} }, "overwatch_nodes"},
+		{"twice", func(o *Options) { o.Nodes = []string{"ow:1", "ow:1"} }, "twice"},
+		{"no key", func(o *Options) { o.Keys = nil }, "encryption_key"},
+		{"short key", func(o *Options) { o.Keys = [][]byte{gossipKey[1:]} }, "encryption_key"},
+		{"another id", func(o *Options) { o.AgentID = "a2" }, "agent_id"},
+		{"no identity", func(o *Options) { o.Identity = nil }, "Identity"},
+		{"no tokens", func(o *Options) { o.Tokens = nil }, "service_token"},
+		{"data_dir is a file", func(o *Options) { o.DataDir = filepath.Join(o.DataDir, "f"); os.WriteFile(o.DataDir, nil, 0o600) }, "data_dir"},
+	} {
+		o := testOptions(t)
+		try.edit(&o)
+		if _, err := New(o); err == nil || !strings.Contains(err.Error(), try.want) {
+			t.Errorf("%s: %v", try.name, err)
+		}
+	}
+}
