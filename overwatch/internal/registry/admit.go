@@ -16,7 +16,7 @@ import (
 //	                   weight out of range; a service whose name cannot be one
 //	conflicting_claim  another agent claims it and has not been silent for remove_after, or this message names it twice
 //	limit              the agent claims as many backends as it may
-func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend) (ID, wire.RejectCode) {
+func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode) {
 	if !from.Speaks(said.Service) {
 		return ID{}, wire.CodeNotEnrolled
 	}
@@ -27,7 +27,7 @@ func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend) (ID, wire
 	rec := w.lookup(id)
 	if rec != nil && rec.claim != nil {
 		c := rec.claim
-		if c.agent != a && !c.agent.gone || c.agent == a && c.round == w.round {
+		if c.agent != a && !w.gone(c.agent, now) || c.agent == a && c.round == w.round {
 			return ID{}, wire.CodeConflictingClaim
 		}
 	}

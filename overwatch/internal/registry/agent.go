@@ -48,8 +48,8 @@ type agent struct {
 
 	// seen is when it was last heard: for one known from before the restart and not heard since, when this process began.
 	seen time.Time
-	// stale and gone tell that it has been silent for longer than the stale threshold, and than remove_after.
-	stale, gone bool
+	// wasStale and wasGone are what its claims were last looked at for; writer.stale and writer.gone are the truth.
+	wasStale, wasGone bool
 	// listed tells that the view has it.
 	listed bool
 	timer  deadlineAt
@@ -86,7 +86,7 @@ func (w *writer) agent(id string) *agent {
 
 // repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still admissible.
 func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
-	if a.stale || !a.listed || region != a.region || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
+	if !a.listed || region != a.region || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
 		return false
 	}
 	for i := range m.Backends {

@@ -59,7 +59,7 @@ func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) O
 	if region == "" {
 		region = from.Region()
 	}
-	if a := w.agents[from.ID()]; a != nil && a.repeats(from, m, region) {
+	if a := w.agents[from.ID()]; a != nil && !w.stale(a, now) && a.repeats(from, m, region) {
 		w.heard(a, now)
 		a.note(m, now)
 		return Outcome{}
@@ -107,7 +107,7 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	if a.region == "" {
 		a.region = from.Region()
 	}
-	returned := a.stale
+	returned := w.stale(a, now)
 	w.heard(a, now)
 	if returned {
 		w.refreshClaims(a, now)
@@ -125,7 +125,7 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 // take accepts what an agent says about one backend and adds it to the agent's claims, or refuses it and says why in
 // a.refused. A refused claim may have stood before; then the caller withdraws it.
 func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (taken bool) {
-	id, code := w.admit(a, from, said)
+	id, code := w.admit(a, from, said, now)
 	if code != 0 {
 		a.refused = append(a.refused, refusal(said, code))
 		return false

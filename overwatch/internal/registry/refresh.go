@@ -44,7 +44,7 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 		in.Unwatched = !w.timing.ValidationEnabled
 		return in
 	}
-	in.Stale = r.claim.agent.stale
+	in.Stale = w.stale(r.claim.agent, now)
 	switch r.claim.said.claim {
 	case wire.ClaimHealthy:
 		in.Claim = check.StateHealthy
@@ -75,7 +75,7 @@ func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
 
 // abandoned reports whether only an agent that is gone spoke for r, and this node's own checks do not either.
 func (w *writer) abandoned(r *record, now time.Time) bool {
-	if r.source() != api.SourceAgent || r.claim == nil || !r.claim.agent.gone {
+	if r.source() != api.SourceAgent || r.claim == nil || !w.gone(r.claim.agent, now) {
 		return false
 	}
 	return !w.validated(r, now) || r.validation.SetAside || r.validation.State != check.StateHealthy

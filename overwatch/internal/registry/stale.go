@@ -5,10 +5,18 @@ import (
 	"time"
 )
 
+// stale reports whether an agent has been silent for the stale threshold, gone whether for remove_after.
+func (w *writer) stale(a *agent, now time.Time) bool {
+	return !now.Before(a.seen.Add(w.timing.StaleThreshold))
+}
+func (w *writer) gone(a *agent, now time.Time) bool {
+	return !now.Before(a.seen.Add(w.timing.RemoveAfter))
+}
+
 // heard notes that an agent has spoken: its claims are fresh again. If they were not, the caller looks at each.
 func (w *writer) heard(a *agent, now time.Time) {
 	a.seen = now
-	a.stale, a.gone = false, false
+	a.wasStale, a.wasGone = false, false
 	if !a.listed {
 		w.agentIndex[a.id] = a
 	}
@@ -25,20 +33,19 @@ func (a *agent) due(w *writer, at deadlineAt, now time.Time) {
 	w.judgeAgent(a, now)
 }
 
-// judgeAgent decides whether an agent is stale or gone, and looks at what it claims if that changed.
+// judgeAgent looks at what an agent claims if it has become stale or gone, and asks to be woken when it may.
 func (w *writer) judgeAgent(a *agent, now time.Time) {
-	staleAt, goneAt := a.seen.Add(w.timing.StaleThreshold), a.seen.Add(w.timing.RemoveAfter)
-	stale, gone := !now.Before(staleAt), !now.Before(goneAt)
+	stale, gone := w.stale(a, now), w.gone(a, now)
 	switch {
 	case !stale:
-		w.wake(a, &a.timer, staleAt)
+		w.wake(a, &a.timer, a.seen.Add(w.timing.StaleThreshold))
 	case !gone:
-		w.wake(a, &a.timer, goneAt)
+		w.wake(a, &a.timer, a.seen.Add(w.timing.RemoveAfter))
 	}
-	if stale == a.stale && gone == a.gone {
+	if stale == a.wasStale && gone == a.wasGone {
 		return
 	}
-	a.stale, a.gone = stale, gone
+	a.wasStale, a.wasGone = stale, gone
 	w.refreshClaims(a, now)
 }
 

@@ -64,7 +64,7 @@ func (w *writer) sideOf(r *record, now time.Time) side {
 	if r.validation.Successes > 0 {
 		return side{evidence: evidenceSucceeding, region: region}
 	}
-	if r.claim == nil || r.claim.agent.stale || r.claim.said.claim != wire.ClaimHealthy {
+	if r.claim == nil || w.stale(r.claim.agent, now) || r.claim.said.claim != wire.ClaimHealthy {
 		return side{}
 	}
 	return side{evidence: evidenceContradicting, region: region, agent: r.claim.agent}

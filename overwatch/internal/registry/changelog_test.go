@@ -1,0 +1,44 @@
+package registry
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestLog_AFlappingBackendIsCounted(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		for i := range 600 { // once a second for ten minutes
+			w.beat(agent, a1+[]string{" healthy", " unhealthy"}[i%2])
+			w.pass(time.Second)
+		}
+		if n := strings.Count(w.log.String(), "\n"); n < 15 || n > 25 {
+			t.Errorf("%d lines in ten minutes, want one at once and one each half minute", n)
+		}
+		if !strings.Contains(w.log.String(), `"changes":30`) {
+			t.Error("the lines do not say how many changes there were")
+		}
+		w.beatFor(time.Minute, agent, a1+" healthy")
+		before := w.log.Len()
+		w.beat(agent, a1+" unhealthy")
+		if w.log.Len() == before {
+			t.Error("after a quiet time, a change has no line at once")
+		}
+	})
+}
+
+func TestLog_TheDeathOfASiteIsSummedUp(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		for i := range 100 {
+			agent := w.authority.agent(fmt.Sprintf("agent%d", i), "eu", "a.example")
+			w.beat(agent, fmt.Sprintf("a.example:10.0.1.%d:80 healthy", i+1))
+		}
+		w.pass(DefaultStaleThreshold + 5*time.Second)
+		lines := strings.Count(w.log.String(), "\n")
+		if lines != linesAtOnce+1 || !strings.Contains(w.log.String(), `"backends":80`) {
+			t.Errorf("%d lines:\n%s", lines, w.log.String())
+		}
+	})
+}

@@ -1,0 +1,116 @@
+package registry
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+func (w *world) share(s string, want float64, serve bool) {
+	w.t.Helper()
+	b := w.View().Get(id(s))
+	if math.Abs(b.Share-want) > 1e-9 || b.MayServe != serve {
+		w.t.Errorf("share is %v and may serve %v; want %v, %v", b.Share, b.MayServe, want, serve)
+	}
+}
+
+func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		before := len(w.changed)
+		ends, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
+		w.must(err)
+		if b := w.View().Get(id(a1)); !b.Draining || !b.DrainEndsAt.Equal(ends) || !ends.Equal(time.Now().Add(100*time.Second)) {
+			t.Errorf("draining %v until %v", b.Draining, b.DrainEndsAt)
+		}
+		w.share(a1, 1, true)
+		w.pass(25 * time.Second)
+		w.share(a1, 0.75, true)
+		w.pass(50 * time.Second)
+		w.share(a1, 0.25, true)
+		w.pass(24 * time.Second)
+		w.share(a1, 0.05, true)
+		w.pass(time.Second)
+		w.share(a1, 0, false)
+		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrained})
+		w.pass(time.Hour)
+		if n := len(w.changed) - before; n != drainSteps+1 {
+			t.Errorf("%d publications, want %d", n, drainSteps+1)
+		}
+		w.must(w.ClearDrain(w.ctx(), id(a1)))
+		w.share(a1, 1, true)
+		if w.View().Get(id(a1)).Draining {
+			t.Error("still draining")
+		}
+	})
+}
+
+func TestDrain_ShortOneIsBoundedInPublications(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		before := len(w.changed)
+		_, err := w.SetDrain(w.ctx(), id(a1), 200*time.Millisecond)
+		w.must(err)
+		w.pass(time.Second)
+		w.share(a1, 0, false)
+		if n := len(w.changed) - before; n > 4 {
+			t.Errorf("%d publications in 200 ms", n)
+		}
+	})
+}
+
+func TestDrain_ByTheAgentTakesTheServicesTime(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.beat(agent, a1+" draining")
+		w.share(a1, 1, true)
+		w.beatFor(DefaultDrainTime/2, agent, a1+" draining")
+		w.share(a1, 0.5, true)
+		w.beatFor(DefaultDrainTime/2, agent, a1+" draining")
+		w.share(a1, 0, false)
+		w.beat(agent, a1+" healthy")
+		w.share(a1, 1, true)
+	})
+}
+
+func TestDrain_TheOneThatIsFurtherCounts(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" draining")
+		_, err := w.SetDrain(w.ctx(), id(a1), time.Minute)
+		w.must(err)
+		w.beatFor(15*time.Second, agent, a1+" draining")
+		w.share(a1, 0.5, true)
+		w.beat(agent, a1+" healthy")
+		w.share(a1, 0.75, true)
+	})
+}
+
+func TestDrain_OfNothingIsRefused(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		if _, err := w.SetDrain(w.ctx(), id(a1), 0); !errors.Is(err, ErrUnknownBackend) {
+			t.Errorf("SetDrain: %v", err)
+		}
+		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, ErrUnknownBackend) {
+			t.Errorf("ClearDrain: %v", err)
+		}
+		if _, err := w.SetDrain(w.ctx(), id(a1), 25*time.Hour); err == nil || errors.Is(err, ErrUnknownBackend) {
+			t.Errorf("a drain of 25 hours: %v", err)
+		}
+	})
+}
+
+func TestDrain_UnhealthyKeepsItsOwnReason(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" unhealthy")
+		_, err := w.SetDrain(w.ctx(), id(a1), time.Second)
+		w.must(err)
+		w.pass(2 * time.Second)
+		w.see(a1, agentUnhealthy)
+	})
+}

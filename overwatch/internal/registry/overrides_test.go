@@ -1,0 +1,114 @@
+package registry
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+var (
+	forcedUp   = Conclusion{api.EffectiveHealthy, true, ReasonOverrideHealthy}
+	forcedDown = Conclusion{api.EffectiveUnhealthy, false, ReasonOverrideUnhealthy}
+)
+
+func down(service, address string, port uint16) Override {
+	return Override{Service: service, Address: addr(address), Port: port, Reason: "test", CreatedAt: time.Now()}
+}
+
+func TestOverride_OfAnAddressMeansEveryPort(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		const other = "a.example:10.0.0.1:81"
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(other), static(a2)}))
+		w.must(w.SetOverride(w.ctx(), down("A.Example.", "::ffff:10.0.0.1", 0)))
+		w.see(a1, forcedDown)
+		w.see(other, forcedDown)
+		w.see(a2, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		up := down("a.example", "10.0.0.1", 81)
+		up.Healthy = true
+		w.must(w.SetOverride(w.ctx(), up))
+		w.see(a1, forcedDown)
+		w.see(other, forcedUp) // the one that names the port counts
+		if got := w.View().Overrides(); len(got) != 2 || got[0].Port != 0 || got[1].Port != 81 {
+			t.Errorf("overrides are %+v", got)
+		}
+		if o := w.View().Get(id(other)).Override; o == nil || !o.Healthy || o.Reason != "test" {
+			t.Errorf("the record does not show its override: %+v", o)
+		}
+		w.must(w.ClearOverride(w.ctx(), "a.example", addr("10.0.0.1"), 81))
+		w.see(other, forcedDown)
+		w.must(w.ClearOverride(w.ctx(), "a.example", addr("10.0.0.1"), 0))
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		if got := w.View().Overrides(); len(got) != 0 {
+			t.Errorf("overrides are %+v", got)
+		}
+	})
+}
+
+func TestOverride_BeatsEverythingAndLeavesNoTrace(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.verdict(a1, check.Success)
+		w.must(w.SetOverride(w.ctx(), down("a.example", "10.0.0.1", 80)))
+		w.see(a1, forcedDown)
+		w.verdict(a1, check.Success)
+		w.see(a1, forcedDown)
+		w.pass(5 * time.Minute) // the verdict is too old meanwhile
+		w.must(w.ClearOverride(w.ctx(), "a.example", addr("10.0.0.1"), 80))
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+	})
+}
+
+func TestOverride_Expires(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		o := down("a.example", "10.0.0.1", 80)
+		o.ExpiresAt = time.Now().Add(30 * time.Minute)
+		w.must(w.SetOverride(w.ctx(), o))
+		w.pass(30*time.Minute - time.Millisecond)
+		w.see(a1, forcedDown)
+		w.pass(time.Second)
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		if err := w.SetOverride(w.ctx(), o); err == nil {
+			t.Error("an override that has expired was taken")
+		}
+	})
+}
+
+func TestOverride_ReplacedOneDoesNotExpireForTheNew(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		o := down("a.example", "10.0.0.1", 80)
+		o.ExpiresAt = time.Now().Add(time.Minute)
+		w.must(w.SetOverride(w.ctx(), o))
+		o.ExpiresAt = time.Time{}
+		w.must(w.SetOverride(w.ctx(), o))
+		w.pass(time.Hour)
+		w.see(a1, forcedDown)
+	})
+}
+
+func TestOverride_OfNothingIsRefused(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		if err := w.SetOverride(w.ctx(), down("a.example", "10.0.0.1", 80)); !errors.Is(err, ErrUnknownBackend) {
+			t.Errorf("unknown backend: %v", err)
+		}
+		if err := w.ClearOverride(w.ctx(), "a.example", addr("10.0.0.1"), 80); !errors.Is(err, ErrNoOverride) {
+			t.Errorf("nothing to clear: %v", err)
+		}
+	})
+}
+
+func TestOverride_WaitsForABackendThatComesBack(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.must(w.SetOverride(w.ctx(), down("a.example", "10.0.0.1", 80)))
+		w.must(w.Deregister(w.ctx(), agent))
+		w.seeNone(a1)
+		w.beat(agent, a1+" healthy")
+		w.see(a1, forcedDown)
+	})
+}

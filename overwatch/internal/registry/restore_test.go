@@ -1,0 +1,231 @@
+package registry
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+var (
+	remembered     = Conclusion{api.EffectiveHealthy, true, ReasonRemembered}
+	rememberedDown = Conclusion{api.EffectiveUnhealthy, false, ReasonRememberedUnhealthy}
+)
+
+func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"), static("b.example:10.0.0.3:80")}))
+		agent := w.authority.agent("one", "eu", "a.example", "c.example")
+		w.beat(agent, a1+" healthy", a2+" unhealthy", "c.example:10.0.0.1:80 healthy")
+		w.verdict(b1, check.Success)
+		w.verdict("b.example:10.0.0.2:80", check.Failure)
+		w.verdict("c.example:10.0.0.1:80", check.Failure)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+
+		// Before anything was declared or heard.
+		w.see(a1, remembered)
+		w.see(a2, rememberedDown)
+		w.see("c.example:10.0.0.1:80", rememberedDown)
+		b := w.View().Get(id(a1))
+		if b.Weight != 100 || b.Region != "eu" || b.Check != tcp || b.AgentID != "one" || b.Claim != nil || !b.ClaimAt().IsZero() {
+			t.Errorf("restored as %+v", b)
+		}
+		if len(w.View().Agents()) != 0 {
+			t.Error("an agent that this process has not heard is listed")
+		}
+		w.seeNone(b1)
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"), static("b.example:10.0.0.3:80")}))
+		w.see(b1, remembered)
+		w.see("b.example:10.0.0.2:80", rememberedDown)
+		w.see("b.example:10.0.0.3:80", unknown)
+		if got := w.View().Get(id(b1)).Validation.Latency; got != time.Millisecond {
+			t.Errorf("latency restored as %v", got)
+		}
+
+		w.beat(agent, a1+" unhealthy", a2+" healthy")
+		w.see(a1, agentUnhealthy)
+		w.see(a2, agentHealthy)
+		w.seeNone("c.example:10.0.0.1:80")
+	})
+}
+
+func TestRestart_WithoutItsAgentABackendGoesStaleThenLeaves(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.restart(Options{Timing: notValidating})
+		w.see(a1, remembered)
+		other := w.authority.agent("two", "eu", "a.example")
+		if got := w.beat(other, a1+" healthy"); !slices.Equal(got, []string{"conflicting_claim"}) {
+			t.Errorf("a restart opened a window for another agent: refused %v", got)
+		}
+		w.pass(DefaultStaleThreshold + detectionBound)
+		w.see(a1, staleUnknown)
+		w.pass(DefaultRemoveAfter)
+		w.seeNone(a1)
+		w.restart(Options{Timing: notValidating})
+		w.seeNone(a1)
+	})
+}
+
+func TestRestart_ARevokedAgentsBackendsStayAway(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.restart(Options{Timing: notValidating, Trusted: func(id string) bool { return id != "one" }})
+		w.seeNone(a1)
+		w.pass(DefaultRemoveAfter + saveEvery + tick)
+		if left := w.disk.all(); len(left) != 0 {
+			t.Errorf("still stored: %v", left)
+		}
+	})
+}
+
+func TestRestart_StaleStaysOutAndADrainGoesOn(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		one, two := w.authority.agent("one", "eu", "a.example"), w.authority.agent("two", "eu", "a.example")
+		w.beat(one, a1+" healthy")
+		w.beatFor(time.Minute, two, a2+" healthy")
+		w.see(a1, staleUnknown)
+		_, err := w.SetDrain(w.ctx(), id(a2), 100*time.Second)
+		w.must(err)
+		w.beatFor(10*time.Second, two, a2+" healthy")
+		w.restart(Options{Timing: notValidating})
+		w.see(a1, rememberedDown)
+		w.share(a2, 0.9, true)
+		w.beatFor(95*time.Second, two, a2+" healthy")
+		w.share(a2, 0, false)
+		w.must(w.ClearDrain(w.ctx(), id(a2)))
+		w.restart(Options{Timing: notValidating})
+		w.share(a2, 1, true)
+	})
+}
+
+func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		short, long := down("a.example", "10.0.0.1", 80), down("a.example", "10.0.0.2", 0)
+		short.ExpiresAt = time.Now().Add(time.Minute).Round(0)
+		long.ExpiresAt = time.Now().Add(time.Hour).Round(0)
+		w.pass(2 * time.Minute)
+		w.restart(Options{Timing: notValidating, Overrides: []Override{short, long}})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.see(a2, forcedDown)
+		w.pass(58*time.Minute + time.Second)
+		w.see(a2, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+	})
+}
+
+func TestRestart_LastHealthyIsRemembered(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.verdict(a1, check.Success)
+		w.pass(time.Minute)
+		w.verdict(a1, check.Failure)
+		at := time.Now()
+		w.pass(time.Minute)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.see(a1, rememberedDown)
+		if got := w.View().Get(id(a1)).LastHealthyAt; !got.Equal(at) {
+			t.Errorf("last healthy at %v, want %v", got, at)
+		}
+	})
+}
+
+func TestSaving_IsBatchedAndFollowsWhatIsGone(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		for i := range 40 { // flapping ten times a second
+			w.beat(agent, a1+[]string{" healthy", " unhealthy"}[i%2])
+			w.pass(100 * time.Millisecond)
+		}
+		if w.disk.batches > 2 {
+			t.Errorf("%d batches in four seconds", w.disk.batches)
+		}
+		w.beat(agent)
+		w.pass(saveEvery + tick)
+		if left := w.disk.all(); len(left) != 0 {
+			t.Errorf("stored although gone: %v", left)
+		}
+		w.beat(agent, a1+" healthy")
+		w.beat(agent)
+		w.beat(agent, a1+" healthy")
+		w.pass(saveEvery + tick)
+		if left := w.disk.all(); len(left) != 1 || !left[0].Healthy {
+			t.Errorf("gone and back between two batches, stored as %v", left)
+		}
+	})
+}
+
+func TestSaving_UnchangedStateCostsNothing(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.pass(10 * time.Second)
+		if w.disk.batches != 0 {
+			t.Error("a backend that nothing is known about was saved")
+		}
+		w.verdict(a1, check.Success)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		batches := w.disk.batches
+		for range 19 {
+			w.pass(30 * time.Second)
+			w.verdict(a1, check.Success)
+		}
+		if w.disk.batches != batches {
+			t.Errorf("%d batches for verdicts that confirm", w.disk.batches-batches)
+		}
+	})
+}
+
+func TestSaving_AFullDiskTouchesNothingElseAndIsCaughtUpWith(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.pass(10 * time.Second)
+		w.disk.full = errors.New("no space left on device")
+		w.beat(agent, a2+" healthy")
+		for range 12 {
+			w.pass(10 * time.Second)
+			w.beat(agent, a2+" healthy")
+		}
+		w.see(a2, agentHealthy)
+		if n := strings.Count(w.log.String(), "no space left"); n < 1 || n > 3 {
+			t.Errorf("said %d times in two minutes that the disk is full", n)
+		}
+		w.disk.full = nil
+		w.pass(3 * saveEvery)
+		if got := w.disk.all(); len(got) != 1 || got[0].ID != id(a2) {
+			t.Errorf("stored %v", got)
+		}
+	})
+}
+
+func TestSaving_ManyAreSavedInBoundedBatchesAndOnStop(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		var all []Declaration
+		for i := range 3 * saveAtMost {
+			all = append(all, static(fmt.Sprintf("s%d:10.0.0.1:80", i)))
+		}
+		w.must(w.SetStatic(w.ctx(), all))
+		for _, d := range all {
+			w.must(w.Validated(w.ctx(), Verdict{ID: d.ID, State: check.StateHealthy, Outcome: check.Success}))
+		}
+		w.pass(saveEvery + tick)
+		if n := len(w.disk.records); n != saveAtMost {
+			t.Errorf("the first batch has %d", n)
+		}
+		w.stop()
+		if n := len(w.disk.records); n != len(all) {
+			t.Errorf("%d are saved after the stop, want %d", n, len(all))
+		}
+	})
+}

@@ -1,0 +1,192 @@
+package registry
+
+import (
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+var (
+	staleUnknown   = Conclusion{api.EffectiveStale, false, ReasonStale}
+	staleValidated = Conclusion{api.EffectiveStale, true, ReasonStaleValidated}
+	staleFailing   = Conclusion{api.EffectiveStale, false, ReasonStaleFailing}
+	validated      = Conclusion{api.EffectiveHealthy, true, ReasonValidated}
+	failing        = Conclusion{api.EffectiveUnhealthy, false, ReasonFailing}
+	agreed         = Conclusion{api.EffectiveHealthy, true, ReasonAgreed}
+	contradicted   = Conclusion{api.EffectiveUnhealthy, false, ReasonValidationUnhealthy}
+)
+
+// detectionBound is what invariant I3 allows beyond the stale threshold.
+const detectionBound = time.Second
+
+func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.pass(30 * time.Millisecond) // off the grain of the timers
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.pass(DefaultStaleThreshold - time.Millisecond)
+		w.see(a1, agentHealthy)
+		w.pass(detectionBound)
+		w.see(a1, staleUnknown)
+		w.pass(DefaultRemoveAfter - DefaultStaleThreshold - detectionBound)
+		w.see(a1, staleUnknown)
+		w.pass(detectionBound)
+		w.seeNone(a1)
+		if s, ok := w.View().Agent("one"); !ok || s.Left {
+			t.Errorf("the silent agent is %+v, %v", s, ok)
+		}
+	})
+}
+
+func TestSilence_EndsWithTheNextMessage(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		for range 3 {
+			w.pass(time.Minute)
+			w.see(a1, staleUnknown)
+			w.beat(agent, a1+" healthy", a2+" healthy")
+			w.see(a1, agentHealthy)
+			w.see(a2, agentHealthy)
+		}
+		w.beatFor(10*time.Minute, agent, a1+" healthy", a2+" healthy")
+		w.see(a2, agentHealthy)
+	})
+}
+
+func TestSilence_ValidationDecidesMeanwhile(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		agent := w.authority.agent("one", "eu", "a.example", "b.example")
+		w.beat(agent, a1+" healthy", a2+" healthy", b1+" healthy")
+		for range 12 { // six minutes: past remove_after
+			w.pass(30 * time.Second)
+			w.verdict(a1, check.Success)
+			w.verdict(a2, check.Failure)
+			w.verdict(b1, check.Failure)
+		}
+		w.see(a1, staleValidated)
+		w.seeNone(a2)
+		w.see(b1, staleFailing) // configuration still declares it
+		w.verdict(a1, check.Failure)
+		w.seeNone(a1)
+	})
+}
+
+func TestSilence_RemovalWaitsNoLongerThanTheVerdictCounts(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.pass(DefaultRemoveAfter - 10*time.Second)
+		w.verdict(a1, check.Success)
+		w.pass(3*DefaultValidationInterval - time.Second)
+		w.see(a1, staleValidated)
+		w.pass(2 * time.Second)
+		w.seeNone(a1)
+	})
+}
+
+func TestVerdict_CountsForThreeIntervals(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.verdict(a1, check.Failure)
+		w.see(a1, contradicted)
+		w.beatFor(3*DefaultValidationInterval-time.Second, agent, a1+" healthy")
+		w.see(a1, contradicted)
+		w.beatFor(2*time.Second, agent, a1+" healthy")
+		w.see(a1, agentHealthy)
+	})
+}
+
+func TestVerdict_OwnTroubleIsNotBackendTrouble(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.see(a1, unknown)
+		w.verdict(a1, check.Success)
+		w.see(a1, validated)
+		for range 10 {
+			w.pass(30 * time.Second)
+			w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), State: check.StateHealthy, Outcome: check.Unknown, Err: "no file descriptors"}))
+		}
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
+		if v := w.View().Get(id(a1)).Validation; v.Err != "no file descriptors" || v.Successes != 1 {
+			t.Errorf("validation is %+v", v)
+		}
+		w.verdict(a1, check.Failure)
+		w.see(a1, failing)
+	})
+}
+
+func TestVerdict_OnWhatIsNotKnownChangesNothing(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.verdict(a1, check.Success)
+		w.seeNone(a1)
+		if len(w.changed) > 0 {
+			t.Errorf("told %v", w.changed)
+		}
+	})
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.verdict(a1, check.Failure)
+		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+	})
+}
+
+func TestVerdict_ThatConfirmsTellsNobody(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.verdict(a1, check.Success)
+		told, updated := len(w.changed), w.View().Get(id(a1)).UpdatedAt
+		w.pass(30 * time.Second)
+		w.verdict(a1, check.Success)
+		b := w.View().Get(id(a1))
+		if len(w.changed) != told || !b.UpdatedAt.Equal(updated) {
+			t.Error("a verdict that only confirms counts as a change")
+		}
+		if b.Validation.Successes != 2 || !b.Validation.At.Equal(time.Now()) {
+			t.Errorf("validation is %+v", b.Validation)
+		}
+	})
+}
+
+func TestRetime_AppliesToWhatIsKnown(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.verdict(a1, check.Failure)
+		w.verdict(b1, check.Failure)
+		w.pass(10 * time.Second)
+		w.see(a1, contradicted)
+		t1 := Timing{StaleThreshold: 5 * time.Second, RemoveAfter: 20 * time.Second}
+		w.must(w.Retime(w.ctx(), t1))
+		w.see(a1, staleUnknown)
+		w.see(b1, Conclusion{api.EffectiveHealthy, true, ReasonUnwatched})
+		w.pass(11 * time.Second)
+		w.seeNone(a1)
+		if err := w.Retime(w.ctx(), Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}); err == nil {
+			t.Error("remove after below the stale threshold was taken")
+		}
+	})
+}
+
+func TestLastHealthyAt_IsTheLastMomentOfBeingFit(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		if b := w.View().Get(id(a1)); !b.LastHealthyAt.IsZero() {
+			t.Errorf("never healthy, and yet %v", b.LastHealthyAt)
+		}
+		w.verdict(a1, check.Success)
+		w.pass(20 * time.Second)
+		w.verdict(a1, check.Failure)
+		at := time.Now()
+		w.pass(20 * time.Second)
+		w.verdict(a1, check.Failure)
+		if got := w.View().Get(id(a1)).LastHealthyAt; !got.Equal(at) {
+			t.Errorf("last healthy at %v, want %v", got, at)
+		}
+	})
+}
