@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) agentsCommand() *cobra.Command {
+	return group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(), a.agentsShowCommand(),
+		a.agentsExpiringCommand(), a.agentsUnpinCommand(), a.agentsRevokeCommand())
+}
+
+func (a *app) agentsListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List all pinned agents",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentList, error) { return c.Agents(ctx) })
+			if err != nil {
+				return err
+			}
+			return a.print(list, a.table(a.agentTable(list.Agents, "No agent is pinned.")))
+		},
+	}
+}
+
+func (a *app) agentsExpiringCommand() *cobra.Command {
+	var days int
+	cmd := &cobra.Command{
+		Use:   "expiring",
+		Short: "List agents whose certificate ends soon, the first to end on top",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ExpiringAgents, error) {
+				return c.ExpiringAgents(ctx, days)
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(list, a.table(a.agentTable(list.Expiring, fmt.Sprintf("No certificate ends within %s.", render.Count(days, "day", "days")))))
+		},
+	}
+	cmd.Flags().IntVar(&days, "days", api.DefaultExpiringDays, "how soon is soon, in days")
+	return cmd
+}
+
+func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION"}, {Name: "SERVICES"}, {Name: "BACKENDS", Right: true}, {Name: "SEEN"},
+			{Name: "CERTIFICATE"}, {Name: "VERSION"}},
+		Empty: empty,
+	}
+	for _, agent := range agents {
+		t.Add(render.C(agent.AgentID), orNone(agent.Region), orNone(strings.Join(agent.Services, ",")), number(agent.Backends),
+			a.ago(agent.LastSeen), a.certificateCell(agent), orNone(agent.Version))
+	}
+	return t
+}
+
+// soonHours is when the end of a certificate becomes worth a colour.
+const soonHours = api.DefaultExpiringDays * 24
+
+func (a *app) certificateCell(agent api.Agent) render.Cell {
+	switch {
+	case agent.Revoked:
+		return render.Cell{Text: "revoked", Tone: render.Bad}
+	case agent.ExpiresInHours <= 0:
+		return render.Cell{Text: "ended " + render.Until(agent.NotAfter, a.Now()), Tone: render.Bad}
+	case agent.ExpiresInHours <= soonHours:
+		return render.Cell{Text: "ends " + render.Until(agent.NotAfter, a.Now()), Tone: render.Warn}
+	default:
+		return render.C("ends " + render.Until(agent.NotAfter, a.Now()))
+	}
+}
+
+func (a *app) agentsShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "show <agent>",
+		Short:             "Show one agent",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			agent, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Agent, error) { return c.Agent(ctx, args[0]) })
+			if err != nil {
+				return err
+			}
+			return a.print(agent, a.table(a.agentFacts(agent)))
+		},
+	}
+}
+
+func (a *app) agentFacts(agent api.Agent) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "AGENT"}, {Name: agent.AgentID}}}
+	for _, fact := range [][2]string{
+		{"fingerprint", agent.Fingerprint},
+		{"region", agent.Region},
+		{"services", strings.Join(agent.Services, ", ")},
+		{"backends", fmt.Sprint(agent.Backends)},
+		{"version", agent.Version},
+		{"pinned", render.Ago(&agent.FirstSeen, a.Now())},
+		{"seen", render.Ago(agent.LastSeen, a.Now())},
+	} {
+		t.Add(render.C(fact[0]), orNone(fact[1]))
+	}
+	t.Add(render.C("certificate"), a.certificateCell(agent))
+	if agent.Revoked {
+		t.Add(render.C("revoked"), render.C(render.Ago(agent.RevokedAt, a.Now())+": "+agent.RevokedReason))
+	}
+	return t
+}
+
+func (a *app) agentsUnpinCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "unpin <agent>",
+		Short: "Forget the certificate of an agent, so that a new one can be pinned",
+		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at once;\n" +
+			"the agent comes back by proving its service token again, with a new certificate.",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				out, err := c.Unpin(ctx, args[0])
+				return out.Message, err
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func (a *app) agentsRevokeCommand() *cobra.Command {
+	var yes bool
+	var reason string
+	cmd := &cobra.Command{
+		Use:   "revoke <agent> --reason <text>",
+		Short: "Refuse an agent from now on",
+		Long: "revoke refuses an agent at once and until it is unpinned. What it reported leaves at once.\n" +
+			"Revoke when a machine or its key may be in the wrong hands.",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if reason == "" {
+				return errors.New("a revocation needs --reason, for whoever finds it later")
+			}
+			if err := a.confirm(cmd.Context(), yes, "Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				out, err := c.Revoke(ctx, args[0], reason)
+				return out.Message, err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
+	yesFlag(cmd, &yes)
+	return cmd
+}

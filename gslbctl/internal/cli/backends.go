@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) backendsCommand() *cobra.Command {
+	override := &cobra.Command{
+		Use:   "override",
+		Short: "Set or clear a verdict by hand",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	override.AddCommand(a.overrideSetCommand(), a.overrideClearCommand())
+	return group("backends", "Show what a node concluded about backends, and overrule it",
+		a.backendsListCommand(), a.backendsValidateCommand(), override)
+}
+
+func (a *app) backendsListCommand() *cobra.Command {
+	var filter api.BackendFilter
+	var status string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List backends with every verdict about them",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			filter.Status = api.EffectiveStatus(status)
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.BackendList, error) { return c.Backends(ctx, filter) })
+			if err != nil {
+				return err
+			}
+			return a.print(list, a.table(a.backendTable(list.Backends)))
+		},
+	}
+	var statuses []string
+	for _, s := range api.EffectiveStatuses() {
+		statuses = append(statuses, string(s))
+	}
+	cmd.Flags().StringVar(&filter.Service, "service", "", "only backends of this `service`")
+	cmd.Flags().StringVar(&filter.Region, "region", "", "only backends in this `region`")
+	cmd.Flags().StringVar(&status, "status", "", "only backends of this `status`: "+strings.Join(statuses, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
+	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(regionNames))
+	_ = cmd.RegisterFlagCompletionFunc("status", cobra.FixedCompletions(statuses, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (a *app) backendTable(backends []api.Backend) *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "SERVES"}, {Name: "SHARE", Right: true},
+			{Name: "AGENT"}, {Name: "SEEN"}, {Name: "VALIDATION"}, {Name: "LATENCY", Right: true}, {Name: "REASON"}},
+		Empty: "No backend matches.",
+	}
+	for _, b := range backends {
+		t.Add(render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region), statusCell(b.EffectiveStatus), goodCell(b.MayServe),
+			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), saidCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
+			saidCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), render.C(reason(b)))
+	}
+	return t
+}
+
+// reason is why a backend has its status, with the words of whoever decided.
+func reason(b api.Backend) string {
+	switch {
+	case b.Override != nil:
+		return fmt.Sprintf("%s: %s (by %s)", b.Reason, b.Override.Reason, b.Override.By)
+	case !b.MayServe && b.ValidationError != nil:
+		return b.Reason + ": " + *b.ValidationError
+	}
+	return b.Reason
+}
+
+func (a *app) backendsValidateCommand() *cobra.Command {
+	var target api.ValidateTarget
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Have the node check backends now",
+		Long: "validate has the node check all backends, or those that the flags name, now, and shows what it found.\n" +
+			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			run, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ValidationRun, error) { return c.Validate(ctx, target) })
+			if err != nil {
+				return err
+			}
+			return a.print(run, a.table(validationTable(run)))
+		},
+	}
+	cmd.Flags().StringVar(&target.Service, "service", "", "only backends of this `service`")
+	cmd.Flags().StringVar(&target.Address, "address", "", "only backends at this `ip`")
+	cmd.Flags().IntVar(&target.Port, "port", 0, "only backends on this `port`")
+	_ = cmd.RegisterFlagCompletionFunc("service", a.completion(serviceNames))
+	return cmd
+}
+
+func validationTable(run api.ValidationRun) *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "RESULT"}, {Name: "LATENCY", Right: true}, {Name: "ERROR"}},
+		Empty:   "No backend was checked.",
+	}
+	for _, r := range run.Results {
+		problem := render.None
+		if r.Error != nil {
+			problem = *r.Error
+		}
+		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), saidCell(&r.Healthy), latencyCell(&r.LatencyMS), render.C(problem))
+	}
+	return t
+}

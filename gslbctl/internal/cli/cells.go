@@ -1,0 +1,71 @@
+package cli
+
+import (
+	"net"
+	"strconv"
+	"time"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// endpoint writes an address and a port, IPv6 in brackets.
+func endpoint(address string, port int) string {
+	return net.JoinHostPort(address, strconv.Itoa(port))
+}
+
+func number(n int) render.Cell { return render.C(strconv.Itoa(n)) }
+
+func orNone(text string) render.Cell {
+	if text == "" {
+		text = render.None
+	}
+	return render.C(text)
+}
+
+// statusCell shows a status of any vocabulary in its tone.
+func statusCell[S ~string](status S) render.Cell {
+	tone := render.Bad
+	switch string(status) {
+	case string(api.EffectiveHealthy):
+		tone = render.Good
+	case string(api.EffectiveStale), string(api.ServiceDegraded), string(api.CheckUnknown):
+		tone = render.Warn
+	}
+	return render.Cell{Text: string(status), Tone: tone}
+}
+
+// healthyOf shows how many of a number are healthy.
+func healthyOf(healthy, total int) render.Cell {
+	cell := render.Cell{Text: strconv.Itoa(healthy) + "/" + strconv.Itoa(total), Tone: render.Good}
+	switch {
+	case total == 0:
+		cell.Tone = render.Plain
+	case healthy == 0:
+		cell.Tone = render.Bad
+	case healthy < total:
+		cell.Tone = render.Warn
+	}
+	return cell
+}
+
+// saidCell shows the verdict of one source about a backend.
+func saidCell(healthy *bool) render.Cell {
+	switch {
+	case healthy == nil:
+		return render.C(render.None)
+	case *healthy:
+		return render.Cell{Text: "healthy", Tone: render.Good}
+	default:
+		return render.Cell{Text: "unhealthy", Tone: render.Bad}
+	}
+}
+
+func (a *app) ago(at *time.Time) render.Cell { return render.C(render.Ago(at, a.Now())) }
+
+func latencyCell(ms *float64) render.Cell {
+	if ms == nil {
+		return render.C(render.None)
+	}
+	return render.C(strconv.FormatFloat(*ms, 'f', 1, 64) + " ms")
+}

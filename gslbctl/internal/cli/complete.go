@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+// completionTimeout bounds a question that is asked while somebody waits for
+// the tab key.
+const completionTimeout = time.Second
+
+// names asks a node for the names that may stand in an argument.
+type names func(context.Context, *api.Client) ([]string, error)
+
+// completion offers live names. A node that does not answer offers none.
+func (a *app) completion(of names) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
+		defer cancel()
+		list, err := read(ctx, a, of)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return list, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// firstArgument offers names for the first argument only.
+func (a *app) firstArgument(of names) cobra.CompletionFunc {
+	offer := a.completion(of)
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return offer(cmd, args, typed)
+	}
+}
+
+// backendArguments offers a service and then the addresses of its backends.
+func (a *app) backendArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.completion(serviceNames)(cmd, args, typed)
+	case 1:
+		return a.completion(endpointsOf(args[0]))(cmd, args, typed)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// overrideArguments offers the services and addresses that have an override.
+func (a *app) overrideArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 1 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return a.completion(func(ctx context.Context, c *api.Client) ([]string, error) {
+		list, err := c.Overrides(ctx)
+		var found []string
+		for _, o := range list.Overrides {
+			if len(args) == 0 {
+				found = append(found, o.Service)
+			} else if o.Service == args[0] {
+				found = append(found, o.Address)
+			}
+		}
+		return found, err
+	})(cmd, args, typed)
+}
+
+func domainNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Domains(ctx)
+	var found []string
+	for _, d := range list.Domains {
+		found = append(found, d.Name)
+	}
+	return found, err
+}
+
+func agentNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Agents(ctx)
+	var found []string
+	for _, agent := range list.Agents {
+		found = append(found, agent.AgentID)
+	}
+	return found, err
+}
+
+func serviceNames(ctx context.Context, c *api.Client) ([]string, error) {
+	stats, err := c.Stats(ctx)
+	return slices.Sorted(maps.Keys(stats.BackendsByService)), err
+}
+
+func regionNames(ctx context.Context, c *api.Client) ([]string, error) {
+	stats, err := c.Stats(ctx)
+	return slices.Sorted(maps.Keys(stats.BackendsByRegion)), err
+}
+
+func endpointsOf(service string) names {
+	return func(ctx context.Context, c *api.Client) ([]string, error) {
+		list, err := c.Backends(ctx, api.BackendFilter{Service: service})
+		var found []string
+		for _, b := range list.Backends {
+			found = append(found, endpoint(b.Address, b.Port))
+		}
+		return found, err
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) domainsCommand() *cobra.Command {
+	return group("domains", "Show steered domains", a.domainsListCommand(), a.domainsShowCommand())
+}
+
+func (a *app) domainsListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List all domains",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DomainList, error) { return c.Domains(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY"}, {Name: "TTL", Right: true}, {Name: "HEALTHY", Right: true}, {Name: "SIGNED"}},
+				Empty:   "No domains are configured.",
+			}
+			for _, d := range list.Domains {
+				t.Add(render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"), healthyOf(d.HealthyBackends, d.BackendCount),
+					render.C(render.YesNo(d.DNSSECEnabled)))
+			}
+			return a.print(list, a.table(t))
+		},
+	}
+}
+
+// domainReport is a domain with its backends.
+type domainReport struct {
+	Domain   api.Domain          `json:"domain"`
+	Backends []api.DomainBackend `json:"backends"`
+}
+
+func (a *app) domainsShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "show <name>",
+		Short:             "Show one domain and its backends",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(domainNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			report, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (domainReport, error) {
+				return readDomain(ctx, c, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(report, func() error { return a.printDomain(report) })
+		},
+	}
+}
+
+func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, error) {
+	detail, err := c.Domain(ctx, name)
+	if err != nil {
+		return domainReport{}, err
+	}
+	backends, err := c.DomainBackends(ctx, name)
+	return domainReport{detail.Domain, backends.Backends}, err
+}
+
+func (a *app) printDomain(r domainReport) error {
+	d := r.Domain
+	if _, err := fmt.Fprintf(a.Out, "%s  policy %s, TTL %ds, %d of %s healthy, signed: %s\n\n", render.Printable(d.Name),
+		render.Printable(d.RoutingPolicy), d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"), render.YesNo(d.DNSSECEnabled)); err != nil {
+		return err
+	}
+	t := &render.Table{
+		Columns: []render.Column{{Name: "ADDRESS"}, {Name: "REGION"}, {Name: "PRIORITY", Right: true}, {Name: "WEIGHT", Right: true},
+			{Name: "HEALTHY"}, {Name: "ENABLED"}, {Name: "CHECKED"}},
+		Empty: "No backend is registered for it.",
+	}
+	for _, b := range r.Backends {
+		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority), number(b.Weight), goodCell(b.Healthy),
+			render.C(render.YesNo(b.Enabled)), a.ago(b.LastCheck))
+	}
+	return t.Write(a.Out, a.colour())
+}
+
+func goodCell(good bool) render.Cell {
+	tone := render.Bad
+	if good {
+		tone = render.Good
+	}
+	return render.Cell{Text: render.YesNo(good), Tone: tone}
+}

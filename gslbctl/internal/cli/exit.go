@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+
+	"gslb.internal/shared/api"
+)
+
+// Exit codes of gslbctl.
+const (
+	exitWell     = 0
+	exitDegraded = 1
+	exitNotAsked = 2
+)
+
+// exitCodes is their documentation, shown by --help.
+const exitCodes = `Exit codes:
+  0  done; for status and health: the service is well
+  1  the node refused or could not do it; for status and health: degraded or unhealthy
+  2  nothing was done: no node could be reached, or the command line is wrong`
+
+// outcome ends a command with a code of its own. An empty sentence has been
+// said on standard output already.
+type outcome struct {
+	code     int
+	sentence string
+}
+
+func (o *outcome) Error() string { return o.sentence }
+
+// verdict is the one place where an error becomes an exit code and a sentence
+// with the next step. What is neither from a node nor about reaching one is a
+// mistake in the command line.
+func verdict(err error) (code int, sentence string) {
+	if err == nil {
+		return exitWell, ""
+	}
+	if o, ok := errors.AsType[*outcome](err); ok {
+		return o.code, o.sentence
+	}
+	if refused, ok := errors.AsType[*api.Error](err); ok {
+		return exitDegraded, refused.Error() + advice(refused.Status)
+	}
+	if unreachable, ok := errors.AsType[*api.UnreachableError](err); ok {
+		return exitNotAsked, unreachableSentence(unreachable)
+	}
+	return exitNotAsked, err.Error() + "; gslbctl --help shows what is possible"
+}
+
+// advice is the next step after an answer of that status.
+func advice(status int) string {
+	switch status {
+	case http.StatusForbidden:
+		return "; run gslbctl on a machine in an allowed network, for instance through an SSH tunnel, or add this one to api.allowed_networks"
+	case http.StatusMisdirectedRequest:
+		return "; name the node by its address in --api"
+	case http.StatusNotImplemented:
+		return "; a newer version of the node may"
+	case http.StatusInsufficientStorage:
+		return "; make room on the disk that holds its data_dir and try again"
+	case http.StatusInternalServerError:
+		return "; look there"
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		return "; try again in a moment"
+	}
+	return ""
+}
+
+func unreachableSentence(e *api.UnreachableError) string {
+	node := strings.TrimSuffix(e.Node, "/")
+	switch {
+	case errors.Is(e.Err, context.Canceled):
+		return "stopped before " + node + " answered"
+	case errors.Is(e.Err, context.DeadlineExceeded):
+		return fmt.Sprintf("no answer from %s in time: see whether the node is under load or a firewall is between, or allow more with --timeout", node)
+	case errors.Is(e.Err, syscall.ECONNREFUSED):
+		return fmt.Sprintf("nothing listens on %s: start the node, set api.enabled: true, or name another with --api", node)
+	}
+	return e.Error() + "; check the address in --api"
+}

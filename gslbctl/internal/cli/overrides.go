@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) overridesCommand() *cobra.Command {
+	return group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(), a.overrideSetCommand(), a.overrideClearCommand())
+}
+
+func (a *app) overridesListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List the overrides in force",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverrideList, error) { return c.Overrides(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON"}, {Name: "BY"}, {Name: "SET"}, {Name: "ENDS"}},
+				Empty:   "No override is in force.",
+			}
+			for _, o := range list.Overrides {
+				ends := "never"
+				if o.ExpiresAt != nil {
+					ends = render.Until(*o.ExpiresAt, a.Now())
+				}
+				t.Add(render.C(o.Service), render.C(o.Address), saidCell(&o.Healthy), render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends))
+			}
+			return a.print(list, a.table(t))
+		},
+	}
+}
+
+// overrideSource is what gslbctl puts in the source of an override.
+const overrideSource = "gslbctl"
+
+func (a *app) overrideSetCommand() *cobra.Command {
+	var healthy bool
+	var reason string
+	var expires time.Duration
+	cmd := &cobra.Command{
+		Use:   "set <service> <ip>[:<port>] --healthy=true|false --reason <text>",
+		Short: "Call a backend healthy or unhealthy, whatever its checks say",
+		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when it returns.\n" +
+			"Without a port it is about all ports of the address; an IPv6 address before a port stands in brackets.",
+		Example:           "  gslbctl overrides set app.example.com 192.0.2.10:443 --healthy=false --reason \"kernel update\" --expires-in 30m",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: a.backendArguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := api.OverrideRequest{Healthy: &healthy, Reason: reason, Source: overrideSource}
+			if cmd.Flags().Changed("expires-in") {
+				if expires <= 0 {
+					return fmt.Errorf("--expires-in is %s: it must be above zero, such as 30m", expires)
+				}
+				req.ExpiresIn = expires.String()
+			}
+			if !cmd.Flags().Changed("healthy") || reason == "" {
+				return errors.New("an override needs --healthy=true or --healthy=false, and --reason")
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				o, err := c.SetOverride(ctx, args[0], args[1], req)
+				return overrideSentence(o, a.Now()), err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&healthy, "healthy", false, "the verdict: `true or false`")
+	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
+	cmd.Flags().DurationVar(&expires, "expires-in", 0, "end it by itself after this time, such as 30m (default never)")
+	return cmd
+}
+
+func overrideSentence(o api.Override, now time.Time) string {
+	verdict, ends := "unhealthy", "until it is cleared"
+	if o.Healthy {
+		verdict = "healthy"
+	}
+	if o.ExpiresAt != nil {
+		ends = "for " + render.Span(o.ExpiresAt.Sub(now).Round(time.Second))
+	}
+	return fmt.Sprintf("%s %s is %s %s", o.Service, o.Address, verdict, ends)
+}
+
+func (a *app) overrideClearCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "clear <service> <ip>[:<port>]",
+		Short:             "Let the checks decide again",
+		Args:              cobra.ExactArgs(2),
+		ValidArgsFunction: a.overrideArguments,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return fmt.Sprintf("the override of %s %s is gone", args[0], args[1]), c.ClearOverride(ctx, args[0], args[1])
+			})
+		},
+	}
+}

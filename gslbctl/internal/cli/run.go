@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
+)
+
+// System is what a command sees of the machine it runs on.
+type System struct {
+	In       io.Reader
+	Out      io.Writer
+	Err      io.Writer
+	Getenv   func(string) string
+	Now      func() time.Time
+	Build    buildinfo.Info
+	Terminal bool // Out is a terminal that understands colours
+	Asks     bool // In is a terminal, so a question can be answered
+}
+
+// app is one invocation: the machine and the flags that all commands share.
+type app struct {
+	System
+	nodes   []string
+	output  string
+	timeout time.Duration
+}
+
+// Run executes one command line and returns the exit code.
+func Run(ctx context.Context, sys System, args []string) int {
+	a := &app{System: sys}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	code, sentence := verdict(err)
+	if sentence != "" {
+		fmt.Fprintln(sys.Err, "gslbctl: "+render.Printable(sentence))
+	}
+	return code
+}
+
+// environmentNodes names nodes when no --api does: one or several, separated
+// by commas.
+const environmentNodes = "GSLB_API"
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gslbctl",
+		Short: "Look after gslb overwatch nodes",
+		Long: "gslbctl asks overwatch nodes how they are and changes what they believe, over their HTTP API.\n\n" +
+			"Nodes are named with --api or in " + environmentNodes + " (separated by commas); without either, " + api.DefaultAddress + ".\n" +
+			"With several nodes, a question goes to the first that answers and a change goes to all of them.\n\n" +
+			exitCodes,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       a.Build.Version,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+	}
+	root.SetVersionTemplate("gslbctl {{.Version}}\n")
+	root.SetIn(a.In)
+	root.SetOut(a.Out)
+	root.SetErr(a.Err)
+	flags := root.PersistentFlags()
+	flags.StringArrayVar(&a.nodes, "api", nil, "node to ask, as `host:port` or URL; repeat it for several")
+	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: table, json or yaml")
+	flags.DurationVar(&a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
+	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
+	root.AddCommand(
+		a.statusCommand(),
+		a.healthCommand(),
+		a.domainsCommand(),
+		a.serversCommand(),
+		a.backendsCommand(),
+		a.overridesCommand(),
+		a.agentsCommand(),
+		a.versionCommand(),
+	)
+	return root
+}
+
+// group is a command that only holds others; alone it does what list does.
+func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list)
+	cmd.AddCommand(others...)
+	return cmd
+}

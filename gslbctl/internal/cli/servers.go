@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) serversCommand() *cobra.Command {
+	return group("servers", "Show registered servers", a.serversListCommand())
+}
+
+func (a *app) serversListCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "List all servers, whoever declared them",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerList, error) { return c.Servers(ctx) })
+			if err != nil {
+				return err
+			}
+			return a.print(list, a.table(a.serverTable(list.Servers)))
+		},
+	}
+}
+
+func (a *app) serverTable(servers []api.Server) *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "SOURCE"}, {Name: "WEIGHT", Right: true},
+			{Name: "STATUS"}, {Name: "DRAINING"}, {Name: "CHANGED"}},
+		Empty: "No servers are registered.",
+	}
+	for _, s := range servers {
+		t.Add(render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), render.C(string(s.Source)), number(s.Weight),
+			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt))
+	}
+	return t
+}

@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) statusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Answer on one screen: is it well?",
+		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
+			"The exit code is 0 when everything is well, 1 when something needs attention, 2 when no node answers.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
+	}
+}
+
+// statusReport is what status found out. Status is the worst that any node
+// says of the service, and at best degraded when a node does not answer.
+type statusReport struct {
+	Status   api.ServiceStatus `json:"status"`
+	Problems []string          `json:"problems"`
+	Nodes    []nodeStatus      `json:"nodes"`
+}
+
+// nodeStatus is what one node says. Without an answer only Node and Error are
+// set.
+type nodeStatus struct {
+	Node      string         `json:"node"`
+	Error     string         `json:"error,omitempty"`
+	Health    *api.Health    `json:"health,omitempty"`
+	Readiness *api.Readiness `json:"readiness,omitempty"`
+	Stats     *api.Stats     `json:"stats,omitempty"`
+	Domains   []api.Domain   `json:"domains,omitempty"`
+	Unwell    []api.Backend  `json:"unwell,omitempty"` // unhealthy or stale
+	Expiring  []api.Agent    `json:"expiring,omitempty"`
+}
+
+func (a *app) showStatus(ctx context.Context) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	replies := everywhere(ctx, clients, readStatus)
+	var silent []error
+	report := statusReport{Status: api.ServiceHealthy, Problems: []string{}}
+	for _, r := range replies {
+		if _, unreachable := errors.AsType[*api.UnreachableError](r.err); unreachable {
+			silent = append(silent, r.err)
+		}
+		r.answer.Node = r.node
+		if r.err != nil {
+			_, r.answer.Error = verdict(r.err)
+		}
+		report.Nodes = append(report.Nodes, r.answer)
+	}
+	if len(silent) == len(replies) {
+		return noAnswer(silent)
+	}
+	report.judge(a.Now())
+	if err := a.print(report, func() error { return a.printStatus(report) }); err != nil {
+		return err
+	}
+	if report.Status != api.ServiceHealthy {
+		return &outcome{code: exitDegraded}
+	}
+	return nil
+}
+
+// readStatus asks one node everything that the screen shows. What it has
+// answered before a failure is kept.
+func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
+	var s nodeStatus
+	report, err := readHealth(ctx, c)
+	if err != nil {
+		return s, err
+	}
+	s.Health, s.Readiness = &report.Health, &report.Readiness
+	stats, err := c.Stats(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Stats = &stats
+	domains, err := c.Domains(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Domains = domains.Domains
+	for _, status := range []api.EffectiveStatus{api.EffectiveUnhealthy, api.EffectiveStale} {
+		list, err := c.Backends(ctx, api.BackendFilter{Status: status})
+		if err != nil {
+			return s, err
+		}
+		s.Unwell = append(s.Unwell, list.Backends...)
+	}
+	expiring, err := c.ExpiringAgents(ctx, api.DefaultExpiringDays)
+	s.Expiring = expiring.Expiring
+	return s, err
+}
+
+func (a *app) printStatus(report statusReport) error {
+	if err := a.nodesTable(report.Nodes).Write(a.Out, a.colour()); err != nil {
+		return err
+	}
+	return a.printProblems(report)
+}
+
+// nodesTable has a column for each node and a row for each fact.
+func (a *app) nodesTable(nodes []nodeStatus) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
+	facts := nodeFacts()
+	rows := make([][]render.Cell, len(facts))
+	for i, fact := range facts {
+		rows[i] = []render.Cell{render.C(fact.name)}
+	}
+	for _, n := range nodes {
+		t.Columns = append(t.Columns, render.Column{Name: n.Node})
+		for i, fact := range facts {
+			rows[i] = append(rows[i], fact.of(n))
+		}
+	}
+	t.Rows = rows
+	return t
+}

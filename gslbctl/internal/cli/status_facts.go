@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// nodeFact is one row of the status screen.
+type nodeFact struct {
+	name string
+	of   func(nodeStatus) render.Cell
+}
+
+func nodeFacts() []nodeFact {
+	return []nodeFact{
+		{"status", func(n nodeStatus) render.Cell {
+			if n.Health == nil {
+				return render.Cell{Text: "no answer", Tone: render.Bad}
+			}
+			return statusCell(n.Health.Status)
+		}},
+		{"ready", func(n nodeStatus) render.Cell {
+			if n.Readiness == nil {
+				return render.C(render.None)
+			}
+			return goodCell(n.Readiness.Ready)
+		}},
+		{"version", ofHealth(func(h api.Health) string { return h.Version })},
+		{"up", ofHealth(func(h api.Health) string { return render.Span(time.Duration(h.UptimeSeconds) * time.Second) })},
+		{"domains up", domainsUp},
+		{"backends healthy", func(n nodeStatus) render.Cell {
+			if n.Stats == nil {
+				return render.C(render.None)
+			}
+			return healthyOf(n.Stats.HealthyBackends, n.Stats.TotalBackends)
+		}},
+		{"unhealthy", count(func(s api.Stats) int { return s.UnhealthyBackends })},
+		{"stale", count(func(s api.Stats) int { return s.StaleBackends })},
+		{"draining", count(func(s api.Stats) int { return s.DrainingBackends })},
+		{"overrides", count(func(s api.Stats) int { return s.ActiveOverrides })},
+		{"active agents", count(func(s api.Stats) int { return s.ActiveAgents })},
+		{"own checks", ownChecks},
+	}
+}
+
+func ofHealth(text func(api.Health) string) func(nodeStatus) render.Cell {
+	return func(n nodeStatus) render.Cell {
+		if n.Health == nil {
+			return render.C(render.None)
+		}
+		return render.C(text(*n.Health))
+	}
+}
+
+func count(of func(api.Stats) int) func(nodeStatus) render.Cell {
+	return func(n nodeStatus) render.Cell {
+		if n.Stats == nil {
+			return render.C(render.None)
+		}
+		return render.C(strconv.Itoa(of(*n.Stats)))
+	}
+}
+
+// domainsUp counts the domains with at least one healthy backend.
+func domainsUp(n nodeStatus) render.Cell {
+	if n.Stats == nil {
+		return render.C(render.None)
+	}
+	up := 0
+	for _, d := range n.Domains {
+		if d.HealthyBackends > 0 {
+			up++
+		}
+	}
+	return healthyOf(up, len(n.Domains))
+}
+
+func ownChecks(n nodeStatus) render.Cell {
+	switch s := n.Stats; {
+	case s == nil:
+		return render.C(render.None)
+	case s.ValidationSuspended:
+		return render.Cell{Text: "set aside", Tone: render.Warn}
+	case !s.ValidationEnabled:
+		return render.C("off")
+	default:
+		return render.C(fmt.Sprintf("%d/%d", s.ValidatedBackends, s.TotalBackends))
+	}
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// judge derives the overall status and what needs attention. A problem that
+// several nodes have is listed once with their names.
+func (r *statusReport) judge(now time.Time) {
+	seen := map[string][]string{}
+	var order []string
+	for _, n := range r.Nodes {
+		r.Status = worse(r.Status, n)
+		for _, problem := range nodeProblems(n, now) {
+			if seen[problem] == nil {
+				order = append(order, problem)
+			}
+			seen[problem] = append(seen[problem], n.Node)
+		}
+	}
+	for _, problem := range order {
+		if nodes := seen[problem]; len(nodes) < len(r.Nodes) {
+			problem += " (on " + strings.Join(nodes, ", ") + ")"
+		}
+		r.Problems = append(r.Problems, problem)
+	}
+}
+
+// worse joins the status so far with that of one more node. Other nodes still
+// answer for one that does not, so its silence alone degrades the service.
+func worse(so api.ServiceStatus, n nodeStatus) api.ServiceStatus {
+	order := []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy}
+	status := api.ServiceDegraded
+	if n.Health != nil && (n.Error == "" || n.Health.Status != api.ServiceHealthy) {
+		status = n.Health.Status
+	}
+	return order[max(slices.Index(order, so), slices.Index(order, status))]
+}
+
+func nodeProblems(n nodeStatus, now time.Time) []string {
+	var list []string
+	if n.Error != "" {
+		list = append(list, n.Error)
+	}
+	if n.Readiness != nil && !n.Readiness.Ready {
+		list = append(list, "not ready: "+n.Readiness.Message)
+	}
+	if n.Stats != nil && n.Stats.ValidationSuspended {
+		list = append(list, "the node's own checks fail everywhere at once, so it has set them aside: see whether it is cut off")
+	}
+	for _, d := range n.Domains {
+		switch {
+		case d.BackendCount == 0:
+			list = append(list, d.Name+" has no backend: none is configured or reported for it")
+		case d.HealthyBackends == 0:
+			list = append(list, fmt.Sprintf("%s is down: none of its %s is healthy", d.Name, render.Count(d.BackendCount, "backend", "backends")))
+		}
+	}
+	for _, b := range n.Unwell {
+		list = append(list, fmt.Sprintf("%s %s in %s is %s: %s", b.Service, endpoint(b.Address, b.Port), b.Region, b.EffectiveStatus, reason(b)))
+	}
+	for _, agent := range n.Expiring {
+		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID, render.Until(agent.NotAfter, now)))
+	}
+	return list
+}
+
+func (a *app) printProblems(report statusReport) error {
+	if len(report.Problems) == 0 {
+		_, err := fmt.Fprintf(a.Out, "\n%s: nothing needs attention.\n", a.painted(report.Status))
+		return err
+	}
+	if _, err := fmt.Fprintf(a.Out, "\n%s: %s.\n", a.painted(report.Status),
+		render.Count(len(report.Problems), "thing needs attention", "things need attention")); err != nil {
+		return err
+	}
+	for _, problem := range report.Problems {
+		if _, err := fmt.Fprintln(a.Out, "  - "+render.Printable(problem)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) painted(status api.ServiceStatus) string {
+	cell := statusCell(status)
+	return render.Paint(render.Printable(cell.Text), cell.Tone, a.colour())
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// versionReport is the build of gslbctl and of each node.
+type versionReport struct {
+	Client api.Version   `json:"client"`
+	Nodes  []nodeVersion `json:"nodes,omitempty"`
+}
+
+type nodeVersion struct {
+	Node    string       `json:"node"`
+	Version *api.Version `json:"version"` // null: no answer
+	Error   string       `json:"error,omitempty"`
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	var nodes bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Show the version of gslbctl, and with --nodes of the nodes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := a.Build
+			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate}}
+			clients, err := a.clients()
+			if err != nil {
+				return err
+			}
+			if nodes {
+				report.Nodes = nodeVersions(cmd.Context(), clients)
+			}
+			return a.print(report, a.table(versionTable(report)))
+		},
+	}
+	cmd.Flags().BoolVar(&nodes, "nodes", false, "ask the nodes as well")
+	return cmd
+}
+
+func nodeVersions(ctx context.Context, clients []*api.Client) []nodeVersion {
+	var list []nodeVersion
+	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Version, error) { return c.Version(ctx) }) {
+		node := nodeVersion{Node: r.node, Version: &r.answer}
+		if r.err != nil {
+			_, node.Error = verdict(r.err)
+			node.Version = nil
+		}
+		list = append(list, node)
+	}
+	return list
+}
+
+func versionTable(report versionReport) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "VERSION"}, {Name: "COMMIT"}, {Name: "BUILT"}, {Name: "GO"}}}
+	t.Add(versionRow("gslbctl", report.Client)...)
+	for _, n := range report.Nodes {
+		if n.Version == nil {
+			t.Add(render.C(n.Node), render.Cell{Text: "no answer", Tone: render.Bad}, render.C(render.None), render.C(render.None), render.C(n.Error))
+			continue
+		}
+		t.Add(versionRow(n.Node, *n.Version)...)
+	}
+	return t
+}
+
+func versionRow(what string, v api.Version) []render.Cell {
+	return []render.Cell{render.C(what), render.C(v.Version), render.C(fmt.Sprintf("%.12s", v.GitCommit)), render.C(v.BuildDate), render.C(v.GoVersion)}
+}

@@ -1,0 +1,57 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+)
+
+// changeTimeout bounds a change, from the disk to the DNS. A client that goes
+// away does not stop it half-way.
+const changeTimeout = 10 * time.Second
+
+// change describes what a request is about to change, for the log.
+type change struct {
+	action   string
+	resource string
+	id       string
+	before   any
+	after    any
+}
+
+// commit makes a change, waits until DNS answers follow it, and logs who did
+// what with which outcome.
+func (s *Server) commit(c *gin.Context, ch change, apply func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
+	defer cancel()
+	err := apply(ctx)
+	if flushed := s.o.Publisher.Flush(ctx); err == nil {
+		err = flushed
+	}
+	line := s.log.Info()
+	status := "success"
+	if err != nil {
+		line, status = s.log.Warn().Err(err), "failure"
+	}
+	line.Str("request_id", requestID(c)).Str("actor_ip", clientOf(c).String()).Str("action", ch.action).Str("resource", ch.resource).
+		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status", status).Msg("change through the API")
+	return err
+}
+
+// checkText refuses a text that is missing, too long, or would disturb the
+// terminal or the log that shows it.
+func checkText(field, text string, limit int) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return badRequest("%s is missing: it must be a text of 1 to %d characters", field, limit)
+	case utf8.RuneCountInString(text) > limit:
+		return badRequest("%s has %d characters: at most %d are allowed", field, utf8.RuneCountInString(text), limit)
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return badRequest("%s has a character that cannot be printed, such as a line break", field)
+	}
+	return nil
+}

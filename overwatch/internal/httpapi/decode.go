@@ -1,0 +1,182 @@
+package httpapi
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxDepth is how deep arrays and objects may lie in each other in a body:
+// twice what any request of the API needs.
+const maxDepth = 16
+
+// decodeObject reads a body that must be one JSON object with no other fields
+// than those of the struct that into points to. Names are compared exactly,
+// a name that stands twice is refused, and so is what is not UTF-8.
+func decodeObject(body []byte, into any) error {
+	known := fieldNames(into)
+	if len(bytes.TrimSpace(body)) == 0 {
+		return badRequest("the body is empty: it must be a JSON object with %s", strings.Join(known, ", "))
+	}
+	if err := checkJSON(body); err != nil {
+		return badRequest("the body is not usable JSON: %v", err)
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+		return badRequest("the body must be a JSON object with %s", strings.Join(known, ", "))
+	}
+	if err := refuseUnknown(fields, known); err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return typeProblem(err)
+	}
+	return nil
+}
+
+func refuseUnknown(fields map[string]json.RawMessage, known []string) error {
+	var unknown []string
+	for name := range fields {
+		if !slices.Contains(known, name) {
+			unknown = append(unknown, fmt.Sprintf("%.64q", name))
+		}
+	}
+	if len(unknown) == 0 {
+		return nil
+	}
+	slices.Sort(unknown)
+	const shown = 10
+	return badRequest("the body has unknown fields: %s; known are %s",
+		strings.Join(unknown[:min(len(unknown), shown)], ", "), strings.Join(known, ", "))
+}
+
+// fieldNames lists the JSON names of a struct in the order of its fields.
+func fieldNames(into any) []string {
+	var names []string
+	for field := range reflect.TypeOf(into).Elem().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// typeProblem names the field whose value has the wrong type.
+func typeProblem(err error) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return badRequest("the body cannot be read: %v", err)
+	}
+	return badRequest("%s is a %s: it must be a %s", wrong.Field, wrong.Value, jsonType(wrong.Type))
+}
+
+// jsonType is the word for a Go type in a sentence for somebody who writes
+// JSON.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "bool (true or false)"
+	case reflect.String:
+		return "string"
+	case reflect.Slice:
+		return "list"
+	case reflect.Struct, reflect.Map:
+		return "object"
+	default:
+		return "number that fits " + t.Kind().String()
+	}
+}
+
+// checkJSON refuses what encoding/json would accept and two readers could
+// understand differently.
+func checkJSON(body []byte) error {
+	if !utf8.Valid(body) {
+		return errors.New("it is not UTF-8")
+	}
+	dec := json.NewDecoder(bytes.NewReader(body))
+	dec.UseNumber()
+	var open nesting
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			return open.finish()
+		}
+		if err != nil {
+			return err
+		}
+		if err := open.take(token); err != nil {
+			return err
+		}
+	}
+}
+
+// nesting follows the arrays and objects that are open at a token. An array
+// is a nil map; an object holds the names it has shown so far.
+type nesting struct {
+	levels    []map[string]bool
+	nameTaken bool // the next token of the innermost object is a value
+	values    int  // complete values at the top
+}
+
+func (n *nesting) take(token json.Token) error {
+	if delim, ok := token.(json.Delim); ok {
+		return n.delim(delim)
+	}
+	if n.inObject() && !n.nameTaken {
+		name, _ := token.(string)
+		seen := n.levels[len(n.levels)-1]
+		if seen[name] {
+			return fmt.Errorf("the field %.64q stands twice", name)
+		}
+		seen[name] = true
+		n.nameTaken = true
+		return nil
+	}
+	n.valueEnded()
+	return nil
+}
+
+func (n *nesting) delim(delim json.Delim) error {
+	switch delim {
+	case '{', '[':
+		if len(n.levels) == maxDepth {
+			return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
+		}
+		var names map[string]bool
+		if delim == '{' {
+			names = make(map[string]bool)
+		}
+		n.levels = append(n.levels, names)
+		n.nameTaken = false
+	default:
+		n.levels = n.levels[:len(n.levels)-1]
+		n.valueEnded()
+	}
+	return nil
+}
+
+func (n *nesting) valueEnded() {
+	n.nameTaken = false
+	if len(n.levels) == 0 {
+		n.values++
+	}
+}
+
+func (n *nesting) inObject() bool {
+	return len(n.levels) > 0 && n.levels[len(n.levels)-1] != nil
+}
+
+func (n *nesting) finish() error {
+	switch {
+	case len(n.levels) > 0:
+		return errors.New("it ends in the middle")
+	case n.values != 1:
+		return errors.New("more follows the first value")
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package httpapi
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/netip"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/httpserve"
+	"gslb.internal/shared/api"
+)
+
+// Keys of what the guards leave in a request's context for the handlers.
+const (
+	keyRequestID = "request_id"
+	keyClient    = "client"
+	keyBody      = "body"
+)
+
+// identify gives the request its id and says afterwards what came of it.
+func (s *Server) identify(c *gin.Context) {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
+	text := hex.EncodeToString(id[:])
+	c.Set(keyRequestID, text)
+	h := c.Writer.Header()
+	h.Set("X-Request-Id", text)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	started := time.Now()
+	c.Next()
+	s.log.Debug().Str("request_id", text).Str("client", c.Request.RemoteAddr).Str("method", c.Request.Method).
+		Str("path", c.Request.URL.Path).Int("status", c.Writer.Status()).Dur("took_ms", time.Since(started)).Msg("request")
+}
+
+func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
+
+// recover turns a panic into an answer and a line in the log that can be
+// found by the request's id.
+func (s *Server) recover(c *gin.Context) {
+	defer func() {
+		cause := recover()
+		if cause == nil {
+			return
+		}
+		id := requestID(c)
+		s.log.Error().Str("request_id", id).Str("method", c.Request.Method).Str("path", c.Request.URL.Path).
+			Str("panic", fmt.Sprint(cause)).Bytes("stack", debug.Stack()).Msg("panic while answering")
+		if c.Writer.Written() {
+			panic(http.ErrAbortHandler) // the client must see that its answer is cut
+		}
+		s.internalError(c, id)
+	}()
+	c.Next()
+}
+
+// public are the paths that anybody may read.
+func public(route string) bool {
+	switch route {
+	case pathHealth, pathReady, pathLive, pathVersion:
+		return true
+	}
+	return false
+}
+
+// admit lets a request pass that comes from an allowed network, means this
+// node, and was not made by a page of a foreign origin.
+func (s *Server) admit(c *gin.Context) {
+	client, allowed := s.access.client(c.Request)
+	switch {
+	case !allowed && !public(c.FullPath()):
+		s.fail(c, refusal(client))
+		return
+	case !s.access.hostAllowed(c.Request.Host):
+		s.fail(c, misdirected(c.Request.Host))
+		return
+	}
+	c.Set(keyClient, client)
+	if p := s.cors.apply(c); p != nil {
+		s.fail(c, p)
+	}
+}
+
+// clientOf is the address that the request is made for.
+func clientOf(c *gin.Context) netip.Addr {
+	addr, _ := c.MustGet(keyClient).(netip.Addr)
+	return addr
+}
+
+// takeBody reads the whole body of a request that may have one, and then
+// marks its connection as one that is being answered: until here it may be
+// closed in favour of another.
+func (s *Server) takeBody(c *gin.Context) {
+	if changesState(c.Request.Method) {
+		body, err := readBody(c.Request)
+		if err != nil {
+			s.fail(c, err)
+			return
+		}
+		c.Set(keyBody, body)
+	}
+	defer httpserve.Answering(c.Request)()
+	c.Next()
+}
+
+func readBody(r *http.Request) ([]byte, error) {
+	if r.ContentLength > api.MaxBody {
+		return nil, tooLarge()
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, api.MaxBody+1))
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return nil, problemf(http.StatusRequestTimeout, "the body did not arrive within %s", bodyTimeout)
+	case err != nil:
+		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
+	case len(body) > api.MaxBody:
+		return nil, tooLarge()
+	case len(body) > 0 && !isJSON(r.Header.Get("Content-Type")):
+		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be application/json", r.Header.Get("Content-Type"))
+	}
+	return body, nil
+}
+
+func isJSON(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && kind == "application/json"
+}
+
+func tooLarge() *problem {
+	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", api.MaxBody)
+}
+
+// bodyInto decodes the body of a request.
+func bodyInto(c *gin.Context, into any) error {
+	body, _ := c.MustGet(keyBody).([]byte)
+	return decodeObject(body, into)
+}

@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
+)
+
+// Options is what the API stands on. Every field is required unless it says
+// otherwise.
+type Options struct {
+	API       config.API // where to listen and whom to admit
+	NodeID    string     // the node's own name, accepted as Host
+	Build     buildinfo.Info
+	StartedAt time.Time // when the process started, with a monotonic reading
+
+	// DNSSECEnabled says whether this node signs its answers.
+	DNSSECEnabled bool
+
+	// Config returns the configuration in force and when it came into force.
+	Config func() (*config.Config, time.Time)
+	// Fitness tells what the node thinks of itself.
+	Fitness Fitness
+	// View is what is known about backends.
+	View *registry.View
+	// Orders passes on what an operator decides about backends and agents.
+	Orders Orders
+	// OverrideStore makes an override survive a restart.
+	OverrideStore OverrideStore
+	// Publisher tells when a change has reached DNS.
+	Publisher Publisher
+	// Pins are the agents that are believed.
+	Pins Pins
+	// Validator makes the node's own checks; nil when validation is off.
+	Validator Validator
+	// Members lists the overwatch nodes that gossip knows, this one included.
+	Members func() []Member
+
+	Logger zerolog.Logger
+	Now    func() time.Time // nil is time.Now
+}
+
+// Fitness is the node's judgement of itself.
+type Fitness interface {
+	Readiness() api.Readiness
+	Status() api.ServiceStatus
+}
+
+// Orders is what an operator may tell the registry. A call returns when
+// readers of the view see its effect.
+type Orders interface {
+	SetOverride(context.Context, registry.Override) error
+	ClearOverride(ctx context.Context, service string, address netip.Addr, port uint16) error
+	// DropAgent forgets everything that an agent claimed.
+	DropAgent(ctx context.Context, agentID string) error
+}
+
+// OverrideStore keeps overrides. A call returns when the change is on disk;
+// an error means that nothing was changed.
+type OverrideStore interface {
+	PutOverride(store.Override) error
+	DeleteOverride(service, address string) error
+}
+
+// Publisher turns what the registry knows into DNS answers.
+type Publisher interface {
+	// Flush returns when everything that changed before the call is in the
+	// answers.
+	Flush(context.Context) error
+}
+
+// Pins is the administration of trust.
+type Pins interface {
+	Agents() []trust.Record
+	Get(agentID string) (trust.Record, bool)
+	// Unpin changes nothing when it fails.
+	Unpin(ctx context.Context, agentID string) error
+	// Revoke is in effect even when it could not be stored.
+	Revoke(ctx context.Context, agentID, reason string) error
+}
+
+// Validator makes the node's own checks.
+type Validator interface {
+	// CheckNow checks every backend that wants asks for and returns the
+	// verdicts ordered by id when all have ended.
+	CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
+}
+
+// Member is one overwatch node as gossip sees it.
+type Member struct {
+	ID       string
+	Address  netip.AddrPort // of its gossip
+	Region   string
+	Version  string
+	Status   api.GossipStatus
+	State    api.GossipState
+	RTT      time.Duration // 0 when not measured
+	LastSeen time.Time
+	JoinedAt time.Time
+}
+
+func (o *Options) complete() error {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	for name, missing := range map[string]bool{
+		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
+		"OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"Members": o.Members == nil,
+	} {
+		if missing {
+			return errors.New("httpapi: Options." + name + " is not set")
+		}
+	}
+	return nil
+}

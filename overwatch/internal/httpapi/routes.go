@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
+)
+
+// The public paths.
+const (
+	pathHealth  = "/api/health"
+	pathReady   = "/api/v1/ready"
+	pathLive    = "/api/v1/live"
+	pathVersion = "/api/v1/version"
+)
+
+// route is one method of one path. A GET answers HEAD as well.
+type route struct {
+	method  string
+	path    string
+	handler handler
+}
+
+// routes lists everything that the API answers.
+func (s *Server) routes() []route {
+	const (
+		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+
+		v1       = "/api/v1"
+		domain   = v1 + "/domains/:name"
+		override = v1 + "/overrides/:service/:address"
+		backend  = v1 + "/overwatch/backends/:service/:address/:port"
+		agent    = v1 + "/overwatch/agents/:agent_id"
+	)
+	return []route{
+		{get, pathHealth, s.getHealth},
+		{get, pathReady, s.getReady},
+		{get, pathLive, s.getLive},
+		{get, pathVersion, s.getVersion},
+		{get, v1 + "/health/servers", s.listServerHealth},
+		{get, v1 + "/health/regions", s.listRegionHealth},
+		{get, v1 + "/servers", s.listServers},
+		{get, v1 + "/servers/:id", s.getServer},
+		{get, v1 + "/domains", s.listDomains},
+		{get, domain, s.getDomain},
+		{get, domain + "/backends", s.listDomainBackends},
+		{get, v1 + "/overwatch/backends", s.listBackends},
+		{get, backend, s.getBackend},
+		{post, backend + "/override", s.postBackendOverride},
+		{del, backend + "/override", s.deleteBackendOverride},
+		{get, v1 + "/overwatch/stats", s.getStats},
+		{post, v1 + "/overwatch/validate", s.postValidate},
+		{get, v1 + "/overwatch/agents", s.listAgents},
+		{get, v1 + "/overwatch/agents/expiring", s.listExpiringAgents},
+		{get, agent, s.getAgent},
+		{del, agent, s.deleteAgent},
+		{post, agent + "/revoke", s.postRevokeAgent},
+		{get, v1 + "/overrides", s.listOverrides},
+		{get, override, s.getOverride},
+		{put, override, s.putOverride},
+		{del, override, s.deleteOverride},
+		{get, v1 + "/gossip/nodes", s.listGossipNodes},
+		{get, v1 + "/gossip/nodes/:id", s.getGossipNode},
+	}
+}
+
+// pending is one method of one path that the API promises and that has no
+// truth behind it yet.
+type pending struct{ method, path string }
+
+// unbuilt lists what answers 501. A line leaves this table with the commit
+// that builds its endpoint.
+func unbuilt() []pending {
+	methods := map[string][]string{
+		"/domains":                     {"POST"},
+		"/domains/:name":               {"PUT", "PATCH", "DELETE"},
+		"/domains/:name/backends":      {"POST"},
+		"/domains/:name/backends/:id":  {"DELETE"},
+		"/servers":                     {"POST"},
+		"/servers/:id":                 {"PATCH", "DELETE"},
+		"/servers/:id/health-check":    {"GET", "PUT", "PATCH"},
+		"/servers/:id/drain":           {"POST", "DELETE"},
+		"/regions":                     {"GET", "POST"},
+		"/regions/:id":                 {"GET", "PUT", "PATCH", "DELETE"},
+		"/nodes/overwatch":             {"GET"},
+		"/nodes/overwatch/:id":         {"GET"},
+		"/nodes/agent":                 {"GET", "POST"},
+		"/nodes/agent/:id":             {"GET", "DELETE"},
+		"/nodes/agent/:id/certificate": {"GET", "POST", "DELETE"},
+		"/gossip/config":               {"GET", "PUT", "PATCH"},
+		"/gossip/generate-key":         {"POST"},
+		"/dnssec/status":               {"GET"},
+		"/dnssec/ds":                   {"GET"},
+		"/dnssec/keys":                 {"GET"},
+		"/dnssec/sync":                 {"POST"},
+		"/audit-logs":                  {"GET"},
+		"/audit-logs/:id":              {"GET"},
+		"/audit-logs/stats":            {"GET"},
+		"/audit-logs/export":           {"GET"},
+		"/metrics/overview":            {"GET"},
+		"/metrics/history":             {"GET"},
+		"/metrics/nodes/:id":           {"GET"},
+		"/metrics/regions/:id":         {"GET"},
+		"/metrics/routing":             {"GET"},
+		"/preferences":                 {"GET", "PUT", "PATCH"},
+		"/config/system":               {"GET"},
+		"/config/dns":                  {"GET", "PUT", "PATCH", "DELETE"},
+		"/config/health-check":         {"GET", "PUT", "PATCH", "DELETE"},
+		"/config/logging":              {"GET", "PUT", "PATCH", "DELETE"},
+		"/config/reload":               {"POST"},
+		"/config/validate":             {"POST"},
+		"/routing/algorithms":          {"GET"},
+		"/routing/algorithms/:id":      {"GET"},
+		"/routing/test":                {"POST"},
+		"/routing/decisions":           {"GET"},
+		"/routing/decisions/:id":       {"GET"},
+		"/routing/flows":               {"GET"},
+		"/geo/mappings":                {"GET", "PUT"},
+		"/geo/mappings/*cidr":          {"DELETE"},
+		"/geo/test":                    {"GET"},
+		"/openapi.json":                {"GET"},
+		"/overrides/:service/:address": {"PATCH"},
+	}
+	var list []pending
+	for path, of := range methods {
+		for _, method := range of {
+			list = append(list, pending{method, "/api/v1" + path})
+			if method == http.MethodGet {
+				list = append(list, pending{http.MethodHead, "/api/v1" + path})
+			}
+		}
+	}
+	return list
+}
+
+func notBuilt(c *gin.Context) {
+	reply(c, http.StatusNotImplemented, api.ErrorBody{Error: "this build does not answer " + c.Request.Method + " " + c.FullPath() + " yet"})
+}

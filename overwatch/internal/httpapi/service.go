@@ -1,0 +1,38 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
+)
+
+// getHealth answers GET /api/health. What the three statuses mean is said
+// where they are decided, in package ready.
+func (s *Server) getHealth(*gin.Context) (answer, error) {
+	now := s.o.Now()
+	return ok(api.Health{
+		Status:        s.o.Fitness.Status(),
+		Version:       s.o.Build.Version,
+		UptimeSeconds: int64(now.Sub(s.o.StartedAt).Seconds()),
+		Timestamp:     stamp(now),
+	}), nil
+}
+
+func (s *Server) getReady(*gin.Context) (answer, error) {
+	r := s.o.Fitness.Readiness()
+	if !r.Ready {
+		return answer{http.StatusServiceUnavailable, r}, nil
+	}
+	return ok(r), nil
+}
+
+func (s *Server) getLive(*gin.Context) (answer, error) {
+	return ok(api.Liveness{Alive: true}), nil
+}
+
+func (s *Server) getVersion(*gin.Context) (answer, error) {
+	b := s.o.Build
+	return ok(api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate}), nil
+}

@@ -1,0 +1,59 @@
+// Package httpserve runs an HTTP server whose number of connections is
+// bounded, so that clients which send half a request, or keep idle
+// connections, never keep others out.
+//
+// When all places are taken, a new connection gets the place of the one that
+// has waited longest for its request. Only when every place belongs to a
+// request that is being answered does a new connection wait. Everything here
+// may be used from any goroutine.
+package httpserve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Run serves until ctx ends, then finishes what is under way within the given
+// time and cuts the rest. It closes the listener. Handlers call Answering.
+func Run(ctx context.Context, server *http.Server, listener *Listener, stop time.Duration) error {
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	g, running := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+			return fmt.Errorf("serving HTTP on %s: %w", listener.Addr(), err)
+		}
+		return nil
+	})
+	g.Go(func() error {
+		<-running.Done()
+		bound, cancel := context.WithTimeout(context.WithoutCancel(ctx), stop)
+		defer cancel()
+		if server.Shutdown(bound) != nil {
+			return server.Close()
+		}
+		return nil
+	})
+	return g.Wait()
+}
+
+type connKey struct{}
+
+// Answering says that a whole request has arrived, its body included. Its
+// connection keeps its place until the returned function is called, which a
+// handler must do when it has written its answer.
+func Answering(r *http.Request) (done func()) {
+	c, ok := r.Context().Value(connKey{}).(*conn)
+	if !ok {
+		return func() {}
+	}
+	c.begin()
+	return c.end
+}
