@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/shared/logging"
 	"gslb.internal/shared/settings"
+	"gslb.internal/shared/settings/healthcheck"
 )
 
 // Mode is the value of the key `mode` in an agent's configuration.
@@ -22,7 +23,8 @@ type Config struct {
 	Logging logging.Config `key:"logging"`
 	Metrics Metrics        `key:"metrics"`
 
-	report *settings.Report
+	warnings []string
+	inactive []string
 }
 
 // Agent is who the agent is, what it watches and whom it tells.
@@ -40,7 +42,7 @@ type Identity struct {
 	ServiceToken  settings.Secret            `key:"service_token"`  // for every service without its own
 	ServiceTokens map[string]settings.Secret `key:"service_tokens"` // service to token
 	Region        string                     `key:"region"`
-	AgentID       string                     `key:"agent_id"` // default: region, host name, data directory
+	AgentID       string                     `key:"agent_id"` // default: made of region, host name and data directory
 }
 
 // Backend is one thing the agent watches.
@@ -53,18 +55,7 @@ type Backend struct {
 }
 
 // HealthCheck is how a backend is probed.
-type HealthCheck struct {
-	Type               string        `key:"type"` // http, https or tcp
-	Path               string        `key:"path"`
-	Host               string        `key:"host"`
-	Address            netip.Addr    `key:"address"` // probe here instead of the backend's address
-	Interval           time.Duration `key:"interval"`
-	Timeout            time.Duration `key:"timeout"`
-	FailureThreshold   int           `key:"failure_threshold"`
-	SuccessThreshold   int           `key:"success_threshold"`
-	ServerName         string        `key:"server_name"` // https: name in the certificate; default: host
-	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
-}
+type HealthCheck = healthcheck.Block
 
 // Predictive is the early warning before checks fail.
 type Predictive struct {
@@ -90,8 +81,9 @@ type ErrorRate struct {
 
 // Gossip is how the overwatch nodes are reached.
 type Gossip struct {
-	EncryptionKey  settings.Secret `key:"encryption_key"`
-	OverwatchNodes []string        `key:"overwatch_nodes"` // host:port
+	EncryptionKey          settings.Secret   `key:"encryption_key"`
+	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"` // still understood while the key changes
+	OverwatchNodes         []string          `key:"overwatch_nodes"`          // host:port
 }
 
 // Heartbeat is how often the agent reports its whole state.

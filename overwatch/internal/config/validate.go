@@ -143,7 +143,7 @@ func canonicalKeys[T any](v *validator, key string, from map[string]T) map[strin
 			continue
 		}
 		if _, again := to[name]; again {
-			v.Add(settings.Entry(key, written), "", "names differ in more than case: this service is there twice, keep one")
+			v.Add(settings.Entry(key, written), "", "this service is there already, spelled otherwise (case and a final dot do not count): keep one")
 			continue
 		}
 		to[name] = from[written]

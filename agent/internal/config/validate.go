@@ -1,0 +1,153 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"gslb.internal/shared/logging"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// Bounds of how an agent reports.
+const (
+	minHeartbeat = 100 * time.Millisecond
+	maxHeartbeat = time.Hour
+	maxMissed    = 1000
+	// staleThreshold is when overwatch nodes no longer count on what an agent said, unless they are told otherwise.
+	staleThreshold = 30 * time.Second
+)
+
+// validator looks at a whole configuration, brings names into their canonical form, and notes problems and warnings.
+type validator struct {
+	*settings.Report
+	config   *Config
+	warnings []string
+}
+
+// validate notes everything that is wrong with c.
+func (c *Config) validate(report *settings.Report) {
+	v := &validator{Report: report, config: c}
+	v.identity()
+	v.gossip()
+	v.heartbeat()
+	v.predictive()
+	v.backends()
+	v.tokens() // after the backends, whose services need them
+	v.process()
+	c.warnings = v.warnings
+	if c.Agent.Predictive.Enabled {
+		c.inactive = append(c.inactive, "agent.predictive: this build sends no early warnings")
+	}
+}
+
+func (v *validator) warn(format string, args ...any) {
+	v.warnings = append(v.warnings, fmt.Sprintf(format, args...))
+}
+
+func (v *validator) identity() {
+	identity := &v.config.Agent.Identity
+	if remedy := settings.LabelRemedy(identity.Region, wire.MaxRegion); remedy != "" {
+		v.Add("agent.identity.region", identity.Region, remedy)
+	}
+	const reserved = "expiring" // stands in the API's paths where ids do
+	if id := identity.AgentID; id == reserved {
+		v.Add("agent.identity.agent_id", id, "this one word cannot be an id: give another")
+	} else if remedy := settings.LabelRemedy(id, wire.MaxID); id != "" && remedy != "" {
+		v.Add("agent.identity.agent_id", id, remedy)
+	}
+}
+
+func (v *validator) gossip() {
+	const key = "agent.gossip"
+	g := &v.config.Agent.Gossip
+	if _, remedy := settings.ParseKey(g.EncryptionKey); remedy != "" {
+		v.Add(key+".encryption_key", "", remedy)
+	}
+	for i, previous := range g.PreviousEncryptionKeys {
+		at := fmt.Sprintf("%s.previous_encryption_keys[%d]", key, i)
+		if _, remedy := settings.ParseKey(previous); remedy != "" {
+			v.Add(at, "", remedy)
+		} else if previous == g.EncryptionKey {
+			v.Add(at, "", "is the same as encryption_key: remove it")
+		}
+	}
+	if len(g.OverwatchNodes) == 0 {
+		v.Add(key+".overwatch_nodes", "", "is missing: give every overwatch node as host:port, such as overwatch-1.example.com:7946")
+	}
+	for i, node := range g.OverwatchNodes {
+		at := fmt.Sprintf("%s.overwatch_nodes[%d]", key, i)
+		if remedy := settings.HostPortRemedy(node); remedy != "" {
+			v.Add(at, node, remedy)
+		} else if first := slices.Index(g.OverwatchNodes, node); first < i {
+			v.Addf(at, node, "is already overwatch_nodes[%d]: remove one", first)
+		}
+	}
+}
+
+func (v *validator) heartbeat() {
+	const key = "agent.heartbeat"
+	h := &v.config.Agent.Heartbeat
+	if h.Interval < minHeartbeat || h.Interval > maxHeartbeat {
+		v.Addf(key+".interval", h.Interval.String(), "give a time from %s to %s", minHeartbeat, maxHeartbeat)
+	}
+	if h.MissedThreshold < 1 || h.MissedThreshold > maxMissed {
+		v.Addf(key+".missed_threshold", strconv.Itoa(h.MissedThreshold), "give a number from 1 to %d", maxMissed)
+	}
+	if h.Interval >= staleThreshold {
+		v.warn("%s.interval: %s: overwatch nodes count a backend as stale %s after its last report, unless their stale.threshold says otherwise",
+			key, h.Interval, staleThreshold)
+	}
+}
+
+func (v *validator) predictive() {
+	const key = "agent.predictive"
+	p := &v.config.Agent.Predictive
+	v.atLeast(key+".check_interval", p.CheckInterval, time.Second)
+	v.percent(key+".cpu.threshold", p.CPU.Threshold)
+	v.atLeast(key+".cpu.bleed_duration", p.CPU.BleedDuration, time.Second)
+	v.percent(key+".memory.threshold", p.Memory.Threshold)
+	v.atLeast(key+".memory.bleed_duration", p.Memory.BleedDuration, time.Second)
+	if t := p.ErrorRate.Threshold; t <= 0 {
+		v.Add(key+".error_rate.threshold", number(t), "give a number of errors per minute above 0")
+	}
+	v.atLeast(key+".error_rate.bleed_duration", p.ErrorRate.BleedDuration, time.Second)
+	if p.ErrorRate.Window < p.CheckInterval {
+		v.Addf(key+".error_rate.window", p.ErrorRate.Window.String(), "must not be shorter than check_interval, which is %s", p.CheckInterval)
+	}
+}
+
+// process checks what every program has: data directory, log, metrics.
+func (v *validator) process() {
+	c := v.config
+	if c.DataDir == "" {
+		v.Add("data_dir", "", "is empty: give a directory, such as "+DefaultDataDir)
+	}
+	v.oneOf("logging.level", c.Logging.Level, logging.Levels())
+	v.oneOf("logging.format", c.Logging.Format, logging.Formats())
+	if _, remedy := settings.ParseListener(c.Metrics.Address); c.Metrics.Enabled && remedy != "" {
+		v.Add("metrics.address", c.Metrics.Address, remedy)
+	}
+}
+
+func (v *validator) percent(key string, value float64) {
+	if value <= 0 || value > 100 {
+		v.Add(key, number(value), "give a percentage above 0 and up to 100")
+	}
+}
+
+func (v *validator) atLeast(key string, value, least time.Duration) {
+	if value < least {
+		v.Addf(key, value.String(), "give at least %s", least)
+	}
+}
+
+func (v *validator) oneOf(key, value string, allowed []string) {
+	if !slices.Contains(allowed, value) {
+		v.Add(key, value, settings.DidYouMean(value, allowed))
+	}
+}
+
+func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
