@@ -9,13 +9,12 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// entry is one target in the schedule. While running is true its prober, tracker and verdict belong to the goroutine that
-// checks; everything else, and all of it at other times, to Run.
+// entry is one target in the schedule. While running is true its tracker belongs to the goroutine that checks; everything
+// else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no prober: making one
+// costs a hundredth of a check and keeping one would cost more than all the rest.
 type entry struct {
 	target  registry.Target
-	prober  prober
-	tracker *check.Tracker
-	verdict registry.Verdict // of the last check
+	tracker check.Tracker
 
 	due   time.Time // when the next check should start, or the running one should have
 	index int       // in the queue; -1 when it is not there
@@ -34,28 +33,30 @@ type entry struct {
 	again   bool
 }
 
-// check makes one attempt and reports what it leads to, unless it was stopped or the target is gone.
-func (e *entry) check(ctx context.Context, report func(context.Context, registry.Verdict) error, count func(check.Outcome)) error {
-	r := e.prober.Probe(ctx)
-	if ctx.Err() != nil {
-		return nil
-	}
-	e.tracker.Observe(r.Outcome)
-	count(r.Outcome)
-	e.verdict = registry.Verdict{
-		ID: e.target.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,
-	}
-	if e.gone.Load() {
-		return nil
-	}
-	return report(ctx, e.verdict)
+// finding is the end of a check.
+type finding struct {
+	entry   *entry
+	verdict registry.Verdict // without an ID if the check was stopped
 }
 
-// impossible stands for the prober of a check that this version cannot make, as of an agent that is newer: the reason is
-// seen where results are seen.
-type impossible struct{ reason string }
+// check makes one attempt and draws the conclusion. ok is false if the attempt was stopped.
+func (e *entry) check(ctx context.Context, newProber proberMaker) (v registry.Verdict, ok bool) {
+	r := attempt(ctx, e.target, newProber)
+	if ctx.Err() != nil {
+		return registry.Verdict{}, false
+	}
+	e.tracker.Observe(r.Outcome)
+	return registry.Verdict{
+		ID: e.target.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,
+	}, true
+}
 
-// Probe says that nothing is known.
-func (p impossible) Probe(context.Context) check.Result {
-	return check.Result{Outcome: check.Unknown, Err: p.reason, At: time.Now()}
+// attempt makes a check once. One that this version cannot make, as of an agent that is newer, is no trouble of the backend:
+// the reason is seen where results are seen.
+func attempt(ctx context.Context, t registry.Target, newProber proberMaker) check.Result {
+	p, err := newProber(t)
+	if err != nil {
+		return check.Result{Outcome: check.Unknown, Err: "this node cannot make the check: " + err.Error(), At: time.Now()}
+	}
+	return p.Probe(ctx)
 }

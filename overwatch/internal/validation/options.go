@@ -71,7 +71,10 @@ type prober interface {
 	Probe(ctx context.Context) check.Result
 }
 
-// networkProber makes the prober of one target.
+// proberMaker makes the prober of a target; any goroutine may call it.
+type proberMaker func(registry.Target) (prober, error)
+
+// networkProber is the proberMaker of the real network.
 func (o *Options) networkProber(t registry.Target) (prober, error) {
 	return check.NewProber(o.timed(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port), o.UserAgent)
 }

@@ -28,8 +28,8 @@ func newSchedule(interval time.Duration) *schedule {
 }
 
 // follow makes the schedule have exactly the targets. What is checked as before keeps its state and its time; what is new or
-// is checked in another way is due soon. made is called for each of those.
-func (s *schedule) follow(targets []registry.Target, now time.Time, made func(registry.Target) prober) {
+// is checked in another way is due soon.
+func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
@@ -38,7 +38,7 @@ func (s *schedule) follow(targets []registry.Target, now time.Time, made func(re
 			continue
 		}
 		e := &entry{
-			target: t, prober: made(t), tracker: check.NewTracker(t.Spec.FailureThreshold, t.Spec.SuccessThreshold),
+			target: t, tracker: *check.NewTracker(t.Spec.FailureThreshold, t.Spec.SuccessThreshold),
 			index: -1, initial: s.initial < 0, spread: true,
 		}
 		known[t.ID] = e
@@ -90,7 +90,8 @@ func (s *schedule) next(now time.Time) *entry {
 }
 
 // finish takes back an entry whose check has ended and plans the next one.
-func (s *schedule) finish(e *entry, now time.Time) {
+func (s *schedule) finish(f finding, now time.Time) {
+	e := f.entry
 	e.running = false
 	s.running--
 	if e.gone.Load() {
@@ -101,7 +102,7 @@ func (s *schedule) finish(e *entry, now time.Time) {
 		e.again = false
 		e.due = now
 	} else {
-		e.release(&e.verdict)
+		e.release(&f.verdict)
 		e.due = s.following(e, now)
 	}
 	heap.Push(&s.queue, e)

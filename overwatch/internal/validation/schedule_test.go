@@ -2,10 +2,9 @@ package validation
 
 import (
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
-
-	"gslb.internal/overwatch/internal/registry"
 )
 
 // What the schedule itself costs for each check.
@@ -14,12 +13,34 @@ func BenchmarkSchedule(b *testing.B) {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
 			s := newSchedule(interval)
 			now := time.Now()
-			s.follow(targets(n), now, func(registry.Target) prober { return fake{} })
+			s.follow(targets(n), now)
 			b.ReportAllocs()
 			for b.Loop() {
 				now = s.queue[0].due
-				s.finish(s.next(now), now)
+				s.finish(finding{entry: s.next(now)}, now)
 			}
+		})
+	}
+}
+
+// Agents that appear one after the other make the schedule compare all targets again and again.
+func BenchmarkFollow(b *testing.B) {
+	for _, n := range []int{10_000, 400_000} {
+		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
+			s, list := newSchedule(interval), targets(n)
+			now := time.Now()
+			var before, after runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			s.follow(list, now)
+			runtime.GC()
+			runtime.ReadMemStats(&after)
+			b.ResetTimer()
+			for b.Loop() {
+				s.follow(list, now)
+			}
+			b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/float64(n), "B/target")
+			runtime.KeepAlive(s)
 		})
 	}
 }

@@ -11,9 +11,6 @@ import (
 	"gslb.internal/overwatch/internal/registry"
 )
 
-// followInterval is how soon a change of the targets is noticed: well below a second, at the price of one atomic load.
-const followInterval = 200 * time.Millisecond
-
 // ErrStopped is returned by CheckNow once Run has ended.
 var ErrStopped = errors.New("validation has stopped")
 
@@ -22,7 +19,7 @@ type Validator struct {
 	options   Options
 	metrics   *metrics
 	newProber func(registry.Target) (prober, error)
-	finished  chan *entry
+	finished  chan finding
 	requests  chan *batch
 	stopped   chan struct{}
 	cycled    atomic.Bool
@@ -40,7 +37,7 @@ func New(o Options) (*Validator, error) {
 	return &Validator{
 		options: o, metrics: m, newProber: o.networkProber,
 		// Room for every check, so that one that ends after Run does not wait for a reader.
-		finished: make(chan *entry, o.Concurrency),
+		finished: make(chan finding, o.Concurrency),
 		requests: make(chan *batch),
 		stopped:  make(chan struct{}),
 	}, nil
@@ -82,7 +79,8 @@ func (v *Validator) Run(ctx context.Context) error {
 	due := time.NewTimer(0)
 	defer due.Stop()
 	s := newSchedule(v.options.Interval)
-	generation := v.follow(s)
+	f := follower{targets: v.options.Targets}
+	f.follow(s)
 	for {
 		for s.running < v.options.Concurrency {
 			e := s.next(time.Now())
@@ -95,43 +93,29 @@ func (v *Validator) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case e := <-v.finished:
-			s.finish(e, time.Now())
+		case found := <-v.finished:
+			s.finish(found, time.Now())
 		case b := <-v.requests:
 			s.expedite(b, time.Now())
 		case <-due.C:
 		case <-poll.C:
-			if v.options.Targets.TargetsGeneration() != generation {
-				generation = v.follow(s)
-			}
+			f.follow(s)
 		}
 	}
 }
 
-// follow brings the schedule up to date and returns the generation it has.
-func (v *Validator) follow(s *schedule) uint64 {
-	// The generation first: a change between the two calls is then noticed later.
-	generation := v.options.Targets.TargetsGeneration()
-	s.follow(v.options.Targets.Targets(), time.Now(), v.prober)
-	return generation
-}
-
-// prober makes a target's prober. A check that cannot be made is no error of this node: another version may know it.
-func (v *Validator) prober(t registry.Target) prober {
-	p, err := v.newProber(t)
-	if err != nil {
-		v.options.Logger.Warn().Err(err).Stringer("backend", t.ID).Msg("this node cannot make the backend's health check")
-		return impossible{"this node cannot make the check: " + err.Error()}
-	}
-	return p
-}
-
 // check runs in its own goroutine.
 func (v *Validator) check(ctx context.Context, e *entry) {
-	if err := e.check(ctx, v.options.Report, v.metrics.count); err != nil && ctx.Err() == nil {
-		v.options.Logger.Error().Err(err).Stringer("backend", e.target.ID).Msg("a verdict could not be reported")
+	verdict, ok := e.check(ctx, v.newProber)
+	if ok {
+		v.metrics.count(verdict.Outcome)
 	}
-	v.finished <- e
+	if ok && !e.gone.Load() {
+		if err := v.options.Report(ctx, verdict); err != nil && ctx.Err() == nil {
+			v.options.Logger.Error().Err(err).Stringer("backend", e.target.ID).Msg("a verdict could not be reported")
+		}
+	}
+	v.finished <- finding{e, verdict}
 }
 
 // show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that ends
