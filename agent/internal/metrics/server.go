@@ -35,9 +35,9 @@ type Server struct {
 
 // Listen opens the address. Nothing is answered before Run. What goes wrong with single connections is logged.
 func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) (*Server, error) {
-	listener, err := net.Listen("tcp", address)
+	listener, err := open(address)
 	if err != nil {
-		return nil, fmt.Errorf("metrics.address %s: %w; stop what uses it, or choose another", address, reason(err))
+		return nil, fmt.Errorf("metrics.address %s: %w", address, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(figures, promhttp.HandlerOpts{
@@ -52,12 +52,25 @@ func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) 
 	}, nil
 }
 
-// reason leaves out what the caller says already.
-func reason(err error) error {
-	if failed, ok := errors.AsType[*net.OpError](err); ok {
-		return failed.Err
+// Try tells why Listen would not get the address; nil if it would.
+func Try(address string) error {
+	listener, err := open(address)
+	if err != nil {
+		return err
 	}
-	return err
+	return listener.Close()
+}
+
+// open listens. Its errors do not repeat the address and say what to do.
+func open(address string) (net.Listener, error) {
+	listener, err := net.Listen("tcp", address)
+	if err == nil {
+		return listener, nil
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
+		err = failed.Err
+	}
+	return nil, fmt.Errorf("cannot be listened on (%w): stop what uses it, or choose another", err)
 }
 
 // Addr is the address that is listened on.

@@ -18,7 +18,7 @@ var ErrStopped = errors.New("validation has stopped")
 type Validator struct {
 	options   Options
 	metrics   *metrics
-	newProber func(registry.Target) (prober, error)
+	newProber proberMaker
 	finished  chan finding
 	requests  chan *batch
 	stopped   chan struct{}

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"gslb.internal/agent/internal/report"
+	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/wire"
+)
+
+// newFigures returns a registry with what is true of the process as a whole.
+func newFigures(build buildinfo.Info, certificateEnds time.Time) (*prometheus.Registry, error) {
+	figures := prometheus.NewRegistry()
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gslb_build_info", Help: "Always 1; the labels say what this program was built from.",
+		ConstLabels: prometheus.Labels{"version": build.Version, "commit": build.GitCommit, "go_version": build.GoVersion},
+	})
+	info.Set(1)
+	expiry := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gslb_agent_certificate_expiry_days",
+		Help: "Days until the agent's certificate expires; below 0 overwatch nodes refuse the agent.",
+	}, func() float64 { return time.Until(certificateEnds.Round(0)).Hours() / 24 })
+	for _, c := range []prometheus.Collector{
+		info, expiry, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	} {
+		if err := figures.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return figures, nil
+}
+
+// registeredGauge shows how many of the backends are registered.
+func registeredGauge(backends func() []wire.Backend, nodes func() []report.NodeState) prometheus.Collector {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gslb_agent_backends_registered",
+		Help: "Backends of this agent that at least one overwatch node takes its reports about.",
+	}, func() float64 { return float64(registered(backends(), nodes())) })
+}
+
+// registered counts the backends that at least one connected node does not reject.
+func registered(backends []wire.Backend, nodes []report.NodeState) int {
+	n := 0
+	for i := range backends {
+		for j := range nodes {
+			if nodes[j].Connected && !rejects(&nodes[j], &backends[i]) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// rejects reports whether the node refuses what is said about the backend: as a backend, as one of its service, or as
+// the word of this agent.
+func rejects(node *report.NodeState, b *wire.Backend) bool {
+	at := netip.AddrPortFrom(b.Address, b.Port).String()
+	for _, r := range node.Rejects {
+		if (r.Service == "" || r.Service == b.Service) && (r.Backend == "" || r.Backend == at) {
+			return true
+		}
+	}
+	return false
+}

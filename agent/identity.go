@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/agent/internal/config"
+	"gslb.internal/shared/identity"
+)
+
+// loadIdentity returns the agent's certificate and key, which it makes at the first start.
+func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity, error) {
+	certificate, key := filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile)
+	name := cfg.Agent.Identity.AgentID
+	if name == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			return nil, fmt.Errorf("the agent's name would contain the host's, which is not known (%w): set agent.identity.agent_id", err)
+		}
+		dataDir, err := filepath.Abs(cfg.DataDir)
+		if err != nil {
+			return nil, fmt.Errorf("data_dir %s: %w", cfg.DataDir, err)
+		}
+		name = defaultAgentID(cfg.Agent.Identity.Region, host, dataDir)
+	}
+	now := time.Now()
+	id, created, err := identity.LoadOrCreate(certificate, key, name, now)
+	if err != nil {
+		return nil, err
+	}
+	if created {
+		logger.Info().Str("agent_id", id.CommonName).Str("fingerprint", id.KeyID.Fingerprint()).Msg("made a certificate and key for this agent")
+	}
+	if now.After(id.NotAfter) {
+		logger.Error().Time("not_after", id.NotAfter).Str("certificate", certificate).Str("key", key).
+			Msg("the agent's certificate has expired, overwatch nodes refuse it: delete certificate and key here and the agent's pin on every overwatch node, then restart")
+	}
+	return id, nil
+}
+
+// agentID is the id that the configuration asks for, and where it does not, the one the certificate was made for: a host
+// that was renamed keeps its agent.
+func agentID(cfg *config.Config, id *identity.Identity) string {
+	return cmp.Or(cfg.Agent.Identity.AgentID, id.CommonName)
+}

@@ -1,0 +1,33 @@
+package agent
+
+import (
+	"os"
+
+	"gslb.internal/agent/internal/config"
+	"gslb.internal/agent/internal/datadir"
+	"gslb.internal/agent/internal/metrics"
+	"gslb.internal/shared/settings"
+)
+
+// Validate returns everything that would keep an agent with this configuration from starting, as settings.Problems; nil if
+// nothing would. It makes and changes nothing, and an agent that runs with the same data directory does not disturb it.
+func Validate(path string) error {
+	cfg, err := config.Load(path)
+	if err != nil {
+		return err
+	}
+	var found settings.Problems
+	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
+		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+	}
+	// The running agent listens on the address itself.
+	if cfg.Metrics.Enabled && !datadir.InUse(cfg.DataDir) {
+		if err := metrics.Try(cfg.Metrics.Address); err != nil {
+			found = append(found, settings.Problem{File: path, Key: "metrics.address", Value: cfg.Metrics.Address, Message: err.Error()})
+		}
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return nil
+}
