@@ -2,12 +2,11 @@ package store
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"fmt"
-	"maps"
 	"net/netip"
 	"slices"
 	"strings"
-	"time"
 )
 
 // statusBatch is how many statuses go into one transaction: few enough that a pin does not wait long behind them.
@@ -16,9 +15,9 @@ const statusBatch = 5000
 // LoadStatuses returns the statuses saved last, ordered by service and address.
 func (s *Store) LoadStatuses() (statuses []Status, err error) {
 	err = s.read(bucketStatuses, func(key, value []byte) error {
-		status, ok := decodeStatus(key, value)
-		if !ok {
-			return fmt.Errorf("status %q cannot be decoded", key)
+		status, err := decodeStatus(key, value)
+		if err != nil {
+			return fmt.Errorf("status %q: %w", key, err)
 		}
 		statuses = append(statuses, status)
 		return nil
@@ -26,36 +25,29 @@ func (s *Store) LoadStatuses() (statuses []Status, err error) {
 	return statuses, err
 }
 
-// SaveStatuses makes the stored statuses equal to these: it writes those that are new or changed and deletes those that are not
-// among them. It is meant to be called every now and then, not for every check. With many changes it takes several transactions;
-// an error or the end of the process in between leaves some of them saved, which does no harm: each stands for itself.
+// SaveStatuses stores each status in the place of the one of the same backend, and deletes those that are Gone. It is meant for
+// batches, not for every check. Beyond statusBatch it takes several transactions; an error in between leaves some of them saved,
+// which does no harm: each stands for itself.
 func (s *Store) SaveStatuses(statuses []Status) error {
-	want := make(map[string][]byte, len(statuses))
-	for _, status := range statuses {
-		key, value := encodeStatus(status)
-		want[string(key)] = value
-	}
-	var gone []string
-	err := s.read(bucketStatuses, func(key, value []byte) error {
-		switch wanted, there := want[string(key)]; {
-		case !there:
-			gone = append(gone, string(key))
-		case string(wanted) == string(value):
-			delete(want, string(key))
+	for batch := range slices.Chunk(statuses, statusBatch) {
+		keys, values := make([][]byte, len(batch)), make([][]byte, len(batch))
+		for i, status := range batch {
+			keys[i] = statusKey(status)
+			if status.Gone {
+				continue
+			}
+			value, err := json.Marshal(status)
+			if err != nil {
+				return fmt.Errorf("status of %s: %w", status.Service, err)
+			}
+			values[i] = value
 		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	keys := append(gone, slices.Sorted(maps.Keys(want))...)
-	for batch := range slices.Chunk(keys, statusBatch) {
 		if err := s.update(func(w *writer) {
-			for _, key := range batch {
-				if value, there := want[key]; there {
-					w.put(bucketStatuses, []byte(key), value)
+			for i, key := range keys {
+				if values[i] == nil {
+					w.delete(bucketStatuses, key)
 				} else {
-					w.delete(bucketStatuses, []byte(key))
+					w.put(bucketStatuses, key, values[i])
 				}
 			}
 		}); err != nil {
@@ -65,34 +57,23 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 	return nil
 }
 
-// A status has service, a zero octet, 16 octets of address and 2 of port as its key; its value is one octet for healthy, the
-// latency in microseconds and the time in milliseconds, both as varints.
-
-func encodeStatus(s Status) (key, value []byte) {
+// statusKey is the service, a zero octet, 16 octets of address and 2 of port.
+func statusKey(s Status) []byte {
 	address := s.Address.As16()
-	key = append(append([]byte(s.Service), 0), address[:]...)
-	key = binary.BigEndian.AppendUint16(key, s.Port)
-	value = []byte{0}
-	if s.Healthy {
-		value[0] = 1
-	}
-	value = binary.AppendUvarint(value, uint64(max(s.Latency, 0)/time.Microsecond))
-	return key, binary.AppendVarint(value, s.At.UnixMilli())
+	key := append(append([]byte(s.Service), 0), address[:]...)
+	return binary.BigEndian.AppendUint16(key, s.Port)
 }
 
-func decodeStatus(key, value []byte) (s Status, ok bool) {
+func decodeStatus(key, value []byte) (s Status, err error) {
 	service, rest, ok := strings.Cut(string(key), "\x00")
-	if !ok || len(rest) != 18 || len(value) < 3 {
-		return Status{}, false
+	if !ok || len(rest) != 18 {
+		return Status{}, fmt.Errorf("%d octets behind the service, 18 expected", len(rest))
 	}
-	s.Service, s.Healthy = service, value[0] == 1
+	if err := json.Unmarshal(value, &s); err != nil {
+		return Status{}, err
+	}
+	s.Service = service
 	s.Address = netip.AddrFrom16([16]byte([]byte(rest[:16]))).Unmap()
 	s.Port = binary.BigEndian.Uint16([]byte(rest[16:]))
-	latency, n := binary.Uvarint(value[1:])
-	if n <= 0 {
-		return Status{}, false
-	}
-	at, m := binary.Varint(value[1+n:])
-	s.Latency, s.At = time.Duration(latency)*time.Microsecond, time.UnixMilli(at).UTC()
-	return s, m > 0
+	return s, nil
 }

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"gslb.internal/shared/check"
 )
 
 // open opens a store in dir and closes it when the test ends.
@@ -104,18 +106,26 @@ func TestOverrides_SurviveReopening(t *testing.T) {
 	}
 }
 
-func TestStatuses_AreReplacedAsAWhole(t *testing.T) {
+func TestStatuses_SurviveReopening(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	at := time.UnixMilli(1700000000123).UTC()
-	one := Status{Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true, Latency: 1500 * time.Microsecond, At: at}
-	two := Status{Service: "a.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, At: at}
-	three := Status{Service: "b.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80}
-	if err := s.SaveStatuses([]Status{three, one}); err != nil {
+	plain := Status{Service: "a.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, At: at}
+	full := Status{
+		Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true, Latency: 1500 * time.Microsecond,
+		At: at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
+		Check:      check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"), Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
+		DrainSince: at.Add(-time.Second), DrainOver: 30 * time.Second,
+	}
+	gone := Status{Service: "b.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true}
+	before := full
+	before.Healthy = false
+	if err := s.SaveStatuses([]Status{gone, plain, before}); err != nil {
 		t.Fatal(err)
 	}
-	one.Healthy = false
-	if err := s.SaveStatuses([]Status{one, two}); err != nil {
+	gone.Gone = true
+	never := Status{Service: "c.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Gone: true}
+	if err := s.SaveStatuses([]Status{gone, never, full}); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, s)
@@ -123,28 +133,8 @@ func TestStatuses_AreReplacedAsAWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := []Status{one, two}; !reflect.DeepEqual(got, want) {
+	if want := []Status{full, plain}; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
-	}
-}
-
-func TestStatuses_ManyTakeSeveralTransactions(t *testing.T) {
-	s := open(t, t.TempDir())
-	var many []Status
-	for i := range 2*statusBatch + 1 {
-		many = append(many, Status{Service: "a.test", Address: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), Port: 80})
-	}
-	if err := s.SaveStatuses(many); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := s.LoadStatuses(); err != nil || len(got) != len(many) {
-		t.Fatalf("%d statuses, %v", len(got), err)
-	}
-	if err := s.SaveStatuses(nil); err != nil {
-		t.Fatal(err)
-	}
-	if got, err := s.LoadStatuses(); err != nil || len(got) != 0 {
-		t.Fatalf("%d statuses, %v", len(got), err)
 	}
 }
 

@@ -3,6 +3,8 @@ package store
 import (
 	"net/netip"
 	"time"
+
+	"gslb.internal/shared/check"
 )
 
 // Pin is what a node remembers of an agent: the certificate that its id belongs to, and what it may speak for.
@@ -25,14 +27,27 @@ type PinnedService struct {
 	ProvedAt  time.Time `json:"proved_at"`
 }
 
-// Status is the last known state of a backend, from which a node starts after a restart.
+// Status is what outlives the process about one backend, and from which a node starts after a restart. Times are those of
+// the wall clock.
 type Status struct {
-	Service string
-	Address netip.Addr
-	Port    uint16
-	Healthy bool
-	Latency time.Duration // of the last check, in whole microseconds; 0 when unknown
-	At      time.Time     // in whole milliseconds
+	Service string     `json:"-"`
+	Address netip.Addr `json:"-"`
+	Port    uint16     `json:"-"`
+	// Gone asks for the record to be deleted; nothing else counts then.
+	Gone bool `json:"-"`
+
+	Healthy       bool          `json:"healthy,omitempty"`
+	Latency       time.Duration `json:"latency,omitempty"` // of the node's last check; 0 when unknown
+	At            time.Time     `json:"at"`
+	LastHealthyAt time.Time     `json:"last_healthy_at,omitzero"`
+	// AgentID is the agent that claims the backend; then Weight, Region and Check are what it said.
+	AgentID      string        `json:"agent_id,omitempty"`
+	AgentSourced bool          `json:"agent_sourced,omitempty"` // nothing but the agent declares the backend
+	Weight       int           `json:"weight,omitempty"`
+	Region       string        `json:"region,omitempty"`
+	Check        check.Spec    `json:"check,omitzero"`
+	DrainSince   time.Time     `json:"drain_since,omitzero"` // an operator's drain; zero for none
+	DrainOver    time.Duration `json:"drain_over,omitempty"`
 }
 
 // Override is an operator's word on a backend, which outweighs every check.
