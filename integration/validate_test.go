@@ -79,6 +79,12 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 	start(t, s.nodes[0])
 	s.ready(t, s.nodes[0])
 	start(t, s.agents[0])
+	// What runs has its ports, and a port in use is a mistake too.
+	for _, stop := range []func() error{s.agents[0].Stop, s.nodes[0].Stop} {
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, u := range []struct{ program, path string }{
 		{binaries(t).Overwatch, s.nodes[0].Path},
 		{binaries(t).Agent, s.agents[0].Path},

@@ -27,7 +27,7 @@ func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentB
 	a := &Agent{Path: filepath.Join(dir, "agent.yaml"), Prom: held.on(localhost)}
 	f := &a.File
 	f.Mode, f.DataDir = "agent", filepath.Join(dir, "data")
-	f.Logging = Logging{Level: "info", Format: "text"}
+	f.Logging = Logging{Level: "info", Format: "console"}
 	f.Metrics = Listener{Enabled: true, Address: a.Prom.String()}
 	id := &f.Agent.Identity
 	id.AgentID, id.Region, id.ServiceTokens = name, region, map[string]string{}

@@ -76,7 +76,7 @@ func (c *Cluster) overwatchFile(n *Node, name, region string, servers map[string
 	f := OverwatchFile{
 		Mode:    "overwatch",
 		DNS:     DNSSection{ListenAddress: n.DNS.String()},
-		Logging: Logging{Level: "info", Format: "text"},
+		Logging: Logging{Level: "info", Format: "console"},
 		Metrics: Listener{Enabled: true, Address: n.Prom.String()},
 		API:     Listener{Enabled: true, Address: n.API.String()},
 	}
