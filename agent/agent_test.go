@@ -3,6 +3,7 @@ package agent
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -190,7 +191,7 @@ func TestRun_PortInUseIsNamed(t *testing.T) {
 	if err := s.start(t).wait(t); err == nil || !strings.Contains(err.Error(), "metrics.address "+s.metrics) {
 		t.Errorf("Run: %v", err)
 	}
-	problems, ok := Validate(s.config).(settings.Problems)
+	problems, ok := errors.AsType[settings.Problems](Validate(s.config))
 	if !ok || len(problems) != 1 || problems[0].Key != "metrics.address" || problems[0].Value != s.metrics {
 		t.Errorf("Validate: %v", problems)
 	}
@@ -205,7 +206,7 @@ func TestValidate_ChangesNothing(t *testing.T) {
 		t.Error("the data directory was made")
 	}
 	s.write(t, "nonsense: 1\n")
-	if problems, ok := Validate(s.config).(settings.Problems); !ok || problems[0].Key != "nonsense" {
+	if problems, ok := errors.AsType[settings.Problems](Validate(s.config)); !ok || problems[0].Key != "nonsense" {
 		t.Errorf("%v", problems)
 	}
 	if err := s.start(t).wait(t); err == nil {

@@ -76,7 +76,7 @@ func holder(lock *os.File) string {
 }
 
 // Close lets others have the directory.
-func (d *Dir) Close() error { return d.lock.Close() }
+func (d *Dir) Close() { _ = d.lock.Close() } // nothing was left to be written
 
 // InUse reports whether an agent has the directory now. It changes nothing; what it cannot find out counts as no.
 func InUse(path string) bool {
