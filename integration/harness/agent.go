@@ -41,6 +41,7 @@ func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentB
 	}
 	f.Agent.Heartbeat.Interval, f.Agent.Heartbeat.MissedThreshold = c.Timing.Heartbeat, c.Timing.MissedThreshold
 	a.Unit = c.newUnit(name, []string{c.binaries.Agent, "--config", a.Path}, held)
+	a.agent = true
 	return a, nil
 }
 

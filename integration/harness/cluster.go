@@ -52,19 +52,25 @@ func NewCluster(o Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Close ends all programs, together and first politely, and removes the directory. The error names those that had to
-// be killed. It may be called again.
+// Close ends all programs, first politely, and removes the directory. Agents end before the rest, so that the nodes
+// they say goodbye to are still there. The error names those that had to be killed. It may be called again.
 func (c *Cluster) Close() error {
 	c.mu.Lock()
 	units := slices.Clone(c.units)
 	c.mu.Unlock()
+	agents := slices.DeleteFunc(slices.Clone(units), func(u *Unit) bool { return !u.agent })
+	return errors.Join(closeAll(agents), closeAll(units), os.RemoveAll(c.Dir))
+}
+
+// closeAll ends programs at the same time. One that has ended is no trouble.
+func closeAll(units []*Unit) error {
 	errs := make([]error, len(units))
 	var group sync.WaitGroup
 	for i, u := range units {
 		group.Go(func() { errs[i] = u.close() })
 	}
 	group.Wait()
-	return errors.Join(append(errs, os.RemoveAll(c.Dir))...)
+	return errors.Join(errs...)
 }
 
 // NewGossipKey returns a fresh gossip key as the configuration wants it: 32 bytes in base64.

@@ -8,8 +8,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// AnswerBound is how long a client here waits for one answer before it counts as none.
-const AnswerBound = 500 * time.Millisecond
+// AnswerBound is how long a client here waits for one answer before it counts as none (invariant I1).
+const AnswerBound = time.Second
 
 // Answer is what a client got for one query.
 type Answer struct {

@@ -17,6 +17,7 @@ type Unit struct {
 	Name string
 	Log  string // the file that has all it printed
 
+	agent bool // of gslb
 	argv  []string
 	env   []string
 	story *Story
