@@ -68,6 +68,7 @@ func bind(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn,
 
 func bindPort(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn, err error) {
 	var config net.ListenConfig
+	config.SetMultipathTCP(false)
 	if tcp, err = config.Listen(context.Background(), "tcp"+family(at), at.String()); err != nil {
 		return nil, nil, explain(err, "tcp", at)
 	}

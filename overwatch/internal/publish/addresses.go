@@ -1,0 +1,52 @@
+package publish
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+)
+
+// NodeAddresses is where resolvers can reach a node that listens on the given addresses: those addresses, and in place of
+// an unspecified one the addresses of its family on this machine's interfaces. Loopback counts only if there is no other.
+func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
+	var out []netip.Addr
+	for _, at := range listening {
+		address := at.Addr().Unmap().WithZone("")
+		if !address.IsUnspecified() {
+			out = append(out, address)
+			continue
+		}
+		own, err := interfaceAddresses()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, slices.DeleteFunc(own, func(a netip.Addr) bool { return a.Is4() != address.Is4() })...)
+	}
+	slices.SortFunc(out, netip.Addr.Compare)
+	out = slices.Compact(out)
+	reachable := slices.DeleteFunc(slices.Clone(out), netip.Addr.IsLoopback)
+	if len(reachable) > 0 {
+		return reachable, nil
+	}
+	return out, nil
+}
+
+// interfaceAddresses lists this machine's addresses without those that mean nothing on another link.
+func interfaceAddresses() ([]netip.Addr, error) {
+	found, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, fmt.Errorf("listing this machine's addresses: %w", err)
+	}
+	var out []netip.Addr
+	for _, a := range found {
+		network, ok := a.(*net.IPNet)
+		if !ok {
+			continue
+		}
+		if address, ok := netip.AddrFromSlice(network.IP); ok && !address.IsLinkLocalUnicast() {
+			out = append(out, address.Unmap())
+		}
+	}
+	return out, nil
+}

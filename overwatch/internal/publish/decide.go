@@ -1,0 +1,81 @@
+package publish
+
+import (
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// decide asks the policy who answers for a domain now, and makes the view answer so.
+func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
+	candidates := candidates(p.backends.Service(d.service))
+	decisions := [2]policy.Decision{
+		policy.IPv4: policy.Decide(d.rules, candidates, policy.IPv4),
+		policy.IPv6: policy.Decide(d.rules, candidates, policy.IPv6),
+	}
+	if _, err := p.writer.Steer(view, d.name, decisions, d.answers); err != nil {
+		// The view was built from the same domains, so this is a fault of ours; the old answers stay.
+		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
+	}
+	return worst(decisions)
+}
+
+// candidates is what a decision depends on, of each backend.
+func candidates(backends []*registry.Backend) []policy.Candidate {
+	out := make([]policy.Candidate, len(backends))
+	for i, b := range backends {
+		out[i] = policy.Candidate{
+			Address:     b.Address,
+			Region:      b.Region,
+			Weight:      b.Weight,
+			Share:       b.Share,
+			MayServe:    b.MayServe,
+			Forbidden:   b.Override != nil && !b.Override.Healthy,
+			LastHealthy: b.LastHealthyAt,
+		}
+	}
+	return out
+}
+
+// worst is the outcome of a name: what either family tells of it beyond having no address.
+func worst(decisions [2]policy.Decision) policy.Outcome {
+	for _, outcome := range []policy.Outcome{policy.NoHealthyBackend, policy.Fallback, policy.FailedOver} {
+		for _, d := range decisions {
+			if d.Outcome == outcome {
+				return outcome
+			}
+		}
+	}
+	return policy.Success
+}
+
+// tell logs that a domain answers in another way than before.
+func (p *Publisher) tell(d domain, outcome policy.Outcome) {
+	before := p.outcomes[d.service]
+	p.outcomes[d.service] = outcome
+	if before == outcome {
+		return
+	}
+	switch outcome {
+	case policy.NoHealthyBackend:
+		p.log.Warn().Str("domain", d.name).Msg("no backend may serve: answering SERVFAIL")
+	case policy.Fallback:
+		p.log.Warn().Str("domain", d.name).Str("on_all_down", string(d.rules.OnAllDown)).Msg("no backend may serve: answering with the last resort")
+	case policy.FailedOver:
+		p.log.Warn().Str("domain", d.name).Msg("the first region has too few backends that may serve: failed over")
+	default:
+		p.log.Info().Str("domain", d.name).Msg("backends serve again")
+	}
+}
+
+// tellAll logs in one line how all domains stand, since at a start most are new and without backends.
+func (p *Publisher) tellAll(outcomes map[string]policy.Outcome) {
+	p.outcomes = outcomes
+	down := 0
+	for _, outcome := range outcomes {
+		if outcome == policy.NoHealthyBackend || outcome == policy.Fallback {
+			down++
+		}
+	}
+	p.log.Info().Int("domains", len(outcomes)).Int("without_backend", down).Msg("publishing DNS answers")
+}

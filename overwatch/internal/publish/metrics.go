@@ -1,0 +1,33 @@
+package publish
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// metrics is what publishing exports.
+type metrics struct {
+	generation, zones, domains prometheus.Gauge
+	duration                   prometheus.Histogram
+}
+
+func newMetrics() *metrics {
+	gauge := func(name, help string) prometheus.Gauge {
+		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "gslb_dns_" + name, Help: help})
+	}
+	return &metrics{
+		generation: gauge("generation", "Publications of DNS answers since the start."),
+		zones:      gauge("zones", "Zones that are served."),
+		domains:    gauge("domains", "Names whose answers are steered."),
+		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name:    "gslb_dns_publish_seconds",
+			Help:    "Time from taking up changes to their being in DNS answers.",
+			Buckets: []float64{.00001, .0001, .001, .005, .01, .05, .1, .5, 1, 5},
+		}),
+	}
+}
+
+func (m *metrics) register(r prometheus.Registerer) error {
+	return errors.Join(r.Register(m.generation), r.Register(m.zones), r.Register(m.domains), r.Register(m.duration))
+}

@@ -1,0 +1,163 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+// plan is what settings come to: zones with their records, and domains with their rules. Making one touches nothing.
+type plan struct {
+	settings Settings
+	zones    []*zonePlan          // those of the configuration first, in its order
+	byApex   map[string]*zonePlan // by fqdn
+	domains  map[string]domain    // by service name
+	problems settings.Problems
+}
+
+// zonePlan is one zone to be.
+type zonePlan struct {
+	zone.Contents
+	key         string              // of the zone in the configuration; "" for a zone that a domain makes
+	nameservers []string            // fqdn
+	types       map[string][]uint16 // of the records, by fqdn
+	steered     map[string]bool     // by fqdn
+}
+
+// domain is a steered name and how it is steered.
+type domain struct {
+	service string // as the registry spells it
+	name    string // fqdn
+	rules   policy.Rules
+	answers int // distinct addresses per answer
+}
+
+// Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
+// Addresses need not be known.
+func Check(s Settings) settings.Problems {
+	return newPlan(s).problems
+}
+
+func newPlan(s Settings) *plan {
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain)}
+	configured := make([]config.Zone, 0, len(s.DNS.Zones))
+	for i, z := range s.DNS.Zones {
+		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name) {
+			configured = append(configured, z)
+		}
+	}
+	p.addDomains()
+	for i, z := range p.zones {
+		var from config.Zone
+		if i < len(configured) {
+			from = configured[i]
+		}
+		p.authority(z, from)
+		p.records(z, from.Records)
+	}
+	for _, z := range p.zones {
+		p.checkNameservers(z)
+	}
+	return p
+}
+
+func (p *plan) wrong(key, value, format string, args ...any) {
+	p.problems = append(p.problems, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
+}
+
+// addZone begins a zone. It says whether that is possible.
+func (p *plan) addZone(key, name string) bool {
+	apex := fqdn(name)
+	if _, ok := dns.IsDomainName(apex); !ok || name == "" {
+		p.wrong(key+".name", name, "not a domain name; write a name such as gslb.example.com")
+		return false
+	}
+	if p.byApex[apex] != nil {
+		p.wrong(key+".name", name, "this zone is there already; a zone may be listed once")
+		return false
+	}
+	z := &zonePlan{key: key, types: make(map[string][]uint16), steered: make(map[string]bool)}
+	z.Apex = apex
+	p.zones = append(p.zones, z)
+	p.byApex[apex] = z
+	return true
+}
+
+// enclosing is the zone that a name belongs to, nil if it is outside all.
+func (p *plan) enclosing(name string) *zonePlan {
+	for ; name != ""; name = parent(name) {
+		if z := p.byApex[name]; z != nil {
+			return z
+		}
+	}
+	return nil
+}
+
+// addDomains gives every domain its zone, and a zone of its own to one that is outside all: its parent is delegated
+// to this node. Short names go first, so that www.example.com comes to lie in the zone that example.com makes.
+func (p *plan) addDomains() {
+	order := make([]int, len(p.settings.Domains))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return dns.CountLabel(p.settings.Domains[a].Name) - dns.CountLabel(p.settings.Domains[b].Name)
+	})
+	for _, i := range order {
+		p.addDomain(fmt.Sprintf("domains[%d]", i), p.settings.Domains[i])
+	}
+}
+
+func (p *plan) addDomain(key string, c config.Domain) {
+	name := fqdn(c.Name)
+	if _, ok := dns.IsDomainName(name); !ok || name == "." {
+		p.wrong(key+".name", c.Name, "not a domain name; write a name such as app.example.com")
+		return
+	}
+	if c.MaxAnswers > zone.MaxAnswers {
+		p.wrong(key+".max_answers", fmt.Sprint(c.MaxAnswers), "an answer has room for at most %d addresses", zone.MaxAnswers)
+		return
+	}
+	z := p.enclosing(name)
+	if z == nil {
+		apex := strings.TrimPrefix(name, "*.")
+		if !p.addZone("", apex) {
+			return
+		}
+		z = p.byApex[apex]
+	}
+	z.Steered = append(z.Steered, name)
+	z.steered[name] = true
+	service := wire.CanonicalService(c.Name)
+	p.domains[service] = domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1)}
+}
+
+func (p *plan) rules(c config.Domain) policy.Rules {
+	rules := policy.Rules{
+		Algorithm:         policy.Algorithm(c.RoutingAlgorithm),
+		Regions:           c.Regions,
+		FailoverThreshold: c.FailoverThreshold,
+		OnAllDown:         policy.OnAllDown(c.OnAllDown),
+		TTL:               p.ttl(c.TTL),
+	}
+	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
+		rules.OnAllDown = policy.LastHealthy
+	}
+	return rules
+}
+
+// ttl is a domain's TTL, or the default, in seconds.
+func (p *plan) ttl(own int) uint32 {
+	if own > 0 {
+		return uint32(own)
+	}
+	return uint32(max(p.settings.DNS.DefaultTTL, 0))
+}

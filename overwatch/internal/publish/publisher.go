@@ -1,0 +1,158 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/shared/wire"
+)
+
+// Publisher keeps the view current.
+type Publisher struct {
+	backends Backends
+	now      func() time.Time
+	log      zerolog.Logger
+	metrics  *metrics
+	marks    *marks
+	requests chan request
+
+	view       atomic.Pointer[zone.View]
+	generation atomic.Uint64
+
+	// What follows belongs to the goroutine that publishes: New, then Run.
+	writer   *zone.Writer
+	domains  map[string]domain         // by service name
+	outcomes map[string]policy.Outcome // of the last decisions, by service name
+	serials  serials
+}
+
+// request is a change of settings and where its outcome goes.
+type request struct {
+	settings Settings
+	done     chan error
+}
+
+// New makes a Publisher whose view is complete: every domain is decided with the backends that are known now.
+// Settings in which Check finds a problem are an error that lists all of them.
+func New(o Options) (*Publisher, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	p := &Publisher{
+		backends: o.Backends,
+		now:      o.Now,
+		log:      o.Logger,
+		metrics:  newMetrics(),
+		marks:    newMarks(),
+		requests: make(chan request),
+		writer:   zone.NewWriter(),
+	}
+	if err := p.metrics.register(o.Registerer); err != nil {
+		return nil, err
+	}
+	if err := p.reconfigure(o.Settings); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// View is the current view. It is never nil, and what it holds is never taken back: a caller may keep it.
+func (p *Publisher) View() *zone.View { return p.view.Load() }
+
+// Generation counts publications; a later one has a higher number.
+func (p *Publisher) Generation() uint64 { return p.generation.Load() }
+
+// Mark says that the backends of a service have changed. It does not block; the change is in answers after the next
+// publication, at once if Run is idle.
+func (p *Publisher) Mark(service string) { p.marks.add(wire.CanonicalService(service)) }
+
+// Flush returns when every change marked before the call is in the answers, or with the error of ctx. It needs Run.
+func (p *Publisher) Flush(ctx context.Context) error {
+	select {
+	case <-p.marks.wait():
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting for the change to be in DNS answers: %w", context.Cause(ctx))
+	}
+}
+
+// Reconfigure puts other settings into force and returns when answers follow them. On any error, the list of Check
+// included, the old ones stay. It needs Run.
+func (p *Publisher) Reconfigure(ctx context.Context, s Settings) error {
+	r := request{s, make(chan error, 1)}
+	select {
+	case p.requests <- r:
+		return <-r.done
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to change the DNS settings: %w", context.Cause(ctx))
+	}
+}
+
+// Run publishes until ctx ends. It returns nil.
+func (p *Publisher) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-p.marks.ready:
+			p.publishMarked()
+		case r := <-p.requests:
+			r.done <- p.reconfigure(r.settings)
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// publishMarked decides the marked services again.
+func (p *Publisher) publishMarked() {
+	begin := p.now()
+	services, upTo := p.marks.take()
+	for service := range services {
+		if d, ok := p.domains[service]; ok {
+			p.tell(d, p.decide(p.view.Load(), d))
+		}
+	}
+	p.published(begin)
+	p.marks.visible(upTo)
+}
+
+// reconfigure builds another view and swaps.
+func (p *Publisher) reconfigure(s Settings) error {
+	begin := p.now()
+	plan := newPlan(s)
+	if len(plan.problems) > 0 {
+		return plan.problems
+	}
+	serials := make(serials)
+	contents := make([]zone.Contents, 0, len(plan.zones))
+	for _, z := range plan.zones {
+		serials[z.Apex] = p.serials.number(z, begin)
+		contents = append(contents, z.Contents)
+	}
+	view, err := zone.New(contents, p.view.Load())
+	if err != nil {
+		return fmt.Errorf("building the zones: %w", err)
+	}
+	// From here on nothing can fail.
+	outcomes := make(map[string]policy.Outcome, len(plan.domains))
+	for service, d := range plan.domains {
+		outcomes[service] = p.decide(view, d)
+	}
+	p.domains, p.serials = plan.domains, serials
+	p.view.Store(view)
+	p.published(begin)
+	p.tellAll(outcomes)
+	p.metrics.zones.Set(float64(len(plan.zones)))
+	p.metrics.domains.Set(float64(len(plan.domains)))
+	return nil
+}
+
+func (p *Publisher) published(begin time.Time) {
+	p.metrics.generation.Set(float64(p.generation.Add(1)))
+	p.metrics.duration.Observe(p.now().Sub(begin).Seconds())
+}

@@ -1,0 +1,36 @@
+package publish
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/registry"
+)
+
+// Settings is the configuration that answers depend on.
+type Settings struct {
+	DNS     config.DNS
+	Domains []config.Domain
+	// NodeID names this node; its first label names the nameserver of zones that configure none.
+	NodeID string
+	// Addresses are those of that nameserver; see NodeAddresses.
+	Addresses []netip.Addr
+}
+
+// Backends is what is read of the registry, whose *View satisfies it. What Service returns is not changed by anybody.
+type Backends interface {
+	Service(name string) []*registry.Backend
+}
+
+// Options is what a Publisher needs.
+type Options struct {
+	Settings   Settings
+	Backends   Backends
+	Now        func() time.Time // nil means time.Now
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}
