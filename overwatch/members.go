@@ -1,0 +1,34 @@
+package overwatch
+
+import (
+	"fmt"
+
+	"gslb.internal/overwatch/internal/httpapi"
+	"gslb.internal/shared/api"
+)
+
+// members are the overwatch nodes that gossip knows, as the API shows them.
+func (n *node) members() []httpapi.Member {
+	known := n.gossip.Members()
+	list := make([]httpapi.Member, len(known))
+	for i, m := range known {
+		state := api.GossipMember
+		if m.Self {
+			state = api.GossipSelf
+		}
+		list[i] = httpapi.Member{
+			ID: m.Name, Address: m.Address, Region: m.Region, Version: m.Version, Status: api.GossipStatus(m.Status),
+			State: state, RTT: m.RTT, LastSeen: m.LastSeen, JoinedAt: m.JoinedAt,
+		}
+	}
+	return list
+}
+
+// stringers is a slice as a log event takes it.
+func stringers[T fmt.Stringer](list []T) []fmt.Stringer {
+	out := make([]fmt.Stringer, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}

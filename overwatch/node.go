@@ -1,0 +1,300 @@
+package overwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/dnsserver"
+	"gslb.internal/overwatch/internal/gossip"
+	"gslb.internal/overwatch/internal/httpapi"
+	"gslb.internal/overwatch/internal/metrics"
+	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/ready"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/overwatch/internal/validation"
+	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/identity"
+)
+
+// Files of the node's own identity in the data directory.
+const (
+	certificateFile = "overwatch.crt"
+	keyFile         = "overwatch.key"
+)
+
+// node is one overwatch node, wired. Its parts know one another only through what is set here.
+type node struct {
+	configPath string
+	log        zerolog.Logger
+	started    time.Time
+	boot       identity.Nonce
+	inForce    atomic.Pointer[inForce]
+
+	store      *store.Store
+	trust      *trust.Trust
+	registry   *registry.Registry
+	publisher  *publish.Publisher
+	dns        *dnsserver.Server
+	gossip     *gossip.Node
+	validator  *validation.Validator // nil when validation is off
+	api        *httpapi.Server       // nil when it is off
+	metrics    *metrics.Server       // nil when it is off
+	registerer *prometheus.Registry
+	reloads    *prometheus.CounterVec
+
+	serving atomic.Bool // DNS is being answered
+	closers []func()
+}
+
+// inForce is a configuration and when it came into force.
+type inForce struct {
+	config *config.Config
+	since  time.Time
+}
+
+// newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
+func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger) (_ *node, err error) {
+	n := &node{configPath: configPath, log: logger, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry()}
+	n.inForce.Store(&inForce{cfg, n.started})
+	defer func() {
+		if err != nil {
+			n.close()
+		}
+	}()
+	for _, open := range []func(context.Context, *config.Config) error{
+		n.openStore, n.openTrust, n.openRegistry, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
+	} {
+		if err = open(ctx, cfg); err != nil {
+			return nil, err
+		}
+	}
+	n.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "gslb_overwatch_config_reloads_total", Help: "Reloads of the configuration by outcome.",
+	}, []string{"outcome"})
+	return n, n.registerer.Register(n.reloads)
+}
+
+// close lets go of what was opened, last things first.
+func (n *node) close() {
+	for i := len(n.closers) - 1; i >= 0; i-- {
+		n.closers[i]()
+	}
+	n.closers = nil
+}
+
+// part is the logger of one component.
+func (n *node) part(name string) zerolog.Logger {
+	return n.log.With().Str("component", name).Logger()
+}
+
+func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
+	if n.store, err = store.Open(cfg.DataDir, store.Options{Logger: n.part("store")}); err != nil {
+		return err
+	}
+	n.closers = append(n.closers, func() {
+		if err := n.store.Close(); err != nil {
+			n.log.Error().Err(err).Msg("closing the store")
+		}
+	})
+	recovered := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "gslb_store_recovered", Help: "1 when the store was found damaged at the start, so that pins or overrides may be missing.",
+	})
+	if what := n.store.Recovered(); what != "" {
+		n.log.Error().Msg(what)
+		recovered.Set(1)
+	}
+	return n.registerer.Register(recovered)
+}
+
+func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
+	n.trust, err = trust.New(trust.Options{
+		Tokens: cfg.Tokens(), Policies: policies(cfg), Boot: n.boot, Pins: n.store, Logger: n.part("trust"),
+	})
+	return err
+}
+
+// policies are the networks where backends of a service may be.
+func policies(cfg *config.Config) map[string][]netip.Prefix {
+	m := make(map[string][]netip.Prefix, len(cfg.Overwatch.AgentPolicies))
+	for service, policy := range cfg.Overwatch.AgentPolicies {
+		m[service] = policy.AllowedCIDRs
+	}
+	return m
+}
+
+func (n *node) openRegistry(_ context.Context, cfg *config.Config) error {
+	restored, overrides, err := restore(n.store)
+	if err != nil {
+		return err
+	}
+	n.registry, err = registry.New(registry.Options{
+		Timing:   timing(cfg),
+		Restored: restored, Overrides: overrides, Trusted: n.trusted, Statuses: statuses{n.store},
+		Changed: func(service string) {
+			if n.publisher != nil { // what is restored comes before it, and is in its first view
+				n.publisher.Mark(service)
+			}
+		},
+		DrainTime: n.drainTime,
+		Logger:    n.part("registry"),
+	})
+	return err
+}
+
+func timing(cfg *config.Config) registry.Timing {
+	return registry.Timing{
+		StaleThreshold: cfg.Overwatch.Stale.Threshold, RemoveAfter: cfg.Overwatch.Stale.RemoveAfter,
+		ValidationEnabled: cfg.Overwatch.Validation.Enabled, ValidationInterval: cfg.Overwatch.Validation.CheckInterval,
+	}
+}
+
+// trusted reports whether an agent is pinned and not revoked.
+func (n *node) trusted(agentID string) bool {
+	record, ok := n.trust.Get(agentID)
+	return ok && !record.Revoked
+}
+
+// drainTime is how long a drain takes where nobody says: the domain's TTL.
+func (n *node) drainTime(service string) time.Duration {
+	cfg := n.inForce.Load().config
+	for i := range cfg.Domains {
+		if d := &cfg.Domains[i]; d.Name == service && d.TTL > 0 {
+			return time.Duration(d.TTL) * time.Second
+		}
+	}
+	return time.Duration(cfg.DNS.DefaultTTL) * time.Second
+}
+
+// openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
+func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
+	n.dns, err = dnsserver.New(dnsserver.Options{
+		Listen: cfg.DNS.ListenAddress, View: n.view, ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
+		Registerer: n.registerer, Logger: n.part("dns"),
+	})
+	if err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.dns.Close)
+	addresses, err := publish.NodeAddresses(n.dns.Addrs())
+	if err != nil {
+		return err
+	}
+	n.publisher, err = publish.New(publish.Options{
+		Settings: dnsSettings(cfg, addresses), Backends: n.registry.View(), Registerer: n.registerer, Logger: n.part("publish"),
+	})
+	return err
+}
+
+func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
+	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses}
+}
+
+func (n *node) openGossip(_ context.Context, cfg *config.Config) error {
+	id, created, err := identity.LoadOrCreate(filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile),
+		cfg.Overwatch.Identity.NodeID, time.Now())
+	if err != nil {
+		return err
+	}
+	if created {
+		n.log.Info().Str("fingerprint", id.KeyID.Fingerprint()).Msg("made this node's identity; agents pin it when they first see it")
+	}
+	g := cfg.Overwatch.Gossip
+	n.gossip, err = gossip.New(gossip.Options{
+		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds,
+		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
+		Identity: id, Boot: n.boot, Trust: n.trust, Registry: n.registry,
+		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
+		Registerer: n.registerer, Logger: n.part("gossip"),
+	})
+	return err
+}
+
+func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error) {
+	v := cfg.Overwatch.Validation
+	if !v.Enabled {
+		return nil
+	}
+	n.validator, err = validation.New(validation.Options{
+		Targets: n.registry.View(), Report: n.registry.Validated, Interval: v.CheckInterval, Timeout: v.CheckTimeout,
+		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
+	})
+	return err
+}
+
+func (n *node) checksCycled() bool { return n.validator == nil || n.validator.FirstCycleDone() }
+
+// domains lists the names that are steered.
+func (n *node) domains() []string {
+	cfg := n.inForce.Load().config
+	names := make([]string, len(cfg.Domains))
+	for i := range cfg.Domains {
+		names[i] = cfg.Domains[i].Name
+	}
+	return names
+}
+
+func (n *node) judge() (*ready.Judge, error) {
+	return ready.New(ready.Options{
+		DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.domains, View: n.registry.View(),
+	})
+}
+
+func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
+	judge, err := n.judge()
+	if err != nil {
+		return err
+	}
+	err = metrics.Register(n.registerer, metrics.Sources{
+		View: n.registry.View(), Agents: n.trust.Agents, Domains: n.domains, Fitness: judge, Build: buildinfo.Get(),
+	})
+	if err != nil || !cfg.Metrics.Enabled {
+		return err
+	}
+	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer, Logger: n.part("metrics")})
+	return err
+}
+
+func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
+	if !cfg.API.Enabled {
+		return nil
+	}
+	judge, err := n.judge()
+	if err != nil {
+		return err
+	}
+	o := httpapi.Options{
+		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
+		Config: func() (*config.Config, time.Time) {
+			current := n.inForce.Load()
+			return current.config, current.since
+		},
+		Fitness: judge, View: n.registry.View(), Orders: n.registry, OverrideStore: n.store, Publisher: n.publisher,
+		Pins: n.trust, Members: n.members, Logger: n.part("api"),
+	}
+	if n.validator != nil { // a nil *Validator in the interface would not be nil
+		o.Validator = n.validator
+	}
+	n.api, err = httpapi.New(o)
+	return err
+}
+
+var errStopped = errors.New("stopped")
+
+// fatal names the part that ended the node.
+func fatal(part string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", part, err)
+}

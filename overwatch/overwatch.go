@@ -1,0 +1,65 @@
+// Package overwatch is the program that answers DNS: it hears agents, checks backends itself, decides which addresses
+// answer, and lets an operator see why. Run is the whole of it; this package wires the parts and decides in which
+// order they begin and end.
+//
+// Nothing here is shared between two calls of Run but the data directory, of which the second is kept out.
+package overwatch
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/shared/logging"
+	"gslb.internal/shared/settings"
+)
+
+// Options is what Run needs.
+type Options struct {
+	// ConfigPath is the configuration file.
+	ConfigPath string
+	// Log is where the log goes; nil means standard error. Several goroutines write to it.
+	Log io.Writer
+}
+
+// Run is an overwatch node until ctx ends; then it finishes what it is answering and returns nil. SIGHUP makes it read
+// its configuration again. What is wrong with the configuration at the start is of type settings.Problems.
+func Run(ctx context.Context, o Options) error {
+	cfg, err := load(o.ConfigPath)
+	if err != nil {
+		return err
+	}
+	if o.Log == nil {
+		o.Log = os.Stderr
+	}
+	logger, err := logging.New(cfg.Logging, o.Log)
+	if err != nil {
+		return err
+	}
+	n, err := newNode(ctx, cfg, o.ConfigPath, logger)
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	return n.run(ctx, hangups)
+}
+
+// Validate tells everything that is wrong with a configuration, as settings.Problems, and changes nothing.
+func Validate(path string) error {
+	_, err := load(path)
+	return err
+}
+
+// load reads a configuration and checks also what only the makers of DNS answers can know.
+func load(path string) (*config.Config, error) {
+	return config.Load(path, func(c *config.Config) settings.Problems {
+		return publish.Check(dnsSettings(c, nil))
+	})
+}

@@ -1,0 +1,102 @@
+package overwatch
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"time"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/publish"
+)
+
+// reloadOn reads the configuration again at each signal. It returns nil when ctx ends.
+func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-signals:
+		}
+		restart, err := n.reload(ctx)
+		if err != nil {
+			n.reloads.WithLabelValues("failed").Inc()
+			n.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
+			continue
+		}
+		n.reloads.WithLabelValues("done").Inc()
+		event := n.log.Info()
+		if len(restart) > 0 {
+			event = event.Strs("restart_required", restart)
+		}
+		event.Msg("configuration reloaded")
+	}
+}
+
+// reload puts the configuration that the file has now into force and returns the keys whose change needs a restart. On an error
+// the configuration before stays in force.
+func (n *node) reload(ctx context.Context) (restart []string, err error) {
+	next, err := load(n.configPath)
+	if err != nil {
+		return nil, err
+	}
+	before := n.inForce.Load().config
+	addresses, err := publish.NodeAddresses(n.dns.Addrs())
+	if err != nil {
+		return nil, err
+	}
+	restart = needRestart(before, next)
+	keepListening(before, next)
+	// Names first, then backends, since a backend without a name harms nothing; and last whom to believe, since that may take
+	// backends away. From the first call that succeeds on, the rest fails only when the node is stopping.
+	if err := n.publisher.Reconfigure(ctx, dnsSettings(next, addresses)); err != nil {
+		return nil, err
+	}
+	n.inForce.Store(&inForce{next, time.Now()})
+	if err := n.registry.Retime(ctx, timing(next)); err != nil {
+		return nil, err
+	}
+	if err := n.declare(ctx, next); err != nil {
+		return nil, err
+	}
+	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
+		if err := n.registry.DropAgent(ctx, agent); err != nil {
+			return nil, err
+		}
+	}
+	return restart, n.publisher.Flush(ctx)
+}
+
+// fixed are the keys that are read at the start only.
+var fixed = []struct {
+	key string
+	of  func(*config.Config) any
+}{
+	{"data_dir", func(c *config.Config) any { return c.DataDir }},
+	{"dns.listen_address", func(c *config.Config) any { return c.DNS.ListenAddress }},
+	{"overwatch.identity", func(c *config.Config) any { return c.Overwatch.Identity }},
+	{"overwatch.gossip", func(c *config.Config) any { return c.Overwatch.Gossip }},
+	{"overwatch.validation", func(c *config.Config) any { return c.Overwatch.Validation }},
+	{"overwatch.geolocation.ecs_enabled", func(c *config.Config) any { return c.Overwatch.Geolocation.ECSEnabled }},
+	{"logging", func(c *config.Config) any { return c.Logging }},
+	{"metrics", func(c *config.Config) any { return c.Metrics }},
+	{"api", func(c *config.Config) any { return c.API }},
+}
+
+// needRestart lists the keys that differ and take effect at the next start.
+func needRestart(before, next *config.Config) (keys []string) {
+	for _, f := range fixed {
+		if !reflect.DeepEqual(f.of(before), f.of(next)) {
+			keys = append(keys, f.key)
+		}
+	}
+	return keys
+}
+
+// keepListening leaves what only a restart changes as it is, so that the configuration in force is the one that is true.
+func keepListening(before, next *config.Config) {
+	next.DataDir, next.DNS.ListenAddress = before.DataDir, before.DNS.ListenAddress
+	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
+	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
+	next.Logging, next.Metrics, next.API = before.Logging, before.Metrics, before.API
+}
