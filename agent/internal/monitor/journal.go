@@ -9,14 +9,20 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// journalInterval is the least time between two log lines about one backend: one that flaps ten times a second must not
-// fill a disk. What happens in between is counted and told with the next line.
-const journalInterval = 10 * time.Second
+// A failure and the return from it are logged when they happen, but a backend that flaps ten times a second must not fill a
+// disk: after journalBurst entries there is one more per journalInterval. What happens in between is counted and told with
+// the next entry.
+const (
+	journalBurst    = 4
+	journalInterval = 10 * time.Second
+)
 
 // journal logs the changes of one backend. It is used by one goroutine.
 type journal struct {
-	log  zerolog.Logger
-	last time.Time // of the newest line
+	log zerolog.Logger
+	// left is how many entries may be written at once, as of filled.
+	left   int
+	filled time.Time
 	// changes is how many changes have not been told.
 	changes int
 	// blind is true while checks cannot be made here; told says that it was logged.
@@ -29,17 +35,31 @@ func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 		j.changes++
 	}
 	j.blind = r.Outcome == check.Unknown
-	news := j.changes > 0 || j.blind != j.told
-	if !news || time.Since(j.last) < journalInterval {
+	if j.changes == 0 && j.blind == j.told || !j.may(time.Now()) {
 		return
 	}
-	j.last = time.Now()
 	if j.blind != j.told {
 		j.tellBlindness(r)
 	}
 	if j.changes > 0 {
 		j.tellState(b)
 	}
+}
+
+// may takes one entry off those that may be written, if there is one.
+func (j *journal) may(now time.Time) bool {
+	if j.filled.IsZero() {
+		j.left, j.filled = journalBurst, now
+	}
+	if gained := now.Sub(j.filled) / journalInterval; gained > 0 {
+		j.left = min(journalBurst, j.left+int(gained))
+		j.filled = j.filled.Add(gained * journalInterval)
+	}
+	if j.left == 0 {
+		return false
+	}
+	j.left--
+	return true
 }
 
 func (j *journal) tellBlindness(r check.Result) {

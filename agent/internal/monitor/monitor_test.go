@@ -192,7 +192,20 @@ func TestSnapshot_HasEveryBackendBeforeTheFirstCheck(t *testing.T) {
 	}
 }
 
-func TestLog_FlappingBackendIsToldAtMostEveryTenSecondsAndInTheEndRight(t *testing.T) {
+func TestLog_FailureAndReturnAreToldWhenTheyHappen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, outcomes(s, f, f, f, s, s, s))
+		w := r.watches[0]
+		w.interval = 100 * time.Millisecond
+		r.runFor(t, time.Second)
+		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
+		if len(lines) != 3 || !strings.Contains(lines[1], "backend is unhealthy") || !strings.Contains(lines[1], "status 500") {
+			t.Errorf("%d lines, want 3:\n%s", len(lines), r.log.String())
+		}
+	})
+}
+
+func TestLog_FlappingBackendIsToldSometimesAndInTheEndRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &script{find: func(_ context.Context, n int) check.Result {
 			if n < 600 && n%2 == 0 {
@@ -205,7 +218,7 @@ func TestLog_FlappingBackendIsToldAtMostEveryTenSecondsAndInTheEndRight(t *testi
 		w.interval, w.tracker = 100*time.Millisecond, check.NewTracker(1, 1)
 		r.runFor(t, 2*time.Minute)
 		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
-		if len(lines) > 8 { // a minute of flapping, then quiet
+		if len(lines) > journalBurst+7 { // a minute of flapping, then quiet
 			t.Errorf("%d lines about one backend:\n%s", len(lines), r.log.String())
 		}
 		if last := lines[len(lines)-1]; !strings.Contains(last, "backend is healthy") {
