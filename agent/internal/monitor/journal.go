@@ -51,9 +51,12 @@ func (j *journal) may(now time.Time) bool {
 	if j.filled.IsZero() {
 		j.left, j.filled = journalBurst, now
 	}
-	if gained := now.Sub(j.filled) / journalInterval; gained > 0 {
-		j.left = min(journalBurst, j.left+int(gained))
-		j.filled = j.filled.Add(gained * journalInterval)
+	for j.left < journalBurst && now.Sub(j.filled) >= journalInterval {
+		j.left++
+		j.filled = j.filled.Add(journalInterval)
+	}
+	if j.left == journalBurst {
+		j.filled = now
 	}
 	if j.left == 0 {
 		return false
