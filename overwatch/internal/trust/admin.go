@@ -80,7 +80,7 @@ func (t *Trust) Revoke(ctx context.Context, agentID, reason string) error {
 func (t *Trust) SetTokens(tokens map[string]string, policies map[string][]netip.Prefix) (changed []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tokens, t.policies = canonical(tokens), canonical(policies)
+	t.tokens, t.policies = usableTokens(tokens), canonical(policies)
 	for id, p := range t.byID {
 		before := Agent{p}.Services()
 		p.standing.Store(t.stand(p.certificate.KeyID, p.stored()))

@@ -27,6 +27,7 @@ type clock struct {
 	passed  time.Duration // at the last reading
 	jumped  time.Duration // what the wall clock is ahead of the believed time
 	believe time.Duration // elapsed time from which the wall clock is believed again
+	waiting bool          // for that
 }
 
 func newClock(read func() time.Time, log zerolog.Logger) *clock {
@@ -44,11 +45,13 @@ func (c *clock) now() (believed time.Time, elapsed time.Duration) {
 	if jump := wall.Sub(c.wall) - (passed - c.passed); jump.Abs() > jumpLimit {
 		c.jumped += jump
 		c.believe = passed + settleTime
-		c.log.Error().Stringer("jump", jump).Stringer("believed_in", settleTime).Msg("the clock jumped: certificates are judged by the old time for now")
+		c.waiting = true
+		c.log.Error().Stringer("jump", jump).Stringer("off_by", c.jumped).Stringer("believed_in", settleTime).
+			Msg("the clock jumped: certificates are judged by the time before it, for now")
 	}
 	c.wall, c.passed = wall, passed
-	if c.jumped != 0 && (passed >= c.believe || c.jumped.Abs() <= jumpLimit) {
-		c.jumped = 0
+	if c.waiting && (passed >= c.believe || c.jumped.Abs() <= jumpLimit) {
+		c.jumped, c.waiting = 0, false
 		c.log.Warn().Time("now", wall).Msg("the clock is believed again")
 	}
 	return wall.Add(-c.jumped), passed

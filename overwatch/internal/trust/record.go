@@ -62,14 +62,6 @@ func (t *Trust) Get(agentID string) (Record, bool) {
 	return p.record(now), true
 }
 
-// Expiring returns the agents, ordered by id, whose certificates end within threshold or have ended already. Revoked ones are
-// left out: nobody needs to renew them.
-func (t *Trust) Expiring(threshold time.Duration) []Record {
-	return slices.DeleteFunc(t.Agents(), func(r Record) bool {
-		return r.Revoked || r.ExpiresInHours > threshold.Hours()
-	})
-}
-
 func (p *pinned) record(now time.Time) Record {
 	pin, c := p.stored(), p.certificate
 	r := Record{

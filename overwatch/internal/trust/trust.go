@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"maps"
 	"net/netip"
 	"sync"
 	"time"
@@ -80,7 +81,7 @@ func New(o Options) (*Trust, error) {
 	t := &Trust{
 		boot: o.Boot, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(),
-		tokens: canonical(o.Tokens), policies: canonical(o.Policies),
+		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 	}
 	for _, pin := range stored {
@@ -95,6 +96,13 @@ func canonical[V any](m map[string]V) map[string]V {
 	for service, v := range m {
 		c[wire.CanonicalService(service)] = v
 	}
+	return c
+}
+
+// usableTokens leaves out empty tokens, which everybody would know.
+func usableTokens(tokens map[string]string) map[string]string {
+	c := canonical(tokens)
+	maps.DeleteFunc(c, func(_, token string) bool { return token == "" })
 	return c
 }
 

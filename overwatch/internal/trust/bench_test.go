@@ -1,0 +1,65 @@
+package trust
+
+import "testing"
+
+// BenchmarkOpen_Heartbeat is one heartbeat of some 250 octets from a pinned agent. The check of the signature is nearly all of it.
+func BenchmarkOpen_Heartbeat(b *testing.B) {
+	r := newRig(b)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test", "db.test")
+	payload := make([]byte, 250)
+	messages := make([][]byte, 4096)
+	b.ReportAllocs()
+	n := len(messages)
+	for b.Loop() {
+		if n == len(messages) {
+			b.StopTimer()
+			for i := range messages {
+				messages[i] = a.seal(3, payload)
+			}
+			n = 0
+			b.StartTimer()
+		}
+		if _, refusal := r.trust.Open(messages[n]); refusal != nil {
+			b.Fatal(refusal)
+		}
+		n++
+	}
+}
+
+// BenchmarkOpen_Replay is what a flood of recorded messages costs: no signature is checked for it.
+func BenchmarkOpen_Replay(b *testing.B) {
+	r := newRig(b)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	raw := a.beat()
+	r.taken(raw)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.trust.Open(raw)
+	}
+}
+
+// BenchmarkOpen_Enrol is an agent that comes back after a restart of the node, with nothing to store.
+func BenchmarkOpen_Enrol(b *testing.B) {
+	r := newRig(b)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test", "db.test")
+	messages := make([][]byte, 1024)
+	b.ReportAllocs()
+	n := len(messages)
+	for b.Loop() {
+		if n == len(messages) {
+			b.StopTimer()
+			for i := range messages {
+				messages[i] = a.enrolment("app.test", "db.test")
+			}
+			n = 0
+			b.StartTimer()
+		}
+		if _, refusal := r.trust.Open(messages[n]); refusal != nil {
+			b.Fatal(refusal)
+		}
+		n++
+	}
+}

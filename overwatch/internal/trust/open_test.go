@@ -1,0 +1,290 @@
+package trust
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+func TestOpen_BelievesAPinnedAgent(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister} {
+		m := r.taken(a.seal(kind, []byte("contents")))
+		if m.Type != kind || m.Epoch != a.epoch || m.Seq != a.seq || string(m.Payload) != "contents" || m.SentAtMillis != r.now().UnixMilli() || m.NewlyPinned {
+			t.Errorf("message is %+v", m)
+		}
+		if m.Agent.ID() != "eu-web-1" || m.Agent.KeyID() != a.id.KeyID || m.Agent.Region() != "eu" {
+			t.Errorf("agent is %s, %s, %s", m.Agent.ID(), m.Agent.KeyID().Fingerprint(), m.Agent.Region())
+		}
+		r.speaks(m.Agent, "app.test")
+	}
+}
+
+func TestOpen_NoOctetOfAMessageCanBeChanged(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	enrolment := a.enrolment("app.test")
+	for i := range enrolment {
+		changed := bytes.Clone(enrolment)
+		changed[i] ^= 0x01
+		if m, refusal := r.trust.Open(changed); refusal == nil {
+			t.Fatalf("octet %d of an Enrol does not matter: %+v", i, m)
+		}
+	}
+	if r.pins.has("eu-web-1") {
+		t.Fatal("pinned by a changed message")
+	}
+	r.taken(enrolment)
+	beat := a.beat()
+	for i := range beat {
+		changed := bytes.Clone(beat)
+		changed[i] ^= 0x01
+		if _, refusal := r.trust.Open(changed); refusal == nil {
+			t.Fatalf("octet %d of a Heartbeat does not matter", i)
+		}
+	}
+	r.taken(beat) // none of the changed ones used up its sequence number
+}
+
+func TestOpen_RefusesGarbage(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	for name, raw := range map[string][]byte{
+		"nothing":     nil,
+		"text":        []byte("GET / HTTP/1.1\r\n\r\n"),
+		"too large":   make([]byte, wire.MaxMessage+1),
+		"only a head": a.beat()[:identity.Overhead-1],
+	} {
+		if refusal := r.untold(raw, ReasonMalformed); refusal.AgentID != "" {
+			t.Errorf("%s is attributed to %s", name, refusal.AgentID)
+		}
+	}
+}
+
+func TestOpen_RefusesAReplayInTheSameProcess(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	enrolment := a.enrolment("app.test")
+	r.taken(enrolment)
+	r.untold(enrolment, ReasonReplay)
+	first, second := a.beat(), a.beat()
+	r.taken(second)
+	r.untold(second, ReasonReplay)
+	r.untold(first, ReasonReplay)
+	b := a.again()
+	r.taken(b.beat())
+	r.untold(a.beat(), ReasonReplay) // from the agent's process before
+}
+
+func TestOpen_RefusesARecordingInALaterProcess(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	enrolment := a.enrolment("app.test")
+	r.taken(enrolment)
+	beat := a.beat()
+	r.restart()
+	r.told(beat, wire.CodeBootNonce)
+	r.told(enrolment, wire.CodeBootNonce)
+	m := a.enrol("app.test") // the agent's answer to that
+	if m.NewlyPinned {
+		t.Error("the pin did not survive the restart")
+	}
+	r.taken(a.beat())
+}
+
+func TestOpen_RefusesARecordingAtAnotherNode(t *testing.T) {
+	here, there := newRig(t), newRig(t)
+	a := here.agent("eu-web-1")
+	enrolment := a.enrolment("app.test")
+	here.taken(enrolment)
+	there.untold(enrolment, Reason(wire.CodeBootNonce.String())) // nobody there knows whom to tell
+	b := &sender{rig: there, id: a.id, epoch: a.epoch}
+	b.enrol("app.test")
+	there.told(a.beat(), wire.CodeBootNonce)
+}
+
+func TestOpen_RefusesAMessageSealedByAnotherKey(t *testing.T) {
+	r := newRig(t)
+	a, other := r.agent("eu-web-1"), r.agent("eu-web-2")
+	a.enrol("app.test")
+	other.enrol("app.test")
+	other.seq = 1000
+	raw := other.beat()
+	copy(raw[5:37], a.id.KeyID[:])
+	r.untold(raw, ReasonSignature)
+	r.taken(a.beat()) // and its sequence was not used up
+}
+
+func TestOpen_RefusesAMessageOfTheOtherDirection(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	r.untold(a.id.Seal(identity.NodeToAgent, identity.Envelope{
+		Major: wire.Major, Type: uint8(wire.TypeHeartbeat), BootNonce: r.boot, Epoch: a.epoch, Seq: 100,
+	}), ReasonSignature)
+}
+
+func TestOpen_RefusesWhatNoAgentSends(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	for _, kind := range []wire.Type{0, wire.TypeHello, wire.TypeAck, wire.TypeReject, 200} {
+		r.untold(a.seal(kind, nil), ReasonUnknownType)
+	}
+}
+
+func TestOpen_RefusesAnotherMajorVersionWithAReasonAndTakesAnotherMinor(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	envelope := identity.Envelope{Major: wire.Major, Minor: 200, Type: uint8(wire.TypeHeartbeat), BootNonce: r.boot, Epoch: a.epoch, Seq: 100}
+	r.taken(a.id.Seal(identity.AgentToNode, envelope))
+	envelope.Major = wire.Major + 1
+	refusal := r.told(a.id.Seal(identity.AgentToNode, envelope), wire.CodeVersion)
+	if !strings.Contains(refusal.Detail, "2.200") || !strings.Contains(refusal.Detail, "speaks 1.0") {
+		t.Errorf("detail: %q", refusal.Detail)
+	}
+}
+
+func TestOpen_RefusesAnUnknownKey(t *testing.T) {
+	r := newRig(t)
+	r.untold(r.agent("eu-web-1").beat(), ReasonUnknownKey)
+}
+
+func TestOpen_RefusesACertificateThatExpiredOrIsNotYetValid(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	r.advance(identity.Validity - 2*time.Hour)
+	r.taken(a.beat())
+	r.advance(2 * time.Hour)
+	r.told(a.beat(), wire.CodeExpired)
+	r.told(a.enrolment("app.test"), wire.CodeExpired)
+	old := r.agentAt("eu-web-2", r.now().Add(-identity.Validity))
+	r.told(old.enrolment("app.test"), wire.CodeExpired)
+
+	ahead := r.agentAt("eu-web-3", r.now().Add(24*time.Hour))
+	ahead.enrol("app.test") // its clock is a day ahead: accepted
+	far := r.agentAt("eu-web-4", r.now().Add(72*time.Hour))
+	r.told(far.enrolment("app.test"), wire.CodeNotYetValid)
+	r.advance(72 * time.Hour)
+	far.enrol("app.test")
+}
+
+func TestReject_IsAboutTheMessageThatWasRefused(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	refusal := r.told(a.enrolment("app.test=wrong"), wire.CodeWrongToken)
+	got := refusal.Reject()
+	want := wire.Reject{AckedType: wire.TypeEnrol, AckedSeq: a.seq, AckedKey: a.id.KeyID, Code: wire.CodeWrongToken, Service: "app.test", Detail: refusal.Detail}
+	if got != want || refusal.Detail == "" {
+		t.Errorf("got %+v", got)
+	}
+	if strings.Contains(r.logged.String(), appToken) || strings.Contains(refusal.Detail, appToken) {
+		t.Error("the token is shown")
+	}
+}
+
+// Somebody with the gossip key but no agent's key must not be able to make the node write to an agent.
+func TestReject_IsNotSentForAMessageThatTheAgentDidNotSeal(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "stolen"))
+	forged := a.beat()
+	forged[len(forged)-1] ^= 1
+	r.advance(answerEvery)
+	r.untold(forged, Reason(wire.CodeRevoked.String()))
+	wrong := r.agent("eu-web-2").enrolment("app.test=wrong")
+	wrong[len(wrong)-1] ^= 1
+	r.untold(wrong, Reason(wire.CodeWrongToken.String()))
+}
+
+func TestReject_IsBoundedPerAgentAndInAll(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "stolen"))
+	revoked := Reason(wire.CodeRevoked.String())
+	r.told(a.beat(), wire.CodeRevoked)
+	for range 100 {
+		r.untold(a.beat(), revoked)
+	}
+	r.told(a.beat(), wire.CodeRevoked)
+
+	stranger, answered := r.agent("eu-web-2"), 0
+	for range 3 * answersBurst {
+		if !r.refused(stranger.enrolment("app.test=wrong"), Reason(wire.CodeWrongToken.String())).Silent {
+			answered++
+		}
+	}
+	if answered > answersBurst {
+		t.Errorf("%d answers at once, at most %d", answered, answersBurst)
+	}
+	r.told(stranger.enrolment("app.test=wrong"), wire.CodeWrongToken) // a second later there are answers again
+}
+
+func TestLog_OneLinePerAgentAndCode(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	for range 5 {
+		r.told(a.enrolment("app.test=wrong"), wire.CodeWrongToken)
+	}
+	if n := r.lines("agent refused"); n != 1 {
+		t.Errorf("%d lines for the same refusal", n)
+	}
+	r.told(a.enrolment("no.test=wrong"), wire.CodeUnknownService)
+	if n := r.lines("agent refused"); n != 2 {
+		t.Errorf("%d lines for two kinds of refusal", n)
+	}
+	a.enrol("app.test")
+	for range 100 {
+		r.taken(a.beat())
+	}
+	if n := r.lines("\n"); n != 3 {
+		t.Errorf("%d lines in all: %s", n, r.logged.String())
+	}
+	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "stolen"))
+	for range 5 {
+		r.told(a.beat(), wire.CodeRevoked)
+	}
+	if n := r.lines("agent refused"); n != 3 {
+		t.Errorf("%d lines of refusals", n)
+	}
+}
+
+func TestLog_MadeUpAgentsDoNotFloodIt(t *testing.T) {
+	r := newRig(t)
+	for i := range 5 * noticesBurst {
+		r.refused(r.agent("made-up-"+strings.Repeat("x", i%60)+string(rune('a'+i/60))).enrolment("app.test=wrong"), Reason(wire.CodeWrongToken.String()))
+	}
+	if n := r.lines("agent refused"); n > noticesBurst {
+		t.Errorf("%d lines", n)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	r := newRig(f)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	f.Add(a.beat())
+	f.Add(a.enrolment("db.test"))
+	f.Add(r.agent("eu-web-2").enrolment("app.test", "db.test=wrong"))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		before := len(r.trust.Agents())
+		m, refusal := r.trust.Open(raw)
+		switch {
+		case refusal == nil && m.Agent.ID() == "":
+			t.Error("believed nobody")
+		case refusal != nil && len(r.trust.Agents()) != before:
+			t.Error("a refused message pinned somebody")
+		}
+	})
+}
