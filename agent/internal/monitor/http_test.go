@@ -51,7 +51,7 @@ func TestRun_FailureOfARealBackendIsToldWithinItsCheckTime(t *testing.T) {
 		t.Errorf("%+v", b)
 	}
 	t.Logf("told after %s", took)
-	if took > interval+500*time.Millisecond { // a loaded machine gets the 500 ms
+	if took > interval+2*time.Second { // unloaded it is a few milliseconds over; CI machines are not
 		t.Errorf("took %s", took)
 	}
 	cancel()
