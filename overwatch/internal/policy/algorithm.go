@@ -1,7 +1,5 @@
 package policy
 
-import "slices"
-
 // Algorithm is a way of choosing among the backends of a name: routing_algorithm in files, routing_policy in the API.
 type Algorithm string
 
@@ -18,11 +16,6 @@ const DefaultAlgorithm = RoundRobin
 // Algorithms lists the algorithms that work, in the order in which they are documented.
 func Algorithms() []Algorithm {
 	return []Algorithm{RoundRobin, Weighted, Failover}
-}
-
-// Known says whether a is an algorithm that works.
-func (a Algorithm) Known() bool {
-	return slices.Contains(Algorithms(), a)
 }
 
 // OnAllDown is what a name answers when none of its backends may serve.

@@ -27,6 +27,10 @@ var refusedTypes = map[uint16]string{
 func (p *plan) records(z *zonePlan, lines []string) {
 	for i, line := range lines {
 		key := fmt.Sprintf("%s.records[%d]", z.key, i)
+		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			p.wrong(key, line, "a blank at the beginning stands for the owner of a line before, and each line stands alone here; begin with the owner")
+			continue
+		}
 		parser := dns.NewZoneParser(strings.NewReader(line), z.Apex, "")
 		parser.SetDefaultTTL(p.ttl(0))
 		count := 0
