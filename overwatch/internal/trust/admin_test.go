@@ -112,6 +112,29 @@ func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 	r.taken(next.beat())
 }
 
+// The operator deletes the pin while an Enrol of the agent waits for the disk.
+func TestUnpin_OvertakesAnEnrolThatIsUnderWay(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	unlock := r.trust.lock("eu-web-1")
+	raw := a.enrolment("db.test")
+	outcome := make(chan *Refusal)
+	go func() {
+		_, refusal := r.trust.Open(raw)
+		outcome <- refusal
+	}()
+	must(t, r.pins.DeletePin("eu-web-1"))
+	r.trust.drop(r.trust.holder("eu-web-1"))
+	unlock()
+	if refusal := <-outcome; refusal == nil || refusal.Code != wire.CodeNotEnrolled {
+		t.Errorf("outcome is %v", refusal)
+	}
+	if r.pins.has("eu-web-1") {
+		t.Error("pinned again")
+	}
+}
+
 func TestUnpin_ThatCannotBeStoredChangesNothing(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

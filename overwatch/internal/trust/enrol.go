@@ -23,10 +23,7 @@ func (a *attempt) enrol() (Message, *Refusal) {
 	if identity.KeyIDOf(a.request.Certificate) != a.sealed.KeyID {
 		return Message{}, a.drop(ReasonMalformed, "certificate is not the one whose key id the envelope has")
 	}
-	if a.departure != nil && a.sealed.Epoch <= a.departure.epoch {
-		return Message{}, a.refuse(wire.CodeNotEnrolled, "", pinDeleted)
-	}
-	if refusal := a.idIsFree(); refusal != nil {
+	if refusal := a.pinnable(); refusal != nil {
 		return Message{}, refusal
 	}
 	proved, refused := a.prove()
@@ -64,8 +61,12 @@ func (a *attempt) identify() error {
 	return nil
 }
 
-// idIsFree refuses an agent id for which another certificate is pinned: a pin is never replaced silently.
-func (a *attempt) idIsFree() *Refusal {
+// pinnable refuses an agent id for which another certificate is pinned (a pin is never replaced silently), and a process whose pin
+// was deleted.
+func (a *attempt) pinnable() *Refusal {
+	if a.departure != nil && a.sealed.Epoch <= a.departure.epoch {
+		return a.refuse(wire.CodeNotEnrolled, "", pinDeleted)
+	}
 	a.mu.RLock()
 	holder, agents := a.byID[a.request.AgentID], len(a.byID)
 	a.mu.RUnlock()
@@ -121,8 +122,8 @@ func proofDetail(code wire.RejectCode) string {
 func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim) (Message, *Refusal) {
 	defer a.lock(a.request.AgentID)()
 	// The pin may have changed since it was looked up; from here it cannot.
-	a.pinned, _ = a.find(a.sealed.KeyID)
-	if refusal := a.idIsFree(); refusal != nil {
+	a.pinned, a.departure = a.find(a.sealed.KeyID)
+	if refusal := a.pinnable(); refusal != nil {
 		return Message{}, refusal
 	}
 	newly := a.pinned == nil
