@@ -7,6 +7,6 @@
 // What it refuses although memberlist would take it: encryption version 0, compression, nested compound messages and
 // indirect pings, none of which gslb sends.
 //
-// It does not send, does no membership and knows nothing of what user messages contain. A Keyring is immutable and
+// It seals nothing, does no membership and knows nothing of what user messages contain. A Keyring is immutable and
 // may be used by any number of goroutines.
 package frame

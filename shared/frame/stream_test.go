@@ -2,10 +2,12 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net"
 	"strings"
 	"testing"
+	"time"
 )
 
 func readRequest(k *Keyring, r io.Reader) (wire, plain []byte, fault Fault) {
@@ -104,7 +106,24 @@ func TestParseStream_RefusesWhatMemberlistWouldChokeOn(t *testing.T) {
 	}
 }
 
-func TestReplyConn_RefusesWhatIsNotAReply(t *testing.T) {
+// serve answers one connection and closes it.
+func serve(t *testing.T, answer []byte) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	go func() {
+		if c, err := ln.Accept(); err == nil {
+			c.Write(answer)
+			c.Close()
+		}
+	}()
+	return ln.Addr().String()
+}
+
+func TestDialer_RefusesWhatIsNotAReply(t *testing.T) {
 	other := bytes.Repeat([]byte{1}, KeySize)
 	for _, try := range []struct {
 		name string
@@ -119,18 +138,41 @@ func TestReplyConn_RefusesWhatIsNotAReply(t *testing.T) {
 		{"unasked", stream(t, false, testKey, goodUser), Malformed},
 		{"malformed", stream(t, false, testKey, pushPull(1<<20, 0)), Malformed},
 	} {
-		ours, theirs := net.Pipe()
-		go func() {
-			theirs.Write(try.sent)
-			theirs.Close()
-		}()
 		got := None
-		conn := &ReplyConn{Conn: ours, Keyring: ring(t, testKey), Allowed: Of(PushPull), Refused: func(f Fault) { got = f }}
+		d := Dialer{Keyring: ring(t, testKey), Allowed: Of(PushPull), Refused: func(f Fault) { got = f }}
+		conn, err := d.Dial(t.Context(), serve(t, try.sent), time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
 		b, err := io.ReadAll(conn)
 		if got != try.want || (err == nil) != (try.want == None) || try.want == None && !bytes.Equal(b, try.sent) {
 			t.Errorf("%s: fault %q (%v), want %q", try.name, got, err, try.want)
 		}
 		conn.Close()
+	}
+}
+
+func TestDialer_StreamEndsWithItsContextOrItsTime(t *testing.T) {
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	d := Dialer{Keyring: ring(t, testKey), Allowed: Of(PushPull)}
+	for _, timeout := range []time.Duration{time.Minute, 20 * time.Millisecond} {
+		ctx, cancel := context.WithCancel(t.Context())
+		conn, err := d.Dial(ctx, silent.Addr().String(), timeout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if timeout == time.Minute {
+			cancel()
+		}
+		if _, err := io.ReadAll(conn); err == nil {
+			t.Error("something was read of a silent peer")
+		}
+		conn.Close()
+		cancel()
 	}
 }
 

@@ -32,7 +32,7 @@ func (l *link) enrolNow(now time.Time) {
 	if s.unheard > unheardEnrols {
 		l.enrolUnheard(now)
 	}
-	if len(message) <= wire.MaxDatagram && l.pings.missed < lostPings && s.unheard%2 == 1 {
+	if len(message) <= wire.MaxDatagram && s.unheard%2 == 1 {
 		_ = l.peer.datagram(message) // if it is lost the stream will follow
 		return
 	}

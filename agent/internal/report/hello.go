@@ -16,6 +16,8 @@ const (
 	helloPause = time.Second
 	// helloSpread is the time over which agents spread their Hellos when their node is back.
 	helloSpread = 250 * time.Millisecond
+	// busySpread is the time over which agents spread their next Hellos when their node takes no more streams.
+	busySpread = 2 * time.Second
 )
 
 // contact is what a link knows about reaching its node.
@@ -135,12 +137,12 @@ func (l *link) resume(now time.Time) {
 func (l *link) unreached(err error, now time.Time) {
 	why := &contactError{reason: reasonHello}
 	errors.As(err, &why)
-	if why.reason == reasonKey && l.pings.answeredWithin(now, time.Minute) {
-		err = errors.New("it closed the connection although it answers pings: it takes no further stream at present")
-		why = &contactError{reasonBusy, err}
-	}
 	l.metrics.contact.WithLabelValues(l.address, string(why.reason)).Inc()
-	l.contact.at = now.Add(l.contact.retry.next())
+	if why.reason == reasonBusy {
+		l.contact.at = now.Add(helloSpread + rand.N(busySpread)) // it is alive, so backing off further would only cost time
+	} else {
+		l.contact.at = now.Add(l.contact.retry.next())
+	}
 	if l.session == nil || l.pings.missed >= lostPings || why.reason == reasonCertificate {
 		l.contact.lost = true
 		l.disconnected()

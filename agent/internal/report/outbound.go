@@ -23,8 +23,12 @@ var (
 	replyKinds  = frame.Of(frame.PushPull, frame.Error)
 )
 
-// packetBacklog is how many packets may wait for memberlist.
-const packetBacklog = 16
+const (
+	// packetBacklog is how many packets may wait for memberlist.
+	packetBacklog = 16
+	// readPause is how long reading rests after an error.
+	readPause = 50 * time.Millisecond
+)
 
 // outbound is a memberlist transport (memberlist.NodeAwareTransport) that listens for nobody: it sends from an
 // ephemeral port to one address, whatever address memberlist asks for, and advertises port 0, so that the node answers to where
@@ -62,10 +66,12 @@ func (t *outbound) read() {
 	for {
 		n, from, err := t.udp.ReadFromUDPAddrPort(raw)
 		if err != nil {
-			if t.ctx.Err() != nil {
+			select {
+			case <-time.After(readPause):
+				continue
+			case <-t.ctx.Done():
 				return
 			}
-			continue
 		}
 		if fault := t.packet(raw[:n], scratch, from); fault != frame.None {
 			t.dropped(fault)
@@ -127,26 +133,8 @@ func (t *outbound) DialTimeout(_ string, timeout time.Duration) (net.Conn, error
 	if to == nil {
 		return nil, errNoAddress
 	}
-	dialer := net.Dialer{Timeout: timeout}
-	conn, err := dialer.DialContext(t.ctx, "tcp", to.String())
-	if err != nil {
-		return nil, err
-	}
-	_ = conn.SetDeadline(time.Now().Add(timeout))
-	tied := &tiedConn{Conn: conn, untie: context.AfterFunc(t.ctx, func() { conn.Close() })}
-	return &frame.ReplyConn{Conn: tied, Keyring: t.keyring, Allowed: replyKinds, Refused: func(f frame.Fault) { t.reply.Store(f) }}, nil
-}
-
-// tiedConn is a connection that Shutdown closes too.
-type tiedConn struct {
-	net.Conn
-	untie func() bool
-}
-
-// Close closes the connection; Shutdown has nothing to do with it any more.
-func (c *tiedConn) Close() error {
-	c.untie()
-	return c.Conn.Close()
+	d := frame.Dialer{Keyring: t.keyring, Allowed: replyKinds, Refused: func(f frame.Fault) { t.reply.Store(f) }}
+	return d.Dial(t.ctx, to.String(), timeout)
 }
 
 // DialAddressTimeout is DialTimeout.

@@ -137,22 +137,30 @@ func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 // explain says in words why a push/pull came to nothing. memberlist keeps no chain of causes, so the transport's own
 // knowledge and the text are all there is.
 func (p *memberPeer) explain(err error) error {
-	switch fault, _ := p.transport.reply.Load().(frame.Fault); fault {
-	case frame.Key:
+	text := strings.Join(strings.Fields(err.Error()), " ")
+	says := func(causes ...error) error {
+		for _, cause := range causes {
+			if strings.Contains(text, cause.Error()) {
+				return cause
+			}
+		}
+		return nil
+	}
+	switch fault, _ := p.transport.reply.Load().(frame.Fault); {
+	case fault == frame.Key:
 		return &contactError{reasonKey, errors.New("it answered with another gossip key: compare gossip.encryption_key on both sides")}
-	case frame.Incomplete:
+	case fault == frame.Incomplete, says(syscall.ECONNRESET, syscall.EPIPE) != nil:
+		if _, err := p.ping(); err == nil { // so the key is right
+			return &contactError{reasonBusy, errors.New("it closed the connection although it answers pings: it takes no further stream at present")}
+		}
 		return &contactError{reasonKey, errors.New("it closed the connection without an answer: its gossip.encryption_key differs from ours, or it is no gslb overwatch node of our major version")}
-	case frame.None:
-	default:
+	case fault != frame.None:
 		return &contactError{reasonHello, errors.New("what it answered is not gslb: check the address and port")}
 	}
-	text := err.Error()
-	for _, cause := range []error{syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
-		if strings.Contains(text, cause.Error()) {
-			return &contactError{reasonUnreachable, cause}
-		}
+	if cause := says(syscall.ECONNREFUSED, syscall.EHOSTUNREACH, syscall.ENETUNREACH); cause != nil {
+		return &contactError{reasonUnreachable, cause}
 	}
-	return &contactError{reasonUnreachable, errors.New(strings.Join(strings.Fields(text), " "))}
+	return &contactError{reasonUnreachable, errors.New(text)}
 }
 
 func (p *memberPeer) ping() (time.Duration, error) {

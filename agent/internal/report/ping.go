@@ -18,11 +18,6 @@ type pings struct {
 	cut    bool      // datagrams were blocked since the last heartbeat that was planned because of that
 }
 
-// answeredWithin reports whether a ping was answered lately.
-func (p *pings) answeredWithin(now time.Time, d time.Duration) bool {
-	return !p.last.IsZero() && now.Sub(p.last) <= d
-}
-
 // keepPinging pings once per interval, whatever the state of the conversation: an answer ends any backoff.
 func (l *link) keepPinging(ctx context.Context) {
 	ticker := time.NewTicker(pingInterval)
@@ -63,6 +58,7 @@ func (l *link) pong(p pong, now time.Time) {
 	case same && back:
 		l.resume(now)
 	case !same && back && !l.contact.at.IsZero():
+		l.contact.retry.reset()
 		l.contact.at = time.Time{} // whatever the backoff says: the node is there
 		l.wantHello(now)
 	case !same:

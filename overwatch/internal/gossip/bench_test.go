@@ -88,3 +88,24 @@ func BenchmarkDoor_Garbage(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkNode_Ping measures what it costs to answer one ping, the test's own reading of the answer included.
+func BenchmarkNode_Ping(b *testing.B) {
+	n := startNode(b, nil)
+	sink, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer sink.Close()
+	name := frame.AgentName([32]byte{1}, 1)
+	plain := append([]byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"), byte(len(name)))
+	raw, scratch := keyedPacket(b, append(plain, name...)), make([]byte, 0, frame.MaxPacket)
+	source, answer := sink.LocalAddr().(*net.UDPAddr).AddrPort(), make([]byte, 2048)
+	b.ReportAllocs()
+	for b.Loop() {
+		if fault := n.door.packet(raw, scratch, source, time.Now()); fault != frame.None {
+			b.Fatal(fault)
+		}
+		sink.Read(answer)
+	}
+}

@@ -1,6 +1,7 @@
 package gossip
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -22,9 +23,9 @@ var (
 
 const (
 	// packetBacklog is how many packets may wait for memberlist.
-	packetBacklog = 512
-	// acceptPause is how long accepting rests after an error such as "too many open files".
-	acceptPause = 50 * time.Millisecond
+	packetBacklog = 2048
+	// errorPause is how long reading and accepting rest after an error such as "too many open files".
+	errorPause = 50 * time.Millisecond
 )
 
 // door is memberlist's transport (memberlist.NodeAwareTransport): the only way in, and the way out.
@@ -39,8 +40,8 @@ type door struct {
 
 	packets chan *memberlist.Packet
 	streams chan net.Conn
-	closing chan struct{}
-	once    sync.Once
+	ctx     context.Context // ends with Shutdown
+	stop    context.CancelFunc
 	readers sync.WaitGroup
 }
 
@@ -51,10 +52,12 @@ type origin struct {
 }
 
 func newDoor(s sockets, keyring *frame.Keyring, drops *drops, paths *paths, deliver func([]byte, origin)) *door {
-	return &door{
+	d := &door{
 		sockets: s, keyring: keyring, drops: drops, paths: paths, deliver: deliver, slots: newSlots(),
-		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn), closing: make(chan struct{}),
+		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
 	}
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	return d
 }
 
 // open starts reading; Shutdown ends it.
@@ -117,11 +120,7 @@ func (d *door) WriteToAddress(b []byte, a memberlist.Address) (time.Time, error)
 
 // DialTimeout opens a stream to another overwatch node. What comes back on it passes the door too.
 func (d *door) DialTimeout(addr string, timeout time.Duration) (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", addr, timeout)
-	if err != nil {
-		return nil, err
-	}
-	return &frame.ReplyConn{Conn: conn, Keyring: d.keyring, Allowed: replyKinds}, nil
+	return frame.Dialer{Keyring: d.keyring, Allowed: replyKinds}.Dial(d.ctx, addr, timeout)
 }
 
 // DialAddressTimeout is DialTimeout; names mean nothing here.
@@ -131,13 +130,21 @@ func (d *door) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (
 
 // Shutdown closes the sockets and waits until nothing is read any more.
 func (d *door) Shutdown() error {
-	d.once.Do(func() {
-		close(d.closing)
-		d.sockets.close()
-		d.slots.closeAll()
-	})
+	d.stop()
+	d.sockets.close()
+	d.slots.closeAll()
 	d.readers.Wait()
 	return nil
+}
+
+// rest waits a little after an error; it reports false when the door is closing.
+func (d *door) rest() bool {
+	select {
+	case <-time.After(errorPause):
+		return true
+	case <-d.ctx.Done():
+		return false
+	}
 }
 
 // stopped reports whether err is only the end of our own socket.

@@ -18,10 +18,10 @@ func (d *door) readPackets() {
 	for {
 		n, from, err := d.udp.ReadFromUDPAddrPort(raw)
 		if err != nil {
-			if stopped(err) {
+			if stopped(err) || !d.rest() {
 				return
 			}
-			continue // an ICMP error about something we sent
+			continue
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
 		if fault := d.packet(raw[:n], scratch, from, time.Now()); fault != frame.None {

@@ -20,12 +20,7 @@ func (d *door) acceptStreams() {
 	for {
 		conn, err := d.tcp.AcceptTCP()
 		if err != nil {
-			if stopped(err) {
-				return
-			}
-			select {
-			case <-time.After(acceptPause): // out of file descriptors, most likely: give others time to close theirs
-			case <-d.closing:
+			if stopped(err) || !d.rest() { // out of file descriptors, most likely: others get time to close theirs
 				return
 			}
 			continue
@@ -77,7 +72,7 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 	d.slots.complete(s)
 	select {
 	case d.streams <- &readConn{Conn: s.conn, rest: bytes.NewReader(wire), release: func() { d.slots.release(s) }}:
-	case <-d.closing:
+	case <-d.ctx.Done():
 		s.conn.Close()
 		d.slots.release(s)
 	}

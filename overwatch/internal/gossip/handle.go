@@ -25,6 +25,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 	if !a.from.stream {
 		n.door.paths.proved(a.head.KeyID, a.from.addr, time.Now())
 	}
+	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
 	outcome, err := n.apply(ctx, msg)
 	if err != nil {
 		if ctx.Err() == nil {

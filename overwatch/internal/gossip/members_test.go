@@ -125,3 +125,19 @@ func FuzzParseMeta(f *testing.F) {
 		}
 	})
 }
+
+func TestSkews_AreMentionedOnceUntilTheClockIsRight(t *testing.T) {
+	var logged safeBuffer
+	s, now := newSkews(zerolog.New(&logged)), time.Now()
+	for range 3 {
+		s.note("a1", now.Add(24*time.Hour).UnixMilli(), now)
+		s.note("a2", now.Add(-30*time.Second).UnixMilli(), now)
+	}
+	s.note("a1", now.UnixMilli(), now)
+	s.note("a1", now.Add(-time.Hour).UnixMilli(), now)
+	s.note("a3", -1<<63, now)
+	text := logged.String()
+	if strings.Count(text, "\n") != 3 || !strings.Contains(text, `"ahead":"24h0m0s"`) || !strings.Contains(text, `"ahead":"-1h0m0s"`) {
+		t.Errorf("log: %s", text)
+	}
+}

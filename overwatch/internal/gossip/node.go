@@ -28,6 +28,7 @@ type Node struct {
 	door    *door
 	intake  *intake
 	members *members
+	skews   *skews
 	list    *memberlist.Memberlist // set by Run before anything uses it
 	config  *memberlist.Config
 	answers atomic.Uint64 // sealed answers, their sequence number
@@ -43,7 +44,7 @@ func New(o Options) (*Node, error) {
 		return nil, fmt.Errorf("overwatch.gossip.encryption_key: %w", err)
 	}
 	drops, dropped := newDrops(o.Logger)
-	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops)}
+	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger)}
 	if n.config, err = n.memberlistConfig(); err != nil {
 		return nil, err
 	}
