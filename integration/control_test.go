@@ -17,9 +17,10 @@ func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	control := func(args ...string) result {
 		return command(t, append([]string{binaries(t).Control, "--api", n.API.String()}, args...)...)
 	}
-	control("status").want(t, exitOK, n.Name, "ready")
+	// The second service has no backend, which is worth attention and an exit code.
+	control("status").want(t, exitFailure, n.API.String(), "degraded", otherName)
 	control("servers", "list").want(t, exitOK, appName, b.At.Addr().String(), "agent")
-	control("backends").want(t, exitOK, appName, b.At.Addr().String(), "healthy", agent.Name)
+	control("backends").want(t, exitOK, appName, b.At.Addr().String(), "healthy")
 	control("agents", "list").want(t, exitOK, agent.Name, s.agents[1].Name)
 	control("agents", "show", agent.Name).want(t, exitOK, agent.Name, "sha256:", appName)
 	control("agents", "show", "nobody").want(t, exitFailure, "nobody")
@@ -36,12 +37,16 @@ func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	revoked := time.Now()
 	control("agents", "revoke", agent.Name, "--reason", "a test", "--yes").want(t, exitOK)
 	s.gone(t, n, b.At.Addr(), revoked, 2*time.Second)
-	unpinned := time.Now()
-	control("agents", "unpin", agent.Name, "--yes").want(t, exitOK)
-	s.answered(t, n, b.At.Addr(), unpinned, reconnectBound)
+	control("agents", "unpin", agent.Name, "--yes").want(t, exitOK, "pin")
+	control("agents", "show", agent.Name).want(t, exitFailure, agent.Name)
+	if err := agent.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, agent) // the specification: it registers again on its next start
+	s.answered(t, n, b.At.Addr(), time.Now(), reconnectBound)
 	s.noFailures(t, n, s.began)
 }
 
 func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
-	command(t, binaries(t).Control, "--api", "127.0.0.1:1", "status").want(t, exitFailure, "127.0.0.1:1")
+	command(t, binaries(t).Control, "--api", "127.0.0.1:1", "status").want(t, exitBadInput, "127.0.0.1:1")
 }
