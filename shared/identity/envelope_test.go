@@ -148,7 +148,7 @@ func TestProof_IsWorthNothingForAnythingElse(t *testing.T) {
 }
 
 func TestNewNonce_IsNeverTheSame(t *testing.T) {
-	if NewNonce() == NewNonce() || NewNonce() == (Nonce{}) {
+	if first, second := NewNonce(), NewNonce(); first == second || first == (Nonce{}) {
 		t.Error("the same nonce twice")
 	}
 }

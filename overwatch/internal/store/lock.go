@@ -28,22 +28,27 @@ func lockDir(dir, path string) (*os.File, error) {
 	}
 	for deadline := time.Now().Add(lockTimeout); ; time.Sleep(lockRetry) {
 		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-		if err == nil {
-			break
+		taken := errors.Is(err, syscall.EWOULDBLOCK)
+		switch {
+		case err == nil:
+			sign(f)
+			return f, nil
+		case (taken || errors.Is(err, syscall.EINTR)) && time.Now().Before(deadline):
+			continue
 		}
-		if time.Now().After(deadline) || (err != syscall.EWOULDBLOCK && err != syscall.EINTR) {
-			defer f.Close()
-			if err != syscall.EWOULDBLOCK {
-				return nil, fmt.Errorf("locking %s: %w", path, err)
-			}
+		defer f.Close()
+		if taken {
 			return nil, fmt.Errorf("data_dir %s is %w%s: stop that one, or give this one a data_dir of its own", dir, ErrInUse, owner(f))
 		}
+		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
-	// The number is for people only, so it does no harm if the disk is full.
+}
+
+// sign writes this process's number into the lock file, for the message that another process gives.
+func sign(f *os.File) {
 	if f.Truncate(0) == nil {
-		f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0)
+		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // if the disk is full, the message is shorter
 	}
-	return f, nil
 }
 
 // owner names the process that holds the lock.

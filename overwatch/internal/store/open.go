@@ -105,8 +105,7 @@ func (s *Store) open() error {
 	}
 	s.db = db
 	if err := s.checkSchema(); err != nil {
-		db.Close()
-		return err
+		return errors.Join(err, db.Close())
 	}
 	return nil
 }
