@@ -72,7 +72,7 @@ func typeProblem(err error) error {
 	if !ok {
 		return badRequest("the body cannot be read: %v", err)
 	}
-	return badRequest("%s is a %s: it must be a %s", wrong.Field, wrong.Value, jsonType(wrong.Type))
+	return badRequest("%s must be a %s, not %s", wrong.Field, jsonType(wrong.Type), wrong.Value)
 }
 
 // jsonType is the word for a Go type in a sentence for somebody who writes

@@ -1,0 +1,305 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	service   = "app.example"
+	token     = "a token of thirty-two characters"
+	deadline  = 10 * time.Second
+	agentName = "agent-1"
+)
+
+// world is an API over a real registry, a real trust and a real store; only
+// DNS, gossip and the prober are stand-ins.
+type world struct {
+	t        *testing.T
+	server   *Server
+	client   *api.Client
+	base     string
+	store    *store.Store
+	trust    *trust.Trust
+	registry *registry.Registry
+	boot     identity.Nonce
+	log      *safeBuffer
+
+	cfg      *config.Config
+	fitness  fitness
+	flushes  []string // what each Flush found: service -> who may serve
+	flushErr error
+	checks   checks
+}
+
+type fitness struct {
+	readiness api.Readiness
+	status    api.ServiceStatus
+	panics    bool
+}
+
+func (f *fitness) Readiness() api.Readiness { return f.readiness }
+func (f *fitness) Status() api.ServiceStatus {
+	if f.panics {
+		panic("a secret detail")
+	}
+	return f.status
+}
+
+// checks is a Validator with prepared verdicts.
+type checks struct {
+	verdicts []registry.Verdict
+	err      error
+}
+
+func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
+	var found []registry.Verdict
+	for _, verdict := range v.verdicts {
+		if wants(verdict.ID) {
+			found = append(found, verdict)
+		}
+	}
+	return found, v.err
+}
+
+// fullDisk is an OverrideStore and PinStore that stores nothing.
+type fullDisk struct{}
+
+func (fullDisk) PutPin(store.Pin) error { return fmt.Errorf("pin: %w", store.ErrNotDurable) }
+func (fullDisk) DeletePin(string) error { return fmt.Errorf("pin: %w", store.ErrNotDurable) }
+func (fullDisk) PutOverride(store.Override) error {
+	return fmt.Errorf("override: %w", store.ErrNotDurable)
+}
+func (fullDisk) DeleteOverride(string, string) error {
+	return fmt.Errorf("override: %w", store.ErrNotDurable)
+}
+
+// safeBuffer is a log that several goroutines write.
+type safeBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// Flush is the Publisher of the world.
+func (w *world) Flush(context.Context) error {
+	var serving []string
+	for _, b := range w.registry.View().Service(service) {
+		if b.MayServe {
+			serving = append(serving, fmt.Sprint(b.Address, ":", b.Port))
+		}
+	}
+	w.flushes = append(w.flushes, strings.Join(serving, " "))
+	return w.flushErr
+}
+
+// newWorld starts an API with two static backends in "eu"; each adjustment
+// may change the options first.
+func newWorld(t *testing.T, adjust ...func(*Options)) *world {
+	t.Helper()
+	w := &world{t: t, boot: identity.NewNonce(), log: &safeBuffer{}, cfg: config.Default()}
+	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true}, status: api.ServiceHealthy}
+	w.cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
+	w.cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
+	w.openOwners()
+	w.declare(service+":192.0.2.1:80", service+":192.0.2.2:80")
+	apiConfig := w.cfg.API
+	apiConfig.Address = "127.0.0.1:0"
+	o := Options{
+		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
+		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
+		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		Validator: &w.checks, Members: func() []Member { return nil }, Logger: zerolog.New(w.log),
+	}
+	for _, f := range adjust {
+		f(&o)
+	}
+	server, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server = server
+	w.run(server.Run)
+	w.base = "http://" + server.Addr().String()
+	w.client, err = api.NewClient(api.ClientOptions{Node: w.base, Timeout: deadline})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) openOwners() {
+	w.t.Helper()
+	var err error
+	if w.store, err = store.Open(w.t.TempDir(), store.Options{Logger: zerolog.Nop()}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = w.store.Close() })
+	w.trust, err = trust.New(trust.Options{Tokens: map[string]string{service: token}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Minute}
+	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.run(w.registry.Run)
+}
+
+// run runs a part of the world until the test ends.
+func (w *world) run(part func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- part(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("a part of the world ended with %v", err)
+		}
+	})
+}
+
+// declare makes the static backends exactly these.
+func (w *world) declare(ids ...string) {
+	w.t.Helper()
+	var declarations []registry.Declaration
+	for _, text := range ids {
+		id, err := registry.ParseID(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu", Check: check.Spec{Type: check.TCP}})
+	}
+	w.must(w.registry.SetStatic(w.t.Context(), declarations))
+}
+
+// validate reports a verdict of the node's own checks.
+func (w *world) validate(id string, state check.State, problem string) {
+	w.t.Helper()
+	parsed, err := registry.ParseID(id)
+	w.must(err)
+	outcome := check.Success
+	if state != check.StateHealthy {
+		outcome = check.Failure
+	}
+	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome, Err: problem, Latency: 1500 * time.Microsecond, At: time.Now()}))
+}
+
+// agent enrols agentName and reports one backend of its own.
+func (w *world) agent(address string, claim wire.Claim) trust.Agent {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	who, _, err := identity.LoadOrCreate(filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key"), agentName, time.Now())
+	w.must(err)
+	enrol := wire.Enrol{AgentID: agentName, Region: "us", Version: "9.9", Certificate: who.DER,
+		Proofs: []wire.Proof{{Service: service, MAC: identity.Proof(token, service, who.KeyID, w.boot, 1)}}}
+	payload, err := enrol.MarshalBinary()
+	w.must(err)
+	m, refusal := w.trust.Open(who.Seal(identity.AgentToNode, identity.Envelope{
+		Major: wire.Major, Type: uint8(wire.TypeEnrol), BootNonce: w.boot, Epoch: 1, Seq: 1, Payload: payload,
+	}))
+	if refusal != nil {
+		w.t.Fatal(refusal)
+	}
+	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
+		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3,
+		Backends: []wire.Backend{{
+			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
+			ConsecutiveFailures: 4, LastError: "connection refused",
+			Check: wire.Check{Type: "tcp", TimeoutMillis: 2000, IntervalMillis: 5000, FailureThreshold: 3, SuccessThreshold: 2},
+		}},
+	})
+	w.must(err)
+	return m.Agent
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// reply is an answer as a client sees it.
+type httpReply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send makes a request; header holds names and values in turn.
+func (w *world) send(method, path, body string, header ...string) httpReply {
+	w.t.Helper()
+	req, err := http.NewRequest(method, w.base+path, strings.NewReader(body))
+	w.must(err)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+			continue
+		}
+		req.Header.Del(header[i])
+		req.Header.Add(header[i], header[i+1])
+	}
+	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(req)
+	w.must(err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	w.must(err)
+	return httpReply{res.StatusCode, res.Header, string(raw)}
+}
+
+// wantError checks that a reply is an error of that status as api.md has
+// them, with all of the given words.
+func (w *world) wantError(what string, r httpReply, status int, words ...string) {
+	w.t.Helper()
+	var body api.ErrorBody
+	err := json.Unmarshal([]byte(r.body), &body)
+	if r.status != status || err != nil || body.Error == "" || r.header.Get("Content-Type") != "application/json" || r.header.Get("X-Request-Id") == "" {
+		w.t.Errorf("%s: got %d %v %q, want the JSON error %d", what, r.status, r.header, r.body, status)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(body.Error, word) {
+			w.t.Errorf("%s: %q does not say %q", what, body.Error, word)
+		}
+	}
+}
