@@ -21,8 +21,7 @@ type Fitness interface {
 	Status() api.ServiceStatus
 }
 
-// Sources are the owners that are read at each scrape. All are required but
-// Now.
+// Sources are the owners that are read at each scrape. All are required.
 type Sources struct {
 	View          *registry.View
 	Agents        func() []trust.Record // the pinned ones
@@ -30,7 +29,6 @@ type Sources struct {
 	Fitness       Fitness
 	DNSSECEnabled bool
 	Build         buildinfo.Info
-	Now           func() time.Time // nil is time.Now
 }
 
 // Register adds to r what the node knows of itself, and the figures of the Go
@@ -38,9 +36,6 @@ type Sources struct {
 func Register(r prometheus.Registerer, s Sources) error {
 	if s.View == nil || s.Agents == nil || s.Domains == nil || s.Fitness == nil {
 		return errors.New("metrics: a source is not set")
-	}
-	if s.Now == nil {
-		s.Now = time.Now
 	}
 	return errors.Join(
 		r.Register(collectors.NewGoCollector()),
@@ -147,7 +142,7 @@ func (f *facts) collectAgents(d descs, gauge gaugeFunc) {
 		registered++
 	}
 	active, stale := 0, 0
-	now := f.s.Now()
+	now := time.Now()
 	for _, a := range f.s.View.Agents() {
 		if ready.AgentStatus(a, now) == api.GossipDead {
 			stale++
