@@ -1,0 +1,166 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// benchCheck is how often the agent of the benchmark checks, and how often it must fail to conclude something.
+const benchCheck = 100 * time.Millisecond
+
+// BenchmarkFailover_CheckToAnswer measures, with real programs, the time from the moment a backend has answered a check
+// with a failure until a node answers DNS without it: the agent's conclusion, the message, trust, registry, publication
+// and one lookup. The node's own checks are off, so nothing else can be what takes the backend out. The promise is under 100
+// ms beyond the check.
+func BenchmarkFailover_CheckToAnswer(b *testing.B) {
+	for _, names := range []int{10, 10_000} {
+		b.Run(fmt.Sprintf("names=%d", names), func(b *testing.B) { benchmarkFailover(b, names) })
+	}
+}
+
+func benchmarkFailover(b *testing.B, names int) {
+	backend := newSwitched()
+	server := httptest.NewUnstartedServer(backend)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	server.Listener.Close()
+	server.Listener = listener
+	server.Start()
+	defer server.Close()
+	at := listener.Addr().(*net.TCPAddr).AddrPort()
+
+	n := startBench(b, names, at)
+	client, query := &dns.Client{Timeout: time.Second}, new(dns.Msg).SetQuestion(dns.Fqdn(appName), dns.TypeA)
+	answers := func() bool {
+		r, _, err := client.Exchange(query, n.DNS.String())
+		return err == nil && len(r.Answer) == 1
+	}
+	var took []time.Duration
+	for b.Loop() {
+		backend.set(true)
+		waitFor(b, answers)
+		failed := backend.set(false)
+		begin := <-failed
+		for answers() {
+			if time.Since(begin) > 5*time.Second {
+				b.Fatal("the answer has not changed within 5 s")
+			}
+		}
+		took = append(took, time.Since(begin))
+	}
+	slices.Sort(took)
+	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+	b.ReportMetric(ms(took[len(took)/2]), "median-ms")
+	b.ReportMetric(ms(took[min(len(took)*99/100, len(took)-1)]), "p99-ms")
+	b.ReportMetric(ms(took[len(took)-1]), "max-ms")
+}
+
+// startBench starts a node that steers many names and an agent that watches one backend.
+func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
+	bin, err := programs()
+	if err != nil {
+		b.Fatal(err)
+	}
+	timing := harness.Fast()
+	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
+	domains := []harness.Domain{{Name: appName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
+	var static []harness.Server
+	for i := range names - 1 {
+		name := fmt.Sprintf("d%05d.test.gslb.test", i)
+		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5})
+		static = append(static, harness.Server{Service: name, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check()})
+	}
+	c, err := harness.NewCluster(harness.Options{Binaries: bin, Timing: timing, Domains: domains})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		c.Close()
+		if b.Failed() {
+			c.Story.Tell(b.Output(), 40)
+		}
+	})
+	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": static})
+	if err != nil {
+		b.Fatal(err)
+	}
+	n.File.DNS.Zones = []string{"test.gslb.test"}
+	n.File.Overwatch.Validation.Enabled = false
+	a, err := c.AddAgent("agent-1", "eu", []*harness.Node{n}, []harness.AgentBackend{{
+		Service: appName, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check(),
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), startBound)
+	defer cancel()
+	for _, start := range []func() error{n.Start, func() error { return n.Ready(ctx) }, a.Start} {
+		if err := start(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return n
+}
+
+func waitFor(b *testing.B, cond func() bool) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), startBound)
+	defer cancel()
+	err := harness.Until(ctx, "the backend to be answered", func(context.Context) error {
+		if !cond() {
+			return fmt.Errorf("not yet")
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// switched is a backend that passes or fails its checks as it is told.
+type switched struct {
+	mu     sync.Mutex
+	well   bool
+	failed chan time.Time // of the first failing answer since set(false); nil when told
+}
+
+func newSwitched() *switched { return &switched{} }
+
+// set switches. For false it returns where the time of the first failing answer comes.
+func (s *switched) set(well bool) <-chan time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.well, s.failed = well, nil
+	if !well {
+		s.failed = make(chan time.Time, 1)
+	}
+	return s.failed
+}
+
+func (s *switched) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.well {
+		w.WriteHeader(http.StatusOK)
+		return
+	}
+	w.WriteHeader(http.StatusServiceUnavailable)
+	if s.failed != nil {
+		s.failed <- time.Now()
+		s.failed = nil
+	}
+}
