@@ -40,12 +40,15 @@ func Register(r prometheus.Registerer, s Sources) error {
 	return errors.Join(
 		r.Register(collectors.NewGoCollector()),
 		r.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
-		r.Register(&facts{s}),
+		r.Register(&facts{s, describe()}),
 	)
 }
 
 // facts is the collector of what the owners know.
-type facts struct{ s Sources }
+type facts struct {
+	s Sources
+	d descs
+}
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("gslb_"+name, help, labels, nil)
@@ -84,7 +87,7 @@ func (f *facts) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByColl
 
 // Collect implements prometheus.Collector.
 func (f *facts) Collect(ch chan<- prometheus.Metric) {
-	d := describe()
+	d := f.d
 	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 	}
@@ -97,13 +100,14 @@ func (f *facts) Collect(ch chan<- prometheus.Metric) {
 	for _, status := range []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy} {
 		gauge(d.status, truth(status == current), string(status))
 	}
-	f.collectBackends(d, gauge)
-	f.collectAgents(d, gauge)
+	f.collectBackends(gauge)
+	f.collectAgents(gauge)
 }
 
 type gaugeFunc func(desc *prometheus.Desc, value float64, labels ...string)
 
-func (f *facts) collectBackends(d descs, gauge gaugeFunc) {
+func (f *facts) collectBackends(gauge gaugeFunc) {
+	d := f.d
 	byStatus := map[api.EffectiveStatus]int{}
 	draining := 0
 	for b := range f.s.View.Backends() {
@@ -129,7 +133,8 @@ func (f *facts) collectBackends(d descs, gauge gaugeFunc) {
 	gauge(d.domainsDown, float64(down))
 }
 
-func (f *facts) collectAgents(d descs, gauge gaugeFunc) {
+func (f *facts) collectAgents(gauge gaugeFunc) {
+	d := f.d
 	registered, revoked, expiring := 0, 0, 0
 	for _, a := range f.s.Agents() {
 		switch {

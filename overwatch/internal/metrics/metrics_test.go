@@ -142,7 +142,7 @@ func get(t *testing.T, url string) (int, string) {
 
 func TestRegister_MetricsFollowTheConventions(t *testing.T) {
 	r := prometheus.NewRegistry()
-	must(t, r.Register(&facts{sources(t)}))
+	must(t, r.Register(&facts{sources(t), describe()}))
 	problems, err := testutil.GatherAndLint(r)
 	must(t, err)
 	for _, p := range problems {
