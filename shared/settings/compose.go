@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -23,41 +21,26 @@ func compose(text string) ([]node, Problems) {
 		return nil, Problems{{Message: fmt.Sprintf("the file has %d octets; beyond %d it may have no anchors, aliases, tags, "+
 			"escapes, tabs, block scalars or scalars over several lines: write those parts more plainly or in a file of their own", len(text), maxComposed)}}
 	}
-	decoder := yaml.NewDecoder(strings.NewReader(text))
+	lines := &lineReader{rest: text}
+	decoder := yaml.NewDecoder(lines)
 	var tree, second yaml.Node
 	switch err := decoder.Decode(&tree); {
 	case errors.Is(err, io.EOF):
 		return nil, nil
 	case err != nil:
-		return nil, Problems{syntaxProblem(err)}
+		return nil, Problems{syntaxProblem(err, lines.line)}
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
 		return nil, Problems{{Line: second.Line, Message: "a second document begins here (---): keep one per file"}}
 	case !errors.Is(err, io.EOF):
-		return nil, Problems{syntaxProblem(err)}
+		return nil, Problems{syntaxProblem(err, lines.line)}
 	}
 	var c composer
 	if len(tree.Content) > 0 {
 		c.add(tree.Content[0], 0)
 	}
 	return c.nodes, c.problems
-}
-
-// syntaxProblem takes the line number out of the library's message, and what may be a part of a secret.
-func syntaxProblem(err error) Problem {
-	message := strings.TrimPrefix(err.Error(), "yaml: ")
-	if strings.HasPrefix(message, "unknown anchor") {
-		return Problem{Message: "not valid YAML: a value that begins with * stands for an anchor (&), and that anchor is nowhere: quote the value"}
-	}
-	if rest, found := strings.CutPrefix(message, "line "); found {
-		if number, what, found := strings.Cut(rest, ": "); found {
-			if line, err := strconv.Atoi(number); err == nil {
-				return Problem{Line: line, Message: "not valid YAML: " + what}
-			}
-		}
-	}
-	return Problem{Message: "not valid YAML: " + message}
 }
 
 // fail notes one problem; after the first, what is left is not worth composing.
@@ -69,10 +52,10 @@ func (c *composer) fail(n *yaml.Node, message string) bool {
 // add appends n and its descendants; false ends the work.
 func (c *composer) add(n *yaml.Node, depth int) bool {
 	switch {
-	case depth > maxDepth:
+	case depth > maxDepth && n.Kind != yaml.ScalarNode:
 		return c.fail(n, fmt.Sprintf("nested more than %d deep", maxDepth))
-	case len(c.nodes) > maxNodes:
-		return c.fail(n, fmt.Sprintf("more than %d values, aliases expanded", maxNodes))
+	case len(c.nodes) > maxComposedNodes:
+		return c.fail(n, fmt.Sprintf("more than %d values, aliases expanded", maxComposedNodes))
 	}
 	if n.Style&yaml.TaggedStyle != 0 && !knownTag(n) {
 		return c.fail(n, "a YAML tag (!) has no meaning here: remove it, or quote a value that begins with !")

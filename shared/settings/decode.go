@@ -90,8 +90,8 @@ func (d *decoder) field(f *field, v reflect.Value, i int, inElement bool) {
 	if d.document.nodes[i].isNull() {
 		return // a key with nothing behind it counts as left out
 	}
-	if f.secret && d.document.secret == "" {
-		d.document.secret = d.path.String()
+	if f.secret && d.document.secret.Key == "" {
+		d.document.secret = Problem{File: d.document.path, Line: d.document.position(i).Line, Key: d.path.String()}
 	}
 	switch {
 	case f.shape == scalarShape && !inElement:

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,16 +30,16 @@ func (r *reader) read(path string, at Position) {
 		resolved = absolute
 	}
 	if start := slices.Index(r.chain, resolved); start >= 0 {
-		circle := append(slices.Clone(r.chain[start:]), resolved)
-		r.wrong(at, path, "the files include one another in a circle: "+strings.Join(circle, " -> "))
+		cycle := append(slices.Clone(r.chain[start:]), resolved)
+		r.wrong(at, "", "the files include one another in a cycle: "+strings.Join(cycle, " -> "))
 		return
 	}
 	if first, again := r.known[resolved]; again {
-		r.wrong(at, path, "this file is already included at "+first.String()+": keep one")
+		r.wrong(at, "", path+" is already included at "+first.String()+": keep one")
 		return
 	}
 	if len(r.known) == maxFiles {
-		r.wrong(at, path, "the configuration has too many files")
+		r.wrong(at, "", fmt.Sprintf("%s is one file too many: a configuration may have %d", path, maxFiles))
 		return
 	}
 	r.known[resolved] = at

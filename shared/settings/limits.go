@@ -6,8 +6,10 @@ const (
 	maxFile = 128 << 20
 	// maxComposed bounds a file that needs the full YAML library, which takes some 25 octets of memory per octet of text.
 	maxComposed = 16 << 20
-	// maxNodes bounds the nodes of one file, aliases expanded: 32 octets each.
+	// maxNodes bounds the nodes of one file, 32 octets each. 100 000 domains with four servers each have five million.
 	maxNodes = 20_000_000
+	// maxComposedNodes bounds them where aliases are expanded, and how many pairs are looked at to merge mappings.
+	maxComposedNodes = 4_000_000
 	// maxDepth bounds nesting; the deepest key of ours is seven deep.
 	maxDepth = 64
 	// maxFiles bounds how many files one configuration has.

@@ -32,8 +32,9 @@ func Load(path string, into any, o Options) error {
 	d := &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
 	for _, doc := range report.documents {
 		d.decode(doc, root)
-		if doc.secret != "" && openToOthers(doc.perm) {
-			report.append(Problem{File: doc.path, Key: doc.secret, Message: "is a secret, " + closeRemedy(doc.path, doc.perm)})
+		if doc.secret.Key != "" && openToOthers(doc.perm) {
+			doc.secret.Message = "is a secret, but the file is " + closeRemedy(doc.path, doc.perm)
+			report.append(doc.secret)
 		}
 	}
 	leaves := d.schema.leaves("", root)

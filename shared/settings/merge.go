@@ -9,7 +9,7 @@ func (c *composer) addPairs(n *yaml.Node, have map[string]bool, depth int) bool 
 	var own []string
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		if c.visits++; c.visits > maxNodes {
+		if c.visits++; c.visits > maxComposedNodes {
 			return c.fail(key, "too much is merged here")
 		}
 		if isMergeKey(key) {

@@ -27,7 +27,7 @@ type document struct {
 	path   string
 	perm   fs.FileMode // permission bits of the file when it was opened
 	nodes  []node      // nodes[0] is the root; empty when the file is
-	secret string      // first secret key that was found in it
+	secret Problem     // where the first secret was found in it
 }
 
 // isNull tells whether a node stands for "nothing here".

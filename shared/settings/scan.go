@@ -29,15 +29,29 @@ func scan(text string) ([]node, bool) {
 	s.toContent()
 	if !s.eof && s.indent == 0 && strings.HasPrefix(s.text[s.pos:], "---\n") {
 		s.pos += len("---")
-		s.toContent()
+		if s.toContent(); s.eof {
+			return nil, false
+		}
 	}
 	if s.eof {
 		return nil, true
 	}
-	if s.indent != 0 || !s.block(0) || !s.eof {
+	if s.indent != 0 || !s.root() || !s.eof {
 		return nil, false
 	}
 	return s.nodes, true
+}
+
+// root reads the outermost collection.
+func (s *scanner) root() bool {
+	if c := s.peek(0); c != '{' && c != '[' {
+		return s.block(0)
+	}
+	if !s.flow(0) || !s.lineDone() {
+		return false
+	}
+	s.toContent()
+	return true
 }
 
 // onlyCoreCharacters tells whether text has no control characters, tabs or line breaks other than \n, and is UTF-8

@@ -64,7 +64,7 @@ func (s *secrets) readFrom(leaf leaf, from given) {
 		path = filepath.Join(filepath.Dir(from.at.File), path)
 	}
 	wrong := func(message string) {
-		s.report.append(Problem{File: from.at.File, Line: from.at.Line, Key: leaf.path + secretFileSuffix, Value: path, Message: message})
+		s.report.append(Problem{File: from.at.File, Line: from.at.Line, Key: leaf.path + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message})
 		s.report.told[leaf.path] = true
 	}
 	content, err := readFile(path, maxSecretFile)
@@ -73,7 +73,7 @@ func (s *secrets) readFrom(leaf leaf, from given) {
 		return
 	}
 	if openToOthers(content.perm) {
-		wrong("holds a secret, " + closeRemedy(path, content.perm))
+		wrong("holds a secret, but it is " + closeRemedy(path, content.perm))
 		return
 	}
 	text := strings.TrimRight(content.text, "\r\n")

@@ -67,5 +67,5 @@ func openToOthers(perm fs.FileMode) bool { return perm&0o066 != 0 }
 
 // closeRemedy says how to close the file to others.
 func closeRemedy(path string, perm fs.FileMode) string {
-	return fmt.Sprintf("but the file is open to group or others (mode %04o): chmod 600 %s", perm, path)
+	return fmt.Sprintf("open to group or others (mode %04o): chmod 600 %s", perm, path)
 }

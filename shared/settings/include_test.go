@@ -1,0 +1,109 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func loadTestdata(t *testing.T, path string) (sample, []string) {
+	t.Helper()
+	var s sample
+	err := Load(filepath.Join("testdata", "includes", path), &s, Options{Mode: "test"})
+	here, wdErr := os.Getwd()
+	if wdErr != nil {
+		t.Fatal(wdErr)
+	}
+	text := ""
+	if err != nil {
+		text = strings.NewReplacer(here+"/", "", "testdata/includes/", "").Replace(err.Error())
+	}
+	return s, strings.Split(text, "\n")
+}
+
+func TestIncludes_JoinListsAndMapsInOrder(t *testing.T) {
+	got, problems := loadTestdata(t, "main.yaml")
+	if problems[0] != "" {
+		t.Fatal(problems)
+	}
+	want := sample{
+		Mode:    "test",
+		Server:  server{Name: "main", Count: 1, Policies: map[string]policy{"b": {}}},
+		Sites:   []site{{Name: "main", Weight: 100}, {Name: "first", Weight: 100}, {Name: "deep", Weight: 100}, {Name: "second", Weight: 100}},
+		Allowed: []string{"a", "b"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestIncludes_TellWhatIsWrong(t *testing.T) {
+	tests := []struct {
+		name, path string
+		want       []string
+	}{
+		{"cycle", "cycle/a.yaml", []string{
+			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/a.yaml -> cycle/b.yaml -> cycle/c.yaml -> cycle/a.yaml`,
+			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/b.yaml -> cycle/c.yaml -> cycle/b.yaml`,
+			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/c.yaml -> cycle/c.yaml`,
+		}},
+		{"twice", "twice/main.yml", []string{
+			`twice/main.yml:2: includes: twice/x.yaml is already included at twice/main.yml:2: keep one`,
+		}},
+		{"missing, no pattern, no text", "merge/main.yaml", []string{
+			`merge/main.yaml:2: includes: "none.yaml": cannot be read: no such file or directory: create the file, or write a pattern such as conf.d/*.yaml if it may be missing`,
+			`merge/main.yaml:2: includes: "[": not a pattern: close each [ with a ]`,
+			`merge/main.yaml:2: includes: expected the path or pattern of a file, found a map of keys`,
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, got := loadTestdata(t, tt.path); !slices.Equal(got, tt.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
+
+// What one file sets no other may: nobody should have to know the order of a pattern's matches.
+func TestIncludes_KeySetInTwoFilesIsRefused(t *testing.T) {
+	_, got := load(t, map[string]string{
+		"main.yaml": "mode: test\nincludes: [b.yaml]\nserver:\n  name: a\n  policies: {one: {}}\n",
+		"b.yaml":    "server:\n  name: a\n  policies: {one: {}}\n",
+	})
+	want := []string{
+		`b.yaml:2: server.name: is already set at main.yaml:4: keep one`,
+		`b.yaml:3: server.policies["one"]: is already set at main.yaml:5: keep one`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The index of an element counts over all files, and its line is in the file it stands in.
+func TestIncludes_ProblemsNameTheFileTheyAreIn(t *testing.T) {
+	_, got := load(t, map[string]string{
+		"main.yaml": "mode: test\nincludes: [b.yaml, c.yaml]\nsites: [one, two]\n",
+		"b.yaml":    "sites:\n- {name: three}\n- {port: x}\n",
+		"c.yaml":    "includes: nothing\nsites: [{port: y}]\n",
+	})
+	want := []string{`c.yaml:1: includes: expected a list of paths or patterns, found a single value`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	_, got = load(t, map[string]string{
+		"main.yaml": "mode: test\nincludes: [b.yaml, c.yaml]\nsites: [one, two]\n",
+		"b.yaml":    "sites:\n- {name: three}\n- {port: x}\n",
+		"c.yaml":    "sites: [{port: y}]\n",
+	})
+	want = []string{
+		`b.yaml:3: sites[3].port: "x": give a port from 1 to 65535`,
+		`c.yaml:1: sites[4].port: "y": give a port from 1 to 65535`,
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}

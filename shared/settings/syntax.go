@@ -1,0 +1,58 @@
+package settings
+
+import (
+	"io"
+	"strconv"
+	"strings"
+)
+
+// lineReader gives the YAML library one line at a time, so that it is known how far the library had read when it gave
+// up: the line numbers in its own messages are, for some mistakes, those of the enclosing block.
+type lineReader struct {
+	rest string
+	line int  // of what was given last, counted from 1
+	tail bool // that line was longer than what could be given at once
+}
+
+// Read implements io.Reader.
+func (r *lineReader) Read(p []byte) (int, error) {
+	if r.rest == "" {
+		return 0, io.EOF
+	}
+	if !r.tail {
+		r.line++
+	}
+	n := strings.IndexByte(r.rest, '\n') + 1
+	if n == 0 {
+		n = len(r.rest)
+	}
+	r.tail = n > len(p)
+	n = copy(p, r.rest[:n])
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// syntaxProblem tells the library's message in a way that leads to the mistake, without what may be a part of a secret.
+// reached is the line up to which the library had read.
+func syntaxProblem(err error, reached int) Problem {
+	message := strings.TrimPrefix(err.Error(), "yaml: ")
+	line := 0
+	if rest, found := strings.CutPrefix(message, "line "); found {
+		if number, what, found := strings.Cut(rest, ": "); found {
+			line, _ = strconv.Atoi(number)
+			message = what
+		}
+	}
+	switch {
+	case strings.HasPrefix(message, "unknown anchor"):
+		line = reached
+		message = "a value that begins with * stands for an anchor (&), and that anchor is nowhere: quote the value"
+	case strings.HasPrefix(message, "did not find expected ',' or"):
+		line++ // the library counts these from 0
+		message = "a comma or a closing bracket is missing in the list or map here"
+	case strings.HasPrefix(message, "did not find expected"):
+		line = reached
+		message = "the indentation or the punctuation is wrong here or in the line before"
+	}
+	return Problem{Line: line, Message: "not valid YAML: " + message}
+}

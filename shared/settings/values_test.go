@@ -1,0 +1,165 @@
+package settings
+
+import (
+	"encoding/base64"
+	"net/netip"
+	"strings"
+	"testing"
+)
+
+func TestCanonicalName_IsLowerCaseWithoutFinalDot(t *testing.T) {
+	for text, want := range map[string]string{
+		"app.example.com": "app.example.com", "APP.Example.com.": "app.example.com", "a": "a", "_sip._tcp.x": "_sip._tcp.x",
+		"xn--mnchen-3ya.de": "xn--mnchen-3ya.de", "1.2.3.4.example": "1.2.3.4.example", "x--y": "x--y",
+		strings.Repeat("a", 63) + ".b": strings.Repeat("a", 63) + ".b",
+	} {
+		if got, remedy := CanonicalName(text); got != want || remedy != "" {
+			t.Errorf("CanonicalName(%q) = %q, %q, want %q", text, got, remedy, want)
+		}
+	}
+	if got, remedy := CanonicalService("*.Example.com"); got != "*.example.com" || remedy != "" {
+		t.Errorf("a wildcard became %q, %q", got, remedy)
+	}
+}
+
+func TestCanonicalName_SaysWhatWouldBeRight(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                           "give a domain name, such as app.example.com",
+		".":                          "give a domain name, such as app.example.com",
+		"a..b":                       "two dots stand together, or one at the beginning: remove it",
+		".a":                         "two dots stand together, or one at the beginning: remove it",
+		"-a.b":                       `the label "-a" begins or ends with a hyphen`,
+		"a b":                        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"*.a":                        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"192.0.2.1":                  "this is an address; give a domain name, such as app.example.com",
+		"münchen.de":                 "write the name as it stands in the DNS, in its A-label form: xn--mnchen-3ya.de",
+		"\xff.de":                    "write the name as it stands in the DNS: internationalised labels in their A-label form (xn--...)",
+		strings.Repeat("a", 64):      `the label "` + strings.Repeat("a", 60) + `..." has 64 octets, at most 63 are allowed`,
+		strings.Repeat("a.", 127):    "",
+		strings.Repeat("a.", 130):    "the name has 259 octets, at most 253 are allowed",
+		"app.example.com:80":         "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"https://app.example.com/x":  "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"app.example.com\nx: secret": "a name has letters, digits, hyphens, underscores and dots, nothing else",
+	} {
+		if _, remedy := CanonicalName(text); remedy != want {
+			t.Errorf("CanonicalName(%q): %q, want %q", text, remedy, want)
+		}
+	}
+}
+
+func TestParseListener_TakesAddressAndPort(t *testing.T) {
+	for text, want := range map[string]Listener{
+		":53":            {Port: 53},
+		"0.0.0.0:0":      {netip.MustParseAddr("0.0.0.0"), 0},
+		"[::1]:8080":     {netip.MustParseAddr("::1"), 8080},
+		"[fe80::1%lo]:1": {netip.MustParseAddr("fe80::1%lo"), 1},
+	} {
+		if got, remedy := ParseListener(text); got != want || remedy != "" {
+			t.Errorf("ParseListener(%q) = %v, %q", text, got, remedy)
+		}
+	}
+	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
+	for text, want := range map[string]string{
+		"": form, "53": form, "localhost:53": form, "::1:53": form, "224.0.0.1:53": form,
+		"127.0.0.1:": "give a port from 1 to 65535 behind the last colon", "127.0.0.1:99999": "give a port from 1 to 65535 behind the last colon",
+	} {
+		if _, remedy := ParseListener(text); remedy != want {
+			t.Errorf("ParseListener(%q): %q, want %q", text, remedy, want)
+		}
+	}
+}
+
+func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want bool
+	}{
+		{"127.0.0.1:1", "127.0.0.1:1", true}, {"127.0.0.1:1", "127.0.0.1:2", false}, {"127.0.0.1:1", "127.0.0.2:1", false},
+		{":1", "127.0.0.1:1", true}, {"127.0.0.1:1", "0.0.0.0:1", true}, {"[::]:1", "[::1]:1", true}, {"0.0.0.0:1", "[::1]:1", false},
+		{"[::]:1", ":1", true}, {"127.0.0.1:0", "127.0.0.1:0", false},
+	}
+	for _, tt := range tests {
+		a, _ := ParseListener(tt.a)
+		b, _ := ParseListener(tt.b)
+		if a.Overlaps(b) != tt.want || b.Overlaps(a) != tt.want {
+			t.Errorf("%s and %s: overlap %v, want %v", tt.a, tt.b, !tt.want, tt.want)
+		}
+	}
+}
+
+func TestHostPortRemedy_AcceptsNamesAndAddressesWithAPort(t *testing.T) {
+	for _, text := range []string{"ow-1.example.com:7946", "192.0.2.1:1", "[2001:db8::1]:7946", "localhost:7946"} {
+		if remedy := HostPortRemedy(text); remedy != "" {
+			t.Errorf("%s: %s", text, remedy)
+		}
+	}
+	for text, want := range map[string]string{
+		"ow-1":              "give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or [2001:db8::1]:7946",
+		"ow-1:0":            "give a port from 1 to 65535 behind the last colon",
+		"0.0.0.0:7946":      "this stands for every address: give the one of the machine",
+		"224.0.0.1:7946":    "this is a multicast address: give the one of a single machine",
+		"a_b c:7946":        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"255.255.255.255:1": "this is the broadcast address: give the one of a single machine",
+	} {
+		if remedy := HostPortRemedy(text); remedy != want {
+			t.Errorf("%s: %q, want %q", text, remedy, want)
+		}
+	}
+}
+
+func TestParseKey_TakesThirtyTwoOctetsInBase64(t *testing.T) {
+	octets := []byte(strings.Repeat("k", KeySize))
+	key, remedy := ParseKey(Secret(base64.StdEncoding.EncodeToString(octets)))
+	if string(key) != string(octets) || remedy != "" {
+		t.Errorf("got %q, %q", key, remedy)
+	}
+	const end = "give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64"
+	for text, want := range map[Secret]string{
+		"":                 "is missing: " + end,
+		"not base64, this": "its 16 characters are not base64: " + end,
+		"dG9vIHNob3J0":     "has 9 octets: " + end,
+	} {
+		if _, remedy := ParseKey(text); remedy != want {
+			t.Errorf("%q: %q, want %q", text.Reveal(), remedy, want)
+		}
+	}
+}
+
+func TestLabelRemedy_BoundsNamesOfRegionsAndNodes(t *testing.T) {
+	for name, want := range map[string]string{
+		"eu-w_1.A": "", "": "is missing: give a name", "a b": "use letters, digits, hyphens, underscores and dots",
+		"elevenchars": "the name has 11 octets, at most 10 are allowed", "ä": "use letters, digits, hyphens, underscores and dots",
+	} {
+		if got := LabelRemedy(name, 10); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestDidYouMean_NamesTheNearestOrAll(t *testing.T) {
+	for name, want := range map[string]string{
+		"eu-wset": "did you mean eu-west?", "mars": "known are eu-west, us-east", "EU_WEST": "did you mean eu-west?",
+	} {
+		if got := DidYouMean(name, []string{"eu-west", "us-east"}); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+	if got := DidYouMean("x", nil); got != "none is known" {
+		t.Errorf("got %q", got)
+	}
+	if got := DidYouMean("zzz", strings.Split("a1 b2 c3 d4 e5 f6 g7 h8 i9 j10 k11 l12 m13", " ")); !strings.HasSuffix(got, "l12 and others") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestDistance_CountsEdits(t *testing.T) {
+	tests := []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"interval", "intervall", 1}, {strings.Repeat("x", 65), "x", 64}}
+	for _, tt := range tests {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
