@@ -75,8 +75,10 @@ func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
 		}
 	case dns.EDNS0SUBNET:
 		if subnets && e.subnet == nil {
+			if !correctSubnet(value) {
+				return false
+			}
 			e.subnet = value
-			return correctSubnet(value)
 		}
 	}
 	return true

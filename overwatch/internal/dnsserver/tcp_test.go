@@ -1,0 +1,242 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// pipe is one end of a connection without a network, from a client with an address.
+type pipe struct {
+	net.Conn
+	client string
+}
+
+func (p pipe) RemoteAddr() net.Addr {
+	address, _ := net.ResolveTCPAddr("tcp", p.client)
+	return address
+}
+
+// testTCP is a tcpServer without a listener.
+func testTCP(t *testing.T, limit int) *tcpServer {
+	return &tcpServer{connections: newConnections(limit), responder: testResponder(testView(t))}
+}
+
+// connect begins a conversation and returns the client's end of it.
+func connect(t *testing.T, server *tcpServer, client string) net.Conn {
+	t.Helper()
+	far, near := net.Pipe()
+	one := server.connections.admit(pipe{near, client})
+	if one == nil {
+		t.Fatal("not admitted")
+	}
+	go func() {
+		defer server.connections.leave(one)
+		server.converse(one)
+	}()
+	return far
+}
+
+// framed is a query with its length in front.
+func framed(t testing.TB, id uint16, name string) []byte {
+	packet := query(t, name, dns.TypeA, func(m *dns.Msg) { m.Id = id })
+	return append(binary.BigEndian.AppendUint16(nil, uint16(len(packet))), packet...)
+}
+
+func readFramed(t *testing.T, conn net.Conn) *dns.Msg {
+	t.Helper()
+	var length [2]byte
+	if _, err := io.ReadFull(conn, length[:]); err != nil {
+		t.Fatal(err)
+	}
+	msg := make([]byte, binary.BigEndian.Uint16(length[:]))
+	if _, err := io.ReadFull(conn, msg); err != nil {
+		t.Fatal(err)
+	}
+	return read(t, msg)
+}
+
+func wantClosed(t *testing.T, conn net.Conn, after time.Duration) {
+	t.Helper()
+	begin := time.Now()
+	if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+		t.Errorf("reading: %v, want the end", err)
+	}
+	if took := time.Since(begin); took != after {
+		t.Errorf("closed after %v, want %v", took, after)
+	}
+}
+
+func TestTCP_PipelinedQueriesAreAllAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		const queries = 100
+		go func() {
+			var all []byte
+			for id := range uint16(queries) {
+				all = append(all, framed(t, id, "big.gslb.test.")...)
+			}
+			_, _ = conn.Write(all)
+		}()
+		for id := range uint16(queries) {
+			if m := readFramed(t, conn); m.Id != id || len(m.Answer) != 100 {
+				t.Fatalf("answer %d: id %d with %d records", id, m.Id, len(m.Answer))
+			}
+		}
+		_ = conn.Close()
+		synctest.Wait()
+	})
+}
+
+func TestTCP_AQueryMayComeOctetByOctet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		for range 3 {
+			for _, octet := range framed(t, 7, "one.gslb.test.") {
+				if _, err := conn.Write([]byte{octet}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if m := readFramed(t, conn); m.Id != 7 || m.Rcode != dns.RcodeSuccess {
+				t.Fatalf("%s", describe(m))
+			}
+		}
+		_ = conn.Close()
+		synctest.Wait()
+	})
+}
+
+func TestTCP_IdleAndSlowClientsAreClosedInTime(t *testing.T) {
+	for name, begin := range map[string][]byte{"silent": nil, "half a length": {0}, "half a query": framed(t, 1, "one.gslb.test.")[:9]} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+				if begin != nil {
+					_, _ = conn.Write(begin)
+				}
+				wantClosed(t, conn, idleTimeout)
+			})
+		})
+	}
+}
+
+func TestTCP_DribblingDoesNotBuyTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		begin := time.Now()
+		for _, octet := range framed(t, 1, "one.gslb.test.") {
+			if _, err := conn.Write([]byte{octet}); err != nil {
+				break
+			}
+			time.Sleep(time.Second)
+		}
+		if took := time.Since(begin); took != idleTimeout {
+			t.Errorf("closed after %v, want %v", took, idleTimeout)
+		}
+	})
+}
+
+func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testTCP(t, 10)
+		conn := connect(t, server, "198.51.100.1:1")
+		_, _ = conn.Write(framed(t, 1, "one.gslb.test."))
+		time.Sleep(writeTimeout)
+		synctest.Wait()
+		if n := server.connections.open(); n != 0 {
+			t.Errorf("%d connections open after %v", n, writeTimeout)
+		}
+	})
+}
+
+func TestTCP_NonsenseEndsTheConnection(t *testing.T) {
+	for name, begin := range map[string]string{"length 0": "\x00\x00", "shorter than a header": "\x00\x05hello"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+				go func() { _, _ = conn.Write([]byte(begin)) }()
+				wantClosed(t, conn, 0)
+			})
+		})
+	}
+}
+
+func TestTCP_WhoWaitedLongestMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testTCP(t, 3)
+		var conns []net.Conn
+		for i := range 3 {
+			conns = append(conns, connect(t, server, fmt.Sprintf("198.51.100.%d:1", i)))
+		}
+		// The first works, so the second is the one that waits longest.
+		_, _ = conns[0].Write(framed(t, 1, "one.gslb.test."))
+		readFramed(t, conns[0])
+		synctest.Wait()
+		fourth := connect(t, server, "198.51.100.9:1")
+		wantClosed(t, conns[1], 0)
+		for _, conn := range []net.Conn{conns[0], conns[2], fourth} {
+			_, _ = conn.Write(framed(t, 2, "one.gslb.test."))
+			if m := readFramed(t, conn); m.Id != 2 {
+				t.Errorf("%s", describe(m))
+			}
+			_ = conn.Close()
+		}
+		synctest.Wait()
+		if got := server.connections.evicted.Load(); got != 1 || server.connections.open() != 0 {
+			t.Errorf("%d evicted, %d open; want 1 and 0", got, server.connections.open())
+		}
+	})
+}
+
+func TestConnections_OneClientCannotTakeAllPlaces(t *testing.T) {
+	c := newConnections(1000)
+	admit := func(client string) *connection {
+		_, near := net.Pipe()
+		return c.admit(pipe{near, client})
+	}
+	other := admit("203.0.113.1:1")
+	var first *connection
+	for i := range maxPerClient + 10 {
+		one := admit(fmt.Sprintf("[2001:db8::%x]:1", i+1)) // one /64
+		if first == nil {
+			first = one
+		}
+	}
+	if c.open() != maxPerClient+1 || c.evictedClient.Load() != 10 || first.inAll != nil || other.inAll == nil {
+		t.Errorf("%d open, %d evicted", c.open(), c.evictedClient.Load())
+	}
+}
+
+func TestConnections_RoomIsMadeEvenByAClientsOnlyConnection(t *testing.T) {
+	c := newConnections(1)
+	for range 3 {
+		_, near := net.Pipe()
+		one := c.admit(pipe{near, "203.0.113.1:1"})
+		if one == nil || c.open() != 1 {
+			t.Fatalf("%d open", c.open())
+		}
+	}
+	if c.evictOldest(); c.open() != 0 || len(c.clients) != 0 {
+		t.Errorf("%d open, clients %v", c.open(), c.clients)
+	}
+}
+
+func TestConnections_CloseEndsTheWaitingAndAdmitsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testTCP(t, 10)
+		conn := connect(t, server, "198.51.100.1:1")
+		synctest.Wait()
+		server.connections.close(stopGrace)
+		wantClosed(t, conn, 0)
+		_, near := net.Pipe()
+		if server.connections.admit(pipe{near, "198.51.100.2:1"}) != nil {
+			t.Error("admitted after close")
+		}
+	})
+}
