@@ -8,7 +8,7 @@ import (
 )
 
 // answer takes a sealed answer of the node. What is not from the pinned certificate, or not for this process of the agent, is
-// dropped.
+// dropped, and so is a Reject that is about another certificate: whoever has the gossip key could else provoke one.
 func (l *link) answer(message []byte, now time.Time) {
 	s := l.session
 	if s == nil {
@@ -30,7 +30,8 @@ func (l *link) answer(message []byte, now time.Time) {
 		}
 	case wire.TypeReject:
 		var reject wire.Reject
-		if reject.UnmarshalBinary(sealed.Payload) == nil && (current || reject.Code == wire.CodeBootNonce) {
+		if reject.UnmarshalBinary(sealed.Payload) == nil && reject.AckedKey == l.options.Identity.KeyID &&
+			(current || reject.Code == wire.CodeBootNonce) {
 			l.rejected(&reject, now)
 		}
 	}

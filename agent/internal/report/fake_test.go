@@ -157,7 +157,7 @@ func (n *fakeNode) take(message []byte, stream bool) {
 	var m encoding.BinaryMarshaler
 	switch {
 	case sealed.BootNonce != n.nonce:
-		m = &wire.Reject{AckedType: r.kind(), AckedSeq: sealed.Seq, Code: wire.CodeBootNonce}
+		m = &wire.Reject{AckedType: r.kind(), AckedSeq: sealed.Seq, AckedKey: sealed.KeyID, Code: wire.CodeBootNonce}
 	case n.decide != nil:
 		m = n.decide(r)
 	default:
@@ -176,7 +176,7 @@ func (r received) ack(refused ...wire.RefusedClaim) *wire.Ack {
 }
 
 func (r received) reject(code wire.RejectCode) *wire.Reject {
-	return &wire.Reject{AckedType: r.kind(), AckedSeq: r.sealed.Seq, Code: code, Service: testService, Detail: "because"}
+	return &wire.Reject{AckedType: r.kind(), AckedSeq: r.sealed.Seq, AckedKey: r.sealed.KeyID, Code: code, Service: testService, Detail: "because"}
 }
 
 func (n *fakeNode) seal(m encoding.BinaryMarshaler, epoch uint64) []byte {

@@ -80,7 +80,7 @@ func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), drop
 	c.GossipInterval, c.PushPullInterval = 0, 0
 	c.Logger = log.New(io.Discard, "", 0) // what it says is said in our own words, with the remedy
 	if p.list, err = memberlist.Create(c); err != nil {
-		transport.Shutdown()
+		_ = transport.Shutdown()
 		return nil, fmt.Errorf("starting memberlist: %w", err)
 	}
 	return p, nil

@@ -71,6 +71,32 @@ func TestLink_RevocationStopsReports(t *testing.T) {
 	})
 }
 
+func TestLink_RejectAboutAnotherCertificateChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		l := startLink(t, n)
+		defer l.stop()
+		after(5 * time.Second)
+		beat := n.got(wire.TypeHeartbeat, time.Time{})[0]
+		stranger := testIdentity(t, "a1") // the same name, another key
+		for _, code := range []wire.RejectCode{wire.CodePinMismatch, wire.CodeRevoked, wire.CodeNotEnrolled, wire.CodeBootNonce} {
+			reject := beat.reject(code)
+			reject.AckedKey = stranger.KeyID
+			l.hear(n.seal(reject, 77))
+		}
+		hellos := n.greeted()
+		after(time.Second)
+		if s := l.status.read(); !s.Connected || len(s.Rejects) != 0 || n.greeted() != hellos {
+			t.Errorf("state %+v, %d more Hellos", s, n.greeted()-hellos)
+		}
+		l.hear(n.seal(beat.reject(wire.CodeRevoked), 77))
+		after(10 * time.Millisecond)
+		if s := l.status.read(); s.Connected {
+			t.Error("its own rejection is not believed")
+		}
+	})
+}
+
 func TestLink_RefusedClaimIsToldOnceAndShown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -202,7 +228,7 @@ func TestLink_ForgedSignsOfARestartCostOneHelloPerSecond(t *testing.T) {
 		for range 6000 {
 			forged := identity.NewNonce()
 			n.set(func(n *fakeNode) { n.seen = &forged })
-			l.hear(n.seal(&wire.Reject{AckedType: wire.TypeHeartbeat, AckedSeq: 1, Code: wire.CodeBootNonce}, 77))
+			l.hear(n.seal(&wire.Reject{AckedType: wire.TypeHeartbeat, AckedSeq: 1, AckedKey: l.options.Identity.KeyID, Code: wire.CodeBootNonce}, 77))
 			after(10 * time.Millisecond)
 		}
 		if got := n.greeted() - hellos; got > 61 {

@@ -60,7 +60,7 @@ func newDoor(s sockets, keyring *frame.Keyring, drops *drops, paths *paths, deli
 	return d
 }
 
-// open starts reading; Shutdown ends it.
+// open starts reading; shut ends it.
 func (d *door) open() {
 	d.readers.Go(d.readPackets)
 	d.readers.Go(d.acceptStreams)
@@ -128,13 +128,18 @@ func (d *door) DialAddressTimeout(a memberlist.Address, timeout time.Duration) (
 	return d.DialTimeout(a.Addr, timeout)
 }
 
-// Shutdown closes the sockets and waits until nothing is read any more.
+// Shutdown is how memberlist shuts the door.
 func (d *door) Shutdown() error {
+	d.shut()
+	return nil
+}
+
+// shut closes the sockets and waits until nothing is read any more; any number of times.
+func (d *door) shut() {
 	d.stop()
 	d.sockets.close()
 	d.slots.closeAll()
 	d.readers.Wait()
-	return nil
 }
 
 // rest waits a little after an error; it reports false when the door is closing.

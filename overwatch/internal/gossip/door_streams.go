@@ -39,7 +39,7 @@ func (d *door) stream(conn *net.TCPConn) {
 	}
 	if fault != frame.None {
 		d.drops.count(fault, from)
-		conn.Close()
+		_ = conn.Close()
 		d.slots.release(s)
 	}
 }

@@ -23,8 +23,8 @@ type sockets struct {
 }
 
 func (s sockets) close() {
-	s.udp.Close()
-	s.tcp.Close()
+	_ = s.udp.Close() // of sockets that nothing is buffered in
+	_ = s.tcp.Close()
 }
 
 // addr is the address that both are bound to.
@@ -87,7 +87,7 @@ func bindBoth(suffix, bind string) (sockets, error) {
 	port := udp.LocalAddr().(*net.UDPAddr).Port
 	ln, err := lc.Listen(context.Background(), "tcp"+suffix, net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
-		udp.Close()
+		_ = udp.Close()
 		return sockets{}, err
 	}
 	return sockets{udp: udp, tcp: ln.(*net.TCPListener)}, nil

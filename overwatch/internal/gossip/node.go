@@ -72,7 +72,7 @@ func (n *Node) Members() []Member { return n.members.list(time.Now()) }
 
 // Run serves agents until ctx ends, and closes the sockets. It must be called once.
 func (n *Node) Run(ctx context.Context) error {
-	defer n.door.Shutdown()
+	defer n.door.shut()
 	list, err := memberlist.Create(n.config)
 	if err != nil {
 		return fmt.Errorf("starting memberlist: %w", err)

@@ -221,6 +221,57 @@ func TestNode_SeedsAreListedAndMonitored(t *testing.T) {
 	eventually(t, "the first node's death is noticed", func() bool { return second.Members()[0].Status != StatusAlive })
 }
 
+func TestDoor_DropsNothingThatMemberlistSends(t *testing.T) {
+	quick := func(o *Options) {
+		o.ProbeInterval, o.ProbeTimeout, o.GossipInterval = 50*time.Millisecond, 25*time.Millisecond, 10*time.Millisecond
+	}
+	var nodes []*testNode
+	seeds := []string{"127.0.0.1:1"}
+	for _, name := range []string{"ow-1", "ow-2", "ow-3"} {
+		n := startNode(t, func(o *Options) {
+			quick(o)
+			o.NodeID, o.Seeds = name, append([]string(nil), seeds...)
+		})
+		nodes, seeds = append(nodes, n), append(seeds, n.Addr().String())
+	}
+	eventually(t, "all list all", func() bool {
+		for _, n := range nodes {
+			if len(n.Members()) != len(nodes) {
+				return false
+			}
+		}
+		return true
+	})
+	a := newTestAgent(t, "a1", gossipKey, nodes[0].Addr())
+	a.enrol()
+	if err := a.ping(); err != nil {
+		t.Fatal(err)
+	}
+	nodes[2].stop() // the others suspect it, tell each other, and bury it
+	eventually(t, "the death is agreed on", func() bool {
+		return nodes[0].Members()[2].Status == StatusDead && nodes[1].Members()[2].Status == StatusDead
+	})
+	for i, n := range nodes[:2] {
+		if got := n.dropped(t); got != 0 {
+			t.Errorf("node %d dropped %v packets and streams of its like", i+1, got)
+		}
+	}
+}
+
+func TestNode_RestartedAgentIsHeardUnderItsPin(t *testing.T) {
+	n := startNode(t, nil)
+	a := newTestAgent(t, "a1", gossipKey, n.Addr())
+	a.enrol()
+	last := a.heartbeat()
+	a.epoch, a.seq = a.epoch+1, 0
+	a.enrol()
+	a.datagram(a.heartbeat())
+	n.registry.next(t)
+	a.ack()
+	a.datagram(last) // of the process before
+	eventually(t, "the late message is refused", func() bool { return n.metric(t, "gslb_gossip_refused_total", "replay") == 1 })
+}
+
 func TestNode_BindTroubleNamesKeyAndRemedy(t *testing.T) {
 	taken := startNode(t, nil).Addr().String()
 	for _, try := range []struct{ bind, want string }{
