@@ -10,6 +10,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
+// maxProblems is how many problems fit on the screen.
+const maxProblems = 20
+
 // judge derives the overall status and what needs attention. A problem that
 // several nodes have is listed once with their names.
 func (r *statusReport) judge(now time.Time) {
@@ -63,6 +66,9 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 		}
 	}
 	for _, b := range n.Unwell {
+		if b.Override != nil {
+			continue // somebody meant it
+		}
 		list = append(list, fmt.Sprintf("%s %s in %s is %s: %s", b.Service, endpoint(b.Address, b.Port), b.Region, b.EffectiveStatus, reason(b)))
 	}
 	for _, agent := range n.Expiring {
@@ -73,17 +79,22 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 
 func (a *app) printProblems(report statusReport) error {
 	if len(report.Problems) == 0 {
-		_, err := fmt.Fprintf(a.Out, "\n%s: nothing needs attention.\n", a.painted(report.Status))
+		_, err := fmt.Fprintf(a.Out, "\n%s: nothing needs attention\n", a.painted(report.Status))
 		return err
 	}
-	if _, err := fmt.Fprintf(a.Out, "\n%s: %s.\n", a.painted(report.Status),
+	if _, err := fmt.Fprintf(a.Out, "\n%s: %s\n", a.painted(report.Status),
 		render.Count(len(report.Problems), "thing needs attention", "things need attention")); err != nil {
 		return err
 	}
-	for _, problem := range report.Problems {
+	shown := report.Problems[:min(len(report.Problems), maxProblems)]
+	for _, problem := range shown {
 		if _, err := fmt.Fprintln(a.Out, "  - "+render.Printable(problem)); err != nil {
 			return err
 		}
+	}
+	if more := len(report.Problems) - len(shown); more > 0 {
+		_, err := fmt.Fprintf(a.Out, "  - and %d more: gslbctl status -o json lists all\n", more)
+		return err
 	}
 	return nil
 }

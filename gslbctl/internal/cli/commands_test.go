@@ -1,0 +1,388 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/shared/api"
+)
+
+// reads are the command lines that only look, with their exit code.
+var reads = []struct {
+	args string
+	code int
+}{
+	{"status", 1},
+	{"health", 1},
+	{"health servers", 0},
+	{"health regions", 0},
+	{"domains list", 0},
+	{"domains show app.example.com", 0},
+	{"servers list", 0},
+	{"backends list", 0},
+	{"backends list --status stale", 0},
+	{"backends list --service www.example.com", 0},
+	{"backends validate", 0},
+	{"overrides list", 0},
+	{"agents list", 0},
+	{"agents show eu-1", 0},
+	{"agents show lab-7", 0},
+	{"agents expiring", 0},
+	{"version --nodes", 0},
+}
+
+func TestReads_PrintTables(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	for _, tc := range reads {
+		r := call(t, System{}, nodes, append([]string{"--api", documented(0)}, strings.Fields(tc.args)...)...)
+		if r.code != tc.code || r.errors != "" {
+			t.Errorf("%s: exit code %d, %s", tc.args, r.code, r.errors)
+		}
+		golden(t, tc.args, r.out)
+	}
+}
+
+func TestReads_JSONAndYAMLSayTheSame(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	for _, tc := range reads {
+		line := func(format string) string {
+			r := call(t, System{Terminal: true}, nodes, append([]string{"--api", documented(0), "-o", format}, strings.Fields(tc.args)...)...)
+			if r.code != tc.code || r.errors != "" {
+				t.Errorf("%s -o %s: exit code %d, %s", tc.args, format, r.code, r.errors)
+			}
+			return r.out
+		}
+		asJSON, asYAML := line("json"), line("yaml")
+		golden(t, tc.args+".json", asJSON)
+		var fromJSON, fromYAML any
+		if err := json.Unmarshal([]byte(asJSON), &fromJSON); err != nil {
+			t.Errorf("%s: %v", tc.args, err)
+		}
+		if err := yaml.Unmarshal([]byte(asYAML), &fromYAML); err != nil {
+			t.Errorf("%s: %v", tc.args, err)
+		}
+		want, _ := json.Marshal(fromJSON)
+		got, _ := json.Marshal(fromYAML)
+		if string(got) != string(want) {
+			t.Errorf("%s: YAML says\n%s\nJSON says\n%s", tc.args, got, want)
+		}
+	}
+}
+
+func TestGroups_AloneDoWhatListDoes(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	for _, args := range []string{"domains", "servers", "backends", "backends --status stale", "overrides", "agents"} {
+		words := strings.Fields(args)
+		alone := call(t, System{}, nodes, append([]string{"--api", documented(0)}, words...)...)
+		list := call(t, System{}, nodes, append([]string{"--api", documented(0), words[0], "list"}, words[1:]...)...)
+		if alone != list || alone.out == "" {
+			t.Errorf("%s: got\n%+v\nwant\n%+v", args, alone, list)
+		}
+	}
+}
+
+func TestColour_OnlyOnATerminalThatWantsIt(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	for name, tc := range map[string]struct {
+		terminal bool
+		env      map[string]string
+		format   string
+		want     bool
+	}{
+		"terminal":    {true, nil, "table", true},
+		"pipe":        {false, nil, "table", false},
+		"NO_COLOR":    {true, map[string]string{"NO_COLOR": "1"}, "table", false},
+		"no NO_COLOR": {true, map[string]string{"NO_COLOR": ""}, "table", true},
+		"dumb":        {true, map[string]string{"TERM": "dumb"}, "table", false},
+		"json":        {true, nil, "json", false},
+		"yaml":        {true, nil, "yaml", false},
+	} {
+		for _, command := range []string{"status", "health", "backends"} {
+			r := call(t, System{Terminal: tc.terminal, Getenv: func(key string) string { return tc.env[key] }}, nodes, "--api", documented(0), "-o", tc.format, command)
+			if strings.Contains(r.out, "\x1b[") != tc.want {
+				t.Errorf("%s, %s: %q", name, command, r.out)
+			}
+		}
+	}
+}
+
+func TestNodes_AreNamedByFlagThenEnvironmentThenDefault(t *testing.T) {
+	n := startNode(t)
+	env := func(value string) System {
+		return System{Getenv: func(key string) string {
+			if key == environmentNodes {
+				return value
+			}
+			return ""
+		}}
+	}
+	address := strings.TrimPrefix(n.url, "http://")
+	if r := call(t, env(address), nil, "servers"); r.code != 0 {
+		t.Errorf("by environment: %+v", r)
+	}
+	if r := call(t, env(dead(t)+", "+address), nil, "servers"); r.code != 0 {
+		t.Errorf("by environment, the second answers: %+v", r)
+	}
+	if r := call(t, env(dead(t)), nil, "--api", address, "servers"); r.code != 0 {
+		t.Errorf("the flag comes first: %+v", r)
+	}
+	if r := call(t, env(""), nil, "--api", n.url+"/", "--api", address, "agents", "unpin", "eu-1", "--yes"); r.code != 0 || len(n.changes()) != 1 {
+		t.Errorf("one node by two names: %+v, %q", r, n.changes())
+	}
+}
+
+// dead is an address at which nothing listens.
+func dead(t *testing.T) string {
+	t.Helper()
+	srv := httptest.NewServer(nil)
+	srv.Close()
+	return strings.TrimPrefix(srv.URL, "http://")
+}
+
+func TestRead_AsksTheFirstNodeThatAnswers(t *testing.T) {
+	n := startNode(t)
+	first := startNode(t)
+	first.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: "127.0.0.1 is not in api.allowed_networks"}
+	if r := call(t, System{}, []*node{n}, "--api", dead(t), "--api", documented(0), "servers"); r.code != 0 {
+		t.Errorf("the first is dead: %+v", r)
+	}
+	r := call(t, System{}, []*node{first, n}, "--api", documented(0), "--api", documented(1), "servers")
+	if r.code != 1 || !strings.Contains(r.errors, "127.0.0.1:18080 answered 403") || len(n.asked) != 1 {
+		t.Errorf("a refusal is an answer: %+v", r)
+	}
+	r = call(t, System{}, nil, "--api", dead(t), "--api", dead(t), "servers")
+	if r.code != 2 || !strings.Contains(r.errors, "none of 2 nodes answers") {
+		t.Errorf("none answers: %+v", r)
+	}
+}
+
+func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
+	n := startNode(t)
+	nodes := []*node{n}
+	for status, words := range map[int]string{
+		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version", 503: "try again", 507: "make room on the disk", 404: "answered 404: no",
+	} {
+		n.answers["GET /api/v1/servers"] = &api.Error{Status: status, Message: "no"}
+		r := call(t, System{}, nodes, "--api", documented(0), "servers")
+		if r.code != 1 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: http://127.0.0.1:18080 answered ") || !strings.Contains(r.errors, words) || strings.Count(r.errors, "\n") != 1 {
+			t.Errorf("%d: %+v", status, r)
+		}
+	}
+	for args, words := range map[string]string{
+		"servers --api " + dead(t):     "nothing listens on http://127.0.0.1",
+		"servers --api ftp://x":        `the scheme is "ftp"`,
+		"servers -o xml":               `--output is "xml": it must be one of table, json, yaml`,
+		"servers --timeout 0s":         "--timeout is 0s",
+		"servers --timeout soon":       `invalid argument "soon"`,
+		"servers now":                  `unknown command "now"`,
+		"server":                       `unknown command "server"`,
+		"servers --bogus":              "unknown flag: --bogus",
+		"domains show":                 "accepts 1 arg(s), received 0",
+		"agents show .. --api x":       `".." cannot be a name`,
+		"agents revoke eu-1":           "needs --reason",
+		"agents unpin eu-1":            "add --yes",
+		"overrides set a b":            "--healthy=true or --healthy=false, and --reason",
+		"overrides set a b --healthy":  "--reason",
+		"overrides set a b --reason r": "--healthy",
+		"overrides set a b --healthy --reason r --expires-in -5m": "--expires-in is -5m0s",
+	} {
+		r := call(t, System{}, nodes, strings.Fields(args)...)
+		if r.code != 2 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: ") || !strings.Contains(r.errors, words) {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+	if list := n.changes(); len(list) != 0 {
+		t.Errorf("something was changed: %q", list)
+	}
+}
+
+func TestChanges_GoToAllNodes(t *testing.T) {
+	for _, tc := range []struct{ args, sent, out string }{
+		{"agents unpin eu-1 --yes", "DELETE /api/v1/overwatch/agents/eu-1", "the pin of eu-1 is deleted: it must prove its service token again"},
+		{"agents revoke eu-1 --reason stolen -y", `POST /api/v1/overwatch/agents/eu-1/revoke  {"reason":"stolen"}`, "eu-1 is revoked: nothing that it says counts any more"},
+		{"overrides set app.example.com 192.0.2.11:443 --healthy=false --reason r --expires-in 30m",
+			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":false,"reason":"r","source":"gslbctl","expires_in":"30m0s"}`, "app.example.com 192.0.2.11:443 is unhealthy for 30m"},
+		{"backends override set app.example.com 192.0.2.11:443 --healthy --reason r",
+			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`, "app.example.com 192.0.2.11:443 is unhealthy for 30m"},
+		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443", "the override of app.example.com 192.0.2.11:443 is gone"},
+		{"backends override clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443", "the override of app.example.com 192.0.2.11:443 is gone"},
+	} {
+		nodes := []*node{startNode(t), startNode(t)}
+		r := call(t, System{}, nodes[:1], append(strings.Fields(tc.args), "--api", documented(0))...)
+		if r.code != 0 || r.out != tc.out+"\n" || r.errors != "" || fmt.Sprint(nodes[0].changes()) != fmt.Sprint([]string{tc.sent}) {
+			t.Errorf("%s: %+v, sent %q", tc.args, r, nodes[0].changes())
+		}
+		r = call(t, System{}, nodes, append(strings.Fields(tc.args), "--api", documented(0), "--api", documented(1))...)
+		if r.code != 0 || r.out != "http://127.0.0.1:18080: "+tc.out+"\nhttp://127.0.0.1:28080: "+tc.out+"\n" || len(nodes[1].changes()) != 1 {
+			t.Errorf("%s on two nodes: %+v", tc.args, r)
+		}
+	}
+}
+
+func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
+	const unpin = "DELETE /api/v1/overwatch/agents/eu-1"
+	for name, tc := range map[string]struct {
+		second any
+		code   int
+		words  string
+	}{
+		"not pinned there": {&api.Error{Status: 404, Message: "no agent is pinned"}, 0, "http://127.0.0.1:28080: no agent is pinned\n"},
+		"full disk":        {&api.Error{Status: 507, Message: "nothing was changed"}, 1, "http://127.0.0.1:28080: http://127.0.0.1:28080 answered 507: nothing was changed; make room"},
+	} {
+		nodes := []*node{startNode(t), startNode(t)}
+		nodes[1].answers[unpin] = tc.second
+		r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api", documented(1))
+		if r.code != tc.code || !strings.Contains(r.out, tc.words) || (tc.code == 1) != strings.Contains(r.errors, "changed on 1 of 2 nodes; repeat it for the others") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	nodes := []*node{startNode(t), startNode(t)}
+	for _, n := range nodes {
+		delete(n.answers, unpin)
+	}
+	if r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api", documented(1)); r.code != 1 || !strings.Contains(r.errors, "changed on 0 of 2 nodes") {
+		t.Errorf("nowhere: %+v", r)
+	}
+	if r := call(t, System{}, nodes[:1], "agents", "unpin", "eu-1", "-y", "--api", documented(0)); r.code != 1 || r.out != "" || !strings.Contains(r.errors, "answered 404") {
+		t.Errorf("one node: %+v", r)
+	}
+	r := call(t, System{}, nodes[:1], "-o", "json", "overrides", "clear", "app.example.com", "192.0.2.11:443", "--api", documented(0))
+	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is gone"`) {
+		t.Errorf("as JSON: %+v", r)
+	}
+}
+
+func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
+	for typed, code := range map[string]int{"y\n": 0, "YES\n": 0, "y": 0, "n\n": 1, "\n": 1, "": 1, "yep\n": 1} {
+		for _, args := range []string{"agents unpin eu-1", "agents revoke eu-1 --reason r"} {
+			n := startNode(t)
+			r := call(t, System{Asks: true, In: strings.NewReader(typed)}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
+			if r.code != code || !strings.Contains(r.errors, "eu-1 takes the backends that only it reports out of DNS") || len(n.changes()) != 1-code {
+				t.Errorf("%s, %q: %+v, %q", args, typed, r, n.changes())
+			}
+			if code == 1 && !strings.Contains(r.errors, "nothing was changed") {
+				t.Errorf("%s, %q: %s", args, typed, r.errors)
+			}
+		}
+	}
+}
+
+func TestStatus_JudgesAllNodesTogether(t *testing.T) {
+	well := func(n *node) {
+		n.answers["GET /api/health"] = api.Health{Status: api.ServiceHealthy, Version: "1.2.3"}
+		n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = api.BackendList{}
+		n.answers["GET /api/v1/overwatch/backends?status=stale"] = api.BackendList{}
+		n.answers["GET /api/v1/overwatch/agents/expiring"] = api.ExpiringAgents{}
+	}
+	for _, tc := range []struct {
+		name          string
+		first, second func(*node)
+		code          int
+	}{
+		{"both well", well, well, 0},
+		{"one degraded", well, func(*node) {}, 1},
+		{"one not ready and its checks set aside", well, func(n *node) {
+			well(n)
+			n.answers["GET /api/health"] = api.Health{Status: api.ServiceUnhealthy, Version: "1.2.3"}
+			n.answers["GET /api/v1/ready"] = api.Readiness{Message: "the DNS server does not answer yet"}
+			n.answers["GET /api/v1/overwatch/stats"] = api.Stats{ValidationEnabled: true, ValidationSuspended: true}
+			n.answers["GET /api/v1/domains"] = api.DomainList{Domains: []api.Domain{{Name: "down.example.com", BackendCount: 2}, {Name: "empty.example.com"}}, Total: 2}
+		}, 1},
+		{"one lets us see its health only", well, func(n *node) {
+			well(n)
+			n.answers["GET /api/v1/overwatch/stats"] = &api.Error{Status: 403, Message: "127.0.0.1 is not in api.allowed_networks"}
+		}, 1},
+	} {
+		nodes := []*node{startNode(t), startNode(t)}
+		tc.first(nodes[0])
+		tc.second(nodes[1])
+		r := call(t, System{}, nodes, "status", "--api", documented(0), "--api", documented(1))
+		if r.code != tc.code || r.errors != "" {
+			t.Errorf("%s: exit code %d, %s", tc.name, r.code, r.errors)
+		}
+		golden(t, "status, "+tc.name, r.out)
+	}
+}
+
+func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
+	n := startNode(t)
+	var many api.BackendList
+	for i := range 500 {
+		many.Backends = append(many.Backends, api.Backend{Service: "app.example.com", Address: "192.0.2.1", Port: i + 1, EffectiveStatus: api.EffectiveUnhealthy, Reason: "r"})
+	}
+	many.Backends[0].Override = &api.ActiveOverride{Reason: "meant"}
+	many.Total = len(many.Backends)
+	n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = many
+	r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
+	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "501 things need attention") || !strings.Contains(r.out, "and 481 more") || strings.Contains(r.out, "meant") {
+		t.Errorf("%s", r.out)
+	}
+}
+
+func TestStatus_NodeWithoutAnswerDegradesAndAllWithoutAreUnreachable(t *testing.T) {
+	n := startNode(t)
+	gone := dead(t)
+	r := call(t, System{}, []*node{n}, "status", "--api", documented(0), "--api", gone)
+	if r.code != 1 || !strings.Contains(r.out, "no answer") || !strings.Contains(r.out, "nothing listens on http://"+gone) {
+		t.Errorf("one of two: %+v", r)
+	}
+	for _, args := range [][]string{{"status", "--api", gone}, {"status", "--api", gone, "--api", dead(t)}, {"health", "--api", gone}} {
+		if r := call(t, System{}, nil, args...); r.code != 2 || r.out != "" || r.errors == "" {
+			t.Errorf("%v: %+v", args, r)
+		}
+	}
+}
+
+func TestVersion_WorksWithoutANode(t *testing.T) {
+	r := call(t, System{}, nil, "version")
+	if r.code != 0 || !strings.Contains(r.out, "gslbctl  1.2.3    0123456789ab  2026-01-01T00:00:00Z  go1.26") {
+		t.Errorf("got %+v", r)
+	}
+	if r := call(t, System{}, nil, "--version"); r.code != 0 || r.out != "gslbctl 1.2.3\n" {
+		t.Errorf("got %+v", r)
+	}
+	if r := call(t, System{}, nil, "version", "--nodes", "--api", dead(t)); r.code != 0 || !strings.Contains(r.out, "no answer") {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestCompletion_OffersLiveNames(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	for args, want := range map[string]string{
+		"agents show ":                           "eu-1 lab-7 us-1",
+		"agents unpin ":                          "eu-1 lab-7 us-1",
+		"agents show eu-1 ":                      "",
+		"domains show ":                          "app.example.com www.example.com",
+		"backends list --service ":               "app.example.com www.example.com",
+		"backends list --region ":                "eu us",
+		"backends list --status ":                "healthy unhealthy stale",
+		"overrides set ":                         "app.example.com www.example.com",
+		"overrides set www.example.com ":         "[2001:db8::1]:443",
+		"overrides set www.example.com 1 ":       "",
+		"overrides clear ":                       "app.example.com",
+		"overrides clear app.example.com ":       "192.0.2.11:443",
+		"overrides clear app.example.com x ":     "",
+		"servers -o ":                            "table json yaml",
+		"backends override set www.example.com ": "[2001:db8::1]:443",
+	} {
+		words := append(append([]string{"__complete", "--api", documented(0)}, strings.Fields(args)...), "")
+		r := call(t, System{}, nodes, words...)
+		offered := strings.Fields(strings.Split("\n"+r.out, "\n:4")[0])
+		if r.code != 0 || strings.Join(offered, " ") != want {
+			t.Errorf("%s: offers %q, want %q (%+v)", args, offered, want, r)
+		}
+	}
+	if r := call(t, System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 || strings.Contains(r.out, "eu-1") {
+		t.Errorf("without a node: %+v", r)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		if r := call(t, System{}, nil, "completion", shell); r.code != 0 || len(r.out) < 1000 {
+			t.Errorf("%s: %d, %d bytes", shell, r.code, len(r.out))
+		}
+	}
+}

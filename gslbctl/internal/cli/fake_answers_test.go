@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// wellAnswers is a node with two domains, four backends and three agents, of
+// which nothing is wrong but one backend, as a full set of answers.
+func wellAnswers() map[string]any {
+	started := now.Add(-51 * time.Hour)
+	healthy, unhealthy := fakeBackends()
+	stale := api.Backend{
+		ID: "www.example.com:2001:db8::1:443", Service: "www.example.com", Address: "2001:db8::1", Port: 443, AgentID: "us-1", Region: "us", Weight: 100, Share: 1,
+		EffectiveStatus: api.EffectiveStale, MayServe: true, Reason: "its agent is silent, this node's own checks succeed",
+		AgentHealthy: pointer(true), AgentLastSeen: ago(95 * time.Second), ValidationHealthy: pointer(true), ValidationLastCheck: ago(9 * time.Second), ValidationLatencyMS: pointer(81.25),
+	}
+	all := append(append([]api.Backend{}, healthy...), unhealthy, stale)
+	one := func(list ...api.Backend) api.BackendList {
+		return api.BackendList{Backends: list, Total: len(list), GeneratedAt: now}
+	}
+	agents := fakeAgents()
+	domains := []api.Domain{
+		{ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", Enabled: true, Tags: []string{}, BackendCount: 3, HealthyBackends: 2, CreatedAt: started, UpdatedAt: started},
+		{ID: "www.example.com", Name: "www.example.com", TTL: 60, RoutingPolicy: "failover", Enabled: true, Tags: []string{}, BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
+	}
+	shown := domains[0]
+	shown.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
+	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update", Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", ExpiresAt: pointer(now.Add(30 * time.Minute))}
+	return map[string]any{
+		"GET /api/health":     api.Health{Status: api.ServiceDegraded, Version: "1.2.3", UptimeSeconds: 51 * 3600, Timestamp: now},
+		"GET /api/v1/ready":   api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
+		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
+		"GET /api/v1/servers": fakeServers(all, started),
+		"GET /api/v1/health/servers": api.ServerHealthList{Total: 2, GeneratedAt: now, Servers: []api.ServerHealth{
+			{ID: all[0].ID, Service: all[0].Service, Address: all[0].Address, Port: 443, Region: "eu", Healthy: true, Status: api.CheckHealthy, LastCheck: ago(4 * time.Second), LastHealthy: ago(4 * time.Second), ConsecutiveSuccesses: 812},
+			{ID: unhealthy.ID, Service: unhealthy.Service, Address: unhealthy.Address, Port: 443, Region: "us", Status: api.CheckUnhealthy, LastCheck: ago(2 * time.Second), LastHealthy: ago(7 * time.Minute), ConsecutiveFailures: 84, LastError: pointer("connection refused")},
+		}},
+		"GET /api/v1/health/regions": api.RegionHealthList{Total: 2, GeneratedAt: now, Regions: []api.RegionHealth{
+			{Name: "eu", TotalServers: 2, HealthyCount: 2, HealthPercent: 100}, {Name: "us", TotalServers: 2, HealthyCount: 1, UnhealthyCount: 1, HealthPercent: 50},
+		}},
+		"GET /api/v1/domains":                 api.DomainList{Domains: domains, Total: 2, GeneratedAt: now},
+		"GET /api/v1/domains/app.example.com": api.DomainDetail{Domain: shown},
+		"GET /api/v1/domains/app.example.com/backends": api.DomainBackendList{Total: 2, GeneratedAt: now, Backends: []api.DomainBackend{
+			{ID: all[0].ID, Address: all[0].Address, Port: 443, Weight: 100, Priority: 1, Region: "eu", Healthy: true, Enabled: true, LastCheck: ago(4 * time.Second)},
+			{ID: unhealthy.ID, Address: unhealthy.Address, Port: 443, Weight: 100, Priority: 2, Region: "us", Enabled: true, LastCheck: ago(2 * time.Second)},
+		}},
+		"GET /api/v1/overwatch/backends":                         one(all...),
+		"GET /api/v1/overwatch/backends?status=unhealthy":        one(unhealthy),
+		"GET /api/v1/overwatch/backends?status=stale":            one(stale),
+		"GET /api/v1/overwatch/backends?service=www.example.com": one(stale),
+		"GET /api/v1/overwatch/stats": api.Stats{
+			TotalBackends: 4, HealthyBackends: 2, UnhealthyBackends: 1, StaleBackends: 1, ValidationEnabled: true, ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
+			BackendsByService: map[string]int{"app.example.com": 3, "www.example.com": 1}, BackendsByRegion: map[string]int{"eu": 2, "us": 2}, GeneratedAt: now,
+		},
+		"POST /api/v1/overwatch/validate": api.ValidationRun{Checked: 2, Results: []api.ValidationResult{
+			{Service: "app.example.com", Address: "192.0.2.10", Port: 443, Healthy: true, LatencyMS: 2.125},
+			{Service: "app.example.com", Address: "198.51.100.20", Port: 443, LatencyMS: 0.5, Error: pointer("connection refused")},
+		}},
+		"GET /api/v1/overwatch/agents":                            api.AgentList{Agents: agents, Total: 3, Revoked: 1, Expiring: 1, GeneratedAt: now},
+		"GET /api/v1/overwatch/agents/eu-1":                       agents[0],
+		"GET /api/v1/overwatch/agents/lab-7":                      agents[1],
+		"GET /api/v1/overwatch/agents/expiring":                   api.ExpiringAgents{Expiring: agents[2:], Count: 1, ThresholdDays: 30},
+		"DELETE /api/v1/overwatch/agents/eu-1":                    api.Outcome{Success: true, Message: "the pin of eu-1 is deleted: it must prove its service token again"},
+		"POST /api/v1/overwatch/agents/eu-1/revoke":               api.Outcome{Success: true, Message: "eu-1 is revoked: nothing that it says counts any more"},
+		"GET /api/v1/overrides":                                   api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: now},
+		"PUT /api/v1/overrides/app.example.com/192.0.2.11:443":    override,
+		"DELETE /api/v1/overrides/app.example.com/192.0.2.11:443": struct{}{},
+	}
+}
+
+func fakeBackends() (healthy []api.Backend, unhealthy api.Backend) {
+	b := api.Backend{
+		ID: "app.example.com:192.0.2.10:443", Service: "app.example.com", Address: "192.0.2.10", Port: 443, AgentID: "eu-1", Region: "eu", Weight: 100, Share: 1,
+		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "its agent and this node's own checks say healthy",
+		AgentHealthy: pointer(true), AgentLastSeen: ago(4 * time.Second), ValidationHealthy: pointer(true), ValidationLastCheck: ago(11 * time.Second), ValidationLatencyMS: pointer(2.125),
+	}
+	second, down := b, b
+	second.ID, second.Address, second.Weight, second.Draining, second.Share = "app.example.com:192.0.2.11:443", "192.0.2.11", 50, true, 0.25
+	down.ID, down.Address, down.AgentID, down.Region = "app.example.com:198.51.100.20:443", "198.51.100.20", "us-1", "us"
+	down.EffectiveStatus, down.MayServe, down.Reason = api.EffectiveUnhealthy, false, "its agent says unhealthy"
+	down.AgentHealthy, down.AgentLastSeen = pointer(false), ago(2*time.Second)
+	down.ValidationHealthy, down.ValidationError, down.ValidationLatencyMS = pointer(false), pointer("connection refused"), pointer(0.5)
+	return []api.Backend{b, second}, down
+}
+
+func fakeServers(backends []api.Backend, started time.Time) api.ServerList {
+	list := api.ServerList{Total: len(backends), GeneratedAt: now}
+	for _, b := range backends {
+		list.Servers = append(list.Servers, api.Server{
+			ID: b.ID, Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight, Region: b.Region, Source: api.SourceAgent,
+			EffectiveStatus: b.EffectiveStatus, AgentHealthy: b.AgentHealthy, Draining: b.Draining, CreatedAt: started, UpdatedAt: started.Add(time.Hour),
+		})
+	}
+	return list
+}
+
+func fakeAgents() []api.Agent {
+	const fingerprint = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+	return []api.Agent{
+		{AgentID: "eu-1", Fingerprint: fingerprint, Region: "eu", Services: []string{"app.example.com"}, Version: "1.2.3", FirstSeen: now.Add(-40 * 24 * time.Hour), LastSeen: ago(4 * time.Second),
+			NotAfter: now.Add(325 * 24 * time.Hour), ExpiresInHours: 7800, Backends: 2},
+		{AgentID: "lab-7", Fingerprint: fingerprint, Region: "eu", Services: []string{}, Version: "1.2.2", FirstSeen: now.Add(-100 * 24 * time.Hour),
+			NotAfter: now.Add(265 * 24 * time.Hour), ExpiresInHours: 6360, Revoked: true, RevokedAt: ago(26 * time.Hour), RevokedReason: "laptop lost"},
+		{AgentID: "us-1", Fingerprint: fingerprint, Region: "us", Services: []string{"app.example.com", "www.example.com"}, Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
+			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2},
+	}
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
+)
+
+// now is the time of all tests.
+var now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+func ago(d time.Duration) *time.Time {
+	at := now.Add(-d)
+	return &at
+}
+
+func pointer[T any](v T) *T { return &v }
+
+// node is a stand-in for an overwatch node: fixed answers by method and path,
+// and a record of what was asked.
+type node struct {
+	url     string
+	answers map[string]any // "GET /path" -> a value, or an *api.Error for an error
+
+	mu    sync.Mutex
+	asked []string
+}
+
+func startNode(t *testing.T) *node {
+	t.Helper()
+	n := &node{answers: wellAnswers()}
+	srv := httptest.NewServer(n)
+	t.Cleanup(srv.Close)
+	n.url = srv.URL
+	return n
+}
+
+func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	line := r.Method + " " + r.URL.Path
+	query := r.URL.Query()
+	query.Del("limit")
+	query.Del("offset")
+	n.mu.Lock()
+	n.asked = append(n.asked, strings.TrimRight(line+" "+query.Encode()+" "+string(body), " "))
+	answer, found := n.answers[line+"?"+query.Encode()]
+	if !found {
+		answer, found = n.answers[line]
+	}
+	n.mu.Unlock()
+	status := http.StatusOK
+	switch refused, isError := answer.(*api.Error); {
+	case !found:
+		status, answer = http.StatusNotFound, api.ErrorBody{Error: "no such thing is known"}
+	case isError:
+		status, answer = refused.Status, api.ErrorBody{Error: refused.Message}
+	}
+	if ready, ok := answer.(api.Readiness); ok && !ready.Ready {
+		status = http.StatusServiceUnavailable
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+// changes returns what was asked of the node beside reading, in order.
+func (n *node) changes() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	var list []string
+	for _, line := range n.asked {
+		if !strings.HasPrefix(line, "GET ") {
+			list = append(list, line)
+		}
+	}
+	return list
+}
+
+// result is what a command line led to.
+type result struct {
+	code        int
+	out, errors string
+}
+
+// call runs a command line. Nodes stand in it as node1, node2 and so on, and
+// in the result with the addresses that the documentation uses.
+func call(t *testing.T, sys System, nodes []*node, args ...string) result {
+	t.Helper()
+	for i, arg := range args {
+		for k, n := range nodes {
+			arg = strings.ReplaceAll(arg, documented(k), strings.TrimPrefix(n.url, "http://"))
+		}
+		args[i] = arg
+	}
+	var out, errs bytes.Buffer
+	sys.Out, sys.Err = &out, &errs
+	if sys.In == nil {
+		sys.In = strings.NewReader("")
+	}
+	if sys.Getenv == nil {
+		sys.Getenv = func(string) string { return "" }
+	}
+	sys.Now = func() time.Time { return now }
+	sys.Build = buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "0123456789abcdef", BuildDate: "2026-01-01T00:00:00Z"}
+	code := Run(t.Context(), sys, args)
+	r := result{code, out.String(), errs.String()}
+	for k, n := range nodes {
+		address := strings.TrimPrefix(n.url, "http://")
+		if len(address) != len(documented(k)) {
+			t.Fatalf("the address %s is not as long as %s, and tables would not align", address, documented(k))
+		}
+		r.out = strings.ReplaceAll(r.out, address, documented(k))
+		r.errors = strings.ReplaceAll(r.errors, address, documented(k))
+	}
+	return r
+}
+
+// documented is the address of a node in the documentation: as long as that
+// of a test server, whose port has five digits.
+func documented(k int) string { return fmt.Sprintf("127.0.0.1:%d8080", k+1) }
+
+// golden compares with a file in testdata; GSLB_UPDATE_GOLDEN=1 writes it.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", regexp.MustCompile(`[^a-z0-9.-]+`).ReplaceAllString(name, "_")+".golden")
+	if os.Getenv("GSLB_UPDATE_GOLDEN") != "" {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; GSLB_UPDATE_GOLDEN=1 makes it", err)
+	}
+	if got != string(want) {
+		t.Errorf("%s: got\n%s\nwant\n%s", name, got, want)
+	}
+}

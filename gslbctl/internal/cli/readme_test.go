@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+const readme = "../../README.md"
+
+// TestREADME_ExamplesDoWhatTheyShow runs every console example.
+func TestREADME_ExamplesDoWhatTheyShow(t *testing.T) {
+	nodes := []*node{startNode(t), startNode(t)}
+	examples := consoleExamples(t)
+	if len(examples) < 6 {
+		t.Fatalf("only %d examples found", len(examples))
+	}
+	code := 0
+	for _, e := range examples {
+		got := fmt.Sprintln(code)
+		if e.line != "echo $?" {
+			words := shellWords(e.line)
+			if words[0] != "gslbctl" {
+				t.Fatalf("%s: not a command that this test can run", e.line)
+			}
+			r := call(t, System{}, nodes, words[1:]...)
+			code, got = r.code, r.out+r.errors
+		}
+		if got != e.output {
+			t.Errorf("$ %s\ngot\n%s\nthe README shows\n%s", e.line, got, e.output)
+		}
+	}
+}
+
+type example struct{ line, output string }
+
+// consoleExamples reads the console blocks: a line after "$ ", then what it
+// prints.
+func consoleExamples(t *testing.T) []example {
+	t.Helper()
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []example
+	for i, block := range strings.Split(string(text), "```console\n") {
+		if i == 0 {
+			continue
+		}
+		block, _, _ = strings.Cut(block, "```")
+		for line := range strings.Lines(block) {
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				list = append(list, example{line: strings.TrimSpace(command)})
+			} else {
+				list[len(list)-1].output += line
+			}
+		}
+	}
+	return list
+}
+
+// shellWords splits a line at blanks outside of double quotes.
+func shellWords(line string) []string {
+	var words []string
+	for i, part := range strings.Split(line, `"`) {
+		if i%2 == 1 {
+			words = append(words, part)
+		} else {
+			words = append(words, strings.Fields(part)...)
+		}
+	}
+	return words
+}
+
+// TestREADME_NamesEveryCommandAndFlag walks the commands and looks each up.
+func TestREADME_NamesEveryCommandAndFlag(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := (&app{}).rootCommand()
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	root.InitDefaultVersionFlag()
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		cmd.InitDefaultHelpFlag()
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !strings.Contains(string(text), "`--"+f.Name) {
+				t.Errorf("%s --%s is not in the README", cmd.CommandPath(), f.Name)
+			}
+		})
+		name := strings.TrimPrefix(cmd.CommandPath(), "gslbctl ")
+		if cmd.Runnable() && len(cmd.Commands()) == 0 && !strings.HasPrefix(name, "completion") && !strings.Contains(string(text), "`"+name) {
+			t.Errorf("%s is not in the README", cmd.CommandPath())
+		}
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk(root)
+	for line := range strings.Lines(exitCodes) {
+		if words := strings.SplitN(strings.TrimSpace(line), "  ", 2); len(words) == 2 && !strings.Contains(strings.ReplaceAll(string(text), "`", ""), "| "+words[0]+" | "+strings.TrimSpace(words[1])+" |") {
+			t.Errorf("the exit code %q is not in the README as --help has it", strings.TrimSpace(line))
+		}
+	}
+}
