@@ -37,10 +37,10 @@ func compose(text string) ([]node, Problems) {
 		return nil, Problems{syntaxProblem(err, lines.line)}
 	}
 	var c composer
-	if len(tree.Content) > 0 {
-		c.add(tree.Content[0], 0)
+	if len(tree.Content) > 0 && !c.add(tree.Content[0], 0) {
+		return nil, c.problems
 	}
-	return c.nodes, c.problems
+	return c.nodes, nil
 }
 
 // fail notes one problem; after the first, what is left is not worth composing.
