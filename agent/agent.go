@@ -98,7 +98,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	reporter, err := report.New(report.Options{
 		Nodes: cfg.Agent.Gossip.OverwatchNodes, Keys: cfg.GossipKeys(),
-		Identity: id, AgentID: agentID(cfg, id), Epoch: epoch, Region: cfg.Agent.Identity.Region, Version: build.Version,
+		Identity: id, AgentID: id.CommonName, Epoch: epoch, Region: cfg.Agent.Identity.Region, Version: build.Version,
 		DataDir: cfg.DataDir, Tokens: cfg.Tokens(),
 		Interval: cfg.Agent.Heartbeat.Interval, MissedThreshold: cfg.Agent.Heartbeat.MissedThreshold,
 		State: watched.Snapshot, Figures: func() wire.Figures { return wire.Figures{ChecksTotal: watched.Checks()} },

@@ -166,6 +166,28 @@ func TestRun_KeepsItsIdentity(t *testing.T) {
 	}
 }
 
+func TestRun_AnotherIDThanTheCertificatesIsRefused(t *testing.T) {
+	s := newSite(t)
+	r := s.start(t)
+	s.scrape(t, "gslb_build_info")
+	if err := r.end(t); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	renamed := strings.Replace(string(text), "region: eu", "region: eu, agent_id: other", 1)
+	if err := os.WriteFile(s.config, []byte(renamed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err = s.start(t).wait(t)
+	if err == nil || !strings.Contains(err.Error(), "agent_id is other, but "+filepath.Join(s.dataDir, certificateFile)) ||
+		!strings.Contains(err.Error(), "set agent_id back") {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestRun_SecondAgentOnTheSameDataDirIsRefused(t *testing.T) {
 	s := newSite(t)
 	first := s.start(t)

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// loadIdentity returns the agent's certificate and key, which it makes at the first start.
+// loadIdentity returns the agent's certificate and key, which it makes at the first start. Without agent_id the agent keeps
+// the name that its certificate was made for, so a host may be renamed.
 func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity, error) {
 	certificate, key := filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile)
 	name := cfg.Agent.Identity.AgentID
@@ -33,6 +33,10 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 	if err != nil {
 		return nil, err
 	}
+	if wanted := cfg.Agent.Identity.AgentID; wanted != "" && wanted != id.CommonName {
+		return nil, fmt.Errorf("agent.identity.agent_id is %s, but %s was made for %s: set agent_id back, or delete %s and %s "+
+			"(and the old agent's pin on every overwatch node)", wanted, certificate, id.CommonName, certificate, key)
+	}
 	if created {
 		logger.Info().Str("agent_id", id.CommonName).Str("fingerprint", id.KeyID.Fingerprint()).Msg("made a certificate and key for this agent")
 	}
@@ -41,10 +45,4 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 			Msg("the agent's certificate has expired, overwatch nodes refuse it: delete certificate and key here and the agent's pin on every overwatch node, then restart")
 	}
 	return id, nil
-}
-
-// agentID is the id that the configuration asks for, and where it does not, the one the certificate was made for: a host
-// that was renamed keeps its agent.
-func agentID(cfg *config.Config, id *identity.Identity) string {
-	return cmp.Or(cfg.Agent.Identity.AgentID, id.CommonName)
 }
