@@ -2,43 +2,19 @@ package api
 
 import "time"
 
-// OverwatchNode is one overwatch node as this node knows it.
-type OverwatchNode struct {
-	ID            string          `json:"id"`
-	Name          string          `json:"name"`
-	Address       string          `json:"address"`
-	Port          int             `json:"port"`     // DNS; 0 when not known
-	APIPort       int             `json:"api_port"` // 0 when not known
-	Region        string          `json:"region"`
-	Status        OverwatchStatus `json:"status"`
-	Version       string          `json:"version"`
-	UptimeSeconds int64           `json:"uptime_seconds"`
-	LastSeen      *time.Time      `json:"last_seen"`
-	QueriesTotal  uint64          `json:"queries_total"`
-	QueriesPerSec float64         `json:"queries_per_sec"`
-	DNSSECEnabled bool            `json:"dnssec_enabled"`
-}
-
-// OverwatchNodeList is the answer of GET /api/v1/nodes/overwatch.
-type OverwatchNodeList struct {
-	Nodes       []OverwatchNode `json:"nodes"`
-	Total       int             `json:"total"`
-	GeneratedAt time.Time       `json:"generated_at"`
-}
-
 // AgentNode is one agent seen as a node.
 type AgentNode struct {
 	ID                string      `json:"id"`
 	Name              string      `json:"name"`
-	Address           string      `json:"address"`
-	Port              int         `json:"port"` // 0: an agent only dials out
+	Address           string      `json:"address"` // empty: an agent only dials out
+	Port              int         `json:"port"`    // 0 for the same reason
 	Region            string      `json:"region"`
 	Status            AgentStatus `json:"status"`
 	Version           string      `json:"version"`
 	UptimeSeconds     int64       `json:"uptime_seconds"`
 	LastSeen          *time.Time  `json:"last_seen"`
 	ChecksTotal       uint64      `json:"checks_total"`
-	ChecksPerSec      float64     `json:"checks_per_sec"`
+	ChecksPerSec      float64     `json:"checks_per_sec"` // mean since the agent started
 	ActiveChecks      int         `json:"active_checks"`
 	TargetCount       int         `json:"target_count"`
 	CertificateExpiry *time.Time  `json:"certificate_expiry"`

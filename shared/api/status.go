@@ -49,21 +49,6 @@ const (
 	SourceAPI    Source = "api"
 )
 
-// OverwatchStatus is the status of an overwatch node.
-type OverwatchStatus string
-
-// The values of OverwatchStatus.
-const (
-	OverwatchOnline   OverwatchStatus = "online"
-	OverwatchOffline  OverwatchStatus = "offline"
-	OverwatchDegraded OverwatchStatus = "degraded"
-)
-
-// OverwatchStatuses lists the vocabulary in the order it is documented.
-func OverwatchStatuses() []OverwatchStatus {
-	return []OverwatchStatus{OverwatchOnline, OverwatchOffline, OverwatchDegraded}
-}
-
 // AgentStatus is the status of an agent node.
 type AgentStatus string
 

@@ -42,8 +42,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{Outcome{}, "success message"},
 		{Override{}, "service address healthy reason source created_at created_by expires_at"},
 		{OverrideList{}, "overrides total generated_at"},
-		{OverwatchNode{}, "id name address port api_port region status version uptime_seconds last_seen queries_total queries_per_sec dnssec_enabled"},
 		{AgentNode{}, "id name address port region status version uptime_seconds last_seen checks_total checks_per_sec active_checks target_count certificate_expiry registered_at"},
+		{AgentNodeList{}, "nodes total generated_at"},
 		{GossipNode{}, "id name address port status state region version rtt_ms last_seen joined_at"},
 		{GossipNodeList{}, "nodes total healthy generated_at"},
 	} {

@@ -268,7 +268,7 @@ func TestValidate_ChecksWhatWasNamed(t *testing.T) {
 	if r := run.Results[0]; r.Healthy || r.LatencyMS != 2.5 || r.Error == nil || *r.Error != "timeout" {
 		t.Errorf("got %+v", r)
 	}
-	for query, words := range map[string]string{"?port=0": "1 to 65535", "?port=x": `"x"`, "?address=nowhere": `"nowhere"`, "?adress=192.0.2.1": `"adress"`} {
+	for query, words := range map[string]string{"?port=0": "1 to 65535", "?port=x": `"x"`, "?address=nowhere": `"nowhere"`, "?addr=192.0.2.1": `"addr"`} {
 		w.wantError(query, w.send("POST", "/api/v1/overwatch/validate"+query, ""), 400, words)
 	}
 	w.wantError("no match", w.send("POST", "/api/v1/overwatch/validate?port=9", ""), 404, "port=9")
@@ -315,4 +315,31 @@ func TestGossipNodes_AreMembersAndAgents(t *testing.T) {
 	}
 	w.wantError("unknown", w.send("GET", "/api/v1/gossip/nodes/node-9", ""), 404)
 	w.wantError("status", w.send("GET", "/api/v1/gossip/nodes?status=leader", ""), 400, "alive, suspect, dead")
+}
+
+func TestAgentNodes_ShowWhatPinnedAgentsReport(t *testing.T) {
+	w := newWorld(t)
+	w.agent("198.51.100.7", wire.ClaimHealthy)
+	r := w.send("GET", "/api/v1/nodes/agent", "")
+	for _, part := range []string{
+		`{"nodes":[{"id":"agent-1","name":"agent-1","address":"","port":0,"region":"us","status":"online","version":"9.9","uptime_seconds":100,`,
+		`"checks_total":250,"checks_per_sec":2.5,"active_checks":1,"target_count":1,"certificate_expiry":"`, `"total":1,"generated_at":"`,
+	} {
+		if r.status != 200 || !strings.Contains(r.body, part) {
+			t.Errorf("%d lacks %s:\n%s", r.status, part, r.body)
+		}
+	}
+	for query, want := range map[string]int{"?status=online": 1, "?status=offline": 0, "?status=pending": 0, "?region=us": 1, "?region=eu": 0} {
+		if r := w.send("GET", "/api/v1/nodes/agent"+query, ""); !strings.Contains(r.body, fmt.Sprintf(`"total":%d,`, want)) {
+			t.Errorf("%s: %s", query, r.body)
+		}
+	}
+	w.wantError("status", w.send("GET", "/api/v1/nodes/agent?status=alive", ""), 400, "online, offline, pending")
+	w.wantError("unknown", w.send("GET", "/api/v1/nodes/agent/nobody", ""), 404)
+	if _, err := w.client.Revoke(t.Context(), agentName, "stolen"); err != nil {
+		t.Fatal(err)
+	}
+	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); r.status != 200 || !strings.Contains(r.body, `"status":"offline"`) || !strings.Contains(r.body, `"checks_total":0`) {
+		t.Errorf("revoked: %d %s", r.status, r.body)
+	}
 }

@@ -236,7 +236,7 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 		w.t.Fatal(refusal)
 	}
 	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
-		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3,
+		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100, Figures: wire.Figures{ChecksTotal: 250},
 		Backends: []wire.Backend{{
 			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
 			ConsecutiveFailures: 4, LastError: "connection refused",
