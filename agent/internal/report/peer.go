@@ -8,6 +8,7 @@ import (
 	"log"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -111,7 +112,8 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	return p.greeted, nil
 }
 
-// resolve looks the node's name up.
+// resolve looks the node's name up. Addresses of one family come in a fixed order, whatever order the name server gives
+// them: should the name lead to two nodes by mistake, the agent stays with one of them while that one lives.
 func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -127,11 +129,23 @@ func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	if err != nil {
 		return nil, err
 	}
+	return inOrder(found, uint16(number)), nil
+}
+
+// inOrder sorts addresses within their family, the family of the first one first.
+func inOrder(found []netip.Addr, port uint16) []netip.AddrPort {
 	targets := make([]netip.AddrPort, len(found))
 	for i, a := range found {
-		targets[i] = netip.AddrPortFrom(a.Unmap(), uint16(number))
+		targets[i] = netip.AddrPortFrom(a.Unmap(), port)
 	}
-	return targets, nil
+	fourFirst := len(targets) > 0 && targets[0].Addr().Is4()
+	slices.SortFunc(targets, func(a, b netip.AddrPort) int {
+		if a.Addr().Is4() != b.Addr().Is4() && !fourFirst {
+			return -a.Compare(b)
+		}
+		return a.Compare(b) // IPv4 before IPv6
+	})
+	return targets
 }
 
 // explain says in words why a push/pull came to nothing. memberlist keeps no chain of causes, so the transport's own

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -103,6 +104,29 @@ func TestPeer_TroubleIsNamed(t *testing.T) {
 		var why *contactError
 		if !errors.As(err, &why) || why.reason != try.reason || !strings.Contains(err.Error(), try.words) {
 			t.Errorf("%s: %v", try.name, err)
+		}
+	}
+}
+
+func TestInOrder_KeepsThePreferredFamilyAndFixesTheRest(t *testing.T) {
+	addrs := func(texts ...string) (out []netip.Addr) {
+		for _, text := range texts {
+			out = append(out, netip.MustParseAddr(text))
+		}
+		return out
+	}
+	for _, try := range []struct{ given, want []netip.Addr }{
+		{addrs("192.0.2.2", "192.0.2.1"), addrs("192.0.2.1", "192.0.2.2")},
+		{addrs("2001:db8::2", "192.0.2.2", "2001:db8::1", "192.0.2.1"), addrs("2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2")},
+		{addrs("192.0.2.2", "2001:db8::1"), addrs("192.0.2.2", "2001:db8::1")},
+		{nil, nil},
+	} {
+		got := inOrder(try.given, 7946)
+		for i, want := range try.want {
+			if got[i] != netip.AddrPortFrom(want, 7946) {
+				t.Errorf("%v: %v", try.given, got)
+				break
+			}
 		}
 	}
 }

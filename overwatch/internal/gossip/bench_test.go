@@ -43,7 +43,7 @@ func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 		}
 		b.StartTimer()
 		for _, p := range packets {
-			if fault := n.door.packet(p, scratch, source, time.Now()); fault != frame.None {
+			if fault := n.door.packet(p, nil, scratch, source, time.Now()); fault != frame.None {
 				b.Fatal(fault)
 			}
 		}
@@ -83,7 +83,7 @@ func BenchmarkDoor_Garbage(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				n.door.packet(raw, scratch, source, time.Now())
+				n.door.packet(raw, nil, scratch, source, time.Now())
 			}
 		})
 	}
@@ -103,7 +103,7 @@ func BenchmarkNode_Ping(b *testing.B) {
 	source, answer := sink.LocalAddr().(*net.UDPAddr).AddrPort(), make([]byte, 2048)
 	b.ReportAllocs()
 	for b.Loop() {
-		if fault := n.door.packet(raw, scratch, source, time.Now()); fault != frame.None {
+		if fault := n.door.packet(raw, nil, scratch, source, time.Now()); fault != frame.None {
 			b.Fatal(fault)
 		}
 		sink.Read(answer)

@@ -35,6 +35,7 @@ type door struct {
 	drops   *drops
 	slots   *slots
 	paths   *paths
+	locals  *locals
 	// deliver takes an agent's message; it must not block. The message is the receiver's to keep.
 	deliver func(message []byte, from origin)
 
@@ -53,7 +54,7 @@ type origin struct {
 
 func newDoor(s sockets, keyring *frame.Keyring, drops *drops, paths *paths, deliver func([]byte, origin)) *door {
 	d := &door{
-		sockets: s, keyring: keyring, drops: drops, paths: paths, deliver: deliver, slots: newSlots(),
+		sockets: s, keyring: keyring, drops: drops, paths: paths, deliver: deliver, slots: newSlots(), locals: newLocals(s.udp),
 		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
@@ -109,7 +110,8 @@ func (d *door) WriteTo(b []byte, addr string) (time.Time, error) {
 	if err != nil {
 		return time.Time{}, fmt.Errorf("sending to %q: %w", addr, err)
 	}
-	_, err = d.udp.WriteToUDPAddrPort(b, netip.AddrPortFrom(to.Addr().Unmap(), to.Port()))
+	to = netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
+	_, _, err = d.udp.WriteMsgUDPAddrPort(b, d.locals.towards(to), to)
 	return time.Now(), err
 }
 

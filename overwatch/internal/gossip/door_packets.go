@@ -15,8 +15,9 @@ import (
 func (d *door) readPackets() {
 	raw := make([]byte, frame.MaxPacket+1) // one more, so that a longer packet is seen to be longer
 	scratch := make([]byte, 0, frame.MaxPacket)
+	control := make([]byte, controlSize)
 	for {
-		n, from, err := d.udp.ReadFromUDPAddrPort(raw)
+		n, noted, _, from, err := d.udp.ReadMsgUDPAddrPort(raw, control)
 		if err != nil {
 			if stopped(err) || !d.rest() {
 				return
@@ -24,14 +25,14 @@ func (d *door) readPackets() {
 			continue
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-		if fault := d.packet(raw[:n], scratch, from, time.Now()); fault != frame.None {
+		if fault := d.packet(raw[:n], control[:noted], scratch, from, time.Now()); fault != frame.None {
 			d.drops.count(fault, from)
 		}
 	}
 }
 
-// packet looks at one packet and passes it on. It keeps neither raw nor scratch.
-func (d *door) packet(raw, scratch []byte, from netip.AddrPort, now time.Time) frame.Fault {
+// packet looks at one packet and passes it on; control is what the kernel said about it. It keeps none of the slices.
+func (d *door) packet(raw, control, scratch []byte, from netip.AddrPort, now time.Time) frame.Fault {
 	plain, fault := d.keyring.OpenPacket(scratch, raw)
 	if fault != frame.None {
 		return fault
@@ -43,6 +44,7 @@ func (d *door) packet(raw, scratch []byte, from netip.AddrPort, now time.Time) f
 	if !p.Kinds.Within(packetKinds) {
 		return dropKind
 	}
+	d.locals.learn(from, control, now)
 	if p.User != nil {
 		d.deliver(bytes.Clone(p.User), origin{addr: from})
 		return frame.None

@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// maxShards bounds the workers for heartbeats and transitions: beyond some, the registry's one writer is the limit.
+	// maxShards bounds the workers for heartbeats and transitions: beyond some, the registry's one writer is the limit. Nor
+	// may they take more than half of the cores, whoever floods them: DNS needs the others.
 	maxShards = 4
 	// enrolWorkers is how many agents are pinned at a time. They wait for the disk, which can write many pins at once.
 	enrolWorkers = 32
@@ -29,7 +30,7 @@ type intake struct {
 }
 
 func newIntake(drops *drops) *intake {
-	in := &intake{drops: drops, enrol: newQueue(), shards: make([]*queue, min(maxShards, runtime.GOMAXPROCS(0)))}
+	in := &intake{drops: drops, enrol: newQueue(), shards: make([]*queue, min(maxShards, (runtime.GOMAXPROCS(0)+1)/2))}
 	for i := range in.shards {
 		in.shards[i] = newQueue()
 	}
