@@ -113,7 +113,7 @@ func startSite(t *testing.T, nodes, backends int) *site {
 	return s
 }
 
-// startAll starts everything, waits until each node may answer with each backend that has an agent, and watches the
+// startAll starts everything, waits until each node has found each backend healthy that has an agent, and watches the
 // answers from then on.
 func (s *site) startAll(t *testing.T) {
 	t.Helper()
@@ -129,7 +129,7 @@ func (s *site) startAll(t *testing.T) {
 	for _, n := range s.nodes {
 		s.ready(t, n)
 		for _, b := range s.backends[:len(s.agents)] {
-			s.status(t, n, b, startBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+			s.status(t, n, b, startBound, wantSound)
 		}
 	}
 	s.watchAnswers(t)
@@ -192,6 +192,15 @@ func (s *site) status(t *testing.T, n *harness.Node, b *harness.Backend, bound t
 		return want(view)
 	})
 	return view
+}
+
+// wantSound wants a backend that its agent and the node itself have both found healthy. Before its own first verdict a
+// node is quicker to call a backend unhealthy, and what is measured then would not be the ordinary case.
+func wantSound(v api.Backend) error {
+	if v.ValidationHealthy == nil || !*v.ValidationHealthy {
+		return errors.New("the node itself has not found it healthy")
+	}
+	return wantStatus(v, api.EffectiveHealthy, true)
 }
 
 func wantStatus(v api.Backend, status api.EffectiveStatus, serve bool) error {

@@ -1,0 +1,119 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/integration/harness"
+)
+
+// reloadBound is how long a reload may take.
+const reloadBound = 5 * time.Second
+
+// A file that is wrong is told, and changes nothing: neither what is answered nor what a later, right file can do.
+func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	for _, text := range []string{"mode: overwatch\ndomains: [{name: }}\n", "mode: overwatch\nno_such_key: 1\n", ""} {
+		write(t, n.Path, 0o600, text)
+		hangUp(t, n)
+	}
+	until(t, reloadBound, "the node to tell that it did not reload", func(context.Context) error {
+		return said(n.Unit, "not reloaded", "no_such_key")
+	})
+	for _, b := range s.backends {
+		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
+	}
+	rewrite(t, n)
+	hangUp(t, n)
+	until(t, reloadBound, "the node to reload", func(context.Context) error { return said(n.Unit, "configuration reloaded") })
+	s.noFailures(t, n, s.began)
+}
+
+// A right file changes the names that are served, without a lookup of the others failing meanwhile.
+func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n, b := s.nodes[0], s.backends[0]
+	const added = "added.test.gslb.test"
+	if r := exchange(t, "udp", n, added, dns.TypeA); r.Rcode != dns.RcodeNameError {
+		t.Fatalf("before: %s", dns.RcodeToString[r.Rcode])
+	}
+	n.File.Domains[1].Name = added
+	n.File.Regions[0].Servers = []harness.Server{{
+		Service: added, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+	}}
+	rewrite(t, n)
+	hangUp(t, n)
+	until(t, reloadBound, "the new name", func(context.Context) error {
+		if r := exchange(t, "udp", n, added, dns.TypeA); len(r.Answer) != 1 {
+			return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
+		}
+		return nil
+	})
+	if r := exchange(t, "udp", n, otherName, dns.TypeA); r.Rcode != dns.RcodeNameError {
+		t.Errorf("the name that went is answered with %s", dns.RcodeToString[r.Rcode])
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// Many signals at once are no more than the last of them.
+func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	for range 500 {
+		if err := n.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	until(t, reloadBound, "the node to reload", func(context.Context) error { return said(n.Unit, "configuration reloaded") })
+	for _, b := range s.backends {
+		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// rewrite writes a node's file as File has it now.
+func rewrite(t *testing.T, n *harness.Node) {
+	t.Helper()
+	text, err := yaml.Marshal(n.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(n.Path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hangUp sends SIGHUP and waits until the node has dealt with it.
+func hangUp(t *testing.T, n *harness.Node) {
+	t.Helper()
+	before := reloads(n)
+	if err := n.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	until(t, reloadBound, "the reload to be told", func(context.Context) error {
+		if now := reloads(n); now <= before {
+			return fmt.Errorf("%d reloads so far", now)
+		}
+		return nil
+	})
+}
+
+// reloads is how often a node has told of a reload, done or not.
+func reloads(n *harness.Node) int {
+	count := 0
+	for _, l := range n.Output() {
+		if strings.Contains(l.Text, "reloaded") {
+			count++
+		}
+	}
+	return count
+}
