@@ -37,7 +37,13 @@ type socketNode struct {
 
 func startNode(t testing.TB, key []byte, bind string) *socketNode {
 	t.Helper()
-	n := &socketNode{t: t, id: testIdentity(t, "ow-1"), nonce: identity.NewNonce()}
+	return startNodeAs(t, testIdentity(t, "ow-1"), key, bind)
+}
+
+// startNodeAs starts another process of a node.
+func startNodeAs(t testing.TB, id *identity.Identity, key []byte, bind string) *socketNode {
+	t.Helper()
+	n := &socketNode{t: t, id: id, nonce: identity.NewNonce()}
 	n.start(key, bind)
 	t.Cleanup(n.stop)
 	return n

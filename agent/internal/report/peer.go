@@ -94,10 +94,10 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, &contactError{reasonResolve, err}
 	}
+	p.greeted = nil
 	for _, target := range targets {
 		p.transport.target.Store(&target)
 		p.transport.reply.Store(frame.None)
-		p.greeted = nil
 		literal := netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()) // memberlist reads no zones; the transport knows the target
 		if _, err = p.list.Join([]string{literal.String()}); err == nil {
 			break
