@@ -37,17 +37,17 @@ type Answer struct {
 // Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
 // writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
-	slot, exact := v.find(q.Name, q.Labels)
+	slot, exact := v.enclose(q.Name, q.Labels)
 	if slot == nil {
 		return msg, Answer{Kind: Refused}
 	}
 	zone := slot.zone
 	if !exact {
-		if slot = slot.wild; slot == nil {
+		if slot = v.wilds[slot]; slot == nil {
 			return zone.deny(msg, q, NXDomain)
 		}
 	}
-	if q.Type == dns.TypeDS && zone.parent != nil && slot.name == zone.apex {
+	if q.Type == dns.TypeDS && zone.parent != nil && len(q.Name) == len(zone.apex) {
 		return zone.parent.deny(msg, q, NoData)
 	}
 	a := slot.answers.Load()

@@ -2,7 +2,6 @@ package zone
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +20,7 @@ type Contents struct {
 // New builds a view. Names that are also in previous, which may be nil, keep their place in every schedule and their
 // steered answers until a Writer gives them others; new steered names are SERVFAIL until then.
 func New(contents []Contents, previous *View) (*View, error) {
-	b := builder{view: &View{names: make(map[canonical]*Slot)}, records: make(map[canonical][]dns.RR)}
+	b := builder{byName: make(map[canonical]*name)}
 	zones := make([]*Zone, len(contents))
 	// Parents first, so that each zone finds the one it is cut from.
 	contents = slices.SortedStableFunc(slices.Values(contents), func(a, b Contents) int {
@@ -38,145 +37,78 @@ func New(contents []Contents, previous *View) (*View, error) {
 			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
 		}
 	}
-	for name, slot := range b.view.names {
-		if err := slot.compile(b.records[name]); err != nil {
-			return nil, fmt.Errorf("zone %s: %w", slot.zone.apex, err)
-		}
-	}
-	b.view.inherit(previous)
-	return b.view, nil
-}
-
-// builder gathers the names of all zones before any is compiled.
-type builder struct {
-	view    *View
-	records map[canonical][]dns.RR
-}
-
-// cut begins a zone.
-func (b *builder) cut(text string, soa *dns.SOA) (*Zone, error) {
-	apex, err := canonicalName(text)
+	v, err := b.view()
 	if err != nil {
 		return nil, err
 	}
-	if slot := b.view.names[apex]; slot != nil && slot.zone.apex == apex {
-		return nil, errors.New("it is defined twice")
-	}
-	z := &Zone{apex: apex}
-	if z.negative, err = negative(apex, soa); err != nil {
-		return nil, err
-	}
-	if encloser := b.encloser(apex); encloser != nil {
-		z.parent = encloser.zone
-		// Seen from the parent, the names between the two apexes are empty non-terminals.
-		b.name(apex.parent())
-	}
-	b.add(apex, z)
-	return z, nil
+	v.inherit(previous)
+	return v, nil
 }
 
-// fill notes the records and the steered names of a zone.
-func (b *builder) fill(z *Zone, c Contents) error {
-	for _, rr := range append([]dns.RR{c.SOA}, c.Records...) {
-		slot, err := b.owner(rr.Header().Name, z)
+// view compiles what was gathered.
+func (b *builder) view() (*View, error) {
+	v := &View{
+		slots: make([]Slot, len(b.names)),
+		names: make([]canonical, len(b.names)),
+		wilds: make(map[*Slot]*Slot),
+		depth: b.depth,
+	}
+	nothing := new(answers) // what most names have before they are steered
+	for i, n := range b.names {
+		s := &v.slots[i]
+		v.names[i] = n.name
+		s.zone, s.steered = n.zone, n.steered
+		if s.length = longName; len(n.name) <= shortName {
+			s.length = uint8(copy(s.short[:], n.name))
+		}
+		a, err := compile(n, nothing)
 		if err != nil {
-			return err
+			return nil, fmt.Errorf("zone %s: %w", n.zone.apex, err)
 		}
-		b.records[slot.name] = append(b.records[slot.name], rr)
+		s.answers.Store(a)
 	}
-	for _, name := range c.Steered {
-		slot, err := b.owner(name, z)
-		if err != nil {
-			return err
-		}
-		slot.steered = true
-	}
-	return nil
-}
-
-// owner makes sure that a name of the zone exists.
-func (b *builder) owner(text string, z *Zone) (*Slot, error) {
-	name, err := canonicalName(text)
-	if err != nil {
-		return nil, err
-	}
-	if !name.within(z.apex) {
-		return nil, fmt.Errorf("%s is outside the zone", text)
-	}
-	slot := b.name(name)
-	if slot.zone != z {
-		return nil, fmt.Errorf("%s belongs to the zone %s", text, slot.zone.apex)
-	}
-	return slot, nil
-}
-
-// name makes sure that a name exists, with all that is between it and its zone's apex.
-func (b *builder) name(name canonical) *Slot {
-	if slot := b.view.names[name]; slot != nil {
-		return slot
-	}
-	above := b.name(name.parent())
-	slot := b.add(name, above.zone)
-	if name.wildcard() {
-		above.wild = slot
-	}
-	return slot
-}
-
-func (b *builder) add(name canonical, z *Zone) *Slot {
-	slot := &Slot{name: name, zone: z}
-	b.view.names[name] = slot
-	b.view.depth = max(b.view.depth, name.labels())
-	return slot
-}
-
-// encloser is the slot of the closest name above that exists, nil if there is none.
-func (b *builder) encloser(name canonical) *Slot {
-	for name = name.parent(); name != ""; name = name.parent() {
-		if slot := b.view.names[name]; slot != nil {
-			return slot
+	v.index = newIndex(v.slots, v.names)
+	for _, n := range b.names {
+		if n.wild != nil {
+			v.wilds[v.slot(n.name)] = v.slot(n.wild.name)
 		}
 	}
-	return nil
-}
-
-// negative is the SOA as negative answers carry it, with the TTL of RFC 2308 section 3.
-func negative(apex canonical, soa *dns.SOA) (set, error) {
-	carried := *soa
-	carried.Hdr.Ttl = min(soa.Hdr.Ttl, soa.Minttl)
-	return newSet(apex, apex, []dns.RR{&carried})
+	return v, nil
 }
 
 // compile packs the records of a name, type by type.
-func (s *Slot) compile(records []dns.RR) error {
+func compile(n *name, nothing *answers) (*answers, error) {
+	if len(n.records) == 0 && !n.steered {
+		return nothing, nil
+	}
 	byType := make(map[uint16][]dns.RR)
-	for _, rr := range records {
+	for _, rr := range n.records {
 		rtype := rr.Header().Rrtype
 		byType[rtype] = append(byType[rtype], rr)
 	}
 	a := new(answers)
 	for _, rtype := range slices.Sorted(maps.Keys(byType)) {
-		set, err := newSet(s.zone.apex, "", byType[rtype])
+		set, err := newSet(n.zone.apex, "", byType[rtype])
 		if err != nil {
-			return err
+			return nil, err
 		}
 		a.sets = append(a.sets, set)
 	}
-	a.any = a.pickAny(s.steered)
-	s.answers.Store(a)
-	return nil
+	a.any = a.pickAny(n.steered)
+	return a, nil
 }
 
 // inherit takes over from previous what does not depend on which names there are. Steered names that are new get
-// places of names that are gone.
+// turns of names that are gone.
 func (v *View) inherit(previous *View) {
 	var fresh []*Slot
 	taken := make(map[uint32]bool)
-	for name, slot := range v.names {
+	for i := range v.slots {
+		slot := &v.slots[i]
 		if !slot.steered {
 			continue
 		}
-		old := previous.slot(name)
+		old := previous.slot(v.names[i])
 		if old == nil || !old.steered {
 			fresh = append(fresh, slot)
 			continue
@@ -193,12 +125,4 @@ func (v *View) inherit(previous *View) {
 		slot.turn = next
 		next += 2
 	}
-}
-
-// slot is nil where the name does not exist; v may be nil.
-func (v *View) slot(name canonical) *Slot {
-	if v == nil {
-		return nil
-	}
-	return v.names[name]
 }

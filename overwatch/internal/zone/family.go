@@ -1,11 +1,12 @@
 package zone
 
 import (
+	"bytes"
 	"encoding/binary"
 	"net/netip"
-	"slices"
 
 	"github.com/miekg/dns"
+
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -27,16 +28,6 @@ const (
 // MaxAnswers is how many addresses an answer has room for, in either family.
 const MaxAnswers = maxSet / recordAAAA
 
-// family is what a steered name answers with addresses of one family; immutable.
-type family struct {
-	state    state
-	edition  uint32           // tells one set of answers from the next; see Turns
-	schedule *policy.Schedule // over the records
-	records  []byte           // one address record after the other, all of one length
-	ttl      uint32           // seconds
-	due      []policy.Due     // what was compiled, in the order of the records
-}
-
 // familyOf compiles a decision.
 func familyOf(f policy.Family, decision policy.Decision, answers int, schedules *policy.Scheduler) family {
 	switch {
@@ -46,13 +37,11 @@ func familyOf(f policy.Family, decision policy.Decision, answers int, schedules 
 	default:
 		return family{state: failing}
 	}
-	out := family{state: answering, ttl: decision.TTL, due: decision.Due}
-	out.schedule = schedules.For(decision.Due, answers)
-	out.records = make([]byte, 0, len(decision.Due)*recordAAAA)
+	out := family{state: answering, schedule: schedules.For(decision.Due, answers)}
+	out.records = make([]byte, 0, len(decision.Due)*recordLength(f))
 	for _, due := range decision.Due {
 		out.records = appendAddress(out.records, f, due.Address, decision.TTL)
 	}
-	out.records = slices.Clip(out.records)
 	return out
 }
 
@@ -77,7 +66,33 @@ func typeOf(f policy.Family) uint16 {
 	return dns.TypeAAAA
 }
 
+func recordLength(f policy.Family) int {
+	if f == policy.IPv4 {
+		return recordA
+	}
+	return recordAAAA
+}
+
 // same says whether two families give the same answers in the same turns.
 func (f *family) same(other *family) bool {
-	return f.state == other.state && f.schedule == other.schedule && f.ttl == other.ttl && slices.Equal(f.due, other.due)
+	return f.state == other.state && f.schedule == other.schedule && bytes.Equal(f.records, other.records)
+}
+
+// inPlace is room for the records of most names right behind their answers, where reading one brings the other nearer.
+const inPlace = 64
+
+// answersWith makes answers of both families.
+func answersWith(families [2]family, sets []set) *answers {
+	v4, v6 := families[policy.IPv4].records, families[policy.IPv6].records
+	if len(v4)+len(v6) > inPlace || len(v4)+len(v6) == 0 {
+		return &answers{steered: families, sets: sets}
+	}
+	with := &struct {
+		answers
+		room [inPlace]byte
+	}{answers: answers{steered: families, sets: sets}}
+	room := append(with.room[:0], v4...)
+	with.steered[policy.IPv4].records = room[:len(v4):len(v4)]
+	with.steered[policy.IPv6].records = append(room, v6...)[len(v4):]
+	return &with.answers
 }

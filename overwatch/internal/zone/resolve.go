@@ -1,7 +1,7 @@
 package zone
 
 import (
-	"net/netip"
+	"encoding/binary"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -62,14 +62,13 @@ func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, tur
 	slot := v.slot(key)
 	for above := key.parent(); slot == nil; above = above.parent() {
 		if encloser := v.slot(above); encloser != nil {
-			if encloser.wild == nil {
+			if slot = v.wilds[encloser]; slot == nil {
 				r.deny(NXDomain, zone)
 				return ""
 			}
-			slot = encloser.wild
 		}
 	}
-	if rtype == dns.TypeDS && zone.parent != nil && slot.name == zone.apex {
+	if rtype == dns.TypeDS && zone.parent != nil && key == zone.apex {
 		r.apex = zone.parent.apex
 		r.deny(NoData, zone.parent)
 		return ""
@@ -111,20 +110,22 @@ func (r *Resolution) steered(slot *Slot, a *answers, name string, rtype uint16, 
 	position := turns.next(slot.turn+uint32(which), &f)
 	var records []dns.RR
 	for k := range f.schedule.Size() {
-		address := f.due[f.schedule.Pick(position, k)].Address
-		records = append(records, addressRecord(address, f.ttl))
+		record := f.records[f.schedule.Pick(position, k)*recordLength(which):][:recordLength(which)]
+		records = append(records, addressRecord(record))
 	}
 	r.positive(records, name)
 }
 
-func addressRecord(address netip.Addr, ttl uint32) dns.RR {
-	header := dns.RR_Header{Class: dns.ClassINET, Ttl: ttl}
-	if address.Is4() {
-		header.Rrtype = dns.TypeA
-		return &dns.A{Hdr: header, A: address.AsSlice()}
+// addressRecord reads a packed address record back.
+func addressRecord(record []byte) dns.RR {
+	header := dns.RR_Header{
+		Rrtype: binary.BigEndian.Uint16(record[2:]), Class: dns.ClassINET, Ttl: binary.BigEndian.Uint32(record[6:]),
 	}
-	header.Rrtype = dns.TypeAAAA
-	return &dns.AAAA{Hdr: header, AAAA: address.AsSlice()}
+	if address := slices.Clone(record[2+fixedPart:]); header.Rrtype == dns.TypeA {
+		return &dns.A{Hdr: header, A: address}
+	} else {
+		return &dns.AAAA{Hdr: header, AAAA: address}
+	}
 }
 
 // positive adds records under the name that was asked for.

@@ -1,11 +1,18 @@
 package zone
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"gslb.internal/overwatch/internal/policy"
+)
 
 // View is everything this node is authoritative for. The zero View has no zones.
 type View struct {
-	names map[canonical]*Slot // every name that exists, empty non-terminals included
-	depth int                 // labels of the longest name
+	index index
+	slots []Slot          // one per name that exists, empty non-terminals included
+	names []canonical     // of the slots
+	wilds map[*Slot]*Slot // from a name to the wildcard directly below
+	depth int             // labels of the longest name
 }
 
 // Zone is what the names of one zone have in common.
@@ -15,21 +22,34 @@ type Zone struct {
 	negative set   // the SOA as negative answers carry it
 }
 
-// Slot is one name that exists.
+// Slot is one name that exists. It is 64 octets long, a line of the cache.
 type Slot struct {
-	name    canonical
+	answers atomic.Pointer[answers]
 	zone    *Zone
-	wild    *Slot  // the wildcard directly below, or nil
 	turn    uint32 // index of the first of its two turns; meaningful when steered
 	steered bool
-	answers atomic.Pointer[answers]
+	length  uint8 // of the name in short, or longName
+	short   [shortName]byte
 }
 
-// answers is what a name answers; immutable.
+const (
+	shortName = 42  // octets of names that a slot has room for
+	longName  = 255 // length of a slot whose name is among the view's only
+)
+
+// answers is what a name answers; immutable. What most queries need comes first.
 type answers struct {
 	steered [2]family // by policy.Family; empty for names that are not steered
 	sets    []set     // ascending by type
 	any     uint16    // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
+}
+
+// family is what a steered name answers with addresses of one family; immutable.
+type family struct {
+	schedule *policy.Schedule // over the records
+	records  []byte           // one address record after the other, all of one length
+	edition  uint32           // tells one set of answers from the next; see Turns
+	state    state
 }
 
 // set finds the RRset of a type, nil if there is none.
@@ -42,10 +62,10 @@ func (a *answers) set(rtype uint16) *set {
 	return nil
 }
 
-// find returns the slot of a canonical name, or of its closest encloser (RFC 4592 section 3.3.1). It is nil outside
+// enclose returns the slot of a canonical name, or of its closest encloser (RFC 4592 section 3.3.1). It is nil outside
 // every zone. labels is how many labels the name has.
-func (v *View) find(name []byte, labels int) (slot *Slot, exact bool) {
-	if slot = v.names[canonical(name)]; slot != nil {
+func (v *View) enclose(name []byte, labels int) (slot *Slot, exact bool) {
+	if slot = v.find(name); slot != nil {
 		return slot, true
 	}
 	for labels > 0 {
@@ -55,9 +75,17 @@ func (v *View) find(name []byte, labels int) (slot *Slot, exact bool) {
 		if labels > v.depth {
 			continue
 		}
-		if slot = v.names[canonical(name)]; slot != nil {
+		if slot = v.find(name); slot != nil {
 			return slot, false
 		}
 	}
 	return nil, false
+}
+
+// slot is nil where the name does not exist; v may be nil.
+func (v *View) slot(name canonical) *Slot {
+	if v == nil {
+		return nil
+	}
+	return v.find([]byte(name))
 }

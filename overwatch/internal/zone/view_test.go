@@ -78,13 +78,16 @@ func steer(t testing.TB, w *Writer, v *View, name, words string, answers int) bo
 	return changed
 }
 
+// longTestName does not fit into a slot.
+const longTestName = "a-label-that-is-quite-long.and-another-that-is-long-too.gslb.test."
+
 // sample is a view with one of everything.
 func sample(t testing.TB) *View {
 	v := newView(t, nil,
 		contents(t, "gslb.test.",
 			"@ NS ns1", "@ NS NS2.Example.NET.", "@ MX 10 mail.gslb.test.", "@ TXT \"v=spf1 -all\"",
 			"ns1 A 192.0.2.53", "ns1 AAAA 2001:db8::53",
-			"steer app", "steer v6", "steer dual", "steer a.b.ent", "steer big", "steer down", "steer *.wild", "app TXT hello",
+			"steer app", "steer v6", "steer dual", "steer a.b.ent", "steer big", "steer down", "steer *.wild", "app TXT hello", "steer "+strings.TrimSuffix(longTestName, ".gslb.test."),
 			"www CNAME app", "loop1 CNAME loop2", "loop2 CNAME loop1", "out CNAME app.example.net.", "dead CNAME nx", "no6 CNAME v6", "toodown CNAME down",
 			"srv SRV 1 2 53 ns1", "*.static MX 5 mail.gslb.test.", "*.static CAA 0 issue \"ca.example\"", "UPPER TXT x"),
 		contents(t, "child.gslb.test.", "@ NS ns1.gslb.test.", "steer www"),
@@ -103,6 +106,7 @@ func sample(t testing.TB) *View {
 		hundred = append(hundred, fmt.Sprintf("10.1.0.%d", i+1))
 	}
 	steer(t, w, v, "big.gslb.test.", strings.Join(hundred, " "), 100)
+	steer(t, w, v, longTestName, "10.0.0.5", 1)
 	return v
 }
 
@@ -195,6 +199,8 @@ func TestView_Answers(t *testing.T) {
 		{"sub.app.gslb.test.", "A", nx},
 		{"x.ns1.gslb.test.", "A", nx},
 		{"a.very.deep.name.that.is.deeper.than.any.other.gslb.test.", "A", nx},
+		{longTestName, "A", "positive, " + longTestName + " A 10.0.0.5"},
+		{"x" + longTestName, "A", nx},
 		{"down.gslb.test.", "A", "failed"},
 		{"down.gslb.test.", "ANY", "failed"},
 		{"down.gslb.test.", "TXT", gslb},

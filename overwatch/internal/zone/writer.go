@@ -48,7 +48,7 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 
 // steer replaces what depends on health and keeps the rest.
 func (s *Slot) steer(families [2]family) {
-	next := &answers{steered: families, sets: s.answers.Load().sets}
+	next := answersWith(families, s.answers.Load().sets)
 	next.any = next.pickAny(s.steered)
 	s.answers.Store(next)
 }

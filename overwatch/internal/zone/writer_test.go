@@ -84,8 +84,8 @@ func TestNew_PlacesOfNamesThatAreGoneGoToNewOnes(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer a", "steer b"))
 	v = newView(t, v, contents(t, "gslb.test.", "steer b", "steer c"))
 	turns := map[uint32]bool{}
-	for _, slot := range v.names {
-		if slot.steered {
+	for i := range v.slots {
+		if slot := &v.slots[i]; slot.steered {
 			turns[slot.turn] = true
 		}
 	}
