@@ -15,6 +15,8 @@ func (b *Backend) encode(e *encoder) {
 	e.number(9, uint64(b.LatencyMicros))
 	e.text(10, "last_error", forPeople(b.LastError), MaxText)
 	e.nested(11, b.Check.encode)
+	e.nested(12, b.Warnings.encode)
+	e.number(13, uint64(b.DrainMillis))
 }
 
 // decodeBackend takes text from like where it is the same, so that backends with the same check cost no memory for it.
@@ -45,6 +47,10 @@ func decodeBackend(d *decoder, like *Backend) (b Backend) {
 			in := d.nested("check")
 			b.Check = decodeCheck(&in, &like.Check)
 			d.err = in.err
+		case 12:
+			b.Warnings = d.warnings()
+		case 13:
+			b.DrainMillis = uint32(d.number("drain_millis", 1<<32-1))
 		}
 	}
 	d.need("service", b.Service != "")

@@ -15,6 +15,8 @@ var kinds = map[uint8]func() message{
 	uint8(TypeDeregister): func() message { return new(Deregister) },
 	uint8(TypeAck):        func() message { return new(Ack) },
 	uint8(TypeReject):     func() message { return new(Reject) },
+	uint8(TypeSignal):     func() message { return new(Signal) },
+	uint8(TypeDrain):      func() message { return new(Drain) },
 }
 
 // FuzzUnmarshal: no input makes decoding panic; what decodes can be encoded; encoding it gives the input again, but for fields of

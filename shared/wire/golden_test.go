@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -34,6 +35,56 @@ func TestGolden_FramesStayAsTheyAre(t *testing.T) {
 			t.Errorf("%s: %v\ngot  %+v\nwant %+v", path, err, got, m)
 		}
 	}
+}
+
+// Whoever speaks an earlier version of the same major number is understood: what its messages have means the same, and what
+// they lack is zero.
+func TestGolden_FramesOfEarlierVersionsMeanTheSame(t *testing.T) {
+	for _, version := range []string{"v1.0"} {
+		for name, later := range samples() {
+			path := filepath.Join("testdata", version, name+".hex")
+			if _, err := os.Stat(path); os.IsNotExist(err) {
+				continue // a message that came later
+			}
+			frame := readGolden(t, path)
+			got := fresh(later)
+			if err := got.UnmarshalBinary(frame); err != nil {
+				t.Errorf("%s: %v", path, err)
+				continue
+			}
+			if again := encode(t, got); !bytes.Equal(again, frame) {
+				t.Errorf("%s: fields got lost:\ngot  %x\nwant %x", path, again, frame)
+			}
+			if diff := contradiction(name, reflect.ValueOf(got).Elem(), reflect.ValueOf(later).Elem()); diff != "" {
+				t.Errorf("%s: %s", path, diff)
+			}
+		}
+	}
+}
+
+// contradiction names a field that has another value than in the full sample, and is not just missing.
+func contradiction(path string, got, full reflect.Value) string {
+	switch {
+	case got.IsZero():
+		return ""
+	case got.Kind() == reflect.Slice && got.Type().Elem().Kind() == reflect.Struct:
+		for i := range min(got.Len(), full.Len()) {
+			if diff := contradiction(fmt.Sprintf("%s[%d]", path, i), got.Index(i), full.Index(i)); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	case got.Kind() == reflect.Struct && got.Type() != reflect.TypeFor[netip.Addr]():
+		for i := range got.NumField() {
+			if diff := contradiction(path+"."+got.Type().Field(i).Name, got.Field(i), full.Field(i)); diff != "" {
+				return diff
+			}
+		}
+		return ""
+	case !reflect.DeepEqual(got.Interface(), full.Interface()):
+		return fmt.Sprintf("%s is %v, was sent as %v", path, got, full)
+	}
+	return ""
 }
 
 func writeGolden(t *testing.T, path, name string, frame []byte) {

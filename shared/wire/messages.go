@@ -53,6 +53,32 @@ type Deregister struct {
 	Reason string // for people
 }
 
+// Signal says at once which early warnings hold now; the heartbeats repeat it. A backend of the agent's that is not named has none.
+type Signal struct {
+	Backends []Warned
+}
+
+// Warned is one backend with early warnings.
+type Warned struct {
+	Service  string
+	Address  netip.Addr
+	Port     uint16
+	Warnings Warnings
+}
+
+// Warnings are the early warnings about one backend. Each is the time over which traffic is to be reduced, in milliseconds,
+// and 0 while there is no such warning.
+type Warnings struct {
+	CPUMillis       uint32
+	MemoryMillis    uint32
+	ErrorRateMillis uint32
+}
+
+// Drain says at once that all of the agent's backends are to be drained, as at its shutdown; the heartbeats repeat it.
+type Drain struct {
+	OverMillis uint32 // 0: the node decides
+}
+
 // Backend is one backend as its agent sees it.
 type Backend struct {
 	Service              string // lower case, without trailing dot
@@ -66,6 +92,8 @@ type Backend struct {
 	LatencyMicros        uint32 // of the last check; 0 when unknown
 	LastError            string // of the last failed check, for people
 	Check                Check
+	Warnings             Warnings
+	DrainMillis          uint32 // over which traffic is to end while Draining; 0: the node decides
 }
 
 // Check is how the agent checks the backend, so that nodes can check it likewise.

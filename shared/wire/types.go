@@ -6,7 +6,7 @@ import "strconv"
 // another major version do not even decrypt each other.
 const (
 	Major = 1
-	Minor = 0
+	Minor = 1
 	Label = "gslb/1"
 )
 
@@ -22,6 +22,8 @@ const (
 	TypeDeregister Type = 5 // agent to node: goodbye
 	TypeAck        Type = 6 // node to agent: taken
 	TypeReject     Type = 7 // node to agent: not taken, and why
+	TypeSignal     Type = 8 // agent to node: early warnings were set or cleared
+	TypeDrain      Type = 9 // agent to node: all of its backends are to be drained
 )
 
 // String returns the name of the message, for logs and metric labels.
@@ -41,6 +43,10 @@ func (t Type) String() string {
 		return "ack"
 	case TypeReject:
 		return "reject"
+	case TypeSignal:
+		return "signal"
+	case TypeDrain:
+		return "drain"
 	}
 	return "type " + strconv.Itoa(int(t))
 }

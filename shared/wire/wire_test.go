@@ -25,6 +25,7 @@ func samples() map[string]message {
 			Type: "https", Path: "/healthz", Host: "app.gslb.test", TimeoutMillis: 2000, IntervalMillis: 5000,
 			FailureThreshold: 3, SuccessThreshold: 2, ServerName: "app.internal", InsecureSkipVerify: true,
 		},
+		Warnings: Warnings{CPUMillis: 30_000, MemoryMillis: 30_001, ErrorRateMillis: 60_000}, DrainMillis: 5000,
 	}
 	second := Backend{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432, Claim: ClaimHealthy, Check: Check{Type: "tcp"}}
 	return map[string]message{
@@ -39,6 +40,11 @@ func samples() map[string]message {
 		},
 		"transition": &Transition{Backend: backend},
 		"deregister": &Deregister{Reason: "stopped"},
+		"signal": &Signal{Backends: []Warned{
+			{Service: backend.Service, Address: backend.Address, Port: backend.Port, Warnings: backend.Warnings},
+			{Service: second.Service, Address: second.Address, Port: second.Port},
+		}},
+		"drain": &Drain{OverMillis: 30_000},
 		"ack": &Ack{
 			AckedType: TypeHeartbeat, AckedSeq: 42, Services: []string{"app.gslb.test", "db.gslb.test"},
 			Refused: []RefusedClaim{
@@ -211,8 +217,8 @@ func TestDecode_RefusesMoreThanTheLimits(t *testing.T) {
 
 func TestDecode_MissingWhatMustBeThere(t *testing.T) {
 	for name, m := range samples() {
-		if name == "heartbeat" || name == "deregister" {
-			continue // an agent without backends; a goodbye without a reason
+		if name == "heartbeat" || name == "deregister" || name == "signal" || name == "drain" {
+			continue // an agent without backends; a goodbye without a reason; no warning any more; no time given
 		}
 		if err := fresh(m).UnmarshalBinary(nil); !errors.Is(err, ErrMalformed) {
 			t.Errorf("empty %s: error is %v", name, err)
