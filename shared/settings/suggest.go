@@ -6,7 +6,9 @@ import (
 
 // suggest returns the name that a mistyped one was probably meant to be, or "".
 func suggest(name string, known []string) string {
-	best, bestDistance := "", 1+max(1, len(name)/4)
+	// One edit in a short name, one in four characters of a long one, and in one or two characters none: those would
+	// be anything.
+	best, bestDistance := "", 1+min(len(name)/3, max(1, len(name)/4))
 	for _, candidate := range known {
 		if d := distance(normalise(name), normalise(candidate)); d < bestDistance {
 			best, bestDistance = candidate, d

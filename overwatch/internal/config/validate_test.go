@@ -1,0 +1,231 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Each text is included by a valid configuration. Lines are those of the text, counted from 1.
+func TestValidate_TellsWhatIsWrong(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"nothing", "", nil},
+		{"data_dir twice", "data_dir: /a\noverwatch: {data_dir: /b}", []string{`2: overwatch.data_dir: "/b": data_dir says "/a": keep one of the two`}},
+		{"data_dir empty", `data_dir: ""`, []string{`1: data_dir: is empty: give a directory, such as /var/lib/gslb`}},
+		{"region's name", "overwatch: {identity: {region: a b}}", []string{`1: overwatch.identity.region: "a b": use letters, digits, hyphens, underscores and dots`}},
+		{"logging", "logging: {level: inof, format: xml}", []string{
+			`1: logging.level: "inof": did you mean info?`, `1: logging.format: "xml": known are json, console`}},
+
+		{"previous keys", "overwatch:\n  gossip:\n    previous_encryption_keys:\n      - dG9vIHNob3J0\n      - " + testKey, []string{
+			`4: overwatch.gossip.previous_encryption_keys[0]: has 9 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+			`5: overwatch.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},
+		{"probe times", "overwatch: {gossip: {probe_interval: 100ms, probe_timeout: 100ms, gossip_interval: 0s}}", []string{
+			`1: overwatch.gossip.gossip_interval: "0s": give at least 1ms`,
+			`1: overwatch.gossip.probe_timeout: "100ms": must be shorter than probe_interval, which is 100ms`}},
+		{"seeds", "overwatch: {gossip: {seeds: [a, 'b:1', 'b:1']}}", []string{
+			`1: overwatch.gossip.seeds[0]: "a": give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or [2001:db8::1]:7946`,
+			`1: overwatch.gossip.seeds[2]: "b:1": is already overwatch.gossip.seeds[1]: remove one`}},
+		{"validation", "overwatch: {validation: {check_interval: 1s, check_timeout: 2s}}", []string{
+			`1: overwatch.validation.check_timeout: "2s": must not be longer than check_interval, which is 1s`}},
+		{"validation too often", "overwatch: {validation: {check_interval: 1ms, check_timeout: 1ms}}", []string{
+			`1: overwatch.validation.check_interval: "1ms": give at least 50ms`, `1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
+		{"stale", "overwatch: {stale: {threshold: 5m}}", []string{
+			`1: overwatch.stale.remove_after: "5m0s": must be longer than threshold, which is 5m0s`}},
+		{"stale too soon", "overwatch: {stale: {threshold: 0s}}", []string{`1: overwatch.stale.threshold: "0s": give at least 1s`}},
+
+		{"tokens", "overwatch:\n  agent_tokens:\n    a..b: x\n    ok.example: ''\n    Ok.Example: y\n    nothing:", []string{
+			`3: overwatch.agent_tokens["a..b"]: two dots stand together, or one at the beginning: remove it`,
+			`4: overwatch.agent_tokens["ok.example"]: this service is there already, spelled otherwise (case and a final dot do not count): keep one`,
+			`6: overwatch.agent_tokens["nothing"]: the token is empty: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+		{"policy without token", "overwatch: {agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
+			`1: overwatch.agent_policies["a.example"]: agent_tokens has no such service: give it a token, or remove the policy`}},
+
+		{"dnssec off", "overwatch: {dnssec: {enabled: false, security_acknowledgment: ' '}}", []string{
+			`1: overwatch.dnssec.security_acknowledgment: is missing: with dnssec.enabled false, anybody on the way can forge answers; say in your own words that this is accepted, or sign`}},
+		{"dnssec kinds", "overwatch: {dnssec: {algorithm: RSASHA256, denial: nsec5}}", []string{
+			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`, `1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
+		{"key sync", "overwatch: {dnssec: {key_sync: {peers: [ow-2, 'http://u@x', 'http://x', 'http://x'], poll_interval: 1ms, timeout: 0s}}}", []string{
+			`1: overwatch.dnssec.key_sync.peers[0]: "ow-2": give the base URL of the peer's API, such as http://overwatch-2.example.com:8080`,
+			`1: overwatch.dnssec.key_sync.peers[1]: "http://u@x": a base URL has no user, no query and no fragment: remove them`,
+			`1: overwatch.dnssec.key_sync.peers[3]: "http://x": is already overwatch.dnssec.key_sync.peers[2]: remove one`,
+			`1: overwatch.dnssec.key_sync.poll_interval: "1ms": give at least 1s`, `1: overwatch.dnssec.key_sync.timeout: "0s": give at least 1ms`}},
+
+		{"geolocation", "overwatch: {geolocation: {default_region: b, custom_mappings: [{cidr: 10.0.0.0/8, region: x}, {cidr: 10.0.0.0/8, region: a}, {}]}}\nregions: [{name: a}]", []string{
+			`1: overwatch.geolocation.default_region: "b": no such region: known are a`,
+			`1: overwatch.geolocation.custom_mappings[0].region: "x": no such region: known are a`,
+			`1: overwatch.geolocation.custom_mappings[1].cidr: "10.0.0.0/8": is already custom_mappings[0]: keep one`,
+			`1: overwatch.geolocation.custom_mappings[2].cidr: is missing: give a network, such as 192.0.2.0/24`,
+			`1: overwatch.geolocation.custom_mappings[2].region: is missing: give one of the regions`}},
+
+		{"listeners", "dns: {listen_address: [x, ':7946']}\nmetrics: {enabled: true, address: ':7946'}\napi: {enabled: true, address: '127.0.0.1'}", []string{
+			`1: dns.listen_address[0]: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
+			`2: metrics.address: ":7946": dns.listen_address[1] listens there: give another port or address`,
+			`3: api.address: "127.0.0.1": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
+			`overwatch.gossip.bind_address: "0.0.0.0:7946": dns.listen_address[1] listens there: give another port or address`}},
+		{"no listener", "dns: {listen_address: []}", []string{`1: dns.listen_address: is empty: give an address and port, such as :53`}},
+
+		{"ttl", "dns: {default_ttl: -1}\ndomains: [{name: a, ttl: 2147483648}]", []string{
+			`1: dns.default_ttl: "-1": give a number from 0 to 2147483647`, `2: domains[0].ttl: "2147483648": give a number from 0 to 2147483647`}},
+		{"zones", "dns:\n  zones:\n    - a.example\n    - {name: A.example.}\n    - ''\n    - bücher.example", []string{
+			`4: dns.zones[1].name: "a.example": is already dns.zones[0]: keep one`,
+			`5: dns.zones[2].name: give a domain name, such as app.example.com`,
+			`6: dns.zones[3].name: "bücher.example": write the name as it stands in the DNS, in its A-label form: xn--bcher-kva.example`}},
+
+		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR]}\n- {name: b, latitude: 1}\n- {name: c, latitude: 91, longitude: -181}", []string{
+			`2: regions[0].name: is missing: give a name`,
+			`3: regions[1].countries[0]: "de": give the two letters of ISO 3166-1 in capitals, such as DE`,
+			`3: regions[1].countries[2]: "FR": is already regions[1].countries[1]: remove one`,
+			`3: regions[1].continents[0]: "EUR": use AF, AN, AS, EU, NA, OC or SA`,
+			`4: regions[2]: "b": has only one of latitude and longitude: give both or none`,
+			`5: regions[3].latitude: "91": give degrees from -90 to 90`,
+			`5: regions[3].longitude: "-181": give degrees from -180 to 180`}},
+
+		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, routing_algorithm: geolocation}\n- {name: f, routing_algorithm: weigthed}", []string{
+			`3: domains[0].name: is missing: give a domain name, such as app.example.com`,
+			`4: domains[1].name: "-a": the label "-a" begins or ends with a hyphen`,
+			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
+			`7: domains[4].regions[0]: "eu-wset": no such region: did you mean eu-west?`,
+			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
+			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover`,
+			`9: domains[6].routing_algorithm: "geolocation": this build has no such algorithm yet; known are round-robin, weighted, failover`,
+			`10: domains[7].routing_algorithm: "weigthed": no such algorithm; did you mean weighted?`}},
+		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
+			`3: domains[0].max_answers: "0": give a number from 1 on`,
+			`4: domains[0].failover_threshold: "0": give a number from 1 to 1000`,
+			`5: domains[0].on_all_down: "serfvail": did you mean servfail?`,
+			`6: domains[0].latency_config.smoothing_factor: "0": give a number above 0 and up to 1; the smaller, the smoother`,
+			`6: domains[0].latency_config.max_latency_ms: "0": give a number from 1 to 60000`,
+			`6: domains[0].latency_config.min_samples: "1001": give a number from 1 to 1000`}},
+
+		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: 224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: 192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}", []string{
+			`4: regions[0].servers[0].address: is missing: give the IP address of the server`,
+			`4: regions[0].servers[0].port: is missing: give a port from 1 to 65535`,
+			`5: regions[0].servers[1].address: "0.0.0.0": this stands for every address: give the one of the machine`,
+			`5: regions[0].servers[1].weight: "0": give a number from 1 to 1000`,
+			`6: regions[0].servers[2].address: "224.0.0.1": this is a multicast address: give the one of a single machine`,
+			`6: regions[0].servers[2].weight: "1001": give a number from 1 to 1000`,
+			`8: regions[0].servers[4].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
+			`9: regions[0].servers[5]: "192.0.2.1:1": is already regions[0].servers[3] (x.yaml:7) for the same service: keep one`,
+			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove it, or give an http health_check`,
+			`11: regions[0].servers[7].host: "x y": give a host name or address, with or without a port`}},
+		{"health checks", "regions:\n- name: a\n  health_check: {address: 192.0.2.1}\n  servers:\n  - address: 192.0.2.1\n    port: 1\n    health_check:\n      type: http\n      timeout: 6s\n      failure_threshold: 0\n  - address: 192.0.2.2\n    port: 1\n    health_check: {type: tcp, path: /x}\n  - address: 192.0.2.3\n    port: 1\n    health_check: {type: ping}", []string{
+			`3: regions[0].health_check.type: is missing: use http, https or tcp`,
+			`3: regions[0].health_check.address: "192.0.2.1": all servers of the region would be probed at this one address: give it to a server's own health_check`,
+			`7: regions[0].servers[0].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
+			`9: regions[0].servers[0].health_check.timeout: "6s": give a time from 10ms up to the interval (5s): checks of one backend do not overlap`,
+			`10: regions[0].servers[0].health_check.failure_threshold: "0": give a number from 1 to 1000`,
+			`13: regions[0].servers[1].health_check.path: "/x": a tcp check has no use for it: remove it, or change type`,
+			`16: regions[0].servers[2].health_check.type: "ping": use http, https or tcp`}},
+
+		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{
+			`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,
+			`1: api.max_connections: "0": give a number from 1 to 65536`,
+			`1: api.allowed_networks: is empty, so nobody could use the API: give networks, or set api.enabled to false`}},
+		{"cors", "api: {cors: {allowed_origins: ['*', 'https://x/'], allow_credentials: true, allowed_methods: [get], allowed_headers: ['X Y'], max_age: -1}}", []string{
+			`1: api.cors.allowed_origins[1]: "https://x/": give an origin, such as https://dashboard.example.com, or *`,
+			`1: api.cors.allow_credentials: "true": with origin * any web page could act for the user: list the origins in api.cors.allowed_origins`,
+			`1: api.cors.allowed_methods[0]: "get": give an HTTP method in capitals, such as GET`,
+			`1: api.cors.allowed_headers[0]: "X Y": give the name of an HTTP header, such as Content-Type`,
+			`1: api.cors.max_age: "-1": give a number from 0 to 604800`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, got := loadText(t, smallest+"includes: [x.yaml]\n", "x.yaml", tt.text)
+			for i, line := range got {
+				got[i] = strings.TrimPrefix(strings.TrimPrefix(line, "x.yaml:"), "main.yaml: ")
+				got[i] = strings.TrimPrefix(strings.TrimPrefix(got[i], "main.yaml:2: "), " ")
+			}
+			slices.Sort(got)
+			slices.Sort(tt.want)
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestValidate_TheKeyOfGossipIsNeeded(t *testing.T) {
+	for text, want := range map[string]string{
+		"mode: overwatch\n": `main.yaml: overwatch.gossip.encryption_key: is missing: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+		"mode: overwatch\noverwatch: {gossip: {encryption_key: c2hvcnQ=}}\n": `main.yaml:2: overwatch.gossip.encryption_key: has 5 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+	} {
+		if _, got := loadText(t, text); !slices.Equal(got, []string{want}) {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"nothing", "", nil},
+		{"short token", "overwatch: {agent_tokens: {a.example: short}}\ndomains: [{name: a.example}]", []string{
+			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}}", []string{
+			`overwatch.agent_tokens["a.example"]: no domain has this name: what its agents report is not served until one has`}},
+		{"key sync of one service", "overwatch: {agent_tokens: {a.example: " + testToken + "}, dnssec: {key_sync: {peers: ['http://x']}}}\ndomains: [{name: a.example}]", []string{
+			`overwatch.dnssec.key_sync.secret: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node`}},
+		{"short secret", "overwatch: {dnssec: {key_sync: {secret: x}}}", []string{
+			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
+			`dns.default_ttl: 86401 seconds: clients keep an address that long after it went down`,
+			`domains[0].ttl: 90000 seconds: clients keep an address that long after it went down`}},
+		{"own region", "overwatch: {identity: {region: uee}}\nregions: [{name: eu}]", []string{
+			`overwatch.identity.region: "uee" is none of the regions here: did you mean eu?`}},
+		{"server of no domain, of another region", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1, service: x}, {address: 192.0.2.1, port: 1, service: y}]}, {name: b}]\ndomains: [{name: y, regions: [b]}]", []string{
+			`regions[0].servers[0].service: no domain is called "x": the server is not served until one is`,
+			`regions[0].servers[1].service: the regions of domain "y" are b; "a" is not among them`}},
+		{"domain with nothing behind it", "domains: [{name: x}]", []string{
+			`domains[0].name: "x" has no server and no agent token: only the API can give it a backend`}},
+		{"proxy headers from everywhere", "api: {trust_proxy_headers: true, allowed_networks: [0.0.0.0/0]}", []string{
+			`api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list the proxies only`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, problems := loadText(t, smallest+"includes: [x.yaml]\n", "x.yaml", tt.text)
+			if problems != nil {
+				t.Fatal(problems)
+			}
+			if !slices.Equal(c.Warnings(), tt.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(c.Warnings(), "\n"), strings.Join(tt.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestWarnings_AreCountedWhenThereAreTooMany(t *testing.T) {
+	var text strings.Builder
+	text.WriteString(smallest + "domains:\n")
+	for i := range 60 {
+		fmt.Fprintf(&text, "- name: d%d\n", i)
+	}
+	c, problems := loadText(t, text.String())
+	if problems != nil || len(c.Warnings()) != 51 || c.Warnings()[50] != "and 10 warnings more" {
+		t.Errorf("got %d warnings, problems %q", len(c.Warnings()), problems)
+	}
+}
+
+func TestInactive_NamesWhatThisBuildDoesNotDo(t *testing.T) {
+	reference, err := loadReference(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet, problems := loadText(t, smallest+"includes: [x.yaml]\n", "x.yaml", "overwatch: {dnssec: {enabled: false, security_acknowledgment: yes it is}}")
+	if problems != nil || len(quiet.Inactive()) != 0 {
+		t.Errorf("got %q, %q", quiet.Inactive(), problems)
+	}
+	want := []string{
+		"overwatch.dnssec: answers are not signed by this build",
+		"overwatch.dnssec.key_sync: this build exchanges no keys",
+		"overwatch.geolocation: this build does not place clients",
+	}
+	if got := reference.Inactive(); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
