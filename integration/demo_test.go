@@ -5,14 +5,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
 )
@@ -113,6 +118,8 @@ func (d *demoRun) ends(t *testing.T, bound time.Duration, code int) {
 
 func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 	d := runDemo(t, func(*exec.Cmd) {})
+	d.shows(t, demoBound, "asking both nodes")
+	tryHints(t, d.out.String())
 	d.ends(t, demoBound, exitOK)
 	for _, text := range []string{
 		"dig @127.0.0.1 -p ", "curl http://127.0.0.1:", "gslbctl --api http://127.0.0.1:",
@@ -124,6 +131,42 @@ func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 		}
 	}
 	t.Logf("the transcript:\n%s", d.out)
+}
+
+// The lines that the demo offers to paste, as it prints them.
+var (
+	digHint     = regexp.MustCompile(`try: dig @(\S+) -p (\d+) (?:\+tcp )?(\S+)`)
+	curlHint    = regexp.MustCompile(`try: curl (http://\S+)`)
+	controlHint = regexp.MustCompile(`try: (\S*gslbctl .*)`)
+)
+
+// tryHints does what the lines say.
+func tryHints(t *testing.T, transcript string) {
+	t.Helper()
+	digs, curls, controls := digHint.FindAllStringSubmatch(transcript, -1), curlHint.FindAllStringSubmatch(transcript, -1), controlHint.FindAllStringSubmatch(transcript, -1)
+	if len(digs) < 2 || len(curls) < 1 || len(controls) < 2 {
+		t.Errorf("the demo offers %d dig lines, %d curl lines and %d gslbctl lines", len(digs), len(curls), len(controls))
+	}
+	for _, m := range digs {
+		r, err := dns.ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
+		if err != nil || len(r.Answer) != 1 {
+			t.Errorf("%s: %v, %v", m[0], err, r)
+		}
+	}
+	for _, m := range curls {
+		resp, err := http.Get(m[1])
+		if err != nil {
+			t.Errorf("%s: %v", m[0], err)
+			continue
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s", m[0], resp.Status)
+		}
+	}
+	for _, m := range controls {
+		command(t, strings.Fields(m[1])...).want(t, exitOK, "eu")
+	}
 }
 
 // Ctrl-C ends everything, whenever it comes, also twice.
