@@ -109,13 +109,13 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	}
 	returned := w.stale(a, now)
 	w.heard(a, now)
-	if returned {
-		w.refreshClaims(a, now)
-	}
 	w.round++
 	a.refused = nil
 	if !w.take(a, from, said, now) {
 		w.withdrawNamed(a, said, now)
+	}
+	if returned {
+		w.refreshClaims(a, now)
 	}
 	a.noteTransition(said, now)
 	w.logRefusals(a, now)

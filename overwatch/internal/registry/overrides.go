@@ -86,15 +86,17 @@ func (o *Override) about(other *Override) bool {
 }
 
 // orderFor returns the order in force on a backend, nil for none: one for its port before one for all ports.
-func (w *writer) orderFor(id ID) *order {
+func (w *writer) orderFor(id ID, now time.Time) *order {
 	var found *order
 	for _, o := range w.overrides[id.Service] {
-		if o.means(id) && (found == nil || o.Port != 0) {
+		if o.means(id) && !o.expired(now) && (found == nil || o.Port != 0) {
 			found = o
 		}
 	}
 	return found
 }
+
+func (o *order) expired(now time.Time) bool { return !o.until.IsZero() && !now.Before(o.until) }
 
 // meant returns the records that an override is about.
 func (w *writer) meant(o Override) []*record {

@@ -34,7 +34,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 // inputs gathers what the effective status of r depends on.
 func (w *writer) inputs(r *record, now time.Time) Inputs {
 	in := Inputs{Remembered: r.remembered}
-	if o := w.orderFor(r.id); o != nil {
+	if o := w.orderFor(r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
 	if w.validated(r, now) && !r.validation.SetAside {
@@ -89,7 +89,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 		b.UpdatedAt = r.pub.UpdatedAt
 	}
 	b.Weight, b.Region, b.Check = r.declaration()
-	if o := w.orderFor(r.id); o != nil {
+	if o := w.orderFor(r.id, now); o != nil {
 		b.Override = &o.Override
 	}
 	if r.claim != nil {

@@ -1,0 +1,351 @@
+package registry
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// model is the registry without any cleverness: plain facts, and after every event and every second everything is derived
+// from all of them again. It knows whole seconds only.
+type model struct {
+	timing    Timing
+	now       time.Time
+	static    map[ID]Declaration
+	api       map[ID]Declaration
+	agents    map[string]*modelAgent
+	backends  map[ID]*modelBackend // what history left behind, for as long as the backend is known
+	overrides []Override
+	suspended bool
+	since     time.Time
+}
+
+type modelAgent struct {
+	region string
+	seen   time.Time
+	said   map[ID]string // claim word
+	drains map[ID]time.Time
+}
+
+type modelBackend struct {
+	verdict     Validation
+	remembered  check.State
+	lastHealthy time.Time
+	wasFit      bool
+	drainFrom   time.Time
+	drainOver   time.Duration
+}
+
+// seen is one backend as the property test compares it.
+type seen struct {
+	Status      api.EffectiveStatus
+	MayServe    bool
+	Reason      string
+	Source      api.Source
+	Weight      int
+	Region      string
+	AgentID     string
+	Claim       string
+	Share       float64
+	Draining    bool
+	State       check.State
+	Failures    int
+	Successes   int
+	SetAside    bool
+	LastHealthy time.Time
+	Override    string
+}
+
+func newModel(timing Timing, now time.Time) *model {
+	return &model{
+		timing: timing, now: now, static: map[ID]Declaration{}, api: map[ID]Declaration{},
+		agents: map[string]*modelAgent{}, backends: map[ID]*modelBackend{},
+	}
+}
+
+// advance lets seconds pass, one by one.
+func (m *model) advance(d time.Duration) {
+	for end := m.now.Add(d); m.now.Before(end); {
+		m.now = m.now.Add(time.Second)
+		m.settle()
+	}
+}
+
+// claimant returns the agent that claims a backend, "" for none.
+func (m *model) claimant(id ID) string {
+	for name, a := range m.agents {
+		if _, claims := a.said[id]; claims {
+			return name
+		}
+	}
+	return ""
+}
+
+func (m *model) silence(agent string) time.Duration { return m.now.Sub(m.agents[agent].seen) }
+
+func (m *model) ids() []ID {
+	all := map[ID]bool{}
+	for id := range m.static {
+		all[id] = true
+	}
+	for id := range m.api {
+		all[id] = true
+	}
+	for _, a := range m.agents {
+		for id := range a.said {
+			all[id] = true
+		}
+	}
+	var ids []ID
+	for id := range all {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, ID.Compare)
+	return ids
+}
+
+func (m *model) verdictCounts(b *modelBackend) bool {
+	return m.timing.ValidationEnabled && b.verdict.State != check.StateUnknown &&
+		m.now.Sub(b.verdict.At) < 3*m.timing.ValidationInterval
+}
+
+// settle removes what is abandoned, judges the suspension and brings what history leaves behind up to date.
+func (m *model) settle() {
+	m.sweep()
+	m.judge()
+	m.sweep()
+}
+
+func (m *model) sweep() {
+	for id, b := range m.backends {
+		agent := m.claimant(id)
+		_, static := m.static[id]
+		_, api := m.api[id]
+		if !static && !api && agent != "" && m.silence(agent) >= m.timing.RemoveAfter &&
+			!(m.verdictCounts(b) && !b.verdict.SetAside && b.verdict.State == check.StateHealthy) {
+			delete(m.agents[agent].said, id)
+			delete(m.agents[agent].drains, id)
+			agent = ""
+		}
+		if !static && !api && agent == "" {
+			delete(m.backends, id)
+		}
+	}
+	for _, id := range m.ids() {
+		b := m.backends[id]
+		if b == nil {
+			b = &modelBackend{}
+			m.backends[id] = b
+		}
+		in := m.inputs(id, b)
+		evidence := in
+		evidence.Override = check.StateUnknown
+		if in.Claim != check.StateUnknown || in.Stale || in.Validation != check.StateUnknown {
+			b.remembered = stateOf(Effective(evidence).MayServe)
+		}
+		fit := Effective(m.inputs(id, b)).MayServe
+		if fit != b.wasFit {
+			b.lastHealthy = m.now
+		}
+		b.wasFit = fit
+	}
+}
+
+func (m *model) inputs(id ID, b *modelBackend) Inputs {
+	in := Inputs{Remembered: b.remembered}
+	if o := m.override(id); o != nil {
+		in.Override = stateOf(o.Healthy)
+	}
+	if m.verdictCounts(b) && !b.verdict.SetAside {
+		in.Validation = b.verdict.State
+	}
+	agent := m.claimant(id)
+	if agent == "" {
+		in.Unwatched = !m.timing.ValidationEnabled
+		return in
+	}
+	in.Stale = m.silence(agent) >= m.timing.StaleThreshold
+	switch m.agents[agent].said[id] {
+	case "healthy", "draining":
+		in.Claim = check.StateHealthy
+	case "unhealthy":
+		in.Claim = check.StateUnhealthy
+	}
+	return in
+}
+
+func (m *model) override(id ID) *Override {
+	m.overrides = slices.DeleteFunc(m.overrides, func(o Override) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
+	for _, port := range []uint16{id.Port, 0} {
+		for i := range m.overrides {
+			if o := &m.overrides[i]; o.Service == id.Service && o.Address == id.Address && o.Port == port {
+				return o
+			}
+		}
+	}
+	return nil
+}
+
+// judge applies the suspension's table to all the evidence at once.
+func (m *model) judge() {
+	regions, services := map[string]*tally{}, map[string]*tally{}
+	agents := map[string]bool{}
+	for _, id := range m.ids() {
+		b := m.backends[id]
+		if b == nil || !m.verdictCounts(b) {
+			continue
+		}
+		agent := m.claimant(id)
+		contradicting := agent != "" && m.silence(agent) < m.timing.StaleThreshold &&
+			(m.agents[agent].said[id] == "healthy" || m.agents[agent].said[id] == "draining")
+		if b.verdict.Successes == 0 && !contradicting {
+			continue
+		}
+		_, region, _ := m.declared(id)
+		for key, sums := range map[string]map[string]*tally{region: regions, id.Service: services} {
+			if sums[key] == nil {
+				sums[key] = &tally{}
+			}
+			if b.verdict.Successes > 0 {
+				sums[key].succeeding++
+			} else {
+				sums[key].contradicting++
+			}
+		}
+		if b.verdict.Successes == 0 {
+			agents[agent] = true
+		}
+	}
+	dark, contradicted := 0, 0
+	for _, t := range regions {
+		if t.contradicting > t.succeeding {
+			dark++
+		}
+	}
+	for _, t := range services {
+		if t.contradicting > 0 {
+			contradicted++
+		}
+	}
+	cut := (dark >= 2 || dark == 1 && len(regions) == 1) && (contradicted >= 2 || contradicted == 1 && len(services) == 1) && len(agents) >= 2
+	switch {
+	case cut && !m.suspended:
+		m.suspended, m.since = true, m.now
+		for _, b := range m.backends {
+			b.verdict.SetAside = b.verdict.SetAside || b.verdict.State == check.StateUnhealthy
+		}
+	case !cut && m.suspended && m.now.Sub(m.since) >= m.timing.ValidationInterval:
+		m.suspended = false
+	}
+}
+
+// declared returns weight and region of the source that counts, and which that is.
+func (m *model) declared(id ID) (weight int, region string, source api.Source) {
+	if d, ok := m.static[id]; ok {
+		return d.Weight, d.Region, api.SourceStatic
+	}
+	if d, ok := m.api[id]; ok {
+		return d.Weight, d.Region, api.SourceAPI
+	}
+	return 100, m.agents[m.claimant(id)].region, api.SourceAgent
+}
+
+// look returns everything that readers should see.
+func (m *model) look() map[ID]seen {
+	all := map[ID]seen{}
+	for _, id := range m.ids() {
+		b := m.backends[id]
+		in := m.inputs(id, b)
+		c := Effective(in)
+		s := seen{
+			Status: c.Status, MayServe: c.MayServe, Reason: c.Reason, AgentID: m.claimant(id), Share: 1,
+			State: b.verdict.State, Failures: b.verdict.Failures, Successes: b.verdict.Successes, SetAside: b.verdict.SetAside,
+		}
+		s.Weight, s.Region, s.Source = m.declared(id)
+		if s.AgentID != "" {
+			s.Claim = strings.Replace(m.agents[s.AgentID].said[id], "draining", "healthy", 1)
+			if from, drains := m.agents[s.AgentID].drains[id]; drains {
+				s.drain(m.now.Sub(from), DefaultDrainTime)
+			}
+		}
+		if b.drainOver > 0 {
+			s.drain(m.now.Sub(b.drainFrom), b.drainOver)
+		}
+		if s.Share == 0 && s.MayServe {
+			s.MayServe, s.Reason = false, ReasonDrained
+		}
+		if o := m.override(id); o != nil {
+			s.Override = fmt.Sprint(o.Port, o.Healthy)
+		}
+		if !b.wasFit { // of one that is fit, any moment of its being so will do
+			s.LastHealthy = b.lastHealthy
+		}
+		all[id] = s
+	}
+	return all
+}
+
+func (s *seen) drain(elapsed, over time.Duration) {
+	s.Draining = true
+	left := drainSteps - int(elapsed*drainSteps/over)
+	s.Share = min(s.Share, max(1-float64(drainSteps-left)/drainSteps, 0))
+}
+
+// lookAt returns what readers do see.
+func lookAt(v *View) map[ID]seen {
+	all := map[ID]seen{}
+	for b := range v.Backends() {
+		s := seen{
+			Status: b.Status, MayServe: b.MayServe, Reason: b.Reason, Source: b.Source, Weight: b.Weight, Region: b.Region,
+			AgentID: b.AgentID, Share: b.Share, Draining: b.Draining, State: b.Validation.State,
+			Failures: b.Validation.Failures, Successes: b.Validation.Successes, SetAside: b.Validation.SetAside,
+		}
+		if b.AgentID != "" {
+			s.Claim = "none"
+			if b.Claim != nil {
+				s.Claim = stateOf(*b.Claim).String()
+			}
+		}
+		if b.Override != nil {
+			s.Override = fmt.Sprint(b.Override.Port, b.Override.Healthy)
+		}
+		if !b.fit() {
+			s.LastHealthy = b.LastHealthyAt
+		}
+		all[b.ID] = s
+	}
+	return all
+}
+
+// difference names the first backend on which the two do not agree, "" if they agree.
+func difference(got, want map[ID]seen) string {
+	var ids []ID
+	for id := range got {
+		ids = append(ids, id)
+	}
+	for id := range want {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, ID.Compare)
+	for _, id := range ids {
+		g, inGot := got[id]
+		w, inWant := want[id]
+		switch {
+		case !inGot:
+			return fmt.Sprintf("%s is missing, want %+v", id, w)
+		case !inWant:
+			return fmt.Sprintf("%s is there, and should not be: %+v", id, g)
+		case !g.LastHealthy.Equal(w.LastHealthy):
+			return fmt.Sprintf("%s was last healthy at %v, want %v", id, g.LastHealthy, w.LastHealthy)
+		}
+		g.LastHealthy = w.LastHealthy
+		if g != w {
+			return fmt.Sprintf("%s is\n%+v, want\n%+v", id, g, w)
+		}
+	}
+	return ""
+}
