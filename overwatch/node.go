@@ -82,6 +82,9 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 	n.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_overwatch_config_reloads_total", Help: "Reloads of the configuration by outcome.",
 	}, []string{"outcome"})
+	for _, outcome := range []string{reloadDone, reloadFailed} {
+		n.reloads.WithLabelValues(outcome)
+	}
 	return n, n.registerer.Register(n.reloads)
 }
 

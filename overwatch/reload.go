@@ -10,6 +10,12 @@ import (
 	"gslb.internal/overwatch/internal/publish"
 )
 
+// Outcomes of a reload, as the metric has them.
+const (
+	reloadDone   = "done"
+	reloadFailed = "failed"
+)
+
 // reloadOn reads the configuration again at each signal. It returns nil when ctx ends.
 func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 	for {
@@ -20,11 +26,11 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 		}
 		restart, err := n.reload(ctx)
 		if err != nil {
-			n.reloads.WithLabelValues("failed").Inc()
+			n.reloads.WithLabelValues(reloadFailed).Inc()
 			n.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
 			continue
 		}
-		n.reloads.WithLabelValues("done").Inc()
+		n.reloads.WithLabelValues(reloadDone).Inc()
 		event := n.log.Info()
 		if len(restart) > 0 {
 			event = event.Strs("restart_required", restart)
