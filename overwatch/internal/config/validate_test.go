@@ -176,8 +176,8 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
 			`dns.default_ttl: 86401 seconds: clients keep an address that long after it went down`,
 			`domains[0].ttl: 90000 seconds: clients keep an address that long after it went down`}},
-		{"own region", "overwatch: {identity: {region: uee}}\nregions: [{name: eu}]", []string{
-			`overwatch.identity.region: "uee" is none of the regions here: did you mean eu?`}},
+		{"own region", "overwatch: {identity: {region: eus}}\nregions: [{name: eu}]", []string{
+			`overwatch.identity.region: "eus" is none of the regions here: did you mean eu?`}},
 		{"server of no domain, of another region", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1, service: x}, {address: 192.0.2.1, port: 1, service: y}]}, {name: b}]\ndomains: [{name: y, regions: [b]}]", []string{
 			`regions[0].servers[0].service: no domain is called "x": the server is not served until one is`,
 			`regions[0].servers[1].service: the regions of domain "y" are b; "a" is not among them`}},
