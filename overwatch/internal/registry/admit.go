@@ -44,7 +44,10 @@ func idOf(said *wire.Backend) ID {
 
 // statementOf keeps of a wire.Backend what decisions depend on.
 func statementOf(said *wire.Backend, region string) statement {
-	return statement{claim: said.Claim, weight: said.Weight, draining: said.Draining, check: said.Check, region: region}
+	return statement{
+		claim: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,
+		warnings: said.Warnings, check: said.Check, region: region,
+	}
 }
 
 // say makes words the newest of the claim.

@@ -146,6 +146,13 @@ func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
 	a.report.Store(&next)
 }
 
+// noteSeen publishes that the agent was heard. It must have been before.
+func (a *agent) noteSeen(now time.Time) {
+	next := *a.report.Load()
+	next.state.LastSeen, next.state.Left = now, false
+	a.report.Store(&next)
+}
+
 // farewell publishes that the agent said goodbye.
 func (a *agent) farewell() {
 	last := a.report.Load()

@@ -23,7 +23,7 @@ type Backend struct {
 	Status   api.EffectiveStatus
 	MayServe bool
 	Reason   string
-	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains.
+	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains or its agent warns.
 	Share float64
 
 	// AgentID is the agent that claims this backend, "" for none.

@@ -130,13 +130,13 @@ func (w *writer) newDrain(service string, over time.Duration, now time.Time) *dr
 	return &drain{since: now, over: min(max(over, 0), MaxDrainTime)}
 }
 
-// followAgentDrain begins or ends the drain that the agent of rec asks for. An agent does not say how long: its service does.
+// followAgentDrain begins or ends the drain that the agent of rec asks for. A drain that has begun keeps its time.
 func (w *writer) followAgentDrain(rec *record, now time.Time) {
 	c := rec.claim
 	switch {
 	case !c.said.draining:
 		c.drain = nil
 	case c.drain == nil:
-		c.drain = w.newDrain(rec.id.Service, 0, now)
+		c.drain = w.newDrain(rec.id.Service, time.Duration(c.said.drainMillis)*time.Millisecond, now)
 	}
 }

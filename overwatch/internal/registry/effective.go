@@ -45,6 +45,11 @@ const (
 	ReasonRememberedUnhealthy = "no verdict at present: unhealthy as last known"
 	ReasonUnknown             = "no verdict yet"
 	ReasonUnwatched           = "nothing watches it"
+	// The early warnings of its agent replace the reason of one that may serve, with a smaller share.
+	ReasonWarnsOfCPU    = "serves less: its agent warns of the processor's load"
+	ReasonWarnsOfMemory = "serves less: its agent warns of memory running out"
+	ReasonWarnsOfErrors = "serves less: its agent warns of failing checks"
+	ReasonWarningEnded  = "serves less: its agent's warning has ended, its share comes back"
 	// ReasonDrained replaces the reason of one that may serve but for its drain.
 	ReasonDrained = "drained"
 )

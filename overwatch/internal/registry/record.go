@@ -70,6 +70,7 @@ type claim struct {
 	region string
 	check  check.Spec
 	drain  *drain
+	bleeds *bleeds // nil while no early warning has an effect
 	// round tells a claim of the newest heartbeat from one that is no longer made.
 	round uint64
 }
@@ -79,8 +80,11 @@ type statement struct {
 	claim    wire.Claim
 	weight   uint16
 	draining bool
-	check    wire.Check
-	region   string
+	// drainMillis is over which time, zero for the service's own.
+	drainMillis uint32
+	warnings    wire.Warnings
+	check       wire.Check
+	region      string
 }
 
 // source returns who declares the backend: static, else api, else agent.

@@ -18,6 +18,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 		w.remove(r)
 		return
 	}
+	w.followWarnings(r, now)
 	in := w.inputs(r, now)
 	evidence := in
 	evidence.Override = check.StateUnknown
@@ -103,6 +104,7 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	}
 	c := Effective(in)
 	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
+	b.applyBleeds(r, now)
 	b.applyDrains(r, now)
 	return b
 }
@@ -151,6 +153,9 @@ func (w *writer) watch(r *record, now time.Time) {
 		w.wake(r, &r.timer, w.verdictEnds(r))
 	}
 	if next, moving := r.nextDrainStep(now); moving {
+		w.wake(r, &r.timer, next)
+	}
+	if next, moving := r.nextBleedStep(now); moving {
 		w.wake(r, &r.timer, next)
 	}
 }
