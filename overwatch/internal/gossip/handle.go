@@ -56,6 +56,18 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 			return registry.Outcome{}, err
 		}
 		return n.options.Registry.Transition(ctx, msg.Agent, &m)
+	case wire.TypeSignal:
+		var m wire.Signal
+		if err := m.UnmarshalBinary(msg.Payload); err != nil {
+			return registry.Outcome{}, err
+		}
+		return n.options.Registry.Signal(ctx, msg.Agent, &m)
+	case wire.TypeDrain:
+		var m wire.Drain
+		if err := m.UnmarshalBinary(msg.Payload); err != nil {
+			return registry.Outcome{}, err
+		}
+		return n.options.Registry.Drain(ctx, msg.Agent, &m)
 	case wire.TypeDeregister:
 		return registry.Outcome{}, n.options.Registry.Deregister(ctx, msg.Agent)
 	}

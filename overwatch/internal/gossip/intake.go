@@ -48,7 +48,7 @@ func (in *intake) deliver(message []byte, from origin) {
 	a.head.Payload = nil
 	q, urgent := in.shards[int(a.head.KeyID[0])%len(in.shards)], true
 	switch wire.Type(a.head.Type) {
-	case wire.TypeTransition, wire.TypeDeregister:
+	case wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain:
 	case wire.TypeEnrol:
 		q = in.enrol
 	default:

@@ -38,7 +38,7 @@ func newMetrics() *metrics {
 // register makes all metrics of the package known. Label values that can occur exist from the start, so that a rate can be
 // computed from the first event on.
 func (n *Node) register(dropped *prometheus.CounterVec) error {
-	for _, t := range []wire.Type{wire.TypeEnrol, wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister} {
+	for _, t := range []wire.Type{wire.TypeEnrol, wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain} {
 		n.metrics.messages.WithLabelValues(t.String())
 	}
 	for _, r := range []trust.Reason{trust.ReasonMalformed, trust.ReasonUnknownKey, trust.ReasonUnknownType, trust.ReasonReplay, trust.ReasonSignature} {

@@ -54,6 +54,8 @@ type call struct {
 	agent     string
 	heartbeat *wire.Heartbeat
 	backend   *wire.Backend // of a transition
+	signal    *wire.Signal
+	drain     *wire.Drain
 	at        time.Time
 }
 
@@ -72,6 +74,16 @@ func (r *testRegistry) Heartbeat(_ context.Context, a trust.Agent, m *wire.Heart
 
 func (r *testRegistry) Transition(_ context.Context, a trust.Agent, m *wire.Transition) (registry.Outcome, error) {
 	r.calls <- call{agent: a.ID(), backend: &m.Backend, at: time.Now()}
+	return r.outcome, nil
+}
+
+func (r *testRegistry) Signal(_ context.Context, a trust.Agent, m *wire.Signal) (registry.Outcome, error) {
+	r.calls <- call{agent: a.ID(), signal: m, at: time.Now()}
+	return r.outcome, nil
+}
+
+func (r *testRegistry) Drain(_ context.Context, a trust.Agent, m *wire.Drain) (registry.Outcome, error) {
+	r.calls <- call{agent: a.ID(), drain: m, at: time.Now()}
 	return r.outcome, nil
 }
 

@@ -36,6 +36,24 @@ func TestNode_EnrolledAgentIsHeardAndAcknowledged(t *testing.T) {
 		t.Errorf("ack %+v", ack)
 	}
 
+	a.datagram(a.seal(wire.TypeSignal, &wire.Signal{Backends: []wire.Warned{{
+		Service: testService, Address: testBackend().Address, Port: 8080, Warnings: wire.Warnings{CPUMillis: 30_000},
+	}}}))
+	if c := n.registry.next(t); c.signal == nil || c.signal.Backends[0].Warnings.CPUMillis != 30_000 {
+		t.Errorf("registry was told %+v", c)
+	}
+	if ack := a.ack(); ack.AckedType != wire.TypeSignal || ack.AckedSeq != a.seq {
+		t.Errorf("ack %+v", ack)
+	}
+
+	a.datagram(a.seal(wire.TypeDrain, &wire.Drain{OverMillis: 5000}))
+	if c := n.registry.next(t); c.drain == nil || c.drain.OverMillis != 5000 {
+		t.Errorf("registry was told %+v", c)
+	}
+	if ack := a.ack(); ack.AckedType != wire.TypeDrain || ack.AckedSeq != a.seq {
+		t.Errorf("ack %+v", ack)
+	}
+
 	a.datagram(a.seal(wire.TypeDeregister, &wire.Deregister{Reason: "stopped"}))
 	if c := n.registry.next(t); c.agent != "a1" || c.heartbeat != nil || c.backend != nil {
 		t.Errorf("registry was told %+v", c)

@@ -33,6 +33,8 @@ type Truster interface {
 type Registry interface {
 	Heartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (registry.Outcome, error)
 	Transition(ctx context.Context, from trust.Agent, m *wire.Transition) (registry.Outcome, error)
+	Signal(ctx context.Context, from trust.Agent, m *wire.Signal) (registry.Outcome, error)
+	Drain(ctx context.Context, from trust.Agent, m *wire.Drain) (registry.Outcome, error)
 	Deregister(ctx context.Context, from trust.Agent) error
 }
 

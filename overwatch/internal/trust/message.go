@@ -10,7 +10,7 @@ import (
 // Message is an agent's message that has been believed.
 type Message struct {
 	Agent        Agent
-	Type         wire.Type // TypeEnrol, TypeHeartbeat, TypeTransition or TypeDeregister
+	Type         wire.Type // that of an agent's message: TypeEnrol, TypeHeartbeat and so on
 	Epoch, Seq   uint64
 	SentAtMillis int64  // by the agent's clock; for diagnosis only
 	Payload      []byte // part of what was passed to Open; of an Enrol, which has been dealt with, too

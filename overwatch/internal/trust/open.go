@@ -40,7 +40,7 @@ func (t *Trust) Open(raw []byte) (Message, *Refusal) {
 	switch wire.Type(sealed.Type) {
 	case wire.TypeEnrol:
 		return a.enrol()
-	case wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister:
+	case wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain:
 		return a.report()
 	}
 	return Message{}, a.drop(ReasonUnknownType, "")

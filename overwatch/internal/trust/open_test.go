@@ -14,7 +14,7 @@ func TestOpen_BelievesAPinnedAgent(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister} {
+	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain} {
 		m := r.taken(a.seal(kind, []byte("contents")))
 		if m.Type != kind || m.Epoch != a.epoch || m.Seq != a.seq || string(m.Payload) != "contents" || m.SentAtMillis != r.now().UnixMilli() || m.NewlyPinned {
 			t.Errorf("message is %+v", m)
