@@ -2,6 +2,7 @@ package trust
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -148,7 +149,7 @@ func TestOpen_RefusesAnotherMajorVersionWithAReasonAndTakesAnotherMinor(t *testi
 	r.taken(a.id.Seal(identity.AgentToNode, envelope))
 	envelope.Major = wire.Major + 1
 	refusal := r.told(a.id.Seal(identity.AgentToNode, envelope), wire.CodeVersion)
-	if !strings.Contains(refusal.Detail, "2.200") || !strings.Contains(refusal.Detail, "speaks 1.0") {
+	if !strings.Contains(refusal.Detail, "2.200") || !strings.Contains(refusal.Detail, fmt.Sprintf("speaks %d.%d", wire.Major, wire.Minor)) {
 		t.Errorf("detail: %q", refusal.Detail)
 	}
 }
