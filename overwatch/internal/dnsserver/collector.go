@@ -48,7 +48,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(c.queries, n, statusNames[s])
 	}
 	for _, socket := range c.server.sockets {
-		lost += overflow(socket.raw)
+		lost += socket.overflow()
 	}
 	counter(c.truncated, truncated)
 	counter(c.unsent, unsent)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"runtime"
 	"syscall"
 	"time"
 
@@ -77,7 +76,7 @@ func (s *Server) open(listen []string, b behaviour) error {
 		return err
 	}
 	for _, at := range addresses {
-		tcp, udp, err := bind(at.AddrPort, runtime.GOMAXPROCS(0))
+		tcp, udp, err := bind(at.AddrPort, socketsPerAddress())
 		if at.optional && (errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)) {
 			s.log.Info().Msg("this machine has no IPv6: serving DNS over IPv4 only")
 			continue

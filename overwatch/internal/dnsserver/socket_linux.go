@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"net/netip"
+	"runtime"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -10,6 +11,9 @@ import (
 // socketBuffer is the room for queries and responses in the kernel, in octets: some 5 000 small messages, or 30 ms at the
 // speed of one core. More would only let answers grow old.
 const socketBuffer = 4 << 20
+
+// socketsPerAddress is one per core that may be used.
+func socketsPerAddress() int { return runtime.GOMAXPROCS(0) }
 
 // socketOptions prepares a UDP socket: shared with the server's other sockets of the address, with large buffers, and, on an
 // unspecified address, telling to which address a query was sent so that the answer comes from there.
@@ -38,12 +42,6 @@ func socketOptions(at netip.AddrPort) func(network, address string, c syscall.Ra
 		}
 		return failed
 	}
-}
-
-// overflow is how many queries the kernel has dropped because the socket's buffer was full.
-func overflow(raw syscall.RawConn) (dropped uint64) {
-	_ = raw.Control(func(fd uintptr) { dropped = socketDrops(fd) })
-	return dropped
 }
 
 // descriptors is how many file descriptors the process may have open.

@@ -159,6 +159,12 @@ func (s *udpSocket) send(fd uintptr, replies []unix.Mmsghdr) {
 	}
 }
 
+// overflow is how many queries the kernel has dropped because the socket's buffer was full.
+func (s *udpSocket) overflow() (dropped uint64) {
+	_ = s.raw.Control(func(fd uintptr) { dropped = socketDrops(fd) })
+	return dropped
+}
+
 // sender is the address in a socket address of either family.
 func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 	if binary.NativeEndian.Uint16(from[:]) == unix.AF_INET {

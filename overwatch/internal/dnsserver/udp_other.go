@@ -1,0 +1,59 @@
+//go:build !linux
+
+package dnsserver
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+)
+
+// Other systems than Linux are for development: one socket per address, one message per call, and on an unspecified
+// address the system chooses where answers come from.
+
+func socketsPerAddress() int { return 1 }
+
+func socketOptions(netip.AddrPort) func(network, address string, c syscall.RawConn) error { return nil }
+
+func descriptors() int { return 1024 }
+
+// udpSocket answers what arrives on one socket.
+type udpSocket struct {
+	conn      *net.UDPConn
+	responder *responder
+}
+
+func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
+	return &udpSocket{conn, r}, nil
+}
+
+// serve answers until stop is called and closes the socket.
+func (s *udpSocket) serve() error {
+	defer s.conn.Close()
+	query, reply := make([]byte, maxMessage), make([]byte, 0, udpSize)
+	for {
+		n, from, err := s.conn.ReadFromUDPAddrPort(query)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("receiving DNS queries on %s: %w", s.conn.LocalAddr(), err)
+		}
+		if msg := s.responder.respond(query[:n], from.Addr().Unmap(), false, reply); msg != nil {
+			if _, err := s.conn.WriteToUDPAddrPort(msg, from); err != nil {
+				s.responder.counts.unsent.Add(1)
+			}
+		}
+	}
+}
+
+// stop makes serve return. It does not wait.
+func (s *udpSocket) stop() {
+	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
+}
+
+// overflow is not known.
+func (s *udpSocket) overflow() uint64 { return 0 }
