@@ -2,6 +2,7 @@ package registry
 
 import (
 	"time"
+	"unique"
 
 	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/api"
@@ -52,11 +53,10 @@ func statementOf(said *wire.Backend, region string) statement {
 
 // say makes words the newest of the claim.
 func (c *claim) say(words statement) {
-	if c.said == words && c.check.Type != "" {
-		return
+	if c.check == (unique.Handle[check.Spec]{}) || c.said.check != words.check {
+		c.check = unique.Make(specOf(words.check))
 	}
-	c.said = words
-	c.weight, c.region, c.check = int(words.weight), words.region, specOf(words.check)
+	c.said, c.weight, c.region = words, int(words.weight), words.region
 }
 
 // specOf turns an agent's check into one that this node can make. A check that it does not know, or that is beyond the

@@ -3,6 +3,7 @@ package registry
 import (
 	"net/netip"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -16,8 +17,6 @@ type Backend struct {
 	Region string
 	// Source is who declared Weight, Region and Check: static, else api, else agent.
 	Source api.Source
-	// Check is how this node validates the backend.
-	Check check.Spec
 
 	// Status, MayServe and Reason are the conclusion; Reason is one of a closed set of sentences.
 	Status   api.EffectiveStatus
@@ -47,7 +46,12 @@ type Backend struct {
 	UpdatedAt time.Time
 
 	agent *agent
+	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
+	check unique.Handle[check.Spec]
 }
+
+// Check returns how this node checks the backend itself. It may be called on what a View returned only.
+func (b *Backend) Check() check.Spec { return b.check.Value() }
 
 // Validation is the state of this node's own checks of one backend.
 type Validation struct {

@@ -253,6 +253,27 @@ func TestSetStatic_ErrorLeavesEverythingAsItWas(t *testing.T) {
 	})
 }
 
+func TestSetStatic_LargeOneIsAppliedServiceByService(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		list := []Declaration{static("big:10.9.9.9:80")}
+		for i := range 3 * staticAtOnce {
+			list = append(list, static(fmt.Sprintf("s%d:10.0.0.%d:80", i/3, i%3+1)), static(fmt.Sprintf("big:10.1.%d.%d:80", i/250, i%250+1)))
+		}
+		w.must(w.SetStatic(w.ctx(), list))
+		slices.Sort(w.changed)
+		if distinct := len(slices.Compact(slices.Clone(w.changed))); distinct != staticAtOnce+1 || distinct != len(w.changed) {
+			t.Errorf("told %d times of %d services", len(w.changed), distinct)
+		}
+		if n := len(slices.Collect(w.View().Backends())); n != len(list) {
+			t.Errorf("%d backends, want %d", n, len(list))
+		}
+		w.must(w.SetStatic(w.ctx(), list[:1]))
+		if got := slices.Collect(w.View().Backends()); len(got) != 1 || got[0].ID != id("big:10.9.9.9:80") {
+			t.Errorf("left are %d", len(got))
+		}
+	})
+}
+
 func TestStatic_UnwatchedIsHealthyOnlyWhileNoAgentWatches(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
@@ -296,11 +317,11 @@ func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 		said[1].Check = wire.Check{Type: "http", Path: "/up", Host: "h", TimeoutMillis: 1500, IntervalMillis: 4000, FailureThreshold: 4, SuccessThreshold: 5}
 		_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
-		if got := w.View().Get(id(a1)).Check; got != tcp {
+		if got := w.View().Get(id(a1)).Check(); got != tcp {
 			t.Errorf("grpc became %+v", got)
 		}
 		want := check.Spec{Type: check.HTTP, Path: "/up", Host: "h", Timeout: 1500 * time.Millisecond, Interval: 4 * time.Second, FailureThreshold: 4, SuccessThreshold: 5}
-		if got := w.View().Get(id(a2)).Check; got != want {
+		if got := w.View().Get(id(a2)).Check(); got != want {
 			t.Errorf("the check is %+v, want %+v", got, want)
 		}
 		if targets := w.View().Targets(); len(targets) != 2 || targets[1].Spec != want {

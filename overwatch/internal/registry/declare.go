@@ -3,30 +3,73 @@ package registry
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
+// staticAtOnce is about how many declarations one command applies: few enough that a change of health does not wait behind a
+// large configuration. The declarations of one service are never divided.
+const staticAtOnce = 2048
+
 // SetStatic makes the given declarations, which must each name another backend, all that configuration declares: backends
-// that only configuration declared before are removed. On error nothing has changed.
+// that only configuration declared before are removed. Readers see the change service by service. A declaration that cannot
+// be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was.
 func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) error {
-	checked := make([]Declaration, len(declarations))
-	seen := make(map[ID]struct{}, len(declarations))
-	for i, d := range declarations {
-		if err := d.normalise(); err != nil {
+	ordered := slices.Clone(declarations)
+	for i := range ordered {
+		if err := ordered[i].normalise(); err != nil {
 			return err
 		}
-		if _, twice := seen[d.ID]; twice {
-			return fmt.Errorf("backend %s is declared twice", d.ID)
-		}
-		seen[d.ID] = struct{}{}
-		checked[i] = d
 	}
-	return tell(ctx, r, func(w *writer, now time.Time) error {
-		w.setStatic(checked, now)
-		return nil
+	slices.SortFunc(ordered, func(a, b Declaration) int { return a.ID.Compare(b.ID) })
+	for i := 1; i < len(ordered); i++ {
+		if ordered[i].ID == ordered[i-1].ID {
+			return fmt.Errorf("backend %s is declared twice", ordered[i].ID)
+		}
+	}
+	r.bulk.Lock()
+	defer r.bulk.Unlock()
+	r.round++
+	round := r.round
+	for len(ordered) > 0 {
+		n := staticPart(ordered)
+		part := ordered[:n]
+		if err := tell(ctx, r, func(w *writer, now time.Time) error { return w.declareStatic(part, round, now) }); err != nil {
+			return err
+		}
+		ordered = ordered[n:]
+	}
+	return r.dropUndeclared(ctx, round)
+}
+
+// staticPart returns how many of the declarations, which are in order, the next command takes.
+func staticPart(ordered []Declaration) int {
+	n := min(staticAtOnce, len(ordered))
+	for n < len(ordered) && ordered[n].ID.Service == ordered[n-1].ID.Service {
+		n++
+	}
+	return n
+}
+
+// dropUndeclared ends the static declarations that the given round did not repeat.
+func (r *Registry) dropUndeclared(ctx context.Context, round uint64) error {
+	names, err := ask(ctx, r, func(w *writer, _ time.Time) ([]string, error) {
+		return slices.Collect(maps.Keys(w.services)), nil
 	})
+	if err != nil {
+		return err
+	}
+	for part := range slices.Chunk(names, staticAtOnce) {
+		if err := tell(ctx, r, func(w *writer, now time.Time) error { return w.dropStatic(part, round, now) }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // normalise brings the id into its one form and checks d.
@@ -42,30 +85,41 @@ func (d *Declaration) normalise() error {
 	return nil
 }
 
-func (w *writer) setStatic(declarations []Declaration, now time.Time) {
-	w.round++
-	for i := range declarations {
-		d := &declarations[i]
-		rec := w.obtain(d.ID, now)
-		next := declared{weight: d.Weight, region: d.Region, check: d.Check, round: w.round}
-		if rec.static != nil {
-			*rec.static = next
-		} else {
-			rec.static = &next
+// declareStatic takes declarations that SetStatic has checked.
+func (w *writer) declareStatic(part []Declaration, round uint64, now time.Time) error {
+	var spec check.Spec
+	var shared unique.Handle[check.Spec] // of spec: neighbours are often checked alike
+	for i := range part {
+		d := &part[i]
+		if shared == (unique.Handle[check.Spec]{}) || d.Check != spec {
+			spec, shared = d.Check, unique.Make(d.Check)
 		}
+		rec := w.obtain(d.ID, now)
+		next := declared{weight: d.Weight, region: d.Region, check: shared, round: round}
+		if rec.static == nil {
+			rec.static = new(declared)
+		}
+		*rec.static = next
 		w.refresh(rec, now)
 	}
-	w.dropUndeclared(now)
+	return nil
 }
 
-// dropUndeclared ends the static declarations that the newest SetStatic did not repeat.
-func (w *writer) dropUndeclared(now time.Time) {
-	for rec := range w.records() {
-		if rec.static != nil && rec.static.round != w.round {
-			rec.static = nil
-			w.release(rec, now)
+// dropStatic ends what configuration declared of these services before the given round.
+func (w *writer) dropStatic(services []string, round uint64, now time.Time) error {
+	for _, name := range services {
+		s := w.services[name]
+		if s == nil {
+			continue
+		}
+		for i := len(s.records) - 1; i >= 0; i-- { // backwards: release may remove the one at i
+			if rec := s.records[i]; rec.static != nil && rec.static.round != round {
+				rec.static = nil
+				w.release(rec, now)
+			}
 		}
 	}
+	return nil
 }
 
 // Declare adds a backend that the API declares, or replaces what the API declared about it before.
@@ -75,7 +129,7 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) error {
 	}
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.obtain(d.ID, now)
-		rec.api = &declared{weight: d.Weight, region: d.Region, check: d.Check}
+		rec.api = &declared{weight: d.Weight, region: d.Region, check: unique.Make(d.Check)}
 		w.refresh(rec, now)
 		return nil
 	})

@@ -93,18 +93,18 @@ func (m *memory) due(_ *writer, at deadlineAt, _ time.Time) {
 
 // keepLatency saves a backend now and then although nothing but its latency changes.
 func (w *writer) keepLatency(r *record, now time.Time) {
-	if now.Sub(r.savedAt) >= latencyAge {
+	if r.savedAt == 0 || w.at(now)-r.savedAt >= deadlineAt(latencyAge) {
 		w.keep(r)
 	}
 }
 
-// worthKeeping reports whether what is saved of r changes from previous to next, beside what remember looks after.
-func (r *record) worthKeeping(previous, next *Backend) bool {
+// worthKeeping reports whether what is saved changes from previous to next, beside what remember looks after.
+func worthKeeping(previous, next *Backend) bool {
 	if previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit() {
 		return true
 	}
 	return next.Source == api.SourceAgent &&
-		(previous.Weight != next.Weight || previous.Region != next.Region || previous.Check != next.Check)
+		(previous.Weight != next.Weight || previous.Region != next.Region || previous.check != next.check)
 }
 
 // forgetStored notes that what is saved of r should be deleted.
@@ -124,14 +124,14 @@ func (w *writer) forgetID(id ID) {
 // snapshot returns what should be saved of r.
 func (r *record) snapshot(now time.Time) Remembered {
 	m := Remembered{
-		ID: r.id, Healthy: r.remembered == check.StateHealthy, Latency: r.validation.Latency, At: now.Round(0),
-		LastHealthyAt: r.lastHealthy.Round(0), AgentSourced: r.source() == api.SourceAgent,
+		ID: r.id, Healthy: r.remembered == check.StateHealthy, Latency: r.pub.Validation.Latency, At: now.Round(0),
+		LastHealthyAt: r.pub.LastHealthyAt.Round(0), AgentSourced: r.source() == api.SourceAgent,
 	}
 	if r.pub.fit() {
 		m.LastHealthyAt = m.At
 	}
 	if c := r.claim; c != nil {
-		m.AgentID, m.Weight, m.Region, m.Check = c.agent.id, c.weight, c.region, c.check
+		m.AgentID, m.Weight, m.Region, m.Check = c.agent.id, c.weight, c.region, c.check.Value()
 	}
 	if r.drain != nil {
 		m.DrainSince, m.DrainOver = r.drain.since.Round(0), r.drain.over
@@ -161,7 +161,7 @@ func (w *writer) batch(now time.Time) []Remembered {
 		if r.removed {
 			continue
 		}
-		r.stored, r.savedAt = true, now
+		r.stored, r.savedAt = true, w.at(now)
 		out = append(out, r.snapshot(now))
 	}
 	m.unsaved = m.unsaved[taken:]

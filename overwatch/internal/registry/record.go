@@ -2,7 +2,7 @@ package registry
 
 import (
 	"slices"
-	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -34,22 +34,19 @@ type record struct {
 	static, api *declared
 	claim       *claim
 
-	validation Validation
-	// remembered is what the evidence said when there last was any.
-	remembered check.State
 	// drain is the operator's; an agent's own is in its claim.
 	drain *drain
-
-	created time.Time
-	// lastHealthy is Backend.LastHealthyAt.
-	lastHealthy time.Time
-	pub         *Backend
-	side        side
-	// timer is the deadline that is in the writer's queue for this record, zero for none.
-	timer deadlineAt
+	// pub is never nil. A change makes a new one; before the first command ends, while draft is set, nobody else has it.
+	// What outlives changes (Validation, LastHealthyAt, the times) is kept nowhere else.
+	pub  *Backend
+	side side
+	// timer is the deadline that is in the writer's queue for this record, savedAt when it was last saved: zero for none.
+	timer, savedAt deadlineAt
+	// remembered is what the evidence said when there last was any.
+	remembered check.State
+	draft      bool
 	// stored tells that the store has a record of this backend, unsaved that it needs a new one.
 	stored, unsaved bool
-	savedAt         time.Time
 	removed         bool
 }
 
@@ -57,7 +54,7 @@ type record struct {
 type declared struct {
 	weight int
 	region string
-	check  check.Spec
+	check  unique.Handle[check.Spec]
 	// round tells a declaration of the newest SetStatic from one that is no longer made.
 	round uint64
 }
@@ -68,7 +65,7 @@ type claim struct {
 	said   statement
 	weight int
 	region string
-	check  check.Spec
+	check  unique.Handle[check.Spec]
 	drain  *drain
 	bleeds *bleeds // nil while no early warning has an effect
 	// round tells a claim of the newest heartbeat from one that is no longer made.
@@ -100,7 +97,7 @@ func (r *record) source() api.Source {
 }
 
 // declaration returns the declared fields of the source that counts.
-func (r *record) declaration() (weight int, region string, spec check.Spec) {
+func (r *record) declaration() (weight int, region string, spec unique.Handle[check.Spec]) {
 	d := r.static
 	if d == nil {
 		d = r.api

@@ -26,7 +26,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 	next := w.compose(r, in, now)
 	w.takeSide(r, w.sideOf(r, now))
 	w.watch(r, now)
-	if r.pub != nil && next == *r.pub {
+	if next == *r.pub && !r.draft {
 		return
 	}
 	w.replace(r, next, now)
@@ -38,8 +38,8 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 	if o := w.orderFor(r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
-	if w.validated(r, now) && !r.validation.SetAside {
-		in.Validation = r.validation.State
+	if w.validated(r, now) && !r.pub.Validation.SetAside {
+		in.Validation = r.pub.Validation.State
 	}
 	if r.claim == nil {
 		in.Unwatched = !w.timing.ValidationEnabled
@@ -57,12 +57,12 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 
 // validated reports whether this node has a verdict on r that is not too old to count.
 func (w *writer) validated(r *record, now time.Time) bool {
-	return w.timing.ValidationEnabled && r.validation.State != check.StateUnknown && now.Before(w.verdictEnds(r))
+	return w.timing.ValidationEnabled && r.pub.Validation.State != check.StateUnknown && now.Before(w.verdictEnds(r))
 }
 
 // verdictEnds returns when the verdict on r becomes too old to count.
 func (w *writer) verdictEnds(r *record) time.Time {
-	return r.validation.At.Add(3 * w.timing.ValidationInterval)
+	return r.pub.Validation.At.Add(3 * w.timing.ValidationInterval)
 }
 
 // remember keeps what the evidence says for a time without any.
@@ -79,17 +79,17 @@ func (w *writer) abandoned(r *record, now time.Time) bool {
 	if r.source() != api.SourceAgent || r.claim == nil || !w.gone(r.claim.agent, now) {
 		return false
 	}
-	return !w.validated(r, now) || r.validation.SetAside || r.validation.State != check.StateHealthy
+	return !w.validated(r, now) || r.pub.Validation.SetAside || r.pub.Validation.State != check.StateHealthy
 }
 
 // compose returns what readers should see of r. Of the times, it changes none.
 func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
-	b := Backend{ID: r.id, Source: r.source(), Share: 1, Validation: r.validation, CreatedAt: r.created}
-	b.LastHealthyAt = r.lastHealthy
-	if r.pub != nil {
-		b.UpdatedAt = r.pub.UpdatedAt
+	was := r.pub
+	b := Backend{
+		ID: r.id, Source: r.source(), Share: 1, Validation: was.Validation,
+		LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
-	b.Weight, b.Region, b.Check = r.declaration()
+	b.Weight, b.Region, b.check = r.declaration()
 	if o := w.orderFor(r.id, now); o != nil {
 		b.Override = &o.Override
 	}
@@ -115,22 +115,29 @@ func (b *Backend) fit() bool { return b.MayServe || b.Reason == ReasonDrained }
 // replace makes next the record that readers see.
 func (w *writer) replace(r *record, next Backend, now time.Time) {
 	previous := r.pub
-	if next.fit() || previous != nil && previous.fit() {
-		r.lastHealthy = now
+	if next.fit() || previous.fit() {
 		next.LastHealthyAt = now
 	}
-	if previous == nil || !sameButValidation(*previous, next) {
+	if r.draft || !sameButValidation(*previous, next) {
 		next.UpdatedAt = now
 	}
-	r.pub = &next
-	w.mark(r.service, previous == nil || answersDiffer(previous, &next))
-	if previous == nil || previous.Check != next.Check {
+	if r.draft {
+		*r.pub = next
+		r.draft = false
+		w.mark(r.service, true)
 		w.targetsChanged = true
+		if !r.stored {
+			w.keep(r)
+		}
+		return
 	}
-	if previous != nil && (previous.Status != next.Status || previous.MayServe != next.MayServe) {
+	r.pub = &next
+	w.mark(r.service, answersDiffer(previous, &next))
+	w.targetsChanged = w.targetsChanged || previous.check != next.check
+	if previous.Status != next.Status || previous.MayServe != next.MayServe {
 		w.logChange(r, now)
 	}
-	if previous == nil && !r.stored || previous != nil && r.worthKeeping(previous, &next) {
+	if worthKeeping(previous, &next) {
 		w.keep(r)
 	}
 }

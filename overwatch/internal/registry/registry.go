@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 )
 
@@ -16,6 +17,9 @@ type Registry struct {
 	commands chan command
 	stopped  chan struct{}
 	writer   *writer
+	// bulk lets one SetStatic run at a time: it takes many commands. round is the number of the newest.
+	bulk  sync.Mutex
+	round uint64
 }
 
 // command is one change, made by the writer's goroutine.

@@ -3,6 +3,7 @@ package registry
 import (
 	"fmt"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
 )
@@ -54,8 +55,8 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	delete(w.memory.waiting, r.id)
 	m := &w.memory.restored[at]
-	r.stored, r.savedAt = true, now
-	r.remembered, r.lastHealthy, r.validation.Latency = stateOf(m.Healthy), m.LastHealthyAt, m.Latency
+	r.stored, r.savedAt, r.remembered = true, w.at(now), stateOf(m.Healthy)
+	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
 	if m.DrainOver > 0 {
 		r.drain = &drain{since: now.Add(min(m.DrainSince.Sub(now), 0)), over: min(m.DrainOver, MaxDrainTime)}
 	}
@@ -67,10 +68,11 @@ func (w *writer) recall(r *record, now time.Time) {
 		a.seen = now
 		w.wake(a, &a.timer, now.Add(w.timing.StaleThreshold))
 	}
-	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: m.Check}
-	if len(m.Check.Validate()) > 0 {
-		r.claim.check = connection()
+	spec := m.Check
+	if len(spec.Validate()) > 0 {
+		spec = connection()
 	}
+	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: unique.Make(spec)}
 	a.claims = append(a.claims, r)
 }
 

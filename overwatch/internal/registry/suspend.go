@@ -61,7 +61,7 @@ func (w *writer) sideOf(r *record, now time.Time) side {
 		return side{}
 	}
 	_, region, _ := r.declaration()
-	if r.validation.Successes > 0 {
+	if r.pub.Validation.Successes > 0 {
 		return side{evidence: evidenceSucceeding, region: region}
 	}
 	if r.claim == nil || w.stale(r.claim.agent, now) || r.claim.said.claim != wire.ClaimHealthy {
@@ -170,8 +170,9 @@ func (u *suspension) due(_ *writer, at deadlineAt, _ time.Time) {
 // setAllAside sets every bad verdict aside that was made before the suspension was noticed.
 func (w *writer) setAllAside(now time.Time) {
 	for r := range w.records() {
-		if r.validation.State == check.StateUnhealthy && !r.validation.SetAside {
-			r.validation.SetAside = true
+		if v := r.pub.Validation; v.State == check.StateUnhealthy && !v.SetAside {
+			v.SetAside = true
+			w.judge(r, v, now)
 			w.refresh(r, now)
 		}
 	}

@@ -18,11 +18,22 @@ func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 		if v.At.IsZero() || v.At.After(now) {
 			v.At = now
 		}
-		rec.validation = w.judged(rec.validation, v)
+		w.judge(rec, w.judged(rec.pub.Validation, v), now)
 		w.refresh(rec, now)
 		w.keepLatency(rec, now)
 		return nil
 	})
+}
+
+// judge publishes what is known from this node's checks. What follows from it is for refresh.
+func (w *writer) judge(r *record, v Validation, now time.Time) {
+	next := *r.pub
+	next.Validation = v
+	if next.fit() {
+		next.LastHealthyAt = now
+	}
+	r.pub = &next
+	w.mark(r.service, false)
 }
 
 // judged returns what is known from this node's checks after v.

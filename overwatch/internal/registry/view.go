@@ -86,7 +86,7 @@ func (v *View) Overrides() []Override {
 func (v *View) Targets() []Target {
 	var targets []Target
 	for b := range v.Backends() {
-		targets = append(targets, Target{ID: b.ID, Spec: b.Check})
+		targets = append(targets, Target{ID: b.ID, Spec: b.Check()})
 	}
 	return targets
 }

@@ -19,7 +19,7 @@ type writer struct {
 	agents    map[string]*agent
 	overrides map[string][]*order // by service
 	deadlines deadlines
-	round     uint64 // of SetStatic and of claims
+	round     uint64 // of claims
 
 	// dirty is the services with something to publish; index and agentIndex are what the view must gain or, where nil,
 	// lose; targetsChanged tells that a Target has come, gone or changed.
@@ -74,7 +74,7 @@ func (w *writer) obtain(id ID, now time.Time) *record {
 		return s.records[at]
 	}
 	id.Service = s.name // one string for all of them
-	r := &record{id: id, service: s, created: now}
+	r := &record{id: id, service: s, draft: true, pub: &Backend{ID: id, CreatedAt: now}}
 	s.records = slices.Insert(s.records, at, r)
 	w.recall(r, now)
 	return r
