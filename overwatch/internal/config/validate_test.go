@@ -118,7 +118,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: regions[0].servers[0].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
 			`9: regions[0].servers[0].health_check.timeout: "6s": give a time from 10ms up to the interval (5s): checks of one backend do not overlap`,
 			`10: regions[0].servers[0].health_check.failure_threshold: "0": give a number from 1 to 1000`,
-			`13: regions[0].servers[1].health_check.path: "/x": a tcp check has no use for it: remove it, or change type`,
+			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change type`,
 			`16: regions[0].servers[2].health_check.type: "ping": use http, https or tcp`}},
 
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{

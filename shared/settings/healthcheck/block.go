@@ -67,6 +67,6 @@ func (b *Block) Validate(report *settings.Report, key string) {
 // refuseUnused adds a problem for a key that this type of check never looks at: who wrote it expects an effect.
 func (b *Block) refuseUnused(report *settings.Report, key, name, value string) {
 	if value != "" {
-		report.Addf(key+"."+name, value, "a %s check has no use for it: remove it, or change type", b.Type)
+		report.Addf(key+"."+name, value, "a check of type %s has no use for it: remove it, or change type", b.Type)
 	}
 }

@@ -1,0 +1,38 @@
+package buildinfo
+
+import (
+	"encoding/json"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"testing"
+)
+
+func TestGet_DescribesABinaryThatWasToldNothing(t *testing.T) {
+	got := Get()
+	if got.Version != Development || got.GoVersion != runtime.Version() || got.GitCommit == "" || got.BuildDate == "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// The names in -ldflags are a contract with the Makefile; a wrong one is silently ignored by the linker.
+func TestGet_SaysWhatTheLinkerWasTold(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "print")
+	const pkg = "gslb.internal/shared/buildinfo."
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary,
+		"-ldflags", "-X "+pkg+"version=1.2.3 -X "+pkg+"commit=abc -X "+pkg+"date=2026-01-02T03:04:05Z", "./testdata/print")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	out, err := exec.CommandContext(t.Context(), binary).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Info
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	if want := (Info{"1.2.3", runtime.Version(), "abc", "2026-01-02T03:04:05Z"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}

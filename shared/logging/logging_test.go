@@ -1,0 +1,61 @@
+package logging
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestNew_WritesOneObjectPerLineWithItsTime(t *testing.T) {
+	var out bytes.Buffer
+	logger, err := New(Config{Level: DefaultLevel, Format: DefaultFormat}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger.Debug().Msg("not at this level")
+	logger.Info().Str("key", "value").Msg("hello")
+	var line struct{ Level, Message, Key, Time string }
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatalf("%v in %q", err, out.String())
+	}
+	if _, err := time.Parse(time.RFC3339, line.Time); err != nil || line.Level != "info" || line.Message != "hello" || line.Key != "value" {
+		t.Errorf("got %+v, %v", line, err)
+	}
+}
+
+func TestNew_ConsoleIsTextWithoutColours(t *testing.T) {
+	var out bytes.Buffer
+	logger, err := New(Config{Level: "debug", Format: FormatConsole}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logger.Debug().Str("key", "value").Msg("hello")
+	if got := out.String(); !strings.Contains(got, "DBG hello key=value\n") || strings.Contains(got, "\x1b") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestNew_RefusesWhatItDoesNotKnow(t *testing.T) {
+	for _, tt := range []struct {
+		cfg  Config
+		want string
+	}{
+		{Config{"loud", FormatJSON}, `logging.level: "loud": use one of debug, info, warn, error`},
+		{Config{"", FormatJSON}, `logging.level: "": use one of debug, info, warn, error`},
+		{Config{"disabled", FormatJSON}, `logging.level: "disabled": use one of debug, info, warn, error`},
+		{Config{"info", "xml"}, `logging.format: "xml": use one of json, console`},
+	} {
+		if _, err := New(tt.cfg, &bytes.Buffer{}); err == nil || err.Error() != tt.want {
+			t.Errorf("%+v: %v, want %s", tt.cfg, err, tt.want)
+		}
+	}
+	for _, level := range Levels() {
+		for _, format := range Formats() {
+			if _, err := New(Config{level, format}, &bytes.Buffer{}); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}

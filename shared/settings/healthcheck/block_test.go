@@ -1,0 +1,71 @@
+package healthcheck
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
+)
+
+func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
+	var b Block
+	b.SetDefaults()
+	b.Type, b.Path, b.Host, b.ServerName, b.InsecureSkipVerify = "https", "/up", "h", "s", true
+	want := check.Spec{
+		Type: check.HTTPS, Path: "/up", Host: "h", ServerName: "s", InsecureSkipVerify: true,
+		Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+	}
+	if got := b.Spec(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// What package check refuses is told with the key in the file, and what a type has no use for is refused.
+func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
+	tests := []struct {
+		name, text string
+		want       []string
+	}{
+		{"good", "{type: tcp}", nil},
+		{"no type", "{}", []string{"check.type||is missing: use http, https or tcp"}},
+		{"no path", "{type: http}", []string{"check.path||is missing: an http check needs the path to ask for, for example /health"}},
+		{"unused by tcp", "{type: tcp, path: /, host: h, server_name: s}", []string{
+			"check.path|/|a check of type tcp has no use for it: remove it, or change type",
+			"check.host|h|a check of type tcp has no use for it: remove it, or change type",
+			"check.server_name|s|a check of type tcp has no use for it: remove it, or change type"}},
+		{"unused by http", "{type: http, path: /, server_name: s}", []string{
+			"check.server_name|s|a check of type http has no use for it: remove it, or change type"}},
+		{"times", "{type: tcp, interval: 1s, timeout: 2s}", []string{
+			"check.timeout|2s|give a time from 10ms up to the interval (1s): checks of one backend do not overlap"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "x.yaml")
+			if err := os.WriteFile(path, []byte("mode: x\ncheck: "+tt.text+"\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			var config struct {
+				Mode  string `key:"mode"`
+				Check Block  `key:"check"`
+			}
+			config.Check.SetDefaults()
+			err := settings.Load(path, &config, settings.Options{Mode: "x", Validate: func(r *settings.Report) { config.Check.Validate(r, "check") }})
+			problems, _ := errors.AsType[settings.Problems](err)
+			var got []string
+			for _, p := range problems {
+				got = append(got, p.Key+"|"+p.Value+"|"+p.Message)
+				if p.Line != 2 {
+					t.Errorf("%v is not in line 2", p)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
