@@ -17,6 +17,7 @@ type service struct {
 	records []*record
 	// dirty is set when the slot must be filled anew before the command ends, notify when Changed must be told then.
 	dirty, notify bool
+	timer         deadlineAt // for verdicts that only confirm
 	evidence      tally
 }
 

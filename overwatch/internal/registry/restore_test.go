@@ -146,8 +146,8 @@ func TestSaving_IsBatchedAndFollowsWhatIsGone(t *testing.T) {
 			w.beat(agent, a1+[]string{" healthy", " unhealthy"}[i%2])
 			w.pass(100 * time.Millisecond)
 		}
-		if w.disk.batches > 2 {
-			t.Errorf("%d batches in four seconds", w.disk.batches)
+		if w.disk.batchCount() > 2 {
+			t.Errorf("%d batches in four seconds", w.disk.batchCount())
 		}
 		w.beat(agent)
 		w.pass(saveEvery + tick)
@@ -168,20 +168,20 @@ func TestSaving_UnchangedStateCostsNothing(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
 		w.pass(10 * time.Second)
-		if w.disk.batches != 0 {
+		if w.disk.batchCount() != 0 {
 			t.Error("a backend that nothing is known about was saved")
 		}
 		w.verdict(a1, check.Success)
 		w.pass(10 * time.Second)
 		w.restart(Options{Timing: validating})
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
-		batches := w.disk.batches
+		batches := w.disk.batchCount()
 		for range 19 {
 			w.pass(30 * time.Second)
 			w.verdict(a1, check.Success)
 		}
-		if w.disk.batches != batches {
-			t.Errorf("%d batches for verdicts that confirm", w.disk.batches-batches)
+		if w.disk.batchCount() != batches {
+			t.Errorf("%d batches for verdicts that confirm", w.disk.batchCount()-batches)
 		}
 	})
 }
@@ -191,7 +191,7 @@ func TestSaving_AFullDiskTouchesNothingElseAndIsCaughtUpWith(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.pass(10 * time.Second)
-		w.disk.full = errors.New("no space left on device")
+		w.disk.fill(errors.New("no space left on device"))
 		w.beat(agent, a2+" healthy")
 		for range 12 {
 			w.pass(10 * time.Second)
@@ -201,7 +201,7 @@ func TestSaving_AFullDiskTouchesNothingElseAndIsCaughtUpWith(t *testing.T) {
 		if n := strings.Count(w.log.String(), "no space left"); n < 1 || n > 3 {
 			t.Errorf("said %d times in two minutes that the disk is full", n)
 		}
-		w.disk.full = nil
+		w.disk.fill(nil)
 		w.pass(3 * saveEvery)
 		if got := w.disk.all(); len(got) != 1 || got[0].ID != id(a2) {
 			t.Errorf("stored %v", got)
@@ -220,11 +220,11 @@ func TestSaving_ManyAreSavedInBoundedBatchesAndOnStop(t *testing.T) {
 			w.must(w.Validated(w.ctx(), Verdict{ID: d.ID, State: check.StateHealthy, Outcome: check.Success}))
 		}
 		w.pass(saveEvery + tick)
-		if n := len(w.disk.records); n != saveAtMost {
+		if n := len(w.disk.all()); n != saveAtMost {
 			t.Errorf("the first batch has %d", n)
 		}
 		w.stop()
-		if n := len(w.disk.records); n != len(all) {
+		if n := len(w.disk.all()); n != len(all) {
 			t.Errorf("%d are saved after the stop, want %d", n, len(all))
 		}
 	})

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -148,6 +149,29 @@ func TestVerdict_ThatConfirmsTellsNobody(t *testing.T) {
 		}
 		if b.Validation.Successes != 2 || !b.Validation.At.Equal(time.Now()) {
 			t.Errorf("validation is %+v", b.Validation)
+		}
+	})
+}
+
+func TestVerdict_ThatConfirmsInALargeServiceIsShownSoon(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		var list []Declaration
+		for i := range smallService + 1 {
+			list = append(list, static(fmt.Sprintf("a.example:10.0.%d.%d:80", i/200, i%200+1)))
+		}
+		w.must(w.SetStatic(w.ctx(), list))
+		one := list[0].ID.String()
+		w.verdict(one, check.Success)
+		w.see(one, validated) // a change is shown at once
+		w.verdict(one, check.Success)
+		before := w.View().Service("a.example")
+		w.verdict(one, check.Success)
+		if after := w.View().Service("a.example"); &after[0] != &before[0] {
+			t.Error("the list was published for a verdict that only confirms")
+		}
+		w.pass(confirmSoon + tick)
+		if n := w.View().Get(id(one)).Validation.Successes; n != 3 {
+			t.Errorf("%d successes are shown, want 3", n)
 		}
 	})
 }

@@ -7,8 +7,16 @@ import (
 	"gslb.internal/shared/check"
 )
 
+// A verdict that only confirms is shown by publishing the whole list of its service anew. In a service with more than
+// smallService backends that waits until confirmSoon has passed, so that its cost does not grow with the square of the size.
+const (
+	smallService = 256
+	confirmSoon  = 250 * time.Millisecond
+)
+
 // Validated takes the outcome of one of this node's own checks. A verdict on a backend that is no longer known, or while
-// validation is switched off, changes nothing.
+// validation is switched off, changes nothing. What a verdict changes is visible on return; of a large service, the time and
+// figures of one that changes nothing may be a little later.
 func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.lookup(v.ID)
@@ -33,7 +41,22 @@ func (w *writer) judge(r *record, v Validation, now time.Time) {
 		next.LastHealthyAt = now
 	}
 	r.pub = &next
-	w.mark(r.service, false)
+	if s := r.service; len(s.records) > smallService {
+		w.wake(s, &s.timer, now.Add(confirmSoon))
+	} else {
+		w.mark(s, false)
+	}
+}
+
+// due implements timed: verdicts that only confirmed have waited for long enough.
+func (s *service) due(w *writer, at deadlineAt, _ time.Time) {
+	if s.timer != at {
+		return
+	}
+	s.timer = 0
+	if w.services[s.name] == s {
+		w.mark(s, false)
+	}
 }
 
 // judged returns what is known from this node's checks after v.

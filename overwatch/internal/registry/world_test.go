@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,12 +31,15 @@ type world struct {
 
 // disk is a StatusStore that can be full.
 type disk struct {
+	mu      sync.Mutex
 	records map[ID]Remembered
 	full    error
 	batches int
 }
 
 func (d *disk) SaveStatuses(batch []Remembered) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if d.full != nil {
 		return d.full
 	}
@@ -50,7 +54,22 @@ func (d *disk) SaveStatuses(batch []Remembered) error {
 	return nil
 }
 
+// fill makes the disk full, or nil for not.
+func (d *disk) fill(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = err
+}
+
+func (d *disk) batchCount() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.batches
+}
+
 func (d *disk) all() []Remembered {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	var all []Remembered
 	for _, m := range d.records {
 		all = append(all, m)
