@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -65,7 +66,7 @@ func readFramed(t *testing.T, conn net.Conn) *dns.Msg {
 func wantClosed(t *testing.T, conn net.Conn, after time.Duration) {
 	t.Helper()
 	begin := time.Now()
-	if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("reading: %v, want the end", err)
 	}
 	if took := time.Since(begin); took != after {

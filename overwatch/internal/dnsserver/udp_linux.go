@@ -69,7 +69,7 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 
 // serve answers until stop is called, then what has arrived by then, and closes the socket.
 func (s *udpSocket) serve() error {
-	defer s.conn.Close()
+	defer func() { _ = s.conn.Close() }()
 	for {
 		switch err := s.raw.Read(s.exchange); {
 		case errors.Is(err, os.ErrDeadlineExceeded):

@@ -33,7 +33,7 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 
 // serve answers until stop is called and closes the socket.
 func (s *udpSocket) serve() error {
-	defer s.conn.Close()
+	defer func() { _ = s.conn.Close() }()
 	query, reply := make([]byte, maxMessage), make([]byte, 0, udpSize)
 	for {
 		n, from, err := s.conn.ReadFromUDPAddrPort(query)

@@ -8,8 +8,9 @@ import (
 
 // metrics is what publishing exports.
 type metrics struct {
-	generation, zones, domains prometheus.Gauge
-	duration                   prometheus.Histogram
+	publications   prometheus.Counter
+	zones, domains prometheus.Gauge
+	duration       prometheus.Histogram
 }
 
 func newMetrics() *metrics {
@@ -17,9 +18,11 @@ func newMetrics() *metrics {
 		return prometheus.NewGauge(prometheus.GaugeOpts{Name: "gslb_dns_" + name, Help: help})
 	}
 	return &metrics{
-		generation: gauge("generation", "Publications of DNS answers since the start."),
-		zones:      gauge("zones", "Zones that are served."),
-		domains:    gauge("domains", "Names whose answers are steered."),
+		publications: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gslb_dns_publications_total", Help: "How often changes were put into DNS answers.",
+		}),
+		zones:   gauge("zones", "Zones that are served."),
+		domains: gauge("domains", "Names whose answers are steered."),
 		duration: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name:    "gslb_dns_publish_seconds",
 			Help:    "Time from taking up changes to their being in DNS answers.",
@@ -29,5 +32,5 @@ func newMetrics() *metrics {
 }
 
 func (m *metrics) register(r prometheus.Registerer) error {
-	return errors.Join(r.Register(m.generation), r.Register(m.zones), r.Register(m.domains), r.Register(m.duration))
+	return errors.Join(r.Register(m.publications), r.Register(m.zones), r.Register(m.domains), r.Register(m.duration))
 }

@@ -22,8 +22,7 @@ type Publisher struct {
 	marks    *marks
 	requests chan request
 
-	view       atomic.Pointer[zone.View]
-	generation atomic.Uint64
+	view atomic.Pointer[zone.View]
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
 	writer   *zone.Writer
@@ -64,9 +63,6 @@ func New(o Options) (*Publisher, error) {
 
 // View is the current view. It is never nil, and what it holds is never taken back: a caller may keep it.
 func (p *Publisher) View() *zone.View { return p.view.Load() }
-
-// Generation counts publications; a later one has a higher number.
-func (p *Publisher) Generation() uint64 { return p.generation.Load() }
 
 // Mark says that the backends of a service have changed. It does not block; the change is in answers after the next
 // publication, at once if Run is idle.
@@ -153,6 +149,6 @@ func (p *Publisher) reconfigure(s Settings) error {
 }
 
 func (p *Publisher) published(begin time.Time) {
-	p.metrics.generation.Set(float64(p.generation.Add(1)))
+	p.metrics.publications.Inc()
 	p.metrics.duration.Observe(p.now().Sub(begin).Seconds())
 }
