@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 )
 
 // shape is how a field's value is written.
@@ -37,10 +36,9 @@ type structure struct {
 type schema map[reflect.Type]*structure
 
 var (
-	secretType   = reflect.TypeFor[Secret]()
-	durationType = reflect.TypeFor[time.Duration]()
-	addrType     = reflect.TypeFor[netip.Addr]()
-	prefixType   = reflect.TypeFor[netip.Prefix]()
+	secretType = reflect.TypeFor[Secret]()
+	addrType   = reflect.TypeFor[netip.Addr]()
+	prefixType = reflect.TypeFor[netip.Prefix]()
 )
 
 // of returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a list be

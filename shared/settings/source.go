@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 )
 
 // file is what was read from one file.
@@ -31,14 +32,15 @@ func readFile(path string, limit int64) (file, error) {
 	if info, err = f.Stat(); err != nil {
 		return file{}, plain(err)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	var text strings.Builder // one copy of what may be large
+	text.Grow(int(min(info.Size(), limit)) + 1)
+	if _, err := io.Copy(&text, io.LimitReader(f, limit+1)); err != nil {
 		return file{}, plain(err)
 	}
-	if int64(len(data)) > limit {
+	if int64(text.Len()) > limit {
 		return file{}, fmt.Errorf("has more than %d octets, which is the limit", limit)
 	}
-	return file{string(data), info.Mode().Perm()}, nil
+	return file{text.String(), info.Mode().Perm()}, nil
 }
 
 // plain takes the path out of a file error, since the message begins with it, and adds what helps.

@@ -84,7 +84,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`5: regions[3].latitude: "91": give degrees from -90 to 90`,
 			`5: regions[3].longitude: "-181": give degrees from -180 to 180`}},
 
-		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, routing_algorithm: geolocation}\n- {name: f, routing_algorithm: weigthed}", []string{
+		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, routing_algorithm: geolocation}\n- {name: f, routing_algorithm: weight_ed}", []string{
 			`3: domains[0].name: is missing: give a domain name, such as app.example.com`,
 			`4: domains[1].name: "-a": the label "-a" begins or ends with a hyphen`,
 			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
@@ -92,7 +92,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
 			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover`,
 			`9: domains[6].routing_algorithm: "geolocation": this build has no such algorithm yet; known are round-robin, weighted, failover`,
-			`10: domains[7].routing_algorithm: "weigthed": no such algorithm; did you mean weighted?`}},
+			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give a number from 1 on`,
 			`4: domains[0].failover_threshold: "0": give a number from 1 to 1000`,
