@@ -49,13 +49,15 @@ func worst(decisions [2]policy.Decision) policy.Outcome {
 	return policy.Success
 }
 
-// tell logs that a domain answers in another way than before.
+// tell logs that a domain answers in another way than before. That one gets its first backends is no news.
 func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 	before := p.outcomes[d.service]
 	p.outcomes[d.service] = outcome
 	if before == outcome {
 		return
 	}
+	lost := p.lost[d.service]
+	p.lost[d.service] = outcome != policy.Success
 	switch outcome {
 	case policy.NoHealthyBackend:
 		p.log.Warn().Str("domain", d.name).Msg("no backend may serve: answering SERVFAIL")
@@ -64,13 +66,15 @@ func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 	case policy.FailedOver:
 		p.log.Warn().Str("domain", d.name).Msg("the first region has too few backends that may serve: failed over")
 	default:
-		p.log.Info().Str("domain", d.name).Msg("backends serve again")
+		if lost {
+			p.log.Info().Str("domain", d.name).Msg("backends serve again")
+		}
 	}
 }
 
 // tellAll logs in one line how all domains stand, since at a start most are new and without backends.
 func (p *Publisher) tellAll(outcomes map[string]policy.Outcome) {
-	p.outcomes = outcomes
+	p.outcomes, p.lost = outcomes, make(map[string]bool)
 	down := 0
 	for _, outcome := range outcomes {
 		if outcome == policy.NoHealthyBackend || outcome == policy.Fallback {

@@ -28,6 +28,7 @@ type Publisher struct {
 	writer   *zone.Writer
 	domains  map[string]domain         // by service name
 	outcomes map[string]policy.Outcome // of the last decisions, by service name
+	lost     map[string]bool           // services of which the log says that they lost their backends
 	serials  serials
 }
 

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"bytes"
 	"context"
 	"net/netip"
 	"strings"
@@ -206,6 +207,38 @@ func TestReconfigure_SwapsOnceAndKeepsTheOldViewOnError(t *testing.T) {
 		wantAnswer(t, p, "gslb.test.", "TXT", "")
 		stop()
 		synctest.Wait()
+	})
+}
+
+func TestPublisher_LogsALossAndItsEndButNoBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		b := new(backends)
+		p, err := New(Options{Settings: testSettings(), Backends: b, Registerer: prometheus.NewRegistry(), Logger: zerolog.New(&log)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		go p.Run(ctx)
+		for _, line := range []string{"10.0.0.1", "10.0.0.1 down", "10.0.0.1 down", "10.0.0.1"} {
+			b.set("app.gslb.test", line)
+			p.Mark("app.gslb.test")
+			if err := p.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stop()
+		synctest.Wait()
+		want := []string{`"without_backend":2`, "answering SERVFAIL", "backends serve again"}
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != len(want) {
+			t.Fatalf("logged %q, want %d lines", lines, len(want))
+		}
+		for i, part := range want {
+			if !strings.Contains(lines[i], part) {
+				t.Errorf("line %d: %s, want one with %s", i, lines[i], part)
+			}
+		}
 	})
 }
 
