@@ -34,9 +34,7 @@ func New(o Options) (*Registry, error) {
 		return nil, err
 	}
 	w := newWriter(o)
-	if err := w.restore(w.start); err != nil {
-		return nil, err
-	}
+	w.restore(w.start)
 	return &Registry{view: w.view, commands: make(chan command), stopped: make(chan struct{}), writer: w}, nil
 }
 

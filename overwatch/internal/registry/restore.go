@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"fmt"
 	"time"
 	"unique"
 
@@ -10,14 +9,16 @@ import (
 
 // restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had been
 // heard when this process began but had not said what they think of it; what is known of other backends waits until they
-// are declared. Orders that have expired meanwhile are left out.
-func (w *writer) restore(now time.Time) error {
+// are declared. Orders that have expired meanwhile are left out; so is, with a line in the log, what cannot be: one bad record
+// is no reason not to answer.
+func (w *writer) restore(now time.Time) {
 	m := &w.memory
 	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
 	m.restored = w.options.Restored
 	for _, o := range w.options.Overrides {
 		if err := o.normalise(); err != nil {
-			return fmt.Errorf("restoring: %w", err)
+			w.options.Logger.Error().Err(err).Msg("a stored override is left out")
+			continue
 		}
 		if o.ExpiresAt.IsZero() || now.Before(o.ExpiresAt) {
 			w.obey(o, now)
@@ -26,13 +27,15 @@ func (w *writer) restore(now time.Time) error {
 	for i := range m.restored {
 		id, err := NewID(m.restored[i].ID.Service, m.restored[i].ID.Address, m.restored[i].ID.Port)
 		if err != nil {
-			return fmt.Errorf("restoring: %w", err)
+			w.options.Logger.Error().Err(err).Msg("a stored status is left out")
+			continue
 		}
 		m.waiting[id] = i
 	}
 	for i := range m.restored {
-		if r := &m.restored[i]; r.AgentSourced && w.trusted(r.AgentID) {
-			w.refresh(w.obtain(r.ID, now), now)
+		r := &m.restored[i]
+		if id, err := NewID(r.ID.Service, r.ID.Address, r.ID.Port); err == nil && r.AgentSourced && w.trusted(r.AgentID) {
+			w.refresh(w.obtain(id, now), now)
 		}
 	}
 	if len(m.waiting) > 0 {
@@ -40,7 +43,6 @@ func (w *writer) restore(now time.Time) error {
 	}
 	w.options.Restored, w.options.Overrides = nil, nil
 	w.publish(now)
-	return nil
 }
 
 func (w *writer) trusted(agentID string) bool {

@@ -107,6 +107,42 @@ func TestRestart_StaleStaysOutAndADrainGoesOn(t *testing.T) {
 	})
 }
 
+func TestRestart_OneBadRecordIsNoReasonNotToStart(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.stop()
+		w.start(Options{
+			Timing:    notValidating,
+			Overrides: []Override{{Service: "a.example"}},
+			Restored: []Remembered{
+				{ID: ID{Service: "bad:name"}, AgentID: "one", AgentSourced: true},
+				{ID: id(a1), AgentID: "one", AgentSourced: true, Healthy: true},
+			},
+		})
+		w.see(a1, remembered)
+		if got := w.View().Get(id(a1)).Check(); got != tcp {
+			t.Errorf("a check that was not stored became %+v", got)
+		}
+		if n := strings.Count(w.log.String(), "left out"); n != 2 {
+			t.Errorf("%d lines about what was left out", n)
+		}
+	})
+}
+
+func TestNew_RefusesOptionsThatCannotWork(t *testing.T) {
+	changed := func(string) {}
+	for name, o := range map[string]Options{
+		"no stale threshold":     {Timing: Timing{RemoveAfter: time.Minute}, Changed: changed},
+		"removed before stale":   {Timing: Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}, Changed: changed},
+		"no validation interval": {Timing: Timing{StaleThreshold: 1, RemoveAfter: 1, ValidationEnabled: true}, Changed: changed},
+		"nobody is told":         {Timing: notValidating},
+		"nobody to ask":          {Timing: notValidating, Changed: changed, Restored: make([]Remembered, 1)},
+	} {
+		if _, err := New(o); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
 func TestRestart_OverridesAreInForceUnlessExpired(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		short, long := down("a.example", "10.0.0.1", 80), down("a.example", "10.0.0.2", 0)
