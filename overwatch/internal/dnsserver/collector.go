@@ -4,8 +4,9 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // collector exports what the responders count, summed when it is asked for.
 type collector struct {
-	server                                            *Server
-	queries, truncated, unsent, overflow, open, ended *prometheus.Desc
+	server *Server
+
+	queries, truncated, unsent, overflow, faults, open, ended *prometheus.Desc
 }
 
 func newCollector(s *Server) *collector {
@@ -18,6 +19,7 @@ func newCollector(s *Server) *collector {
 		truncated: desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
 		unsent:    desc("udp_unsent_total", "Responses that the kernel did not take."),
 		overflow:  desc("udp_overflow_total", "Queries that the kernel dropped because they came faster than they were read."),
+		faults:    desc("faults_total", "Queries over which the code failed; the log has the details."),
 		open:      desc("tcp_connections", "Open TCP connections."),
 		ended:     desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.", "limit"),
 	}
@@ -25,7 +27,7 @@ func newCollector(s *Server) *collector {
 
 // Describe sends the descriptions of all metrics.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.open, c.ended} {
+	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.faults, c.open, c.ended} {
 		out <- d
 	}
 }
@@ -36,13 +38,14 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
 	}
 	var queries [statuses]uint64
-	var truncated, unsent, lost uint64
+	var truncated, unsent, faults, lost uint64
 	for _, counts := range c.server.counts {
 		for s := range queries {
 			queries[s] += counts.queries[s].Load()
 		}
 		truncated += counts.truncated.Load()
 		unsent += counts.unsent.Load()
+		faults += counts.faults.Load()
 	}
 	for s, n := range queries {
 		counter(c.queries, n, statusNames[s])
@@ -53,6 +56,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.truncated, truncated)
 	counter(c.unsent, unsent)
 	counter(c.overflow, lost)
+	counter(c.faults, faults)
 	connections := c.server.tcp.connections
 	out <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(connections.open()))
 	counter(c.ended, connections.evicted.Load(), "total")

@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -318,5 +320,22 @@ func TestRespond_CountsEachQueryOnce(t *testing.T) {
 	}
 	if got := r.counts.truncated.Load(); got != 1 {
 		t.Errorf("%d truncated, want 1", got)
+	}
+}
+
+func TestRespond_AFaultOfOursCostsOneAnswerAndIsToldRarely(t *testing.T) {
+	var log bytes.Buffer
+	r := testResponder(nil)
+	r.log = zerolog.New(&log)
+	for range 100 {
+		if m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA)); describe(m) != "SERVFAIL" || m.Id != 0x1234 {
+			t.Fatalf("%s", describe(m))
+		}
+	}
+	if n := strings.Count(log.String(), "\n"); n != 7 || !strings.Contains(log.String(), "zone.(*View)") {
+		t.Errorf("%d lines for 100 faults, want 7 with the stack: %s", n, &log)
+	}
+	if got := r.counts.queries[servFail].Load(); got != 100 {
+		t.Errorf("%d counted, want 100", got)
 	}
 }

@@ -2,9 +2,11 @@ package dnsserver
 
 import (
 	"net/netip"
+	"runtime/debug"
 	"time"
 
 	"github.com/miekg/dns"
+	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -17,6 +19,7 @@ type behaviour struct {
 	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
 	secret    [16]byte
 	now       func() time.Time
+	log       zerolog.Logger
 }
 
 // responder answers messages. It belongs to one goroutine at a time.
@@ -29,7 +32,12 @@ type responder struct {
 
 // respond answers one message in the room that out has, which must be minUDPSize at least. It returns nil when there
 // is nothing to send. The response is counted.
-func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte) []byte {
+func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte) (reply []byte) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			reply = r.confess(query, out, fault)
+		}
+	}()
 	r.request.from, r.request.tcp = from, tcp
 	reply, status, ok := r.fast(query, out)
 	if !ok {
@@ -39,6 +47,22 @@ func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte)
 	if len(reply) >= headerSize && header(reply).flags()&flagTruncated != 0 {
 		r.counts.truncated.Add(1)
 	}
+	return reply
+}
+
+// confess answers a query over which the code has failed. One packet must not end the process, and with it the answers to
+// everybody; so the fault is logged, at the first and then ever rarer times, and exported, and the client asks elsewhere.
+func (r *responder) confess(query, out []byte, fault any) []byte {
+	r.counts.queries[servFail].Add(1)
+	if n := r.counts.faults.Add(1); n&(n-1) == 0 {
+		r.log.Error().Interface("fault", fault).Hex("query", query).Bytes("stack", debug.Stack()).Uint64("times", n).
+			Msg("a DNS query could not be answered: please report this with the query and the stack")
+	}
+	if len(query) < headerSize {
+		return nil
+	}
+	reply := append(out[:0], query[:headerSize]...)
+	header(reply).reply(dns.RcodeServerFailure, 0, 0, 0, 0, 0)
 	return reply
 }
 
