@@ -41,6 +41,8 @@ type node struct {
 	boot       identity.Nonce
 	inForce    atomic.Pointer[inForce]
 
+	core       *core
+	changes    changes
 	store      *store.Store
 	trust      *trust.Trust
 	registry   *registry.Registry
@@ -65,7 +67,7 @@ type inForce struct {
 
 // newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger) (_ *node, err error) {
-	n := &node{configPath: configPath, log: logger, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry()}
+	n := &node{configPath: configPath, log: logger, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry(), core: newCore(ctx)}
 	n.inForce.Store(&inForce{cfg, n.started})
 	defer func() {
 		if err != nil {
@@ -110,6 +112,8 @@ func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
 			n.log.Error().Err(err).Msg("closing the store")
 		}
 	})
+	n.closers = append(n.closers, func() { _ = n.core.end() }) // its error is run's, if it came to that
+	n.core.run("store", n.store.Run)
 	recovered := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "gslb_store_recovered", Help: "1 when the store was found damaged at the start, so that pins or overrides may be missing.",
 	})
@@ -136,7 +140,8 @@ func policies(cfg *config.Config) map[string][]netip.Prefix {
 	return m
 }
 
-func (n *node) openRegistry(_ context.Context, cfg *config.Config) error {
+// openRegistry also tells the registry what the configuration declares.
+func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	restored, overrides, err := restore(n.store)
 	if err != nil {
 		return err
@@ -144,15 +149,27 @@ func (n *node) openRegistry(_ context.Context, cfg *config.Config) error {
 	n.registry, err = registry.New(registry.Options{
 		Timing:   timing(cfg),
 		Restored: restored, Overrides: overrides, Trusted: n.trusted, Statuses: statuses{n.store},
-		Changed: func(service string) {
-			if n.publisher != nil { // what is restored comes before it, and is in its first view
-				n.publisher.Mark(service)
-			}
-		},
+		Changed:   n.changes.mark,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	n.core.run("registry", n.registry.Run)
+	return n.declare(ctx, cfg)
+}
+
+// declare tells the registry what the configuration declares.
+func (n *node) declare(ctx context.Context, cfg *config.Config) error {
+	servers := cfg.StaticServers()
+	declarations := make([]registry.Declaration, len(servers))
+	for i, s := range servers {
+		declarations[i] = registry.Declaration{
+			ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Check: s.Check,
+		}
+	}
+	return n.registry.SetStatic(ctx, declarations)
 }
 
 func timing(cfg *config.Config) registry.Timing {
@@ -193,10 +210,16 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	n.changes.forget()
 	n.publisher, err = publish.New(publish.Options{
 		Settings: dnsSettings(cfg, addresses), Backends: n.registry.View(), Registerer: n.registerer, Logger: n.part("publish"),
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	n.changes.pass(n.publisher)
+	n.core.run("publishing", n.publisher.Run)
+	return nil
 }
 
 func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {

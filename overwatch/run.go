@@ -7,34 +7,20 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/zone"
 )
 
-// run answers until ctx ends or a part fails. What writes outlives what asks it to: the registry and the publisher stop
-// when everything that calls them has.
+// run answers until ctx ends or a part fails. The core stops when everything that writes to it has.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
-	inner, stopInner := context.WithCancel(context.WithoutCancel(ctx))
-	defer stopInner()
-	core, inner := errgroup.WithContext(inner)
-	core.Go(func() error { return fatal("registry", n.registry.Run(inner)) })
-	core.Go(func() error { return fatal("publishing", n.publisher.Run(inner)) })
-	core.Go(func() error { return fatal("store", n.store.Run(inner)) })
-
 	outer, ctx := errgroup.WithContext(ctx)
 	outer.Go(func() error { // a core that fails ends the rest
 		select {
-		case <-inner.Done():
+		case <-n.core.ctx.Done():
 			return errStopped
 		case <-ctx.Done():
 			return nil
 		}
 	})
-	cfg := n.inForce.Load().config
-	if err := n.declare(ctx, cfg); err != nil {
-		stopInner()
-		return firstError(core.Wait(), err)
-	}
 	outer.Go(func() error {
 		n.serving.Store(true)
 		defer n.serving.Store(false)
@@ -51,36 +37,14 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		outer.Go(func() error { return fatal("metrics", n.metrics.Run(ctx)) })
 	}
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
-	n.announce(cfg)
+	n.announce(n.inForce.Load().config)
 
 	err := outer.Wait()
-	stopInner()
-	err = firstError(core.Wait(), err)
+	if cause := n.core.end(); cause != nil {
+		err = cause
+	}
 	n.log.Info().Msg("overwatch stopped")
 	return err
-}
-
-// firstError prefers the core's error, which is the cause when both have one.
-func firstError(core, outer error) error {
-	if core != nil {
-		return core
-	}
-	return outer
-}
-
-// declare tells the registry what the configuration declares, and waits until the answers know it.
-func (n *node) declare(ctx context.Context, cfg *config.Config) error {
-	servers := cfg.StaticServers()
-	declarations := make([]registry.Declaration, len(servers))
-	for i, s := range servers {
-		declarations[i] = registry.Declaration{
-			ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Check: s.Check,
-		}
-	}
-	if err := n.registry.SetStatic(ctx, declarations); err != nil {
-		return err
-	}
-	return n.publisher.Flush(ctx)
 }
 
 // announce says what runs, and what does not yet.
