@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -21,11 +20,11 @@ import (
 	"gslb.internal/agent/internal/datadir"
 	"gslb.internal/agent/internal/metrics"
 	"gslb.internal/agent/internal/monitor"
+	"gslb.internal/agent/internal/predict"
 	"gslb.internal/agent/internal/report"
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging"
-	"gslb.internal/shared/wire"
 )
 
 // Files in the data directory.
@@ -43,8 +42,9 @@ type Options struct {
 	Log io.Writer
 }
 
-// Run is an agent until ctx ends; then it takes its backends out of the overwatch nodes' answers, within some 2 s, and
-// returns nil. What is wrong with the configuration is of type settings.Problems.
+// Run is an agent until ctx ends; then it drains its backends, which takes agent.drain_time or until the process gets another
+// SIGINT or SIGTERM, takes them out of the overwatch nodes' answers, within some 2 s, and returns nil. What is wrong
+// with the configuration is of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	cfg, err := config.Load(o.ConfigPath)
 	if err != nil {
@@ -58,7 +58,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	build := buildinfo.Get()
-	for _, message := range slices.Concat(cfg.Warnings(), cfg.Inactive()) {
+	for _, message := range cfg.Warnings() {
 		logger.Warn().Msg(message)
 	}
 
@@ -86,7 +86,18 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
+	warnings, err := predict.New(predict.Options{
+		Settings: predictive(cfg), Meter: predict.NewGauge(), Failures: func() map[predict.Target]uint64 { return failures(watched) },
+		Registerer: figures, Logger: part(logger, "predict"),
+	})
+	if err != nil {
+		return err
+	}
+	view := &outlook{checks: watched, warnings: warnings}
+	// The parts go on while the agent drains.
+	running, finish := context.WithCancel(context.WithoutCancel(ctx))
+	defer finish()
+	g, running := errgroup.WithContext(running)
 	if cfg.Metrics.Enabled {
 		server, err := metrics.Listen(cfg.Metrics.Address, figures, part(logger, "metrics"))
 		if err != nil {
@@ -94,14 +105,14 @@ func Run(ctx context.Context, o Options) error {
 		}
 		defer server.Close()
 		logger.Info().Stringer("address", server.Addr()).Msg("serving metrics")
-		g.Go(func() error { return server.Run(ctx) })
+		g.Go(func() error { return server.Run(running) })
 	}
 	reporter, err := report.New(report.Options{
 		Nodes: cfg.Agent.Gossip.OverwatchNodes, Keys: cfg.GossipKeys(),
 		Identity: id, AgentID: id.CommonName, Epoch: epoch, Region: cfg.Agent.Identity.Region, Version: build.Version,
 		DataDir: cfg.DataDir, Tokens: cfg.Tokens(),
 		Interval: cfg.Agent.Heartbeat.Interval, MissedThreshold: cfg.Agent.Heartbeat.MissedThreshold,
-		State: watched.Snapshot, Figures: func() wire.Figures { return wire.Figures{ChecksTotal: watched.Checks()} },
+		State: view.backends, Figures: view.figures,
 		Registerer: figures, Logger: part(logger, "report"),
 	})
 	if err != nil {
@@ -111,8 +122,15 @@ func Run(ctx context.Context, o Options) error {
 		return fmt.Errorf("registering metrics: %w", err)
 	}
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends", len(cfg.Agent.Backends)).Msg("agent started")
-	g.Go(func() error { return reporter.Run(ctx) })
-	g.Go(func() error { return watched.Run(ctx, reporter.Changed) })
+	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
+	g.Go(func() error { return reporter.Run(running) })
+	g.Go(func() error { return watched.Run(running, reporter.Changed) })
+	g.Go(func() error { return warnings.Run(running, reporter.Warned) })
+	g.Go(func() error {
+		end.wait(ctx, running)
+		finish()
+		return nil
+	})
 	err = g.Wait()
 	logger.Info().Msg("agent stopped")
 	return err
@@ -130,4 +148,16 @@ func backends(cfg *config.Config) []monitor.Backend {
 		list[i] = monitor.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight, Check: b.HealthCheck.Spec()}
 	}
 	return list
+}
+
+// predictive is agent.predictive of the configuration, as the watch takes it.
+func predictive(cfg *config.Config) predict.Settings {
+	p := cfg.Agent.Predictive
+	return predict.Settings{
+		Enabled: p.Enabled, Interval: p.CheckInterval,
+		CPU:    predict.Resource{Threshold: p.CPU.Threshold, Bleed: p.CPU.BleedDuration},
+		Memory: predict.Resource{Threshold: p.Memory.Threshold, Bleed: p.Memory.BleedDuration},
+		Errors: predict.Resource{Threshold: p.ErrorRate.Threshold, Bleed: p.ErrorRate.BleedDuration},
+		Window: p.ErrorRate.Window,
+	}
 }

@@ -53,6 +53,7 @@ agent:
   gossip:
     encryption_key: "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
     overwatch_nodes: ["127.0.0.1:9"]
+  drain_time: 0s
 metrics: {enabled: true, address: %q}
 %s`, s.dataDir, host, port, s.metrics, more)
 	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {

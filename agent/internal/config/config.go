@@ -24,7 +24,6 @@ type Config struct {
 	Metrics Metrics        `key:"metrics"`
 
 	warnings []string
-	inactive []string
 }
 
 // Agent is who the agent is, what it watches and whom it tells.
@@ -35,6 +34,8 @@ type Agent struct {
 	Predictive Predictive `key:"predictive"`
 	Gossip     Gossip     `key:"gossip"`
 	Heartbeat  Heartbeat  `key:"heartbeat"`
+	// DrainTime is over which time traffic is led away before the agent stops; 0 means not at all.
+	DrainTime time.Duration `key:"drain_time"`
 }
 
 // Identity says who the agent is and what proves it.

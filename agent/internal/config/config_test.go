@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -104,14 +103,5 @@ func TestConfig_ShowsNoSecret(t *testing.T) {
 		if strings.Contains(shown, testKey) || strings.Contains(shown, testToken) {
 			t.Errorf("a secret is in %s", shown)
 		}
-	}
-}
-
-func TestInactive_NamesWhatThisBuildDoesNotDo(t *testing.T) {
-	if got := loadReference(t).Inactive(); !slices.Equal(got, []string{"agent.predictive: this build sends no early warnings"}) {
-		t.Errorf("got %q", got)
-	}
-	if c, _ := loadText(t, smallest); len(c.Inactive()) != 0 {
-		t.Errorf("got %q", c.Inactive())
 	}
 }

@@ -23,6 +23,9 @@ const (
 	DefaultHeartbeatInterval = 10 * time.Second
 	DefaultMissedThreshold   = 3
 
+	// DefaultDrainTime is the default TTL of answers: what was answered before the drain is used up by its end.
+	DefaultDrainTime = 30 * time.Second
+
 	DefaultMetricsAddress = "127.0.0.1:9100"
 )
 
@@ -40,6 +43,7 @@ func Default() *Config {
 				},
 			},
 			Heartbeat: Heartbeat{Interval: DefaultHeartbeatInterval, MissedThreshold: DefaultMissedThreshold},
+			DrainTime: DefaultDrainTime,
 		},
 		Logging: logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat},
 		Metrics: Metrics{Address: DefaultMetricsAddress},

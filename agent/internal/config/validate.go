@@ -16,6 +16,9 @@ const (
 	minHeartbeat = 100 * time.Millisecond
 	maxHeartbeat = time.Hour
 	maxMissed    = 1000
+	maxDrain     = 24 * time.Hour
+	// maxPredictive bounds every time of agent.predictive: a longer one is a mistyped unit.
+	maxPredictive = time.Hour
 	// staleThreshold is when overwatch nodes no longer count on what an agent said, unless they are told otherwise.
 	staleThreshold = 30 * time.Second
 )
@@ -35,12 +38,10 @@ func (c *Config) validate(report *settings.Report) {
 	v.heartbeat()
 	v.predictive()
 	v.backends()
+	v.between("agent.drain_time", c.Agent.DrainTime, 0, maxDrain)
 	v.tokens() // after the backends, whose services need them
 	v.process()
 	c.warnings = v.warnings
-	if c.Agent.Predictive.Enabled {
-		c.inactive = append(c.inactive, "agent.predictive: this build sends no early warnings")
-	}
 }
 
 func (v *validator) warn(format string, args ...any) {
@@ -105,17 +106,17 @@ func (v *validator) heartbeat() {
 func (v *validator) predictive() {
 	const key = "agent.predictive"
 	p := &v.config.Agent.Predictive
-	v.atLeast(key+".check_interval", p.CheckInterval, time.Second)
+	v.between(key+".check_interval", p.CheckInterval, time.Second, maxPredictive)
 	v.percent(key+".cpu.threshold", p.CPU.Threshold)
-	v.atLeast(key+".cpu.bleed_duration", p.CPU.BleedDuration, time.Second)
+	v.between(key+".cpu.bleed_duration", p.CPU.BleedDuration, time.Second, maxPredictive)
 	v.percent(key+".memory.threshold", p.Memory.Threshold)
-	v.atLeast(key+".memory.bleed_duration", p.Memory.BleedDuration, time.Second)
+	v.between(key+".memory.bleed_duration", p.Memory.BleedDuration, time.Second, maxPredictive)
 	if t := p.ErrorRate.Threshold; t <= 0 {
 		v.Add(key+".error_rate.threshold", number(t), "give a number of errors per minute above 0")
 	}
-	v.atLeast(key+".error_rate.bleed_duration", p.ErrorRate.BleedDuration, time.Second)
-	if p.ErrorRate.Window < p.CheckInterval {
-		v.Addf(key+".error_rate.window", p.ErrorRate.Window.String(), "must not be shorter than check_interval, which is %s", p.CheckInterval)
+	v.between(key+".error_rate.bleed_duration", p.ErrorRate.BleedDuration, time.Second, maxPredictive)
+	if w := p.ErrorRate.Window; w < p.CheckInterval || w > maxPredictive {
+		v.Addf(key+".error_rate.window", w.String(), "give a time from check_interval, which is %s, to %s", p.CheckInterval, maxPredictive)
 	}
 }
 
@@ -138,9 +139,9 @@ func (v *validator) percent(key string, value float64) {
 	}
 }
 
-func (v *validator) atLeast(key string, value, least time.Duration) {
-	if value < least {
-		v.Addf(key, value.String(), "give at least %s", least)
+func (v *validator) between(key string, value, least, most time.Duration) {
+	if value < least || value > most {
+		v.Addf(key, value.String(), "give a time from %s to %s", least, most)
 	}
 }
 

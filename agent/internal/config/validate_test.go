@@ -36,12 +36,14 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: agent.heartbeat.missed_threshold: "0": give a number from 1 to 1000`}},
 		{"predictive", smallest + "  predictive:\n    check_interval: 90s\n    cpu: {threshold: 101, bleed_duration: 0s}\n    memory: {threshold: 0, bleed_duration: 1ms}\n    error_rate: {threshold: -1, bleed_duration: 0s}\n", []string{
 			`8: agent.predictive.cpu.threshold: "101": give a percentage above 0 and up to 100`,
-			`8: agent.predictive.cpu.bleed_duration: "0s": give at least 1s`,
+			`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
 			`9: agent.predictive.memory.threshold: "0": give a percentage above 0 and up to 100`,
-			`9: agent.predictive.memory.bleed_duration: "1ms": give at least 1s`,
+			`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h0m0s`,
 			`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
-			`10: agent.predictive.error_rate.bleed_duration: "0s": give at least 1s`,
-			`10: agent.predictive.error_rate.window: "1m0s": must not be shorter than check_interval, which is 1m30s`}},
+			`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
+			`10: agent.predictive.error_rate.window: "1m0s": give a time from check_interval, which is 1m30s, to 1h0m0s`}},
+		{"drain_time", smallest + "  drain_time: 25h\n", []string{
+			`6: agent.drain_time: "25h0m0s": give a time from 0s to 24h0m0s`}},
 		{"backends", head + "  backends:\n  - {}\n  - {service: a b, address: '::', port: 80, weight: 0, health_check: {type: http}}\n  - " + backend + "\n  - " + backend + "\n", []string{
 			`6: agent.backends[0].service: is missing: give the domain that the backend serves, such as app.example.com`,
 			`6: agent.backends[0].address: is missing: give the IP address at which clients reach the backend`,

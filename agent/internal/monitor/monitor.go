@@ -3,6 +3,7 @@ package monitor
 import (
 	"context"
 	"fmt"
+	"iter"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -55,6 +56,17 @@ func (m *Monitor) Snapshot() []wire.Backend {
 		backends[i] = *w.state.Load()
 	}
 	return backends
+}
+
+// Failures yields every backend and how many of its checks have failed since it is watched.
+func (m *Monitor) Failures() iter.Seq2[wire.Backend, uint64] {
+	return func(yield func(wire.Backend, uint64) bool) {
+		for _, w := range m.watches {
+			if !yield(*w.state.Load(), w.failed.Load()) {
+				return
+			}
+		}
+	}
 }
 
 // Checks returns how many checks were made since the start.

@@ -29,6 +29,7 @@ type watch struct {
 	tracker  *check.Tracker
 	count    func(check.Outcome)
 	journal  journal
+	failed   atomic.Uint64                // checks that failed, since the start
 	state    atomic.Pointer[wire.Backend] // never edited
 }
 
@@ -73,6 +74,9 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 // observe draws the conclusion of one check.
 func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	w.count(r.Outcome)
+	if r.Outcome == check.Failure {
+		w.failed.Add(1)
+	}
 	different := w.tracker.Observe(r.Outcome)
 	b := *w.state.Load()
 	b.Claim = claim(w.tracker.State())

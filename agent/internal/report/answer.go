@@ -48,6 +48,8 @@ func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
 		l.beatTaken(ack, now)
 	case wire.TypeTransition:
 		l.transitionTaken(ack, now)
+	case wire.TypeSignal, wire.TypeDrain:
+		l.acknowledgedAt(now)
 	}
 }
 

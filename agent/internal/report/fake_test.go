@@ -248,7 +248,14 @@ func testBackend() wire.Backend {
 // startLink runs a link inside a synctest bubble. The caller must call stop.
 func startLink(t *testing.T, n *fakeNode) *testLink {
 	t.Helper()
+	return startLinkWith(t, n, func(*Options) {})
+}
+
+// startLinkWith is startLink with other options.
+func startLinkWith(t *testing.T, n *fakeNode, change func(*Options)) *testLink {
+	t.Helper()
 	o := testOptions(t)
+	change(&o)
 	logs := &safeBuffer{}
 	o.Logger = zerolog.New(logs)
 	if err := o.complete(); err != nil {

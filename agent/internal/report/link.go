@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -43,6 +44,8 @@ type link struct {
 	status  status      // any goroutine
 	inbox   chan []byte // any goroutine: sealed answers
 	wake    chan struct{}
+	warned  atomic.Bool // any goroutine: warnings have changed
+	drained atomic.Bool // any goroutine: a drain has begun
 	pongs   chan pong
 	done    chan func(now time.Time) // what to do after a finished task
 	tasks   int                      // under way
@@ -93,6 +96,11 @@ func (l *link) hear(message []byte) {
 // changed notes a backend's change and wakes the link.
 func (l *link) changed(b wire.Backend) {
 	l.pending.put(b, time.Now())
+	l.hurry()
+}
+
+// hurry wakes the link.
+func (l *link) hurry() {
 	select {
 	case l.wake <- struct{}{}:
 	default:
@@ -135,6 +143,7 @@ func (l *link) act(ctx context.Context, now time.Time) {
 	if due(s.enrolAt, now) {
 		l.enrolNow(now)
 	}
+	l.sendUrgent(now)
 	if due(l.beat.deadline, now) {
 		l.unacknowledged(now)
 	}

@@ -64,6 +64,22 @@ func (r *Reporter) Changed(b wire.Backend) {
 	}
 }
 
+// Warned tells all nodes at once that the warnings in Options.State have changed. It never blocks.
+func (r *Reporter) Warned() {
+	for _, l := range r.links {
+		l.warned.Store(true)
+		l.hurry()
+	}
+}
+
+// Drained tells all nodes at once that the backends in Options.State have begun to drain. It never blocks.
+func (r *Reporter) Drained() {
+	for _, l := range r.links {
+		l.drained.Store(true)
+		l.hurry()
+	}
+}
+
 // Nodes returns how the nodes look from here, in the order of the configuration.
 func (r *Reporter) Nodes() []NodeState {
 	states := make([]NodeState, len(r.links))

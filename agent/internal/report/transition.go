@@ -9,7 +9,7 @@ import (
 // sendTransition sends one changed backend and returns its sequence number, 0 if that was not possible. The first try and every
 // other one go as a stream; those between go by datagram, for the case that streams do not get through.
 func (l *link) sendTransition(b wire.Backend, try int) uint64 {
-	message, seq, err := l.seal(l.session.boot, wire.TypeTransition, &wire.Transition{Backend: b})
+	message, seq, err := l.seal(l.session.boot, wire.TypeTransition, &wire.Transition{Backend: l.renewed(b)})
 	if err != nil {
 		l.trouble(err)
 		return 0

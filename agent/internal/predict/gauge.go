@@ -1,0 +1,96 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/shirou/gopsutil/v4/cpu"
+	"github.com/shirou/gopsutil/v4/mem"
+)
+
+const cgroupRoot = "/sys/fs/cgroup"
+
+// Gauge measures what this process may use: of its container if that has limits, else of the host. It belongs to one
+// goroutine.
+type Gauge struct {
+	group cgroup
+	// Of the previous reading of the processor.
+	at    time.Time
+	used  time.Duration // by the group
+	host  cpu.TimesStat
+	known bool
+}
+
+// NewGauge returns a Gauge of this machine.
+func NewGauge() *Gauge { return &Gauge{group: cgroup{os.DirFS(cgroupRoot)}} }
+
+// CPU returns how busy the processor was since the call before, in percent. The first call knows nothing yet, and says so
+// with an error.
+func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
+	now := time.Now()
+	elapsed := now.Sub(g.at)
+	used, processors, err := g.group.processor()
+	switch {
+	case err == nil:
+		percent = busyShare(float64(used-g.used), float64(elapsed)*processors)
+	case errors.Is(err, errNoLimit):
+		var times []cpu.TimesStat
+		if times, err = cpu.TimesWithContext(ctx, false); err != nil {
+			return 0, err
+		}
+		if len(times) == 0 {
+			return 0, errors.New("the system gives no processor times")
+		}
+		percent = hostBusy(g.host, times[0])
+		g.host = times[0]
+	default:
+		return 0, err
+	}
+	first := !g.known
+	g.at, g.used, g.known = now, used, true
+	if first {
+		return 0, errFirstReading
+	}
+	return percent, nil
+}
+
+// errFirstReading: how busy something was needs two readings.
+var errFirstReading = errors.New("the processor was read for the first time")
+
+// hostBusy returns the percentage of the time from a to b in which processors worked.
+func hostBusy(a, b cpu.TimesStat) float64 {
+	idle := (b.Idle + b.Iowait) - (a.Idle + a.Iowait)
+	all := all(b) - all(a)
+	return busyShare(all-idle, all)
+}
+
+// all is the sum of all times. User holds the guests' times already.
+func all(t cpu.TimesStat) float64 {
+	return t.User + t.System + t.Idle + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal
+}
+
+// busyShare returns part of whole in percent, from 0 to 100.
+func busyShare(part, whole float64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(max(100*part/whole, 0), 100)
+}
+
+// Memory returns how much of the memory is in use and cannot be had at once, in percent.
+func (g *Gauge) Memory(ctx context.Context) (percent float64, err error) {
+	used, limit, err := g.group.memory()
+	if err == nil {
+		return busyShare(float64(used), float64(limit)), nil
+	}
+	if !errors.Is(err, errNoLimit) {
+		return 0, err
+	}
+	host, err := mem.VirtualMemoryWithContext(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return busyShare(float64(host.Total-min(host.Available, host.Total)), float64(host.Total)), nil
+}

@@ -1,0 +1,30 @@
+package predict
+
+import "time"
+
+// rate counts what was added to a growing total during the newest window.
+type rate struct {
+	window time.Duration
+	points []point // ascending; the first one is the newest that is not inside the window
+}
+
+type point struct {
+	at    time.Time
+	total uint64
+}
+
+// perMinute takes the total as it is now and returns its growth in the window, per minute. While less than a window is known,
+// what was not seen counts as nothing: a few failures after the start are no trend.
+func (r *rate) perMinute(total uint64, now time.Time) float64 {
+	if n := len(r.points); n > 0 && total < r.points[n-1].total {
+		r.points = r.points[:0] // counted from the beginning again
+	}
+	r.points = append(r.points, point{now, total})
+	from := now.Add(-r.window)
+	old := 0
+	for old+1 < len(r.points) && !r.points[old+1].at.After(from) {
+		old++
+	}
+	r.points = append(r.points[:0], r.points[old:]...)
+	return float64(total-r.points[0].total) * float64(time.Minute) / float64(r.window)
+}

@@ -1,0 +1,212 @@
+package predict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/shared/wire"
+)
+
+// The signals, as they stand in the log and as label values.
+const (
+	signalCPU    = "cpu"
+	signalMemory = "memory"
+	signalErrors = "error_rate"
+)
+
+// Watch looks at the figures again and again.
+type Watch struct {
+	options Options
+	cpu     threshold
+	memory  threshold
+	errors  map[Target]*trend
+	state   atomic.Pointer[state]
+	blind   [2]bool // cpu and memory: that they cannot be measured was told
+	active  *prometheus.GaugeVec
+	percent *prometheus.GaugeVec
+}
+
+// trend is the error rate of one backend.
+type trend struct {
+	rate      rate
+	threshold threshold
+}
+
+// state is what readers see. It is never edited.
+type state struct {
+	cpu, memory float64 // percent, 0 when unknown
+	all         wire.Warnings
+	errors      map[Target]bool
+}
+
+// New returns a Watch without any warning.
+func New(o Options) (*Watch, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	w := &Watch{
+		options: o, cpu: threshold{limit: o.CPU.Threshold}, memory: threshold{limit: o.Memory.Threshold},
+		errors: make(map[Target]*trend),
+		active: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "gslb_agent_signal_active",
+			Help: "1 while an early warning is set, by signal; error_rate for any backend.",
+		}, []string{"signal"}),
+		percent: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "gslb_agent_resource_percent",
+			Help: "Use of the processor and of memory in percent, of the container where it has limits, else of the host.",
+		}, []string{"resource"}),
+	}
+	for _, c := range []prometheus.Collector{w.active, w.percent} {
+		if err := o.Registerer.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	for _, signal := range []string{signalCPU, signalMemory, signalErrors} {
+		w.active.WithLabelValues(signal).Set(0)
+	}
+	w.state.Store(&state{})
+	return w, nil
+}
+
+// Run looks at the figures until ctx ends. changed is called whenever a warning was set or cleared; it must not block.
+func (w *Watch) Run(ctx context.Context, changed func()) error {
+	ticker := time.NewTicker(w.options.Interval)
+	defer ticker.Stop()
+	for {
+		if w.look(ctx, time.Now()) {
+			changed()
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// look takes all figures and reports whether a warning changed.
+func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
+	next := &state{errors: make(map[Target]bool)}
+	if value, ok := w.measure(ctx, signalCPU, 0, w.options.Meter.CPU); ok {
+		next.cpu = value
+		changed = w.judge(signalCPU, &w.cpu, value) || changed
+	}
+	if value, ok := w.measure(ctx, signalMemory, 1, w.options.Meter.Memory); ok {
+		next.memory = value
+		changed = w.judge(signalMemory, &w.memory, value) || changed
+	}
+	changed = w.lookAtErrors(next, now) || changed
+	if w.cpu.set {
+		next.all.CPUMillis = millis(w.options.CPU.Bleed)
+	}
+	if w.memory.set {
+		next.all.MemoryMillis = millis(w.options.Memory.Bleed)
+	}
+	w.state.Store(next)
+	return changed
+}
+
+// measure takes one figure of the machine. That it cannot be had is told once.
+func (w *Watch) measure(ctx context.Context, name string, which int, read func(context.Context) (float64, error)) (value float64, ok bool) {
+	value, err := read(ctx)
+	if err == nil {
+		w.percent.WithLabelValues(name).Set(value)
+		return value, true
+	}
+	if !errors.Is(err, errFirstReading) && ctx.Err() == nil && !w.blind[which] {
+		w.blind[which] = true
+		w.options.Logger.Warn().Err(err).Str("signal", name).Msg("cannot be measured, so there is no early warning of it")
+	}
+	return 0, false
+}
+
+// judge follows one figure of the machine and reports whether its signal changed.
+func (w *Watch) judge(name string, t *threshold, value float64) (changed bool) {
+	if !w.options.Enabled || !t.observe(value) {
+		return false
+	}
+	w.active.WithLabelValues(name).Set(number(t.set))
+	w.tell(name, t, value, "")
+	return true
+}
+
+// lookAtErrors follows the error rate of each backend.
+func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
+	if !w.options.Enabled {
+		return false
+	}
+	failures := w.options.Failures()
+	for target, total := range failures {
+		one := w.errors[target]
+		if one == nil {
+			one = &trend{rate: rate{window: w.options.Window}, threshold: threshold{limit: w.options.Errors.Threshold}}
+			w.errors[target] = one
+		}
+		if perMinute := one.rate.perMinute(total, now); one.threshold.observe(perMinute) {
+			changed = true
+			w.tell(signalErrors, &one.threshold, perMinute, target.Service+":"+target.At.String())
+		}
+	}
+	for target, one := range w.errors {
+		if _, still := failures[target]; !still {
+			delete(w.errors, target)
+			continue
+		}
+		if one.threshold.set {
+			next.errors[target] = true
+		}
+	}
+	w.active.WithLabelValues(signalErrors).Set(number(len(next.errors) > 0))
+	return changed
+}
+
+// tell logs a signal that changed.
+func (w *Watch) tell(name string, t *threshold, value float64, backend string) {
+	event := w.options.Logger.Info()
+	if t.set {
+		event = w.options.Logger.Warn()
+	}
+	if backend != "" {
+		event.Str("backend", backend)
+	}
+	event.Str("signal", name).Float64("value", math.Round(value*10)/10).Float64("threshold", t.limit)
+	if t.set {
+		event.Msg("early warning: overwatch nodes are asked to send less traffic")
+	} else {
+		event.Msg("early warning cleared: traffic comes back")
+	}
+}
+
+// Warnings returns the early warnings about one backend as they are now.
+func (w *Watch) Warnings(t Target) wire.Warnings {
+	now := w.state.Load()
+	warnings := now.all
+	if now.errors[t] {
+		warnings.ErrorRateMillis = millis(w.options.Errors.Bleed)
+	}
+	return warnings
+}
+
+// Figures returns the newest use of the processor and of memory, in percent; 0 while one is not known.
+func (w *Watch) Figures() (cpu, memory float64) {
+	now := w.state.Load()
+	return now.cpu, now.memory
+}
+
+// millis is never 0 for a time that is set: 0 would mean that there is no warning.
+func millis(d time.Duration) uint32 {
+	return uint32(min(max(d.Milliseconds(), 1), math.MaxUint32))
+}
+
+func number(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

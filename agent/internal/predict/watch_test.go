@@ -1,0 +1,184 @@
+package predict
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/wire"
+)
+
+// scene is a Watch over figures that the test sets.
+type scene struct {
+	*Watch
+	cpu, memory float64
+	err         error
+	failures    map[Target]uint64
+	changes     int
+	log         bytes.Buffer
+	registry    *prometheus.Registry
+}
+
+func (s *scene) CPU(context.Context) (float64, error)    { return s.cpu, s.err }
+func (s *scene) Memory(context.Context) (float64, error) { return s.memory, s.err }
+
+var target = Target{"app.example.org", netip.MustParseAddrPort("192.0.2.1:80")}
+
+// inScene runs a test beside a Watch with the specification's reference values, in virtual time.
+func inScene(t *testing.T, enabled bool, test func(s *scene)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{failures: map[Target]uint64{target: 0}, registry: prometheus.NewRegistry()}
+		w, err := New(Options{
+			Settings: Settings{
+				Enabled: enabled, Interval: 10 * time.Second, CPU: Resource{85, 30 * time.Second}, Memory: Resource{90, 31 * time.Second},
+				Errors: Resource{10, time.Minute}, Window: time.Minute,
+			},
+			Meter: s, Failures: func() map[Target]uint64 { return s.failures }, Registerer: s.registry, Logger: zerolog.New(&s.log),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Watch = w
+		ctx, cancel := context.WithCancel(t.Context())
+		defer synctest.Wait()
+		defer cancel()
+		go w.Run(ctx, func() { s.changes++ })
+		s.pass(time.Second)
+		test(s)
+	})
+}
+
+// pass lets virtual time pass.
+func (s *scene) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+func (s *scene) active(t *testing.T, signal string) float64 {
+	t.Helper()
+	families, err := s.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "gslb_agent_signal_active" && m.GetLabel()[0].GetValue() == signal {
+				return m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("no metric for %s", signal)
+	return 0
+}
+
+func TestWatch_LoadSetsAWarningForEveryBackendAndItsEndClearsIt(t *testing.T) {
+	inScene(t, true, func(s *scene) {
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 0 {
+			t.Fatalf("%+v at the start", got)
+		}
+		s.cpu = 97
+		s.pass(10 * time.Second)
+		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes != 1 || s.active(t, "cpu") != 1 {
+			t.Errorf("%+v after %d changes", got, s.changes)
+		}
+		s.memory = 95
+		s.pass(10 * time.Second)
+		if got := s.Warnings(Target{}); got != (wire.Warnings{CPUMillis: 30_000, MemoryMillis: 31_000}) || s.changes != 2 {
+			t.Errorf("%+v after %d changes", got, s.changes)
+		}
+		s.cpu, s.memory = 80, 86 // the processor is 5 points below, memory only 4
+		s.pass(10 * time.Second)
+		if s.changes != 2 {
+			t.Error("cleared after one check")
+		}
+		s.pass(10 * time.Second)
+		if got := s.Warnings(target); got != (wire.Warnings{MemoryMillis: 31_000}) || s.changes != 3 || s.active(t, "cpu") != 0 {
+			t.Errorf("%+v after %d changes", got, s.changes)
+		}
+		if cpu, memory := s.Figures(); cpu != 80 || memory != 86 {
+			t.Errorf("figures %v, %v", cpu, memory)
+		}
+		if lines := strings.Count(s.log.String(), "\n"); lines != 3 {
+			t.Errorf("%d lines for 3 changes:\n%s", lines, s.log.String())
+		}
+	})
+}
+
+func TestWatch_FailingChecksWarnOfTheirBackendOnly(t *testing.T) {
+	other := Target{"app.example.org", netip.MustParseAddrPort("192.0.2.2:80")}
+	inScene(t, true, func(s *scene) {
+		for range 6 {
+			s.failures = map[Target]uint64{target: s.failures[target] + 2, other: 0}
+			s.pass(10 * time.Second)
+		}
+		if got := s.Warnings(target); got != (wire.Warnings{ErrorRateMillis: 60_000}) || s.changes != 1 || s.active(t, "error_rate") != 1 {
+			t.Errorf("12 failures in a minute: %+v after %d changes", got, s.changes)
+		}
+		if got := s.Warnings(other); got != (wire.Warnings{}) {
+			t.Errorf("the other backend: %+v", got)
+		}
+		s.pass(70 * time.Second)
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 2 || s.active(t, "error_rate") != 0 {
+			t.Errorf("a quiet minute later: %+v after %d changes", got, s.changes)
+		}
+	})
+}
+
+func TestWatch_ABackendThatGoesTakesItsWarningAlong(t *testing.T) {
+	inScene(t, true, func(s *scene) {
+		s.failures = map[Target]uint64{target: 50}
+		s.pass(10 * time.Second)
+		s.failures = nil
+		s.pass(10 * time.Second)
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.active(t, "error_rate") != 0 {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
+func TestWatch_SwitchedOffItMeasuresAndDoesNotWarn(t *testing.T) {
+	inScene(t, false, func(s *scene) {
+		s.cpu, s.memory, s.failures = 100, 100, map[Target]uint64{target: 1000}
+		s.pass(time.Minute)
+		cpu, memory := s.Figures()
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 0 || cpu != 100 || memory != 100 {
+			t.Errorf("%+v, figures %v %v", got, cpu, memory)
+		}
+	})
+}
+
+func TestWatch_WhatCannotBeMeasuredIsToldOnceAndKeepsItsSignal(t *testing.T) {
+	inScene(t, true, func(s *scene) {
+		s.cpu = 100
+		s.pass(10 * time.Second)
+		s.err = errors.New("no such file")
+		s.pass(time.Hour)
+		if got := s.Warnings(target); got.CPUMillis == 0 {
+			t.Error("the warning was cleared without a measurement")
+		}
+		if n := strings.Count(s.log.String(), "cannot be measured"); n != 2 {
+			t.Errorf("told %d times for 2 figures", n)
+		}
+		if cpu, memory := s.Figures(); cpu != 0 || memory != 0 {
+			t.Errorf("figures %v, %v", cpu, memory)
+		}
+	})
+}
+
+func TestNew_NamesWhatIsMissing(t *testing.T) {
+	if _, err := New(Options{}); err == nil {
+		t.Error("a Watch without anything")
+	}
+	if _, err := New(Options{Meter: &scene{}, Failures: func() map[Target]uint64 { return nil }, Registerer: prometheus.NewRegistry()}); err == nil {
+		t.Error("a Watch without an interval")
+	}
+}

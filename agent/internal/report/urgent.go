@@ -1,0 +1,66 @@
+package report
+
+import (
+	"encoding"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// repeatSoon is when the heartbeat comes that repeats an urgent message: it is acknowledged, so the loss of the message
+// costs no more than this.
+const repeatSoon = time.Second
+
+// sendUrgent says at once what has changed of warnings and drains. Before the first heartbeat there is nothing to send:
+// that one says all of it.
+func (l *link) sendUrgent(now time.Time) {
+	if l.warned.Swap(false) && l.session.reporting {
+		l.urgently(wire.TypeSignal, signalOf(l.options.State()), now)
+	}
+	if l.drained.Swap(false) && l.session.reporting {
+		l.urgently(wire.TypeDrain, drainOf(l.options.State()), now)
+	}
+}
+
+func (l *link) urgently(t wire.Type, m encoding.BinaryMarshaler, now time.Time) {
+	if soon := now.Add(repeatSoon); soon.Before(l.beat.at) {
+		l.beat.at = soon
+	}
+	message, _, err := l.seal(l.session.boot, t, m)
+	if err != nil {
+		l.trouble(err)
+		return
+	}
+	// Where too many streams are under way already, the heartbeat says it.
+	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { l.streamed(err) })
+}
+
+// signalOf names the backends that have warnings.
+func signalOf(backends []wire.Backend) *wire.Signal {
+	m := &wire.Signal{}
+	for i := range backends {
+		if b := &backends[i]; b.Warnings != (wire.Warnings{}) {
+			m.Backends = append(m.Backends, wire.Warned{Service: b.Service, Address: b.Address, Port: b.Port, Warnings: b.Warnings})
+		}
+	}
+	return m
+}
+
+// drainOf is the drain that all backends are in.
+func drainOf(backends []wire.Backend) *wire.Drain {
+	m := &wire.Drain{}
+	for i := range backends {
+		m.OverMillis = max(m.OverMillis, backends[i].DrainMillis)
+	}
+	return m
+}
+
+// renewed is b as it should be sent now: its health as it was noted, warnings and drain as they are.
+func (l *link) renewed(b wire.Backend) wire.Backend {
+	for _, now := range l.options.State() {
+		if now.Service == b.Service && now.Address == b.Address && now.Port == b.Port {
+			b.Warnings, b.Draining, b.DrainMillis = now.Warnings, now.Draining, now.DrainMillis
+		}
+	}
+	return b
+}

@@ -1,0 +1,50 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/agent/internal/report"
+)
+
+// farewell is what happens between the wish to stop and the goodbye: traffic is led away first.
+type farewell struct {
+	outlook  *outlook
+	reporter *report.Reporter
+	over     time.Duration // agent.drain_time
+	logger   zerolog.Logger
+}
+
+// wait returns when the agent should say goodbye: when asked has ended and the backends are drained after that, or when
+// running ends, which is when a part has failed. While it drains, another SIGINT or SIGTERM ends the drain.
+func (f *farewell) wait(asked, running context.Context) {
+	select {
+	case <-asked.Done():
+	case <-running.Done():
+		return
+	}
+	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
+	if f.over <= 0 || !connected {
+		return // nobody sends traffic here on this agent's word
+	}
+	f.logger.Info().Stringer("drain_time", f.over).Msg("draining: overwatch nodes lead traffic away, then the agent stops; another signal stops it at once")
+	f.outlook.drain(f.over)
+	f.reporter.Drained()
+	again := make(chan os.Signal, 1)
+	signal.Notify(again, syscall.SIGINT, syscall.SIGTERM)
+	defer signal.Stop(again) // a third one has its usual effect
+	drained := time.NewTimer(f.over)
+	defer drained.Stop()
+	select {
+	case <-drained.C:
+	case <-again:
+		f.logger.Info().Msg("drain cut short by a signal")
+	case <-running.Done():
+	}
+}
