@@ -6,6 +6,9 @@
 // the same octets, and a fuzz test holds them to it.
 //
 // Each UDP socket is read by one goroutine with a responder of its own; there is a socket per core and address, and the kernel
-// spreads clients over them (SO_REUSEPORT). TCP connections share one responder per server. The port belongs to one process: New fails if
-// any other socket has it, before it opens sockets that would share it silently.
+// spreads clients over them (SO_REUSEPORT). TCP connections share one responder per server.
+//
+// Sockets with SO_REUSEPORT share their port with whoever else asks for that under the same user: a second node started by
+// mistake would silently take half of the queries. So New first binds each port as somebody who does not share, which fails
+// if anybody has it, and only then opens the sockets that do. So a restart ends the old process before it starts the new one.
 package dnsserver

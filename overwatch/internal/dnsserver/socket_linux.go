@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"errors"
 	"net/netip"
 	"runtime"
 	"syscall"
@@ -15,32 +16,43 @@ const socketBuffer = 4 << 20
 // socketsPerAddress is one per core that may be used.
 func socketsPerAddress() int { return runtime.GOMAXPROCS(0) }
 
-// socketOptions prepares a UDP socket: shared with the server's other sockets of the address, with large buffers, and, on an
-// unspecified address, telling to which address a query was sent so that the answer comes from there.
+// socketOption is one whose value is a number.
+type socketOption struct{ level, name, value int }
+
+func (o socketOption) set(fd int) error { return unix.SetsockoptInt(fd, o.level, o.name, o.value) }
+
+// socketOptions prepares a UDP socket: shared with the server's other sockets of the address, and, on an unspecified address,
+// telling to which address a query was sent so that the answer comes from there.
 func socketOptions(at netip.AddrPort) func(network, address string, c syscall.RawConn) error {
+	needed := []socketOption{{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1}}
+	receiver := socketOption{unix.IPPROTO_IP, unix.IP_PKTINFO, 1}
+	// Responses fit any path, so none needs to believe what strangers say about a path, and none is fragmented
+	// for it (RFC 9715 section 3.1).
+	paths := socketOption{unix.IPPROTO_IP, unix.IP_MTU_DISCOVER, unix.IP_PMTUDISC_OMIT}
+	if at.Addr().Is6() {
+		receiver = socketOption{unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1}
+		paths = socketOption{unix.IPPROTO_IPV6, unix.IPV6_MTU_DISCOVER, unix.IPV6_PMTUDISC_OMIT}
+	}
+	if at.Addr().IsUnspecified() {
+		needed = append(needed, receiver)
+	}
+	// These may be refused. Of the buffers' sizes the later ones need a privilege, the earlier ones take what net.core allows.
+	wished := []socketOption{
+		paths,
+		{unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer}, {unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, socketBuffer},
+		{unix.SOL_SOCKET, unix.SO_SNDBUF, socketBuffer}, {unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, socketBuffer},
+	}
 	return func(_, _ string, c syscall.RawConn) error {
-		var failed error
-		err := c.Control(func(handle uintptr) {
-			fd := int(handle)
-			failed = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEPORT, 1)
-			if failed == nil && at.Addr().IsUnspecified() {
-				if at.Addr().Is4() {
-					failed = unix.SetsockoptInt(fd, unix.IPPROTO_IP, unix.IP_PKTINFO, 1)
-				} else {
-					failed = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_RECVPKTINFO, 1)
-				}
+		var refused error
+		err := c.Control(func(fd uintptr) {
+			for _, o := range needed {
+				refused = errors.Join(refused, o.set(int(fd)))
 			}
-			// Buffers are a wish: where the privileged call is refused, the other takes what net.core allows.
-			for _, option := range [][2]int{{unix.SO_RCVBUFFORCE, unix.SO_RCVBUF}, {unix.SO_SNDBUFFORCE, unix.SO_SNDBUF}} {
-				if unix.SetsockoptInt(fd, unix.SOL_SOCKET, option[0], socketBuffer) != nil {
-					_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option[1], socketBuffer)
-				}
+			for _, o := range wished {
+				_ = o.set(int(fd))
 			}
 		})
-		if err != nil {
-			return err
-		}
-		return failed
+		return errors.Join(err, refused)
 	}
 }
 

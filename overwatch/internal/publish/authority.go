@@ -20,6 +20,9 @@ const (
 )
 
 // authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
+//
+// Without configured nameservers a node knows only of itself, and says so: that suits a single node. Nodes that serve a
+// zone together are listed under its nameservers, the same list on each, so that all give the NS records that the parent has.
 func (p *plan) authority(z *zonePlan, from config.Zone) {
 	own := nodeLabel(p.settings.NodeID) + "." + z.Apex
 	if z.Apex == "." {
