@@ -99,7 +99,8 @@ type AgentSection struct {
 		Interval        time.Duration `yaml:"interval"`
 		MissedThreshold int           `yaml:"missed_threshold"`
 	} `yaml:"heartbeat"`
-	DrainTime time.Duration `yaml:"drain_time"` // always written: a test that says nothing wants no drain
+	Predictive map[string]any `yaml:"predictive,omitempty"`
+	DrainTime  time.Duration  `yaml:"drain_time"` // always written: a test that says nothing wants no drain
 }
 
 // AgentBackend is a backend that an agent watches and speaks for.

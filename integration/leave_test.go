@@ -1,0 +1,99 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// endBound is how long an agent may take to end once it is drained.
+const endBound = 5 * time.Second
+
+// ended waits until an agent's program has ended by itself.
+func ended(t *testing.T, u interface{ Running() bool }, bound time.Duration) {
+	t.Helper()
+	until(t, bound, "the agent to end", func(context.Context) error {
+		if u.Running() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+}
+
+// An agent that is asked to stop leads traffic away first: its backend's share falls while it goes on answering.
+func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
+	s := newSite(t, 1, 2)
+	leaving, b := s.agents[0], s.backends[0]
+	leaving.File.Agent.DrainTime = 4 * time.Second
+	s.startAll(t)
+	n := s.nodes[0]
+	asked := time.Now()
+	if err := leaving.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t, n, b, 2*time.Second, func(v api.Backend) error {
+		if !v.Draining || v.Share > 0.9 || v.Share < 0.1 || !v.MayServe {
+			return fmt.Errorf("share %v, draining %v, may serve %v", v.Share, v.Draining, v.MayServe)
+		}
+		return nil
+	})
+	s.gone(t, n, b.At.Addr(), asked, leaving.File.Agent.DrainTime+2*time.Second)
+	ended(t, leaving, endBound)
+	if took := time.Since(asked); took < leaving.File.Agent.DrainTime {
+		t.Errorf("the agent ended after %s, before it was drained", took)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
+	s := newSite(t, 1, 2)
+	leaving, b := s.agents[0], s.backends[0]
+	leaving.File.Agent.DrainTime = time.Hour
+	s.startAll(t)
+	n := s.nodes[0]
+	if err := leaving.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t, n, b, 2*time.Second, func(v api.Backend) error {
+		if !v.Draining {
+			return errors.New("not draining")
+		}
+		return nil
+	})
+	again := time.Now()
+	if err := leaving.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	ended(t, leaving, endBound)
+	s.gone(t, n, b.At.Addr(), again, 2*time.Second) // it said goodbye nevertheless
+	s.noFailures(t, n, s.began)
+}
+
+// Every machine uses more than a hundredth of its memory, so this agent warns from its start.
+func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
+	s := newSite(t, 1, 2)
+	warning := s.agents[0]
+	warning.File.Agent.Predictive = map[string]any{
+		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 1, "bleed_duration": "2s"},
+	}
+	s.startAll(t)
+	n := s.nodes[0]
+	v := s.status(t, n, s.backends[0], startBound, func(v api.Backend) error {
+		if v.Share > 0.11 {
+			return fmt.Errorf("share %v", v.Share)
+		}
+		return nil
+	})
+	if !v.MayServe || v.EffectiveStatus != api.EffectiveHealthy || v.Reason != "serves less: its agent warns of memory running out" {
+		t.Errorf("%+v", v)
+	}
+	v = s.status(t, n, s.backends[1], startBound, wantSound)
+	if v.Share != 1 {
+		t.Errorf("the other backend has the share %v", v.Share)
+	}
+}
