@@ -60,6 +60,7 @@ test-unit: check-tools ## vet and unit tests of every module
 	@if [ -z "$(RACE)" ]; then \
 	  if [ "$${CI:-}" = true ]; then echo "no C compiler, so no race detector: install one (Debian: apt-get install gcc)"; exit 1; fi; \
 	  echo "note: no C compiler found, tests run without the race detector (Debian: apt-get install gcc)"; fi
+	@for m in $(MODULES); do (cd $$m && GOWORK=off $(GO) build -o /dev/null ./...) || { echo "$$m does not build alone: run 'GOWORK=off go mod tidy' in it"; exit 1; }; done
 	@for m in $(filter-out integration,$(MODULES)); do \
 	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 10m ./...) || exit 1; \
 	  echo "   $$m took $$((SECONDS-s)) s"; done
