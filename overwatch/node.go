@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/dnsserver"
 	"gslb.internal/overwatch/internal/gossip"
 	"gslb.internal/overwatch/internal/httpapi"
@@ -31,6 +32,7 @@ import (
 const (
 	certificateFile = "overwatch.crt"
 	keyFile         = "overwatch.key"
+	keyDirectory    = "dnssec" // of the zones' signing keys
 )
 
 // node is one overwatch node, wired. Its parts know one another only through what is set here.
@@ -46,6 +48,7 @@ type node struct {
 	store      *store.Store
 	trust      *trust.Trust
 	registry   *registry.Registry
+	zones      *dnssec.Zones // nil when answers are not signed
 	publisher  *publish.Publisher
 	dns        *dnsserver.Server
 	gossip     *gossip.Node
@@ -75,7 +78,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}()
 	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openTrust, n.openRegistry, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
+		n.openStore, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
 	} {
 		if err = open(ctx, cfg); err != nil {
 			return nil, err
@@ -196,6 +199,18 @@ func (n *node) drainTime(service string) time.Duration {
 	return time.Duration(cfg.DNS.DefaultTTL) * time.Second
 }
 
+// openDNSSEC reads the signing keys. Zones that have none get theirs when they are first published.
+func (n *node) openDNSSEC(_ context.Context, cfg *config.Config) (err error) {
+	if !cfg.Overwatch.DNSSEC.Enabled {
+		return nil
+	}
+	n.zones, err = dnssec.Open(dnssec.Options{
+		Dir: filepath.Join(cfg.DataDir, keyDirectory), NodeID: cfg.Overwatch.Identity.NodeID,
+		Registerer: n.registerer, Logger: n.part("dnssec"),
+	})
+	return err
+}
+
 // openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.dns, err = dnsserver.New(dnsserver.Options{
@@ -212,7 +227,8 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.changes.forget()
 	n.publisher, err = publish.New(publish.Options{
-		Settings: dnsSettings(cfg, addresses), Backends: n.registry.View(), Registerer: n.registerer, Logger: n.part("publish"),
+		Settings: dnsSettings(cfg, addresses), Backends: n.registry.View(), Signing: n.zones,
+		Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {
 		return err
@@ -223,7 +239,8 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
-	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses}
+	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses,
+		Denial: cfg.Overwatch.DNSSEC.Denial}
 }
 
 func (n *node) openGossip(_ context.Context, cfg *config.Config) error {
@@ -282,7 +299,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		return err
 	}
 	err = metrics.Register(n.registerer, metrics.Sources{
-		View: n.registry.View(), Agents: n.trust.Agents, Domains: n.domains, Fitness: judge, Build: buildinfo.Get(),
+		View: n.registry.View(), Agents: n.trust.Agents, Domains: n.domains, Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
 	if err != nil || !cfg.Metrics.Enabled {
 		return err
@@ -307,6 +324,9 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		},
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, OverrideStore: n.store, Publisher: n.publisher,
 		Pins: n.trust, Members: n.members, Logger: n.part("api"),
+	}
+	if n.zones != nil {
+		o.SigningKeys = n.zones
 	}
 	if n.validator != nil { // a nil *Validator in the interface would not be nil
 		o.Validator = n.validator

@@ -82,6 +82,7 @@ var fixed = []struct {
 	{"dns.listen_address", func(c *config.Config) any { return c.DNS.ListenAddress }},
 	{"overwatch.identity", func(c *config.Config) any { return c.Overwatch.Identity }},
 	{"overwatch.gossip", func(c *config.Config) any { return c.Overwatch.Gossip }},
+	{"overwatch.dnssec.enabled", func(c *config.Config) any { return c.Overwatch.DNSSEC.Enabled }},
 	{"overwatch.validation", func(c *config.Config) any { return c.Overwatch.Validation }},
 	{"overwatch.geolocation.ecs_enabled", func(c *config.Config) any { return c.Overwatch.Geolocation.ECSEnabled }},
 	{"logging", func(c *config.Config) any { return c.Logging }},
@@ -104,5 +105,6 @@ func keepListening(before, next *config.Config) {
 	next.DataDir, next.DNS.ListenAddress = before.DataDir, before.DNS.ListenAddress
 	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
 	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
+	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
 	next.Logging, next.Metrics, next.API = before.Logging, before.Metrics, before.API
 }

@@ -11,7 +11,6 @@ func inactive(c *Config, report *settings.Report) []string {
 			found = append(found, sentence)
 		}
 	}
-	add(c.Overwatch.DNSSEC.Enabled, "overwatch.dnssec: answers are not signed by this build")
 	add(len(c.Overwatch.DNSSEC.KeySync.Peers) > 0, "overwatch.dnssec.key_sync: this build exchanges no keys")
 	add(report.IsSet("overwatch.geolocation.database_path") || report.IsSet("overwatch.geolocation.default_region") ||
 		len(c.Overwatch.Geolocation.CustomMappings) > 0, "overwatch.geolocation: this build does not place clients")

@@ -221,7 +221,6 @@ func TestInactive_NamesWhatThisBuildDoesNotDo(t *testing.T) {
 		t.Errorf("got %q, %q", quiet.Inactive(), problems)
 	}
 	want := []string{
-		"overwatch.dnssec: answers are not signed by this build",
 		"overwatch.dnssec.key_sync: this build exchanges no keys",
 		"overwatch.geolocation: this build does not place clients",
 	}

@@ -103,18 +103,19 @@ func (r *Keyring) insert(k *Key) {
 	r.keys[k.zone] = keys
 }
 
-// Signing returns the key that signs at the time now: the oldest active one. If none is active, the oldest signs, since
-// an unsigned zone is worse than one signed by a key that should have gone. It is nil for no keys.
-func Signing(keys []*Key, now time.Time) *Key {
+// active returns the keys that sign at the time now. If none is active, the oldest signs, since an unsigned zone is worse
+// than one signed by a key that should have gone.
+func active(keys []*Key, now time.Time) []*Key {
+	var found []*Key
 	for _, k := range keys {
 		if k.State(now) == Active {
-			return k
+			found = append(found, k)
 		}
 	}
-	if len(keys) == 0 {
-		return nil
+	if len(found) == 0 {
+		return keys[:min(len(keys), 1)]
 	}
-	return keys[0]
+	return found
 }
 
 // writeFile puts content at path so that a crash leaves the old file or the new one, never half of it.

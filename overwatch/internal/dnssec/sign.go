@@ -10,20 +10,13 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/zone"
 )
 
 // Window is the time in which a signature is valid.
 type Window struct {
 	Inception, Expiration time.Time
-}
-
-// RRset is what a signature covers, in canonical form (RFC 4034 section 6): names in wire format, lower case and not
-// compressed.
-type RRset struct {
-	Owner []byte // in wire format; a wildcard keeps its asterisk label
-	Type  uint16
-	TTL   uint32
-	RData [][]byte // in any order, without duplicates
 }
 
 // rrsigFixed is the length of an RRSIG record's data in front of the signer's name.
@@ -32,13 +25,9 @@ const rrsigFixed = 18
 // signatureSize is that of algorithm 13: r and s (RFC 6605 section 4).
 const signatureSize = 64
 
-// Sign returns the data of the RRSIG record that covers set. The same key, set and window give the same signature (RFC
-// 6979), so nodes that share a key answer alike.
-func (k *Key) Sign(set RRset, w Window) ([]byte, error) {
-	signer, err := wireName(k.zone)
-	if err != nil {
-		return nil, err
-	}
+// sign returns the data of the RRSIG record that covers set. signer is the zone's name in wire form. The same key, set and
+// window give the same signature (RFC 6979), so nodes that share a key answer alike.
+func (k *Key) sign(signer []byte, set zone.RRset, w Window) ([]byte, error) {
 	rdata := make([]byte, 0, rrsigFixed+len(signer)+signatureSize)
 	rdata = binary.BigEndian.AppendUint16(rdata, set.Type)
 	rdata = append(rdata, Algorithm, labels(set.Owner))
@@ -57,10 +46,8 @@ func (k *Key) Sign(set RRset, w Window) ([]byte, error) {
 }
 
 // appendCanonical appends the records of set as they are signed (RFC 4034 section 3.1.8.1).
-func appendCanonical(to []byte, set RRset) []byte {
-	sorted := slices.Clone(set.RData)
-	slices.SortFunc(sorted, slices.Compare)
-	for _, rdata := range sorted {
+func appendCanonical(to []byte, set zone.RRset) []byte {
+	for _, rdata := range set.RData {
 		to = append(to, set.Owner...)
 		to = binary.BigEndian.AppendUint16(to, set.Type)
 		to = binary.BigEndian.AppendUint16(to, dns.ClassINET)

@@ -15,6 +15,7 @@ func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 		return nil, 0, false
 	}
 	opt := 0
+	q.question.DO = q.edns.do
 	if q.edns.present {
 		opt = r.optLength(0)
 	}

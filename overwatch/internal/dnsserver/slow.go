@@ -74,7 +74,7 @@ func (r *responder) consider(query []byte) response {
 	if err != nil {
 		return failure(dns.RcodeFormatError, formErr)
 	}
-	resolution := r.view().Resolve(name, q.question.Type, r.turns)
+	resolution := r.view().Resolve(name, q.question.Type, q.edns.do, r.turns)
 	rcode, s := outcome(resolution.Kind)
 	return response{s, rcode, authoritative(rcode), extendedError(rcode), resolution}
 }

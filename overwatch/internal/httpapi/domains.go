@@ -69,7 +69,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, since time.Time
 		Name:          d.Name,
 		TTL:           cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
 		RoutingPolicy: d.RoutingAlgorithm,
-		DNSSECEnabled: s.o.DNSSECEnabled,
+		DNSSECEnabled: s.o.SigningKeys != nil,
 		Enabled:       true, // configuration knows no domain that is switched off
 		Tags:          []string{},
 		CreatedAt:     stamp(since),

@@ -24,8 +24,8 @@ type Options struct {
 	Build     buildinfo.Info
 	StartedAt time.Time // when the process started, with a monotonic reading
 
-	// DNSSECEnabled says whether this node signs its answers.
-	DNSSECEnabled bool
+	// SigningKeys are the keys of the zones; nil when answers are not signed.
+	SigningKeys SigningKeys
 
 	// Config returns the configuration in force and when it came into force.
 	Config func() (*config.Config, time.Time)

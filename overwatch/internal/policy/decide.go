@@ -12,7 +12,7 @@ import (
 // chooses. Answers of the last resort live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	d := decider{candidates: candidates, why: make([]Reason, len(candidates))}
-	decision := Decision{Outcome: Success, TTL: rules.TTL}
+	decision := Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL}
 	in := d.keep(d.all(), MayNotServe, func(c *Candidate) bool { return c.MayServe })
 	if len(in) == 0 {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)

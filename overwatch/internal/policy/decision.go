@@ -18,6 +18,7 @@ const (
 type Decision struct {
 	Outcome  Outcome
 	TTL      uint32     // seconds
+	FullTTL  uint32     // what TTL is while backends may serve: the one that signatures are made for
 	Region   string     // failover: the region that serves
 	Due      []Due      // the addresses that answer, in the order of addresses
 	Excluded []Excluded // the candidates that do not, in the candidates' order

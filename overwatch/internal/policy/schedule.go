@@ -1,6 +1,10 @@
 package policy
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
 
 // MaxPicks bounds the length of a schedule: picks over one cycle, all addresses of an answer counted. Where exact shares
 // would need more, they are rounded to the nearest the bound allows, which puts each off by less than 1 in
@@ -15,11 +19,16 @@ const MaxPicks = 8192
 // This is the chairman assignment problem (Tijdeman 1980): earliest deadline first, where the j-th answer of a candidate
 // with share u may come no earlier than answer (j-1)/u and no later than j/u, keeps everybody within one.
 type Schedule struct {
-	size   int      // addresses per answer
-	length uint32   // positions
-	narrow []uint8  // size candidates per position, where they all fit
-	wide   []uint32 // otherwise
-	starts []uint32 // positions from which the promise holds; never empty
+	size       int // addresses per answer
+	candidates int
+	length     uint32   // positions
+	narrow     []uint8  // size candidates per position, where they all fit
+	wide       []uint32 // otherwise
+	starts     []uint32 // positions from which the promise holds; never empty
+
+	// Which of the distinct answers each position gives, and who is in each; nil for one candidate per answer.
+	answer  []uint16
+	members [][]uint32
 }
 
 // newSchedule makes the schedule for the parts, each at least 1, with size distinct candidates per answer.
@@ -27,7 +36,7 @@ func newSchedule(parts []int, size int) *Schedule {
 	size = max(min(size, len(parts)), 1)
 	parts = reduce(parts, max(len(parts), MaxPicks/size))
 	lead := assign(parts)
-	s := &Schedule{size: size, length: uint32(len(lead)), starts: starts(lead, parts)}
+	s := &Schedule{size: size, candidates: len(parts), length: uint32(len(lead)), starts: starts(lead, parts)}
 	s.wide = widen(lead, len(parts), size)
 	if len(parts) <= math.MaxUint8+1 {
 		s.narrow = make([]uint8, len(s.wide))
@@ -36,6 +45,7 @@ func newSchedule(parts []int, size int) *Schedule {
 		}
 		s.wide = nil
 	}
+	s.number()
 	return s
 }
 
@@ -53,6 +63,58 @@ func (s *Schedule) Pick(position uint32, k int) int {
 		return int(s.narrow[i])
 	}
 	return int(s.wide[i])
+}
+
+// Answers is how many distinct answers there are, in whatever order of their candidates.
+func (s *Schedule) Answers() int {
+	if s.answer == nil {
+		return s.candidates
+	}
+	return len(s.members)
+}
+
+// Answer is which of them the position gives, from 0.
+func (s *Schedule) Answer(position uint32) int {
+	if s.answer == nil {
+		return s.Pick(position, 0)
+	}
+	return int(s.answer[position])
+}
+
+// Members is the candidates of an answer. The caller must not change it.
+func (s *Schedule) Members(answer int) []uint32 {
+	if s.answer == nil {
+		return []uint32{uint32(answer)}
+	}
+	return s.members[answer]
+}
+
+// number finds the distinct answers.
+func (s *Schedule) number() {
+	if s.size == 1 {
+		return
+	}
+	seen := make(map[string]uint16)
+	s.answer = make([]uint16, s.length)
+	var key []byte
+	for position := range s.length {
+		members := make([]uint32, s.size)
+		for k := range members {
+			members[k] = uint32(s.Pick(position, k))
+		}
+		slices.Sort(members)
+		key = key[:0]
+		for _, m := range members {
+			key = binary.BigEndian.AppendUint32(key, m)
+		}
+		n, ok := seen[string(key)]
+		if !ok {
+			n = uint16(len(s.members))
+			seen[string(key)] = n
+			s.members = append(s.members, members)
+		}
+		s.answer[position] = n
+	}
 }
 
 // Start is one of the starting positions; random spreads over them, so that neither a restart nor a new

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,7 @@ type Publisher struct {
 	metrics  *metrics
 	marks    *marks
 	requests chan request
+	signing  *signing // nil: answers are not signed
 
 	view atomic.Pointer[zone.View]
 
@@ -30,6 +32,7 @@ type Publisher struct {
 	outcomes map[string]policy.Outcome // of the last decisions, by service name
 	lost     map[string]bool           // services of which the log says that they lost their backends
 	serials  serials
+	settings Settings // in force
 }
 
 // request is a change of settings and where its outcome goes.
@@ -55,6 +58,9 @@ func New(o Options) (*Publisher, error) {
 	}
 	if err := p.metrics.register(o.Registerer); err != nil {
 		return nil, err
+	}
+	if o.Signing != nil {
+		p.signing = newSigning(o.Signing, p.view.Load)
 	}
 	if err := p.reconfigure(o.Settings); err != nil {
 		return nil, err
@@ -93,12 +99,23 @@ func (p *Publisher) Reconfigure(ctx context.Context, s Settings) error {
 
 // Run publishes until ctx ends. It returns nil.
 func (p *Publisher) Run(ctx context.Context) error {
+	var changed <-chan struct{} // keys
+	if p.signing != nil {
+		changed = p.signing.changed
+		var background sync.WaitGroup
+		defer background.Wait()
+		background.Go(func() { p.signing.run(ctx) })
+	}
 	for {
 		select {
 		case <-p.marks.ready:
 			p.publishMarked()
 		case r := <-p.requests:
 			r.done <- p.reconfigure(r.settings)
+		case <-changed:
+			if err := p.reconfigure(p.settings); err != nil {
+				p.log.Error().Err(err).Msg("the zones were not signed with the keys that are due; those before go on")
+			}
 		case <-ctx.Done():
 			return nil
 		}
@@ -114,6 +131,9 @@ func (p *Publisher) publishMarked() {
 			p.tell(d, p.decide(p.view.Load(), d))
 		}
 	}
+	if p.signing != nil {
+		p.signing.some(p.writer.Fresh())
+	}
 	p.published(begin)
 	p.marks.visible(upTo)
 }
@@ -124,6 +144,11 @@ func (p *Publisher) reconfigure(s Settings) error {
 	plan := newPlan(s)
 	if len(plan.problems) > 0 {
 		return plan.problems
+	}
+	if p.signing != nil {
+		if err := p.signing.sign(plan); err != nil {
+			return err
+		}
 	}
 	serials := make(serials)
 	contents := make([]zone.Contents, 0, len(plan.zones))
@@ -140,9 +165,13 @@ func (p *Publisher) reconfigure(s Settings) error {
 	for service, d := range plan.domains {
 		outcomes[service] = p.decide(view, d)
 	}
-	p.domains, p.serials = plan.domains, serials
+	p.domains, p.serials, p.settings = plan.domains, serials, s
 	p.view.Store(view)
+	if p.signing != nil {
+		p.signing.all(plan)
+	}
 	p.published(begin)
+	p.writer.Fresh() // they are among all
 	p.tellAll(outcomes)
 	p.metrics.zones.Set(float64(len(plan.zones)))
 	p.metrics.domains.Set(float64(len(plan.domains)))

@@ -8,6 +8,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/registry"
 )
 
@@ -19,6 +20,8 @@ type Settings struct {
 	NodeID string
 	// Addresses are those of that nameserver; see NodeAddresses.
 	Addresses []netip.Addr
+	// Denial is how signed zones prove what they do not have: config.DenialNSEC or config.DenialNSEC3.
+	Denial string
 }
 
 // Backends is what is read of the registry, whose *View satisfies it. What Service returns is not changed by anybody.
@@ -30,6 +33,7 @@ type Backends interface {
 type Options struct {
 	Settings   Settings
 	Backends   Backends
+	Signing    *dnssec.Zones    // nil: answers are not signed
 	Now        func() time.Time // nil means time.Now
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger

@@ -11,6 +11,7 @@ type Question struct {
 	Name   []byte // in wire form and lower case, without compression
 	Labels int    // how many labels Name has
 	Type   uint16
+	DO     bool // signatures and proofs are wanted (RFC 3225)
 }
 
 // Kind is what kind of answer a question got.
@@ -22,8 +23,8 @@ const (
 	NoData                // the name exists, the type does not: the SOA
 	NXDomain              // the name does not exist: the SOA
 	Refused               // the name is outside every zone: no record
-	Failed                // nothing may serve: no record
-	Elsewhere             // the name is an alias: use Resolve
+	Failed                // nothing may serve, or it cannot be signed: no record
+	Elsewhere             // the name is an alias, or the question is a rare one: use Resolve
 )
 
 // Answer says what was appended.
@@ -36,76 +37,111 @@ type Answer struct {
 
 // Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
 // writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
+//
+// Signatures that have not been made yet are made, which takes some 20 microseconds each, once.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
 	slot, exact := v.enclose(q.Name, q.Labels)
 	if slot == nil {
 		return msg, Answer{Kind: Refused}
 	}
-	zone := slot.zone
+	r := reply{msg: msg, start: len(msg), q: q, zone: slot.zone}
+	r.signed = q.DO && slot.zone.signer != nil
 	if !exact {
-		if slot = v.wilds[slot]; slot == nil {
-			return zone.deny(msg, q, NXDomain)
+		wild := v.wilds[slot]
+		if wild == nil {
+			r.nameError(slot)
+			return r.finish()
 		}
+		r.encloser, slot = slot, wild
 	}
-	if q.Type == dns.TypeDS && zone.parent != nil && len(q.Name) == len(zone.apex) {
-		return zone.parent.deny(msg, q, NoData)
+	r.name(slot, turns)
+	return r.finish()
+}
+
+// name answers for a name that exists, or for a wildcard in the place of one that does not.
+func (r *reply) name(slot *Slot, turns *Turns) {
+	if r.q.Type == dns.TypeDS && slot.zone.parent != nil && len(r.q.Name) == len(slot.zone.apex) {
+		r.delegation(slot)
+		return
 	}
 	a := slot.answers.Load()
-	rtype := q.Type
+	rtype := r.q.Type
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
 	if slot.steered {
 		switch rtype {
 		case dns.TypeA:
-			return slot.address(msg, q, &a.steered[policy.IPv4], turns, slot.turn, recordA)
+			r.address(slot, &a.steered[policy.IPv4], turns, slot.turn, recordA)
+			return
 		case dns.TypeAAAA:
-			return slot.address(msg, q, &a.steered[policy.IPv6], turns, slot.turn+1, recordAAAA)
+			r.address(slot, &a.steered[policy.IPv6], turns, slot.turn+1, recordAAAA)
+			return
 		}
 	}
 	if set := a.set(rtype); set != nil {
-		return set.answer(msg, q, zone, Answer{Kind: Positive, Answers: set.count})
+		r.set(set)
+		r.answer.Answers = set.count
+		if r.signed {
+			r.answer.Answers += r.signature(set.sig, "", true, set.ttl)
+			r.expanded()
+		}
+		return
 	}
-	if a.alias() {
-		return msg, Answer{Kind: Elsewhere}
+	if a.alias() || rtype == dns.TypeRRSIG || rtype == dns.TypeNSEC {
+		r.answer.Kind = Elsewhere
+		return
 	}
-	return zone.deny(msg, q, NoData)
+	r.noData(slot)
 }
 
 // address appends the records whose turn it is.
-func (s *Slot) address(msg []byte, q *Question, f *family, turns *Turns, turn uint32, length int) ([]byte, Answer) {
+func (r *reply) address(slot *Slot, f *family, turns *Turns, turn uint32, length int) {
 	switch f.state {
 	case failing:
-		return msg, Answer{Kind: Failed}
+		r.answer.Kind = Failed
+		return
 	case noData:
-		return s.zone.deny(msg, q, NoData)
+		r.noData(slot)
+		return
 	}
 	position := turns.next(turn, f)
 	size := f.schedule.Size()
-	if size*length > cap(msg)-len(msg) {
-		return msg, Answer{Kind: Positive, Truncated: true}
+	if size*length > cap(r.msg)-len(r.msg) {
+		r.full = true
+		return
 	}
 	for k := range size {
 		at := f.schedule.Pick(position, k) * length
-		msg = append(msg, f.records[at:at+length]...)
+		r.msg = append(r.msg, f.records[at:at+length]...)
 	}
-	return msg, Answer{Kind: Positive, Answers: uint16(size)}
+	r.answer.Answers = uint16(size)
+	if r.signed {
+		r.answer.Answers += r.signature(f.sigs[f.schedule.Answer(position)], "", true, f.ttl())
+		r.expanded()
+	}
 }
 
-// deny appends the SOA of a negative answer.
-func (z *Zone) deny(msg []byte, q *Question, kind Kind) ([]byte, Answer) {
-	return z.negative.answer(msg, q, z, Answer{Kind: kind, Authority: 1})
-}
-
-// answer appends the packed records of the set, if they fit.
-func (s *set) answer(msg []byte, q *Question, z *Zone, a Answer) ([]byte, Answer) {
-	at := len(msg)
-	if len(s.wire) > cap(msg)-at {
-		return msg, Answer{Kind: a.Kind, Truncated: true}
+// delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
+func (r *reply) delegation(slot *Slot) {
+	r.zone = slot.zone.parent
+	if r.signed = r.q.DO && r.zone.signer != nil; r.zone.signer == nil {
+		r.deny(NoData)
+		return
 	}
-	msg = append(msg, s.wire...)
-	point(msg[at:], s.pointers, len(q.Name), len(z.apex))
-	return msg, a
+	cut := slot.proofs.cut
+	if cut.ds == nil {
+		r.deny(NoData)
+		if r.signed {
+			r.prove(cut.link, &cut.link.full)
+		}
+		return
+	}
+	r.set(cut.ds)
+	r.answer.Answers = cut.ds.count
+	if r.signed {
+		r.answer.Answers += r.signature(cut.ds.sig, "", true, cut.ds.ttl)
+	}
 }
 
 // alias says whether the name is a CNAME, which has no other data (RFC 1034 section 3.6.2).

@@ -12,6 +12,10 @@ type builder struct {
 	byName map[canonical]*name
 	names  []*name // in the order in which they came up
 	depth  int     // labels of the longest
+
+	previous *View   // may be nil
+	zones    []*Zone // parents first
+	cuts     []*name // the apexes of zones that have another one above
 }
 
 // name is a name that will exist.
@@ -21,19 +25,20 @@ type name struct {
 	wild    *name // the wildcard directly below, or nil
 	steered bool
 	records []dns.RR
+	proofs  *proofs // nil where neither the zone is signed nor the one above
 }
 
 // cut begins a zone.
-func (b *builder) cut(text string, soa *dns.SOA) (*Zone, error) {
-	apex, err := canonicalName(text)
+func (b *builder) cut(c Contents) (*Zone, error) {
+	apex, err := canonicalName(c.Apex)
 	if err != nil {
 		return nil, err
 	}
 	if n := b.byName[apex]; n != nil && n.zone.apex == apex {
 		return nil, errors.New("it is defined twice")
 	}
-	z := &Zone{apex: apex}
-	if z.negative, err = negative(apex, soa); err != nil {
+	z := &Zone{apex: apex, signer: c.Signer, denial: c.Denial}
+	if z.negative, err = negative(apex, c.SOA); err != nil {
 		return nil, err
 	}
 	if encloser := b.encloser(apex); encloser != nil {
@@ -41,13 +46,71 @@ func (b *builder) cut(text string, soa *dns.SOA) (*Zone, error) {
 		// Seen from the parent, the names between the two apexes are empty non-terminals.
 		b.name(apex.parent())
 	}
-	b.add(apex, z)
-	return z, nil
+	n := b.add(apex, z)
+	b.zones = append(b.zones, z)
+	if z.signer != nil {
+		if z.negative.sig, err = signatureOf(n.proofs, z.signer, c.SOA); err != nil {
+			return nil, err
+		}
+	}
+	return z, b.below(n, c.DS)
+}
+
+// below notes what the zone above says of the zone whose apex the name is.
+func (b *builder) below(n *name, ds []dns.RR) error {
+	above := n.zone.parent
+	if above == nil || above.signer == nil {
+		return nil
+	}
+	b.cuts = append(b.cuts, n)
+	p := b.proofs(n)
+	p.cut = new(cut)
+	if len(ds) == 0 {
+		return nil
+	}
+	set, err := newSet(above.apex, "", ds)
+	if err != nil {
+		return err
+	}
+	p.cut.ds = &set
+	return set.sign(p, above.signer)
+}
+
+// proofs makes sure that a name has them, with the signatures of the previous view.
+func (b *builder) proofs(n *name) *proofs {
+	if n.proofs == nil {
+		n.proofs = &proofs{name: n.name}
+		n.proofs.known.byContent = make(map[string]*Signature)
+		if old := b.previous.slot(n.name); old != nil && old.proofs != nil {
+			n.proofs.known.before = &old.proofs.known
+		}
+	}
+	return n.proofs
+}
+
+// deny builds the denial of the zones that are signed, once all names and their RRsets are there.
+func (b *builder) deny() {
+	names, cuts := make(map[*Zone][]*name), make(map[*Zone][]*name)
+	for _, n := range b.names {
+		names[n.zone] = append(names[n.zone], n)
+	}
+	for _, n := range b.cuts {
+		cuts[n.zone.parent] = append(cuts[n.zone.parent], n)
+	}
+	for _, z := range b.zones {
+		if z.signer != nil {
+			z.link(names[z], cuts[z])
+		}
+	}
 }
 
 // fill notes the records and the steered names of a zone.
 func (b *builder) fill(z *Zone, c Contents) error {
-	for _, rr := range append([]dns.RR{c.SOA}, c.Records...) {
+	records := append([]dns.RR{c.SOA}, c.Records...)
+	if z.signer != nil && z.denial == NSEC3 {
+		records = append(records, &dns.NSEC3PARAM{Hdr: dns.RR_Header{Name: c.Apex, Rrtype: dns.TypeNSEC3PARAM, Class: dns.ClassINET}, Hash: dns.SHA1})
+	}
+	for _, rr := range records {
 		owner, err := b.owner(rr.Header().Name, z)
 		if err != nil {
 			return err
@@ -95,6 +158,9 @@ func (b *builder) name(wire canonical) *name {
 
 func (b *builder) add(wire canonical, z *Zone) *name {
 	n := &name{name: wire, zone: z}
+	if z.signer != nil {
+		b.proofs(n)
+	}
 	if old := b.byName[wire]; old != nil {
 		// An empty non-terminal of the parent zone turns out to be the apex of another.
 		*old = *n

@@ -15,12 +15,16 @@ type Contents struct {
 	SOA     *dns.SOA
 	Records []dns.RR // all that is not steered, the NS records of the apex included
 	Steered []string // owner names of steered A and AAAA records
+
+	Signer Signer   // nil: the zone is not signed. The same one keeps the signatures that the previous view has
+	Denial Denial   // of a signed zone
+	DS     []dns.RR // what a signed zone above it in the same view says of its keys
 }
 
 // New builds a view. Names that are also in previous, which may be nil, keep their place in every schedule and their
 // steered answers until a Writer gives them others; new steered names are SERVFAIL until then.
 func New(contents []Contents, previous *View) (*View, error) {
-	b := builder{byName: make(map[canonical]*name)}
+	b := builder{byName: make(map[canonical]*name), previous: previous}
 	zones := make([]*Zone, len(contents))
 	// Parents first, so that each zone finds the one it is cut from.
 	contents = slices.SortedStableFunc(slices.Values(contents), func(a, b Contents) int {
@@ -28,7 +32,7 @@ func New(contents []Contents, previous *View) (*View, error) {
 	})
 	for i, c := range contents {
 		var err error
-		if zones[i], err = b.cut(c.Apex, c.SOA); err != nil {
+		if zones[i], err = b.cut(c); err != nil {
 			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
 		}
 	}
@@ -57,7 +61,7 @@ func (b *builder) view() (*View, error) {
 	for i, n := range b.names {
 		s := &v.slots[i]
 		v.names[i] = n.name
-		s.zone, s.steered = n.zone, n.steered
+		s.zone, s.steered, s.proofs = n.zone, n.steered, n.proofs
 		if s.length = longName; len(n.name) <= shortName {
 			s.length = uint8(copy(s.short[:], n.name))
 		}
@@ -73,6 +77,7 @@ func (b *builder) view() (*View, error) {
 			v.wilds[v.slot(n.name)] = v.slot(n.wild.name)
 		}
 	}
+	b.deny()
 	return v, nil
 }
 
@@ -92,6 +97,11 @@ func compile(n *name, nothing *answers) (*answers, error) {
 		if err != nil {
 			return nil, err
 		}
+		if n.zone.signer != nil {
+			if err := set.sign(n.proofs, n.zone.signer); err != nil {
+				return nil, err
+			}
+		}
 		a.sets = append(a.sets, set)
 	}
 	a.any = a.pickAny(n.steered)
@@ -105,6 +115,9 @@ func (v *View) inherit(previous *View) {
 	taken := make(map[uint32]bool)
 	for i := range v.slots {
 		slot := &v.slots[i]
+		if slot.proofs != nil {
+			slot.proofs.known.settle(slot.zone.signer)
+		}
 		if !slot.steered {
 			continue
 		}
@@ -115,7 +128,9 @@ func (v *View) inherit(previous *View) {
 		}
 		slot.turn = old.turn
 		taken[slot.turn] = true
-		slot.steer(old.answers.Load().steered)
+		families := old.answers.Load().steered
+		slot.signAgain(&families)
+		slot.steer(families)
 	}
 	var next uint32
 	for _, slot := range fresh {

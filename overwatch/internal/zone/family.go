@@ -73,6 +73,9 @@ func recordLength(f policy.Family) int {
 	return recordAAAA
 }
 
+// ttl is that of the records, of which there must be one.
+func (f *family) ttl() uint32 { return binary.BigEndian.Uint32(f.records[6:]) }
+
 // same says whether two families give the same answers in the same turns.
 func (f *family) same(other *family) bool {
 	return f.state == other.state && f.schedule == other.schedule && bytes.Equal(f.records, other.records)
@@ -95,4 +98,38 @@ func answersWith(families [2]family, sets []set) *answers {
 	with.steered[policy.IPv4].records = room[:len(v4):len(v4)]
 	with.steered[policy.IPv6].records = append(room, v6...)[len(v4):]
 	return &with.answers
+}
+
+// sign gives each answer of the family its signature, under the TTL in it.
+func (s *Slot) sign(f policy.Family, in *family, ttl uint32) {
+	in.sigs = nil
+	if s.zone.signer == nil || in.state != answering {
+		return
+	}
+	length := recordLength(f)
+	in.sigs = make([]*Signature, in.schedule.Answers())
+	for i := range in.sigs {
+		picks := in.schedule.Members(i)
+		data := make([][]byte, len(picks))
+		for k, candidate := range picks {
+			at := int(candidate) * length
+			data[k] = in.records[at+2+fixedPart : at+length]
+		}
+		in.sigs[i] = s.proofs.known.at(s.zone.signer, s.proofs.name, contentOf(typeOf(f), ttl, data))
+	}
+}
+
+// signAgain gives the answers of the previous view their signatures, which are the same if the zone's signer is.
+func (s *Slot) signAgain(families *[2]family) {
+	for f := range families {
+		in := &families[f]
+		if in.state != answering {
+			continue
+		}
+		ttl := in.ttl()
+		if len(in.sigs) > 0 {
+			ttl = in.sigs[0].ttl()
+		}
+		s.sign(policy.Family(f), in, ttl)
+	}
 }

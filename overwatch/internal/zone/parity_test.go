@@ -20,6 +20,40 @@ func TestAppend_AllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestAppend_AllocatesNothingForSignedAnswers(t *testing.T) {
+	for name, denial := range denials {
+		v, _ := signedSample(t, denial)
+		turns := NewTurns(1, 1)
+		room := make([]byte, 0, 1<<16)
+		for _, asked := range []string{"app.gslb.test.", "dual.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "gslb.test.", "v6.gslb.test.", "ent.gslb.test."} {
+			msg, q := question(t, asked, dns.TypeA)
+			q.DO = true
+			msg = append(room, msg...)
+			for range 20 {
+				v.Append(msg, q, turns) // makes the signatures
+			}
+			if n := testing.AllocsPerRun(100, func() { v.Append(msg, q, turns) }); n != 0 {
+				t.Errorf("%s, %s: %.0f allocations", name, asked, n)
+			}
+		}
+	}
+}
+
+func TestAppend_ASignedAnswerIsWholeOrNotThere(t *testing.T) {
+	v, _ := signedSample(t, NSEC3)
+	for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "x.static.gslb.test.", "gslb.test."} {
+		msg, q := question(t, name, dns.TypeMX)
+		q.DO = true
+		whole, want := v.Append(msg, q, NewTurns(1, 1))
+		for room := range len(whole) - len(msg) {
+			got, answer := v.Append(append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room], q, NewTurns(1, 1))
+			if !answer.Truncated || answer.Kind != want.Kind || len(got) != len(msg) || answer.Answers+answer.Authority != 0 {
+				t.Fatalf("%s with room for %d of %d octets: %+v", name, room, len(whole)-len(msg), answer)
+			}
+		}
+	}
+}
+
 func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 	v := sample(t)
 	msg, q := question(t, "big.gslb.test.", dns.TypeA)
@@ -48,12 +82,16 @@ func FuzzAppend(f *testing.F) {
 		}
 	}
 	v := sample(f)
+	nsec, _ := signedSample(f, NSEC)
+	nsec3, _ := signedSample(f, NSEC3)
 	f.Fuzz(func(t *testing.T, wire []byte, rtype uint16, seed uint64) {
 		name, end, err := dns.UnpackDomainName(wire, 0)
 		if err != nil || end != len(wire) || slices.ContainsFunc(wire, func(c byte) bool { return c >= 0xC0 }) {
 			t.Skip()
 		}
 		ask(t, v, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
+		askSigned(t, nsec, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
+		askSigned(t, nsec3, name, rtype, NewTurns(seed, 1), NewTurns(seed, 1))
 	})
 }
 
@@ -69,5 +107,20 @@ func BenchmarkAppend(b *testing.B) {
 				v.Append(msg, q, turns)
 			}
 		})
+	}
+	for way, denial := range denials {
+		v, _ := signedSample(b, denial)
+		for _, name := range []string{"app.gslb.test.", "nx.gslb.test."} {
+			b.Run("signed/"+way+"/"+name, func(b *testing.B) {
+				msg, q := question(b, name, dns.TypeA)
+				q.DO = true
+				msg = append(make([]byte, 0, 1500), msg...)
+				turns := NewTurns(1, 1)
+				b.ReportAllocs()
+				for b.Loop() {
+					v.Append(msg, q, turns)
+				}
+			})
+		}
 	}
 }

@@ -38,3 +38,76 @@ func nameLength(wire []byte) int {
 	}
 	return n + 1
 }
+
+// canonicalContent is the content of an RRset in canonical form.
+func canonicalContent(records []dns.RR) (string, error) {
+	data := make([][]byte, len(records))
+	for i, rr := range records {
+		var err error
+		if data[i], err = dataOf(canonicalCase(rr)); err != nil {
+			return "", err
+		}
+	}
+	header := records[0].Header()
+	return contentOf(header.Rrtype, header.Ttl, data), nil
+}
+
+// signatureOf is the signature of an RRset as it is in the zone, whatever TTL an answer carries it with.
+func signatureOf(owner *proofs, signer Signer, records ...dns.RR) (*Signature, error) {
+	content, err := canonicalContent(records)
+	if err != nil {
+		return nil, err
+	}
+	return owner.known.at(signer, owner.name, content), nil
+}
+
+// canonicalCase is the record with the names in its data in lower case, where signatures want that (RFC 4034 section
+// 6.2, RFC 6840 section 5.1).
+func canonicalCase(rr dns.RR) dns.RR {
+	rr = dns.Copy(rr)
+	switch rr := rr.(type) {
+	case *dns.NS:
+		lowerAll(&rr.Ns)
+	case *dns.CNAME:
+		lowerAll(&rr.Target)
+	case *dns.SOA:
+		lowerAll(&rr.Ns, &rr.Mbox)
+	case *dns.PTR:
+		lowerAll(&rr.Ptr)
+	case *dns.MX:
+		lowerAll(&rr.Mx)
+	case *dns.SRV:
+		lowerAll(&rr.Target)
+	case *dns.NAPTR:
+		lowerAll(&rr.Replacement)
+	case *dns.RP:
+		lowerAll(&rr.Mbox, &rr.Txt)
+	case *dns.AFSDB:
+		lowerAll(&rr.Hostname)
+	case *dns.KX:
+		lowerAll(&rr.Exchanger)
+	case *dns.PX:
+		lowerAll(&rr.Map822, &rr.Mapx400)
+	case *dns.RT:
+		lowerAll(&rr.Host)
+	case *dns.MINFO:
+		lowerAll(&rr.Rmail, &rr.Email)
+	case *dns.MB:
+		lowerAll(&rr.Mb)
+	case *dns.MG:
+		lowerAll(&rr.Mg)
+	case *dns.MR:
+		lowerAll(&rr.Mr)
+	case *dns.MD:
+		lowerAll(&rr.Md)
+	case *dns.MF:
+		lowerAll(&rr.Mf)
+	}
+	return rr
+}
+
+func lowerAll(names ...*string) {
+	for _, name := range names {
+		*name = dns.CanonicalName(*name)
+	}
+}

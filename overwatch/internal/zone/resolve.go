@@ -18,11 +18,14 @@ type Resolution struct {
 	Answer    []dns.RR
 	Authority []dns.RR
 
-	apex canonical
+	apex   canonical
+	do     bool
+	proved []*link
 }
 
-// Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section 4.3.2).
-func (v *View) Resolve(name string, rtype uint16, turns *Turns) Resolution {
+// Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section 4.3.2). do
+// asks for signatures and proofs.
+func (v *View) Resolve(name string, rtype uint16, do bool, turns *Turns) Resolution {
 	key, err := canonicalName(name)
 	if err != nil {
 		return Resolution{Kind: Refused}
@@ -31,7 +34,7 @@ func (v *View) Resolve(name string, rtype uint16, turns *Turns) Resolution {
 	if zone == nil {
 		return Resolution{Kind: Refused}
 	}
-	r := Resolution{apex: zone.apex}
+	r := Resolution{apex: zone.apex, do: do}
 	for range maxAliases {
 		target := r.step(v, key, name, rtype, turns)
 		if target == "" {
@@ -39,7 +42,6 @@ func (v *View) Resolve(name string, rtype uint16, turns *Turns) Resolution {
 		}
 		name = target
 		if key, err = canonicalName(target); err != nil || v.enclosing(key) != zone {
-			r.Kind = Positive
 			return r
 		}
 	}
@@ -56,44 +58,72 @@ func (v *View) enclosing(name canonical) *Zone {
 	return nil
 }
 
+// owned is the name that is asked for, as it came and in canonical form, and the slots that answer for it.
+type owned struct {
+	text     string
+	name     canonical
+	slot     *Slot // the name's, or the wildcard's in its place
+	encloser *Slot // nil for a name that exists
+}
+
+// look finds what answers for a name of a zone. There is no slot for a name that does not exist.
+func (v *View) look(text string, name canonical) owned {
+	o := owned{text: text, name: name, slot: v.slot(name)}
+	for above := name.parent(); o.slot == nil && o.encloser == nil; above = above.parent() {
+		o.encloser = v.slot(above)
+	}
+	if o.encloser != nil {
+		o.slot = v.wilds[o.encloser]
+	}
+	return o
+}
+
 // step answers for one name of the chain. It returns the next name if this one is an alias.
 func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, turns *Turns) (target string) {
 	zone := v.enclosing(key)
-	slot := v.slot(key)
-	for above := key.parent(); slot == nil; above = above.parent() {
-		if encloser := v.slot(above); encloser != nil {
-			if slot = v.wilds[encloser]; slot == nil {
-				r.deny(NXDomain, zone)
-				return ""
-			}
-		}
-	}
-	if rtype == dns.TypeDS && zone.parent != nil && key == zone.apex {
-		r.apex = zone.parent.apex
-		r.deny(NoData, zone.parent)
+	o := v.look(name, key)
+	if o.slot == nil {
+		r.deny(NXDomain, zone)
+		r.proveNameError(zone, o)
 		return ""
 	}
-	a := slot.answers.Load()
+	if rtype == dns.TypeDS && zone.parent != nil && key == zone.apex {
+		r.delegation(o)
+		return ""
+	}
+	if rtype == dns.TypeRRSIG && zone.signer != nil {
+		r.onlySignatures(v, key, name, turns)
+		return ""
+	}
+	a := o.slot.answers.Load()
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
-	if slot.steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA) {
-		r.steered(slot, a, name, rtype, turns)
+	if o.slot.steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA) {
+		r.steered(o, a, rtype, turns)
 		return ""
 	}
+	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed && o.slot.proofs.link != nil {
+		full := &o.slot.proofs.link.full
+		if rr, err := full.record(name); err == nil {
+			r.positive(zone, o, []dns.RR{rr}, full.sig)
+			return ""
+		}
+	}
 	if set := a.set(rtype); set != nil {
-		r.positive(set.records, name)
+		r.positive(zone, o, set.records, set.sig)
 		return ""
 	}
 	if alias := a.set(dns.TypeCNAME); alias != nil {
-		r.positive(alias.records, name)
+		r.positive(zone, o, alias.records, alias.sig)
 		return alias.records[0].(*dns.CNAME).Target
 	}
 	r.deny(NoData, zone)
+	r.proveNoData(zone, o, rtype)
 	return ""
 }
 
-func (r *Resolution) steered(slot *Slot, a *answers, name string, rtype uint16, turns *Turns) {
+func (r *Resolution) steered(o owned, a *answers, rtype uint16, turns *Turns) {
 	which := policy.IPv4
 	if rtype == dns.TypeAAAA {
 		which = policy.IPv6
@@ -104,16 +134,21 @@ func (r *Resolution) steered(slot *Slot, a *answers, name string, rtype uint16, 
 		*r = Resolution{Kind: Failed, apex: r.apex}
 		return
 	case noData:
-		r.deny(NoData, slot.zone)
+		r.deny(NoData, o.slot.zone)
+		r.proveNoData(o.slot.zone, o, rtype)
 		return
 	}
-	position := turns.next(slot.turn+uint32(which), &f)
+	position := turns.next(o.slot.turn+uint32(which), &f)
 	var records []dns.RR
 	for k := range f.schedule.Size() {
 		record := f.records[f.schedule.Pick(position, k)*recordLength(which):][:recordLength(which)]
 		records = append(records, addressRecord(record))
 	}
-	r.positive(records, name)
+	var sig *Signature
+	if f.sigs != nil {
+		sig = f.sigs[f.schedule.Answer(position)]
+	}
+	r.positive(o.slot.zone, o, records, sig)
 }
 
 // addressRecord reads a packed address record back.
@@ -128,19 +163,122 @@ func addressRecord(record []byte) dns.RR {
 	}
 }
 
+// delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
+func (r *Resolution) delegation(o owned) {
+	above := o.slot.zone.parent
+	r.apex = above.apex
+	if above.signer == nil {
+		r.deny(NoData, above)
+		return
+	}
+	cut := o.slot.proofs.cut
+	if cut.ds != nil {
+		r.positive(above, o, cut.ds.records, cut.ds.sig)
+		return
+	}
+	r.deny(NoData, above)
+	if r.do {
+		r.prove(above, cut.link, &cut.link.full)
+	}
+}
+
+// onlySignatures answers for the type RRSIG as for ANY (RFC 8482 section 7).
+func (r *Resolution) onlySignatures(v *View, key canonical, name string, turns *Turns) {
+	r.do = true
+	r.step(v, key, name, dns.TypeANY, turns)
+	r.Answer = slices.DeleteFunc(r.Answer, func(rr dns.RR) bool { return rr.Header().Rrtype != dns.TypeRRSIG })
+}
+
 // positive adds records under the name that was asked for.
-func (r *Resolution) positive(records []dns.RR, name string) {
+func (r *Resolution) positive(zone *Zone, o owned, records []dns.RR, sig *Signature) {
 	r.Kind = Positive
 	for _, rr := range records {
 		rr = dns.Copy(rr)
-		rr.Header().Name = name
+		rr.Header().Name = o.text
 		r.Answer = append(r.Answer, rr)
 	}
+	if !r.do || zone.signer == nil {
+		return
+	}
+	r.Answer = append(r.Answer, r.signatures(sig, o.text, records[0].Header().Ttl)...)
+	if o.encloser != nil {
+		r.cover(zone, o)
+	}
+}
+
+// signatures makes the whole answer a failure if there are none.
+func (r *Resolution) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
+	records := sig.records(owner, ttl)
+	if len(records) == 0 {
+		r.Kind = Failed
+	}
+	return records
 }
 
 func (r *Resolution) deny(kind Kind, zone *Zone) {
 	r.Kind = kind
-	r.Authority = slices.Clone(zone.negative.records)
+	r.Authority = append(r.Authority, zone.negative.records...)
+	if r.do && zone.signer != nil {
+		r.Authority = append(r.Authority, r.signatures(zone.negative.sig, zone.apex.String(), zone.negative.ttl)...)
+	}
+}
+
+// prove adds a record of denial and its signatures, once.
+func (r *Resolution) prove(zone *Zone, l *link, p *proof) {
+	if slices.Contains(r.proved, l) {
+		return
+	}
+	r.proved = append(r.proved, l)
+	owner := (canonical(l.prefix) + zone.apex).String()
+	rr, err := p.record(owner)
+	if err != nil {
+		r.Kind = Failed
+		return
+	}
+	r.Authority = append(append(r.Authority, rr), r.signatures(p.sig, owner, zone.negative.ttl)...)
+}
+
+// proveNameError is reply.nameError's.
+func (r *Resolution) proveNameError(zone *Zone, o owned) {
+	if !r.do || zone.signer == nil {
+		return
+	}
+	if zone.chain.hashed {
+		r.prove(zone, o.encloser.proofs.link, &o.encloser.proofs.link.full)
+	}
+	r.cover(zone, o)
+	if star := o.encloser.proofs.star; star != nil {
+		r.prove(zone, star, &star.full)
+	}
+}
+
+// proveNoData is reply.noData's.
+func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
+	if !r.do || zone.signer == nil {
+		return
+	}
+	if link := o.slot.proofs.link; link != nil {
+		r.prove(zone, link, link.deny(rtype))
+	} else {
+		r.prove(zone, o.slot.proofs.gap, &o.slot.proofs.gap.full)
+	}
+	if o.encloser == nil {
+		return
+	}
+	if zone.chain.hashed {
+		r.prove(zone, o.encloser.proofs.link, &o.encloser.proofs.link.full)
+	}
+	r.cover(zone, o)
+}
+
+// cover proves that the name below the encloser does not exist.
+func (r *Resolution) cover(zone *Zone, o owned) {
+	name := []byte(o.name)
+	if zone.chain.hashed {
+		name = nextCloser(name, len(o.encloser.proofs.name))
+	}
+	l := zone.chain.coverName(name)
+	r.prove(zone, l, &l.full)
 }
 
 // AppendTo packs the records behind msg, which holds a header and the question that was resolved.

@@ -11,9 +11,11 @@ import (
 type set struct {
 	rtype    uint16
 	count    uint16
+	ttl      uint32   // seconds
 	records  []dns.RR // for the slow path
 	wire     []byte
-	pointers []uint16 // in wire, to the apex
+	pointers []uint16   // in wire, to the apex
+	sig      *Signature // nil where the zone is not signed
 }
 
 // newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not
@@ -25,7 +27,7 @@ func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 		ttl = min(ttl, rr.Header().Ttl)
 	}
 	p := packer{apex: apex}
-	s := set{rtype: records[0].Header().Rrtype, count: uint16(len(records))}
+	s := set{rtype: records[0].Header().Rrtype, count: uint16(len(records)), ttl: ttl}
 	for _, rr := range records {
 		rr = dns.Copy(rr)
 		rr.Header().Ttl = ttl
@@ -43,7 +45,16 @@ func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 }
 
 // maxSet is how long an RRset may be so that a message over TCP always has room for it, the question and an OPT record.
-const maxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT
+const maxSet = dns.MaxMsgSize - headerSize - maxName - 4 - maxOPT - maxSigned
 
 // maxOPT is more than any OPT record of ours takes.
 const maxOPT = 1024
+
+// maxSigned is more than the signatures and proofs of any answer take, with the keys that a zone may have.
+const maxSigned = 8 << 10
+
+// sign gives the set its signature, under the TTL of its records.
+func (s *set) sign(owner *proofs, signer Signer) (err error) {
+	s.sig, err = signatureOf(owner, signer, s.records...)
+	return err
+}

@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"iter"
 	"sync/atomic"
 
 	"gslb.internal/overwatch/internal/policy"
@@ -18,22 +19,26 @@ type View struct {
 // Zone is what the names of one zone have in common.
 type Zone struct {
 	apex     canonical
-	parent   *Zone // the zone of this view that the apex is cut from, or nil
-	negative set   // the SOA as negative answers carry it
+	parent   *Zone  // the zone of this view that the apex is cut from, or nil
+	negative set    // the SOA as negative answers carry it
+	signer   Signer // nil: the zone is not signed
+	denial   Denial
+	chain    *chain // of a signed zone
 }
 
 // Slot is one name that exists. It is 64 octets long, a line of the cache.
 type Slot struct {
 	answers atomic.Pointer[answers]
 	zone    *Zone
-	turn    uint32 // index of the first of its two turns; meaningful when steered
+	proofs  *proofs // nil where neither the zone is signed nor the one above
+	turn    uint32  // index of the first of its two turns; meaningful when steered
 	steered bool
 	length  uint8 // of the name in short, or longName
 	short   [shortName]byte
 }
 
 const (
-	shortName = 42  // octets of names that a slot has room for
+	shortName = 34  // octets of names that a slot has room for
 	longName  = 255 // length of a slot whose name is among the view's only
 )
 
@@ -50,6 +55,7 @@ type family struct {
 	records  []byte           // one address record after the other, all of one length
 	edition  uint32           // tells one set of answers from the next; see Turns
 	state    state
+	sigs     []*Signature // by the schedule's answer; nil where the zone is not signed
 }
 
 // set finds the RRset of a type, nil if there is none.
@@ -88,4 +94,23 @@ func (v *View) slot(name canonical) *Slot {
 		return nil
 	}
 	return v.find([]byte(name))
+}
+
+// Signatures is every signature that the names have needed so far, in no order.
+func (v *View) Signatures() iter.Seq[*Signature] {
+	return func(yield func(*Signature) bool) {
+		var all []*Signature
+		for i := range v.slots {
+			p := v.slots[i].proofs
+			if p == nil {
+				continue
+			}
+			all = p.known.all(all[:0])
+			for _, sig := range all {
+				if !yield(sig) {
+					return
+				}
+			}
+		}
+	}
 }

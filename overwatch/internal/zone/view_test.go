@@ -83,7 +83,15 @@ const longTestName = "a-label-that-is-quite-long.and-another-that-is-long-too.gs
 
 // sample is a view with one of everything.
 func sample(t testing.TB) *View {
-	v := newView(t, nil,
+	t.Helper()
+	v := newView(t, nil, sampleZones(t)...)
+	steerSample(t, v)
+	return v
+}
+
+func sampleZones(t testing.TB) []Contents {
+	t.Helper()
+	return []Contents{
 		contents(t, "gslb.test.",
 			"@ NS ns1", "@ NS NS2.Example.NET.", "@ MX 10 mail.gslb.test.", "@ TXT \"v=spf1 -all\"",
 			"ns1 A 192.0.2.53", "ns1 AAAA 2001:db8::53",
@@ -92,7 +100,12 @@ func sample(t testing.TB) *View {
 			"srv SRV 1 2 53 ns1", "*.static MX 5 mail.gslb.test.", "*.static CAA 0 issue \"ca.example\"", "UPPER TXT x"),
 		contents(t, "child.gslb.test.", "@ NS ns1.gslb.test.", "steer www"),
 		contents(t, "deep.under.gslb.test."),
-		contents(t, "other.example.", "@ NS ns.other.example.", "steer @"))
+		contents(t, "other.example.", "@ NS ns.other.example.", "steer @"),
+	}
+}
+
+func steerSample(t testing.TB, v *View) {
+	t.Helper()
 	w := NewWriter()
 	steer(t, w, v, "APP.gslb.test", "10.0.0.1/3 10.0.0.2 10.0.0.3/2", 1)
 	steer(t, w, v, "v6.gslb.test.", "2001:db8::1", 1)
@@ -107,7 +120,6 @@ func sample(t testing.TB) *View {
 	}
 	steer(t, w, v, "big.gslb.test.", strings.Join(hundred, " "), 100)
 	steer(t, w, v, longTestName, "10.0.0.5", 1)
-	return v
 }
 
 // question packs a header and the question, and reads it as the server does.
@@ -132,7 +144,7 @@ func ask(t testing.TB, v *View, name string, rtype uint16, fast, slow *Turns) Re
 	t.Helper()
 	msg, q := question(t, name, rtype)
 	got, answer := v.Append(msg, q, fast)
-	r := v.Resolve(name, rtype, slow)
+	r := v.Resolve(name, rtype, false, slow)
 	want, err := r.AppendTo(slices.Clone(msg))
 	if err != nil {
 		t.Fatal(err)
@@ -249,7 +261,7 @@ func TestView_Answers(t *testing.T) {
 }
 
 func TestView_NegativeTTLIsTheLowerOfSOATTLAndMinimum(t *testing.T) {
-	r := sample(t).Resolve("nx.gslb.test.", dns.TypeA, NewTurns(1, 1))
+	r := sample(t).Resolve("nx.gslb.test.", dns.TypeA, false, NewTurns(1, 1))
 	if got := r.Authority[0].Header().Ttl; got != 30 {
 		t.Errorf("TTL %d, want 30", got)
 	}

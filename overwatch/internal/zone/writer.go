@@ -2,6 +2,9 @@ package zone
 
 import (
 	"fmt"
+	"slices"
+
+	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/policy"
 )
@@ -10,6 +13,7 @@ import (
 type Writer struct {
 	schedules *policy.Scheduler
 	edition   uint32
+	fresh     []*Signature
 }
 
 // NewWriter makes a Writer.
@@ -38,12 +42,35 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 		changed = true
 		w.edition++
 		next.edition = w.edition
+		slot.sign(policy.Family(f), &next, max(decision.TTL, decision.FullTTL))
+		w.fresh = append(w.fresh, next.sigs...)
 		families[f] = next
 	}
 	if changed {
 		slot.steer(families)
+		slot.trim(families)
 	}
 	return changed, nil
+}
+
+// Fresh is the signatures of the answers that were given to names since the last call, so that they can be prepared.
+func (w *Writer) Fresh() []*Signature {
+	fresh := w.fresh
+	w.fresh = nil
+	return fresh
+}
+
+// trim forgets signatures of answers of long ago.
+func (s *Slot) trim(families [2]family) {
+	if s.proofs == nil {
+		return
+	}
+	inUse := len(families[0].sigs) + len(families[1].sigs)
+	s.proofs.known.trim(inUse, func(sig *Signature) bool {
+		rtype := sig.rtype()
+		return rtype == dns.TypeA && !slices.Contains(families[policy.IPv4].sigs, sig) ||
+			rtype == dns.TypeAAAA && !slices.Contains(families[policy.IPv6].sigs, sig)
+	})
 }
 
 // steer replaces what depends on health and keeps the rest.

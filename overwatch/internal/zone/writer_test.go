@@ -11,7 +11,7 @@ func count(t *testing.T, v *View, name string, n int, turns *Turns) map[string]i
 	t.Helper()
 	seen := make(map[string]int)
 	for range n {
-		seen[v.Resolve(name, dns.TypeA, turns).Answer[0].(*dns.A).A.String()]++
+		seen[v.Resolve(name, dns.TypeA, false, turns).Answer[0].(*dns.A).A.String()]++
 	}
 	return seen
 }
@@ -75,7 +75,7 @@ func TestWriter_AChangedSetDoesNotAlwaysBeginWithTheSameAddress(t *testing.T) {
 
 func TestWriter_ANewNameFailsUntilItIsDecided(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	if r := v.Resolve("app.gslb.test.", dns.TypeA, NewTurns(1, 1)); r.Kind != Failed {
+	if r := v.Resolve("app.gslb.test.", dns.TypeA, false, NewTurns(1, 1)); r.Kind != Failed {
 		t.Errorf("%v, want an error", r)
 	}
 }

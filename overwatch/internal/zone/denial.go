@@ -1,0 +1,254 @@
+package zone
+
+import (
+	"crypto/sha1" // #nosec G505 -- the one hash that NSEC3 has (RFC 5155 section 11), and no secret depends on it
+	"encoding/base32"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Denial is how a signed zone proves what it does not have.
+type Denial uint8
+
+// The ways of denial. NSEC costs less and lets resolvers answer for names that do not exist; NSEC3 hides the names of the
+// zone from whoever asks for them one after the other. It has no iterations and no salt (RFC 9276 section 3.1).
+const (
+	NSEC Denial = iota
+	NSEC3
+)
+
+// chain is the names of a signed zone in the order in which their denial goes round.
+type chain struct {
+	hashed bool
+	keys   []string // ascending: of the names (appendKey), or their hashes
+	links  []*link  // one per key
+}
+
+// link is one name of a chain.
+type link struct {
+	prefix string // the owner of the record, without the apex
+	full   proof  // says every type that the name can have, whatever is healthy now
+	// without says all but the type of one address family, by policy.Family, for when the name has no address of it to
+	// give. Steered names only.
+	without [2]proof
+}
+
+// proof is one NSEC or NSEC3 record.
+type proof struct {
+	tail []byte // what is behind the owner
+	sig  *Signature
+}
+
+// cut is what the zone above has at the apex of a zone.
+type cut struct {
+	ds   *set // nil: the zone is not signed
+	link *link
+}
+
+// proofs is what a name has in a signed zone, besides its answers.
+type proofs struct {
+	name  canonical
+	known signatures
+	cut   *cut  // at the apex of a zone that a signed one is above; else nil
+	link  *link // in the zone's chain; nil for what is not in it
+	gap   *link // what proves that a name that is not in the chain has nothing
+	star  *link // what proves that no wildcard is directly below; nil if there is one
+}
+
+// deny picks the record that proves that the name does not have the type now, though it may have it at other times.
+func (l *link) deny(rtype uint16) *proof {
+	f := policy.IPv4
+	switch rtype {
+	case dns.TypeA:
+	case dns.TypeAAAA:
+		f = policy.IPv6
+	default:
+		return &l.full
+	}
+	if l.without[f].tail == nil {
+		return &l.full
+	}
+	return &l.without[f]
+}
+
+// cover is the link that proves that no name has the key: the last one in front of it. The first comes after the last.
+func (c *chain) cover(key []byte) *link {
+	low, high := 0, len(c.keys)
+	for low < high {
+		middle := int(uint(low+high) >> 1)
+		if c.keys[middle] < string(key) {
+			low = middle + 1
+		} else {
+			high = middle
+		}
+	}
+	if low == 0 {
+		low = len(c.links)
+	}
+	return c.links[low-1]
+}
+
+// coverName is the link that proves that there is no such name. In a hashed chain, the name must be the one right below
+// its closest encloser.
+func (c *chain) coverName(name []byte) *link {
+	if c.hashed {
+		hash := sha1.Sum(name) // #nosec G401 -- see the import
+		return c.cover(hash[:])
+	}
+	var key [maxKey]byte
+	return c.cover(appendKey(key[:0], name))
+}
+
+// linking is a name on its way into a chain.
+type linking struct {
+	*proofs
+	into      **link // where its link goes
+	types     []uint16
+	addresses bool // the types A and AAAA come and go
+	key       string
+}
+
+// link builds the denial of a zone from its names, with all their records, and the apexes of the zones below it.
+func (z *Zone) link(names, cuts []*name) {
+	c := &chain{hashed: z.denial == NSEC3}
+	var all []linking
+	for _, n := range names {
+		if types := n.types(c.hashed); c.hashed || len(types) > 0 {
+			all = append(all, linking{proofs: n.proofs, into: &n.proofs.link, types: types, addresses: n.steered})
+		}
+	}
+	for _, n := range cuts {
+		all = append(all, linking{proofs: n.proofs, into: &n.proofs.cut.link, types: n.proofs.cut.types(c.hashed)})
+	}
+	for i := range all {
+		all[i].key = c.keyOf(all[i].name)
+	}
+	slices.SortFunc(all, func(a, b linking) int { return strings.Compare(a.key, b.key) })
+	for i := range all {
+		l := z.linkOf(c, &all[i], &all[(i+1)%len(all)])
+		*all[i].into = l
+		c.keys, c.links = append(c.keys, all[i].key), append(c.links, l)
+	}
+	z.chain = c
+	for _, n := range names {
+		n.proofs.find(c, n.wild != nil)
+	}
+}
+
+// find looks up what stays the same for all questions about a name that is in none of the chain's records, or below it.
+func (p *proofs) find(c *chain, wild bool) {
+	if p.link == nil { // an empty non-terminal, for NSEC
+		p.gap = c.coverName([]byte(p.name))
+	}
+	if !wild && 2+len(p.name) <= maxName {
+		p.star = c.coverName([]byte("\x01*" + p.name))
+	}
+}
+
+func (c *chain) keyOf(name canonical) string {
+	if c.hashed {
+		hash := sha1.Sum([]byte(name)) // #nosec G401 -- see the import
+		return string(hash[:])
+	}
+	return string(appendKey(nil, []byte(name)))
+}
+
+// linkOf makes the records of one name.
+func (z *Zone) linkOf(c *chain, n, next *linking) *link {
+	l := &link{prefix: string(n.name[:len(n.name)-len(z.apex)])}
+	rtype, head := dns.TypeNSEC, []byte(next.name)
+	if c.hashed {
+		l.prefix = hashLabel(n.key)
+		rtype = dns.TypeNSEC3
+		head = append([]byte{dns.SHA1, 0, 0, 0, 0, byte(len(next.key))}, next.key...)
+	}
+	owner := canonical(l.prefix) + z.apex
+	proofOf := func(types []uint16) proof {
+		data := appendBitmap(slices.Clone(head), types)
+		return proof{
+			tail: appendTail(nil, rtype, z.negative.ttl, data),
+			sig:  n.known.at(z.signer, owner, contentOf(rtype, z.negative.ttl, [][]byte{data})),
+		}
+	}
+	l.full = proofOf(n.types)
+	if n.addresses {
+		for f, rtype := range [2]uint16{policy.IPv4: dns.TypeA, policy.IPv6: dns.TypeAAAA} {
+			l.without[f] = proofOf(slices.DeleteFunc(slices.Clone(n.types), func(t uint16) bool { return t == rtype }))
+		}
+	}
+	return l
+}
+
+// hashLabel is the first label of a hashed owner's name.
+func hashLabel(hash string) string {
+	return "\x20" + strings.ToLower(base32.HexEncoding.EncodeToString([]byte(hash)))
+}
+
+// types are those that a name can have, in ascending order, with those that signing brings along. An empty non-terminal
+// has none.
+func (n *name) types(hashed bool) []uint16 {
+	var all []uint16
+	for _, rr := range n.records {
+		all = append(all, rr.Header().Rrtype)
+	}
+	if n.steered {
+		all = append(all, dns.TypeA, dns.TypeAAAA)
+	}
+	return withSigning(all, hashed)
+}
+
+// types are those of a delegation in the zone above.
+func (c *cut) types(hashed bool) []uint16 {
+	if c.ds == nil && hashed {
+		return []uint16{dns.TypeNS} // nothing of it is signed
+	}
+	all := []uint16{dns.TypeNS}
+	if c.ds != nil {
+		all = append(all, dns.TypeDS)
+	}
+	return withSigning(all, hashed)
+}
+
+func withSigning(types []uint16, hashed bool) []uint16 {
+	if len(types) == 0 {
+		return nil
+	}
+	types = append(types, dns.TypeRRSIG)
+	if !hashed {
+		types = append(types, dns.TypeNSEC)
+	}
+	slices.Sort(types)
+	return slices.Compact(types)
+}
+
+// appendBitmap appends a list of types, ascending, as NSEC records have it (RFC 4034 section 4.1.2).
+func appendBitmap(to []byte, types []uint16) []byte {
+	for len(types) > 0 {
+		window := types[0] >> 8
+		var bits [32]byte
+		length := 0
+		for len(types) > 0 && types[0]>>8 == window {
+			low := types[0] & 0xFF
+			bits[low/8] |= 0x80 >> (low % 8)
+			length = int(low/8) + 1
+			types = types[1:]
+		}
+		to = append(append(to, byte(window), byte(length)), bits[:length]...)
+	}
+	return to
+}
+
+// record is the proof as a record, for the slow path.
+func (p *proof) record(owner string) (dns.RR, error) {
+	header := dns.RR_Header{
+		Name: owner, Rrtype: binary.BigEndian.Uint16(p.tail), Class: dns.ClassINET,
+		Ttl: binary.BigEndian.Uint32(p.tail[4:]), Rdlength: uint16(len(p.tail) - fixedPart),
+	}
+	rr, _, err := dns.UnpackRRWithHeader(header, p.tail[fixedPart:], 0)
+	return rr, err
+}

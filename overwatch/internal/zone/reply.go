@@ -1,0 +1,185 @@
+package zone
+
+import (
+	"encoding/binary"
+)
+
+// maxProofs is how many records of denial one answer has: the closest encloser, the name below it, and the wildcard
+// (RFC 5155 section 7.2).
+const maxProofs = 3
+
+// reply is an answer while it is appended. It stays on the stack.
+type reply struct {
+	msg      []byte
+	start    int // where the answer begins
+	q        *Question
+	zone     *Zone
+	signed   bool  // signatures and proofs go with it
+	encloser *Slot // of a name that a wildcard answers for, else nil
+	answer   Answer
+
+	full     bool // something did not fit
+	unsigned bool // a signature could not be made
+
+	proved [maxProofs]*link
+	proofs int
+}
+
+// finish takes an answer back that is not whole.
+func (r *reply) finish() ([]byte, Answer) {
+	switch {
+	case r.unsigned:
+		return r.msg[:r.start], Answer{Kind: Failed}
+	case r.full:
+		return r.msg[:r.start], Answer{Kind: r.answer.Kind, Truncated: true}
+	}
+	return r.msg, r.answer
+}
+
+// room says whether so many octets more fit.
+func (r *reply) room(octets int) bool {
+	if r.full || octets > cap(r.msg)-len(r.msg) {
+		r.full = true
+		return false
+	}
+	return true
+}
+
+// set appends the packed records of a set.
+func (r *reply) set(s *set) {
+	if !r.room(len(s.wire)) {
+		return
+	}
+	at := len(r.msg)
+	r.msg = append(r.msg, s.wire...)
+	point(r.msg[at:], s.pointers, len(r.q.Name), len(r.zone.apex))
+}
+
+// signature appends the signatures of an RRset with the TTL of its records, and returns how many there are. The
+// owner is the question's name, or the prefix in front of the apex.
+func (r *reply) signature(s *Signature, prefix string, question bool, ttl uint32) (count uint16) {
+	m := s.current()
+	if m == nil {
+		r.unsigned = true
+		return 0
+	}
+	for at := 0; at < len(m.wire); at += m.each {
+		if !r.owner(prefix, question, m.each) {
+			return count
+		}
+		r.msg = append(r.msg, m.wire[at:at+m.each]...)
+		binary.BigEndian.PutUint32(r.msg[len(r.msg)-m.each+4:], ttl)
+		count++
+	}
+	return count
+}
+
+// owner appends an owner's name, if it fits together with the rest of its record.
+func (r *reply) owner(prefix string, question bool, rest int) bool {
+	apex, name := len(r.zone.apex), r.q.Name
+	if !r.room(len(prefix) + 2 + rest) {
+		return false
+	}
+	if question || len(prefix)+apex == len(name) && string(name[:len(prefix)]) == prefix {
+		r.msg = binary.BigEndian.AppendUint16(r.msg, questionName)
+		return true
+	}
+	r.msg = append(r.msg, prefix...)
+	if apex == 1 {
+		r.msg = append(r.msg, 0)
+	} else {
+		r.msg = binary.BigEndian.AppendUint16(r.msg, uint16(pointerFlag|headerSize+len(name)-apex))
+	}
+	return true
+}
+
+// deny appends the SOA of a negative answer.
+func (r *reply) deny(kind Kind) {
+	r.answer.Kind = kind
+	r.set(&r.zone.negative)
+	r.answer.Authority++
+	if r.signed {
+		r.answer.Authority += r.signature(r.zone.negative.sig, "", false, r.zone.negative.ttl)
+	}
+}
+
+// prove appends a proof, unless another one of its name is there already: two would be one RRset.
+func (r *reply) prove(l *link, p *proof) {
+	for _, there := range r.proved[:r.proofs] {
+		if there == l {
+			return
+		}
+	}
+	r.proved[r.proofs] = l
+	r.proofs++
+	if !r.owner(l.prefix, false, len(p.tail)) {
+		return
+	}
+	r.msg = append(r.msg, p.tail...)
+	r.answer.Authority += 1 + r.signature(p.sig, l.prefix, false, r.zone.negative.ttl)
+}
+
+// nameError answers that a name does not exist, and no wildcard in its place (RFC 4035 section 3.1.3.2, RFC 5155
+// section 7.2.2).
+func (r *reply) nameError(encloser *Slot) {
+	r.deny(NXDomain)
+	if !r.signed {
+		return
+	}
+	r.encloser = encloser
+	if r.zone.chain.hashed {
+		r.prove(encloser.proofs.link, &encloser.proofs.link.full)
+	}
+	r.cover()
+	if star := encloser.proofs.star; star != nil {
+		r.prove(star, &star.full)
+	}
+}
+
+// noData answers that a name, or the wildcard in its place, does not have the type (RFC 4035 sections 3.1.3.1 and 3.1.3.4,
+// RFC 5155 sections 7.2.3 and 7.2.5).
+func (r *reply) noData(slot *Slot) {
+	r.deny(NoData)
+	if !r.signed {
+		return
+	}
+	if link := slot.proofs.link; link != nil {
+		r.prove(link, link.deny(r.q.Type))
+	} else {
+		r.prove(slot.proofs.gap, &slot.proofs.gap.full)
+	}
+	if r.encloser == nil {
+		return
+	}
+	if r.zone.chain.hashed {
+		r.prove(r.encloser.proofs.link, &r.encloser.proofs.link.full)
+	}
+	r.cover()
+}
+
+// expanded proves that what a wildcard was expanded to is not there itself (RFC 4035 section 3.1.3.3, RFC 5155 section
+// 7.2.6).
+func (r *reply) expanded() {
+	if r.encloser != nil {
+		r.cover()
+	}
+}
+
+// cover proves that the name below the encloser, on the way to the question's, does not exist.
+func (r *reply) cover() {
+	name := r.q.Name
+	if r.zone.chain.hashed {
+		name = nextCloser(name, len(r.encloser.proofs.name))
+	}
+	l := r.zone.chain.coverName(name)
+	r.prove(l, &l.full)
+}
+
+// nextCloser is the ancestor of a name, or the name itself, that is one label longer than its encloser, which has so many
+// octets.
+func nextCloser(name []byte, encloser int) []byte {
+	for len(name)-int(name[0])-1 > encloser {
+		name = name[name[0]+1:]
+	}
+	return name
+}

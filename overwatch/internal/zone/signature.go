@@ -1,0 +1,226 @@
+package zone
+
+import (
+	"encoding/binary"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// RRset is what a signature covers, in canonical form (RFC 4034 section 6).
+type RRset struct {
+	Owner []byte // in wire form and lower case; a wildcard keeps its asterisk label
+	Type  uint16
+	TTL   uint32   // seconds; the one in the signature, of which answers may carry less
+	RData [][]byte // sorted, without duplicates; names in it are not compressed
+}
+
+// Signer signs the RRsets of one zone. Many goroutines call it, among them those that answer queries.
+type Signer interface {
+	// Sign returns the data of the RRSIG records that cover the RRset, one per key and all of one length, and when others
+	// should take their place.
+	Sign(RRset) (records [][]byte, renew time.Time, err error)
+	// Epoch changes when nothing that was signed before may be served any more.
+	Epoch() uint32
+}
+
+// Signature is the RRSIG records that cover one RRset. They are made when they are first needed, or prepared before;
+// whoever comes meanwhile waits for the same ones.
+type Signature struct {
+	signer  Signer
+	owner   canonical
+	content string // of the RRset: type, TTL, and length and data of each record
+
+	making sync.Mutex
+	made   atomic.Pointer[made]
+}
+
+// made is signatures that exist; immutable.
+type made struct {
+	epoch uint32
+	each  int    // octets per record in wire
+	wire  []byte // the records behind their owner's name
+	renew time.Time
+	room  [128]byte // for one record of most zones, so that it lies beside the rest
+}
+
+// contentOf is what tells the RRsets of one owner apart. It sorts data.
+func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
+	slices.SortFunc(data, slices.Compare)
+	size := 6
+	for _, d := range data {
+		size += 2 + len(d)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	var number [6]byte
+	binary.BigEndian.PutUint16(number[:], rtype)
+	binary.BigEndian.PutUint32(number[2:], ttl)
+	b.Write(number[:])
+	for _, d := range data {
+		binary.BigEndian.PutUint16(number[:], uint16(len(d)))
+		b.Write(number[:2])
+		b.Write(d)
+	}
+	return b.String()
+}
+
+func (s *Signature) ttl() uint32 { return binary.BigEndian.Uint32([]byte(s.content[2:6])) }
+
+func (s *Signature) rtype() uint16 { return uint16(s.content[0])<<8 | uint16(s.content[1]) }
+
+// rrset is what is signed.
+func (s *Signature) rrset() RRset {
+	content := []byte(s.content)
+	set := RRset{Owner: []byte(s.owner), Type: binary.BigEndian.Uint16(content), TTL: binary.BigEndian.Uint32(content[2:])}
+	for content = content[6:]; len(content) > 0; {
+		end := 2 + int(binary.BigEndian.Uint16(content))
+		set.RData = append(set.RData, content[2:end])
+		content = content[end:]
+	}
+	return set
+}
+
+// current is the signatures to serve now. It is nil if they cannot be made.
+func (s *Signature) current() *made {
+	if m := s.made.Load(); m != nil && m.epoch == s.signer.Epoch() {
+		return m
+	}
+	m, err := s.make(time.Time{})
+	if err != nil {
+		return nil
+	}
+	return m
+}
+
+// Prepare makes signatures if there are none to serve, or other ones if it is time for that. It says whether it made any.
+func (s *Signature) Prepare(now time.Time) (signed bool, err error) {
+	before := s.made.Load()
+	after, err := s.make(now)
+	return err == nil && before != after, err
+}
+
+// make signs unless what is there holds at the time now.
+func (s *Signature) make(now time.Time) (*made, error) {
+	s.making.Lock()
+	defer s.making.Unlock()
+	epoch := s.signer.Epoch()
+	if m := s.made.Load(); m != nil && m.epoch == epoch && now.Before(m.renew) {
+		return m, nil
+	}
+	set := s.rrset()
+	records, renew, err := s.signer.Sign(set)
+	if err != nil {
+		return nil, err
+	}
+	m := &made{epoch: epoch, renew: renew, each: fixedPart + len(records[0])}
+	m.wire = m.room[:0]
+	for _, data := range records {
+		m.wire = appendTail(m.wire, dns.TypeRRSIG, set.TTL, data)
+	}
+	s.made.Store(m)
+	return m, nil
+}
+
+// appendTail appends what stands behind the owner's name in a record.
+func appendTail(wire []byte, rtype uint16, ttl uint32, data []byte) []byte {
+	wire = binary.BigEndian.AppendUint16(wire, rtype)
+	wire = binary.BigEndian.AppendUint16(wire, classIN)
+	wire = binary.BigEndian.AppendUint32(wire, ttl)
+	wire = binary.BigEndian.AppendUint16(wire, uint16(len(data)))
+	return append(wire, data...)
+}
+
+// records is the signatures as records, for the slow path; nil if they cannot be made.
+func (s *Signature) records(owner string, ttl uint32) []dns.RR {
+	m := s.current()
+	if m == nil {
+		return nil
+	}
+	var out []dns.RR
+	for at := 0; at < len(m.wire); at += m.each {
+		data := m.wire[at:][fixedPart:m.each]
+		header := dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl, Rdlength: uint16(len(data))}
+		rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
+		if err != nil {
+			return nil
+		}
+		out = append(out, rr)
+	}
+	return out
+}
+
+// signatures are those of one name, by content. They are kept while an RRset is out of the answers, so that a health flap
+// signs nothing.
+type signatures struct {
+	mu        sync.Mutex
+	byContent map[string]*Signature
+	before    *signatures // those of the previous view, while this one is built; may be nil
+}
+
+// at is the signature of an RRset of the owner.
+func (s *signatures) at(signer Signer, owner canonical, content string) *Signature {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	sig := s.byContent[content]
+	if sig == nil && s.before != nil {
+		sig = s.before.find(content)
+	}
+	if sig == nil || sig.signer != signer || sig.owner != owner {
+		sig = &Signature{signer: signer, owner: owner, content: content}
+	}
+	s.byContent[content] = sig
+	return sig
+}
+
+func (s *signatures) find(content string) *Signature {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.byContent[content]
+}
+
+// settle takes over the signatures of addresses, which may come back, and forgets the previous view.
+func (s *signatures) settle(signer Signer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.before == nil {
+		return
+	}
+	for _, sig := range s.before.all(nil) {
+		if rtype := sig.rtype(); sig.signer == signer && (rtype == dns.TypeA || rtype == dns.TypeAAAA) && s.byContent[sig.content] == nil {
+			s.byContent[sig.content] = sig
+		}
+	}
+	s.before = nil
+}
+
+// all is a copy of the signatures that are known now.
+func (s *signatures) all(into []*Signature) []*Signature {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, sig := range s.byContent {
+		into = append(into, sig)
+	}
+	return into
+}
+
+// spareSignatures is how many signatures of answers that are not given now a name keeps, beside as many as it uses.
+const spareSignatures = 64
+
+// trim forgets what is spare if that is much more than what is in use.
+func (s *signatures) trim(inUse int, spare func(*Signature) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.byContent) <= 2*inUse+spareSignatures {
+		return
+	}
+	for content, sig := range s.byContent {
+		if spare(sig) {
+			delete(s.byContent, content)
+		}
+	}
+}

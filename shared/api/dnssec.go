@@ -1,0 +1,94 @@
+package api
+
+import (
+	"context"
+	"time"
+)
+
+// KeyState says what a signing key does.
+type KeyState string
+
+// The states of a signing key.
+const (
+	KeyPublished KeyState = "published" // it is in the zone and does not sign yet
+	KeyActive    KeyState = "active"    // it signs
+	KeyRetired   KeyState = "retired"   // it is still in the zone and signs no more
+)
+
+// DNSSECStatus is the answer of GET /api/v1/dnssec/status.
+type DNSSECStatus struct {
+	Enabled bool            `json:"enabled"`
+	Keys    []DNSSECKeyUse  `json:"keys"`
+	Sync    DNSSECSyncState `json:"sync"`
+}
+
+// DNSSECKeyUse is a signing key as GET /api/v1/dnssec/status tells of it.
+type DNSSECKeyUse struct {
+	KeyTag     int       `json:"key_tag"`
+	Zone       string    `json:"zone"` // with its trailing dot
+	Flags      int       `json:"flags"`
+	Algorithm  int       `json:"algorithm"`
+	CreatedAt  time.Time `json:"created_at"`
+	AgeSeconds int64     `json:"age_seconds"`
+	Active     bool      `json:"active"` // it signs now
+}
+
+// DNSSECSyncState tells how the exchange of keys with other nodes stands.
+type DNSSECSyncState struct {
+	Enabled       bool       `json:"enabled"`
+	LastSync      *time.Time `json:"last_sync"`       // null: never
+	LastSyncError *string    `json:"last_sync_error"` // null: none
+	NextSync      *time.Time `json:"next_sync"`       // null: none is due
+	PeerCount     int        `json:"peer_count"`
+}
+
+// DSRecords is the answer of GET /api/v1/dnssec/ds: what the parent zones
+// should have.
+type DSRecords struct {
+	Enabled   bool       `json:"enabled"`
+	DSRecords []DSRecord `json:"ds_records"`
+}
+
+// DSRecord is the delegation signer record of one key.
+type DSRecord struct {
+	Zone       string `json:"zone"` // with its trailing dot
+	KeyTag     int    `json:"key_tag"`
+	Algorithm  int    `json:"algorithm"`
+	DigestType int    `json:"digest_type"`
+	Digest     string `json:"digest"`    // in hexadecimal digits
+	DSRecord   string `json:"ds_record"` // as a line of a zone file
+}
+
+// DNSSECKeys is the answer of GET /api/v1/dnssec/keys.
+type DNSSECKeys struct {
+	Enabled bool        `json:"enabled"`
+	Keys    []DNSSECKey `json:"keys"`
+}
+
+// DNSSECKey is the public half of a signing key.
+type DNSSECKey struct {
+	Zone          string    `json:"zone"` // with its trailing dot
+	KeyTag        int       `json:"key_tag"`
+	Algorithm     int       `json:"algorithm"`
+	AlgorithmName string    `json:"algorithm_name"`
+	Flags         int       `json:"flags"`
+	PublicKey     string    `json:"public_key"` // in base64, as in the DNSKEY record
+	CreatedAt     time.Time `json:"created_at"`
+	State         KeyState  `json:"state"`
+	OriginNode    string    `json:"origin_node"` // empty: not known
+}
+
+// DNSSECStatus tells whether answers are signed, and with which keys.
+func (c *Client) DNSSECStatus(ctx context.Context) (DNSSECStatus, error) {
+	return get[DNSSECStatus](ctx, c, "/api/v1/dnssec/status", nil)
+}
+
+// DSRecords lists the records that the parent zones should have.
+func (c *Client) DSRecords(ctx context.Context) (DSRecords, error) {
+	return get[DSRecords](ctx, c, "/api/v1/dnssec/ds", nil)
+}
+
+// DNSSECKeys lists the public halves of the signing keys.
+func (c *Client) DNSSECKeys(ctx context.Context) (DNSSECKeys, error) {
+	return get[DNSSECKeys](ctx, c, "/api/v1/dnssec/keys", nil)
+}
