@@ -113,18 +113,18 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 
 func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 	for want, damage := range map[string]func(base string) error{
-		"is missing, but its other half is there":                     func(base string) error { return os.Remove(base + ".key") },
-		".private is missing, but":                                    func(base string) error { return os.Remove(base + ".private") },
-		"run: chmod 600":                                              func(base string) error { return os.Chmod(base+".private", 0o640) },
-		`Private-key-format ""`:                                       func(base string) error { return os.WriteFile(base+".private", nil, 0o600) },
-		"holds no record":                                             func(base string) error { return os.Truncate(base+".key", 0) },
-		"octets, a key has at most":                                   func(base string) error { return os.Truncate(base+".private", 1<<20) },
-		"the private key is not that of the public":                   swapPrivate,
-		"the name must be":                                            func(base string) error { return rename(base, base+"1") },
-		`Algorithm "8 (RSASHA256)"; 13 (ECDSAP256SHA256) is expected`: replaceIn(".private", "13 (ECDSAP256SHA256)", "8 (RSASHA256)"),
-		"PrivateKey is not base64":                                    replaceIn(".private", "PrivateKey: ", "PrivateKey: !"),
-		"flags 256, protocol 3, algorithm 13; only":                   replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
-		`Created "x`:                                                  replaceIn(".private", "Created: ", "Created: x"),
+		"is missing, but its other half is there":   func(base string) error { return os.Remove(base + ".key") },
+		".private is missing, but":                  func(base string) error { return os.Remove(base + ".private") },
+		"run: chmod 600":                            func(base string) error { return os.Chmod(base+".private", 0o640) },
+		`Private-key-format is ""`:                  func(base string) error { return os.WriteFile(base+".private", nil, 0o600) },
+		"holds no record":                           func(base string) error { return os.Truncate(base+".key", 0) },
+		"octets, a key has at most":                 func(base string) error { return os.Truncate(base+".private", 1<<20) },
+		"the private key is not that of the public": swapPrivate,
+		"the name must be":                          func(base string) error { return rename(base, base+"1") },
+		`Algorithm is "8 (RSASHA256)"; 13 (ECDSAP256SHA256) is expected`: replaceIn(".private", "13 (ECDSAP256SHA256)", "8 (RSASHA256)"),
+		"PrivateKey is not base64":                                       replaceIn(".private", "PrivateKey: ", "PrivateKey: !"),
+		"flags 256, protocol 3, algorithm 13; only":                      replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
+		`Created is "x`: replaceIn(".private", "Created: ", "Created: x"),
 	} {
 		t.Run(want, func(t *testing.T) {
 			dir := t.TempDir()

@@ -160,11 +160,11 @@ func parsePrivate(zone string, content []byte) (*Key, error) {
 		}
 	}
 	if !strings.HasPrefix(fields["Private-key-format"], "v1.") {
-		return nil, fmt.Errorf("Private-key-format %q; v1.3 is expected", fields["Private-key-format"])
+		return nil, fmt.Errorf("field Private-key-format is %q; v1.3 is expected", fields["Private-key-format"])
 	}
 	number, _, _ := strings.Cut(fields["Algorithm"], " ")
 	if n, err := strconv.Atoi(number); err != nil || n != int(Algorithm) {
-		return nil, fmt.Errorf("Algorithm %q; %d (%s) is expected", fields["Algorithm"], Algorithm, AlgorithmName)
+		return nil, fmt.Errorf("field Algorithm is %q; %d (%s) is expected", fields["Algorithm"], Algorithm, AlgorithmName)
 	}
 	scalar, err := base64.StdEncoding.DecodeString(fields["PrivateKey"])
 	if err != nil {
@@ -183,7 +183,7 @@ func parsePrivate(zone string, content []byte) (*Key, error) {
 			continue
 		}
 		if *to, err = time.Parse(timeLayout, fields[name]); err != nil {
-			return nil, fmt.Errorf("%s %q; a time like %s is expected", name, fields[name], timeLayout)
+			return nil, fmt.Errorf("field %s is %q; a time like %s is expected", name, fields[name], timeLayout)
 		}
 	}
 	return k, nil
