@@ -45,6 +45,13 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{AgentNode{}, "id name address port region status version uptime_seconds last_seen checks_total checks_per_sec active_checks target_count certificate_expiry registered_at"},
 		{AgentNodeList{}, "nodes total generated_at"},
 		{GossipNode{}, "id name address port status state region version rtt_ms last_seen joined_at"},
+		{DNSSECStatus{}, "enabled keys sync"},
+		{DNSSECKeyUse{}, "key_tag zone flags algorithm created_at age_seconds active"},
+		{DNSSECSyncState{}, "enabled last_sync last_sync_error next_sync peer_count"},
+		{DSRecords{}, "enabled ds_records"},
+		{DSRecord{}, "zone key_tag algorithm digest_type digest ds_record"},
+		{DNSSECKeys{}, "enabled keys"},
+		{DNSSECKey{}, "zone key_tag algorithm algorithm_name flags public_key created_at state origin_node"},
 		{GossipNodeList{}, "nodes total healthy generated_at"},
 	} {
 		encoded, err := json.Marshal(tc.value)

@@ -28,7 +28,15 @@ func wellAnswers() map[string]any {
 	shown := domains[0]
 	shown.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update", Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", ExpiresAt: pointer(now.Add(30 * time.Minute))}
+	const key, publicKey = 34505, "oJMRESz5E4gYzS/q6XDrvU1qMPYIjCWzJaOau8XNEZeqCYKD5ar0IRd8KqXXFJkqmVfRvMGPmM1x8fGAa2XhSA=="
+	const digest = "B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"
 	return map[string]any{
+		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
+			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}}},
+		"GET /api/v1/dnssec/ds": api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
+			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest, DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
+		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
+			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257, PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
 		"GET /api/health":     api.Health{Status: api.ServiceDegraded, Version: "1.2.3", UptimeSeconds: 51 * 3600, Timestamp: now},
 		"GET /api/v1/ready":   api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
 		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},

@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) dnssecCommand() *cobra.Command {
+	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(), a.dnssecKeysCommand())
+}
+
+// notSigned stands for a table of keys where there are none.
+const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
+
+func (a *app) dnssecStatusCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "status",
+		Short: "Show whether answers are signed, and with which keys",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			status, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECStatus, error) { return c.DNSSECStatus(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "SIGNS"}, {Name: "AGE"}}, Empty: notSigned}
+			for _, k := range status.Keys {
+				t.Add(render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
+			}
+			return a.print(status, a.table(t))
+		},
+	}
+}
+
+func (a *app) dnssecDSCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "ds",
+		Short: "Show the DS records that the parent zones should have",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords, error) { return c.DSRecords(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
+			for _, ds := range list.DSRecords {
+				t.Add(render.C(ds.DSRecord))
+			}
+			return a.print(list, a.table(t))
+		},
+	}
+}
+
+func (a *app) dnssecKeysCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "keys",
+		Short: "List the signing keys, their public halves only",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys, error) { return c.DNSSECKeys(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STATE"}, {Name: "ALGORITHM"}, {Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
+				Empty:   notSigned,
+			}
+			for _, k := range list.Keys {
+				t.Add(render.C(k.Zone), number(k.KeyTag), render.C(string(k.State)), render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
+					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
+			}
+			return a.print(list, a.table(t))
+		},
+	}
+}
