@@ -10,9 +10,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
+	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
 
@@ -43,8 +46,8 @@ type Options struct {
 }
 
 // Run is an agent until ctx ends; then it drains its backends, which takes agent.drain_time or until the process gets another
-// SIGINT or SIGTERM, takes them out of the overwatch nodes' answers, within some 2 s, and returns nil. What is wrong
-// with the configuration is of type settings.Problems.
+// SIGINT or SIGTERM, takes them out of the overwatch nodes' answers, within some 2 s, and returns nil. SIGHUP makes it read
+// backends, checks and tokens again. What is wrong with the configuration at the start is of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	cfg, err := config.Load(o.ConfigPath)
 	if err != nil {
@@ -118,14 +121,23 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	if err := figures.Register(registeredGauge(watched.Snapshot, reporter.Nodes)); err != nil {
-		return fmt.Errorf("registering metrics: %w", err)
+	again := &reload{
+		path: o.ConfigPath, started: cfg, watched: watched, reporter: reporter, outcomes: newReloads(), logger: part(logger, "reload"),
 	}
+	for _, c := range []prometheus.Collector{registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes} {
+		if err := figures.Register(c); err != nil {
+			return fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends", len(cfg.Agent.Backends)).Msg("agent started")
 	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })
 	g.Go(func() error { return watched.Run(running, reporter.Changed) })
 	g.Go(func() error { return warnings.Run(running, reporter.Warned) })
+	g.Go(func() error { return again.run(running, hangups) })
 	g.Go(func() error {
 		end.wait(ctx, running)
 		finish()

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -186,6 +187,43 @@ func TestRun_AnotherIDThanTheCertificatesIsRefused(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "agent_id is other, but "+filepath.Join(s.dataDir, certificateFile)) ||
 		!strings.Contains(err.Error(), "set agent_id back") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestReload_BackendsAndChecksFollowTheFileAndAWrongOneChangesNothing(t *testing.T) {
+	s := newSite(t)
+	r := s.start(t)
+	s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.1"`)
+	hup := func() {
+		if err := syscall.Kill(os.Getpid(), syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+	}
+	right, err := os.ReadFile(s.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, "no_such_key: 1\n")
+	hup()
+	s.scrape(t, `gslb_agent_reloads_total{outcome="failure"} 1`)
+	if text := r.log.String(); !strings.Contains(text, "not reloaded") || !strings.Contains(text, "no_such_key") {
+		t.Errorf("log:\n%s", text)
+	}
+	more := "backends:\n    - {service: other.example.org, address: 127.0.0.2, port: 9, health_check: {type: tcp, interval: 100ms, timeout: 100ms}}"
+	changed := strings.Replace(strings.Replace(string(right), "backends:", more, 1), "drain_time: 0s", "drain_time: 1s", 1)
+	if err := os.WriteFile(s.config, []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	hup()
+	s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.2",port="9",service="other.example.org"} 0`)
+	if text := s.scrape(t, `gslb_agent_reloads_total{outcome="success"} 1`); !strings.Contains(text, `gslb_agent_backend_healthy{address="127.0.0.1"`) {
+		t.Error("the backend that stayed is not shown any more")
+	}
+	if text := r.log.String(); !strings.Contains(text, "configuration reloaded") || !strings.Contains(text, `"added":1`) || !strings.Contains(text, "agent.drain_time") {
+		t.Errorf("log:\n%s", text)
+	}
+	if err := r.end(t); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"net/netip"
@@ -14,45 +15,124 @@ import (
 
 // Monitor watches the backends of an agent. Its methods may be called from any goroutine.
 type Monitor struct {
-	watches []*watch
+	options Options
+	count   func(check.Outcome)
 	checks  atomic.Uint64
+	watches atomic.Pointer[[]*watch] // in the order of the configuration; never edited
+
+	mu    sync.Mutex   // held by Run and Replace while they begin and end watches
+	begin func(*watch) // nil while Run does not run
 }
 
 // New prepares the checks; nothing is checked before Run.
 func New(o Options) (*Monitor, error) {
-	if err := o.complete(); err != nil {
+	if o.Registerer == nil {
+		return nil, errors.New("monitor: Registerer must be set")
+	}
+	m := &Monitor{options: o}
+	var err error
+	if m.count, err = m.measure(o.Registerer); err != nil {
 		return nil, err
 	}
-	m := &Monitor{}
-	count, err := m.measure(o.Registerer)
+	watches, err := m.prepare(o.Backends)
 	if err != nil {
 		return nil, err
 	}
-	for _, b := range o.Backends {
-		prober, err := check.NewProber(b.Check, netip.AddrPortFrom(b.Address, b.Port), o.UserAgent)
+	m.watches.Store(&watches)
+	return m, nil
+}
+
+// prepare makes a watch for each backend.
+func (m *Monitor) prepare(backends []Backend) ([]*watch, error) {
+	backends, err := canonical(backends)
+	if err != nil {
+		return nil, err
+	}
+	watches := make([]*watch, len(backends))
+	for i, b := range backends {
+		prober, err := check.NewProber(b.Check, netip.AddrPortFrom(b.Address, b.Port), m.options.UserAgent)
 		if err != nil {
 			return nil, fmt.Errorf("health check of %s: %w", b, err)
 		}
-		m.watches = append(m.watches, newWatch(b, prober, count, o.Logger.With().Stringer("backend", b).Logger()))
+		watches[i] = newWatch(b, prober, m.count, m.options.Logger.With().Stringer("backend", b).Logger())
 	}
-	return m, nil
+	return watches, nil
 }
 
 // Run checks until ctx ends and returns when every check has ended. changed is told every change of a backend's state,
 // the first conclusion included; the backend's own goroutine calls it, so it must not block. Run must be called once.
 func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
-	var watches sync.WaitGroup
-	for _, w := range m.watches {
-		watches.Go(func() { w.run(ctx, changed) })
+	m.mu.Lock()
+	m.begin = func(w *watch) { w.begin(ctx, changed) }
+	for _, w := range m.list() {
+		m.begin(w)
 	}
-	watches.Wait()
+	m.mu.Unlock()
+	<-ctx.Done()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.begin = nil
+	for _, w := range m.list() {
+		w.end()
+	}
 	return nil
 }
 
+// Changes is what Replace did, in numbers of backends.
+type Changes struct{ Added, Changed, Removed int }
+
+// Replace makes the backends those that are watched. One that stays as it is goes on being checked as if nothing had
+// happened; one with another weight or check keeps its state until a check says otherwise. On error nothing changes.
+func (m *Monitor) Replace(backends []Backend) (Changes, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	next, err := m.prepare(backends)
+	if err != nil {
+		return Changes{}, err
+	}
+	// Nothing below can fail.
+	former := make(map[string]*watch)
+	for _, w := range m.list() {
+		former[w.backend.String()] = w
+	}
+	var did Changes
+	var begun []*watch
+	for i, w := range next {
+		old := former[w.backend.String()]
+		delete(former, w.backend.String())
+		switch {
+		case old == nil:
+			did.Added++
+		case old.backend == w.backend:
+			next[i] = old
+			continue
+		default:
+			did.Changed++
+			old.end()
+			w.inherit(old)
+		}
+		begun = append(begun, w)
+	}
+	for _, w := range former {
+		did.Removed++
+		w.end()
+	}
+	m.watches.Store(&next)
+	for _, w := range begun {
+		if m.begin != nil {
+			m.begin(w)
+		}
+	}
+	return did, nil
+}
+
+func (m *Monitor) list() []*watch { return *m.watches.Load() }
+
 // Snapshot returns all backends as they are now, in the order of the configuration, in a new slice.
 func (m *Monitor) Snapshot() []wire.Backend {
-	backends := make([]wire.Backend, len(m.watches))
-	for i, w := range m.watches {
+	watches := m.list()
+	backends := make([]wire.Backend, len(watches))
+	for i, w := range watches {
 		backends[i] = *w.state.Load()
 	}
 	return backends
@@ -61,7 +141,7 @@ func (m *Monitor) Snapshot() []wire.Backend {
 // Failures yields every backend and how many of its checks have failed since it is watched.
 func (m *Monitor) Failures() iter.Seq2[wire.Backend, uint64] {
 	return func(yield func(wire.Backend, uint64) bool) {
-		for _, w := range m.watches {
+		for _, w := range m.list() {
 			if !yield(*w.state.Load(), w.failed.Load()) {
 				return
 			}

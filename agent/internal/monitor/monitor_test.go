@@ -73,7 +73,7 @@ func newRig(t *testing.T, scripts ...*script) *rig {
 		t.Fatal(err)
 	}
 	for i, s := range scripts {
-		m.watches[i].prober = s
+		m.list()[i].prober = s
 	}
 	r.Monitor = m
 	return r
@@ -195,7 +195,7 @@ func TestSnapshot_HasEveryBackendBeforeTheFirstCheck(t *testing.T) {
 func TestLog_FailureAndReturnAreToldWhenTheyHappen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, outcomes(s, f, f, f, s, s, s))
-		w := r.watches[0]
+		w := r.list()[0]
 		w.interval = 100 * time.Millisecond
 		r.runFor(t, time.Second)
 		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
@@ -214,7 +214,7 @@ func TestLog_FlappingBackendIsToldSometimesAndInTheEndRight(t *testing.T) {
 			return check.Result{Outcome: s}
 		}}
 		r := newRig(t, p)
-		w := r.watches[0]
+		w := r.list()[0]
 		w.interval, w.tracker = 100*time.Millisecond, check.NewTracker(1, 1)
 		r.runFor(t, 2*time.Minute)
 		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")

@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
@@ -37,24 +36,20 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// complete checks o and brings its backends into their one form.
-func (o *Options) complete() error {
-	if o.Registerer == nil {
-		return errors.New("monitor: Registerer must be set")
+// canonical brings backends into their one form, and names what keeps them from being watched.
+func canonical(list []Backend) ([]Backend, error) {
+	if n := len(list); n == 0 || n > wire.MaxBackends {
+		return nil, fmt.Errorf("agent.backends has %d entries: 1 to %d can be watched by one agent", n, wire.MaxBackends)
 	}
-	if n := len(o.Backends); n == 0 || n > wire.MaxBackends {
-		return fmt.Errorf("agent.backends has %d entries: 1 to %d can be watched by one agent", n, wire.MaxBackends)
-	}
-	backends := make([]Backend, len(o.Backends))
-	seen := make(map[string]bool, len(o.Backends))
-	for i, b := range o.Backends {
+	backends := make([]Backend, len(list))
+	seen := make(map[string]bool, len(list))
+	for i, b := range list {
 		b.Service, b.Address = wire.CanonicalService(b.Service), b.Address.Unmap()
 		if seen[b.String()] {
-			return fmt.Errorf("agent.backends: %s stands there twice", b)
+			return nil, fmt.Errorf("agent.backends: %s stands there twice", b)
 		}
 		seen[b.String()] = true
 		backends[i] = b
 	}
-	o.Backends = backends
-	return nil
+	return backends, nil
 }

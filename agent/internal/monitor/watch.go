@@ -22,8 +22,9 @@ type prober interface {
 	Probe(ctx context.Context) check.Result
 }
 
-// watch is one backend under check. Its goroutine owns everything but state, which anybody may load.
+// watch is one backend under check. Its goroutine owns everything but failed and state, which anybody may load.
 type watch struct {
+	backend  Backend
 	interval time.Duration
 	prober   prober
 	tracker  *check.Tracker
@@ -31,10 +32,14 @@ type watch struct {
 	journal  journal
 	failed   atomic.Uint64                // checks that failed, since the start
 	state    atomic.Pointer[wire.Backend] // never edited
+
+	stop func() // nil before begin
+	done chan struct{}
 }
 
 func newWatch(b Backend, p prober, count func(check.Outcome), log zerolog.Logger) *watch {
 	w := &watch{
+		backend:  b,
 		interval: b.Check.Interval,
 		prober:   p,
 		tracker:  check.NewTracker(b.Check.FailureThreshold, b.Check.SuccessThreshold),
@@ -45,6 +50,39 @@ func newWatch(b Backend, p prober, count func(check.Outcome), log zerolog.Logger
 		Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight), Check: onWire(b.Check),
 	})
 	return w
+}
+
+// begin starts checking.
+func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
+	ctx, w.stop = context.WithCancel(ctx)
+	w.done = make(chan struct{})
+	go func() {
+		defer close(w.done)
+		w.run(ctx, changed)
+	}()
+}
+
+// end stops checking and returns when the last check has ended.
+func (w *watch) end() {
+	if w.stop != nil {
+		w.stop()
+		<-w.done
+	}
+}
+
+// inherit makes what is known of the backend from old, which has ended, the state to go on from.
+func (w *watch) inherit(old *watch) {
+	w.failed.Store(old.failed.Load())
+	switch old.tracker.State() {
+	case check.StateHealthy:
+		w.tracker.Observe(check.Success)
+	case check.StateUnhealthy:
+		w.tracker.Observe(check.Failure)
+	}
+	b, before := *w.state.Load(), old.state.Load()
+	b.Claim, b.LatencyMicros, b.LastError = before.Claim, before.LatencyMicros, before.LastError
+	b.ConsecutiveFailures, b.ConsecutiveSuccesses = uint32(w.tracker.Failures()), uint32(w.tracker.Successes())
+	w.state.Store(&b)
 }
 
 // run checks once per interval, counted from start to start.

@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -269,7 +268,7 @@ func startLinkWith(t *testing.T, n *fakeNode, change func(*Options)) *testLink {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newLink(&self{options: o, started: time.Now(), seq: new(atomic.Uint64)}, o.Nodes[0], pins, metrics)
+	l := newLink(newSelf(o), o.Nodes[0], pins, metrics)
 	l.peer, n.answered = n, l
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})

@@ -46,6 +46,8 @@ type link struct {
 	wake    chan struct{}
 	warned  atomic.Bool // any goroutine: warnings have changed
 	drained atomic.Bool // any goroutine: a drain has begun
+	restate atomic.Bool // any goroutine: there are other backends
+	reprove atomic.Bool // any goroutine: there are other tokens
 	pongs   chan pong
 	done    chan func(now time.Time) // what to do after a finished task
 	tasks   int                      // under way
@@ -140,10 +142,10 @@ func (l *link) act(ctx context.Context, now time.Time) {
 	if s == nil || l.contact.lost {
 		return
 	}
+	l.sendUrgent(now)
 	if due(s.enrolAt, now) {
 		l.enrolNow(now)
 	}
-	l.sendUrgent(now)
 	if due(l.beat.deadline, now) {
 		l.unacknowledged(now)
 	}

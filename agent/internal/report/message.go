@@ -16,7 +16,14 @@ import (
 type self struct {
 	options Options
 	started time.Time
+	tokens  atomic.Pointer[map[string]string] // Options.Tokens, or those of Renew
 	seq     *atomic.Uint64
+}
+
+func newSelf(o Options) *self {
+	s := &self{options: o, started: time.Now(), seq: new(atomic.Uint64)}
+	s.tokens.Store(&o.Tokens)
+	return s
 }
 
 // seal seals a message for one process of a node and returns it with its sequence number.
@@ -36,7 +43,7 @@ func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler
 func (s *self) enrol(boot identity.Nonce) *wire.Enrol {
 	o := s.options
 	m := &wire.Enrol{AgentID: o.AgentID, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
-	for service, token := range o.Tokens {
+	for service, token := range *s.tokens.Load() {
 		service = wire.CanonicalService(service)
 		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, o.Identity.KeyID, boot, o.Epoch)})
 	}

@@ -68,8 +68,8 @@ func (o *Options) complete() error {
 			return fmt.Errorf("agent.gossip.overwatch_nodes: %q stands there twice", node)
 		}
 	}
-	if len(o.Tokens) == 0 || len(o.Tokens) > wire.MaxServices {
-		return fmt.Errorf("the agent has tokens for %d services, must have 1 to %d: see agent.identity.service_token", len(o.Tokens), wire.MaxServices)
+	if err := checkTokens(o.Tokens); err != nil {
+		return err
 	}
 	if o.Interval <= 0 {
 		o.Interval = DefaultInterval
@@ -79,6 +79,13 @@ func (o *Options) complete() error {
 	}
 	if o.Figures == nil {
 		o.Figures = func() wire.Figures { return wire.Figures{} }
+	}
+	return nil
+}
+
+func checkTokens(tokens map[string]string) error {
+	if n := len(tokens); n == 0 || n > wire.MaxServices {
+		return fmt.Errorf("the agent has tokens for %d services, must have 1 to %d: see agent.identity.service_token", n, wire.MaxServices)
 	}
 	return nil
 }

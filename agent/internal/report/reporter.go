@@ -2,8 +2,7 @@ package report
 
 import (
 	"context"
-	"sync/atomic"
-	"time"
+	"maps"
 
 	"golang.org/x/sync/errgroup"
 
@@ -13,6 +12,7 @@ import (
 
 // Reporter keeps overwatch nodes informed.
 type Reporter struct {
+	agent *self
 	links []*link
 }
 
@@ -30,7 +30,8 @@ func New(o Options) (*Reporter, error) {
 		return nil, err
 	}
 	r := &Reporter{}
-	agent := &self{options: o, started: time.Now(), seq: new(atomic.Uint64)}
+	agent := newSelf(o)
+	r.agent = agent
 	for _, address := range o.Nodes {
 		l := newLink(agent, address, pins, metrics)
 		dropped := func(f frame.Fault) { metrics.dropped.WithLabelValues(string(f)).Inc() }
@@ -78,6 +79,24 @@ func (r *Reporter) Drained() {
 		l.drained.Store(true)
 		l.hurry()
 	}
+}
+
+// Renew tells all nodes at once that there are other backends in Options.State, and proves the tokens of their services if
+// those are others. It never blocks. On error nothing changes.
+func (r *Reporter) Renew(tokens map[string]string) error {
+	if err := checkTokens(tokens); err != nil {
+		return err
+	}
+	tokens = maps.Clone(tokens)
+	prove := !maps.Equal(tokens, *r.agent.tokens.Swap(&tokens))
+	for _, l := range r.links {
+		if prove {
+			l.reprove.Store(true)
+		}
+		l.restate.Store(true)
+		l.hurry()
+	}
+	return nil
 }
 
 // Nodes returns how the nodes look from here, in the order of the configuration.

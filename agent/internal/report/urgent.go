@@ -11,9 +11,16 @@ import (
 // costs no more than this.
 const repeatSoon = time.Second
 
-// sendUrgent says at once what has changed of warnings and drains. Before the first heartbeat there is nothing to send:
-// that one says all of it.
+// sendUrgent says at once what has changed of backends, warnings and drains. Before the first heartbeat there is nothing to
+// send: that one says all of it.
 func (l *link) sendUrgent(now time.Time) {
+	if l.restate.Swap(false) {
+		l.beat.at = now
+	}
+	if l.reprove.Swap(false) {
+		s := l.session // its Ack is followed by a heartbeat, as the first one's is
+		s.enrolled, s.unheard, s.enrolAt, l.beat.at = false, 0, now, now.Add(repeatSoon)
+	}
 	if l.warned.Swap(false) && l.session.reporting {
 		l.urgently(wire.TypeSignal, signalOf(l.options.State()), now)
 	}

@@ -1,0 +1,70 @@
+package report
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// proved are the services of the newest Enrol.
+func (n *fakeNode) proved(t *testing.T) (services []string) {
+	t.Helper()
+	enrols := n.got(wire.TypeEnrol, time.Time{})
+	var m wire.Enrol
+	if err := m.UnmarshalBinary(enrols[len(enrols)-1].sealed.Payload); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range m.Proofs {
+		services = append(services, p.Service)
+	}
+	return services
+}
+
+func TestRenew_AnotherServiceIsProvedBeforeItsBackendIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		l, s := startStanding(t, n)
+		defer l.stop()
+		r := &Reporter{agent: l.self, links: []*link{l.link}}
+		after(11 * time.Second)
+		begun := time.Now()
+		s.set(func(b *wire.Backend) { b.Service = "other.example.com" })
+		if err := r.Renew(map[string]string{testService: testToken, "other.example.com": testToken}); err != nil {
+			t.Fatal(err)
+		}
+		after(500 * time.Millisecond)
+		enrols, beats := n.got(wire.TypeEnrol, begun), n.got(wire.TypeHeartbeat, begun)
+		if len(enrols) != 1 || len(n.proved(t)) != 2 {
+			t.Fatalf("%d enrolments for %v", len(enrols), n.proved(t))
+		}
+		if len(beats) != 1 || !beats[0].at.After(enrols[0].at) {
+			t.Errorf("%d heartbeats", len(beats))
+		}
+		if !l.status.read().Connected {
+			t.Error("not connected any more")
+		}
+	})
+}
+
+func TestRenew_WithTheSameTokensOnlyTheStateIsSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		l := startLink(t, n)
+		defer l.stop()
+		r := &Reporter{agent: l.self, links: []*link{l.link}}
+		after(11 * time.Second)
+		begun := time.Now()
+		if err := r.Renew(map[string]string{testService: testToken}); err != nil {
+			t.Fatal(err)
+		}
+		after(500 * time.Millisecond)
+		if len(n.got(wire.TypeEnrol, begun)) != 0 || len(n.got(wire.TypeHeartbeat, begun)) != 1 {
+			t.Errorf("%d enrolments, %d heartbeats", len(n.got(wire.TypeEnrol, begun)), len(n.got(wire.TypeHeartbeat, begun)))
+		}
+		if err := r.Renew(nil); err == nil {
+			t.Error("no tokens at all")
+		}
+	})
+}

@@ -1,0 +1,101 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"reflect"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/agent/internal/config"
+	"gslb.internal/agent/internal/monitor"
+	"gslb.internal/agent/internal/report"
+)
+
+// reload reads the configuration again when it is asked to, and puts its backends, their checks and their tokens in
+// force. What is wrong with it is logged, and everything stays as it was.
+type reload struct {
+	path     string
+	started  *config.Config // what the rest of the agent runs with
+	watched  *monitor.Monitor
+	reporter *report.Reporter
+	outcomes *prometheus.CounterVec
+	logger   zerolog.Logger
+}
+
+func newReloads() *prometheus.CounterVec {
+	outcomes := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "gslb_agent_reloads_total", Help: "Times the configuration was read again, by outcome.",
+	}, []string{"outcome"})
+	for _, o := range []string{"success", "failure"} {
+		outcomes.WithLabelValues(o)
+	}
+	return outcomes
+}
+
+// run reloads at each of asked until ctx ends.
+func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-asked:
+		}
+		if err := r.once(); err != nil {
+			r.outcomes.WithLabelValues("failure").Inc()
+			r.logger.Error().Err(err).Msg("not reloaded: the configuration of before stays in force")
+			continue
+		}
+		r.outcomes.WithLabelValues("success").Inc()
+	}
+}
+
+func (r *reload) once() error {
+	began := time.Now()
+	next, err := config.Load(r.path)
+	if err != nil {
+		return err
+	}
+	did, err := r.watched.Replace(backends(next))
+	if err != nil {
+		return err
+	}
+	// Load has counted the services, so this cannot fail.
+	if err := r.reporter.Renew(next.Tokens()); err != nil {
+		return err
+	}
+	for _, message := range next.Warnings() {
+		r.logger.Warn().Msg(message)
+	}
+	if keys := restartKeys(r.started, next); len(keys) > 0 {
+		r.logger.Warn().Strs("keys", keys).Msg("these keys have changed and take effect with the next start")
+	}
+	r.logger.Info().Int("added", did.Added).Int("changed", did.Changed).Int("removed", did.Removed).
+		Dur("took", time.Since(began)).Msg("configuration reloaded")
+	return nil
+}
+
+// restartKeys names what differs between two configurations and is read only at the start.
+func restartKeys(a, b *config.Config) (keys []string) {
+	for _, part := range []struct {
+		key  string
+		a, b any
+	}{
+		{"data_dir", a.DataDir, b.DataDir},
+		{"agent.identity.agent_id", a.Agent.Identity.AgentID, b.Agent.Identity.AgentID},
+		{"agent.identity.region", a.Agent.Identity.Region, b.Agent.Identity.Region},
+		{"agent.predictive", a.Agent.Predictive, b.Agent.Predictive},
+		{"agent.gossip", a.Agent.Gossip, b.Agent.Gossip},
+		{"agent.heartbeat", a.Agent.Heartbeat, b.Agent.Heartbeat},
+		{"agent.drain_time", a.Agent.DrainTime, b.Agent.DrainTime},
+		{"logging", a.Logging, b.Logging},
+		{"metrics", a.Metrics, b.Metrics},
+	} {
+		if !reflect.DeepEqual(part.a, part.b) {
+			keys = append(keys, part.key)
+		}
+	}
+	return keys
+}
