@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/miekg/dns"
+	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/shared/api"
 )
@@ -96,4 +100,33 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	if v.Share != 1 {
 		t.Errorf("the other backend has the share %v", v.Share)
 	}
+}
+
+// A backend of a service that the agent has not spoken for so far is proved and served after SIGHUP; one that is gone from the
+// file leaves the answers.
+func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
+	f := &agent.File.Agent
+	f.Backends[0].Service = otherName
+	f.Identity.ServiceTokens[otherName] = s.Tokens[otherName]
+	text, err := yaml.Marshal(agent.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(agent.Path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := time.Now()
+	if err := agent.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, b.At.Addr(), asked, 3*time.Second)
+	until(t, 3*time.Second, "the backend under its other name", func(context.Context) error {
+		if r := exchange(t, "udp", n, otherName, dns.TypeA); len(r.Answer) != 1 {
+			return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
+		}
+		return nil
+	})
+	s.noFailures(t, n, s.began)
 }
