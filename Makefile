@@ -61,9 +61,10 @@ test-unit: check-tools ## vet and unit tests of every module
 	  if [ "$${CI:-}" = true ]; then echo "no C compiler, so no race detector: install one (Debian: apt-get install gcc)"; exit 1; fi; \
 	  echo "note: no C compiler found, tests run without the race detector (Debian: apt-get install gcc)"; fi
 	@for m in $(MODULES); do (cd $$m && GOWORK=off $(GO) build -o /dev/null ./...) || { echo "$$m does not build alone: run 'GOWORK=off go mod tidy' in it"; exit 1; }; done
-	@for m in $(filter-out integration,$(MODULES)); do \
-	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 10m ./...) || exit 1; \
-	  echo "   $$m took $$((SECONDS-s)) s"; done
+	@failed=; for m in $(filter-out integration,$(MODULES)); do \
+	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 10m ./...) || failed="$$failed $$m"; \
+	  echo "   $$m took $$((SECONDS-s)) s"; done; \
+	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 	@if [ -n "$(RACE)" ]; then echo "== allocation promises (they cannot be held under the race detector)"; \
 	  $(GO) test -timeout 5m -run 'Alloc' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; fi
 
@@ -90,7 +91,9 @@ $(GOLANGCI):
 
 .PHONY: lint
 lint: check-tools $(GOLANGCI) ## gofmt and golangci-lint (pinned, built on first use)
-	@for m in $(MODULES); do echo "== lint $$m"; (cd $$m && $(CURDIR)/$(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || exit 1; done
+	@failed=; for m in $(MODULES); do echo "== lint $$m"; \
+	  (cd $$m && $(CURDIR)/$(GOLANGCI) run --config $(CURDIR)/.golangci.yml ./...) || failed="$$failed $$m"; done; \
+	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 
 .PHONY: vulncheck
 vulncheck: check-tools ## look for known vulnerabilities (asks vuln.go.dev)
