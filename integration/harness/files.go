@@ -39,6 +39,9 @@ type OverwatchSection struct {
 		CheckInterval time.Duration `yaml:"check_interval"`
 		CheckTimeout  time.Duration `yaml:"check_timeout"`
 	} `yaml:"validation"`
+	DNSSEC struct {
+		Denial string `yaml:"denial,omitempty"`
+	} `yaml:"dnssec,omitempty"`
 	Stale struct {
 		Threshold   time.Duration `yaml:"threshold"`
 		RemoveAfter time.Duration `yaml:"remove_after"`

@@ -1,0 +1,365 @@
+package integration_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// The zones of the DNSSEC tests: one below the other, so that one signs the other's DS.
+const (
+	zoneName  = "test.gslb.test"
+	childZone = "child.test.gslb.test"
+)
+
+// steeredNames are names that make every shape a zone can have: wildcards and empty non-terminals, in both zones.
+var steeredNames = []string{appName, otherName, "*.wild." + zoneName, "a.b.ent." + zoneName, "www." + childZone, "x.under.deep." + childZone}
+
+// asked are the names to ask for: those that exist, and others around and below them.
+var asked = []string{
+	zoneName, appName, otherName, "wild." + zoneName, "q.wild." + zoneName, "q.r.s.wild." + zoneName, "*.wild." + zoneName, "ent." + zoneName, "b.ent." + zoneName,
+	"a.b.ent." + zoneName, "c.ent." + zoneName, "z.a.b.ent." + zoneName, "nx." + zoneName, "0." + zoneName, "zzzz." + zoneName, "a.b.c.d.nx." + zoneName, "x." + appName,
+	"ow-1." + zoneName, childZone, "www." + childZone, "nx." + childZone, "deep." + childZone, "x.under.deep." + childZone, "y.deep." + childZone, "APP.test.GSLB.test",
+}
+
+var askedTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
+
+// judge is the path of a program that judges answers. That it is not there is a failure, not a reason to skip.
+func judge(t *testing.T, name string) string {
+	t.Helper()
+	for _, dir := range []string{"", "/usr/sbin/", "/usr/bin/"} {
+		if path, err := exec.LookPath(dir + name); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("%s is not installed; run: apt-get install -y unbound bind9-dnsutils ldnsutils", name)
+	return ""
+}
+
+// signedSite is a site with one node that signs the zones with the given denial.
+func signedSite(t *testing.T, denial string) (*site, *harness.Node) {
+	t.Helper()
+	s := newSite(t, 1, 2)
+	n := s.nodes[0]
+	n.File.DNS.Zones = []string{zoneName, childZone}
+	n.File.Overwatch.DNSSEC.Denial = denial
+	domain := n.File.Domains[0]
+	n.File.Domains = nil
+	for _, name := range steeredNames {
+		domain.Name = name
+		n.File.Domains = append(n.File.Domains, domain)
+	}
+	for i := range n.File.Regions {
+		for _, name := range steeredNames[1:] {
+			n.File.Regions[i].Servers = append(n.File.Regions[i].Servers, harness.Server{
+				Service: name, Address: s.backends[0].At.Addr(), Port: s.backends[0].At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+			})
+		}
+	}
+	s.startAll(t)
+	return s, n
+}
+
+// dsOf is the DS record of a zone, as the node's API tells it.
+func dsOf(t *testing.T, n *harness.Node, zone string) api.DSRecord {
+	t.Helper()
+	list, err := n.Client.DSRecords(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, ds := range list.DSRecords {
+		if ds.Zone == zone+"." {
+			return ds
+		}
+	}
+	t.Fatalf("no DS record of %s among %+v", zone, list.DSRecords)
+	return api.DSRecord{}
+}
+
+// resolver is an unbound that validates with the node's DS as its trust anchor and remembers next to nothing.
+type resolver struct {
+	at     string
+	client dns.Client
+}
+
+func startUnbound(t *testing.T, n *harness.Node, anchor string) *resolver {
+	t.Helper()
+	program, dir := judge(t, "unbound"), t.TempDir()
+	at := freePort(t)
+	config := fmt.Sprintf(`
+server:
+  interface: %s@%d
+  do-daemonize: no
+  use-syslog: no
+  chroot: ""
+  username: ""
+  directory: %q
+  pidfile: ""
+  val-log-level: 2
+  do-not-query-localhost: no
+  module-config: "validator iterator"
+  trust-anchor: %q
+  local-zone: "test." nodefault
+  cache-max-ttl: 0
+  cache-max-negative-ttl: 0
+  aggressive-nsec: no
+remote-control:
+  control-enable: no
+`, at.Addr(), at.Port(), dir, anchor)
+	// A stub for each zone, since what the NS records of the zones lead to is port 53.
+	for _, zone := range []string{zoneName, childZone} {
+		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(), n.DNS.Port())
+	}
+	path := filepath.Join(dir, "unbound.conf")
+	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd := exec.Command(program, "-c", path)
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("unbound said:\n%s", said.String())
+		}
+	})
+	r := &resolver{at: at.String(), client: dns.Client{Timeout: 3 * time.Second}}
+	until(t, startBound, "unbound", func(context.Context) error {
+		if reply, err := r.ask(zoneName, dns.TypeSOA); reply == nil {
+			return err
+		}
+		return nil
+	})
+	return r
+}
+
+func freePort(t *testing.T) netip.AddrPort {
+	t.Helper()
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.LocalAddr().(*net.UDPAddr).AddrPort()
+}
+
+// askable says whether the question is one for the node: what is above its zones, it does not know.
+func askable(name string, rtype uint16) bool { return name != zoneName || rtype != dns.TypeDS }
+
+// ask returns what a validating resolver says, an error if that is not secure.
+func (r *resolver) ask(name string, rtype uint16) (*dns.Msg, error) {
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
+	q.SetEdns0(1232, true)
+	reply, _, err := r.client.Exchange(q, r.at)
+	if err != nil {
+		return nil, fmt.Errorf("%s %s: %w", name, dns.Type(rtype), err)
+	}
+	if !reply.AuthenticatedData {
+		return reply, fmt.Errorf("%s %s: %s, not secure", name, dns.Type(rtype), dns.RcodeToString[reply.Rcode])
+	}
+	return reply, nil
+}
+
+var bothDenials = []string{"nsec", "nsec3"}
+
+// I4: what the node answers, a stranger's validator believes, knowing nothing but the DS record.
+func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			_, n := signedSite(t, denial)
+			r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
+			for _, name := range asked {
+				for _, rtype := range askedTypes {
+					if !askable(name, rtype) {
+						continue
+					}
+					if _, err := r.ask(name, rtype); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			delvAll(t, n)
+			drillChases(t, n)
+		})
+	}
+}
+
+// delvAll has delv, which shares no code with unbound, look at one name of each kind.
+func delvAll(t *testing.T, n *harness.Node) {
+	t.Helper()
+	program, ds := judge(t, "delv"), dsOf(t, n, zoneName)
+	anchors := filepath.Join(t.TempDir(), "anchors")
+	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm, ds.DigestType, ds.Digest)
+	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, question := range []string{
+		appName + " A", appName + " TXT", "q.wild." + zoneName + " A", "q.wild." + zoneName + " MX", "ent." + zoneName + " A", "nx." + zoneName + " A",
+		zoneName + " SOA", zoneName + " DNSKEY", childZone + " DS", "www." + childZone + " A", "nx." + childZone + " A",
+	} {
+		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root=" + zoneName}, strings.Fields(question)...)
+		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), "fully validated") {
+			t.Errorf("delv %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+}
+
+// drillChases has ldns follow the signatures of an answer up to the zone's key.
+func drillChases(t *testing.T, n *harness.Node) {
+	t.Helper()
+	program, ds := judge(t, "drill"), dsOf(t, n, zoneName)
+	anchor := filepath.Join(t.TempDir(), "anchor")
+	if err := os.WriteFile(anchor, []byte(ds.DSRecord+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()), "@"+n.DNS.Addr().String(), appName, "A").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "No errors found, trust is") && !strings.Contains(string(out), "trusted") {
+		t.Errorf("drill -S: %v\n%s", err, out)
+	}
+}
+
+// Answers stay secure while backends come and go, and while the node is killed and started again.
+func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			s, n := signedSite(t, denial)
+			ds := dsOf(t, n, zoneName)
+			r := startUnbound(t, n, ds.DSRecord)
+			walk := func(what string, howLong time.Duration) {
+				t.Helper()
+				questions := 0
+				for end := time.Now().Add(howLong); time.Now().Before(end); questions++ {
+					name, rtype := asked[rand.IntN(len(asked))], askedTypes[rand.IntN(len(askedTypes))]
+					if !askable(name, rtype) {
+						continue
+					}
+					if _, err := r.ask(name, rtype); err != nil {
+						t.Errorf("%s: %v", what, err)
+						return
+					}
+				}
+				t.Logf("%s: %d answers, all secure", what, questions)
+			}
+			if _, err := s.backends[1].Kill(); err != nil {
+				t.Fatal(err)
+			}
+			walk("while a backend leaves", 3*time.Second)
+			start(t, s.backends[1])
+			walk("while it comes back", 3*time.Second)
+			if _, err := n.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			start(t, n)
+			until(t, startBound, "a secure answer after the restart", func(context.Context) error {
+				_, err := r.ask(appName, dns.TypeA)
+				return err
+			})
+			walk("after the restart", 2*time.Second)
+			if after := dsOf(t, n, zoneName); after != ds {
+				t.Errorf("the key after the restart is %+v, before %+v", after, ds)
+			}
+		})
+	}
+}
+
+// The specification's way to a new key: delete the files, restart, publish the new DS. With the old DS, answers are
+// bogus; with the new one, secure.
+func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
+	_, n := signedSite(t, "nsec")
+	before := dsOf(t, n, zoneName)
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	files := keyFiles(t, n, zoneName)
+	if len(files) != 2 {
+		t.Fatalf("key files %v, want two", files)
+	}
+	for _, file := range files {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	start(t, n)
+	until(t, startBound, "the node's API", func(ctx context.Context) error {
+		_, err := n.Client.DSRecords(ctx)
+		return err
+	})
+	after := dsOf(t, n, zoneName)
+	if after.Digest == before.Digest {
+		t.Fatal("the key is the old one")
+	}
+	secure := startUnbound(t, n, after.DSRecord)
+	if _, err := secure.ask(appName, dns.TypeSOA); err != nil {
+		t.Error(err)
+	}
+	bogus := startUnbound(t, n, before.DSRecord)
+	if reply, err := bogus.ask(appName, dns.TypeSOA); err == nil || reply == nil || reply.Rcode != dns.RcodeServerFailure {
+		t.Errorf("with the old DS: %v, %v; want SERVFAIL", reply, err)
+	}
+}
+
+func keyFiles(t *testing.T, n *harness.Node, zone string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(n.File.DataDir, "dnssec", "K"+zone+".+*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// Row 16: a damaged key stops the start with a message that names the file. There is no new key in silence.
+func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
+	_, n := signedSite(t, "nsec")
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range keyFiles(t, n, zoneName) {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, content[:len(content)/3], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		start(t, n)
+		until(t, startBound, "the node to give up", func(context.Context) error {
+			if n.Running() {
+				return errors.New("it runs")
+			}
+			return nil
+		})
+		var said []string
+		for _, line := range n.Output() {
+			said = append(said, line.Text)
+		}
+		if !strings.Contains(strings.Join(said, "\n"), file) {
+			t.Errorf("nothing in its output names %s", file)
+		}
+		if err := os.WriteFile(file, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if now := keyFiles(t, n, zoneName); len(now) != 2 {
+			t.Errorf("key files %v", now)
+		}
+	}
+}
