@@ -82,10 +82,11 @@ func corpus(t testing.TB) (packets [][]byte) {
 }
 
 func TestRespond_BothPathsGiveTheSameOctets(t *testing.T) {
-	v := testView(t)
-	for _, packet := range corpus(t) {
-		bothPaths(t, v, packet, false)
-		bothPaths(t, v, packet, true)
+	for _, v := range []*zone.View{testView(t), signedView(t, zone.NSEC), signedView(t, zone.NSEC3)} {
+		for _, packet := range corpus(t) {
+			bothPaths(t, v, packet, false)
+			bothPaths(t, v, packet, true)
+		}
 	}
 }
 
@@ -95,8 +96,11 @@ func FuzzRespond(f *testing.F) {
 		f.Add(packet, false)
 		f.Add(packet, true)
 	}
-	v := testView(f)
-	f.Fuzz(func(t *testing.T, packet []byte, tcp bool) { bothPaths(t, v, packet, tcp) })
+	plain, signed := testView(f), signedView(f, zone.NSEC3)
+	f.Fuzz(func(t *testing.T, packet []byte, tcp bool) {
+		bothPaths(t, plain, packet, tcp)
+		bothPaths(t, signed, packet, tcp)
+	})
 }
 
 // commonQueries are those that must cost no allocation.
@@ -114,16 +118,19 @@ func commonQueries(t testing.TB) map[string][]byte {
 		"ANY":         query(t, "gslb.test.", dns.TypeANY, edns0(1232)),
 		"wildcard":    query(t, "x.wild.gslb.test.", dns.TypeA),
 		"refused":     query(t, "www.example.org.", dns.TypeA, edns0(1232)),
+		"with DO":     query(t, "app.gslb.test.", dns.TypeA, edns0(1232), doBit),
 		"down":        query(t, "down.gslb.test.", dns.TypeA, edns0(1232)),
 	}
 }
 
 func TestRespond_CommonQueriesAllocateNothing(t *testing.T) {
-	r := testResponder(testView(t))
-	out := make([]byte, 0, udpSize)
-	for name, packet := range commonQueries(t) {
-		if n := testing.AllocsPerRun(100, func() { r.respond(packet, testClient, false, out) }); n != 0 {
-			t.Errorf("%s: %.0f allocations", name, n)
+	for _, v := range []*zone.View{testView(t), signedView(t, zone.NSEC), signedView(t, zone.NSEC3)} {
+		r := testResponder(v)
+		out := make([]byte, 0, udpSize)
+		for name, packet := range commonQueries(t) {
+			if n := testing.AllocsPerRun(100, func() { r.respond(packet, testClient, false, out) }); n != 0 {
+				t.Errorf("%s: %.0f allocations", name, n)
+			}
 		}
 	}
 }
@@ -138,6 +145,18 @@ func BenchmarkRespond(b *testing.B) {
 				r.respond(packet, testClient, false, out)
 			}
 		})
+	}
+	for way, denial := range map[string]zone.Denial{"NSEC": zone.NSEC, "NSEC3": zone.NSEC3} {
+		signed := testResponder(signedView(b, denial))
+		for _, name := range []string{"EDNS", "no data", "no name"} {
+			packet := query(b, map[string]string{"EDNS": "one.gslb.test.", "no data": "v6.gslb.test.", "no name": "nx.gslb.test."}[name], dns.TypeA, edns0(1232), doBit)
+			b.Run("signed, "+way+", "+name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					signed.respond(packet, testClient, false, out)
+				}
+			})
+		}
 	}
 	alias := query(b, "www.gslb.test.", dns.TypeA)
 	b.Run("alias, the slow path", func(b *testing.B) {

@@ -7,7 +7,10 @@ import (
 	"testing"
 
 	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -45,10 +48,32 @@ func hundred() string {
 	return b.String()
 }
 
-func testView(t testing.TB) *zone.View {
+func testView(t testing.TB) *zone.View { return viewOf(t, zone.Contents{}) }
+
+// signedView is the same zone, signed.
+func signedView(t testing.TB, denial zone.Denial) *zone.View {
+	t.Helper()
+	zones, err := dnssec.Open(dnssec.Options{Dir: t.TempDir(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signer, err := zones.Signer("gslb.test.")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := viewOf(t, zone.Contents{Signer: signer, Denial: denial, Records: signer.Records()})
+	for sig := range v.Signatures() {
+		if _, err := sig.Prepare(zones.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return v
+}
+
+func viewOf(t testing.TB, c zone.Contents) *zone.View {
 	t.Helper()
 	const apex = "gslb.test."
-	c := zone.Contents{Apex: apex}
+	c.Apex = apex
 	parser := dns.NewZoneParser(strings.NewReader(testZone), apex, "")
 	for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 		if soa, isSOA := rr.(*dns.SOA); isSOA {
