@@ -9,11 +9,14 @@
 //
 // # What counts as healthy
 //
-// tcp: the connection is established within the timeout.
+// tcp: the connection is established within the timeout, and the expected text,
+// if there is one, comes within the first MaxExpectRead octets.
+//
+// grpc: grpc.health.v1 over HTTP/2 without TLS answers SERVING.
 //
 // http, https: GET path is answered completely, header and body, within the
 // timeout, with a status from 200 to 399 (as in Route 53, HAProxy and
-// Kubernetes), a header of at most MaxHeader and a body of at most MaxBody
+// Kubernetes) unless the Spec names others, a body as the Spec wants it, a header of at most MaxHeader and a body of at most MaxBody
 // octets. A redirect that stays on the same scheme and host is followed on the
 // same backend, at most MaxRedirects times, so a redirect loop is a failure; a
 // redirect that leads elsewhere is not followed and counts as the answer. The

@@ -14,8 +14,10 @@ type Prober struct {
 	timeout time.Duration
 	target  netip.AddrPort
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	// web is nil for a tcp check.
-	web *web
+	// One of these is not nil.
+	web    *web
+	socket *socket
+	grpc   *grpc
 }
 
 // NewProber prepares the check that spec describes against backend. userAgent is
@@ -38,7 +40,13 @@ func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, er
 		// Keep-alive probes are for connections that last.
 		dial: (&net.Dialer{KeepAlive: -1}).DialContext,
 	}
-	if spec.Type != TCP {
+	switch spec.Type {
+	case TCP:
+		d := spec.Detail.Detail()
+		p.socket = &socket{send: []byte(d.Send), expect: []byte(d.Expect)}
+	case GRPC:
+		p.grpc = newGRPC(spec, target, userAgent, p.connect)
+	default:
 		p.web = newWeb(spec, target, userAgent, p.connect)
 	}
 	return p, nil
@@ -74,14 +82,17 @@ func (p *Prober) Probe(ctx context.Context) Result {
 }
 
 func (p *Prober) make(a *attempt) error {
-	if p.web != nil {
+	switch {
+	case p.web != nil:
 		return p.web.get(a)
+	case p.grpc != nil:
+		return p.grpc.ask(a)
 	}
 	conn, err := p.connect(a)
 	if err != nil {
 		return err
 	}
-	return conn.Close()
+	return p.socket.converse(a, conn)
 }
 
 // connect opens a connection to the target; the caller closes it.

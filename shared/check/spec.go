@@ -13,6 +13,8 @@ const (
 	HTTP  Type = "http"
 	HTTPS Type = "https"
 	TCP   Type = "tcp"
+	// GRPC is the standard health protocol of gRPC, grpc.health.v1, over HTTP/2 without TLS.
+	GRPC Type = "grpc"
 )
 
 // Defaults of a check, the reference values of the specification.
@@ -44,12 +46,12 @@ const (
 
 // Spec describes one check. It is comparable: two equal Specs are the same check.
 type Spec struct {
-	// Type is HTTP, HTTPS or TCP.
+	// Type is HTTP, HTTPS, TCP or GRPC.
 	Type Type
 	// Path is what is asked for by http and https: it begins with a slash and may
 	// have a query.
 	Path string
-	// Host replaces the Host header of http and https; empty means the address.
+	// Host replaces the Host header of http and https, and the authority of grpc; empty means the address.
 	Host string
 	// Address, when valid, is probed in place of the backend's own address, on the
 	// backend's port.
@@ -67,6 +69,8 @@ type Spec struct {
 	ServerName string
 	// InsecureSkipVerify accepts any https certificate.
 	InsecureSkipVerify bool
+	// Detail is what few checks need.
+	Detail Details `json:",omitzero"`
 }
 
 // Problem is one reason why a Spec cannot be used.

@@ -36,13 +36,28 @@ func (s State) String() string {
 //	unhealthy  success   below S    unhealthy
 //	unhealthy  success   S          healthy
 //
+// With Leaky counting, "in a row" does not hold for failures in the state healthy: they count together until there were
+// calmAfter successes in a row.
+//
 // It is not safe for concurrent use.
 type Tracker struct {
+	leaky            bool
+	faults           int // failures that count together
 	failureThreshold int
 	successThreshold int
 	state            State
 	failures         int
 	successes        int
+}
+
+// calmAfter is how many successes in a row end a row of failures in leaky counting, as in gdnsd.
+const calmAfter = 10
+
+// Tracker returns a Tracker in StateUnknown that counts as the Spec says.
+func (s Spec) Tracker() *Tracker {
+	t := NewTracker(s.FailureThreshold, s.SuccessThreshold)
+	t.leaky = s.Detail.Detail().Counting == Leaky
+	return t
 }
 
 // NewTracker returns a Tracker in StateUnknown. A threshold below 1 counts as 1.
@@ -59,9 +74,12 @@ func (t *Tracker) Observe(o Outcome) (changed bool) {
 		if before == StateUnknown || t.successes >= t.successThreshold {
 			t.state = StateHealthy
 		}
+		if !t.leaky || t.state != before || t.successes >= calmAfter {
+			t.faults = 0
+		}
 	case Failure:
-		t.successes, t.failures = 0, t.failures+1
-		if before == StateUnknown || t.failures >= t.failureThreshold {
+		t.successes, t.failures, t.faults = 0, t.failures+1, t.faults+1
+		if before == StateUnknown || t.faults >= t.failureThreshold {
 			t.state = StateUnhealthy
 		}
 	}

@@ -16,8 +16,8 @@ func (s Spec) Validate() []Problem {
 		found = append(found, Problem{Field: field, Value: value, Remedy: remedy})
 	}
 	web := s.Type == HTTP || s.Type == HTTPS
-	if !web && s.Type != TCP {
-		add("type", quoteUnlessEmpty(string(s.Type)), "use http, https or tcp")
+	if !web && s.Type != TCP && s.Type != GRPC {
+		add("type", quoteUnlessEmpty(string(s.Type)), "use http, https, tcp or grpc")
 	}
 	if web {
 		if remedy := pathRemedy(s.Path); remedy != "" {
@@ -48,6 +48,7 @@ func (s Spec) Validate() []Problem {
 	if s.ServerName != "" && !validName(s.ServerName) {
 		add("server_name", strconv.Quote(s.ServerName), "give the DNS name or address in the backend's certificate, without a port")
 	}
+	validateDetail(s.Type, s.Detail.Detail(), add)
 	return found
 }
 

@@ -1,14 +1,19 @@
 package check
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
 	"net/url"
+	"regexp"
+	"strings"
 )
 
 // Bounds of an answer.
@@ -30,6 +35,8 @@ const bufferSize = 1 << 10
 var (
 	errRedirects = fmt.Errorf("more than %d redirects", MaxRedirects)
 	errBody      = fmt.Errorf("body larger than %d octets", MaxBody)
+	errContains  = errors.New("the body does not have the expected text")
+	errMatches   = errors.New("the body does not match the expected pattern")
 )
 
 // statusError is an answer whose status is not a healthy one.
@@ -44,8 +51,11 @@ func (e statusError) Error() string {
 
 // web is the http and https half of a Prober.
 type web struct {
-	client  http.Client
-	request http.Request
+	client   http.Client
+	request  http.Request
+	healthy  statuses
+	contains []byte
+	matches  *regexp.Regexp // nil: any body
 }
 
 // newWeb prepares the request. Every connection it needs comes from connect, so
@@ -79,14 +89,26 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, connect func(*at
 			return handshake(a, conn, config)
 		}
 	}
-	return &web{
+	d := spec.Detail.Detail()
+	w := &web{
 		client: http.Client{Transport: transport, CheckRedirect: sameBackend},
 		request: http.Request{
-			Method: http.MethodGet,
+			Method: cmp.Or(d.Method, http.MethodGet),
 			URL:    location,
 			Header: http.Header{"User-Agent": {userAgent}, "Accept": {"*/*"}},
 		},
+		contains: []byte(d.BodyContains),
 	}
+	// Validate has read the statuses, the expression and the headers before.
+	w.healthy, _ = parseStatuses(d.ExpectedStatus)
+	if d.BodyMatches != "" {
+		w.matches = regexp.MustCompile(d.BodyMatches)
+	}
+	for line := range strings.Lines(d.Headers) {
+		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
+		w.request.Header.Set(name, value)
+	}
+	return w
 }
 
 // requestURL holds the Host header as its host; the address is dialled anyway.
@@ -124,16 +146,32 @@ func (w *web) get(a *attempt) error {
 		return err
 	}
 	defer res.Body.Close()
-	if res.StatusCode < 200 || res.StatusCode > 399 {
+	if !w.healthy.has(res.StatusCode) {
 		return statusError(res.StatusCode)
 	}
 	a.enter(reading)
-	n, err := io.Copy(io.Discard, io.LimitReader(res.Body, MaxBody+1))
+	var body bytes.Buffer // only filled where somebody looks at it
+	into := io.Discard
+	if len(w.contains) > 0 || w.matches != nil {
+		into = &body
+	}
+	n, err := io.Copy(into, io.LimitReader(res.Body, MaxBody+1))
 	if err != nil {
 		return err
 	}
 	if n > MaxBody {
 		return errBody
+	}
+	return w.judge(body.Bytes())
+}
+
+// judge looks at the body.
+func (w *web) judge(body []byte) error {
+	if !bytes.Contains(body, w.contains) {
+		return errContains
+	}
+	if w.matches != nil && !w.matches.Match(body) {
+		return errMatches
 	}
 	return nil
 }

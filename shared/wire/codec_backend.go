@@ -69,6 +69,14 @@ func (c *Check) encode(e *encoder) {
 	e.number(7, uint64(c.SuccessThreshold))
 	e.text(8, "check.server_name", c.ServerName, maxHost)
 	e.flag(9, c.InsecureSkipVerify)
+	e.text(10, "check.method", c.Method, maxCheckType)
+	e.raw(11, "check.headers", c.Headers, maxHeaders)
+	e.text(12, "check.expected_status", c.ExpectedStatus, maxStatuses)
+	e.raw(13, "check.body_contains", c.BodyContains, maxCheckText)
+	e.raw(14, "check.body_matches", c.BodyMatches, maxCheckText)
+	e.raw(15, "check.expect", c.Expect, maxCheckText)
+	e.text(16, "check.grpc_service", c.GRPCService, maxCheckText)
+	e.text(17, "check.counting", c.Counting, maxCheckType)
 }
 
 func decodeCheck(d *decoder, like *Check) (c Check) {
@@ -92,6 +100,22 @@ func decodeCheck(d *decoder, like *Check) (c Check) {
 			c.ServerName = d.text("server_name", maxHost, like.ServerName)
 		case 9:
 			c.InsecureSkipVerify = d.flag("insecure_skip_verify")
+		case 10:
+			c.Method = d.text("method", maxCheckType, like.Method)
+		case 11:
+			c.Headers = d.raw("headers", maxHeaders, like.Headers)
+		case 12:
+			c.ExpectedStatus = d.text("expected_status", maxStatuses, like.ExpectedStatus)
+		case 13:
+			c.BodyContains = d.raw("body_contains", maxCheckText, like.BodyContains)
+		case 14:
+			c.BodyMatches = d.raw("body_matches", maxCheckText, like.BodyMatches)
+		case 15:
+			c.Expect = d.raw("expect", maxCheckText, like.Expect)
+		case 16:
+			c.GRPCService = d.text("grpc_service", maxCheckText, like.GRPCService)
+		case 17:
+			c.Counting = d.text("counting", maxCheckType, like.Counting)
 		}
 	}
 	return c

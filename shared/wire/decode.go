@@ -142,6 +142,15 @@ func (d *decoder) text(name string, limit int, like string) string {
 	return s
 }
 
+// raw returns text with any characters; see text for like.
+func (d *decoder) raw(name string, limit int, like string) string {
+	b := d.octets(name, limit)
+	if d.err != nil || string(b) == like {
+		return like
+	}
+	return string(b)
+}
+
 // service returns a service name, which must be in canonical form.
 func (d *decoder) service(name, like string) string {
 	s := d.text(name, MaxService, like)

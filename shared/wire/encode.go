@@ -84,6 +84,15 @@ func (e *encoder) text(field uint64, name, v string, limit int) {
 	e.out = append(e.out, v...)
 }
 
+// raw writes text that may have any characters and is at most limit octets.
+func (e *encoder) raw(field uint64, name, v string, limit int) {
+	if len(v) > limit {
+		e.fail(name, "%d octets, at most %d", len(v), limit)
+		return
+	}
+	e.octets(field, []byte(v))
+}
+
 // service writes a service name in canonical form.
 func (e *encoder) service(field uint64, v string) {
 	v = CanonicalService(v)

@@ -32,5 +32,8 @@ const (
 	maxCheckType = 16
 	maxPath      = 512
 	maxHost      = 255
+	maxHeaders   = 1024
+	maxStatuses  = 128
+	maxCheckText = 256
 	maxRefused   = MaxBackends + MaxServices
 )

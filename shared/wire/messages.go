@@ -98,7 +98,7 @@ type Backend struct {
 
 // Check is how the agent checks the backend, so that nodes can check it likewise.
 type Check struct {
-	Type               string // "http", "https" or "tcp"; a later version may add others
+	Type               string // "http", "https", "tcp" or "grpc"; a later version may add others
 	Path               string
 	Host               string
 	TimeoutMillis      uint32
@@ -107,6 +107,17 @@ type Check struct {
 	SuccessThreshold   uint16
 	ServerName         string // https
 	InsecureSkipVerify bool   // https
+
+	// What few checks have; "" for what is not used. What a tcp check sends does not travel: a node sends no octets that an
+	// agent chose.
+	Method         string // http, https
+	Headers        string // http, https: "Name: value", one in a line
+	ExpectedStatus string // http, https
+	BodyContains   string // http, https
+	BodyMatches    string // http, https: a regular expression
+	Expect         string // tcp
+	GRPCService    string // grpc
+	Counting       string
 }
 
 // Ack says that a message was taken.

@@ -42,7 +42,7 @@ func newWatch(b Backend, p prober, count func(check.Outcome), log zerolog.Logger
 		backend:  b,
 		interval: b.Check.Interval,
 		prober:   p,
-		tracker:  check.NewTracker(b.Check.FailureThreshold, b.Check.SuccessThreshold),
+		tracker:  b.Check.Tracker(),
 		count:    count,
 		journal:  journal{log: log},
 	}
@@ -143,12 +143,19 @@ func claim(s check.State) wire.Claim {
 }
 
 // onWire is the check as overwatch nodes need it to make it themselves. Spec.Address stays here: where the agent probes
-// may be reachable for nobody else.
+// may be reachable for nobody else. What a tcp check sends stays here too: nodes send nothing that an agent chose, so
+// they can only look whether the port is open.
 func onWire(s check.Spec) wire.Check {
+	d := s.Detail.Detail()
+	if d.Send != "" {
+		d.Expect = "" // it is the answer to what is not sent
+	}
 	return wire.Check{
 		Type: string(s.Type), Path: s.Path, Host: s.Host,
 		TimeoutMillis: uint32(s.Timeout.Milliseconds()), IntervalMillis: uint32(s.Interval.Milliseconds()),
 		FailureThreshold: uint16(s.FailureThreshold), SuccessThreshold: uint16(s.SuccessThreshold),
 		ServerName: s.ServerName, InsecureSkipVerify: s.InsecureSkipVerify,
+		Method: d.Method, Headers: d.Headers, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains,
+		BodyMatches: d.BodyMatches, Expect: d.Expect, GRPCService: d.GRPCService, Counting: string(d.Counting),
 	}
 }

@@ -67,6 +67,10 @@ func specOf(c wire.Check) check.Spec {
 		Interval: orDefault(c.IntervalMillis, check.DefaultInterval), Timeout: orDefault(c.TimeoutMillis, check.DefaultTimeout),
 		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
 		ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
+		Detail: check.Detail{
+			Method: c.Method, Headers: c.Headers, ExpectedStatus: c.ExpectedStatus, BodyContains: c.BodyContains,
+			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Counting: check.Counting(c.Counting),
+		}.Details(),
 	}
 	if c.FailureThreshold > 0 {
 		spec.FailureThreshold = int(c.FailureThreshold)

@@ -309,16 +309,34 @@ func TestHeartbeat_WithNothingNewReplacesNothing(t *testing.T) {
 	})
 }
 
+func TestCheck_DetailsOfTheAgentsCheckAreFollowed(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		said := claims(a1+" healthy", a2+" healthy")
+		said[0].Check = wire.Check{Type: "grpc", GRPCService: "shop.v1.Orders", Counting: "leaky"}
+		said[1].Check = wire.Check{Type: "http", Path: "/", Method: "DELETE"} // a check that would change something
+		_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
+		w.must(err)
+		want := check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}
+		if got := w.View().Get(id(a1)).Check(); got.Type != check.GRPC || got.Detail.Detail() != want {
+			t.Errorf("the check is %+v", got)
+		}
+		if got := w.View().Get(id(a2)).Check(); got != tcp {
+			t.Errorf("DELETE became %+v", got)
+		}
+	})
+}
+
 func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		said := claims(a1+" healthy", a2+" healthy")
-		said[0].Check = wire.Check{Type: "grpc"}
+		said[0].Check = wire.Check{Type: "icmp"}
 		said[1].Check = wire.Check{Type: "http", Path: "/up", Host: "h", TimeoutMillis: 1500, IntervalMillis: 4000, FailureThreshold: 4, SuccessThreshold: 5}
 		_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		if got := w.View().Get(id(a1)).Check(); got != tcp {
-			t.Errorf("grpc became %+v", got)
+			t.Errorf("icmp became %+v", got)
 		}
 		want := check.Spec{Type: check.HTTP, Path: "/up", Host: "h", Timeout: 1500 * time.Millisecond, Interval: 4 * time.Second, FailureThreshold: 4, SuccessThreshold: 5}
 		if got := w.View().Get(id(a2)).Check(); got != want {

@@ -176,7 +176,7 @@ func TestRun_TargetDroppedDuringItsCheckIsNotReported(t *testing.T) {
 func TestRun_CheckThatCannotBeMadeIsUnknownAndSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		newer := target(1)
-		newer.Spec.Type = "grpc"
+		newer.Spec.Type = "icmp"
 		w := newWorld(newer)
 		w.run(t, 0)
 		after(time.Second)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/shared/check"
 )
 
 // startSpread is the time that each of the targets that come together adds to the time over which their first checks are
@@ -38,7 +37,7 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 			continue
 		}
 		e := &entry{
-			target: t, tracker: *check.NewTracker(t.Spec.FailureThreshold, t.Spec.SuccessThreshold),
+			target: t, tracker: *t.Spec.Tracker(),
 			index: -1, initial: s.initial < 0, spread: true,
 		}
 		known[t.ID] = e

@@ -3,8 +3,11 @@
 package healthcheck
 
 import (
+	"maps"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"gslb.internal/shared/check"
@@ -13,9 +16,9 @@ import (
 
 // Block is how a backend is probed, as it is configured.
 type Block struct {
-	Type               string        `key:"type"` // http, https or tcp
+	Type               string        `key:"type"` // http, https, tcp or grpc
 	Path               string        `key:"path"`
-	Host               string        `key:"host"`    // http, https: Host header; default: the address
+	Host               string        `key:"host"`    // http, https, grpc: Host header; default: the address
 	Address            netip.Addr    `key:"address"` // probe here instead of the backend's own address
 	Interval           time.Duration `key:"interval"`
 	Timeout            time.Duration `key:"timeout"`
@@ -23,6 +26,16 @@ type Block struct {
 	SuccessThreshold   int           `key:"success_threshold"`
 	ServerName         string        `key:"server_name"` // https: name in the certificate; default: host
 	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
+
+	Method         string            `key:"method"`
+	Headers        map[string]string `key:"headers"`
+	ExpectedStatus string            `key:"expected_status"` // such as 200,301-308
+	BodyContains   string            `key:"body_contains"`
+	BodyMatches    string            `key:"body_matches"` // RE2
+	Send           string            `key:"send"`         // tcp
+	Expect         string            `key:"expect"`       // tcp
+	GRPCService    string            `key:"grpc_service"`
+	Counting       string            `key:"counting"` // consecutive or leaky
 }
 
 // SetDefaults gives the block the specification's reference values.
@@ -31,6 +44,7 @@ func (b *Block) SetDefaults() {
 	b.Timeout = check.DefaultTimeout
 	b.FailureThreshold = check.DefaultFailureThreshold
 	b.SuccessThreshold = check.DefaultSuccessThreshold
+	b.Counting = string(check.Consecutive)
 }
 
 // Spec is the check that the block describes.
@@ -39,8 +53,25 @@ func (b *Block) Spec() check.Spec {
 		Type: check.Type(b.Type), Path: b.Path, Host: b.Host, Address: b.Address,
 		Interval: b.Interval, Timeout: b.Timeout,
 		FailureThreshold: b.FailureThreshold, SuccessThreshold: b.SuccessThreshold,
-		ServerName: b.ServerName, InsecureSkipVerify: b.InsecureSkipVerify,
+		ServerName: b.ServerName, InsecureSkipVerify: b.InsecureSkipVerify, Detail: b.detail().Details(),
 	}
+}
+
+// detail is the part that few checks have. What is the default is left out, so that equal checks are equal.
+func (b *Block) detail() check.Detail {
+	d := check.Detail{
+		Method: b.Method, ExpectedStatus: b.ExpectedStatus, BodyContains: b.BodyContains, BodyMatches: b.BodyMatches,
+		Send: b.Send, Expect: b.Expect, GRPCService: b.GRPCService, Counting: check.Counting(b.Counting),
+	}
+	if d.Counting == check.Consecutive {
+		d.Counting = ""
+	}
+	lines := make([]string, 0, len(b.Headers))
+	for _, name := range slices.Sorted(maps.Keys(b.Headers)) {
+		lines = append(lines, name+": "+b.Headers[name])
+	}
+	d.Headers = strings.Join(lines, "\n")
+	return d
 }
 
 // Validate adds what is wrong with the block, which stands at key.
@@ -59,7 +90,10 @@ func (b *Block) Validate(report *settings.Report, key string) {
 		b.refuseUnused(report, key, "path", b.Path)
 		b.refuseUnused(report, key, "host", b.Host)
 	}
-	if b.Type == string(check.TCP) || b.Type == string(check.HTTP) {
+	if b.Type == string(check.GRPC) {
+		b.refuseUnused(report, key, "path", b.Path)
+	}
+	if b.Type != string(check.HTTPS) {
 		b.refuseUnused(report, key, "server_name", b.ServerName)
 	}
 }

@@ -25,6 +25,24 @@ func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
 	}
 }
 
+func TestBlock_DetailsAreThoseOfTheCheck(t *testing.T) {
+	var b Block
+	b.SetDefaults()
+	if b.Spec().Detail != (check.Details{}) {
+		t.Errorf("the defaults are %s", b.Spec().Detail)
+	}
+	b.Headers = map[string]string{"X-B": "2", "X-A": "1"}
+	b.Method, b.ExpectedStatus, b.BodyContains, b.BodyMatches = "HEAD", "204", "c", "m"
+	b.Send, b.Expect, b.GRPCService, b.Counting = "s", "e", "g", "leaky"
+	want := check.Detail{
+		Method: "HEAD", Headers: "X-A: 1\nX-B: 2", ExpectedStatus: "204", BodyContains: "c", BodyMatches: "m",
+		Send: "s", Expect: "e", GRPCService: "g", Counting: check.Leaky,
+	}
+	if got := b.Spec().Detail.Detail(); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
 // What package check refuses is told with the key in the file, and what a type has no use for is refused.
 func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 	tests := []struct {
@@ -32,7 +50,7 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 		want       []string
 	}{
 		{"good", "{type: tcp}", nil},
-		{"no type", "{}", []string{"check.type||is missing: use http, https or tcp"}},
+		{"no type", "{}", []string{"check.type||is missing: use http, https, tcp or grpc"}},
 		{"no path", "{type: http}", []string{"check.path||is missing: an http check needs the path to ask for, for example /health"}},
 		{"unused by tcp", "{type: tcp, path: /, host: h, server_name: s}", []string{
 			"check.path|/|a check of type tcp has no use for it: remove it, or change type",
@@ -40,6 +58,17 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 			"check.server_name|s|a check of type tcp has no use for it: remove it, or change type"}},
 		{"unused by http", "{type: http, path: /, server_name: s}", []string{
 			"check.server_name|s|a check of type http has no use for it: remove it, or change type"}},
+		{"unused by grpc", "{type: grpc, path: /, server_name: s, method: GET}", []string{
+			"check.method|GET|a check of type grpc has no use for it: remove it, or change type",
+			"check.path|/|a check of type grpc has no use for it: remove it, or change type",
+			"check.server_name|s|a check of type grpc has no use for it: remove it, or change type"}},
+		{"details", "{type: http, path: /, method: POST, headers: {X-Secret: \"a\\nb\"}, expected_status: 20x, body_matches: '(', counting: x}", []string{
+			"check.method|POST|use GET, HEAD or OPTIONS: a check must not change anything",
+			"check.headers|X-Secret|a header's name has letters, digits and hyphens only",
+			`check.expected_status|20x|give statuses and ranges from 200 to 599, such as "200,301-308"`,
+			"check.body_matches|(|it is no regular expression: missing closing ): `(`",
+			"check.counting|x|use consecutive or leaky"}},
+		{"good details", "{type: https, path: /, headers: {A: 'b: c', C: d}, expected_status: 200, body_contains: ok, counting: leaky}", nil},
 		{"times", "{type: tcp, interval: 1s, timeout: 2s}", []string{
 			"check.timeout|2s|give a time from 10ms up to the interval (1s): checks of one backend do not overlap"}},
 	}

@@ -1,0 +1,154 @@
+package check
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+)
+
+// grpcPath is the method of grpc.health.v1, the standard health protocol of gRPC.
+const grpcPath = "/grpc.health.v1.Health/Check"
+
+// maxGRPCAnswer bounds the one message of an answer, in octets: a HealthCheckResponse has two.
+const maxGRPCAnswer = 1 << 10
+
+// serving is the one good value of HealthCheckResponse.status.
+const serving = 1
+
+var servingStatus = map[uint64]string{0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
+
+// grpc is the grpc half of a Prober: one unary call over HTTP/2 without TLS.
+type grpc struct {
+	transport *http.Transport
+	request   http.Request
+	message   []byte
+}
+
+func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*attempt) (net.Conn, error)) *grpc {
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	host := spec.Host
+	if host == "" {
+		host = netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()).String()
+	}
+	return &grpc{
+		message: grpcRequest(spec.Detail.Detail().GRPCService),
+		transport: &http.Transport{
+			Protocols: protocols, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: MaxHeader,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				a := attemptOf(ctx)
+				conn, err := connect(a)
+				if err == nil {
+					a.enter(responding)
+				}
+				return conn, err
+			},
+		},
+		request: http.Request{
+			Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: host, Path: grpcPath},
+			Header: http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {userAgent}},
+		},
+	}
+}
+
+// grpcRequest is a HealthCheckRequest with its frame: no compression, length, and field 1, the service's name.
+func grpcRequest(service string) []byte {
+	var body []byte
+	if service != "" {
+		body = append(body, 1<<3|2)
+		body = binary.AppendUvarint(body, uint64(len(service)))
+		body = append(body, service...)
+	}
+	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
+}
+
+// ask makes the call.
+func (g *grpc) ask(a *attempt) error {
+	defer g.transport.CloseIdleConnections()
+	request := g.request.WithContext(a.context())
+	request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(g.message)), int64(len(g.message))
+	res, err := g.transport.RoundTrip(request)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return statusError(res.StatusCode)
+	}
+	a.enter(reading)
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxGRPCAnswer+1))
+	if err != nil {
+		return err
+	}
+	if len(answer) > maxGRPCAnswer {
+		return fmt.Errorf("grpc answer larger than %d octets", maxGRPCAnswer)
+	}
+	code, text := res.Trailer.Get("Grpc-Status"), res.Trailer.Get("Grpc-Message")
+	if code == "" { // an answer without a message has its status in the header
+		code, text = res.Header.Get("Grpc-Status"), res.Header.Get("Grpc-Message")
+	}
+	if code != "0" {
+		return grpcError(code, text)
+	}
+	return grpcVerdict(answer)
+}
+
+func grpcError(code, text string) error {
+	switch code {
+	case "":
+		return errors.New("the answer is not grpc")
+	case "5":
+		return errors.New("grpc status 5: the server does not know the service")
+	case "12":
+		return errors.New("grpc status 12: the server does not have grpc.health.v1")
+	}
+	return fmt.Errorf("grpc status %s %s", code, text)
+}
+
+// grpcVerdict reads a framed HealthCheckResponse, whose field 1 is the status.
+func grpcVerdict(answer []byte) error {
+	malformed := errors.New("malformed grpc answer")
+	if len(answer) < 5 || answer[0] != 0 || uint64(binary.BigEndian.Uint32(answer[1:])) != uint64(len(answer)-5) {
+		return malformed
+	}
+	var status uint64
+	for body := answer[5:]; len(body) > 0; {
+		key, n := binary.Uvarint(body)
+		if n <= 0 {
+			return malformed
+		}
+		body = body[n:]
+		value, n := binary.Uvarint(body)
+		if n <= 0 {
+			return malformed
+		}
+		body = body[n:]
+		switch key & 7 {
+		case 0:
+			if key>>3 == 1 {
+				status = value
+			}
+		case 2: // a field that a later version may have
+			if value > uint64(len(body)) {
+				return malformed
+			}
+			body = body[value:]
+		default:
+			return malformed
+		}
+	}
+	if status == serving {
+		return nil
+	}
+	if name := servingStatus[status]; name != "" {
+		return errors.New("grpc health: " + name)
+	}
+	return fmt.Errorf("grpc health: status %d", status)
+}

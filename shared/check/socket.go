@@ -1,0 +1,56 @@
+package check
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+)
+
+// MaxExpectRead is within how many octets of an answer over tcp the expected text must be.
+const MaxExpectRead = 4 << 10
+
+var errNotThere = errors.New("the expected text is not in the answer")
+
+// socket is the tcp half of a Prober.
+type socket struct{ send, expect []byte }
+
+// converse sends and reads what the check wants on a connection that is established, and closes it.
+func (s *socket) converse(a *attempt, conn net.Conn) error {
+	defer conn.Close()
+	if len(s.send) == 0 && len(s.expect) == 0 {
+		return nil
+	}
+	if end, ok := a.ctx.Deadline(); ok {
+		if err := conn.SetDeadline(end); err != nil {
+			return err
+		}
+	}
+	a.enter(responding)
+	if _, err := conn.Write(s.send); err != nil {
+		return err
+	}
+	return s.await(conn)
+}
+
+// await reads until the expected text has come.
+func (s *socket) await(from io.Reader) error {
+	if len(s.expect) == 0 {
+		return nil
+	}
+	answer := make([]byte, 0, MaxExpectRead)
+	for len(answer) < MaxExpectRead {
+		n, err := from.Read(answer[len(answer):MaxExpectRead])
+		answer = answer[:len(answer)+n]
+		if bytes.Contains(answer, s.expect) {
+			return nil
+		}
+		if err == io.EOF && len(answer) > 0 {
+			return errNotThere
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return errNotThere
+}

@@ -1,0 +1,130 @@
+package check
+
+import (
+	"fmt"
+	"net/textproto"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Limits of a Detail, in octets. They are what fits in an agent's message (package wire).
+const (
+	MaxStatusLength  = 128
+	MaxHeadersLength = 1024
+	MaxTextLength    = 256
+)
+
+var methods = []string{"GET", "HEAD", "OPTIONS"}
+
+// ownHeaders are set by the check itself, or say how the message is framed.
+var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Expect"}
+
+// validateDetail adds what is wrong with d for a check of type t.
+func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
+	web, socket := t == HTTP || t == HTTPS, t == TCP
+	for _, f := range []struct {
+		field, value, remedy string
+		used                 bool
+	}{
+		{"method", d.Method, methodRemedy(d.Method), web},
+		{"headers", d.Headers, headersRemedy(d.Headers), web},
+		{"expected_status", d.ExpectedStatus, statusRemedy(d.ExpectedStatus), web},
+		{"body_contains", d.BodyContains, textRemedy(d.BodyContains), web},
+		{"body_matches", d.BodyMatches, patternRemedy(d.BodyMatches), web},
+		{"send", d.Send, textRemedy(d.Send), socket},
+		{"expect", d.Expect, textRemedy(d.Expect), socket},
+		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService), t == GRPC},
+		{"counting", string(d.Counting), countingRemedy(d.Counting), true},
+	} {
+		switch {
+		case f.value == "":
+		case !f.used:
+			add(f.field, shown(f.field, f.value), fmt.Sprintf("a check of type %s has no use for it: remove it, or change type", t))
+		case f.remedy != "":
+			add(f.field, shown(f.field, f.value), f.remedy)
+		}
+	}
+	if d.Method == "HEAD" && (d.BodyContains != "" || d.BodyMatches != "") {
+		add("method", `"HEAD"`, "its answer has no body to look at: use GET, or remove body_contains and body_matches")
+	}
+}
+
+// shown is how a message quotes a value. A header may be a password, so only its name is told.
+func shown(field, value string) string {
+	if field == "headers" {
+		value, _, _ = strings.Cut(value, ":")
+	}
+	return strconv.Quote(value)
+}
+
+func methodRemedy(method string) string {
+	if !slices.Contains(methods, method) {
+		return "use GET, HEAD or OPTIONS: a check must not change anything"
+	}
+	return ""
+}
+
+// headersRemedy says what is wrong with lines of "Name: value"; "" means nothing.
+func headersRemedy(lines string) string {
+	if len(lines) > MaxHeadersLength {
+		return fmt.Sprintf("they have %d octets, at most %d are allowed", len(lines), MaxHeadersLength)
+	}
+	for line := range strings.SplitSeq(lines, "\n") {
+		name, value, found := strings.Cut(line, ": ")
+		if !found || name == "" || strings.ContainsFunc(name, notInToken) {
+			return "a header's name has letters, digits and hyphens only"
+		}
+		if strings.ContainsFunc(value, notInText) {
+			return "a header's value is printable text in one line"
+		}
+		if slices.Contains(ownHeaders, textproto.CanonicalMIMEHeaderKey(name)) {
+			return name + " cannot be set: the check sets it itself (for Host there is health_check.host)"
+		}
+	}
+	return ""
+}
+
+func notInToken(r rune) bool { return notInLabel(r) }
+
+// notInText reports what is neither printable ASCII nor a space.
+func notInText(r rune) bool { return r < ' ' || r > '~' }
+
+func statusRemedy(text string) string {
+	if _, ok := parseStatuses(text); !ok || len(text) > MaxStatusLength {
+		return `give statuses and ranges from 200 to 599, such as "200,301-308"`
+	}
+	return ""
+}
+
+func textRemedy(text string) string {
+	if len(text) > MaxTextLength {
+		return fmt.Sprintf("it has %d octets, at most %d are allowed", len(text), MaxTextLength)
+	}
+	return ""
+}
+
+func patternRemedy(pattern string) string {
+	if remedy := textRemedy(pattern); remedy != "" {
+		return remedy
+	}
+	if _, err := regexp.Compile(pattern); err != nil {
+		return "it is no regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+	}
+	return ""
+}
+
+func serviceRemedy(name string) string {
+	if len(name) > MaxTextLength || strings.ContainsFunc(name, notInText) {
+		return "give the full name of the service, such as shop.v1.Orders"
+	}
+	return ""
+}
+
+func countingRemedy(c Counting) string {
+	if c != Consecutive && c != Leaky {
+		return "use consecutive or leaky"
+	}
+	return ""
+}
