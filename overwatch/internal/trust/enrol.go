@@ -148,6 +148,9 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 		a.answers.forget(node)
 		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
 			Strs("services", Agent{a.pinned}.Services()).Bool("new", newly).Msg("agent pinned")
+		for _, r := range slices.Concat(refused, full) {
+			a.log.Warn().Str("agent_id", pin.AgentID).Str("code", r.Code.String()).Str("service", r.Service).Msg("agent pinned without this service")
+		}
 	}
 	a.answers.forget(a.pinned.id)
 	message := a.believed()

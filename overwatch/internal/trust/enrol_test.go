@@ -80,6 +80,9 @@ func TestEnrol_OneGoodProofPinsAndTheOthersAreTold(t *testing.T) {
 	if !slices.Equal(m.Refused, want) {
 		t.Errorf("refused %+v", m.Refused)
 	}
+	if r.lines("agent pinned without this service") != 2 {
+		t.Errorf("logged %s", r.logged.String())
+	}
 	if m.Agent.Speaks("db.test") {
 		t.Error("speaks for what it did not prove")
 	}

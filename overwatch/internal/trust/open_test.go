@@ -93,6 +93,9 @@ func TestOpen_RefusesARecordingInALaterProcess(t *testing.T) {
 	r.restart()
 	r.told(beat, wire.CodeBootNonce)
 	r.told(enrolment, wire.CodeBootNonce)
+	if r.lines(`"level":"warn"`) != 0 { // every agent sends such a message after every restart of a node
+		t.Errorf("logged %s", r.logged.String())
+	}
 	m := a.enrol("app.test") // the agent's answer to that
 	if m.NewlyPinned {
 		t.Error("the pin did not survive the restart")

@@ -1,6 +1,8 @@
 package trust
 
 import (
+	"github.com/rs/zerolog"
+
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/wire"
 )
@@ -18,11 +20,20 @@ func (a *attempt) drop(reason Reason, detail string) *Refusal {
 func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
 	r := a.answer(code, service, detail)
 	if !r.Silent && a.answers.first(r.AgentID, code, a.pinned != nil, a.elapsed) {
-		a.log.Warn().Str("agent_id", r.AgentID).Str("code", code.String()).Str("service", service).
-			Str("fingerprint", r.KeyID.Fingerprint()).Stringer("message", r.Type).Str("detail", detail).
+		a.log.WithLevel(noticeLevel(code)).Str("agent_id", r.AgentID).Str("code", code.String()).Str("service", service).
+			Str("fingerprint", r.KeyID.Fingerprint()).Stringer("type", r.Type).Str("detail", detail).
 			Msg("agent refused")
 	}
 	return r
+}
+
+// noticeLevel is how loudly a refusal is told. A message meant for another process of this node is what every agent sends once
+// after a restart, before it says Hello again: nothing that anybody has to look at.
+func noticeLevel(code wire.RejectCode) zerolog.Level {
+	if code == wire.CodeBootNonce {
+		return zerolog.DebugLevel
+	}
+	return zerolog.WarnLevel
 }
 
 // node is the agent id under which refusals are noticed that are the node's own fault, so that they make one line, not one
