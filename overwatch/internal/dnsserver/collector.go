@@ -51,7 +51,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(c.queries, n, statusNames[s])
 	}
 	for _, socket := range c.server.sockets {
-		lost += socket.overflow()
+		lost += socket.drops()
 	}
 	counter(c.truncated, truncated)
 	counter(c.unsent, unsent)

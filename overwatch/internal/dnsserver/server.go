@@ -104,7 +104,7 @@ func (s *Server) Close() {
 		_ = listener.Close()
 	}
 	for _, socket := range s.sockets {
-		_ = socket.conn.Close()
+		socket.close()
 	}
 }
 
@@ -138,7 +138,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		s.tcp.connections.close(stopGrace)
 		for _, socket := range s.sockets {
-			socket.stop()
+			socket.ring()
 		}
 		return nil
 	})

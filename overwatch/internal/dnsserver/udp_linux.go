@@ -2,11 +2,9 @@ package dnsserver
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
 	"syscall"
 	"time"
 
@@ -26,13 +24,11 @@ const (
 	maxDrain = 1024
 )
 
-// udpSocket answers what arrives on one socket, several messages per system call in both directions, waiting in the runtime's poller.
+// udpSocket answers what arrives on one socket, several messages per system call in both directions.
 type udpSocket struct {
-	conn      *net.UDPConn
-	raw       syscall.RawConn
+	*descriptor
+	local     netip.AddrPort
 	responder *responder
-	exchange  func(fd uintptr) bool // answerBatch, made a value once
-	err       syscall.Errno         // of the last receive
 
 	in, out       [batch]unix.Mmsghdr
 	query, reply  [batch]unix.Iovec
@@ -44,13 +40,12 @@ type udpSocket struct {
 }
 
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
-	raw, err := conn.SyscallConn()
-	if err != nil {
+	s := &udpSocket{local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
+	s.tellsReceiver = s.local.Addr().IsUnspecified()
+	var err error
+	if s.descriptor, err = detach(conn); err != nil {
 		return nil, err
 	}
-	s := &udpSocket{conn: conn, raw: raw, responder: r}
-	s.exchange = s.answerBatch
-	s.tellsReceiver = conn.LocalAddr().(*net.UDPAddr).AddrPort().Addr().IsUnspecified()
 	for i := range batch {
 		s.query[i].Base = &s.queryOctets[i][0]
 		s.query[i].SetLen(receiveSize)
@@ -67,49 +62,33 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	return s, nil
 }
 
-// serve answers until stop is called, then what has arrived by then, and closes the socket.
+// serve answers until ring is called, then what has arrived by then, and closes the socket.
 func (s *udpSocket) serve() error {
-	defer func() { _ = s.conn.Close() }()
-	for {
-		switch err := s.raw.Read(s.exchange); {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			return s.drain()
-		case err != nil:
-			return fmt.Errorf("receiving DNS queries on %s: %w", s.conn.LocalAddr(), err)
-		case s.err != 0:
+	defer s.close()
+	for !s.stopping.Load() {
+		switch _, errno := s.answerBatch(); errno {
+		case 0, unix.EINTR:
+		case unix.EAGAIN:
+			if err := s.await(); err != nil {
+				return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
+			}
+		default:
 			time.Sleep(pause)
 		}
 	}
-}
-
-// stop makes serve return. It does not wait.
-func (s *udpSocket) stop() {
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
-}
-
-func (s *udpSocket) drain() error {
-	return s.raw.Control(func(fd uintptr) {
-		for range maxDrain {
-			if !s.answerBatch(fd) || s.err != 0 {
-				return
-			}
+	for range maxDrain {
+		if n, errno := s.answerBatch(); n < batch || errno != 0 {
+			break
 		}
-	})
+	}
+	return nil
 }
 
-// answerBatch receives what is there and answers it. It returns false if nothing is.
-func (s *udpSocket) answerBatch(fd uintptr) bool {
-	n, errno := receive(fd, s.in[:])
-	s.err = 0
-	switch errno {
-	case 0:
-	case unix.EAGAIN:
-		return false
-	case unix.EINTR:
-		return true
-	default:
-		s.err = errno
-		return true
+// answerBatch receives what is there and answers it. It returns how many messages it was.
+func (s *udpSocket) answerBatch() (int, syscall.Errno) {
+	n, errno := receive(uintptr(s.fd), s.in[:])
+	if errno != 0 {
+		return 0, errno
 	}
 	replies := 0
 	for i := range n {
@@ -121,8 +100,8 @@ func (s *udpSocket) answerBatch(fd uintptr) bool {
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
 	}
-	s.send(fd, s.out[:replies])
-	return true
+	s.send(uintptr(s.fd), s.out[:replies])
+	return n, 0
 }
 
 // answer writes the reply to query i as reply o. It returns false if there is none.
@@ -157,12 +136,6 @@ func (s *udpSocket) send(fd uintptr, replies []unix.Mmsghdr) {
 			replies = replies[1:]
 		}
 	}
-}
-
-// overflow is how many queries the kernel has dropped because the socket's buffer was full.
-func (s *udpSocket) overflow() (dropped uint64) {
-	_ = s.raw.Control(func(fd uintptr) { dropped = socketDrops(fd) })
-	return dropped
 }
 
 // sender is the address in a socket address of either family.

@@ -31,7 +31,7 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	return &udpSocket{conn, r}, nil
 }
 
-// serve answers until stop is called and closes the socket.
+// serve answers until ring is called and closes the socket.
 func (s *udpSocket) serve() error {
 	defer func() { _ = s.conn.Close() }()
 	query, reply := make([]byte, maxMessage), make([]byte, 0, udpSize)
@@ -50,10 +50,12 @@ func (s *udpSocket) serve() error {
 	}
 }
 
-// stop makes serve return. It does not wait.
-func (s *udpSocket) stop() {
+// ring makes serve return. It does not wait.
+func (s *udpSocket) ring() {
 	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
 }
 
-// overflow is not known.
-func (s *udpSocket) overflow() uint64 { return 0 }
+func (s *udpSocket) close() { _ = s.conn.Close() }
+
+// drops are not known.
+func (s *udpSocket) drops() uint64 { return 0 }
