@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/dnsserver"
 	"gslb.internal/overwatch/internal/gossip"
 	"gslb.internal/overwatch/internal/httpapi"
+	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/metrics"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/overwatch/internal/ready"
@@ -48,6 +49,7 @@ type node struct {
 	store      *store.Store
 	trust      *trust.Trust
 	registry   *registry.Registry
+	servers    *inventory.Inventory
 	zones      *dnssec.Zones // nil when answers are not signed
 	publisher  *publish.Publisher
 	dns        *dnsserver.Server
@@ -160,7 +162,15 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.core.run("registry", n.registry.Run)
-	return n.declare(ctx, cfg)
+	if err := n.declare(ctx, cfg); err != nil {
+		return err
+	}
+	servers, err := n.store.LoadServers()
+	if err != nil {
+		return fmt.Errorf("loading the servers that the API created: %w", err)
+	}
+	n.servers, err = inventory.New(ctx, inventory.Options{Servers: servers, Store: n.store, Registry: n.registry})
+	return err
 }
 
 // declare tells the registry what the configuration declares.
@@ -322,7 +332,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 			current := n.inForce.Load()
 			return current.config, current.since
 		},
-		Fitness: judge, View: n.registry.View(), Orders: n.registry, OverrideStore: n.store, Publisher: n.publisher,
+		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
 		Pins: n.trust, Members: n.members, Logger: n.part("api"),
 	}
 	if n.zones != nil {

@@ -3,6 +3,7 @@ package overwatch
 import (
 	"fmt"
 	"net/netip"
+	"time"
 
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
@@ -27,11 +28,19 @@ func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error)
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading overrides: %w", err)
 	}
-	overrides := make([]registry.Override, len(orders))
-	for i, o := range orders {
-		if overrides[i], err = override(o); err != nil {
+	overrides := make([]registry.Override, 0, len(orders))
+	for _, o := range orders {
+		if o.ExpiresAt != nil && !o.ExpiresAt.After(time.Now()) {
+			if err := s.DeleteOverride(o.Service, o.Address); err != nil {
+				return nil, nil, fmt.Errorf("deleting an expired override: %w", err)
+			}
+			continue
+		}
+		order, err := override(o)
+		if err != nil {
 			return nil, nil, err
 		}
+		overrides = append(overrides, order)
 	}
 	return remembered, overrides, nil
 }

@@ -16,6 +16,13 @@ const (
 	// only when nothing else may.
 	MinWeight = 1
 	MaxWeight = 1000
+	// DefaultServerWeight is the weight of a server that POST servers creates
+	// without one, DefaultBackendWeight that of one that POST
+	// domains/{name}/backends creates.
+	DefaultServerWeight  = 100
+	DefaultBackendWeight = 1
+	// MaxDrain is the longest time that a drain may take.
+	MaxDrain = 24 * time.Hour
 	// MaxReason is the longest reason text of an override or a revocation, in
 	// characters.
 	MaxReason = 500

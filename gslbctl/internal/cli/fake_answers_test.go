@@ -37,9 +37,14 @@ func wellAnswers() map[string]any {
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest, DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257, PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
-		"GET /api/health":     api.Health{Status: api.ServiceDegraded, Version: "1.2.3", UptimeSeconds: 51 * 3600, Timestamp: now},
-		"GET /api/v1/ready":   api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
-		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
+		"GET /api/health":      api.Health{Status: api.ServiceDegraded, Version: "1.2.3", UptimeSeconds: 51 * 3600, Timestamp: now},
+		"GET /api/v1/ready":    api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
+		"GET /api/v1/version":  api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
+		"POST /api/v1/servers": api.Named{Message: "server created", ID: "app.example.com:192.0.2.12:443"},
+		"PATCH /api/v1/servers/app.example.com:192.0.2.12:443":        api.Named{Message: "server changed", ID: "app.example.com:192.0.2.12:443"},
+		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443":       nil,
+		"POST /api/v1/servers/app.example.com:192.0.2.12:443/drain":   api.Drain{Draining: true, DrainEndsAt: pointer(now)},
+		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain": api.Drain{},
 		"GET /api/v1/servers": fakeServers(all, started),
 		"GET /api/v1/health/servers": api.ServerHealthList{Total: 2, GeneratedAt: now, Servers: []api.ServerHealth{
 			{ID: all[0].ID, Service: all[0].Service, Address: all[0].Address, Port: 443, Region: "eu", Healthy: true, Status: api.CheckHealthy, LastCheck: ago(4 * time.Second), LastHealthy: ago(4 * time.Second), ConsecutiveSuccesses: 812},

@@ -10,7 +10,8 @@ import (
 )
 
 func (a *app) serversCommand() *cobra.Command {
-	return group("servers", "Show registered servers", a.serversListCommand())
+	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(), a.serversSetCommand(),
+		a.serversRemoveCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
 }
 
 func (a *app) serversListCommand() *cobra.Command {

@@ -25,7 +25,7 @@ type change struct {
 
 // commit makes a change, waits until DNS answers follow it, and logs who did
 // what with which outcome.
-func (s *Server) commit(c *gin.Context, ch change, apply func(context.Context) error) error {
+func (s *Server) commit(c *gin.Context, ch *change, apply func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
 	err := apply(ctx)

@@ -35,6 +35,8 @@ type Options struct {
 	View *registry.View
 	// Orders passes on what an operator decides about backends and agents.
 	Orders Orders
+	// Inventory is the servers that the API has created.
+	Inventory Inventory
 	// OverrideStore makes an override survive a restart.
 	OverrideStore OverrideStore
 	// Publisher tells when a change has reached DNS.
@@ -63,6 +65,18 @@ type Orders interface {
 	ClearOverride(ctx context.Context, service string, address netip.Addr, port uint16) error
 	// DropAgent forgets everything that an agent claimed.
 	DropAgent(ctx context.Context, agentID string) error
+	// SetDrain begins a drain, which takes the domain's own time when over is 0.
+	SetDrain(ctx context.Context, id registry.ID, over time.Duration) (endsAt time.Time, err error)
+	ClearDrain(context.Context, registry.ID) error
+}
+
+// Inventory keeps the servers that the API creates. A change is on disk and
+// in the view when a call returns.
+type Inventory interface {
+	Get(registry.ID) (store.Server, bool)
+	Create(context.Context, store.Server) error
+	Change(ctx context.Context, id registry.ID, edit func(*store.Server)) (before, after store.Server, err error)
+	Remove(context.Context, registry.ID) error
 }
 
 // OverrideStore keeps overrides. A call returns when the change is on disk;
@@ -115,7 +129,7 @@ func (o *Options) complete() error {
 	}
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
-		"OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
 		"Members": o.Members == nil,
 	} {
 		if missing {

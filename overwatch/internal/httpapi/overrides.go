@@ -156,7 +156,7 @@ func (s *Server) setOverride(c *gin.Context, t target) (registry.Override, error
 	}
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
-	ch := change{action: "override", resource: "override", id: t.String(), after: overrideRecord(o)}
+	ch := &change{action: "override", resource: "override", id: t.String(), after: overrideRecord(o)}
 	before, replaces := s.findOverride(t)
 	if replaces {
 		ch.before = overrideRecord(before)
@@ -221,7 +221,7 @@ func (s *Server) clearOverride(c *gin.Context, t target) error {
 	if !found {
 		return noOverride(t)
 	}
-	ch := change{action: "override", resource: "override", id: t.String(), before: overrideRecord(before)}
+	ch := &change{action: "override", resource: "override", id: t.String(), before: overrideRecord(before)}
 	return s.commit(c, ch, func(ctx context.Context) error {
 		if err := s.o.OverrideStore.DeleteOverride(t.service, t.endpoint()); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
@@ -51,6 +52,10 @@ func problemOf(err error) (p *problem, ok bool) {
 		return notFound("no such backend is known"), true
 	case errors.Is(err, registry.ErrNoOverride):
 		return notFound("no such override is in force"), true
+	case errors.Is(err, inventory.ErrUnknown):
+		return notFound("no such server was created through the API"), true
+	case errors.Is(err, inventory.ErrFull):
+		return problemf(http.StatusInsufficientStorage, "%v", inventory.ErrFull), true
 	case errors.Is(err, store.ErrNotDurable):
 		return problemf(http.StatusInsufficientStorage, "nothing was changed, because it could not be stored: the disk of this node is full or failing"), true
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, registry.ErrStopped):

@@ -26,9 +26,10 @@ type route struct {
 // routes lists everything that the API answers.
 func (s *Server) routes() []route {
 	const (
-		get, post, put, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete
+		get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
 
 		v1       = "/api/v1"
+		server   = v1 + "/servers/:id"
 		domain   = v1 + "/domains/:name"
 		override = v1 + "/overrides/:service/:address"
 		backend  = v1 + "/overwatch/backends/:service/:address/:port"
@@ -42,10 +43,17 @@ func (s *Server) routes() []route {
 		{get, v1 + "/health/servers", s.listServerHealth},
 		{get, v1 + "/health/regions", s.listRegionHealth},
 		{get, v1 + "/servers", s.listServers},
-		{get, v1 + "/servers/:id", s.getServer},
+		{post, v1 + "/servers", s.postServer},
+		{get, server, s.getServer},
+		{patch, server, s.patchServer},
+		{del, server, s.deleteServer},
+		{post, server + "/drain", s.postDrain},
+		{del, server + "/drain", s.deleteDrain},
 		{get, v1 + "/domains", s.listDomains},
 		{get, domain, s.getDomain},
 		{get, domain + "/backends", s.listDomainBackends},
+		{post, domain + "/backends", s.postDomainBackend},
+		{del, domain + "/backends/:id", s.deleteDomainBackend},
 		{get, v1 + "/overwatch/backends", s.listBackends},
 		{get, backend, s.getBackend},
 		{post, backend + "/override", s.postBackendOverride},
@@ -81,12 +89,7 @@ func unbuilt() []pending {
 	methods := map[string][]string{
 		"/domains":                     {"POST"},
 		"/domains/:name":               {"PUT", "PATCH", "DELETE"},
-		"/domains/:name/backends":      {"POST"},
-		"/domains/:name/backends/:id":  {"DELETE"},
-		"/servers":                     {"POST"},
-		"/servers/:id":                 {"PATCH", "DELETE"},
 		"/servers/:id/health-check":    {"GET", "PUT", "PATCH"},
-		"/servers/:id/drain":           {"POST", "DELETE"},
 		"/regions":                     {"GET", "POST"},
 		"/regions/:id":                 {"GET", "PUT", "PATCH", "DELETE"},
 		"/nodes/overwatch":             {"GET"},

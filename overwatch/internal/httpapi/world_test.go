@@ -17,6 +17,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
@@ -44,6 +45,7 @@ type world struct {
 	store    *store.Store
 	trust    *trust.Trust
 	registry *registry.Registry
+	servers  *inventory.Inventory
 	boot     identity.Nonce
 	log      *safeBuffer
 
@@ -141,7 +143,7 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 	o := Options{
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
-		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, OverrideStore: w.store, Publisher: w, Pins: w.trust,
 		Validator: &w.checks, Members: func() []Member { return nil }, Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
@@ -178,6 +180,9 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.run(w.registry.Run)
+	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Store: w.store, Registry: w.registry}); err != nil {
+		w.t.Fatal(err)
+	}
 }
 
 // run runs a part of the world until the test ends.

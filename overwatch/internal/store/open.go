@@ -29,7 +29,14 @@ const (
 	bucketPins      = "pins"
 	bucketStatuses  = "statuses"
 	bucketOverrides = "overrides"
+	bucketServers   = "servers"
+	bucketDomains   = "domains"
 )
+
+// buckets are all that hold records. A store of before one of them was known gets it when it is opened.
+func buckets() []string {
+	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains}
+}
 
 // schema is the version of what is in the buckets. A store of a newer schema is refused; a change that this version could not
 // read takes a new number, and a step that converts from the one before.
@@ -104,10 +111,50 @@ func (s *Store) open() error {
 		return err
 	}
 	s.db = db
-	if err := s.checkSchema(); err != nil {
+	if err := errors.Join(s.checkSchema(), s.addBuckets()); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return nil
+}
+
+// addBuckets makes the buckets that the version before did not have.
+func (s *Store) addBuckets() error {
+	complete := true
+	err := guarded(func() error {
+		return s.db.View(func(tx *bolt.Tx) error {
+			for _, bucket := range buckets() {
+				complete = complete && tx.Bucket([]byte(bucket)) != nil
+			}
+			return nil
+		})
+	})
+	if err != nil || complete {
+		return err
+	}
+	err = guarded(func() error { return s.db.Update(makeBuckets) })
+	if err != nil {
+		return fmt.Errorf("%w in %s: %w", ErrNotDurable, s.path, err)
+	}
+	s.markChanged()
+	return nil
+}
+
+// makeBuckets makes the buckets that are missing, with the digests of empty ones.
+func makeBuckets(tx *bolt.Tx) error {
+	w := &writer{tx: tx, digests: make(map[string]digest)}
+	if _, err := tx.CreateBucketIfNotExists([]byte(bucketDigests)); err != nil {
+		return err
+	}
+	for _, bucket := range buckets() {
+		if tx.Bucket([]byte(bucket)) != nil {
+			continue
+		}
+		if _, err := tx.CreateBucket([]byte(bucket)); err != nil {
+			return err
+		}
+		w.digests[bucket] = digest{}
+	}
+	return w.finish()
 }
 
 // Recovered says in a sentence what was found damaged when the store was opened and what took its place; "" if nothing was. An
@@ -164,15 +211,10 @@ func create(path string) error {
 // fill makes the buckets of an empty store.
 func fill(db *bolt.DB) error {
 	return db.Update(func(tx *bolt.Tx) error {
-		w := &writer{tx: tx, digests: make(map[string]digest)}
-		for _, bucket := range []string{bucketDigests, bucketMeta, bucketPins, bucketStatuses, bucketOverrides} {
-			if _, err := tx.CreateBucket([]byte(bucket)); err != nil {
-				return err
-			}
-			if bucket != bucketDigests {
-				w.digests[bucket] = digest{}
-			}
+		if err := makeBuckets(tx); err != nil {
+			return err
 		}
+		w := &writer{tx: tx, digests: make(map[string]digest)}
 		w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
 		return w.finish()
 	})

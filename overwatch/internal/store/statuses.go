@@ -32,7 +32,7 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 	for batch := range slices.Chunk(statuses, statusBatch) {
 		keys, values := make([][]byte, len(batch)), make([][]byte, len(batch))
 		for i, status := range batch {
-			keys[i] = statusKey(status)
+			keys[i] = endpointKey(status.Service, status.Address, status.Port)
 			if status.Gone {
 				continue
 			}
@@ -55,13 +55,6 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 		}
 	}
 	return nil
-}
-
-// statusKey is the service, a zero octet, 16 octets of address and 2 of port.
-func statusKey(s Status) []byte {
-	address := s.Address.As16()
-	key := append(append([]byte(s.Service), 0), address[:]...)
-	return binary.BigEndian.AppendUint16(key, s.Port)
 }
 
 func decodeStatus(key, value []byte) (s Status, err error) {

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+func (a *app) serversAddCommand() *cobra.Command {
+	var weight int
+	var region string
+	cmd := &cobra.Command{
+		Use:     "add <service> <ip> <port> --region <region>",
+		Short:   "Register a server on every node; DNS has it when this returns",
+		Example: "  gslbctl servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
+		Args:    cobra.ExactArgs(3),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			port, err := strconv.Atoi(args[2])
+			if err != nil {
+				return fmt.Errorf("the port is %q: it must be a number from 1 to 65535", args[2])
+			}
+			if region == "" {
+				return errors.New("a server needs --region")
+			}
+			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region}
+			if cmd.Flags().Changed("weight") {
+				req.Weight = &weight
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				created, err := c.CreateServer(ctx, req)
+				return "server " + created.ID + " is registered", err
+			})
+		},
+	}
+	serverFlags(cmd, &weight, &region)
+	return cmd
+}
+
+func serverFlags(cmd *cobra.Command, weight *int, region *string) {
+	cmd.Flags().IntVar(weight, "weight", api.DefaultServerWeight, "its share beside the others, from 1 to 1000")
+	cmd.Flags().StringVar(region, "region", "", "the region that it is in")
+}
+
+func (a *app) serversSetCommand() *cobra.Command {
+	var weight int
+	var region string
+	cmd := &cobra.Command{
+		Use:               "set <id> [--weight <n>] [--region <region>]",
+		Short:             "Change a server that was registered with add",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(serverIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var req api.ServerPatch
+			if cmd.Flags().Changed("weight") {
+				req.Weight = &weight
+			}
+			if cmd.Flags().Changed("region") {
+				req.Region = &region
+			}
+			if req == (api.ServerPatch{}) {
+				return errors.New("nothing to change: give --weight or --region")
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				_, err := c.PatchServer(ctx, args[0], req)
+				return "server " + args[0] + " is changed", err
+			})
+		},
+	}
+	serverFlags(cmd, &weight, &region)
+	return cmd
+}
+
+func (a *app) serversRemoveCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "remove <id>",
+		Short:             "Delete a server that was registered with add",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(serverIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "removing "+args[0]+" takes it out of the answers at once"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return "server " + args[0] + " is removed", c.DeleteServer(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func (a *app) serversDrainCommand() *cobra.Command {
+	var over time.Duration
+	cmd := &cobra.Command{
+		Use:               "drain <id>",
+		Short:             "Lower the traffic of a server to nothing",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(serverIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var req api.DrainRequest
+			if cmd.Flags().Changed("over") {
+				req.Duration = over.String()
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				_, err := c.DrainServer(ctx, args[0], req)
+				return "server " + args[0] + " is draining", err
+			})
+		},
+	}
+	cmd.Flags().DurationVar(&over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	return cmd
+}
+
+func (a *app) serversUndrainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "undrain <id>",
+		Short:             "Give a drained server its traffic back",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(serverIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				drain, err := c.UndrainServer(ctx, args[0])
+				if drain.Draining {
+					return "server " + args[0] + " still drains, since its agent asks for it", err
+				}
+				return "server " + args[0] + " takes traffic again", err
+			})
+		},
+	}
+}
+
+func serverIDs(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Servers(ctx)
+	var found []string
+	for _, s := range list.Servers {
+		found = append(found, s.ID)
+	}
+	return found, err
+}

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"gslb.internal/shared/check"
+)
+
+// Server is a backend that the API declares.
+type Server struct {
+	Service   string     `json:"service"`
+	Address   netip.Addr `json:"address"`
+	Port      uint16     `json:"port"`
+	Weight    int        `json:"weight"`
+	Region    string     `json:"region"`
+	Check     check.Spec `json:"check"`
+	CreatedAt time.Time  `json:"created_at"`
+	UpdatedAt time.Time  `json:"updated_at"`
+}
+
+// LoadServers returns all servers that the API declares, ordered by service, address and port.
+func (s *Store) LoadServers() (servers []Server, err error) {
+	err = s.read(bucketServers, func(key, value []byte) error {
+		var server Server
+		if err := json.Unmarshal(value, &server); err != nil {
+			return fmt.Errorf("server %q: %w", key, err)
+		}
+		servers = append(servers, server)
+		return nil
+	})
+	return servers, err
+}
+
+// PutServer stores a server in place of the one of its service, address and port, if any.
+func (s *Store) PutServer(server Server) error {
+	value, err := json.Marshal(server)
+	if err != nil {
+		return fmt.Errorf("encoding the server %s of %s: %w", server.Address, server.Service, err)
+	}
+	return s.keep(func(w *writer) { w.put(bucketServers, endpointKey(server.Service, server.Address, server.Port), value) })
+}
+
+// DeleteServer deletes a server. That there is none is no error.
+func (s *Store) DeleteServer(service string, address netip.Addr, port uint16) error {
+	return s.keep(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) })
+}
+
+// endpointKey is the service, a zero octet, 16 octets of address and 2 of port.
+func endpointKey(service string, address netip.Addr, port uint16) []byte {
+	as16 := address.As16()
+	key := append(append([]byte(service), 0), as16[:]...)
+	return binary.BigEndian.AppendUint16(key, port)
+}

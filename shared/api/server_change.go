@@ -1,0 +1,44 @@
+package api
+
+import "time"
+
+// ServerCreate is the body of POST /api/v1/servers.
+type ServerCreate struct {
+	Service string `json:"service"` // a configured domain
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+	Weight  *int   `json:"weight,omitempty"` // nil: DefaultServerWeight
+	Region  string `json:"region"`           // a configured region
+}
+
+// ServerPatch is the body of PATCH /api/v1/servers/{id}; what is nil stays.
+type ServerPatch struct {
+	Weight *int    `json:"weight,omitempty"`
+	Region *string `json:"region,omitempty"`
+}
+
+// DomainBackendCreate is the body of POST /api/v1/domains/{name}/backends.
+type DomainBackendCreate struct {
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+	Weight  *int   `json:"weight,omitempty"` // nil: DefaultBackendWeight
+	Region  string `json:"region,omitempty"` // empty: the first region of the domain
+}
+
+// Named is the answer of a change of one object.
+type Named struct {
+	Message string `json:"message"`
+	ID      string `json:"id"`
+}
+
+// DrainRequest is the body of POST /api/v1/servers/{id}/drain, which may be
+// left out.
+type DrainRequest struct {
+	Duration string `json:"duration,omitempty"` // such as "30s"; empty: the domain's TTL
+}
+
+// Drain tells whether a server is drained, and until when its traffic falls.
+type Drain struct {
+	Draining    bool       `json:"draining"`
+	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining
+}
