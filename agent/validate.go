@@ -2,10 +2,12 @@ package agent
 
 import (
 	"os"
+	"strings"
 
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/datadir"
 	"gslb.internal/agent/internal/metrics"
+	"gslb.internal/agent/internal/monitor"
 	"gslb.internal/shared/settings"
 )
 
@@ -19,6 +21,9 @@ func Validate(path string) error {
 	var found settings.Problems
 	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+	}
+	if err := monitor.Check(backends(cfg)); err != nil {
+		found = append(found, settings.Problem{File: path, Key: "agent.backends", Message: strings.TrimPrefix(err.Error(), "agent.backends: ")})
 	}
 	// The running agent listens on the address itself.
 	if cfg.Metrics.Enabled && !datadir.InUse(cfg.DataDir) {

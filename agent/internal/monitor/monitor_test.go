@@ -256,6 +256,16 @@ func TestMetrics_ShowWhatTheChecksFound(t *testing.T) {
 	})
 }
 
+// wordy are backends whose checks have much to say.
+func wordy(n int) []Backend {
+	list := make([]Backend, n)
+	for i := range list {
+		list[i] = backend(uint16(8000 + i))
+		list[i].Check.Detail = check.Detail{Headers: "X-Long: " + strings.Repeat("x", 1000)}.Details()
+	}
+	return list
+}
+
 func TestNew_NamesWhatIsWrong(t *testing.T) {
 	bad := backend(80)
 	bad.Check.Path = ""
@@ -263,10 +273,11 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 		backends []Backend
 		want     string
 	}{
-		"none":            {nil, "agent.backends"},
-		"too many":        {make([]Backend, wire.MaxBackends+1), "1 to 64"},
-		"twice":           {[]Backend{backend(80), backend(80)}, "app.example.org:127.0.0.1:80"},
-		"check not valid": {[]Backend{bad}, "path"},
+		"none":                   {nil, "agent.backends"},
+		"too many":               {make([]Backend, wire.MaxBackends+1), "1 to 64"},
+		"twice":                  {[]Backend{backend(80), backend(80)}, "app.example.org:127.0.0.1:80"},
+		"too much for a message": {wordy(64), "fits one message"},
+		"check not valid":        {[]Backend{bad}, "path"},
 	} {
 		_, err := New(Options{Backends: c.backends, Registerer: prometheus.NewRegistry()})
 		if err == nil || !strings.Contains(err.Error(), c.want) {

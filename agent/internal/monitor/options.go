@@ -1,9 +1,11 @@
 package monitor
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
@@ -51,5 +53,26 @@ func canonical(list []Backend) ([]Backend, error) {
 		seen[b.String()] = true
 		backends[i] = b
 	}
-	return backends, nil
+	return backends, fits(backends)
+}
+
+// fits tells whether what is said of the backends, with the longest errors, fits one message.
+func fits(backends []Backend) error {
+	m := wire.Heartbeat{Region: strings.Repeat("x", wire.MaxRegion), Version: strings.Repeat("x", wire.MaxVersion)}
+	for _, b := range backends {
+		said := onWireBackend(b)
+		said.LastError = strings.Repeat("x", wire.MaxText)
+		m.Backends = append(m.Backends, said)
+	}
+	if _, err := m.MarshalBinary(); errors.Is(err, wire.ErrTooLarge) {
+		return errors.New("agent.backends: their checks say more than fits one message: shorten headers, paths and texts, " +
+			"or let another agent, with its own agent_id and data_dir, watch some of them")
+	}
+	return nil // what else cannot be encoded is no question of size
+}
+
+// Check names what keeps backends from being watched, beside checks that are wrong in themselves.
+func Check(backends []Backend) error {
+	_, err := canonical(backends)
+	return err
 }

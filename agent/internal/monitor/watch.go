@@ -46,10 +46,14 @@ func newWatch(b Backend, p prober, count func(check.Outcome), log zerolog.Logger
 		count:    count,
 		journal:  journal{log: log},
 	}
-	w.state.Store(&wire.Backend{
-		Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight), Check: onWire(b.Check),
-	})
+	said := onWireBackend(b)
+	w.state.Store(&said)
 	return w
+}
+
+// onWireBackend is a backend of which nothing is known yet.
+func onWireBackend(b Backend) wire.Backend {
+	return wire.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight), Check: onWire(b.Check)}
 }
 
 // begin starts checking.
