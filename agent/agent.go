@@ -137,6 +137,10 @@ func Run(ctx context.Context, o Options) error {
 	g.Go(func() error { return reporter.Run(running) })
 	g.Go(func() error { return watched.Run(running, reporter.Changed) })
 	g.Go(func() error { return warnings.Run(running, reporter.Warned) })
+	g.Go(func() error { return watchExpiry(running, id.NotAfter, logger) })
+	g.Go(func() error {
+		return keepStatus(running, cfg.DataDir, func() status { return takeStatus(id, view.backends(), reporter.Nodes(), time.Now()) }, logger)
+	})
 	g.Go(func() error { return again.run(running, hangups) })
 	g.Go(func() error {
 		end.wait(ctx, running)

@@ -28,8 +28,7 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 		}
 		name = defaultAgentID(cfg.Agent.Identity.Region, host, dataDir)
 	}
-	now := time.Now()
-	id, created, err := identity.LoadOrCreate(certificate, key, name, now)
+	id, created, err := identity.LoadOrCreate(certificate, key, name, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +38,6 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 	}
 	if created {
 		logger.Info().Str("agent_id", id.CommonName).Str("fingerprint", id.KeyID.Fingerprint()).Msg("made a certificate and key for this agent")
-	}
-	if now.After(id.NotAfter) {
-		logger.Error().Time("not_after", id.NotAfter).Str("certificate", certificate).Str("key", key).
-			Msg("the agent's certificate has expired, overwatch nodes refuse it: delete certificate and key here and the agent's pin on every overwatch node, then restart")
 	}
 	return id, nil
 }

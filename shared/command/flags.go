@@ -5,12 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // options is what the command line says.
 type options struct {
 	config            string
 	validate, version bool
+	action            *Action // nil: run
 }
 
 const usage = `%s: %s
@@ -18,7 +20,7 @@ const usage = `%s: %s
 usage:
   %[1]s --config FILE             run until SIGINT or SIGTERM
   %[1]s --config FILE --validate  tell everything that is wrong with the configuration, and exit
-  %[1]s --version                 print what this is and was built from, and exit
+%[3]s  %[1]s --version                 print what this is and was built from, and exit
   %[1]s --help                    print this, and exit
 
 exit codes: 0 asked to stop, 1 failure, 2 wrong arguments or configuration
@@ -32,10 +34,19 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	flags.StringVar(&o.config, "config", "", "")
 	flags.BoolVar(&o.validate, "validate", false, "")
 	flags.BoolVar(&o.version, "version", false, "")
+	asked := make([]bool, len(role.Actions))
+	for i, a := range role.Actions {
+		flags.BoolVar(&asked[i], a.Flag, false, "")
+	}
 	err := flags.Parse(args)
+	for i := range asked {
+		if asked[i] {
+			o.action = &role.Actions[i]
+		}
+	}
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(stdout, usage, name, role.Summary)
+		fmt.Fprintf(stdout, usage, name, role.Summary, actionUsage(name, role.Actions))
 		return o, err
 	case err != nil:
 		return o, err
@@ -45,4 +56,13 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		return o, errors.New("--config is missing: name the configuration file")
 	}
 	return o, nil
+}
+
+// actionUsage is the lines of --help about actions.
+func actionUsage(name string, actions []Action) string {
+	var lines strings.Builder
+	for _, a := range actions {
+		fmt.Fprintf(&lines, "  %s --config FILE --%s  %s, and exit\n", name, a.Flag, a.Summary)
+	}
+	return lines.String()
 }

@@ -34,6 +34,12 @@ func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stdout, "%s: the configuration is valid\n", o.config)
 		return ExitOK
 	}
+	if o.action != nil {
+		if err := o.action.Do(o.config, stdout); err != nil {
+			return fail(stderr, name, err)
+		}
+		return ExitOK
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	defer context.AfterFunc(ctx, stop)() // from the first signal on, the next one has its usual effect

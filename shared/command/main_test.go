@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"syscall"
@@ -21,6 +22,11 @@ func invoke(err error, args ...string) (code int, stdout, stderr string, ran str
 		Summary:  "does nothing.",
 		Run:      func(_ context.Context, path string) error { ran = "run " + path; return err },
 		Validate: func(path string) error { ran = "validate " + path; return err },
+		Actions: []Action{{Flag: "polish", Summary: "make it shine", Do: func(path string, out io.Writer) error {
+			ran = "polish " + path
+			fmt.Fprintln(out, "shiny")
+			return err
+		}}},
 	}
 	code = Main("gslb-test", role, args, &out, &errOut)
 	return code, out.String(), errOut.String(), ran
@@ -49,6 +55,10 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		{"validate tells everything", problems, []string{"--validate", "--config", "x"}, 2, "validate x", "",
 			"gslb-test: a.yaml:3: mode: is missing\ngslb-test: dns: is missing\n"},
 		{"validate without a file", nil, []string{"--validate"}, 2, "", "", "--config is missing"},
+		{"an action", nil, []string{"--config", "x", "--polish"}, 0, "polish x", "shiny\n", ""},
+		{"an action fails", errors.New("no polish left"), []string{"--polish", "--config", "x"}, 1, "polish x", "", "no polish left"},
+		{"an action without a file", nil, []string{"--polish"}, 2, "", "", "--config is missing"},
+		{"help of an action", nil, []string{"--help"}, 0, "", "--config FILE --polish  make it shine, and exit", ""},
 		{"nothing", nil, nil, 2, "", "", "--config is missing"},
 		{"unknown flag", nil, []string{"--confg", "x"}, 2, "", "", "-confg"},
 		{"stray argument", nil, []string{"--config", "x", "y"}, 2, "", "", `unexpected argument "y"`},

@@ -1,6 +1,9 @@
 package command
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Exit codes of the programs.
 const (
@@ -20,4 +23,14 @@ type Role struct {
 	Run func(ctx context.Context, configPath string) error
 	// Validate returns everything that is wrong with the configuration, nil if nothing is. It changes nothing.
 	Validate func(configPath string) error
+	// Actions are what else the program can do.
+	Actions []Action
+}
+
+// Action is something that a program does once, in place of running.
+type Action struct {
+	// Flag asks for it, without the hyphens; Summary says in a few words what it does.
+	Flag, Summary string
+	// Do does it and tells on out what was done.
+	Do func(configPath string, out io.Writer) error
 }

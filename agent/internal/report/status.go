@@ -53,3 +53,14 @@ func (s *status) edit(f func(*NodeState)) {
 	defer s.mu.Unlock()
 	f(&s.state)
 }
+
+// String returns code and what it is about, in one line.
+func (r Rejection) String() string {
+	text := r.Code.String()
+	for _, part := range []string{r.Service, r.Backend, r.Detail} {
+		if part != "" {
+			text += " " + part
+		}
+	}
+	return text
+}

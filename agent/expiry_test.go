@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- watchExpiry(ctx, time.Now().Add(70*24*time.Hour), zerolog.New(&log)) }()
+		pass := func(days int) {
+			time.Sleep(time.Duration(days)*24*time.Hour + time.Minute)
+			synctest.Wait()
+		}
+		pass(9)
+		if log.Len() != 0 {
+			t.Errorf("61 days before: %s", log.String())
+		}
+		pass(10)
+		if n := strings.Count(log.String(), "expires soon"); n < 8 || n > 10 {
+			t.Errorf("told %d times in 10 days:\n%s", n, log.String())
+		}
+		log.Reset()
+		pass(60)
+		if text := log.String(); !strings.Contains(text, "has expired") || !strings.Contains(text, "--reset-identity") {
+			t.Errorf("after the end:\n%s", text)
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestResetIdentity_DeletesBothHalvesUnlessTheAgentRuns(t *testing.T) {
+	s := newSite(t)
+	r := s.start(t)
+	s.scrape(t, "gslb_build_info")
+	var out bytes.Buffer
+	if err := ResetIdentity(s.config, &out); err == nil || !strings.Contains(err.Error(), "is in use by another agent") {
+		t.Errorf("beside a running agent: %v", err)
+	}
+	if err := r.end(t); err != nil {
+		t.Fatal(err)
+	}
+	if err := ResetIdentity(s.config, &out); err != nil || !strings.Contains(out.String(), "delete the agent's pin") {
+		t.Errorf("%v: %s", err, out.String())
+	}
+	for _, name := range []string{certificateFile, keyFile} {
+		if _, err := os.Stat(filepath.Join(s.dataDir, name)); !os.IsNotExist(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	out.Reset()
+	if err := ResetIdentity(s.config, &out); err != nil || !strings.Contains(out.String(), "no identity") {
+		t.Errorf("again: %v: %s", err, out.String())
+	}
+}
