@@ -34,6 +34,8 @@ type Detail struct {
 	Expect string `json:",omitzero"`
 	// GRPCService is what grpc asks about; empty means the server as a whole.
 	GRPCService string `json:",omitzero"`
+	// Authorities is certificates in PEM that https trusts in place of the system's.
+	Authorities string `json:",omitzero"`
 	// Counting is how results add up; empty means Consecutive.
 	Counting Counting `json:",omitzero"`
 }

@@ -1,9 +1,14 @@
 package check
 
 import (
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/binary"
 	"encoding/json"
+	"encoding/pem"
 	"io"
+	"log"
+	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -62,6 +67,43 @@ func TestHTTP_DetailsDecide(t *testing.T) {
 			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)
 		}
 	}
+}
+
+func TestHTTPS_TrustsTheAuthoritiesThatItIsGiven(t *testing.T) {
+	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer server.Close()
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	own := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	spec := valid()
+	spec.Type, spec.Path = HTTPS, "/"
+	for _, c := range []struct{ name, authorities, want string }{
+		{"its own", string(own), ""},
+		{"another's", anotherAuthority(t), "certificate refused"},
+	} {
+		spec.Detail = Detail{Authorities: c.authorities}.Details()
+		p, err := NewProber(spec, netip.MustParseAddrPort(server.Listener.Addr().String()), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := p.Probe(t.Context()); (c.want == "") != (r.Outcome == Success) || !strings.Contains(r.Err, c.want) {
+			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)
+		}
+	}
+}
+
+// anotherAuthority is an authority that has signed nothing.
+func anotherAuthority(t *testing.T) string {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(nil, c, c, public, private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
 func TestTCP_SendAndExpect(t *testing.T) {
@@ -241,6 +283,8 @@ func TestValidate_NamesTheFieldOfADetail(t *testing.T) {
 		{"send of http", HTTP, Detail{Send: "x"}, "send"},
 		{"long expectation", TCP, Detail{Expect: strings.Repeat("x", MaxTextLength+1)}, "expect"},
 		{"grpc service of http", HTTP, Detail{GRPCService: "x"}, "grpc_service"},
+		{"authorities that are none", HTTPS, Detail{Authorities: "x"}, "ca_file"},
+		{"authorities of http", HTTP, Detail{Authorities: "x"}, "ca_file"},
 		{"counting", TCP, Detail{Counting: "sometimes"}, "counting"},
 	} {
 		spec := valid()

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"crypto/x509"
 	"fmt"
 	"net/textproto"
 	"regexp"
@@ -14,6 +15,8 @@ const (
 	MaxStatusLength  = 128
 	MaxHeadersLength = 1024
 	MaxTextLength    = 256
+	// MaxAuthoritiesLength is enough for two certificates with RSA keys.
+	MaxAuthoritiesLength = 4096
 )
 
 var methods = []string{"GET", "HEAD", "OPTIONS"}
@@ -36,6 +39,7 @@ func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 		{"send", d.Send, textRemedy(d.Send), socket},
 		{"expect", d.Expect, textRemedy(d.Expect), socket},
 		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService), t == GRPC},
+		{"ca_file", d.Authorities, authoritiesRemedy(d.Authorities), t == HTTPS},
 		{"counting", string(d.Counting), countingRemedy(d.Counting), true},
 	} {
 		switch {
@@ -53,8 +57,11 @@ func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 
 // shown is how a message quotes a value. A header may be a password, so only its name is told.
 func shown(field, value string) string {
-	if field == "headers" {
+	switch field {
+	case "headers":
 		value, _, _ = strings.Cut(value, ":")
+	case "ca_file":
+		value = "certificates"
 	}
 	return strconv.Quote(value)
 }
@@ -118,6 +125,16 @@ func patternRemedy(pattern string) string {
 func serviceRemedy(name string) string {
 	if len(name) > MaxTextLength || strings.ContainsFunc(name, notInText) {
 		return "give the full name of the service, such as shop.v1.Orders"
+	}
+	return ""
+}
+
+func authoritiesRemedy(pem string) string {
+	if len(pem) > MaxAuthoritiesLength {
+		return fmt.Sprintf("it has %d octets, at most %d are allowed: keep only the authorities that sign this backend's certificate", len(pem), MaxAuthoritiesLength)
+	}
+	if !x509.NewCertPool().AppendCertsFromPEM([]byte(pem)) {
+		return "it has no certificate in PEM form"
 	}
 	return ""
 }

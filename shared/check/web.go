@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -131,8 +132,14 @@ func tlsConfig(spec Spec, location *url.URL, target netip.AddrPort) *tls.Config 
 	if name == "" {
 		name = location.Hostname()
 	}
+	var roots *x509.CertPool // nil: the system's
+	if pem := spec.Detail.Detail().Authorities; pem != "" {
+		roots = x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(pem))
+	}
 	return &tls.Config{
 		ServerName: name,
+		RootCAs:    roots,
 		// The operator's choice for this backend, off by default; the check then says
 		// only that something speaks TLS and HTTP there.
 		InsecureSkipVerify: spec.InsecureSkipVerify,

@@ -77,6 +77,7 @@ func (c *Check) encode(e *encoder) {
 	e.raw(15, "check.expect", c.Expect, maxCheckText)
 	e.text(16, "check.grpc_service", c.GRPCService, maxCheckText)
 	e.text(17, "check.counting", c.Counting, maxCheckType)
+	e.raw(18, "check.authorities", c.Authorities, maxAuthorities)
 }
 
 func decodeCheck(d *decoder, like *Check) (c Check) {
@@ -116,6 +117,8 @@ func decodeCheck(d *decoder, like *Check) (c Check) {
 			c.GRPCService = d.text("grpc_service", maxCheckText, like.GRPCService)
 		case 17:
 			c.Counting = d.text("counting", maxCheckType, like.Counting)
+		case 18:
+			c.Authorities = d.raw("authorities", maxAuthorities, like.Authorities)
 		}
 	}
 	return c

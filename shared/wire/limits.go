@@ -35,5 +35,7 @@ const (
 	maxHeaders   = 1024
 	maxStatuses  = 128
 	maxCheckText = 256
-	maxRefused   = MaxBackends + MaxServices
+
+	maxAuthorities = 4096
+	maxRefused     = MaxBackends + MaxServices
 )

@@ -117,6 +117,7 @@ type Check struct {
 	BodyMatches    string // http, https: a regular expression
 	Expect         string // tcp
 	GRPCService    string // grpc
+	Authorities    string // https: certificates in PEM
 	Counting       string
 }
 

@@ -25,7 +25,7 @@ func samples() map[string]message {
 			Type: "https", Path: "/healthz", Host: "app.gslb.test", TimeoutMillis: 2000, IntervalMillis: 5000,
 			FailureThreshold: 3, SuccessThreshold: 2, ServerName: "app.internal", InsecureSkipVerify: true,
 			Method: "GET", Headers: "Accept: text/plain\nX-Probe: 1", ExpectedStatus: "200,301-308", BodyContains: "ready\n",
-			BodyMatches: "^ok", Expect: "+PONG\r\n", GRPCService: "shop.v1.Orders", Counting: "leaky",
+			BodyMatches: "^ok", Expect: "+PONG\r\n", GRPCService: "shop.v1.Orders", Authorities: "-----BEGIN CERTIFICATE-----\n", Counting: "leaky",
 		},
 		Warnings: Warnings{CPUMillis: 30_000, MemoryMillis: 30_001, ErrorRateMillis: 60_000}, DrainMillis: 5000,
 	}

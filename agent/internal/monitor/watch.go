@@ -160,6 +160,6 @@ func onWire(s check.Spec) wire.Check {
 		FailureThreshold: uint16(s.FailureThreshold), SuccessThreshold: uint16(s.SuccessThreshold),
 		ServerName: s.ServerName, InsecureSkipVerify: s.InsecureSkipVerify,
 		Method: d.Method, Headers: d.Headers, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains,
-		BodyMatches: d.BodyMatches, Expect: d.Expect, GRPCService: d.GRPCService, Counting: string(d.Counting),
+		BodyMatches: d.BodyMatches, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities, Counting: string(d.Counting),
 	}
 }

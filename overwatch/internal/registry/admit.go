@@ -69,7 +69,7 @@ func specOf(c wire.Check) check.Spec {
 		ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
 		Detail: check.Detail{
 			Method: c.Method, Headers: c.Headers, ExpectedStatus: c.ExpectedStatus, BodyContains: c.BodyContains,
-			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Counting: check.Counting(c.Counting),
+			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Authorities: c.Authorities, Counting: check.Counting(c.Counting),
 		}.Details(),
 	}
 	if c.FailureThreshold > 0 {

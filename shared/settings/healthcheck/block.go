@@ -3,8 +3,13 @@
 package healthcheck
 
 import (
+	"errors"
+	"io"
+	"io/fs"
 	"maps"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,7 +40,10 @@ type Block struct {
 	Send           string            `key:"send"`         // tcp
 	Expect         string            `key:"expect"`       // tcp
 	GRPCService    string            `key:"grpc_service"`
+	CAFile         string            `key:"ca_file"`  // https
 	Counting       string            `key:"counting"` // consecutive or leaky
+
+	authorities string // what ca_file holds; read by Validate
 }
 
 // SetDefaults gives the block the specification's reference values.
@@ -61,7 +69,7 @@ func (b *Block) Spec() check.Spec {
 func (b *Block) detail() check.Detail {
 	d := check.Detail{
 		Method: b.Method, ExpectedStatus: b.ExpectedStatus, BodyContains: b.BodyContains, BodyMatches: b.BodyMatches,
-		Send: b.Send, Expect: b.Expect, GRPCService: b.GRPCService, Counting: check.Counting(b.Counting),
+		Send: b.Send, Expect: b.Expect, GRPCService: b.GRPCService, Authorities: b.authorities, Counting: check.Counting(b.Counting),
 	}
 	if d.Counting == check.Consecutive {
 		d.Counting = ""
@@ -74,8 +82,9 @@ func (b *Block) detail() check.Detail {
 	return d
 }
 
-// Validate adds what is wrong with the block, which stands at key.
+// Validate reads ca_file and adds what is wrong with the block, which stands at key.
 func (b *Block) Validate(report *settings.Report, key string) {
+	b.readAuthorities(report, key+".ca_file")
 	for _, p := range b.Spec().Validate() {
 		value, remedy := p.Value, p.Remedy
 		if unquoted, err := strconv.Unquote(value); err == nil {
@@ -96,6 +105,39 @@ func (b *Block) Validate(report *settings.Report, key string) {
 	if b.Type != string(check.HTTPS) {
 		b.refuseUnused(report, key, "server_name", b.ServerName)
 	}
+}
+
+// readAuthorities reads ca_file, which is relative to the file that names it.
+func (b *Block) readAuthorities(report *settings.Report, key string) {
+	if b.CAFile == "" {
+		return
+	}
+	path := b.CAFile
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(report.Locate(key).File), path)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		report.Add(key, b.CAFile, "cannot be read ("+reason(err)+"): give a file with certificates in PEM form")
+		return
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, check.MaxAuthoritiesLength+1))
+	switch {
+	case err != nil:
+		report.Add(key, b.CAFile, "cannot be read ("+reason(err)+"): give a file with certificates in PEM form")
+	case len(text) == 0:
+		report.Add(key, b.CAFile, "it is empty: give a file with certificates in PEM form")
+	}
+	b.authorities = string(text)
+}
+
+// reason takes the system's reason out of an error that also names the path.
+func reason(err error) string {
+	if failed, ok := errors.AsType[*fs.PathError](err); ok {
+		return failed.Err.Error()
+	}
+	return err.Error()
 }
 
 // refuseUnused adds a problem for a key that this type of check never looks at: who wrote it expects an effect.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gslb.internal/shared/check"
@@ -96,5 +97,35 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestBlock_ReadsItsAuthorities(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("x.yaml", "mode: x\n")
+	write("empty.pem", "")
+	write("other.pem", "no certificate")
+	for file, want := range map[string]string{
+		"missing.pem":                  "cannot be read (no such file or directory)",
+		filepath.Join(dir, "none.pem"): "cannot be read",
+		"empty.pem":                    "it is empty",
+		"other.pem":                    "it has no certificate in PEM form",
+	} {
+		var config struct {
+			Mode string `key:"mode"`
+		}
+		var b Block
+		b.SetDefaults()
+		b.Type, b.Path, b.CAFile = "https", "/", file
+		err := settings.Load(filepath.Join(dir, "x.yaml"), &config, settings.Options{Mode: "x", Validate: func(r *settings.Report) { b.Validate(r, "check") }})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "check.ca_file") {
+			t.Errorf("%s: %v, want %q", file, err, want)
+		}
 	}
 }
