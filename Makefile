@@ -81,8 +81,23 @@ fuzz: check-tools ## run every fuzz target for FUZZTIME (10s)
 	  echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done) || exit 1; done
 
 .PHONY: bench
-bench: check-tools ## run the Go benchmarks of the latency and rate promises
+bench: check-tools bench-go ## the Go benchmarks, then a short bench-dns
+	@$(MAKE) --no-print-directory bench-dns BENCHFLAGS="-rounds 1 -seconds 1 -names 10"
+
+.PHONY: bench-go
+bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
 	@for m in overwatch shared agent; do (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./... | grep -vE 'no test files|^ok|^PASS') || exit 1; done
+
+.PHONY: bench-dns
+BENCHFLAGS   ?=
+BENCH_DEBIAN := gdnsd nsd knot pdns-server pdns-backend-bind ldnsutils
+bench-dns: build ## CPU time per DNS query beside gdnsd, NSD, Knot and PowerDNS (BENCHFLAGS=-h for its flags; Linux)
+	@missing=; for p in gdnsd nsd knotd pdns_server ldns-signzone; do PATH=$$PATH:/usr/sbin command -v $$p >/dev/null || missing="$$missing $$p"; done; \
+	  if [ -n "$$missing" ]; then if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	    echo "installing what is missing:$$missing"; \
+	    apt-get update -qq && RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(BENCH_DEBIAN); \
+	  else echo "note: not installed and therefore skipped:$$missing (Debian: apt-get install $(BENCH_DEBIAN))"; fi; fi
+	@PATH=$$PATH:/usr/sbin $(GO) run ./integration/bench -bin bin $(BENCHFLAGS)
 
 $(GOLANGCI):
 	@echo "building golangci-lint $(@:.tools/golangci-lint-%=%) into .tools/ (once, some minutes)"

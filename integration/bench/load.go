@@ -1,0 +1,225 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"time"
+	"unsafe"
+
+	"github.com/miekg/dns"
+	"golang.org/x/sys/unix"
+)
+
+// loadCommand makes this program the load client: it is started again, on a core of its own.
+const loadCommand = "load"
+
+const (
+	clientBatch = 32
+	warmUp      = 300 * time.Millisecond
+	lostAfter   = 200 * time.Millisecond
+	maxReply    = 4096
+)
+
+// shape is how the client asks: so many sockets, so many queries in flight on each.
+type shape struct{ sockets, window int }
+
+// tally is what the client saw.
+type tally struct {
+	Answered uint64  // with NOERROR and a record at least, after the warm-up
+	Wrong    uint64  // any other response
+	Lost     uint64  // not answered within lostAfter
+	Seconds  float64 // that Answered is of
+}
+
+// loadMain is the client. It writes a tally to the standard output.
+func loadMain(args []string) int {
+	flags := flag.NewFlagSet(loadCommand, flag.ExitOnError)
+	port := flags.Int("port", 0, "of the server")
+	names := flags.Int("names", 1, "how many are asked for")
+	seconds := flags.Float64("seconds", 1, "after the warm-up")
+	signed := flags.Bool("signed", false, "ask for signatures")
+	var s shape
+	flags.IntVar(&s.sockets, "sockets", 8, "")
+	flags.IntVar(&s.window, "window", 32, "")
+	_ = flags.Parse(args)
+	c, err := newClient(*port, *names, *signed, s)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(c.run(time.Duration(*seconds * float64(time.Second)))); err != nil {
+		return 1
+	}
+	return 0
+}
+
+// client asks in a closed loop, many messages per system call, so that it is not what limits.
+type client struct {
+	queries [][]byte
+	next    int
+	sockets []*clientSocket
+	window  int
+	tally   tally
+}
+
+// clientSocket is one of its sockets. An id is busy while its query is unanswered.
+type clientSocket struct {
+	fd      int
+	flying  int
+	id      uint16
+	busy    [1 << 16]bool
+	last    time.Time
+	out, in [clientBatch]unix.Mmsghdr
+	outs    [clientBatch]unix.Iovec
+	ins     [clientBatch]unix.Iovec
+	outRoom [clientBatch][512]byte
+	inRoom  [clientBatch][maxReply]byte
+}
+
+func newClient(port, names int, signed bool, s shape) (*client, error) {
+	c := &client{window: s.window}
+	for i := range names {
+		q := new(dns.Msg).SetQuestion(name(i)+".", dns.TypeA)
+		q.RecursionDesired = false
+		if signed {
+			q.SetEdns0(1232, true)
+		}
+		packed, err := q.Pack()
+		if err != nil {
+			return nil, err
+		}
+		c.queries = append(c.queries, packed)
+	}
+	// An order without any order, so that no cache profits from neighbours; the same in each run.
+	for i, at := len(c.queries)-1, uint32(1); i > 0; i-- {
+		at = at*1664525 + 1013904223
+		j := int(at>>8) % (i + 1)
+		c.queries[i], c.queries[j] = c.queries[j], c.queries[i]
+	}
+	for range s.sockets {
+		socket, err := newClientSocket(port)
+		if err != nil {
+			return nil, err
+		}
+		c.sockets = append(c.sockets, socket)
+	}
+	return c, nil
+}
+
+func newClientSocket(port int) (*clientSocket, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}); err != nil {
+		return nil, err
+	}
+	for _, option := range []int{unix.SO_RCVBUF, unix.SO_SNDBUF} {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, option, 4<<20) // what net.core allows will do
+	}
+	s := &clientSocket{fd: fd}
+	for i := range clientBatch {
+		s.outs[i].Base, s.ins[i].Base = &s.outRoom[i][0], &s.inRoom[i][0]
+		s.ins[i].SetLen(maxReply)
+		s.out[i].Hdr.Iov, s.in[i].Hdr.Iov = &s.outs[i], &s.ins[i]
+		s.out[i].Hdr.SetIovlen(1)
+		s.in[i].Hdr.SetIovlen(1)
+	}
+	return s, nil
+}
+
+// run asks for the time given, after a warm-up.
+func (c *client) run(length time.Duration) tally {
+	from := time.Now().Add(warmUp)
+	until := from.Add(length)
+	var set []unix.PollFd
+	for _, s := range c.sockets {
+		set = append(set, unix.PollFd{Fd: int32(s.fd), Events: unix.POLLIN})
+	}
+	for now := time.Now(); now.Before(until); now = time.Now() {
+		progress := false
+		for _, s := range c.sockets {
+			progress = c.receive(s, now, now.After(from)) || progress
+			progress = c.send(s, now) || progress
+		}
+		if !progress {
+			_, _ = unix.Poll(set, 5)
+		}
+	}
+	c.tally.Seconds = length.Seconds()
+	return c.tally
+}
+
+func (c *client) receive(s *clientSocket, now time.Time, counting bool) (any bool) {
+	for {
+		n := messages(unix.SYS_RECVMMSG, s.fd, s.in[:])
+		for i := range n {
+			reply := s.inRoom[i][:s.in[i].Len]
+			if len(reply) < 12 || !s.busy[binary.BigEndian.Uint16(reply)] {
+				continue
+			}
+			s.busy[binary.BigEndian.Uint16(reply)] = false
+			s.flying--
+			switch {
+			case !counting:
+			case reply[3]&0xF == 0 && binary.BigEndian.Uint16(reply[6:]) > 0:
+				c.tally.Answered++
+			default:
+				c.tally.Wrong++
+			}
+		}
+		if n > 0 {
+			any, s.last = true, now
+		}
+		if n < clientBatch {
+			break
+		}
+	}
+	if s.flying > 0 && now.Sub(s.last) > lostAfter {
+		c.tally.Lost += uint64(s.flying)
+		s.flying, s.last = 0, now
+		clear(s.busy[:])
+	}
+	return any
+}
+
+// send fills the window, but not for the sake of a few.
+func (c *client) send(s *clientSocket, now time.Time) bool {
+	room := min(c.window-s.flying, clientBatch)
+	if room < min(c.window/2, clientBatch/2) || room <= 0 {
+		return false
+	}
+	for i := range room {
+		q := c.queries[c.next]
+		if c.next++; c.next == len(c.queries) {
+			c.next = 0
+		}
+		copy(s.outRoom[i][:], q)
+		s.outs[i].SetLen(len(q))
+		s.id++
+		binary.BigEndian.PutUint16(s.outRoom[i][:], s.id)
+	}
+	n := messages(unix.SYS_SENDMMSG, s.fd, s.out[:room])
+	for i := range n {
+		s.busy[binary.BigEndian.Uint16(s.outRoom[i][:])] = true
+	}
+	if s.flying == 0 {
+		s.last = now
+	}
+	s.flying += n
+	return n > 0
+}
+
+// messages is recvmmsg or sendmmsg without waiting: how many it was.
+func messages(call uintptr, fd int, headers []unix.Mmsghdr) int {
+	n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(&headers[0])), uintptr(len(headers)), unix.MSG_DONTWAIT, 0, 0)
+	if errno != 0 {
+		return 0
+	}
+	return int(n)
+}

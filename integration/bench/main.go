@@ -1,0 +1,120 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options is what a run is told.
+type options struct {
+	bin     string
+	rounds  int
+	seconds float64
+	names   []int
+	servers []string
+	shape   shape
+}
+
+func main() {
+	if len(os.Args) > 1 && os.Args[1] == loadCommand {
+		os.Exit(loadMain(os.Args[2:]))
+	}
+	o, err := readFlags()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		stop()
+		os.Exit(1)
+	}
+}
+
+func readFlags() (o options, err error) {
+	flag.StringVar(&o.bin, "bin", "bin", "directory with gslb-overwatch")
+	flag.IntVar(&o.rounds, "rounds", 3, "how often each server is measured")
+	flag.Float64Var(&o.seconds, "seconds", 2, "how long each time")
+	flag.IntVar(&o.shape.sockets, "sockets", 8, "client sockets")
+	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
+	names := flag.String("names", "10,1000,100000", "how many names are served")
+	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
+	flag.Parse()
+	for _, text := range strings.Split(*names, ",") {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxNames {
+			return o, fmt.Errorf("-names %q: want numbers from 1 to %d", text, maxNames)
+		}
+		o.names = append(o.names, n)
+	}
+	o.servers = allNames()
+	if *servers != "" {
+		o.servers = strings.Split(*servers, ",")
+		for _, name := range o.servers {
+			if !slices.Contains(allNames(), name) {
+				return o, fmt.Errorf("-servers %q: there is %s", name, strings.Join(allNames(), ", "))
+			}
+		}
+	}
+	if o.rounds < 1 || o.seconds <= 0 || o.shape.sockets < 1 || o.shape.window < 1 {
+		return o, errors.New("-rounds, -seconds, -sockets and -window: want numbers above 0")
+	}
+	o.bin, err = filepath.Abs(o.bin)
+	return o, err
+}
+
+// run measures everything and prints one table per number of names.
+func run(ctx context.Context, o options) error {
+	scratch, err := os.MkdirTemp("", "gslb-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	fmt.Printf("%s, %d cores, load %s, %d rounds of %g s, %d sockets x %d in flight\n",
+		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)
+	for _, names := range o.names {
+		results := map[string]*result{}
+		for round := range o.rounds {
+			for _, s := range all {
+				if !slices.Contains(o.servers, s.name) {
+					continue
+				}
+				r := results[s.name]
+				if r == nil {
+					r = &result{}
+					results[s.name] = r
+				}
+				if r.skipped != "" {
+					continue
+				}
+				dir := filepath.Join(scratch, fmt.Sprintf("%s-%d-%d", s.name, names, round))
+				one, err := measure(ctx, o, s, names, dir)
+				switch {
+				case ctx.Err() != nil:
+					return ctx.Err()
+				case err != nil:
+					r.skipped = err.Error()
+				default:
+					r.add(one)
+				}
+				_ = os.RemoveAll(dir)
+			}
+		}
+		report(os.Stdout, names, o.servers, results)
+	}
+	return nil
+}

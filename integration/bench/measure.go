@@ -1,0 +1,176 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ticks is how many the kernel counts CPU time in per second; it is 100 wherever Linux runs.
+const ticks = 100
+
+// sample is one measurement of one server.
+type sample struct {
+	cpu    float64 // microseconds of the server's per answered query
+	rate   float64 // answered queries per second
+	other  float64 // cores that everybody else used meanwhile: noise
+	memory float64 // resident memory in MiB
+	ready  float64 // milliseconds from the start to the first answer
+	failed uint64  // wrong or lost
+}
+
+// measure starts a server, asks it and stops it.
+func measure(ctx context.Context, o options, s server, names int, dir string) (sample, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return sample{}, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return sample{}, err
+	}
+	began := time.Now()
+	r, err := start(ctx, s, setup{dir, o.bin, port, names})
+	if err != nil {
+		return sample{}, err
+	}
+	defer r.stop()
+	ready := time.Since(began)
+	if _, err := ask(ctx, o.shape, s, port, names, 0.2); err != nil { // the first queries find cold caches
+		return sample{}, err
+	}
+	group := r.cmd.Process.Pid
+	clientBefore := ownChildren()
+	cpu, busy, at := cpuOf(session(group)), machineBusy(), time.Now()
+	seen, err := ask(ctx, o.shape, s, port, names, o.seconds)
+	if err != nil {
+		return sample{}, err
+	}
+	spent, wall := cpuOf(session(group))-cpu, time.Since(at).Seconds()
+	if seen.Answered == 0 {
+		return sample{}, fmt.Errorf("skipped: no query was answered, %d wrongly", seen.Wrong)
+	}
+	rate := float64(seen.Answered) / seen.Seconds
+	// The CPU time is that of the warm-up too, which the tally leaves out.
+	answered := rate * (seen.Seconds + warmUp.Seconds())
+	return sample{
+		cpu: spent / answered * 1e6, rate: rate, failed: seen.Wrong + seen.Lost,
+		other:  (machineBusy() - busy - spent - (ownChildren() - clientBefore)) / wall,
+		memory: memory(session(group)), ready: float64(ready.Milliseconds()),
+	}, nil
+}
+
+// ask runs the load client on the last core.
+func ask(ctx context.Context, s shape, of server, port, names int, seconds float64) (seen tally, err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return seen, err
+	}
+	args := []string{"-c", strconv.Itoa(cores() - 1), self, loadCommand, "-port", strconv.Itoa(port), "-names", strconv.Itoa(names),
+		"-seconds", fmt.Sprint(seconds), "-sockets", strconv.Itoa(s.sockets), "-window", strconv.Itoa(s.window)}
+	if of.signed {
+		args = append(args, "-signed")
+	}
+	cmd := exec.CommandContext(ctx, "taskset", args...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return seen, fmt.Errorf("load client: %w", err)
+	}
+	return seen, json.Unmarshal(out, &seen)
+}
+
+// freePort is one that nobody has, for UDP and TCP.
+func freePort() (int, error) {
+	for {
+		tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		port := tcp.Addr().(*net.TCPAddr).Port
+		udp, err := net.ListenPacket("udp4", tcp.Addr().String())
+		_ = tcp.Close()
+		if err == nil {
+			return port, udp.Close()
+		}
+	}
+}
+
+func cores() int { return runtime.NumCPU() }
+
+// load is the machine's load averages.
+func load() string {
+	text, _ := os.ReadFile("/proc/loadavg")
+	return strings.Join(strings.Fields(string(text))[:3], " ")
+}
+
+// session is the processes of a session, which a server's children stay in.
+func session(id int) (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range stats {
+		fields := statFields(path)
+		if len(fields) > 3 && fields[3] == strconv.Itoa(id) {
+			pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// statFields is what stands behind the command in /proc/PID/stat: state, parent, group, session...; nil once it is gone.
+func statFields(path string) []string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil
+	}
+	_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')'):]), " ")
+	return strings.Fields(rest)
+}
+
+// cpuOf is the seconds of CPU that processes have used, in the kernel and out of it.
+func cpuOf(pids []int) (seconds float64) {
+	for _, pid := range pids {
+		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
+			seconds += number(fields[11]) + number(fields[12])
+		}
+	}
+	return seconds / ticks
+}
+
+// ownChildren is the seconds of CPU of this process's ended children.
+func ownChildren() float64 {
+	fields := statFields("/proc/self/stat")
+	return (number(fields[13]) + number(fields[14])) / ticks
+}
+
+// machineBusy is the seconds of CPU that all cores together have been busy.
+func machineBusy() float64 {
+	text, _ := os.ReadFile("/proc/stat")
+	first, _, _ := strings.Cut(string(text), "\n")
+	f := strings.Fields(first)
+	return (number(f[1]) + number(f[2]) + number(f[3]) + number(f[6]) + number(f[7])) / ticks
+}
+
+// memory is the resident MiB of processes; what they share is counted for each.
+func memory(pids []int) (mebibytes float64) {
+	for _, pid := range pids {
+		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 21 {
+			mebibytes += number(fields[21]) * float64(os.Getpagesize()) / (1 << 20)
+		}
+	}
+	return mebibytes
+}
+
+func number(text string) float64 {
+	n, _ := strconv.ParseFloat(text, 64)
+	return n
+}

@@ -1,0 +1,69 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+)
+
+// result is the samples of one server, one per round, or why there are none.
+type result struct {
+	samples []sample
+	skipped string
+}
+
+func (r *result) add(s sample) { r.samples = append(r.samples, s) }
+
+// spread is the median of a figure over the rounds, and its extremes.
+func (r *result) spread(of func(sample) float64) (median, least, most float64) {
+	var values []float64
+	for _, s := range r.samples {
+		values = append(values, of(s))
+	}
+	slices.Sort(values)
+	n := len(values)
+	return (values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]
+}
+
+// ratio is the median, over the rounds that both have, of this server's CPU time to the other's in the same round.
+func (r *result) ratio(to *result) string {
+	if to == nil || len(to.samples) == 0 {
+		return "-"
+	}
+	pairs := &result{}
+	for i := range min(len(r.samples), len(to.samples)) {
+		pairs.add(sample{cpu: r.samples[i].cpu / to.samples[i].cpu})
+	}
+	median, _, _ := pairs.spread(func(s sample) float64 { return s.cpu })
+	return fmt.Sprintf("%.2f", median)
+}
+
+// report writes a table, as Markdown.
+func report(w io.Writer, names int, order []string, results map[string]*result) {
+	fmt.Fprintf(w, "\n### %d names\n\n", names)
+	fmt.Fprintf(w, "| server | CPU us/query, median (min-max) | ratio to %s | queries/s, median (min-max) | MiB | ready ms | failed | other cores |\n", base)
+	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
+	for _, name := range order {
+		r := results[name]
+		if r == nil {
+			continue
+		}
+		if len(r.samples) == 0 {
+			fmt.Fprintf(w, "| %s | %s |||||||\n", name, r.skipped)
+			continue
+		}
+		cpu, cpuLeast, cpuMost := r.spread(func(s sample) float64 { return s.cpu })
+		rate, rateLeast, rateMost := r.spread(func(s sample) float64 { return s.rate })
+		memory, _, _ := r.spread(func(s sample) float64 { return s.memory })
+		ready, _, _ := r.spread(func(s sample) float64 { return s.ready })
+		other, _, _ := r.spread(func(s sample) float64 { return s.other })
+		failed := uint64(0)
+		for _, s := range r.samples {
+			failed += s.failed
+		}
+		fmt.Fprintf(w, "| %s | %.2f (%.2f-%.2f) | %s | %.0f (%.0f-%.0f) | %.0f | %.0f | %d | %.2f |\n", name, cpu, cpuLeast, cpuMost,
+			r.ratio(results[base]), rate, rateLeast, rateMost, memory, ready, failed, other)
+	}
+}

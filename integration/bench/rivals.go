@@ -1,0 +1,166 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// all is everything that is compared, in the order of the table. The first rival is the one that ratios refer to.
+var all = []server{
+	{name: "gslb-weighted", prepare: gslb("weighted", false)},
+	{name: "gslb-geolocation", prepare: gslb("geolocation", false)},
+	{name: "gslb-signed", signed: true, prepare: gslb("weighted", true)},
+	{name: "gdnsd-weighted", program: "gdnsd", prepare: gdnsdWeighted},
+	{name: "gdnsd-geoip", program: "gdnsd", prepare: gdnsdGeoIP},
+	{name: "nsd", program: "nsd", prepare: nsd(false)},
+	{name: "nsd-signed", program: "nsd", signed: true, most: 10000, prepare: nsd(true)},
+	{name: "knot", program: "knotd", prepare: knot},
+	{name: "pdns-lua", program: "pdns_server", prepare: pdnsLua},
+}
+
+// base is what ratios refer to.
+const base = "gdnsd-weighted"
+
+func allNames() []string {
+	out := make([]string, len(all))
+	for i, s := range all {
+		out[i] = s.name
+	}
+	return out
+}
+
+// gdnsd writes what both of its plug-ins need: the zone, in which each name refers to a resource, and the plug-in's part.
+func gdnsd(at setup, plugin string, plugins *file) ([]string, error) {
+	zone := &file{}
+	zone.line("@ 3600 SOA ns1 hostmaster 1 3600 900 604800 60\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1")
+	for i := range at.names {
+		zone.line("d%05d 60 DYNA %s!r%05d", i, plugin, i)
+	}
+	if _, err := zone.write(at.dir, "zones/"+zoneName); err != nil {
+		return nil, err
+	}
+	f := &file{}
+	f.line("options => {\n listen => { 127.0.0.1:%d => { udp_threads = 1, tcp_threads = 1 } }", at.port)
+	f.line(" run_dir = %s\n state_dir = %s\n}", filepath.Join(at.dir, "run"), filepath.Join(at.dir, "state"))
+	f.WriteString(plugins.String())
+	for _, sub := range []string{"run", "state"} {
+		if err := os.MkdirAll(filepath.Join(at.dir, sub), 0o700); err != nil {
+			return nil, err
+		}
+	}
+	_, err := f.write(at.dir, "config")
+	return []string{"gdnsd", "-c", at.dir, "start"}, err
+}
+
+func gdnsdWeighted(at setup) ([]string, error) {
+	f := &file{}
+	f.line("plugins => { weighted => { multi = false, service_types = up,")
+	for i := range at.names {
+		f.WriteString(fmt.Sprintf(" r%05d => {", i))
+		for j := range backends {
+			fmt.Fprintf(f, " b%d=[%s,%d]", j, backend(i, j), weight(j))
+		}
+		f.line(" }")
+	}
+	f.line("} }")
+	return gdnsd(at, "weighted", f)
+}
+
+func gdnsdGeoIP(at setup) ([]string, error) {
+	f := &file{}
+	f.line("plugins => { geoip => { maps => { m => { datacenters => [dc0,dc1,dc2,dc3], nets => {")
+	f.line(" 127.0.0.0/10 => [dc0,dc1], 127.64.0.0/10 => [dc1,dc2], 10.0.0.0/8 => [dc2,dc3], 192.0.2.0/24 => [dc3]")
+	f.line("} } }, resources => {")
+	for i := range at.names {
+		f.WriteString(fmt.Sprintf(" r%05d => { map => m, service_types = up, dcmap => {", i))
+		for j := range backends {
+			fmt.Fprintf(f, " dc%d => { b%d = %s }", j, j, backend(i, j))
+		}
+		f.line(" } }")
+	}
+	f.line("} } }")
+	return gdnsd(at, "geoip", f)
+}
+
+// nsd serves a zone with one fixed address per name; signed, it was signed beforehand.
+func nsd(signed bool) func(setup) ([]string, error) {
+	return func(at setup) ([]string, error) {
+		zone, err := zoneFile(at.names, oneAddress).write(at.dir, "zone")
+		if err == nil && signed {
+			zone, err = sign(at.dir, zone)
+		}
+		if err != nil {
+			return nil, err
+		}
+		f := &file{}
+		f.line("server:\n server-count: 1\n ip-address: 127.0.0.1@%d\n reuseport: yes\n username: \"\"\n chroot: \"\"", at.port)
+		f.line(" zonesdir: %q\n database: \"\"\n pidfile: \"\"\n xfrdir: %q", at.dir, at.dir)
+		f.line(" xfrdfile: %q\n zonelistfile: %q", filepath.Join(at.dir, "xfrd.state"), filepath.Join(at.dir, "zone.list"))
+		f.line(" rrl-ratelimit: 0\n minimal-responses: yes\nremote-control:\n control-enable: no")
+		f.line("zone:\n name: %s\n zonefile: %q", zoneName, zone)
+		path, err := f.write(at.dir, "nsd.conf")
+		return []string{"nsd", "-d", "-c", path}, err
+	}
+}
+
+// sign makes a key, P-256 as ours, and signs the zone file with it.
+func sign(dir, zone string) (string, error) {
+	keygen := exec.Command("ldns-keygen", "-a", "ECDSAP256SHA256", "-k", zoneName)
+	keygen.Dir = dir
+	key, err := keygen.Output()
+	if err != nil {
+		return "", fmt.Errorf("ldns-keygen: %w", err)
+	}
+	signer := exec.Command("ldns-signzone", "-f", "signed", filepath.Base(zone), string(key[:len(key)-1]))
+	signer.Dir = dir
+	if out, err := signer.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("ldns-signzone: %w: %s", err, out)
+	}
+	return filepath.Join(dir, "signed"), nil
+}
+
+func knot(at setup) ([]string, error) {
+	zone, err := zoneFile(at.names, oneAddress).write(at.dir, "zone")
+	if err != nil {
+		return nil, err
+	}
+	f := &file{}
+	f.line("server:\n  rundir: %q\n  listen: 127.0.0.1@%d\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1", at.dir, at.port)
+	f.line("database:\n  storage: %q\nlog:\n  - target: stderr\n    any: warning", at.dir)
+	f.line("template:\n  - id: default\n    storage: %q\n    zonefile-sync: -1\n    zonefile-load: whole\n    journal-content: none", at.dir)
+	f.line("zone:\n  - domain: %s\n    file: %q", zoneName, zone)
+	path, err := f.write(at.dir, "knot.conf")
+	return []string{"knotd", "-c", path}, err
+}
+
+// pdnsLua chooses an address by weight in Lua for each answer.
+func pdnsLua(at setup) ([]string, error) {
+	zone, err := zoneFile(at.names, func(f *file, i int) {
+		fmt.Fprintf(f, "d%05d 60 IN LUA A \"pickwrandom({", i)
+		for j := range backends {
+			if j > 0 {
+				f.WriteByte(',')
+			}
+			fmt.Fprintf(f, "{%d,'%s'}", weight(j), backend(i, j))
+		}
+		f.line("})\"")
+	}).write(at.dir, "zone")
+	if err != nil {
+		return nil, err
+	}
+	named := &file{}
+	named.line("zone %q { type master; file %q; };", zoneName, zone)
+	list, err := named.write(at.dir, "named.conf")
+	if err != nil {
+		return nil, err
+	}
+	f := &file{}
+	f.line("launch=bind\nbind-config=%s\nenable-lua-records=shared\nlocal-address=127.0.0.1\nlocal-port=%d\nsocket-dir=%s", list, at.port, at.dir)
+	f.line("receiver-threads=1\ndistributor-threads=1\nreuseport=yes\nloglevel=3\nsecurity-poll-suffix=\nversion-string=anonymous")
+	_, err = f.write(at.dir, "pdns.conf")
+	return []string{"pdns_server", "--config-dir=" + at.dir, "--daemon=no", "--guardian=no", "--disable-syslog", "--write-pid=no"}, err
+}

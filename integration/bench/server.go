@@ -1,0 +1,139 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+const (
+	startBound = 90 * time.Second // 100 000 names take some of them a while
+	stopBound  = 5 * time.Second
+	poll       = 20 * time.Millisecond
+)
+
+// setup is what a server is started with.
+type setup struct {
+	dir   string // fresh, its own
+	bin   string // of ours
+	port  int
+	names int
+}
+
+// server is one of those that are compared.
+type server struct {
+	name    string
+	program string
+	signed  bool
+	most    int // names that it is measured with at most, where more would take minutes to prepare; 0 for any
+	// prepare writes the server's files and returns how to start it in the foreground.
+	prepare func(setup) (argv []string, err error)
+}
+
+// running is a started server.
+type running struct {
+	cmd     *exec.Cmd
+	ended   chan struct{}
+	failure string // the end of what it wrote, once it has ended
+}
+
+// start starts the server on the first core and waits until it answers.
+func start(ctx context.Context, s server, at setup) (*running, error) {
+	if at.names > s.most && s.most > 0 {
+		return nil, fmt.Errorf("skipped: measured with %d names at most", s.most)
+	}
+	if _, err := exec.LookPath(s.program); err != nil && s.program != "" {
+		return nil, fmt.Errorf("skipped: %s is not installed", s.program)
+	}
+	argv, err := s.prepare(at)
+	if err != nil {
+		return nil, fmt.Errorf("skipped: %w", err)
+	}
+	out, err := os.Create(filepath.Join(at.dir, "output"))
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	cmd := exec.Command("taskset", append([]string{"-c", "0"}, argv...)...)
+	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	r := &running{cmd: cmd, ended: make(chan struct{})}
+	go func() {
+		_ = cmd.Wait()
+		close(r.ended)
+	}()
+	if err := r.answers(ctx, s, at); err != nil {
+		r.stop()
+		return nil, fmt.Errorf("skipped: %w", err)
+	}
+	return r, nil
+}
+
+// answers waits until the first name has an address, and with signed servers a signature.
+func (r *running) answers(ctx context.Context, s server, at setup) error {
+	query := new(dns.Msg).SetQuestion(name(0)+".", dns.TypeA)
+	query.SetEdns0(1232, s.signed)
+	client := &dns.Client{Timeout: 200 * time.Millisecond}
+	problem := errors.New("no answer")
+	for deadline := time.Now().Add(startBound); time.Now().Before(deadline); {
+		reply, _, err := client.ExchangeContext(ctx, query, "127.0.0.1:"+strconv.Itoa(at.port))
+		if err == nil {
+			want := 1
+			if s.signed {
+				want = 2
+			}
+			if reply.Rcode == dns.RcodeSuccess && len(reply.Answer) >= want {
+				return nil
+			}
+			problem = fmt.Errorf("answered %s with %d records", dns.RcodeToString[reply.Rcode], len(reply.Answer))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-r.ended:
+			return fmt.Errorf("it ended: %s", lastLine(filepath.Join(at.dir, "output")))
+		case <-time.After(poll):
+		}
+	}
+	return problem
+}
+
+// stop ends the server and all processes of its session.
+func (r *running) stop() {
+	group := r.cmd.Process.Pid
+	_ = syscall.Kill(-group, syscall.SIGTERM)
+	select {
+	case <-r.ended:
+	case <-time.After(stopBound):
+	}
+	for _, pid := range session(group) {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-r.ended
+}
+
+// lastLine is the last line of a file that says something.
+func lastLine(path string) string {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	line := lines[len(lines)-1]
+	return line[:min(len(line), 200)]
+}
