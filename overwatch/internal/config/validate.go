@@ -39,7 +39,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.unserved()
 	c.foldRegions()
 	c.warnings = v.cautions.all()
-	c.inactive = inactive(c, report)
+	c.inactive = inactive(c)
 }
 
 func (v *validator) node() {

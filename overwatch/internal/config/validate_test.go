@@ -84,14 +84,14 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`5: regions[3].latitude: "91": give degrees from -90 to 90`,
 			`5: regions[3].longitude: "-181": give degrees from -180 to 180`}},
 
-		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, routing_algorithm: geolocation}\n- {name: f, routing_algorithm: weight_ed}", []string{
+		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, routing_algorithm: learned_latency}\n- {name: f, routing_algorithm: weight_ed}", []string{
 			`3: domains[0].name: is missing: give a domain name, such as app.example.com`,
 			`4: domains[1].name: "-a": the label "-a" begins or ends with a hyphen`,
 			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
 			`7: domains[4].regions[0]: "eu-wset": no such region: did you mean eu-west?`,
 			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
-			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover`,
-			`9: domains[6].routing_algorithm: "geolocation": this build has no such algorithm yet; known are round-robin, weighted, failover`,
+			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation`,
+			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give a number from 1 on`,
@@ -222,7 +222,6 @@ func TestInactive_NamesWhatThisBuildDoesNotDo(t *testing.T) {
 	}
 	want := []string{
 		"overwatch.dnssec.key_sync: this build exchanges no keys",
-		"overwatch.geolocation: this build does not place clients",
 	}
 	if got := reference.Inactive(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

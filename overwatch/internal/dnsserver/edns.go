@@ -30,6 +30,7 @@ type edns struct {
 	keepalive bool   // over TCP
 	cookie    []byte // the client's part; nil for none
 	subnet    []byte // the whole client subnet option, correct; nil for none
+	scope     uint8  // for the client subnet option of the response
 }
 
 // read reads an OPT record from its type on; it must be there whole. It returns false where that is a format error.
@@ -82,27 +83,4 @@ func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
 		}
 	}
 	return true
-}
-
-// correctSubnet says whether a client subnet option is as a query may have it (RFC 7871 section 7.1.2): a known family,
-// scope 0, just as many octets of address as the source prefix needs, and no bits beyond it.
-func correctSubnet(value []byte) bool {
-	if len(value) < 4 {
-		return false
-	}
-	var longest int
-	switch binary.BigEndian.Uint16(value) {
-	case 0: // "no family", with no address
-	case 1:
-		longest = 32
-	case 2:
-		longest = 128
-	default:
-		return false
-	}
-	source, address := int(value[2]), value[4:]
-	if source > longest || value[3] != 0 || len(address) != (source+7)/8 {
-		return false
-	}
-	return source%8 == 0 || address[len(address)-1]<<(source%8) == 0
 }

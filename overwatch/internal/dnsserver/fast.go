@@ -15,7 +15,7 @@ func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 		return nil, 0, false
 	}
 	opt := 0
-	q.question.DO = q.edns.do
+	q.question.DO, q.question.Client = q.edns.do, q.client()
 	if q.edns.present {
 		opt = r.optLength(0)
 	}
@@ -25,6 +25,7 @@ func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 	if answer.Kind == zone.Elsewhere {
 		return nil, 0, false
 	}
+	q.edns.scoped(answer.Scope)
 	rcode, s := outcome(answer.Kind)
 	flags := authoritative(rcode)
 	if answer.Truncated {
@@ -74,8 +75,8 @@ func (r *responder) appendOPT(msg []byte, rcode int) []byte {
 		msg = append(appendOption(msg, dns.EDNS0NSID, len(r.nsid)), r.nsid...)
 	}
 	if e.subnet != nil {
-		// The scope is 0, as in the query: no answer depends on where the client is.
 		msg = append(appendOption(msg, dns.EDNS0SUBNET, len(e.subnet)), e.subnet...)
+		msg[len(msg)-len(e.subnet)+scopeOffset] = e.scope
 	}
 	if e.cookie != nil {
 		msg = append(appendOption(msg, dns.EDNS0COOKIE, clientCookieSize+serverCookieSize), e.cookie...)

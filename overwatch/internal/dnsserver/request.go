@@ -60,6 +60,15 @@ func (r *request) readSimple(query []byte, subnets bool) bool {
 	return r.edns.read(record, subnets, r.tcp) && r.edns.version == 0
 }
 
+// client is where the query comes from: the network that the client subnet option names, or else who sent the query. A
+// resolver that names a network of no bits does not want to tell (RFC 7871 section 7.1.2).
+func (r *request) client() netip.Addr {
+	if r.edns.subnet != nil && r.edns.subnet[sourceOffset] > 0 {
+		return subnetAddress(r.edns.subnet)
+	}
+	return r.from
+}
+
 // special types are not data that a name can have: meta types and those that ask for something else than records.
 func special(rtype uint16) bool {
 	return rtype == 0 || rtype == dns.TypeOPT || rtype >= dns.TypeNXNAME && rtype < dns.TypeANY

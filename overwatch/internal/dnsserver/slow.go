@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"encoding/hex"
+	"slices"
 
 	"github.com/miekg/dns"
 
@@ -74,7 +75,10 @@ func (r *responder) consider(query []byte) response {
 	if err != nil {
 		return failure(dns.RcodeFormatError, formErr)
 	}
-	resolution := r.view().Resolve(name, q.question.Type, q.edns.do, r.turns)
+	resolution := r.view().Resolve(name, q.question.Type, q.edns.do, q.client(), r.turns)
+	if resolution.Kind == zone.Positive {
+		q.edns.scoped(resolution.Scope)
+	}
 	rcode, s := outcome(resolution.Kind)
 	return response{s, rcode, authoritative(rcode), extendedError(rcode), resolution}
 }
@@ -127,7 +131,9 @@ func (r *responder) opt(rcode int, extended uint16) ([]byte, error) {
 		record.Option = append(record.Option, &dns.EDNS0_NSID{Code: dns.EDNS0NSID, Nsid: hex.EncodeToString(r.nsid)})
 	}
 	if e.subnet != nil {
-		record.Option = append(record.Option, &dns.EDNS0_LOCAL{Code: dns.EDNS0SUBNET, Data: e.subnet})
+		subnet := slices.Clone(e.subnet)
+		subnet[scopeOffset] = e.scope
+		record.Option = append(record.Option, &dns.EDNS0_LOCAL{Code: dns.EDNS0SUBNET, Data: subnet})
 	}
 	if e.cookie != nil {
 		both := serverCookie(append([]byte(nil), e.cookie...), &r.secret, e.cookie, r.request.from, uint32(r.now().Unix()))

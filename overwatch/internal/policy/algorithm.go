@@ -8,6 +8,10 @@ const (
 	RoundRobin Algorithm = "round-robin" // every serving backend alike
 	Weighted   Algorithm = "weighted"    // in proportion to weight
 	Failover   Algorithm = "failover"    // weighted inside the first region that has enough serving backends
+	// Geolocation is weighted inside the client's region, or else inside the nearest one that serves.
+	Geolocation Algorithm = "geolocation"
+	// Latency is weighted among the backends that this node's own checks find fastest.
+	Latency Algorithm = "latency"
 )
 
 // DefaultAlgorithm serves a domain that names none.
@@ -15,7 +19,7 @@ const DefaultAlgorithm = RoundRobin
 
 // Algorithms lists the algorithms that work, in the order in which they are documented.
 func Algorithms() []Algorithm {
-	return []Algorithm{RoundRobin, Weighted, Failover}
+	return []Algorithm{RoundRobin, Weighted, Failover, Geolocation}
 }
 
 // OnAllDown is what a name answers when none of its backends may serve.

@@ -21,15 +21,27 @@ type Candidate struct {
 	MayServe    bool      // its effective status allows it
 	Forbidden   bool      // an operator took it out: not even a last resort
 	LastHealthy time.Time // zero: never seen healthy
+	Latency     Measurement
+}
+
+// Measurement is how long this node's own checks of a backend take.
+type Measurement struct {
+	Smoothed time.Duration // exponential moving average
+	Samples  int           // successful checks that went into it
 }
 
 // Rules are a domain's settings that a decision depends on.
 type Rules struct {
 	Algorithm         Algorithm
-	Regions           []string // failover: in order of preference; regions that are not listed come last
+	Regions           []string // in order of preference; regions that are not listed come last
 	FailoverThreshold int      // failover: serving backends that make a region good enough
 	OnAllDown         OnAllDown
 	TTL               uint32 // seconds
+
+	Client      string                 // geolocation: the client's region, empty for a client in none
+	Coordinates map[string]Coordinates // geolocation: where regions are, as far as that is known
+	MaxLatency  time.Duration          // latency: slower backends wait
+	MinSamples  int                    // latency: backends with fewer are not compared
 }
 
 // Family is an address family of answers: A or AAAA.

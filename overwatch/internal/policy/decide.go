@@ -8,8 +8,8 @@ import (
 // Decide says which addresses of the family answer under the rules.
 //
 // Each step works on what the one before left over: candidates that may serve, or, if none may in either family, those of the
-// last resort; of this family; with a weight and a share above 0, unless none has; in the region that failover
-// chooses. Answers of the last resort live for at most MaxLastResortTTL.
+// last resort; of this family; with a weight and a share above 0, unless none has; in the region that failover or
+// geolocation chooses, or as fast as latency asks for. Answers of the last resort live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	d := decider{candidates: candidates, why: make([]Reason, len(candidates))}
 	decision := Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL}
@@ -26,12 +26,21 @@ func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	}
 	in = d.prefer(in, ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
 	in = d.prefer(in, Drained, func(c *Candidate) bool { return c.Share > 0 })
-	if rules.Algorithm == Failover {
+	switch rules.Algorithm {
+	case Failover:
 		decision.Region = chooseRegion(candidates, in, rules)
-		in = d.keep(in, OtherRegion, func(c *Candidate) bool { return c.Region == decision.Region })
+		in = d.inside(in, decision.Region)
 		if decision.Outcome == Success && len(rules.Regions) > 0 && rules.Regions[0] != decision.Region {
 			decision.Outcome = FailedOver
 		}
+	case Geolocation:
+		decision.Region = nearestRegion(candidates, in, rules)
+		in = d.inside(in, decision.Region)
+		if decision.Outcome == Success && rules.Client != decision.Region && d.expects(rules.Client, family) {
+			decision.Outcome = FailedOver
+		}
+	case Latency:
+		in = d.fastest(in, rules)
 	}
 	decision.Due = due(candidates, in, rules.Algorithm)
 	decision.Excluded = d.excluded()
@@ -69,6 +78,16 @@ func (d *decider) prefer(in []int, reason Reason, test func(*Candidate) bool) []
 		return in
 	}
 	return d.keep(in, reason, test)
+}
+
+// inside drops what is in another region.
+func (d *decider) inside(in []int, region string) []int {
+	return d.keep(in, OtherRegion, func(c *Candidate) bool { return c.Region == region })
+}
+
+// expects says whether a region has backends of the family, whatever their health.
+func (d *decider) expects(region string, family Family) bool {
+	return slices.ContainsFunc(d.candidates, func(c Candidate) bool { return c.Region == region && family.Has(c.Address) })
 }
 
 // lastResort brings back the candidates that answer although they may not serve.

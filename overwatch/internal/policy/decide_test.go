@@ -10,7 +10,8 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// candidate reads "address region weight" and then any of: down, taken-out, share=0.5, lost=30s (last healthy so long before noon).
+// candidate reads "address region weight" and then any of: down, taken-out, share=0.5, ms=20/3 (latency and samples),
+// lost=30s (last healthy so long before noon).
 func parseCandidate(t *testing.T, line string) Candidate {
 	t.Helper()
 	fields := strings.Fields(line)
@@ -25,6 +26,10 @@ func parseCandidate(t *testing.T, line string) Candidate {
 			c.MayServe, c.Forbidden = false, true
 		case "share":
 			fmt.Sscan(value, &c.Share)
+		case "ms": // smoothed latency, and "/" samples
+			var ms int
+			fmt.Sscanf(value, "%d/%d", &ms, &c.Latency.Samples)
+			c.Latency.Smoothed = time.Duration(ms) * time.Millisecond
 		case "lost":
 			ago, err := time.ParseDuration(value)
 			if err != nil {

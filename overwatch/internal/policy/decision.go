@@ -8,7 +8,7 @@ type Outcome string
 // The outcomes.
 const (
 	Success          Outcome = "success"
-	FailedOver       Outcome = "failover"           // a region other than the first preference
+	FailedOver       Outcome = "failover"           // a region other than the first preference, or than the client's
 	Fallback         Outcome = "fallback"           // nothing may serve: the last resort answers
 	NoData           Outcome = "no_data"            // nothing of this address family, another family serves
 	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve and there is no last resort
@@ -19,7 +19,7 @@ type Decision struct {
 	Outcome  Outcome
 	TTL      uint32     // seconds
 	FullTTL  uint32     // what TTL is while backends may serve: the one that signatures are made for
-	Region   string     // failover: the region that serves
+	Region   string     // failover and geolocation: the region that serves
 	Due      []Due      // the addresses that answer, in the order of addresses
 	Excluded []Excluded // the candidates that do not, in the candidates' order
 }
@@ -46,6 +46,9 @@ const (
 	ZeroWeight    Reason = "its weight is 0 and other backends may serve"
 	Drained       Reason = "its share has been drained to 0 and other backends may serve"
 	OtherRegion   Reason = "another region comes first and has enough backends that may serve"
+	FewSamples    Reason = "this node has measured it too few times and others enough"
+	TooSlow       Reason = "its latency is above the limit and others are below"
+	Slower        Reason = "others are faster"
 	NotLastResort Reason = "it was not healthy last"
 	TakenOut      Reason = "an operator took it out"
 )

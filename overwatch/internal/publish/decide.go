@@ -1,6 +1,8 @@
 package publish
 
 import (
+	"slices"
+
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/zone"
@@ -9,15 +11,33 @@ import (
 // decide asks the policy who answers for a domain now, and makes the view answer so.
 func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
 	candidates := candidates(p.backends.Service(d.service))
-	decisions := [2]policy.Decision{
-		policy.IPv4: policy.Decide(d.rules, candidates, policy.IPv4),
-		policy.IPv6: policy.Decide(d.rules, candidates, policy.IPv6),
+	var err error
+	var outcome policy.Outcome
+	if len(d.clients) == 0 {
+		decisions := bothFamilies(d.rules, candidates)
+		_, err = p.writer.Steer(view, d.name, decisions, d.answers)
+		outcome = worst(decisions)
+	} else {
+		decisions := make([][2]policy.Decision, len(d.clients))
+		for i, region := range d.clients {
+			d.rules.Client = region
+			decisions[i] = bothFamilies(d.rules, candidates)
+		}
+		_, err = p.writer.Place(view, d.name, decisions, d.answers)
+		outcome = worst(decisions...)
 	}
-	if _, err := p.writer.Steer(view, d.name, decisions, d.answers); err != nil {
+	if err != nil {
 		// The view was built from the same domains, so this is a fault of ours; the old answers stay.
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
-	return worst(decisions)
+	return outcome
+}
+
+func bothFamilies(rules policy.Rules, candidates []policy.Candidate) [2]policy.Decision {
+	return [2]policy.Decision{
+		policy.IPv4: policy.Decide(rules, candidates, policy.IPv4),
+		policy.IPv6: policy.Decide(rules, candidates, policy.IPv6),
+	}
 }
 
 // candidates is what a decision depends on, of each backend.
@@ -37,16 +57,21 @@ func candidates(backends []*registry.Backend) []policy.Candidate {
 	return out
 }
 
-// worst is the outcome of a name: what either family tells of it beyond having no address.
-func worst(decisions [2]policy.Decision) policy.Outcome {
-	for _, outcome := range []policy.Outcome{policy.NoHealthyBackend, policy.Fallback, policy.FailedOver} {
-		for _, d := range decisions {
-			if d.Outcome == outcome {
-				return outcome
+// worst is the outcome of a name: what any client is told beyond that there is no address of one family.
+func worst(decisions ...[2]policy.Decision) policy.Outcome {
+	worst := policy.Success
+	for _, both := range decisions {
+		for _, d := range both {
+			if gravity(d.Outcome) > gravity(worst) {
+				worst = d.Outcome
 			}
 		}
 	}
-	return policy.Success
+	return worst
+}
+
+func gravity(o policy.Outcome) int {
+	return slices.Index([]policy.Outcome{policy.FailedOver, policy.Fallback, policy.NoHealthyBackend}, o)
 }
 
 // tell logs that a domain answers in another way than before. That one gets its first backends is no news.
@@ -64,7 +89,7 @@ func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 	case policy.Fallback:
 		p.log.Warn().Str("domain", d.name).Str("on_all_down", string(d.rules.OnAllDown)).Msg("no backend may serve: answering with the last resort")
 	case policy.FailedOver:
-		p.log.Warn().Str("domain", d.name).Msg("the first region has too few backends that may serve: failed over")
+		p.log.Warn().Str("domain", d.name).Msg("a region has too few backends that may serve: failed over to another")
 	default:
 		if lost {
 			p.log.Info().Str("domain", d.name).Msg("backends serve again")

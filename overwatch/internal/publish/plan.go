@@ -20,6 +20,7 @@ type plan struct {
 	zones    []*zonePlan          // those of the configuration first, in its order
 	byApex   map[string]*zonePlan // by fqdn
 	domains  map[string]domain    // by service name
+	earth    earth
 	problems settings.Problems
 }
 
@@ -38,6 +39,8 @@ type domain struct {
 	name    string // fqdn
 	rules   policy.Rules
 	answers int // distinct addresses per answer
+
+	clients []string // for whom it is decided apart: their regions, by geo.RegionID; empty where that makes no difference
 }
 
 // Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
@@ -47,7 +50,7 @@ func Check(s Settings) settings.Problems {
 }
 
 func newPlan(s Settings) *plan {
-	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain)}
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain), earth: newEarth(s.Regions)}
 	configured := make([]config.Zone, 0, len(s.DNS.Zones))
 	for i, z := range s.DNS.Zones {
 		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name) {
@@ -137,7 +140,11 @@ func (p *plan) addDomain(key string, c config.Domain) {
 	z.Steered = append(z.Steered, name)
 	z.steered[name] = true
 	service := wire.CanonicalService(c.Name)
-	p.domains[service] = domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1)}
+	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1)}
+	if d.rules.Algorithm == policy.Geolocation {
+		d.clients = p.earth.clients
+	}
+	p.domains[service] = d
 }
 
 func (p *plan) rules(c config.Domain) policy.Rules {
@@ -147,6 +154,7 @@ func (p *plan) rules(c config.Domain) policy.Rules {
 		FailoverThreshold: c.FailoverThreshold,
 		OnAllDown:         policy.OnAllDown(c.OnAllDown),
 		TTL:               p.ttl(c.TTL),
+		Coordinates:       p.earth.coordinates,
 	}
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy

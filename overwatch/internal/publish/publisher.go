@@ -9,6 +9,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
 	"gslb.internal/shared/wire"
@@ -22,6 +23,7 @@ type Publisher struct {
 	metrics  *metrics
 	marks    *marks
 	requests chan request
+	tables   chan *geo.Table
 	signing  *signing // nil: answers are not signed
 
 	view atomic.Pointer[zone.View]
@@ -54,6 +56,7 @@ func New(o Options) (*Publisher, error) {
 		metrics:  newMetrics(),
 		marks:    newMarks(),
 		requests: make(chan request),
+		tables:   make(chan *geo.Table),
 		writer:   zone.NewWriter(),
 	}
 	if err := p.metrics.register(o.Registerer); err != nil {
@@ -97,6 +100,17 @@ func (p *Publisher) Reconfigure(ctx context.Context, s Settings) error {
 	}
 }
 
+// Place puts another table of where clients are into force, made from the same regions as the one of the settings in force. Queries
+// follow it right after the return. It needs Run.
+func (p *Publisher) Place(ctx context.Context, table *geo.Table) error {
+	select {
+	case p.tables <- table:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("waiting to change where clients are: %w", context.Cause(ctx))
+	}
+}
+
 // Run publishes until ctx ends. It returns nil.
 func (p *Publisher) Run(ctx context.Context) error {
 	var changed <-chan struct{} // keys
@@ -112,6 +126,9 @@ func (p *Publisher) Run(ctx context.Context) error {
 			p.publishMarked()
 		case r := <-p.requests:
 			r.done <- p.reconfigure(r.settings)
+		case table := <-p.tables:
+			p.settings.Places = table
+			p.view.Load().Place(table)
 		case <-changed:
 			if err := p.reconfigure(p.settings); err != nil {
 				p.log.Error().Err(err).Msg("the zones were not signed with the keys that are due; those before go on")
@@ -161,6 +178,7 @@ func (p *Publisher) reconfigure(s Settings) error {
 		return fmt.Errorf("building the zones: %w", err)
 	}
 	// From here on nothing can fail.
+	view.Place(s.Places)
 	outcomes := make(map[string]policy.Outcome, len(plan.domains))
 	for service, d := range plan.domains {
 		outcomes[service] = p.decide(view, d)

@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/dnssec"
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/registry"
 )
 
@@ -16,6 +17,10 @@ import (
 type Settings struct {
 	DNS     config.DNS
 	Domains []config.Domain
+	// Regions are those that clients can be in, in the order that Places was compiled from.
+	Regions []config.Region
+	// Places says where clients are; nil: in no region.
+	Places *geo.Table
 	// NodeID names this node; its first label names the nameserver of zones that configure none.
 	NodeID string
 	// Addresses are those of that nameserver; see NodeAddresses.

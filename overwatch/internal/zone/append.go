@@ -1,6 +1,8 @@
 package zone
 
 import (
+	"net/netip"
+
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/policy"
@@ -11,7 +13,8 @@ type Question struct {
 	Name   []byte // in wire form and lower case, without compression
 	Labels int    // how many labels Name has
 	Type   uint16
-	DO     bool // signatures and proofs are wanted (RFC 3225)
+	DO     bool       // signatures and proofs are wanted (RFC 3225)
+	Client netip.Addr // who asks, for names whose answer depends on where that is
 }
 
 // Kind is what kind of answer a question got.
@@ -33,6 +36,7 @@ type Answer struct {
 	Truncated bool // the records did not fit, and none was appended
 	Answers   uint16
 	Authority uint16
+	Scope     uint8 // how many leading bits of the client's address the records depended on (RFC 7871 section 7.2.1)
 }
 
 // Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
@@ -44,7 +48,7 @@ func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
 	if slot == nil {
 		return msg, Answer{Kind: Refused}
 	}
-	r := reply{msg: msg, start: len(msg), q: q, zone: slot.zone}
+	r := reply{msg: msg, start: len(msg), q: q, zone: slot.zone, view: v}
 	r.signed = q.DO && slot.zone.signer != nil
 	if !exact {
 		wild := v.wilds[slot]
@@ -72,10 +76,10 @@ func (r *reply) name(slot *Slot, turns *Turns) {
 	if slot.steered {
 		switch rtype {
 		case dns.TypeA:
-			r.address(slot, &a.steered[policy.IPv4], turns, slot.turn, recordA)
+			r.address(slot, a, policy.IPv4, turns, recordA)
 			return
 		case dns.TypeAAAA:
-			r.address(slot, &a.steered[policy.IPv6], turns, slot.turn+1, recordAAAA)
+			r.address(slot, a, policy.IPv6, turns, recordAAAA)
 			return
 		}
 	}
@@ -96,7 +100,8 @@ func (r *reply) name(slot *Slot, turns *Turns) {
 }
 
 // address appends the records whose turn it is.
-func (r *reply) address(slot *Slot, f *family, turns *Turns, turn uint32, length int) {
+func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turns, length int) {
+	f, turn := &a.steered[which], slot.turn+uint32(which)
 	switch f.state {
 	case failing:
 		r.answer.Kind = Failed
@@ -104,6 +109,9 @@ func (r *reply) address(slot *Slot, f *family, turns *Turns, turn uint32, length
 	case noData:
 		r.noData(slot)
 		return
+	}
+	if a.placed != nil {
+		f, turn, r.answer.Scope = a.placed[which].at(r.view, r.q.Client)
 	}
 	position := turns.next(turn, f)
 	size := f.schedule.Size()

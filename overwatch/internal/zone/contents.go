@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/policy"
 )
 
 // Contents is what one zone holds. Names are in zone-file form; records whose owner is outside the zone are an error.
@@ -111,6 +113,9 @@ func compile(n *name, nothing *answers) (*answers, error) {
 // inherit takes over from previous what does not depend on which names there are. Steered names that are new get
 // turns of names that are gone.
 func (v *View) inherit(previous *View) {
+	if previous != nil {
+		v.places.Store(previous.places.Load())
+	}
 	var fresh []*Slot
 	taken := make(map[uint32]bool)
 	for i := range v.slots {
@@ -127,17 +132,26 @@ func (v *View) inherit(previous *View) {
 			continue
 		}
 		slot.turn = old.turn
-		taken[slot.turn] = true
-		families := old.answers.Load().steered
-		slot.signAgain(&families)
-		slot.steer(families)
+		taken[slot.turn], taken[slot.turn+1] = true, true
+		was := old.answers.Load()
+		next := answers{steered: was.steered, placed: was.copyPlaced()}
+		for f := range next.steered {
+			slot.signAgain(policy.Family(f), &next.steered[f])
+		}
+		next.eachVariant(func(f policy.Family, in *variant) {
+			slot.signAgain(f, &in.family)
+			taken[in.turn] = true
+		})
+		slot.steer(next.steered, next.placed)
 	}
 	var next uint32
 	for _, slot := range fresh {
-		for taken[next] {
+		for taken[next] || taken[next+1] {
 			next += 2
 		}
 		slot.turn = next
+		taken[next], taken[next+1] = true, true
 		next += 2
 	}
+	v.turns.begin(taken)
 }

@@ -85,15 +85,15 @@ func (f *family) same(other *family) bool {
 const inPlace = 64
 
 // answersWith makes answers of both families.
-func answersWith(families [2]family, sets []set) *answers {
+func answersWith(families [2]family, placed *[2]placed, sets []set) *answers {
 	v4, v6 := families[policy.IPv4].records, families[policy.IPv6].records
 	if len(v4)+len(v6) > inPlace || len(v4)+len(v6) == 0 {
-		return &answers{steered: families, sets: sets}
+		return &answers{steered: families, placed: placed, sets: sets}
 	}
 	with := &struct {
 		answers
 		room [inPlace]byte
-	}{answers: answers{steered: families, sets: sets}}
+	}{answers: answers{steered: families, placed: placed, sets: sets}}
 	room := append(with.room[:0], v4...)
 	with.steered[policy.IPv4].records = room[:len(v4):len(v4)]
 	with.steered[policy.IPv6].records = append(room, v6...)[len(v4):]
@@ -120,16 +120,13 @@ func (s *Slot) sign(f policy.Family, in *family, ttl uint32) {
 }
 
 // signAgain gives the answers of the previous view their signatures, which are the same if the zone's signer is.
-func (s *Slot) signAgain(families *[2]family) {
-	for f := range families {
-		in := &families[f]
-		if in.state != answering {
-			continue
-		}
-		ttl := in.ttl()
-		if len(in.sigs) > 0 {
-			ttl = in.sigs[0].ttl()
-		}
-		s.sign(policy.Family(f), in, ttl)
+func (s *Slot) signAgain(f policy.Family, in *family) {
+	if in.state != answering {
+		return
 	}
+	ttl := in.ttl()
+	if len(in.sigs) > 0 {
+		ttl = in.sigs[0].ttl()
+	}
+	s.sign(f, in, ttl)
 }

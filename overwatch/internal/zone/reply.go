@@ -13,6 +13,7 @@ type reply struct {
 	msg      []byte
 	start    int // where the answer begins
 	q        *Question
+	view     *View
 	zone     *Zone
 	signed   bool  // signatures and proofs go with it
 	encloser *Slot // of a name that a wildcard answers for, else nil
@@ -31,7 +32,7 @@ func (r *reply) finish() ([]byte, Answer) {
 	case r.unsigned:
 		return r.msg[:r.start], Answer{Kind: Failed}
 	case r.full:
-		return r.msg[:r.start], Answer{Kind: r.answer.Kind, Truncated: true}
+		return r.msg[:r.start], Answer{Kind: r.answer.Kind, Truncated: true, Scope: r.answer.Scope}
 	}
 	return r.msg, r.answer
 }

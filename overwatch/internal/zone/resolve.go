@@ -2,6 +2,7 @@ package zone
 
 import (
 	"encoding/binary"
+	"net/netip"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -17,15 +18,17 @@ type Resolution struct {
 	Kind      Kind
 	Answer    []dns.RR
 	Authority []dns.RR
+	Scope     uint8 // as in Answer
 
+	client netip.Addr
 	apex   canonical
 	do     bool
 	proved []*link
 }
 
 // Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section 4.3.2). do
-// asks for signatures and proofs.
-func (v *View) Resolve(name string, rtype uint16, do bool, turns *Turns) Resolution {
+// asks for signatures and proofs; client is who asks.
+func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, turns *Turns) Resolution {
 	key, err := canonicalName(name)
 	if err != nil {
 		return Resolution{Kind: Refused}
@@ -34,7 +37,7 @@ func (v *View) Resolve(name string, rtype uint16, do bool, turns *Turns) Resolut
 	if zone == nil {
 		return Resolution{Kind: Refused}
 	}
-	r := Resolution{apex: zone.apex, do: do}
+	r := Resolution{apex: zone.apex, do: do, client: client}
 	for range maxAliases {
 		target := r.step(v, key, name, rtype, turns)
 		if target == "" {
@@ -100,7 +103,7 @@ func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, tur
 		rtype = a.any
 	}
 	if o.slot.steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA) {
-		r.steered(o, a, rtype, turns)
+		r.steered(v, o, a, rtype, turns)
 		return ""
 	}
 	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed && o.slot.proofs.link != nil {
@@ -123,12 +126,12 @@ func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, tur
 	return ""
 }
 
-func (r *Resolution) steered(o owned, a *answers, rtype uint16, turns *Turns) {
+func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *Turns) {
 	which := policy.IPv4
 	if rtype == dns.TypeAAAA {
 		which = policy.IPv6
 	}
-	f := a.steered[which]
+	f, turn := &a.steered[which], o.slot.turn+uint32(which)
 	switch f.state {
 	case failing:
 		*r = Resolution{Kind: Failed, apex: r.apex}
@@ -138,7 +141,10 @@ func (r *Resolution) steered(o owned, a *answers, rtype uint16, turns *Turns) {
 		r.proveNoData(o.slot.zone, o, rtype)
 		return
 	}
-	position := turns.next(o.slot.turn+uint32(which), &f)
+	if a.placed != nil {
+		f, turn, r.Scope = a.placed[which].at(v, r.client)
+	}
+	position := turns.next(turn, f)
 	var records []dns.RR
 	for k := range f.schedule.Size() {
 		record := f.records[f.schedule.Pick(position, k)*recordLength(which):][:recordLength(which)]

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +22,7 @@ func askSigned(t testing.TB, v *View, name string, rtype uint16, fast, slow *Tur
 	msg, q := question(t, name, rtype)
 	q.DO = true
 	got, answer := v.Append(msg, q, fast)
-	r := v.Resolve(name, rtype, true, slow)
+	r := v.Resolve(name, rtype, true, netip.Addr{}, slow)
 	if r.Kind == Failed {
 		if answer.Kind != Failed && answer.Kind != Elsewhere || len(got) != len(msg) {
 			t.Errorf("%s %s: Append gives %+v, Resolve fails", name, dns.Type(rtype), answer)

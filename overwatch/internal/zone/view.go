@@ -4,6 +4,7 @@ import (
 	"iter"
 	"sync/atomic"
 
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -14,6 +15,9 @@ type View struct {
 	names []canonical     // of the slots
 	wilds map[*Slot]*Slot // from a name to the wildcard directly below
 	depth int             // labels of the longest name
+
+	places atomic.Pointer[geo.Table] // nil where no answer depends on who asks
+	turns  turnNumbers               // of the names here; the Writer's
 }
 
 // Zone is what the names of one zone have in common.
@@ -44,9 +48,10 @@ const (
 
 // answers is what a name answers; immutable. What most queries need comes first.
 type answers struct {
-	steered [2]family // by policy.Family; empty for names that are not steered
-	sets    []set     // ascending by type
-	any     uint16    // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
+	steered [2]family  // by policy.Family; empty for names that are not steered
+	placed  *[2]placed // by policy.Family; nil for names that answer everybody alike
+	sets    []set      // ascending by type
+	any     uint16     // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
 }
 
 // family is what a steered name answers with addresses of one family; immutable.

@@ -144,7 +144,7 @@ func ask(t testing.TB, v *View, name string, rtype uint16, fast, slow *Turns) Re
 	t.Helper()
 	msg, q := question(t, name, rtype)
 	got, answer := v.Append(msg, q, fast)
-	r := v.Resolve(name, rtype, false, slow)
+	r := v.Resolve(name, rtype, false, netip.Addr{}, slow)
 	want, err := r.AppendTo(slices.Clone(msg))
 	if err != nil {
 		t.Fatal(err)
@@ -261,7 +261,7 @@ func TestView_Answers(t *testing.T) {
 }
 
 func TestView_NegativeTTLIsTheLowerOfSOATTLAndMinimum(t *testing.T) {
-	r := sample(t).Resolve("nx.gslb.test.", dns.TypeA, false, NewTurns(1, 1))
+	r := sample(t).Resolve("nx.gslb.test.", dns.TypeA, false, netip.Addr{}, NewTurns(1, 1))
 	if got := r.Authority[0].Header().Ttl; got != 30 {
 		t.Errorf("TTL %d, want 30", got)
 	}

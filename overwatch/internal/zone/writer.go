@@ -2,7 +2,6 @@ package zone
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/miekg/dns"
 
@@ -25,15 +24,18 @@ func NewWriter() *Writer {
 // at a time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
 // decisions is by policy.Family.
 func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
-	key, err := canonicalName(name)
+	slot, err := v.steeredSlot(name)
 	if err != nil {
 		return false, err
 	}
-	slot := v.slot(key)
-	if slot == nil || !slot.steered {
-		return false, fmt.Errorf("name %s is not steered", name)
+	was := slot.answers.Load()
+	families := was.steered
+	if was.placed != nil {
+		families, changed = [2]family{}, true
+		for f := range was.placed {
+			v.turns.release(&was.placed[f], new(placed))
+		}
 	}
-	families := slot.answers.Load().steered
 	for f, decision := range decisions {
 		next := familyOf(policy.Family(f), decision, answers, w.schedules)
 		if next.same(&families[f]) {
@@ -47,10 +49,23 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 		families[f] = next
 	}
 	if changed {
-		slot.steer(families)
-		slot.trim(families)
+		slot.steer(families, nil)
+		slot.trim()
 	}
 	return changed, nil
+}
+
+// steeredSlot finds a steered name.
+func (v *View) steeredSlot(name string) (*Slot, error) {
+	key, err := canonicalName(name)
+	if err != nil {
+		return nil, err
+	}
+	slot := v.slot(key)
+	if slot == nil || !slot.steered {
+		return nil, fmt.Errorf("name %s is not steered", name)
+	}
+	return slot, nil
 }
 
 // Fresh is the signatures of the answers that were given to names since the last call, so that they can be prepared.
@@ -61,21 +76,30 @@ func (w *Writer) Fresh() []*Signature {
 }
 
 // trim forgets signatures of answers of long ago.
-func (s *Slot) trim(families [2]family) {
+func (s *Slot) trim() {
 	if s.proofs == nil {
 		return
 	}
-	inUse := len(families[0].sigs) + len(families[1].sigs)
-	s.proofs.known.trim(inUse, func(sig *Signature) bool {
+	a := s.answers.Load()
+	inUse := make(map[*Signature]bool)
+	note := func(_ policy.Family, in *variant) {
+		for _, sig := range in.sigs {
+			inUse[sig] = true
+		}
+	}
+	for f := range a.steered {
+		note(policy.Family(f), &variant{family: a.steered[f]})
+	}
+	a.eachVariant(note)
+	s.proofs.known.trim(len(inUse), func(sig *Signature) bool {
 		rtype := sig.rtype()
-		return rtype == dns.TypeA && !slices.Contains(families[policy.IPv4].sigs, sig) ||
-			rtype == dns.TypeAAAA && !slices.Contains(families[policy.IPv6].sigs, sig)
+		return (rtype == dns.TypeA || rtype == dns.TypeAAAA) && !inUse[sig]
 	})
 }
 
 // steer replaces what depends on health and keeps the rest.
-func (s *Slot) steer(families [2]family) {
-	next := answersWith(families, s.answers.Load().sets)
+func (s *Slot) steer(families [2]family, placed *[2]placed) {
+	next := answersWith(families, placed, s.answers.Load().sets)
 	next.any = next.pickAny(s.steered)
 	s.answers.Store(next)
 }

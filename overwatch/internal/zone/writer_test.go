@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/miekg/dns"
@@ -11,7 +12,7 @@ func count(t *testing.T, v *View, name string, n int, turns *Turns) map[string]i
 	t.Helper()
 	seen := make(map[string]int)
 	for range n {
-		seen[v.Resolve(name, dns.TypeA, false, turns).Answer[0].(*dns.A).A.String()]++
+		seen[v.Resolve(name, dns.TypeA, false, netip.Addr{}, turns).Answer[0].(*dns.A).A.String()]++
 	}
 	return seen
 }
@@ -75,7 +76,7 @@ func TestWriter_AChangedSetDoesNotAlwaysBeginWithTheSameAddress(t *testing.T) {
 
 func TestWriter_ANewNameFailsUntilItIsDecided(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
-	if r := v.Resolve("app.gslb.test.", dns.TypeA, false, NewTurns(1, 1)); r.Kind != Failed {
+	if r := v.Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, NewTurns(1, 1)); r.Kind != Failed {
 		t.Errorf("%v, want an error", r)
 	}
 }

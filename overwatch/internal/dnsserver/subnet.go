@@ -1,0 +1,56 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"net/netip"
+)
+
+// Offsets into a client subnet option (RFC 7871 section 6).
+const (
+	sourceOffset  = 2
+	scopeOffset   = 3
+	addressOffset = 4
+)
+
+// correctSubnet says whether a client subnet option is as a query may have it (RFC 7871 section 7.1.2): a known family,
+// scope 0, just as many octets of address as the source prefix needs, and no bits beyond it.
+func correctSubnet(value []byte) bool {
+	if len(value) < addressOffset {
+		return false
+	}
+	var longest int
+	switch binary.BigEndian.Uint16(value) {
+	case 0: // "no family", with no address
+	case 1:
+		longest = 32
+	case 2:
+		longest = 128
+	default:
+		return false
+	}
+	source, address := int(value[sourceOffset]), value[addressOffset:]
+	if source > longest || value[scopeOffset] != 0 || len(address) != (source+7)/8 {
+		return false
+	}
+	return source%8 == 0 || address[len(address)-1]<<(source%8) == 0
+}
+
+// subnetAddress is the first address of the network that a correct option names.
+func subnetAddress(value []byte) netip.Addr {
+	if binary.BigEndian.Uint16(value) == 1 {
+		var octets [4]byte
+		copy(octets[:], value[addressOffset:])
+		return netip.AddrFrom4(octets)
+	}
+	var octets [16]byte
+	copy(octets[:], value[addressOffset:])
+	return netip.AddrFrom16(octets)
+}
+
+// scoped notes how many bits of the client's address the records depended on. Where the client subnet option did not say
+// where the client is, they hold for nobody but who asked, and the scope is that of the query (RFC 7871 section 7.2.1).
+func (e *edns) scoped(bits uint8) {
+	if e.subnet != nil && e.subnet[sourceOffset] > 0 {
+		e.scope = bits
+	}
+}
