@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/netip"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,6 +20,7 @@ import (
 // scene is a Watch over figures that the test sets.
 type scene struct {
 	*Watch
+	mu          sync.Mutex // of the figures
 	cpu, memory float64
 	err         error
 	failures    map[Target]uint64
@@ -27,8 +29,30 @@ type scene struct {
 	registry    *prometheus.Registry
 }
 
-func (s *scene) CPU(context.Context) (float64, error)    { return s.cpu, s.err }
-func (s *scene) Memory(context.Context) (float64, error) { return s.memory, s.err }
+func (s *scene) CPU(context.Context) (float64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.cpu, s.err
+}
+
+func (s *scene) Memory(context.Context) (float64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.memory, s.err
+}
+
+func (s *scene) failed() map[Target]uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures
+}
+
+// set changes the figures.
+func (s *scene) set(change func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change()
+}
 
 var target = Target{"app.example.org", netip.MustParseAddrPort("192.0.2.1:80")}
 
@@ -42,7 +66,7 @@ func inScene(t *testing.T, enabled bool, test func(s *scene)) {
 				Enabled: enabled, Interval: 10 * time.Second, CPU: Resource{85, 30 * time.Second}, Memory: Resource{90, 31 * time.Second},
 				Errors: Resource{10, time.Minute}, Window: time.Minute,
 			},
-			Meter: s, Failures: func() map[Target]uint64 { return s.failures }, Registerer: s.registry, Logger: zerolog.New(&s.log),
+			Meter: s, Failures: s.failed, Registerer: s.registry, Logger: zerolog.New(&s.log),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -85,17 +109,17 @@ func TestWatch_LoadSetsAWarningForEveryBackendAndItsEndClearsIt(t *testing.T) {
 		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 0 {
 			t.Fatalf("%+v at the start", got)
 		}
-		s.cpu = 97
+		s.set(func() { s.cpu = 97 })
 		s.pass(10 * time.Second)
 		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes != 1 || s.active(t, "cpu") != 1 {
 			t.Errorf("%+v after %d changes", got, s.changes)
 		}
-		s.memory = 95
+		s.set(func() { s.memory = 95 })
 		s.pass(10 * time.Second)
 		if got := s.Warnings(Target{}); got != (wire.Warnings{CPUMillis: 30_000, MemoryMillis: 31_000}) || s.changes != 2 {
 			t.Errorf("%+v after %d changes", got, s.changes)
 		}
-		s.cpu, s.memory = 80, 86 // the processor is 5 points below, memory only 4
+		s.set(func() { s.cpu, s.memory = 80, 86 }) // the processor is 5 points below, memory only 4
 		s.pass(10 * time.Second)
 		if s.changes != 2 {
 			t.Error("cleared after one check")
@@ -117,7 +141,7 @@ func TestWatch_FailingChecksWarnOfTheirBackendOnly(t *testing.T) {
 	other := Target{"app.example.org", netip.MustParseAddrPort("192.0.2.2:80")}
 	inScene(t, true, func(s *scene) {
 		for range 6 {
-			s.failures = map[Target]uint64{target: s.failures[target] + 2, other: 0}
+			s.set(func() { s.failures = map[Target]uint64{target: s.failures[target] + 2, other: 0} })
 			s.pass(10 * time.Second)
 		}
 		if got := s.Warnings(target); got != (wire.Warnings{ErrorRateMillis: 60_000}) || s.changes != 1 || s.active(t, "error_rate") != 1 {
@@ -135,9 +159,9 @@ func TestWatch_FailingChecksWarnOfTheirBackendOnly(t *testing.T) {
 
 func TestWatch_ABackendThatGoesTakesItsWarningAlong(t *testing.T) {
 	inScene(t, true, func(s *scene) {
-		s.failures = map[Target]uint64{target: 50}
+		s.set(func() { s.failures = map[Target]uint64{target: 50} })
 		s.pass(10 * time.Second)
-		s.failures = nil
+		s.set(func() { s.failures = nil })
 		s.pass(10 * time.Second)
 		if got := s.Warnings(target); got != (wire.Warnings{}) || s.active(t, "error_rate") != 0 {
 			t.Errorf("%+v", got)
@@ -147,7 +171,7 @@ func TestWatch_ABackendThatGoesTakesItsWarningAlong(t *testing.T) {
 
 func TestWatch_SwitchedOffItMeasuresAndDoesNotWarn(t *testing.T) {
 	inScene(t, false, func(s *scene) {
-		s.cpu, s.memory, s.failures = 100, 100, map[Target]uint64{target: 1000}
+		s.set(func() { s.cpu, s.memory, s.failures = 100, 100, map[Target]uint64{target: 1000} })
 		s.pass(time.Minute)
 		cpu, memory := s.Figures()
 		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 0 || cpu != 100 || memory != 100 {
@@ -158,9 +182,9 @@ func TestWatch_SwitchedOffItMeasuresAndDoesNotWarn(t *testing.T) {
 
 func TestWatch_WhatCannotBeMeasuredIsToldOnceAndKeepsItsSignal(t *testing.T) {
 	inScene(t, true, func(s *scene) {
-		s.cpu = 100
+		s.set(func() { s.cpu = 100 })
 		s.pass(10 * time.Second)
-		s.err = errors.New("no such file")
+		s.set(func() { s.err = errors.New("no such file") })
 		s.pass(time.Hour)
 		if got := s.Warnings(target); got.CPUMillis == 0 {
 			t.Error("the warning was cleared without a measurement")
