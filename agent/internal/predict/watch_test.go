@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,7 @@ type scene struct {
 	cpu, memory float64
 	err         error
 	failures    map[Target]uint64
-	changes     int
+	changes     atomic.Int32
 	log         bytes.Buffer
 	registry    *prometheus.Registry
 }
@@ -75,7 +76,7 @@ func inScene(t *testing.T, enabled bool, test func(s *scene)) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer synctest.Wait()
 		defer cancel()
-		go w.Run(ctx, func() { s.changes++ })
+		go w.Run(ctx, func() { s.changes.Add(1) })
 		s.pass(time.Second)
 		test(s)
 	})
@@ -106,27 +107,27 @@ func (s *scene) active(t *testing.T, signal string) float64 {
 
 func TestWatch_LoadSetsAWarningForEveryBackendAndItsEndClearsIt(t *testing.T) {
 	inScene(t, true, func(s *scene) {
-		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 0 {
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes.Load() != 0 {
 			t.Fatalf("%+v at the start", got)
 		}
 		s.set(func() { s.cpu = 97 })
 		s.pass(10 * time.Second)
-		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes != 1 || s.active(t, "cpu") != 1 {
-			t.Errorf("%+v after %d changes", got, s.changes)
+		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes.Load() != 1 || s.active(t, "cpu") != 1 {
+			t.Errorf("%+v after %d changes", got, s.changes.Load())
 		}
 		s.set(func() { s.memory = 95 })
 		s.pass(10 * time.Second)
-		if got := s.Warnings(Target{}); got != (wire.Warnings{CPUMillis: 30_000, MemoryMillis: 31_000}) || s.changes != 2 {
-			t.Errorf("%+v after %d changes", got, s.changes)
+		if got := s.Warnings(Target{}); got != (wire.Warnings{CPUMillis: 30_000, MemoryMillis: 31_000}) || s.changes.Load() != 2 {
+			t.Errorf("%+v after %d changes", got, s.changes.Load())
 		}
 		s.set(func() { s.cpu, s.memory = 80, 86 }) // the processor is 5 points below, memory only 4
 		s.pass(10 * time.Second)
-		if s.changes != 2 {
+		if s.changes.Load() != 2 {
 			t.Error("cleared after one check")
 		}
 		s.pass(10 * time.Second)
-		if got := s.Warnings(target); got != (wire.Warnings{MemoryMillis: 31_000}) || s.changes != 3 || s.active(t, "cpu") != 0 {
-			t.Errorf("%+v after %d changes", got, s.changes)
+		if got := s.Warnings(target); got != (wire.Warnings{MemoryMillis: 31_000}) || s.changes.Load() != 3 || s.active(t, "cpu") != 0 {
+			t.Errorf("%+v after %d changes", got, s.changes.Load())
 		}
 		if cpu, memory := s.Figures(); cpu != 80 || memory != 86 {
 			t.Errorf("figures %v, %v", cpu, memory)
@@ -144,15 +145,15 @@ func TestWatch_FailingChecksWarnOfTheirBackendOnly(t *testing.T) {
 			s.set(func() { s.failures = map[Target]uint64{target: s.failures[target] + 2, other: 0} })
 			s.pass(10 * time.Second)
 		}
-		if got := s.Warnings(target); got != (wire.Warnings{ErrorRateMillis: 60_000}) || s.changes != 1 || s.active(t, "error_rate") != 1 {
-			t.Errorf("12 failures in a minute: %+v after %d changes", got, s.changes)
+		if got := s.Warnings(target); got != (wire.Warnings{ErrorRateMillis: 60_000}) || s.changes.Load() != 1 || s.active(t, "error_rate") != 1 {
+			t.Errorf("12 failures in a minute: %+v after %d changes", got, s.changes.Load())
 		}
 		if got := s.Warnings(other); got != (wire.Warnings{}) {
 			t.Errorf("the other backend: %+v", got)
 		}
 		s.pass(70 * time.Second)
-		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 2 || s.active(t, "error_rate") != 0 {
-			t.Errorf("a quiet minute later: %+v after %d changes", got, s.changes)
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes.Load() != 2 || s.active(t, "error_rate") != 0 {
+			t.Errorf("a quiet minute later: %+v after %d changes", got, s.changes.Load())
 		}
 	})
 }
@@ -174,7 +175,7 @@ func TestWatch_SwitchedOffItMeasuresAndDoesNotWarn(t *testing.T) {
 		s.set(func() { s.cpu, s.memory, s.failures = 100, 100, map[Target]uint64{target: 1000} })
 		s.pass(time.Minute)
 		cpu, memory := s.Figures()
-		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes != 0 || cpu != 100 || memory != 100 {
+		if got := s.Warnings(target); got != (wire.Warnings{}) || s.changes.Load() != 0 || cpu != 100 || memory != 100 {
 			t.Errorf("%+v, figures %v %v", got, cpu, memory)
 		}
 	})
