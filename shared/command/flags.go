@@ -62,7 +62,7 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 func actionUsage(name string, actions []Action) string {
 	var lines strings.Builder
 	for _, a := range actions {
-		fmt.Fprintf(&lines, "  %s --config FILE --%s  %s, and exit\n", name, a.Flag, a.Summary)
+		fmt.Fprintf(&lines, "  %s --config FILE --%-8s  %s, and exit\n", name, a.Flag, a.Summary)
 	}
 	return lines.String()
 }
