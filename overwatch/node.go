@@ -46,11 +46,13 @@ type node struct {
 
 	core       *core
 	changes    changes
+	steering   steering
 	store      *store.Store
 	trust      *trust.Trust
 	registry   *registry.Registry
 	servers    *inventory.Inventory
 	zones      *dnssec.Zones // nil when answers are not signed
+	geography  *geography
 	publisher  *publish.Publisher
 	dns        *dnsserver.Server
 	gossip     *gossip.Node
@@ -80,9 +82,9 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}()
 	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
+		n.openStore, n.openDomains, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
 	} {
-		if err = open(ctx, cfg); err != nil {
+		if err = open(ctx, n.inForce.Load().config); err != nil {
 			return nil, err
 		}
 	}
@@ -235,9 +237,16 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	if n.geography, err = newGeography(n.registerer, n.part("geo")); err != nil {
+		return err
+	}
+	settings, err := n.settings(cfg, addresses)
+	if err != nil {
+		return err
+	}
 	n.changes.forget()
 	n.publisher, err = publish.New(publish.Options{
-		Settings: dnsSettings(cfg, addresses), Backends: n.registry.View(), Signing: n.zones,
+		Settings: settings, Backends: n.registry.View(), Signing: n.zones,
 		Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {
@@ -249,7 +258,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
-	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses,
+	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, Regions: cfg.Regions, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses,
 		Denial: cfg.Overwatch.DNSSEC.Denial}
 }
 
@@ -328,10 +337,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 	}
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
-		Config: func() (*config.Config, time.Time) {
-			current := n.inForce.Load()
-			return current.config, current.since
-		},
+		Config: n.inForceNow, Domains: n, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
 		Pins: n.trust, Members: n.members, Logger: n.part("api"),
 	}

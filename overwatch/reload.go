@@ -24,45 +24,40 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 			return nil
 		case <-signals:
 		}
-		restart, err := n.reload(ctx)
-		if err != nil {
-			n.reloads.WithLabelValues(reloadFailed).Inc()
-			n.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
-			continue
-		}
-		n.reloads.WithLabelValues(reloadDone).Inc()
-		event := n.log.Info()
-		if len(restart) > 0 {
-			event = event.Strs("restart_required", restart)
-		}
-		event.Msg("configuration reloaded")
+		_, _, _ = n.Reload(ctx) // it has told in the log
 	}
 }
 
 // reload puts the configuration that the file has now into force and returns the keys whose change needs a restart. On an error
-// the configuration before stays in force.
+// the configuration before stays in force. The caller holds steering.mu.
 func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	next, err := load(n.configPath)
 	if err != nil {
 		return nil, err
 	}
-	before := n.inForce.Load().config
+	before := n.steering.file
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())
 	if err != nil {
 		return nil, err
 	}
 	restart = needRestart(before, next)
 	keepListening(before, next)
+	joined := n.join(next, addresses)
 	// Names first, then backends, since a backend without a name harms nothing; and last whom to believe, since that may take
 	// backends away. From the first call that succeeds on, the rest fails only when the node is stopping.
-	if err := n.publisher.Reconfigure(ctx, dnsSettings(next, addresses)); err != nil {
+	settings, err := n.settings(joined, addresses)
+	if err != nil {
 		return nil, err
 	}
-	n.inForce.Store(&inForce{next, time.Now()})
+	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
+		return nil, err
+	}
+	n.steering.file = next
+	n.inForce.Store(&inForce{joined, time.Now()})
 	if err := n.registry.Retime(ctx, timing(next)); err != nil {
 		return nil, err
 	}
-	if err := n.declare(ctx, next); err != nil {
+	if err := n.declare(ctx, joined); err != nil {
 		return nil, err
 	}
 	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
@@ -107,4 +102,30 @@ func keepListening(before, next *config.Config) {
 	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
 	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
 	next.Logging, next.Metrics, next.API = before.Logging, before.Metrics, before.API
+}
+
+// live are the keys that a reload puts into force.
+var live = []struct {
+	key string
+	of  func(*config.Config) any
+}{
+	{"dns.default_ttl", func(c *config.Config) any { return c.DNS.DefaultTTL }},
+	{"dns.return_last_healthy", func(c *config.Config) any { return c.DNS.ReturnLastHealthy }},
+	{"dns.zones", func(c *config.Config) any { return c.DNS.Zones }},
+	{"domains", func(c *config.Config) any { return c.Domains }},
+	{"regions", func(c *config.Config) any { return c.Regions }},
+	{"overwatch.agent_tokens", func(c *config.Config) any { return c.Overwatch.AgentTokens }},
+	{"overwatch.agent_policies", func(c *config.Config) any { return c.Overwatch.AgentPolicies }},
+	{"overwatch.stale", func(c *config.Config) any { return c.Overwatch.Stale }},
+}
+
+// differing lists the keys that differ and took effect.
+func differing(before, now *config.Config) []string {
+	keys := []string{}
+	for _, l := range live {
+		if !reflect.DeepEqual(l.of(before), l.of(now)) {
+			keys = append(keys, l.key)
+		}
+	}
+	return keys
 }

@@ -12,7 +12,8 @@ import (
 )
 
 func (a *app) domainsCommand() *cobra.Command {
-	return group("domains", "Show steered domains", a.domainsListCommand(), a.domainsShowCommand())
+	return group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(), a.domainsAddCommand(),
+		a.domainsSetCommand(), a.domainsRemoveCommand())
 }
 
 func (a *app) domainsListCommand() *cobra.Command {

@@ -85,6 +85,8 @@ func (a *app) rootCommand() *cobra.Command {
 		a.overridesCommand(),
 		a.agentsCommand(),
 		a.dnssecCommand(),
+		a.configCommand(),
+		a.gossipCommand(),
 		a.versionCommand(),
 	)
 	return root

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
 )
 
@@ -20,38 +21,67 @@ func (s *Server) listDomains(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	cfg, since := s.o.Config()
-	domains := slices.SortedFunc(slices.Values(cfg.Domains), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
+	domains := slices.SortedFunc(slices.Values(s.allDomains(cfg)), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
+	created := s.o.Domains.CreatedDomains()
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
-	list.Domains, list.Total = pageOf(slices.Values(domains), p, func(d config.Domain) api.Domain { return s.domainView(cfg, d, since) })
+	list.Domains, list.Total = pageOf(slices.Values(domains), p, func(d config.Domain) api.Domain { return s.domainView(cfg, created, d, since) })
 	return ok(list), nil
 }
 
 // getDomain answers GET /domains/{name}.
 func (s *Server) getDomain(c *gin.Context) (answer, error) {
 	cfg, since := s.o.Config()
-	d, err := domainOf(c, cfg)
+	d, err := s.domainOf(c, cfg)
 	if err != nil {
 		return answer{}, err
 	}
-	view := s.domainView(cfg, d, since)
+	return ok(s.domainDetail(cfg, d, since)), nil
+}
+
+func (s *Server) domainDetail(cfg *config.Config, d config.Domain, since time.Time) api.DomainDetail {
+	view := s.domainView(cfg, s.o.Domains.CreatedDomains(), d, since)
 	view.Settings = &api.DomainSettings{
 		GeoRoutingEnabled:   d.RoutingAlgorithm == "geolocation",
 		FailoverEnabled:     d.RoutingAlgorithm == "failover" || d.RoutingAlgorithm == "geolocation",
 		FailoverThreshold:   d.FailoverThreshold,
 		LoadBalancingMethod: balancing(d.RoutingAlgorithm),
 	}
-	return ok(api.DomainDetail{Domain: view}), nil
+	return api.DomainDetail{Domain: view}
 }
 
-// domainOf finds the domain that the path names, in any case and with or
-// without its trailing dot.
-func domainOf(c *gin.Context, cfg *config.Config) (config.Domain, error) {
-	name := canonicalName(c.Param("name"))
-	at := slices.IndexFunc(cfg.Domains, func(d config.Domain) bool { return d.Name == name })
-	if at < 0 {
-		return config.Domain{}, notFound("no domain %.260q is configured", c.Param("name"))
+// allDomains are those that are served, and those that the API has switched
+// off.
+func (s *Server) allDomains(cfg *config.Config) []config.Domain {
+	list := cfg.Domains[:len(cfg.Domains):len(cfg.Domains)]
+	for _, d := range s.o.Domains.CreatedDomains() {
+		if !d.Enabled {
+			list = append(list, config.Domain{
+				Name: d.Name, TTL: d.TTL, RoutingAlgorithm: d.RoutingPolicy, Regions: d.Regions, FailoverThreshold: config.DefaultFailoverThreshold,
+			})
+		}
 	}
-	return cfg.Domains[at], nil
+	return list
+}
+
+// findDomain finds a domain by its name in any case and with or without its
+// trailing dot.
+func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, bool) {
+	name = canonicalName(name)
+	all := s.allDomains(cfg)
+	at := slices.IndexFunc(all, func(d config.Domain) bool { return d.Name == name })
+	if at < 0 {
+		return config.Domain{}, false
+	}
+	return all[at], true
+}
+
+// domainOf finds the domain that the path names.
+func (s *Server) domainOf(c *gin.Context, cfg *config.Config) (config.Domain, error) {
+	d, found := s.findDomain(cfg, c.Param("name"))
+	if !found {
+		return d, notFound("no domain %.260q is configured", c.Param("name"))
+	}
+	return d, nil
 }
 
 // balancing is how a policy chooses among candidates that are equally good to
@@ -63,17 +93,21 @@ func balancing(policy string) string {
 	return "weighted"
 }
 
-func (s *Server) domainView(cfg *config.Config, d config.Domain, since time.Time) api.Domain {
+func (s *Server) domainView(cfg *config.Config, created map[string]store.Domain, d config.Domain, since time.Time) api.Domain {
 	view := api.Domain{
 		ID:            d.Name,
 		Name:          d.Name,
 		TTL:           cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
 		RoutingPolicy: d.RoutingAlgorithm,
 		DNSSECEnabled: s.o.SigningKeys != nil,
-		Enabled:       true, // configuration knows no domain that is switched off
+		Enabled:       true, // only the API switches one off
 		Tags:          []string{},
 		CreatedAt:     stamp(since),
 		UpdatedAt:     stamp(since),
+	}
+	if stored, ours := created[d.Name]; ours {
+		view.Enabled, view.Description = stored.Enabled, stored.Description
+		view.CreatedAt, view.UpdatedAt = stored.CreatedAt, stored.UpdatedAt
 	}
 	for _, b := range s.o.View.Service(d.Name) {
 		view.BackendCount++
@@ -91,7 +125,7 @@ func (s *Server) listDomainBackends(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
-	d, err := domainOf(c, cfg)
+	d, err := s.domainOf(c, cfg)
 	if err != nil {
 		return answer{}, err
 	}

@@ -35,6 +35,10 @@ type Options struct {
 	View *registry.View
 	// Orders passes on what an operator decides about backends and agents.
 	Orders Orders
+	// Domains are those that the API has created.
+	Domains Domains
+	// Reloader reads the configuration again.
+	Reloader Reloader
 	// Inventory is the servers that the API has created.
 	Inventory Inventory
 	// OverrideStore makes an override survive a restart.
@@ -68,6 +72,26 @@ type Orders interface {
 	// SetDrain begins a drain, which takes the domain's own time when over is 0.
 	SetDrain(ctx context.Context, id registry.ID, over time.Duration) (endsAt time.Time, err error)
 	ClearDrain(context.Context, registry.ID) error
+}
+
+// ErrTooManyDomains is wrapped where the API may create no further domain.
+var ErrTooManyDomains = errors.New("the API has created as many domains as it may")
+
+// Domains keeps the domains that the API creates. When a change returns it is
+// on disk and in the answers; one that cannot be served is refused with
+// settings.Problems.
+type Domains interface {
+	// CreatedDomains are by name, without those that configuration hides.
+	CreatedDomains() map[string]store.Domain
+	PutDomain(context.Context, store.Domain) error
+	DeleteDomain(ctx context.Context, name string) error
+}
+
+// Reloader reads the configuration again and returns the keys that changed
+// and those that only a restart changes. What is wrong with the file is
+// settings.Problems, and changes nothing.
+type Reloader interface {
+	Reload(context.Context) (changes, restart []string, err error)
 }
 
 // Inventory keeps the servers that the API creates. A change is on disk and
@@ -129,7 +153,7 @@ func (o *Options) complete() error {
 	}
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
-		"Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"Domains": o.Domains == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
 		"Members": o.Members == nil,
 	} {
 		if missing {

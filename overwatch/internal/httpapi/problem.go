@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
 )
 
 // problem is an error that is the client's to know: its sentence goes out as
@@ -45,7 +46,12 @@ func problemOf(err error) (p *problem, ok bool) {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p, true
 	}
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		return badRequest("%s", problems.Error()), true
+	}
 	switch {
+	case errors.Is(err, ErrTooManyDomains):
+		return problemf(http.StatusInsufficientStorage, "%v", ErrTooManyDomains), true
 	case errors.Is(err, trust.ErrNotPinned):
 		return notFound("no agent of that id is pinned"), true
 	case errors.Is(err, registry.ErrUnknownBackend):

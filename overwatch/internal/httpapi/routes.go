@@ -50,7 +50,11 @@ func (s *Server) routes() []route {
 		{post, server + "/drain", s.postDrain},
 		{del, server + "/drain", s.deleteDrain},
 		{get, v1 + "/domains", s.listDomains},
+		{post, v1 + "/domains", s.postDomain},
 		{get, domain, s.getDomain},
+		{put, domain, s.putDomain},
+		{patch, domain, s.putDomain},
+		{del, domain, s.deleteDomain},
 		{get, domain + "/backends", s.listDomainBackends},
 		{post, domain + "/backends", s.postDomainBackend},
 		{del, domain + "/backends/:id", s.deleteDomainBackend},
@@ -74,6 +78,8 @@ func (s *Server) routes() []route {
 		{get, v1 + "/dnssec/status", s.getDNSSECStatus},
 		{get, v1 + "/dnssec/ds", s.listDSRecords},
 		{get, v1 + "/dnssec/keys", s.listDNSSECKeys},
+		{post, v1 + "/config/reload", s.postReload},
+		{post, v1 + "/gossip/generate-key", s.postGossipKey},
 		{get, v1 + "/gossip/nodes", s.listGossipNodes},
 		{get, v1 + "/gossip/nodes/:id", s.getGossipNode},
 	}
@@ -87,8 +93,6 @@ type pending struct{ method, path string }
 // that builds its endpoint.
 func unbuilt() []pending {
 	methods := map[string][]string{
-		"/domains":                     {"POST"},
-		"/domains/:name":               {"PUT", "PATCH", "DELETE"},
 		"/servers/:id/health-check":    {"GET", "PUT", "PATCH"},
 		"/regions":                     {"GET", "POST"},
 		"/regions/:id":                 {"GET", "PUT", "PATCH", "DELETE"},
@@ -98,7 +102,6 @@ func unbuilt() []pending {
 		"/nodes/agent/:id":             {"DELETE"},
 		"/nodes/agent/:id/certificate": {"GET", "POST", "DELETE"},
 		"/gossip/config":               {"GET", "PUT", "PATCH"},
-		"/gossip/generate-key":         {"POST"},
 		"/dnssec/sync":                 {"POST"},
 		"/audit-logs":                  {"GET"},
 		"/audit-logs/:id":              {"GET"},
@@ -114,7 +117,6 @@ func unbuilt() []pending {
 		"/config/dns":                  {"GET", "PUT", "PATCH", "DELETE"},
 		"/config/health-check":         {"GET", "PUT", "PATCH", "DELETE"},
 		"/config/logging":              {"GET", "PUT", "PATCH", "DELETE"},
-		"/config/reload":               {"POST"},
 		"/config/validate":             {"POST"},
 		"/routing/algorithms":          {"GET"},
 		"/routing/algorithms/:id":      {"GET"},

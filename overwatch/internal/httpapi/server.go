@@ -6,6 +6,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -35,6 +36,7 @@ type Server struct {
 	listener *httpserve.Listener
 	http     *http.Server
 	orders   overrideDesk
+	domains  sync.Mutex // held while a domain is read and changed
 }
 
 // New opens the listener; nothing is answered before Run.

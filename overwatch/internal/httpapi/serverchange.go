@@ -25,7 +25,7 @@ func (s *Server) postServer(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
-	domain, found := findDomain(cfg, req.Service)
+	domain, found := s.findDomain(cfg, req.Service)
 	if !found {
 		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node", req.Service)
 	}
@@ -109,15 +109,6 @@ func few(names []string) string {
 		return strings.Join(names[:shown], ", ") + fmt.Sprintf(" or %d others", len(names)-shown)
 	}
 	return strings.Join(names, ", ")
-}
-
-func findDomain(cfg *config.Config, name string) (config.Domain, bool) {
-	name = canonicalName(name)
-	at := slices.IndexFunc(cfg.Domains, func(d config.Domain) bool { return d.Name == name })
-	if at < 0 {
-		return config.Domain{}, false
-	}
-	return cfg.Domains[at], true
 }
 
 // patchServer answers PATCH /servers/{id}.
@@ -257,7 +248,7 @@ func (s *Server) postDomainBackend(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
-	domain, found := findDomain(cfg, c.Param("name"))
+	domain, found := s.findDomain(cfg, c.Param("name"))
 	if !found {
 		return answer{}, badRequest("no domain %.260q is configured", c.Param("name"))
 	}

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/netip"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -50,6 +52,8 @@ type world struct {
 	log      *safeBuffer
 
 	cfg      *config.Config
+	domains  domains
+	reloads  reloads
 	fitness  fitness
 	flushes  []string // what each Flush found: service -> who may serve
 	flushErr error
@@ -84,6 +88,48 @@ func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]re
 		}
 	}
 	return found, v.err
+}
+
+// domains joins what the API creates with the configuration, as the root does.
+type domains struct {
+	cfg     *config.Config
+	store   *store.Store
+	created map[string]store.Domain
+	refusal error
+}
+
+func (d *domains) CreatedDomains() map[string]store.Domain { return maps.Clone(d.created) }
+
+func (d *domains) PutDomain(_ context.Context, domain store.Domain) error {
+	if d.refusal != nil {
+		return d.refusal
+	}
+	d.forget(domain.Name)
+	d.created[domain.Name] = domain
+	if domain.Enabled {
+		d.cfg.Domains = append(d.cfg.Domains, config.Domain{Name: domain.Name, TTL: domain.TTL, RoutingAlgorithm: domain.RoutingPolicy, Regions: domain.Regions})
+	}
+	return d.store.PutDomain(domain)
+}
+
+func (d *domains) DeleteDomain(_ context.Context, name string) error {
+	d.forget(name)
+	return d.store.DeleteDomain(name)
+}
+
+func (d *domains) forget(name string) {
+	delete(d.created, name)
+	d.cfg.Domains = slices.DeleteFunc(d.cfg.Domains, func(c config.Domain) bool { return c.Name == name })
+}
+
+// reloads is a Reloader with a prepared outcome.
+type reloads struct {
+	changes, restart []string
+	err              error
+}
+
+func (r *reloads) Reload(context.Context) (changes, restart []string, err error) {
+	return r.changes, r.restart, r.err
 }
 
 // fullDisk is an OverrideStore and PinStore that stores nothing.
@@ -137,13 +183,14 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 	w.cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
 	w.cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
 	w.openOwners()
+	w.domains = domains{cfg: w.cfg, store: w.store, created: map[string]store.Domain{}}
 	w.declare(service+":192.0.2.1:80", service+":192.0.2.2:80")
 	apiConfig := w.cfg.API
 	apiConfig.Address = "127.0.0.1:0"
 	o := Options{
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
-		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Domains: &w.domains, Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
 		Validator: &w.checks, Members: func() []Member { return nil }, Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {

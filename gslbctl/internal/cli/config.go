@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+func (a *app) configCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "config", Short: "Have nodes read their configuration again", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(a.configReloadCommand())
+	return cmd
+}
+
+func (a *app) configReloadCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "reload",
+		Short: "Put what the file says now into force on every node",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				done, err := c.Reload(ctx)
+				return reloadSentence(done), err
+			})
+		},
+	}
+}
+
+func reloadSentence(done api.Reload) string {
+	sentence := "reloaded: nothing has changed"
+	if len(done.Changes) > 0 {
+		sentence = "reloaded: " + strings.Join(done.Changes, ", ")
+	}
+	if len(done.RestartRequired) > 0 {
+		sentence += "; only a restart changes " + strings.Join(done.RestartRequired, ", ")
+	}
+	return sentence
+}
+
+func (a *app) gossipCommand() *cobra.Command {
+	cmd := &cobra.Command{Use: "gossip", Short: "Make a gossip key", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
+	cmd.AddCommand(a.gossipKeyCommand())
+	return cmd
+}
+
+func (a *app) gossipKeyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "generate-key",
+		Short: "Print a new random key for encryption_key; nothing changes",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			key, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipKey, error) { return c.GenerateGossipKey(ctx) })
+			if err != nil {
+				return err
+			}
+			return a.print(key, func() error {
+				_, err := fmt.Fprintln(a.Out, key.Key)
+				return err
+			})
+		},
+	}
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+// domainFlags are what a domain can be given; only those that stand in the
+// command line are sent.
+type domainFlags struct {
+	ttl         int
+	policy      string
+	description string
+	enabled     bool
+	regions     []string
+}
+
+func (f *domainFlags) add(cmd *cobra.Command) {
+	cmd.Flags().IntVar(&f.ttl, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen, such as weighted or failover")
+	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
+	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
+	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
+}
+
+func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
+	var req api.DomainChange
+	given := cmd.Flags().Changed
+	if given("ttl") {
+		req.TTL = &f.ttl
+	}
+	if given("policy") {
+		req.RoutingPolicy = &f.policy
+	}
+	if given("description") {
+		req.Description = &f.description
+	}
+	if given("enabled") {
+		req.Enabled = &f.enabled
+	}
+	if given("regions") {
+		req.Regions = &f.regions
+	}
+	return req
+}
+
+func (a *app) domainsAddCommand() *cobra.Command {
+	var f domainFlags
+	cmd := &cobra.Command{
+		Use:   "add <name>",
+		Short: "Have every node answer a name; DNS has it when this returns",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := f.request(cmd)
+			req.Name = args[0]
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				made, err := c.CreateDomain(ctx, req)
+				return "domain " + made.Domain.Name + " is answered", err
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) domainsSetCommand() *cobra.Command {
+	var f domainFlags
+	cmd := &cobra.Command{
+		Use:               "set <name>",
+		Short:             "Change a domain that was added with add",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(domainNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().NFlag() == 0 {
+				return errors.New("nothing to change: give --ttl, --policy, --description, --enabled or --regions")
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))
+				return "domain " + args[0] + " is changed", err
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) domainsRemoveCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "remove <name>",
+		Short:             "Delete a domain that was added with add",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(domainNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "after removing "+args[0]+" nobody can look it up any more"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return "domain " + args[0] + " is removed", c.DeleteDomain(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}

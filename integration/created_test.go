@@ -1,0 +1,86 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// createdName is a name that only the API knows.
+const createdName = "created.test.gslb.test"
+
+// What the API acknowledged is in the answers at once, and is there after the node was killed and started again.
+func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
+	s := startSite(t, 1, 1)
+	n, b := s.nodes[0], s.backends[0]
+	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {
+		t.Fatalf("before: %s", dns.RcodeToString[r.Rcode])
+	}
+	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: createdName}); err != nil {
+		t.Fatal(err)
+	}
+	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
+		t.Error("the domain is not there when the call returns")
+	}
+	server, err := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: createdName, Address: b.At.Addr().String(), Port: int(b.At.Port()), Region: "eu"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	healthy := true
+	if _, err := n.Client.SetOverride(t.Context(), createdName, b.At.Addr().String(), api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
+		t.Fatal(err)
+	}
+	if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
+		t.Errorf("the server is not answered when the call returns: %v", r)
+	}
+	weight := 7
+	if _, err := n.Client.PatchServer(t.Context(), server.ID, api.ServerPatch{Weight: &weight}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, n)
+	until(t, startBound, "what was created", func(context.Context) error { return answersCreated(t, n, server.ID, weight) })
+	hangUp(t, n)
+	if err := answersCreated(t, n, server.ID, weight); err != nil {
+		t.Errorf("after a reload: %v", err)
+	}
+	if err := n.Client.DeleteServer(t.Context(), server.ID); err != nil {
+		t.Error(err)
+	}
+	if err := n.Client.DeleteDomain(t.Context(), createdName); err != nil {
+		t.Error(err)
+	}
+	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {
+		t.Errorf("deleted, and answered with %s", dns.RcodeToString[r.Rcode])
+	}
+	if done, err := n.Client.Reload(t.Context()); err != nil || !done.Reloaded || len(done.Changes)+len(done.RestartRequired) != 0 {
+		t.Errorf("a reload that changes nothing: %+v, %v", done, err)
+	}
+}
+
+func answersCreated(t *testing.T, n *harness.Node, id string, weight int) error {
+	list, err := n.Client.Servers(t.Context())
+	if err != nil {
+		return err
+	}
+	for _, server := range list.Servers {
+		if server.ID != id {
+			continue
+		}
+		if server.Weight != weight || server.Source != api.SourceAPI {
+			return fmt.Errorf("the server is %+v", server)
+		}
+		if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
+			return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
+		}
+		return nil
+	}
+	return fmt.Errorf("no server %s", id)
+}

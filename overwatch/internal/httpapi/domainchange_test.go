@@ -1,0 +1,102 @@
+package httpapi
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+	"testing"
+
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
+)
+
+func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
+	w := newWorld(t)
+	ttl, off, text := 20, false, "the shop"
+	made, err := w.client.CreateDomain(t.Context(), api.DomainChange{Name: "Shop.Example.", TTL: &ttl, Description: &text, Regions: &[]string{"us", "eu"}})
+	w.must(err)
+	if d := made.Domain; d.Name != "shop.example" || d.TTL != 20 || d.Description != text || !d.Enabled || d.RoutingPolicy != "round-robin" || d.Settings == nil {
+		t.Errorf("created %+v", d)
+	}
+	policy := "failover"
+	changed, err := w.client.ChangeDomain(t.Context(), "shop.example", api.DomainChange{RoutingPolicy: &policy, Enabled: &off})
+	w.must(err)
+	if d := changed.Domain; d.TTL != 20 || d.Description != text || d.Enabled || d.RoutingPolicy != "failover" {
+		t.Errorf("changed %+v", d)
+	}
+	if list, err := w.client.Domains(t.Context()); err != nil || list.Total != 3 {
+		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
+	}
+	if r := w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`); r.status != 200 || !strings.Contains(r.body, `"routing_policy":"failover"`) {
+		t.Errorf("PUT: %d %s", r.status, r.body)
+	}
+	if stored, err := w.store.LoadDomains(); err != nil || len(stored) != 1 || !stored[0].Enabled || strings.Join(stored[0].Regions, ",") != "us,eu" {
+		t.Errorf("on disk: %+v, %v", stored, err)
+	}
+	if r := w.send("POST", "/api/v1/domains/shop.example/backends", `{"address":"192.0.2.9","port":80}`); r.status != 201 {
+		t.Errorf("a backend of it: %d %s", r.status, r.body)
+	}
+	w.must(w.client.DeleteDomain(t.Context(), "shop.example"))
+	w.wantError("after", w.send("GET", "/api/v1/domains/shop.example", ""), 404)
+}
+
+func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
+	w := newWorld(t)
+	for body, words := range map[string]string{
+		`{}`:                                              "name is",
+		`{"name":"-a"}`:                                   `name is "-a"`,
+		`{"name":"a.example","ttl":0}`:                    "ttl is 0",
+		`{"name":"a.example","ttl":1e99}`:                 "ttl must be",
+		`{"name":"a.example","regions":["x"]}`:            `region is "x": it must be one of eu, us`,
+		`{"name":"a.example","regions":["eu","eu"]}`:      "twice",
+		`{"name":"a.example","routing_policy":"fastest"}`: `routing_policy is "fastest"`,
+		`{"name":"a.example","dnssec_enabled":true}`:      "overwatch.dnssec.enabled is false",
+		`{"name":"a.example","description":"\n"}`:         "description",
+		`{"name":"a.example","backend_count":1}`:          `"backend_count"`,
+	} {
+		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, words)
+	}
+	w.wantError("exists", w.send("POST", "/api/v1/domains", `{"name":"app.example"}`), 409, "app.example")
+	for _, method := range []string{"PUT", "PATCH", "DELETE"} {
+		w.wantError(method, w.send(method, "/api/v1/domains/app.example", `{"ttl":9}`), 400, "configuration")
+		w.wantError(method, w.send(method, "/api/v1/domains/none.example", `{"ttl":9}`), 404)
+	}
+	w.domains.refusal = settings.Problems{{Value: "a.example", Message: "a CNAME has that name"}}
+	w.wantError("does not go with the zones", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 400, "CNAME")
+	w.domains.refusal = fmt.Errorf("domain: %w", store.ErrNotDurable)
+	w.wantError("full disk", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 507)
+	w.domains.refusal = nil
+	if r := w.send("POST", "/api/v1/domains", `{"name":"a.example"}`); r.status != 201 {
+		t.Errorf("POST: %d %s", r.status, r.body)
+	}
+	w.wantError("another name", w.send("PUT", "/api/v1/domains/a.example", `{"name":"b.example"}`), 400, "keeps its name")
+}
+
+func TestReload_TellsWhatChangedAndWhatIsWrong(t *testing.T) {
+	w := newWorld(t)
+	if r := w.send("POST", "/api/v1/config/reload", ""); r.status != 200 || r.body != `{"reloaded":true,"changes":[],"restart_required":[]}`+"\n" {
+		t.Errorf("nothing changed: %d %s", r.status, r.body)
+	}
+	w.reloads.changes, w.reloads.restart = []string{"domains"}, []string{"api"}
+	if done, err := w.client.Reload(t.Context()); err != nil || !done.Reloaded || done.Changes[0] != "domains" || done.RestartRequired[0] != "api" {
+		t.Errorf("got %+v, %v", done, err)
+	}
+	w.reloads.err = settings.Problems{{Key: "domains[0].ttl", Value: "-1", Message: "must not be negative"}}
+	w.wantError("a wrong file", w.send("POST", "/api/v1/config/reload", ""), 400, "domains[0].ttl")
+}
+
+func TestGossipKey_IsOfTheRightSizeAndNeverTheSame(t *testing.T) {
+	w := newWorld(t)
+	one, err := w.client.GenerateGossipKey(t.Context())
+	w.must(err)
+	other, err := w.client.GenerateGossipKey(t.Context())
+	w.must(err)
+	raw, err := base64.StdEncoding.DecodeString(one.Key)
+	if err != nil || len(raw) != 32 || one.Key == other.Key || one.Algorithm != "AES-256-GCM" || one.Bits != 256 {
+		t.Errorf("got %+v and %+v, %v", one, other, err)
+	}
+	if strings.Contains(w.log.String(), one.Key) {
+		t.Error("the key is in the log")
+	}
+}

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
+)
+
+// postReload answers POST /config/reload.
+func (s *Server) postReload(c *gin.Context) (answer, error) {
+	var done api.Reload
+	ch := &change{action: "reload", resource: "config", id: s.o.NodeID}
+	err := s.commit(c, ch, func(ctx context.Context) (err error) {
+		done.Changes, done.RestartRequired, err = s.o.Reloader.Reload(ctx)
+		ch.after = done.Changes
+		return err
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	done.Reloaded = true
+	if done.Changes == nil {
+		done.Changes = []string{}
+	}
+	if done.RestartRequired == nil {
+		done.RestartRequired = []string{}
+	}
+	return ok(done), nil
+}
+
+// gossipKeySize is that of an AES-256 key, in bytes.
+const gossipKeySize = 32
+
+// postGossipKey answers POST /gossip/generate-key. The key is in the answer
+// and nowhere else.
+func (s *Server) postGossipKey(*gin.Context) (answer, error) {
+	key := make([]byte, gossipKeySize)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	return ok(api.GossipKey{Key: base64.StdEncoding.EncodeToString(key), Algorithm: "AES-256-GCM", Bits: 8 * gossipKeySize}), nil
+}

@@ -1,0 +1,28 @@
+package api
+
+// DomainChange is the body of POST /api/v1/domains, which needs a name, and of
+// PUT and PATCH /api/v1/domains/{name}, which leave what is nil as it is and
+// take no other name than the domain's.
+type DomainChange struct {
+	Name          string    `json:"name,omitempty"`
+	TTL           *int      `json:"ttl,omitempty"`            // seconds; new: dns.default_ttl
+	RoutingPolicy *string   `json:"routing_policy,omitempty"` // new: round-robin
+	DNSSECEnabled *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
+	Enabled       *bool     `json:"enabled,omitempty"`        // new: true
+	Description   *string   `json:"description,omitempty"`
+	Regions       *[]string `json:"regions,omitempty"` // configured regions, in order of preference
+}
+
+// Reload is the answer of POST /api/v1/config/reload.
+type Reload struct {
+	Reloaded        bool     `json:"reloaded"`
+	Changes         []string `json:"changes"`          // keys that changed and are in force
+	RestartRequired []string `json:"restart_required"` // keys that changed and wait for a restart
+}
+
+// GossipKey is the answer of POST /api/v1/gossip/generate-key.
+type GossipKey struct {
+	Key       string `json:"key"` // base64
+	Algorithm string `json:"algorithm"`
+	Bits      int    `json:"bits"`
+}
