@@ -58,7 +58,7 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		{"an action", nil, []string{"--config", "x", "--polish"}, 0, "polish x", "shiny\n", ""},
 		{"an action fails", errors.New("no polish left"), []string{"--polish", "--config", "x"}, 1, "polish x", "", "no polish left"},
 		{"an action without a file", nil, []string{"--polish"}, 2, "", "", "--config is missing"},
-		{"help of an action", nil, []string{"--help"}, 0, "", "--config FILE --polish  make it shine, and exit", ""},
+		{"help of an action", nil, []string{"--help"}, 0, "", "--config FILE --polish    make it shine, and exit", ""},
 		{"nothing", nil, nil, 2, "", "", "--config is missing"},
 		{"unknown flag", nil, []string{"--confg", "x"}, 2, "", "", "-confg"},
 		{"stray argument", nil, []string{"--config", "x", "y"}, 2, "", "", `unexpected argument "y"`},
