@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type collector struct {
 	server *Server
 
-	queries, truncated, unsent, overflow, faults, open, ended *prometheus.Desc
+	queries, truncated, unsent, overflow, limited, faults, open, ended *prometheus.Desc
 }
 
 func newCollector(s *Server) *collector {
@@ -19,6 +19,7 @@ func newCollector(s *Server) *collector {
 		truncated: desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
 		unsent:    desc("udp_unsent_total", "Responses that the kernel did not take."),
 		overflow:  desc("udp_overflow_total", "Queries that the kernel dropped because they came faster than they were read."),
+		limited:   desc("rate_limited_total", "Responses that the rate limit kept back or replaced by one without records, by which.", "action"),
 		faults:    desc("faults_total", "Queries over which the code failed; the log has the details."),
 		open:      desc("tcp_connections", "Open TCP connections."),
 		ended:     desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.", "limit"),
@@ -27,7 +28,7 @@ func newCollector(s *Server) *collector {
 
 // Describe sends the descriptions of all metrics.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.faults, c.open, c.ended} {
+	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.limited, c.faults, c.open, c.ended} {
 		out <- d
 	}
 }
@@ -38,13 +39,15 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
 	}
 	var queries [statuses]uint64
-	var truncated, unsent, faults, lost uint64
+	var truncated, unsent, faults, lost, limitedTruncated, limitedDropped uint64
 	for _, counts := range c.server.counts {
 		for s := range queries {
 			queries[s] += counts.queries[s].Load()
 		}
 		truncated += counts.truncated.Load()
 		unsent += counts.unsent.Load()
+		limitedTruncated += counts.limitedTruncated.Load()
+		limitedDropped += counts.limitedDropped.Load()
 		faults += counts.faults.Load()
 	}
 	for s, n := range queries {
@@ -56,6 +59,8 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.truncated, truncated)
 	counter(c.unsent, unsent)
 	counter(c.overflow, lost)
+	counter(c.limited, limitedTruncated, "truncated")
+	counter(c.limited, limitedDropped, "dropped")
 	counter(c.faults, faults)
 	connections := c.server.tcp.connections
 	out <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(connections.open()))

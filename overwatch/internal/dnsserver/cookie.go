@@ -1,6 +1,7 @@
 package dnsserver
 
 import (
+	"crypto/subtle"
 	"encoding/binary"
 	"math/bits"
 	"net/netip"
@@ -11,7 +12,7 @@ const serverCookieSize = 16
 
 // serverCookie appends the cookie for a client: version 1, the time, and a SipHash-2-4 over the client's cookie, these and the
 // client's address, under the secret (RFC 9018 section 4.4). It is made anew for each query, as the RFC allows,
-// and never asked for: nothing here depends on it yet but the client's own trust in the answer.
+// and never asked for: it exempts its client from rate limiting, that is all.
 func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, now uint32) []byte {
 	var input [clientCookieSize + 8 + 16]byte
 	n := copy(input[:], client)
@@ -27,6 +28,25 @@ func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, 
 	}
 	dst = append(dst, input[clientCookieSize:clientCookieSize+8]...)
 	return binary.LittleEndian.AppendUint64(dst, sipHash(secret, input[:n]))
+}
+
+// Times that a server cookie is good for, in seconds (RFC 9018 section 4.3).
+const (
+	cookieAge    = 3600
+	cookieFuture = 300
+)
+
+// validCookie says whether a server cookie is one that serverCookie made for the client, not long ago.
+func validCookie(secret *[16]byte, client, server []byte, from netip.Addr, now uint32) bool {
+	if len(server) != serverCookieSize || server[0] != 1 {
+		return false
+	}
+	made := binary.BigEndian.Uint32(server[4:])
+	if age := int32(now - made); age > cookieAge || age < -cookieFuture { // serial number arithmetic (RFC 1982)
+		return false
+	}
+	var room [serverCookieSize]byte
+	return subtle.ConstantTimeCompare(serverCookie(room[:0], secret, client, from, made), server) == 1
 }
 
 // sipHash is SipHash-2-4 (Aumasson and Bernstein, 2012).

@@ -8,6 +8,8 @@ type counts struct {
 	queries   [statuses]atomic.Uint64
 	truncated atomic.Uint64
 	unsent    atomic.Uint64 // responses that the kernel did not take
-	faults    atomic.Uint64 // queries over which the code failed
-	_         [64]byte      // keeps the next one's off this cache line
+	// Responses that the rate limit replaced or kept back.
+	limitedTruncated, limitedDropped atomic.Uint64
+	faults                           atomic.Uint64 // queries over which the code failed
+	_                                [64]byte      // keeps the next one's off this cache line
 }

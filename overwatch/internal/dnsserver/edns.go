@@ -29,8 +29,10 @@ type edns struct {
 	nsid      bool   // asks for it
 	keepalive bool   // over TCP
 	cookie    []byte // the client's part; nil for none
-	subnet    []byte // the whole client subnet option, correct; nil for none
-	scope     uint8  // for the client subnet option of the response
+	// serverCookie is the part that a server gave, whichever it was; nil for none.
+	serverCookie []byte
+	subnet       []byte // the whole client subnet option, correct; nil for none
+	scope        uint8  // for the client subnet option of the response
 }
 
 // read reads an OPT record from its type on; it must be there whole. It returns false where that is a format error.
@@ -73,6 +75,9 @@ func (e *edns) option(code uint16, value []byte, subnets, tcp bool) bool {
 		}
 		if e.cookie == nil {
 			e.cookie = value[:clientCookieSize]
+			if server > 0 {
+				e.serverCookie = value[clientCookieSize:]
+			}
 		}
 	case dns.EDNS0SUBNET:
 		if subnets && e.subnet == nil {

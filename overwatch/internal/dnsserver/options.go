@@ -21,7 +21,9 @@ type Options struct {
 	NSID string
 	// ClientSubnet makes EDNS client subnet options understood (RFC 7871); otherwise they are ignored.
 	ClientSubnet bool
-	// Now is the clock for cookies; nil means time.Now.
+	// RateLimit bounds identical responses to one network.
+	RateLimit RateLimit
+	// Now is the clock for cookies and the rate limit; nil means time.Now.
 	Now        func() time.Time
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger

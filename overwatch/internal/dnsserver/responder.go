@@ -18,6 +18,7 @@ type behaviour struct {
 	subnets   bool   // client subnet options are understood
 	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
 	secret    [16]byte
+	limit     RateLimit
 	now       func() time.Time
 	log       zerolog.Logger
 }
@@ -26,6 +27,7 @@ type behaviour struct {
 type responder struct {
 	behaviour
 	turns   *zone.Turns
+	limiter limiter
 	counts  *counts
 	request request
 }
@@ -44,6 +46,7 @@ func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte)
 		reply, status = r.slow(query, out)
 	}
 	r.counts.queries[status].Add(1)
+	reply = r.limited(reply, status)
 	if len(reply) >= headerSize && header(reply).flags()&flagTruncated != 0 {
 		r.counts.truncated.Add(1)
 	}

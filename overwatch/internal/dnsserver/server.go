@@ -34,7 +34,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{log: o.Logger}
 	b := behaviour{
-		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet,
+		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: o.RateLimit,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger,
 	}
 	if _, err := rand.Read(b.secret[:]); err != nil {
@@ -64,6 +64,7 @@ func (s *Server) responder(b behaviour) *responder {
 		behaviour: b,
 		turns:     zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:])),
 		counts:    new(counts),
+		limiter:   newLimiter(b.limit),
 	}
 	s.counts = append(s.counts, r.counts)
 	return r

@@ -90,6 +90,7 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 	if errno != 0 {
 		return 0, errno
 	}
+	s.responder.tick()
 	replies := 0
 	for i := range n {
 		if s.answer(i, replies) {

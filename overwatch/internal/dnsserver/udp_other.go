@@ -42,6 +42,7 @@ func (s *udpSocket) serve() error {
 		} else if err != nil {
 			return fmt.Errorf("receiving DNS queries on %s: %w", s.conn.LocalAddr(), err)
 		}
+		s.responder.tick()
 		if msg := s.responder.respond(query[:n], from.Addr().Unmap(), false, reply); msg != nil {
 			if _, err := s.conn.WriteToUDPAddrPort(msg, from); err != nil {
 				s.responder.counts.unsent.Add(1)
