@@ -141,7 +141,7 @@ func (r *reply) delegation(slot *Slot) {
 	if cut.ds == nil {
 		r.deny(NoData)
 		if r.signed {
-			r.prove(cut.link, &cut.link.full)
+			r.prove(cut.link, cut.link.full)
 		}
 		return
 	}

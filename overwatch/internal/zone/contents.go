@@ -120,13 +120,16 @@ func (v *View) inherit(previous *View) {
 	taken := make(map[uint32]bool)
 	for i := range v.slots {
 		slot := &v.slots[i]
+		old := previous.slot(v.names[i])
 		if slot.proofs != nil {
+			if slot.steered && old != nil && old.steered {
+				slot.denials(old.answers.Load().steered)
+			}
 			slot.proofs.known.settle(slot.zone.signer)
 		}
 		if !slot.steered {
 			continue
 		}
-		old := previous.slot(v.names[i])
 		if old == nil || !old.steered {
 			fresh = append(fresh, slot)
 			continue

@@ -3,9 +3,9 @@ package zone
 import (
 	"crypto/sha1" // #nosec G505 -- the one hash that NSEC3 has (RFC 5155 section 11), and no secret depends on it
 	"encoding/base32"
-	"encoding/binary"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/miekg/dns"
 
@@ -29,19 +29,15 @@ type chain struct {
 	links  []*link  // one per key
 }
 
-// link is one name of a chain.
+// link is one name of a chain. Its records of denial are RRsets of one record each, so their signatures hold them too.
 type link struct {
-	prefix string // the owner of the record, without the apex
-	full   proof  // says every type that the name can have, whatever is healthy now
+	prefix string     // the owner of the record, without the apex
+	full   *Signature // says every type that the name can have, whatever is healthy now
+	types  int        // where in full's content the list of types begins
 	// without says all but the type of one address family, by policy.Family, for when the name has no address of it to
-	// give. Steered names only.
-	without [2]proof
-}
-
-// proof is one NSEC or NSEC3 record.
-type proof struct {
-	tail []byte // what is behind the owner
-	sig  *Signature
+	// give. It is nil until that is so.
+	without [2]atomic.Pointer[Signature]
+	known   *signatures
 }
 
 // cut is what the zone above has at the apex of a zone.
@@ -61,19 +57,31 @@ type proofs struct {
 }
 
 // deny picks the record that proves that the name does not have the type now, though it may have it at other times.
-func (l *link) deny(rtype uint16) *proof {
+func (l *link) deny(rtype uint16) *Signature {
 	f := policy.IPv4
 	switch rtype {
 	case dns.TypeA:
 	case dns.TypeAAAA:
 		f = policy.IPv6
 	default:
-		return &l.full
+		return l.full
 	}
-	if l.without[f].tail == nil {
-		return &l.full
+	if sig := l.without[f].Load(); sig != nil {
+		return sig
 	}
-	return &l.without[f]
+	return l.leaveOut(f, rtype)
+}
+
+// leaveOut makes the record that does not say the type. Both address types are in the first window of the list.
+func (l *link) leaveOut(f policy.Family, rtype uint16) *Signature {
+	sig := l.full
+	content := []byte(sig.content)
+	if list := content[l.types:]; len(list) > 0 && list[0] == 0 && rtype/8 < uint16(list[1]) && list[2+rtype/8]&(0x80>>(rtype%8)) != 0 {
+		list[2+rtype/8] &^= 0x80 >> (rtype % 8)
+		sig = l.known.at(sig.signer, sig.owner, string(content))
+	}
+	l.without[f].Store(sig)
+	return sig
 }
 
 // cover is the link that proves that no name has the key: the last one in front of it. The first comes after the last.
@@ -107,10 +115,9 @@ func (c *chain) coverName(name []byte) *link {
 // linking is a name on its way into a chain.
 type linking struct {
 	*proofs
-	into      **link // where its link goes
-	types     []uint16
-	addresses bool // the types A and AAAA come and go
-	key       string
+	into  **link // where its link goes
+	types []uint16
+	key   string
 }
 
 // link builds the denial of a zone from its names, with all their records, and the apexes of the zones below it.
@@ -119,7 +126,7 @@ func (z *Zone) link(names, cuts []*name) {
 	var all []linking
 	for _, n := range names {
 		if types := n.types(c.hashed); c.hashed || len(types) > 0 {
-			all = append(all, linking{proofs: n.proofs, into: &n.proofs.link, types: types, addresses: n.steered})
+			all = append(all, linking{proofs: n.proofs, into: &n.proofs.link, types: types})
 		}
 	}
 	for _, n := range cuts {
@@ -167,20 +174,9 @@ func (z *Zone) linkOf(c *chain, n, next *linking) *link {
 		rtype = dns.TypeNSEC3
 		head = append([]byte{dns.SHA1, 0, 0, 0, 0, byte(len(next.key))}, next.key...)
 	}
-	owner := canonical(l.prefix) + z.apex
-	proofOf := func(types []uint16) proof {
-		data := appendBitmap(slices.Clone(head), types)
-		return proof{
-			tail: appendTail(nil, rtype, z.negative.ttl, data),
-			sig:  n.known.at(z.signer, owner, contentOf(rtype, z.negative.ttl, [][]byte{data})),
-		}
-	}
-	l.full = proofOf(n.types)
-	if n.addresses {
-		for f, rtype := range [2]uint16{policy.IPv4: dns.TypeA, policy.IPv6: dns.TypeAAAA} {
-			l.without[f] = proofOf(slices.DeleteFunc(slices.Clone(n.types), func(t uint16) bool { return t == rtype }))
-		}
-	}
+	l.types, l.known = fixedPart+len(head), &n.known
+	data := appendBitmap(head, n.types)
+	l.full = n.known.at(z.signer, canonical(l.prefix)+z.apex, contentOf(rtype, z.negative.ttl, [][]byte{data}))
 	return l
 }
 
@@ -243,12 +239,10 @@ func appendBitmap(to []byte, types []uint16) []byte {
 	return to
 }
 
-// record is the proof as a record, for the slow path.
-func (p *proof) record(owner string) (dns.RR, error) {
-	header := dns.RR_Header{
-		Name: owner, Rrtype: binary.BigEndian.Uint16(p.tail), Class: dns.ClassINET,
-		Ttl: binary.BigEndian.Uint32(p.tail[4:]), Rdlength: uint16(len(p.tail) - fixedPart),
-	}
-	rr, _, err := dns.UnpackRRWithHeader(header, p.tail[fixedPart:], 0)
+// record is the one record of an RRset, for the slow path.
+func (s *Signature) record(owner string) (dns.RR, error) {
+	data := []byte(s.content[fixedPart:])
+	header := dns.RR_Header{Name: owner, Rrtype: s.rtype(), Class: dns.ClassINET, Ttl: s.ttl(), Rdlength: uint16(len(data))}
+	rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
 	return rr, err
 }

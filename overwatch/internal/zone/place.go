@@ -85,6 +85,7 @@ func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, ans
 	}
 	if changed {
 		slot.steer(families, after)
+		w.fresh = append(w.fresh, slot.denials(families)...)
 		slot.trim()
 	}
 	return changed, nil

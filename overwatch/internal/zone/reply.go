@@ -64,12 +64,13 @@ func (r *reply) signature(s *Signature, prefix string, question bool, ttl uint32
 		r.unsigned = true
 		return 0
 	}
-	for at := 0; at < len(m.wire); at += m.each {
-		if !r.owner(prefix, question, m.each) {
+	each := int(m.each)
+	for wire := m.wire; len(wire) > 0; wire = wire[each:] {
+		if !r.owner(prefix, question, each) {
 			return count
 		}
-		r.msg = append(r.msg, m.wire[at:at+m.each]...)
-		binary.BigEndian.PutUint32(r.msg[len(r.msg)-m.each+4:], ttl)
+		r.msg = append(r.msg, wire[:each]...)
+		binary.BigEndian.PutUint32(r.msg[len(r.msg)-each+4:], ttl)
 		count++
 	}
 	return count
@@ -104,8 +105,8 @@ func (r *reply) deny(kind Kind) {
 	}
 }
 
-// prove appends a proof, unless another one of its name is there already: two would be one RRset.
-func (r *reply) prove(l *link, p *proof) {
+// prove appends a record of denial, unless another one of its name is there already: two would be one RRset.
+func (r *reply) prove(l *link, p *Signature) {
 	for _, there := range r.proved[:r.proofs] {
 		if there == l {
 			return
@@ -113,11 +114,11 @@ func (r *reply) prove(l *link, p *proof) {
 	}
 	r.proved[r.proofs] = l
 	r.proofs++
-	if !r.owner(l.prefix, false, len(p.tail)) {
+	if !r.owner(l.prefix, false, len(p.content)) {
 		return
 	}
-	r.msg = append(r.msg, p.tail...)
-	r.answer.Authority += 1 + r.signature(p.sig, l.prefix, false, r.zone.negative.ttl)
+	r.msg = append(r.msg, p.content...)
+	r.answer.Authority += 1 + r.signature(p, l.prefix, false, r.zone.negative.ttl)
 }
 
 // nameError answers that a name does not exist, and no wildcard in its place (RFC 4035 section 3.1.3.2, RFC 5155
@@ -129,11 +130,11 @@ func (r *reply) nameError(encloser *Slot) {
 	}
 	r.encloser = encloser
 	if r.zone.chain.hashed {
-		r.prove(encloser.proofs.link, &encloser.proofs.link.full)
+		r.prove(encloser.proofs.link, encloser.proofs.link.full)
 	}
 	r.cover()
 	if star := encloser.proofs.star; star != nil {
-		r.prove(star, &star.full)
+		r.prove(star, star.full)
 	}
 }
 
@@ -147,13 +148,13 @@ func (r *reply) noData(slot *Slot) {
 	if link := slot.proofs.link; link != nil {
 		r.prove(link, link.deny(r.q.Type))
 	} else {
-		r.prove(slot.proofs.gap, &slot.proofs.gap.full)
+		r.prove(slot.proofs.gap, slot.proofs.gap.full)
 	}
 	if r.encloser == nil {
 		return
 	}
 	if r.zone.chain.hashed {
-		r.prove(r.encloser.proofs.link, &r.encloser.proofs.link.full)
+		r.prove(r.encloser.proofs.link, r.encloser.proofs.link.full)
 	}
 	r.cover()
 }
@@ -173,7 +174,7 @@ func (r *reply) cover() {
 		name = nextCloser(name, len(r.encloser.proofs.name))
 	}
 	l := r.zone.chain.coverName(name)
-	r.prove(l, &l.full)
+	r.prove(l, l.full)
 }
 
 // nextCloser is the ancestor of a name, or the name itself, that is one label longer than its encloser, which has so many

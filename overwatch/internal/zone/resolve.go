@@ -107,9 +107,9 @@ func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, tur
 		return ""
 	}
 	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed && o.slot.proofs.link != nil {
-		full := &o.slot.proofs.link.full
+		full := o.slot.proofs.link.full
 		if rr, err := full.record(name); err == nil {
-			r.positive(zone, o, []dns.RR{rr}, full.sig)
+			r.positive(zone, o, []dns.RR{rr}, full)
 			return ""
 		}
 	}
@@ -184,7 +184,7 @@ func (r *Resolution) delegation(o owned) {
 	}
 	r.deny(NoData, above)
 	if r.do {
-		r.prove(above, cut.link, &cut.link.full)
+		r.prove(above, cut.link, cut.link.full)
 	}
 }
 
@@ -230,7 +230,7 @@ func (r *Resolution) deny(kind Kind, zone *Zone) {
 }
 
 // prove adds a record of denial and its signatures, once.
-func (r *Resolution) prove(zone *Zone, l *link, p *proof) {
+func (r *Resolution) prove(zone *Zone, l *link, p *Signature) {
 	if slices.Contains(r.proved, l) {
 		return
 	}
@@ -241,7 +241,7 @@ func (r *Resolution) prove(zone *Zone, l *link, p *proof) {
 		r.Kind = Failed
 		return
 	}
-	r.Authority = append(append(r.Authority, rr), r.signatures(p.sig, owner, zone.negative.ttl)...)
+	r.Authority = append(append(r.Authority, rr), r.signatures(p, owner, zone.negative.ttl)...)
 }
 
 // proveNameError is reply.nameError's.
@@ -250,11 +250,11 @@ func (r *Resolution) proveNameError(zone *Zone, o owned) {
 		return
 	}
 	if zone.chain.hashed {
-		r.prove(zone, o.encloser.proofs.link, &o.encloser.proofs.link.full)
+		r.prove(zone, o.encloser.proofs.link, o.encloser.proofs.link.full)
 	}
 	r.cover(zone, o)
 	if star := o.encloser.proofs.star; star != nil {
-		r.prove(zone, star, &star.full)
+		r.prove(zone, star, star.full)
 	}
 }
 
@@ -266,13 +266,13 @@ func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
 	if link := o.slot.proofs.link; link != nil {
 		r.prove(zone, link, link.deny(rtype))
 	} else {
-		r.prove(zone, o.slot.proofs.gap, &o.slot.proofs.gap.full)
+		r.prove(zone, o.slot.proofs.gap, o.slot.proofs.gap.full)
 	}
 	if o.encloser == nil {
 		return
 	}
 	if zone.chain.hashed {
-		r.prove(zone, o.encloser.proofs.link, &o.encloser.proofs.link.full)
+		r.prove(zone, o.encloser.proofs.link, o.encloser.proofs.link.full)
 	}
 	r.cover(zone, o)
 }
@@ -284,7 +284,7 @@ func (r *Resolution) cover(zone *Zone, o owned) {
 		name = nextCloser(name, len(o.encloser.proofs.name))
 	}
 	l := zone.chain.coverName(name)
-	r.prove(zone, l, &l.full)
+	r.prove(zone, l, l.full)
 }
 
 // AppendTo packs the records behind msg, which holds a header and the question that was resolved.

@@ -33,7 +33,7 @@ type Signer interface {
 type Signature struct {
 	signer  Signer
 	owner   canonical
-	content string // of the RRset: type, TTL, and length and data of each record
+	content string // of the RRset: type, class, TTL, and length and data of each record
 
 	making sync.Mutex
 	made   atomic.Pointer[made]
@@ -41,25 +41,27 @@ type Signature struct {
 
 // made is signatures that exist; immutable.
 type made struct {
-	epoch uint32
-	each  int    // octets per record in wire
 	wire  []byte // the records behind their owner's name
-	renew time.Time
-	room  [128]byte // for one record of most zones, so that it lies beside the rest
+	renew int64  // Unix time, in seconds
+	epoch uint32
+	each  uint16    // octets per record in wire
+	room  [106]byte // for one record of most zones, so that it lies beside the rest
 }
 
-// contentOf is what tells the RRsets of one owner apart. It sorts data.
+// contentOf is what tells the RRsets of one owner apart. It sorts data. That of a single record is all that stands behind
+// the owner in it.
 func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
 	slices.SortFunc(data, slices.Compare)
-	size := 6
+	size := contentHead
 	for _, d := range data {
 		size += 2 + len(d)
 	}
 	var b strings.Builder
 	b.Grow(size)
-	var number [6]byte
+	var number [contentHead]byte
 	binary.BigEndian.PutUint16(number[:], rtype)
-	binary.BigEndian.PutUint32(number[2:], ttl)
+	binary.BigEndian.PutUint16(number[2:], classIN)
+	binary.BigEndian.PutUint32(number[4:], ttl)
 	b.Write(number[:])
 	for _, d := range data {
 		binary.BigEndian.PutUint16(number[:], uint16(len(d)))
@@ -69,15 +71,18 @@ func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
 	return b.String()
 }
 
-func (s *Signature) ttl() uint32 { return binary.BigEndian.Uint32([]byte(s.content[2:6])) }
+// contentHead is the length of type, class and TTL.
+const contentHead = 8
+
+func (s *Signature) ttl() uint32 { return binary.BigEndian.Uint32([]byte(s.content[4:contentHead])) }
 
 func (s *Signature) rtype() uint16 { return uint16(s.content[0])<<8 | uint16(s.content[1]) }
 
 // rrset is what is signed.
 func (s *Signature) rrset() RRset {
 	content := []byte(s.content)
-	set := RRset{Owner: []byte(s.owner), Type: binary.BigEndian.Uint16(content), TTL: binary.BigEndian.Uint32(content[2:])}
-	for content = content[6:]; len(content) > 0; {
+	set := RRset{Owner: []byte(s.owner), Type: binary.BigEndian.Uint16(content), TTL: binary.BigEndian.Uint32(content[4:])}
+	for content = content[contentHead:]; len(content) > 0; {
 		end := 2 + int(binary.BigEndian.Uint16(content))
 		set.RData = append(set.RData, content[2:end])
 		content = content[end:]
@@ -109,7 +114,7 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	s.making.Lock()
 	defer s.making.Unlock()
 	epoch := s.signer.Epoch()
-	if m := s.made.Load(); m != nil && m.epoch == epoch && now.Before(m.renew) {
+	if m := s.made.Load(); m != nil && m.epoch == epoch && now.Unix() < m.renew {
 		return m, nil
 	}
 	set := s.rrset()
@@ -117,22 +122,13 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{epoch: epoch, renew: renew, each: fixedPart + len(records[0])}
+	m := &made{epoch: epoch, renew: renew.Unix(), each: uint16(fixedPart + len(records[0]))}
 	m.wire = m.room[:0]
 	for _, data := range records {
-		m.wire = appendTail(m.wire, dns.TypeRRSIG, set.TTL, data)
+		m.wire = append(m.wire, contentOf(dns.TypeRRSIG, set.TTL, [][]byte{data})...)
 	}
 	s.made.Store(m)
 	return m, nil
-}
-
-// appendTail appends what stands behind the owner's name in a record.
-func appendTail(wire []byte, rtype uint16, ttl uint32, data []byte) []byte {
-	wire = binary.BigEndian.AppendUint16(wire, rtype)
-	wire = binary.BigEndian.AppendUint16(wire, classIN)
-	wire = binary.BigEndian.AppendUint32(wire, ttl)
-	wire = binary.BigEndian.AppendUint16(wire, uint16(len(data)))
-	return append(wire, data...)
 }
 
 // records is the signatures as records, for the slow path; nil if they cannot be made.
@@ -142,8 +138,8 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 		return nil
 	}
 	var out []dns.RR
-	for at := 0; at < len(m.wire); at += m.each {
-		data := m.wire[at:][fixedPart:m.each]
+	for wire := m.wire; len(wire) > 0; wire = wire[m.each:] {
+		data := wire[fixedPart:m.each]
 		header := dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl, Rdlength: uint16(len(data))}
 		rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
 		if err != nil {

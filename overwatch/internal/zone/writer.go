@@ -50,6 +50,7 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 	}
 	if changed {
 		slot.steer(families, nil)
+		w.fresh = append(w.fresh, slot.denials(families)...)
 		slot.trim()
 	}
 	return changed, nil
@@ -66,6 +67,16 @@ func (v *View) steeredSlot(name string) (*Slot, error) {
 		return nil, fmt.Errorf("name %s is not steered", name)
 	}
 	return slot, nil
+}
+
+// denials are the records that prove that the name has no address of a family now.
+func (s *Slot) denials(families [2]family) (found []*Signature) {
+	for f := range families {
+		if families[f].state == noData && s.proofs != nil && s.proofs.link != nil {
+			found = append(found, s.proofs.link.deny(typeOf(policy.Family(f))))
+		}
+	}
+	return found
 }
 
 // Fresh is the signatures of the answers that were given to names since the last call, so that they can be prepared.
