@@ -51,12 +51,6 @@ func Run(ctx context.Context, o Options) error {
 	return n.run(ctx, hangups)
 }
 
-// Validate tells everything that is wrong with a configuration, as settings.Problems, and changes nothing.
-func Validate(path string) error {
-	_, err := load(path)
-	return err
-}
-
 // load reads a configuration and checks also what only the makers of DNS answers can know.
 func load(path string) (*config.Config, error) {
 	return config.Load(path, func(c *config.Config) settings.Problems {

@@ -1,0 +1,98 @@
+package overwatch
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/settings"
+)
+
+// Validate returns everything that would keep a node with this configuration from starting, as settings.Problems; nil if
+// nothing would. It changes nothing, and a node that runs with the same data directory does not disturb it: its own
+// listeners are not held against it.
+func Validate(path string) error {
+	cfg, err := load(path)
+	if err != nil {
+		return err
+	}
+	var found settings.Problems
+	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
+		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+	}
+	if !store.InUse(cfg.DataDir) {
+		found = append(found, tryListeners(path, cfg)...)
+	}
+	if len(found) > 0 {
+		return found
+	}
+	return nil
+}
+
+// listener is an address that the configuration has the node listen on.
+type listener struct {
+	key, address string
+	networks     []string
+}
+
+func listeners(cfg *config.Config) []listener {
+	both, stream := []string{"tcp", "udp"}, []string{"tcp"}
+	list := []listener{{"overwatch.gossip.bind_address", cfg.Overwatch.Gossip.BindAddress, both}}
+	for _, address := range cfg.DNS.ListenAddress {
+		list = append(list, listener{"dns.listen_address", address, both})
+	}
+	if cfg.API.Enabled {
+		list = append(list, listener{"api.address", cfg.API.Address, stream})
+	}
+	if cfg.Metrics.Enabled {
+		list = append(list, listener{"metrics.address", cfg.Metrics.Address, stream})
+	}
+	return list
+}
+
+// tryListeners opens and closes each listener.
+func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
+	for _, l := range listeners(cfg) {
+		for _, network := range l.networks {
+			if err := tryListener(network, l.address); err != nil {
+				found = append(found, settings.Problem{File: path, Key: l.key, Value: l.address, Message: cannotListen(network, l.address, err)})
+				break
+			}
+		}
+	}
+	return found
+}
+
+func tryListener(network, address string) error {
+	if network == "tcp" {
+		l, err := net.Listen(network, address)
+		if err != nil {
+			return err
+		}
+		return l.Close()
+	}
+	c, err := net.ListenPacket(network, address)
+	if err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+// cannotListen says why, and what to do.
+func cannotListen(network, address string, err error) string {
+	port := address[strings.LastIndexByte(address, ':')+1:]
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fmt.Sprintf("another process has %s port %s: `ss -lnp --%s 'sport = :%s'` shows which; stop it or give another port", network, port, network, port)
+	case errors.Is(err, syscall.EACCES):
+		return fmt.Sprintf("this user may not listen on port %s: give the program CAP_NET_BIND_SERVICE, start it as root, or give a port above 1023", port)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return "this machine does not have the address: give one that `ip address` shows"
+	}
+	return err.Error()
+}
