@@ -67,6 +67,11 @@ func (r *reader) open(path string) *document {
 		}
 		return nil
 	}
+	if len(doc.nodes) > 0 && doc.nodes[0].kind != mapping && !doc.nodes[0].isNull() {
+		at := doc.position(0)
+		r.report.append(Problem{File: at.File, Line: at.Line, Message: "expected keys with values, such as mode: overwatch, found " + doc.nodes[0].describe()})
+		return nil
+	}
 	return doc
 }
 

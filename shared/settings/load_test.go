@@ -138,7 +138,7 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 			`main.yaml:2: sites[0].port: "x": give a port from 1 to 65535`,
 			`main.yaml:3: server.cuont: unknown key; did you mean server.count?`,
 			`main.yaml:3: server.count: "y": give a whole number`}},
-		{"not a map", "- mode\n", []string{`main.yaml: mode: is missing: write mode: test`}},
+		{"not a map", "- mode\n", []string{`main.yaml:1: expected keys with values, such as mode: overwatch, found a list`}},
 		{"empty file", "", []string{`main.yaml: mode: is missing: write mode: test`}},
 		{"no mode", "server: {}\n", []string{`main.yaml: mode: is missing: write mode: test`}},
 		{"mode of another program", "mode: other\nunknown: 1\n",
