@@ -226,7 +226,7 @@ func (n *node) openDNSSEC(_ context.Context, cfg *config.Config) (err error) {
 // openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.dns, err = dnsserver.New(dnsserver.Options{
-		Listen: cfg.DNS.ListenAddress, View: n.view, ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
+		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
 		Registerer: n.registerer, Logger: n.part("dns"),
 	})
 	if err != nil {
@@ -255,6 +255,11 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.changes.pass(n.publisher)
 	n.core.run("publishing", n.publisher.Run)
 	return nil
+}
+
+func rateLimit(cfg *config.Config) dnsserver.RateLimit {
+	l := cfg.DNS.RateLimit
+	return dnsserver.RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
 }
 
 func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {

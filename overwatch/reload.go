@@ -75,6 +75,8 @@ var fixed = []struct {
 }{
 	{"data_dir", func(c *config.Config) any { return c.DataDir }},
 	{"dns.listen_address", func(c *config.Config) any { return c.DNS.ListenAddress }},
+	{"dns.nsid", func(c *config.Config) any { return c.DNS.NSID }},
+	{"dns.rate_limit", func(c *config.Config) any { return c.DNS.RateLimit }},
 	{"overwatch.identity", func(c *config.Config) any { return c.Overwatch.Identity }},
 	{"overwatch.gossip", func(c *config.Config) any { return c.Overwatch.Gossip }},
 	{"overwatch.dnssec.enabled", func(c *config.Config) any { return c.Overwatch.DNSSEC.Enabled }},
@@ -98,6 +100,7 @@ func needRestart(before, next *config.Config) (keys []string) {
 // keepListening leaves what only a restart changes as it is, so that the configuration in force is the one that is true.
 func keepListening(before, next *config.Config) {
 	next.DataDir, next.DNS.ListenAddress = before.DataDir, before.DNS.ListenAddress
+	next.DNS.NSID, next.DNS.RateLimit = before.DNS.NSID, before.DNS.RateLimit
 	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
 	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
 	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled

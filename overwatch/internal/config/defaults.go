@@ -32,6 +32,9 @@ const (
 	DefaultListenAddress = ":53"
 	DefaultTTL           = 30 // seconds
 
+	DefaultResponsesPerSecond = 1000
+	DefaultSlip               = 2
+
 	DefaultWeight            = 100
 	DefaultRoutingAlgorithm  = string(policy.DefaultAlgorithm)
 	DefaultMaxAnswers        = 1
@@ -69,7 +72,10 @@ func Default() *Config {
 				KeySync: KeySync{PollInterval: DefaultPollInterval, Timeout: DefaultSyncTimeout},
 			},
 		},
-		DNS:     DNS{ListenAddress: []string{DefaultListenAddress}, DefaultTTL: DefaultTTL},
+		DNS: DNS{
+			ListenAddress: []string{DefaultListenAddress}, DefaultTTL: DefaultTTL,
+			RateLimit: RateLimit{ResponsesPerSecond: DefaultResponsesPerSecond, Slip: DefaultSlip},
+		},
 		Logging: logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat},
 		Metrics: Metrics{Address: DefaultMetricsAddress},
 		API: API{

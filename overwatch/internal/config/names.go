@@ -8,10 +8,19 @@ import (
 
 // DNS is what is served and where.
 type DNS struct {
-	ListenAddress     []string `key:"listen_address,single"` // one address or a list
-	DefaultTTL        int      `key:"default_ttl"`           // seconds
-	ReturnLastHealthy bool     `key:"return_last_healthy"`
-	Zones             []Zone   `key:"zones"`
+	ListenAddress     []string  `key:"listen_address,single"` // one address or a list
+	DefaultTTL        int       `key:"default_ttl"`           // seconds
+	ReturnLastHealthy bool      `key:"return_last_healthy"`
+	NSID              string    `key:"nsid"` // told to who asks which server this is; empty: nothing
+	RateLimit         RateLimit `key:"rate_limit"`
+	Zones             []Zone    `key:"zones"`
+}
+
+// RateLimit bounds identical answers over UDP to one client network.
+type RateLimit struct {
+	ResponsesPerSecond int            `key:"responses_per_second"` // 0: any number
+	Slip               int            `key:"slip"`                 // every slip-th of the others is truncated instead of dropped; 0: none
+	ExemptCIDRs        []netip.Prefix `key:"exempt_cidrs"`
 }
 
 // Zone is one zone this node is authoritative for: in the file either its name alone or all of its keys.

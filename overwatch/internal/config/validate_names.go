@@ -18,6 +18,9 @@ const (
 	maxThreshold  = 1000
 	maxMinSamples = 1000
 	maxLatencyMs  = 60_000
+	maxNSID       = 64 // characters, so that an answer always has room for them
+	maxRateLimit  = 1_000_000_000
+	maxSlip       = 100
 )
 
 // dns checks what is served and by which zones. Their nameservers, admin and records are left to package publish, which
@@ -28,6 +31,11 @@ func (v *validator) dns() {
 	if d.DefaultTTL > longTTL {
 		v.warn("dns.default_ttl: %d seconds: clients keep an address that long after it went down", d.DefaultTTL)
 	}
+	if n := len(d.NSID); n > maxNSID {
+		v.Addf("dns.nsid", d.NSID, "has %d characters: give at most %d", n, maxNSID)
+	}
+	v.between("dns.rate_limit.responses_per_second", d.RateLimit.ResponsesPerSecond, 0, maxRateLimit)
+	v.between("dns.rate_limit.slip", d.RateLimit.Slip, 0, maxSlip)
 	first := map[string]int{}
 	for i := range d.Zones {
 		z := &d.Zones[i]
