@@ -54,6 +54,6 @@ func Run(ctx context.Context, o Options) error {
 // load reads a configuration and checks also what only the makers of DNS answers can know.
 func load(path string) (*config.Config, error) {
 	return config.Load(path, func(c *config.Config) settings.Problems {
-		return publish.Check(dnsSettings(c, nil))
+		return append(publish.Check(dnsSettings(c, nil)), checkPlaces(c)...)
 	})
 }

@@ -37,6 +37,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		outer.Go(func() error { return fatal("metrics", n.metrics.Run(ctx)) })
 	}
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
+	outer.Go(func() error { return n.followDatabase(ctx) })
 	n.announce(n.inForce.Load().config)
 
 	err := outer.Wait()

@@ -1,0 +1,183 @@
+package overwatch
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/netip"
+	"os"
+	"reflect"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/shared/settings"
+)
+
+// databaseCheck is how often the geolocation database file is looked at. Such files are replaced weekly or daily.
+const databaseCheck = 5 * time.Second
+
+// geography compiles what the configuration and the database file say of where clients are. It remembers both, so that
+// asking again costs nothing while neither has changed. One goroutine at a time may use it.
+type geography struct {
+	log      zerolog.Logger
+	loaded   prometheus.Gauge
+	failures prometheus.Counter
+
+	tried    attempt
+	database *geo.Database // the last that could be read; nil: none
+
+	from  geo.Sources // what table was compiled from
+	table *geo.Table
+}
+
+// attempt is a database file as it was when it was last read, or found missing.
+type attempt struct {
+	path string
+	info os.FileInfo // nil: there was no file
+}
+
+func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geography, error) {
+	g := &geography{
+		log: log,
+		loaded: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gslb_geo_database_loaded", Help: "1 while a geolocation database is in use.",
+		}),
+		failures: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gslb_geo_reload_failures_total", Help: "Geolocation database files that could not be used; the one before stays in use.",
+		}),
+	}
+	return g, errors.Join(registerer.Register(g.loaded), registerer.Register(g.failures))
+}
+
+// places is the table for a configuration and the database file as it is now. A file that cannot be used is told in
+// the log, once, and the one before stays in use.
+func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
+	g.read(cfg.Overwatch.Geolocation.DatabasePath)
+	from := placeSources(cfg)
+	from.Database = g.database
+	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) && from.Database == g.from.Database {
+		return g.table, nil
+	}
+	table, err := geo.New(from)
+	if err != nil {
+		return nil, err
+	}
+	g.from, g.table = from, table
+	return table, nil
+}
+
+// read reads the database file, if it is not as it was at the last attempt.
+func (g *geography) read(path string) {
+	if path == "" {
+		g.tried, g.database = attempt{}, nil
+		g.loaded.Set(0)
+		return
+	}
+	info, err := os.Stat(path)
+	now := attempt{path: path}
+	if err == nil {
+		now.info = info
+	}
+	if now.same(g.tried) {
+		return
+	}
+	g.tried = now
+	database, err := geo.ReadDatabase(path)
+	if err != nil {
+		g.failures.Inc()
+		g.tell(err)
+		return
+	}
+	g.database = database
+	g.loaded.Set(1)
+	g.log.Info().Str("path", path).Msg("geolocation database read")
+}
+
+// tell logs why there is no new database.
+func (g *geography) tell(err error) {
+	remains := "clients are placed by overwatch.geolocation.custom_mappings and default_region alone until there is one"
+	if g.database != nil {
+		remains = "the one before stays in use"
+	}
+	message := "overwatch.geolocation.database_path: the file cannot be used: " + remains
+	if errors.Is(err, fs.ErrNotExist) {
+		message = "overwatch.geolocation.database_path: there is no such file: " + remains
+	}
+	g.log.Warn().Err(err).Msg(message)
+}
+
+func (a attempt) same(other attempt) bool {
+	if a.path != other.path || (a.info == nil) != (other.info == nil) {
+		return false
+	}
+	return a.info == nil || os.SameFile(a.info, other.info) && a.info.Size() == other.info.Size() && a.info.ModTime().Equal(other.info.ModTime())
+}
+
+// placeSources is what a configuration says of where clients are.
+func placeSources(cfg *config.Config) geo.Sources {
+	s := geo.Sources{DefaultRegion: cfg.Overwatch.Geolocation.DefaultRegion}
+	for i := range cfg.Regions {
+		r := &cfg.Regions[i]
+		s.Regions = append(s.Regions, geo.Region{Name: r.Name, Countries: r.Countries, Continents: r.Continents})
+	}
+	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
+		s.Mappings = append(s.Mappings, geo.Mapping(m))
+	}
+	return s
+}
+
+func withoutDatabase(s geo.Sources) geo.Sources {
+	s.Database = nil
+	return s
+}
+
+// checkPlaces finds what is wrong with where the configuration says that clients are.
+func checkPlaces(cfg *config.Config) settings.Problems {
+	if _, err := geo.New(placeSources(cfg)); err != nil {
+		return settings.Problems{{Key: "overwatch.geolocation", Message: err.Error()}}
+	}
+	return nil
+}
+
+// settings is what a configuration wants to be answered, with where clients are now. The caller holds steering.mu.
+func (n *node) settings(cfg *config.Config, addresses []netip.Addr) (publish.Settings, error) {
+	places, err := n.geography.places(cfg)
+	if err != nil {
+		return publish.Settings{}, err
+	}
+	s := dnsSettings(cfg, addresses)
+	s.Places = places
+	return s, nil
+}
+
+// followDatabase takes a geolocation database up when its file changes. It returns nil when ctx ends.
+func (n *node) followDatabase(ctx context.Context) error {
+	ticker := time.NewTicker(databaseCheck)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		if err := n.lookAtDatabase(ctx); err != nil && ctx.Err() == nil {
+			n.log.Error().Err(err).Msg("placing clients by the new geolocation database: the one before stays in use")
+		}
+	}
+}
+
+func (n *node) lookAtDatabase(ctx context.Context) error {
+	n.steering.mu.Lock()
+	defer n.steering.mu.Unlock()
+	before := n.geography.database
+	table, err := n.geography.places(n.steering.file)
+	if err != nil || n.geography.database == before {
+		return err
+	}
+	return n.publisher.Place(ctx, table)
+}
