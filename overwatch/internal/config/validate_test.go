@@ -66,6 +66,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`2: metrics.address: ":7946": dns.listen_address[1] listens there: give another port or address`,
 			`3: api.address: "127.0.0.1": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
 			`overwatch.gossip.bind_address: "0.0.0.0:7946": dns.listen_address[1] listens there: give another port or address`}},
+		{"rate limit", "dns:\n  rate_limit: {responses_per_second: -1, slip: 101}", []string{
+			`2: dns.rate_limit.responses_per_second: "-1": give a number from 0 to 1000000000`,
+			`2: dns.rate_limit.slip: "101": give a number from 0 to 100`}},
 		{"no listener", "dns: {listen_address: []}", []string{`1: dns.listen_address: is empty: give an address and port, such as :53`}},
 
 		{"ttl", "dns: {default_ttl: -1}\ndomains: [{name: a, ttl: 2147483648}]", []string{
