@@ -28,6 +28,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 			"name ttl routing_policy dnssec_enabled enabled description regions"},
 		{Reload{}, "reloaded changes restart_required"},
 		{GossipKey{}, "key algorithm bits"},
+		{ServerHealthCheck{}, "server_id health_check"},
+		{HealthCheck{}, "enabled type path interval timeout healthy_threshold unhealthy_threshold expected_status"},
 		{ServerCreate{Weight: new(int)}, "service address port weight region"},
 		{ServerPatch{Weight: new(int), Region: &text}, "weight region"},
 		{DomainBackendCreate{Weight: new(int), Region: text}, "address port weight region"},

@@ -1,6 +1,9 @@
 package cli
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestGossipGenerateKey_PrintsTheKeyAloneSoThatAScriptCanTakeIt(t *testing.T) {
 	n := startNode(t)
@@ -10,5 +13,13 @@ func TestGossipGenerateKey_PrintsTheKeyAloneSoThatAScriptCanTakeIt(t *testing.T)
 	}
 	if asked := n.changes(); len(asked) != 1 || asked[0] != "POST /api/v1/gossip/generate-key" {
 		t.Errorf("asked %q", asked)
+	}
+}
+
+func TestServersCheck_ShowsHowAServerIsChecked(t *testing.T) {
+	n := startNode(t)
+	r := call(t, System{}, []*node{n}, "--api", n.url, "servers", "check", "app.example.com:192.0.2.12:443")
+	if r.code != 0 || r.errors != "" || len(n.changes()) != 0 || !strings.Contains(r.out, "yes      http  /up   5s     1s ") {
+		t.Errorf("got %+v after %q", r, n.changes())
 	}
 }

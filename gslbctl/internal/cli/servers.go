@@ -11,7 +11,7 @@ import (
 
 func (a *app) serversCommand() *cobra.Command {
 	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(), a.serversSetCommand(),
-		a.serversRemoveCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
+		a.serversRemoveCommand(), a.serversCheckCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
 }
 
 func (a *app) serversListCommand() *cobra.Command {

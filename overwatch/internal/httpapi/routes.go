@@ -47,6 +47,9 @@ func (s *Server) routes() []route {
 		{get, server, s.getServer},
 		{patch, server, s.patchServer},
 		{del, server, s.deleteServer},
+		{get, server + "/health-check", s.getHealthCheck},
+		{put, server + "/health-check", s.putHealthCheck},
+		{patch, server + "/health-check", s.putHealthCheck},
 		{post, server + "/drain", s.postDrain},
 		{del, server + "/drain", s.deleteDrain},
 		{get, v1 + "/domains", s.listDomains},
@@ -93,7 +96,6 @@ type pending struct{ method, path string }
 // that builds its endpoint.
 func unbuilt() []pending {
 	methods := map[string][]string{
-		"/servers/:id/health-check":    {"GET", "PUT", "PATCH"},
 		"/regions":                     {"GET", "POST"},
 		"/regions/:id":                 {"GET", "PUT", "PATCH", "DELETE"},
 		"/nodes/overwatch":             {"GET"},

@@ -1,0 +1,81 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// checkFlags are what a health check can be given; only those that stand in
+// the command line are sent.
+type checkFlags struct {
+	kind, path, interval, timeout, expected string
+	healthy, unhealthy                      int
+}
+
+func (f *checkFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.kind, "type", "", "http, https, tcp or grpc")
+	cmd.Flags().StringVar(&f.path, "path", "", "what http and https ask for")
+	cmd.Flags().StringVar(&f.interval, "interval", "", "time between two checks, such as 5s")
+	cmd.Flags().StringVar(&f.timeout, "check-timeout", "", "longest time that one check may take, such as 2s")
+	cmd.Flags().StringVar(&f.expected, "expected-status", "", "healthy statuses of http and https, such as 200,301-308")
+	cmd.Flags().IntVar(&f.healthy, "healthy-threshold", 0, "successes in a row that make it healthy")
+	cmd.Flags().IntVar(&f.unhealthy, "unhealthy-threshold", 0, "failures in a row that make it unhealthy")
+}
+
+func (f *checkFlags) request(cmd *cobra.Command) (req api.HealthCheckChange) {
+	for flag, set := range map[string]func(){
+		"type":                func() { req.Type = &f.kind },
+		"path":                func() { req.Path = &f.path },
+		"interval":            func() { req.Interval = &f.interval },
+		"check-timeout":       func() { req.Timeout = &f.timeout },
+		"expected-status":     func() { req.ExpectedStatus = &f.expected },
+		"healthy-threshold":   func() { req.HealthyThreshold = &f.healthy },
+		"unhealthy-threshold": func() { req.UnhealthyThreshold = &f.unhealthy },
+	} {
+		if cmd.Flags().Changed(flag) {
+			set()
+		}
+	}
+	return req
+}
+
+func (a *app) serversCheckCommand() *cobra.Command {
+	var f checkFlags
+	cmd := &cobra.Command{
+		Use:               "check <id>",
+		Short:             "Show how a server is checked, or change it with flags",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(serverIDs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := f.request(cmd)
+			if req != (api.HealthCheckChange{}) {
+				return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+					_, err := c.ChangeServerHealthCheck(ctx, args[0], req)
+					return "the check of " + args[0] + " is changed", err
+				})
+			}
+			shown, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerHealthCheck, error) {
+				return c.ServerHealthCheck(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(shown, a.table(checkTable(shown.HealthCheck)))
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func checkTable(h api.HealthCheck) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "CHECKED"}, {Name: "TYPE"}, {Name: "PATH"}, {Name: "EVERY"}, {Name: "TIMEOUT"},
+		{Name: "HEALTHY AFTER", Right: true}, {Name: "UNHEALTHY AFTER", Right: true}, {Name: "STATUS"}}}
+	t.Add(render.C(render.YesNo(h.Enabled)), render.C(h.Type), orNone(h.Path), render.C(h.Interval), render.C(h.Timeout),
+		render.C(strconv.Itoa(h.HealthyThreshold)), render.C(strconv.Itoa(h.UnhealthyThreshold)), orNone(h.ExpectedStatus))
+	return t
+}

@@ -1,0 +1,49 @@
+package httpapi
+
+import (
+	"strings"
+	"testing"
+
+	"gslb.internal/shared/api"
+)
+
+func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
+	w := newWorld(t)
+	created, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+	w.must(err)
+	path := "/api/v1/servers/" + created.ID + "/health-check"
+	r := w.send("PUT", path, `{"type":"http","path":"/up","interval":"7s","expected_status":"204"}`)
+	want := `{"server_id":"app.example:192.0.2.9:80","health_check":{"enabled":true,"type":"http","path":"/up","interval":"7s","timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"204"}}` + "\n"
+	if r.status != 200 || r.body != want {
+		t.Errorf("PUT: %d %s", r.status, r.body)
+	}
+	if r := w.send("GET", path, ""); r.body != want {
+		t.Errorf("GET: %s", r.body)
+	}
+	threshold := 1
+	changed, err := w.client.ChangeServerHealthCheck(t.Context(), created.ID, api.HealthCheckChange{UnhealthyThreshold: &threshold})
+	if err != nil || changed.HealthCheck.UnhealthyThreshold != 1 || changed.HealthCheck.Path != "/up" {
+		t.Errorf("PATCH: %+v, %v", changed, err)
+	}
+	stored, err := w.store.LoadServers()
+	if err != nil || stored[0].Check.Path != "/up" || stored[0].Check.FailureThreshold != 1 || stored[0].Check.Detail.Detail().ExpectedStatus != "204" {
+		t.Errorf("on disk: %+v, %v", stored, err)
+	}
+	if shown, err := w.client.ServerHealthCheck(t.Context(), "app.example:192.0.2.1:80"); err != nil || shown.HealthCheck.Type != "tcp" {
+		t.Errorf("a static one: %+v, %v", shown, err)
+	}
+	for body, words := range map[string]string{
+		`{}`:                                   "type",
+		`{"type":"ping"}`:                      "type",
+		`{"type":"http"}`:                      "path",
+		`{"type":"tcp","interval":"x"}`:        `interval is "x"`,
+		`{"type":"tcp","timeout":"1h"}`:        "timeout",
+		`{"type":"tcp","enabled":false}`:       "overwatch.validation.enabled is true",
+		`{"type":"tcp","healthy_threshold":0}`: "healthy_threshold",
+		`{"type":"tcp","port":1}`:              `"port"`,
+	} {
+		w.wantError(body, w.send("PUT", path, body), 400, words)
+	}
+	w.wantError("static", w.send("PUT", strings.Replace(path, "2.9", "2.1", 1), `{"type":"tcp"}`), 400, "static")
+	w.wantError("unknown", w.send("GET", strings.Replace(path, "2.9", "2.77", 1), ""), 404)
+}

@@ -1,0 +1,59 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+// HealthCheck is how a node checks one server.
+type HealthCheck struct {
+	Enabled            bool   `json:"enabled"` // false where the node checks nothing itself
+	Type               string `json:"type"`    // http, https, tcp or grpc
+	Path               string `json:"path"`
+	Interval           string `json:"interval"` // such as "5s"
+	Timeout            string `json:"timeout"`
+	HealthyThreshold   int    `json:"healthy_threshold"`   // successes in a row
+	UnhealthyThreshold int    `json:"unhealthy_threshold"` // failures in a row
+	ExpectedStatus     string `json:"expected_status"`     // of http and https, such as "200,301-308"; else empty
+}
+
+// ServerHealthCheck is the answer of GET, PUT and PATCH
+// /api/v1/servers/{id}/health-check.
+type ServerHealthCheck struct {
+	ServerID    string      `json:"server_id"`
+	HealthCheck HealthCheck `json:"health_check"`
+}
+
+// HealthCheckChange is the body of PUT, where what is nil takes its default,
+// and of PATCH, where it stays.
+type HealthCheckChange struct {
+	Enabled            *bool   `json:"enabled,omitempty"` // only what the node does
+	Type               *string `json:"type,omitempty"`
+	Path               *string `json:"path,omitempty"`
+	Interval           *string `json:"interval,omitempty"`
+	Timeout            *string `json:"timeout,omitempty"`
+	HealthyThreshold   *int    `json:"healthy_threshold,omitempty"`
+	UnhealthyThreshold *int    `json:"unhealthy_threshold,omitempty"`
+	ExpectedStatus     *string `json:"expected_status,omitempty"`
+}
+
+// ServerHealthCheck shows how a server is checked.
+func (c *Client) ServerHealthCheck(ctx context.Context, id string) (ServerHealthCheck, error) {
+	p, err := under("/api/v1/servers", id, "health-check")
+	if err != nil {
+		return ServerHealthCheck{}, err
+	}
+	return get[ServerHealthCheck](ctx, c, p, nil)
+}
+
+// ChangeServerHealthCheck changes how a server that the API has created is
+// checked, from its next check on.
+func (c *Client) ChangeServerHealthCheck(ctx context.Context, id string, req HealthCheckChange) (ServerHealthCheck, error) {
+	p, err := under("/api/v1/servers", id, "health-check")
+	if err != nil {
+		return ServerHealthCheck{}, err
+	}
+	var answer ServerHealthCheck
+	err = c.do(ctx, call{method: http.MethodPatch, path: p, body: req}, &answer)
+	return answer, err
+}
