@@ -243,3 +243,20 @@ func BenchmarkSign(b *testing.B) {
 		}
 	}
 }
+
+// BIND refuses a .private file with a field that it does not know.
+func TestKeyring_WritesOnlyFieldsThatBINDKnows(t *testing.T) {
+	k := mustGenerate(t, start)
+	k.inactive = start.Add(time.Hour)
+	text, err := k.privateText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		switch name, _, _ := strings.Cut(line, ":"); name {
+		case "Private-key-format", "Algorithm", "PrivateKey", "Created", "Publish", "Activate", "Inactive":
+		default:
+			t.Errorf("field %q", name)
+		}
+	}
+}

@@ -30,6 +30,10 @@ const maxKeyFile = 16 << 10
 // timeLayout is how BIND writes times, in UTC.
 const timeLayout = "20060102150405"
 
+// originMark begins the comment of a .key file that names the node that made the key. BIND takes no field of ours in the
+// other file.
+const originMark = "; Origin: "
+
 // FileName is the name of the key's files without their ending.
 func (k *Key) FileName() string {
 	return fmt.Sprintf("K%s+%03d+%05d", strings.ReplaceAll(k.zone, "/", "%2F"), Algorithm, k.tag)
@@ -47,9 +51,6 @@ func (k *Key) privateText() ([]byte, error) {
 	for _, t := range k.times() {
 		fmt.Fprintf(&b, "%s: %s\n", t.name, t.at.UTC().Format(timeLayout))
 	}
-	if k.origin != "" {
-		fmt.Fprintf(&b, "Origin: %s\n", k.origin)
-	}
 	return b.Bytes(), nil
 }
 
@@ -59,6 +60,9 @@ func (k *Key) publicText() []byte {
 	fmt.Fprintf(&b, "; This is a combined signing key, keyid %d, for %s\n", k.tag, k.zone)
 	for _, t := range k.times() {
 		fmt.Fprintf(&b, "; %s: %s (%s)\n", t.name, t.at.UTC().Format(timeLayout), t.at.UTC().Format(time.ANSIC))
+	}
+	if k.origin != "" {
+		fmt.Fprintf(&b, "%s%s\n", originMark, k.origin)
 	}
 	fmt.Fprintf(&b, "%s IN DNSKEY %d %d %d %s\n", k.zone, Flags, protocol, Algorithm, k.PublicKey())
 	return b.Bytes()
@@ -98,6 +102,7 @@ func readKey(base string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("DNSSEC key file %s%s: %w", base, privateEnding, err)
 	}
+	k.origin = originOf(public)
 	if k.PublicKey() != record.PublicKey {
 		return nil, fmt.Errorf("DNSSEC key files %s.key and .private: the private key is not that of the public one", base)
 	}
@@ -126,6 +131,16 @@ func readKeyFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("DNSSEC key file: %w", err)
 	}
 	return content, nil
+}
+
+// originOf is the node that made the key of a .key file, empty if the file does not say.
+func originOf(public []byte) string {
+	for line := range strings.Lines(string(public)) {
+		if origin, ok := strings.CutPrefix(line, originMark); ok {
+			return strings.TrimSpace(origin)
+		}
+	}
+	return ""
 }
 
 // parsePublic reads the DNSKEY record of a .key file.
@@ -174,7 +189,7 @@ func parsePrivate(zone string, content []byte) (*Key, error) {
 	if err != nil {
 		return nil, errors.New("PrivateKey is not a private key of P-256")
 	}
-	k, err := newKey(zone, fields["Origin"], private, time.Time{})
+	k, err := newKey(zone, "", private, time.Time{})
 	if err != nil {
 		return nil, err
 	}
