@@ -27,6 +27,8 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{DomainChange{Name: text, TTL: new(int), RoutingPolicy: &text, DNSSECEnabled: new(bool), Enabled: new(bool), Description: &text, Regions: &[]string{}},
 			"name ttl routing_policy dnssec_enabled enabled description regions"},
 		{Reload{}, "reloaded changes restart_required"},
+		{GossipSettings{}, "config"},
+		{GossipConfig{}, "enabled bind_address bind_port cluster_name encryption_enabled gossip_interval_ms probe_interval_ms probe_timeout_ms seeds"},
 		{GossipKey{}, "key algorithm bits"},
 		{ServerHealthCheck{}, "server_id health_check"},
 		{HealthCheck{}, "enabled type path interval timeout healthy_threshold unhealthy_threshold expected_status"},

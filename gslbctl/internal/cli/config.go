@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -43,10 +44,29 @@ func reloadSentence(done api.Reload) string {
 }
 
 func (a *app) gossipCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "gossip", Short: "Make a gossip key", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "gossip", Short: "Show how a node gossips; make a key", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.gossipKeyCommand())
+	cmd.AddCommand(a.gossipConfigCommand(), a.gossipKeyCommand())
 	return cmd
+}
+
+func (a *app) gossipConfigCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "config",
+		Short: "Show how a node gossips, without the key",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			shown, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipSettings, error) { return c.GossipSettings(ctx) })
+			if err != nil {
+				return err
+			}
+			g := shown.Config
+			t := &render.Table{Columns: []render.Column{{Name: "LISTENS ON"}, {Name: "ENCRYPTED"}, {Name: "GOSSIP"}, {Name: "PROBE"}, {Name: "PROBE TIMEOUT"}, {Name: "SEEDS"}}}
+			t.Add(render.C(endpoint(g.BindAddress, g.BindPort)), render.C(render.YesNo(g.EncryptionEnabled)), render.C(fmt.Sprint(g.GossipIntervalMS, " ms")),
+				render.C(fmt.Sprint(g.ProbeIntervalMS, " ms")), render.C(fmt.Sprint(g.ProbeTimeoutMS, " ms")), orNone(strings.Join(g.Seeds, " ")))
+			return a.print(shown, a.table(t))
+		},
+	}
 }
 
 func (a *app) gossipKeyCommand() *cobra.Command {

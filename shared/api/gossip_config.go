@@ -1,0 +1,26 @@
+package api
+
+import "context"
+
+// GossipConfig is how a node gossips; its keys are not in it.
+type GossipConfig struct {
+	Enabled           bool     `json:"enabled"`
+	BindAddress       string   `json:"bind_address"`
+	BindPort          int      `json:"bind_port"`
+	ClusterName       string   `json:"cluster_name"` // empty: who holds the key is in the cluster
+	EncryptionEnabled bool     `json:"encryption_enabled"`
+	GossipIntervalMS  int      `json:"gossip_interval_ms"`
+	ProbeIntervalMS   int      `json:"probe_interval_ms"`
+	ProbeTimeoutMS    int      `json:"probe_timeout_ms"`
+	Seeds             []string `json:"seeds"` // host:port
+}
+
+// GossipSettings is the answer of GET /api/v1/gossip/config.
+type GossipSettings struct {
+	Config GossipConfig `json:"config"`
+}
+
+// GossipSettings shows how the node gossips.
+func (c *Client) GossipSettings(ctx context.Context) (GossipSettings, error) {
+	return get[GossipSettings](ctx, c, "/api/v1/gossip/config", nil)
+}
