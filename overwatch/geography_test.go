@@ -1,0 +1,146 @@
+package overwatch
+
+import (
+	"bytes"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+)
+
+const databases = "internal/geo/testdata/"
+
+// geographyWorld is a geography and a database file that can be replaced.
+type geographyWorld struct {
+	*geography
+	metrics *prometheus.Registry
+	log     bytes.Buffer
+	cfg     *config.Config
+	at      time.Time
+}
+
+func newGeographyWorld(t *testing.T) *geographyWorld {
+	t.Helper()
+	w := &geographyWorld{metrics: prometheus.NewRegistry(), cfg: config.Default(), at: time.Now()}
+	w.cfg.Regions = []config.Region{{Name: "eu", Countries: []string{"GB", "SE"}}, {Name: "us", Countries: []string{"US"}}}
+	w.cfg.Overwatch.Geolocation = config.Geolocation{DatabasePath: filepath.Join(t.TempDir(), "country.mmdb"), DefaultRegion: "us"}
+	var err error
+	if w.geography, err = newGeography(w.metrics, zerolog.New(&w.log)); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// replace puts another file in the database's place, as a download does.
+func (w *geographyWorld) replace(t *testing.T, content []byte) {
+	t.Helper()
+	path := w.cfg.Overwatch.Geolocation.DatabasePath
+	w.at = w.at.Add(time.Second)
+	for _, err := range []error{
+		os.WriteFile(path+".new", content, 0o600), os.Chtimes(path+".new", w.at, w.at), os.Rename(path+".new", path),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// region is where a client in the United Kingdom is said to be.
+func (w *geographyWorld) region(t *testing.T) string {
+	t.Helper()
+	table, err := w.places(w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, _ := table.Locate(netip.MustParseAddr("81.2.69.142"))
+	return table.Name(id)
+}
+
+func (w *geographyWorld) metric(t *testing.T, name string) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.Metric[0].GetGauge().GetValue() + f.Metric[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("no metric %s", name)
+	return 0
+}
+
+func TestGeography_ABrokenFileKeepsTheOneBeforeAndIsToldOnce(t *testing.T) {
+	w := newGeographyWorld(t)
+	good, err := os.ReadFile(databases + "GeoLite2-Country-Test.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		name             string
+		change           func()
+		region           string
+		loaded, failures float64
+		lines            int
+	}{
+		{"missing at the start: the default region", func() {}, "us", 0, 1, 1},
+		{"still missing: nothing is said again", func() {}, "us", 0, 1, 1},
+		{"there", func() { w.replace(t, good) }, "eu", 1, 1, 2},
+		{"the same", func() {}, "eu", 1, 1, 2},
+		{"cut short", func() { w.replace(t, good[:len(good)/2]) }, "eu", 1, 2, 3},
+		{"still cut short", func() {}, "eu", 1, 2, 3},
+		{"gone", func() { _ = os.Remove(w.cfg.Overwatch.Geolocation.DatabasePath) }, "eu", 1, 3, 4},
+		{"back", func() { w.replace(t, good) }, "eu", 1, 3, 5},
+	} {
+		step.change()
+		region := w.region(t)
+		loaded, failures := w.metric(t, "gslb_geo_database_loaded"), w.metric(t, "gslb_geo_reload_failures_total")
+		if region != step.region || loaded != step.loaded || failures != step.failures {
+			t.Errorf("%s: region %q, loaded %v, failures %v, want %q, %v, %v", step.name, region, loaded, failures, step.region, step.loaded, step.failures)
+		}
+		if lines := strings.Count(w.log.String(), "\n"); lines != step.lines {
+			t.Errorf("%s: %d lines of log, want %d:\n%s", step.name, lines, step.lines, w.log.String())
+		}
+	}
+}
+
+func TestGeography_IsCompiledAgainOnlyWhenSomethingChanged(t *testing.T) {
+	w := newGeographyWorld(t)
+	first, err := w.places(w.cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := *w.cfg
+	same.Regions = append([]config.Region(nil), w.cfg.Regions...)
+	if again, err := w.places(&same); err != nil || again != first {
+		t.Errorf("compiled again for the same regions (%v)", err)
+	}
+	same.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: netip.MustParsePrefix("81.2.0.0/16"), Region: "eu"}}
+	again, err := w.places(&same)
+	if err != nil || again == first {
+		t.Fatalf("a new mapping was not taken up (%v)", err)
+	}
+	if id, scope := again.Locate(netip.MustParseAddr("81.2.69.142")); again.Name(id) != "eu" || scope != 16 {
+		t.Errorf("in %q with scope %d, want eu with 16", again.Name(id), scope)
+	}
+}
+
+func TestValidate_RefusesMappingsOfOneNetworkInTwoSpellings(t *testing.T) {
+	cfg := config.Default()
+	cfg.Regions = []config.Region{{Name: "eu"}}
+	for _, cidr := range []string{"10.0.0.0/8", "::ffff:10.0.0.0/104"} {
+		cfg.Overwatch.Geolocation.CustomMappings = append(cfg.Overwatch.Geolocation.CustomMappings,
+			config.CustomMapping{CIDR: netip.MustParsePrefix(cidr), Region: "eu"})
+	}
+	if problems := checkPlaces(cfg); len(problems) != 1 || problems[0].Key != "overwatch.geolocation" {
+		t.Errorf("problems %v, want one", problems)
+	}
+}
