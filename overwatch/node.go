@@ -26,6 +26,7 @@ import (
 	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/overwatch/internal/validation"
 	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
 )
 
@@ -225,8 +226,13 @@ func (n *node) openDNSSEC(_ context.Context, cfg *config.Config) (err error) {
 
 // openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
+	inherited, err := dnsserver.Inherited()
+	if err != nil {
+		return err
+	}
 	n.dns, err = dnsserver.New(dnsserver.Options{
-		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
+		Inherited: inherited,
+		Listen:    cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
 		Registerer: n.registerer, Logger: n.part("dns"),
 	})
 	if err != nil {
@@ -293,10 +299,18 @@ func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error)
 		return nil
 	}
 	n.validator, err = validation.New(validation.Options{
-		Targets: n.registry.View(), Report: n.registry.Validated, Interval: v.CheckInterval, Timeout: v.CheckTimeout,
+		Targets: n.registry.View(), Report: n.validated, Interval: v.CheckInterval, Timeout: v.CheckTimeout,
 		UserAgent: "gslb/" + buildinfo.Get().Version, Registerer: n.registerer, Logger: n.part("validation"),
 	})
 	return err
+}
+
+// validated passes on the verdict of one of this node's own checks.
+func (n *node) validated(ctx context.Context, v registry.Verdict) error {
+	if v.Outcome == check.Success {
+		n.publisher.Measured(v.ID, v.Latency)
+	}
+	return n.registry.Validated(ctx, v)
 }
 
 func (n *node) checksCycled() bool { return n.validator == nil || n.validator.FirstCycleDone() }

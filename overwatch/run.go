@@ -12,6 +12,18 @@ import (
 
 // run answers until ctx ends or a part fails. The core stops when everything that writes to it has.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	// DNS ends last, so that a restart interrupts it for as short as can be.
+	answering, stopAnswering := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopAnswering()
+	var dns errgroup.Group
+	dns.Go(func() error {
+		defer stop() // the rest
+		n.serving.Store(true)
+		defer n.serving.Store(false)
+		return fatal("DNS", n.dns.Run(answering))
+	})
 	outer, ctx := errgroup.WithContext(ctx)
 	outer.Go(func() error { // a core that fails ends the rest
 		select {
@@ -20,11 +32,6 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		case <-ctx.Done():
 			return nil
 		}
-	})
-	outer.Go(func() error {
-		n.serving.Store(true)
-		defer n.serving.Store(false)
-		return fatal("DNS", n.dns.Run(ctx))
 	})
 	outer.Go(func() error { return fatal("gossip", n.gossip.Run(ctx)) })
 	if n.validator != nil {
@@ -41,6 +48,10 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	n.announce(n.inForce.Load().config)
 
 	err := outer.Wait()
+	stopAnswering()
+	if failure := dns.Wait(); failure != nil {
+		err = failure
+	}
 	if cause := n.core.end(); cause != nil {
 		err = cause
 	}

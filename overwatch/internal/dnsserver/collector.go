@@ -54,7 +54,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		counter(c.queries, n, statusNames[s])
 	}
 	for _, socket := range c.server.sockets {
-		lost += socket.drops()
+		if !socket.twin {
+			lost += socket.drops()
+		}
 	}
 	counter(c.truncated, truncated)
 	counter(c.unsent, unsent)

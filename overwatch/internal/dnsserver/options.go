@@ -2,6 +2,7 @@ package dnsserver
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -15,6 +16,9 @@ type Options struct {
 	// Listen is the addresses to serve on, each "address:port"; without an address, all of both families. Port 0 takes
 	// any that is free.
 	Listen []string
+	// Inherited is sockets that are open already, as the function of this name returns them. Those of an address in Listen are
+	// served instead of ones of our own; New takes all of them over.
+	Inherited []*os.File
 	// View returns the view to answer from. It is called once per query from many goroutines and must not block.
 	View func() *zone.View
 	// NSID is told to who asks for it (RFC 5001); empty for nobody. At most MaxNSID octets.

@@ -45,7 +45,7 @@ func New(o Options) (*Server, error) {
 		connections: newConnections(min(maxConnections, descriptors()/2)),
 		responder:   s.responder(b),
 	}
-	if err := s.open(o.Listen, b); err != nil {
+	if err := s.open(o, b); err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -71,13 +71,18 @@ func (s *Server) responder(b behaviour) *responder {
 }
 
 // open binds every address.
-func (s *Server) open(listen []string, b behaviour) error {
-	addresses, err := expand(listen)
+func (s *Server) open(o Options, b behaviour) error {
+	inherited, err := sortPassed(o.Inherited, socketsPerAddress())
+	if err != nil {
+		return err
+	}
+	defer func() { closePassed(inherited) }() // those that nobody wanted
+	addresses, err := expand(o.Listen)
 	if err != nil {
 		return err
 	}
 	for _, at := range addresses {
-		tcp, udp, err := bind(at.AddrPort, socketsPerAddress())
+		tcp, udp, err := s.socketsOf(at, inherited)
 		if at.optional && (errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)) {
 			s.log.Info().Msg("this machine has no IPv6: serving DNS over IPv4 only")
 			continue
@@ -87,16 +92,35 @@ func (s *Server) open(listen []string, b behaviour) error {
 		}
 		s.listeners = append(s.listeners, tcp)
 		s.addresses = append(s.addresses, tcp.Addr().(*net.TCPAddr).AddrPort())
-		for _, conn := range udp {
+		twins := inherited[at.AddrPort] != nil
+		delete(inherited, at.AddrPort)
+		for i, conn := range udp {
 			socket, err := newUDPSocket(conn, s.responder(b))
 			if err != nil {
 				closeAll(nil, udp)
 				return err
 			}
+			socket.twin = twins && i > 0
 			s.sockets = append(s.sockets, socket)
 		}
 	}
+	for at := range inherited {
+		return fmt.Errorf("%s: a socket for %s was passed by the service manager, and no address says to serve on it: make both the same", listenKey, at)
+	}
 	return nil
+}
+
+// socketsOf is the sockets of an address: those that were passed, or new ones.
+func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (net.Listener, []*net.UDPConn, error) {
+	p := inherited[at.AddrPort]
+	if p == nil {
+		return bind(at.AddrPort, socketsPerAddress())
+	}
+	if p.tcp == nil || p.udp == nil {
+		return nil, nil, fmt.Errorf("%s: of %s the service manager passed a socket for TCP or UDP only: give it both (ListenStream= and ListenDatagram=)", listenKey, at)
+	}
+	s.log.Info().Stringer("address", at.AddrPort).Msg("serving DNS on sockets that the service manager keeps open")
+	return p.tcp, p.udp, nil
 }
 
 // Close closes the sockets of a server that will not Run.

@@ -29,6 +29,7 @@ type udpSocket struct {
 	*descriptor
 	local     netip.AddrPort
 	responder *responder
+	twin      bool // reads a socket that another one reads too
 
 	in, out       [batch]unix.Mmsghdr
 	query, reply  [batch]unix.Iovec

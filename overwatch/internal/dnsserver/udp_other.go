@@ -25,10 +25,11 @@ func descriptors() int { return 1024 }
 type udpSocket struct {
 	conn      *net.UDPConn
 	responder *responder
+	twin      bool // reads a socket that another one reads too
 }
 
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
-	return &udpSocket{conn, r}, nil
+	return &udpSocket{conn: conn, responder: r}, nil
 }
 
 // serve answers until ring is called and closes the socket.
