@@ -133,7 +133,7 @@ func (v *validator) latency(l *LatencyConfig, key func(string) string) {
 }
 
 // plannedAlgorithms are promised by the specification and not built yet.
-var plannedAlgorithms = []string{"latency", "learned_latency"}
+var plannedAlgorithms = []string{"learned_latency"}
 
 func (v *validator) algorithmRemedy(found string, works []string) string {
 	if slices.Contains(plannedAlgorithms, found) && !slices.Contains(works, found) {

@@ -93,8 +93,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
 			`7: domains[4].regions[0]: "eu-wset": no such region: did you mean eu-west?`,
 			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
-			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation`,
-			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation`,
+			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation, latency`,
+			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, latency`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give a number from 1 on`,

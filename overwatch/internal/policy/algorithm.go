@@ -19,7 +19,7 @@ const DefaultAlgorithm = RoundRobin
 
 // Algorithms lists the algorithms that work, in the order in which they are documented.
 func Algorithms() []Algorithm {
-	return []Algorithm{RoundRobin, Weighted, Failover, Geolocation}
+	return []Algorithm{RoundRobin, Weighted, Failover, Geolocation, Latency}
 }
 
 // OnAllDown is what a name answers when none of its backends may serve.

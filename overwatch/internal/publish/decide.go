@@ -10,7 +10,7 @@ import (
 
 // decide asks the policy who answers for a domain now, and makes the view answer so.
 func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
-	candidates := candidates(p.backends.Service(d.service))
+	candidates := candidates(p.backends.Service(d.service), p.measurements.smoothed[d.service])
 	var err error
 	var outcome policy.Outcome
 	if len(d.clients) == 0 {
@@ -41,7 +41,7 @@ func bothFamilies(rules policy.Rules, candidates []policy.Candidate) [2]policy.D
 }
 
 // candidates is what a decision depends on, of each backend.
-func candidates(backends []*registry.Backend) []policy.Candidate {
+func candidates(backends []*registry.Backend, latencies map[registry.ID]policy.Measurement) []policy.Candidate {
 	out := make([]policy.Candidate, len(backends))
 	for i, b := range backends {
 		out[i] = policy.Candidate{
@@ -52,6 +52,7 @@ func candidates(backends []*registry.Backend) []policy.Candidate {
 			MayServe:    b.MayServe,
 			Forbidden:   b.Override != nil && !b.Override.Healthy,
 			LastHealthy: b.LastHealthyAt,
+			Latency:     latencies[b.ID],
 		}
 	}
 	return out

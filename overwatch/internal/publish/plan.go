@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/miekg/dns"
 
@@ -40,7 +41,8 @@ type domain struct {
 	rules   policy.Rules
 	answers int // distinct addresses per answer
 
-	clients []string // for whom it is decided apart: their regions, by geo.RegionID; empty where that makes no difference
+	smoothing float64  // latency: weight of the newest measurement
+	clients   []string // for whom it is decided apart: their regions, by geo.RegionID; empty where that makes no difference
 }
 
 // Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
@@ -140,7 +142,7 @@ func (p *plan) addDomain(key string, c config.Domain) {
 	z.Steered = append(z.Steered, name)
 	z.steered[name] = true
 	service := wire.CanonicalService(c.Name)
-	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1)}
+	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1), smoothing: c.LatencyConfig.SmoothingFactor}
 	if d.rules.Algorithm == policy.Geolocation {
 		d.clients = p.earth.clients
 	}
@@ -155,6 +157,8 @@ func (p *plan) rules(c config.Domain) policy.Rules {
 		OnAllDown:         policy.OnAllDown(c.OnAllDown),
 		TTL:               p.ttl(c.TTL),
 		Coordinates:       p.earth.coordinates,
+		MaxLatency:        time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
+		MinSamples:        c.LatencyConfig.MinSamples,
 	}
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy

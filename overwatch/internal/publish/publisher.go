@@ -26,6 +26,8 @@ type Publisher struct {
 	tables   chan *geo.Table
 	signing  *signing // nil: answers are not signed
 
+	measurements measurements
+
 	view atomic.Pointer[zone.View]
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
@@ -120,8 +122,12 @@ func (p *Publisher) Run(ctx context.Context) error {
 		defer background.Wait()
 		background.Go(func() { p.signing.run(ctx) })
 	}
+	measuring := time.NewTicker(latencyPace)
+	defer measuring.Stop()
 	for {
 		select {
+		case <-measuring.C:
+			p.takeMeasurements()
 		case <-p.marks.ready:
 			p.publishMarked()
 		case r := <-p.requests:
@@ -179,6 +185,7 @@ func (p *Publisher) reconfigure(s Settings) error {
 	}
 	// From here on nothing can fail.
 	view.Place(s.Places)
+	p.measurements.follow(plan.domains)
 	outcomes := make(map[string]policy.Outcome, len(plan.domains))
 	for service, d := range plan.domains {
 		outcomes[service] = p.decide(view, d)

@@ -1,0 +1,111 @@
+package publish
+
+import (
+	"sync"
+	"time"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/registry"
+)
+
+// latencyPace is how often new measurements are taken up: a name that chooses by latency is decided at most that often for it.
+const latencyPace = time.Second
+
+// measurements smooths how long this node's checks take, of the backends of domains that choose by that.
+type measurements struct {
+	mu    sync.Mutex
+	fresh map[string][]sample // not taken up yet, by service; the keys are the services that are measured
+
+	smoothed map[string]map[registry.ID]policy.Measurement // by service; belongs to the goroutine that publishes
+}
+
+// sample is how long one successful check took.
+type sample struct {
+	id   registry.ID
+	took time.Duration
+}
+
+// add notes a sample. It does not wait.
+func (m *measurements) add(s sample) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if list, measured := m.fresh[s.id.Service]; measured {
+		m.fresh[s.id.Service] = append(list, s)
+	}
+}
+
+// follow measures the domains that choose by latency, and forgets all others.
+func (m *measurements) follow(domains map[string]domain) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fresh, smoothed := make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
+	for service, d := range domains {
+		if d.rules.Algorithm == policy.Latency {
+			fresh[service], smoothed[service] = m.fresh[service], m.smoothed[service]
+		}
+	}
+	m.fresh, m.smoothed = fresh, smoothed
+}
+
+// take empties the samples of the services that have some.
+func (m *measurements) take() map[string][]sample {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var taken map[string][]sample
+	for service, list := range m.fresh {
+		if len(list) == 0 {
+			continue
+		}
+		if taken == nil {
+			taken = make(map[string][]sample)
+		}
+		taken[service], m.fresh[service] = list, nil
+	}
+	return taken
+}
+
+// learn takes samples of a service up, as an exponential moving average, and forgets backends that it no longer has.
+func (m *measurements) learn(d domain, samples []sample, backends []*registry.Backend) {
+	before := m.smoothed[d.service]
+	after := make(map[registry.ID]policy.Measurement, len(backends))
+	for _, b := range backends {
+		if known, ok := before[b.ID]; ok {
+			after[b.ID] = known
+		}
+	}
+	for _, s := range samples {
+		known := after[s.id]
+		if known.Samples == 0 {
+			known.Smoothed = s.took
+		}
+		known.Smoothed += time.Duration(d.smoothing * float64(s.took-known.Smoothed))
+		known.Samples++
+		after[s.id] = known
+	}
+	m.smoothed[d.service] = after
+}
+
+// Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by latency
+// follow within a second or two.
+func (p *Publisher) Measured(id registry.ID, took time.Duration) {
+	p.measurements.add(sample{id, took})
+}
+
+// takeMeasurements decides the names anew whose backends were measured.
+func (p *Publisher) takeMeasurements() {
+	begin := p.now()
+	taken := p.measurements.take()
+	if len(taken) == 0 {
+		return
+	}
+	for service, samples := range taken {
+		if d, ok := p.domains[service]; ok {
+			p.measurements.learn(d, samples, p.backends.Service(service))
+			p.tell(d, p.decide(p.view.Load(), d))
+		}
+	}
+	if p.signing != nil {
+		p.signing.some(p.writer.Fresh())
+	}
+	p.published(begin)
+}

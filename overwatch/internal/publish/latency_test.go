@@ -1,0 +1,64 @@
+package publish
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/zone"
+)
+
+func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := new(backends)
+		b.set("app.gslb.test", "10.0.0.1", "10.0.0.2")
+		s := testSettings()
+		s.Domains = []config.Domain{{Name: "app.gslb.test", RoutingAlgorithm: "latency", TTL: 10,
+			LatencyConfig: config.LatencyConfig{SmoothingFactor: .5, MaxLatencyMs: 500, MinSamples: 3}}}
+		p := newPublisher(t, b, s)
+		ctx, stop := context.WithCancel(t.Context())
+		go p.Run(ctx)
+		answered := func() int {
+			seen, turns := map[string]bool{}, zone.NewTurns(1, 1)
+			for range 8 {
+				r := p.View().Resolve("app.gslb.test.", 1, false, netip.Addr{}, turns)
+				seen[r.Answer[0].String()] = true
+			}
+			return len(seen)
+		}
+		measure := func(first, second time.Duration) {
+			for i, took := range []time.Duration{first, second} {
+				p.Measured(registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), Port: 80}, took)
+			}
+			p.Measured(registry.ID{Service: "other.gslb.test", Address: netip.MustParseAddr("10.0.0.9"), Port: 80}, 1)
+			time.Sleep(2 * latencyPace) // in the bubble's time
+			synctest.Wait()
+		}
+		for i := range 2 {
+			measure(20*time.Millisecond, 40*time.Millisecond)
+			if n := answered(); n != 2 {
+				t.Fatalf("%d addresses answer after %d samples, want both until there are enough", n, i+1)
+			}
+		}
+		measure(20*time.Millisecond, 40*time.Millisecond)
+		wantAnswer(t, p, "app.gslb.test.", "A", "app.gslb.test. 10 IN A 10.0.0.1")
+		before := p.View()
+		measure(400*time.Millisecond, 40*time.Millisecond) // smoothed: 210 and 40
+		wantAnswer(t, p, "app.gslb.test.", "A", "app.gslb.test. 10 IN A 10.0.0.2")
+		if p.View() != before {
+			t.Error("a measurement made another view")
+		}
+		if len(p.measurements.smoothed) != 1 {
+			t.Errorf("%d services are measured, want the one that chooses by latency", len(p.measurements.smoothed))
+		}
+		if err := p.Reconfigure(ctx, testSettings()); err != nil || len(p.measurements.smoothed) != 0 {
+			t.Errorf("measurements of a name that no longer chooses by latency are kept (%v)", err)
+		}
+		stop()
+		synctest.Wait()
+	})
+}
