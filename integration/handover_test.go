@@ -1,0 +1,195 @@
+package integration_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"golang.org/x/sys/unix"
+)
+
+// handoverConfig has one static backend that nothing checks, so that a new process answers at once.
+const handoverConfig = `mode: overwatch
+data_dir: %[1]s/data
+overwatch:
+  identity: {node_id: handover, region: eu}
+  gossip: {bind_address: "127.0.0.1:0", encryption_key: "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s="}
+  validation: {enabled: false}
+dns: {listen_address: "%[2]s", zones: [gslb.test]}
+regions: [{name: eu, servers: [{address: 127.0.0.2, port: 80, service: app.gslb.test}]}]
+domains: [{name: app.gslb.test, regions: [eu]}]
+`
+
+// A service manager that keeps the sockets open loses no query over a restart: those that come while nobody reads wait in
+// the socket. Two processes follow one another here under a steady load, over UDP and TCP.
+func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
+	const rate, senders, length = 20_000, 8, 4 * time.Second
+	tcp, udp := keptSockets(t)
+	config := filepath.Join(t.TempDir(), "overwatch.yaml")
+	text := fmt.Sprintf(handoverConfig, filepath.Dir(config), tcp.Addr())
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	first := startOnKept(t, config, tcp, udp)
+	askedOnce(t, tcp.Addr().String(), "udp")
+
+	var load sync.WaitGroup
+	var sent, answered, overTCP atomic.Int64
+	end := time.Now().Add(length)
+	for range senders {
+		load.Go(func() { askSteadily(t, tcp.Addr().String(), end, time.Second*senders/rate, &sent, &answered) })
+	}
+	load.Go(func() {
+		for time.Now().Before(end) {
+			askedOnce(t, tcp.Addr().String(), "tcp")
+			overTCP.Add(1)
+		}
+	})
+	// Restarted twice, while the load goes on.
+	for range 2 {
+		before := answered.Load()
+		until(t, length, "answers", func(context.Context) error {
+			if n := answered.Load() - before; n < rate/2 {
+				return fmt.Errorf("%d so far", n)
+			}
+			return nil
+		})
+		stopped := time.Now()
+		if err := first.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Wait(); err != nil {
+			t.Errorf("the process ended with %v", err)
+		}
+		first = startOnKept(t, config, tcp, udp)
+		t.Logf("the restart took %s", time.Since(stopped).Round(time.Millisecond))
+	}
+	load.Wait()
+	if sent.Load() < rate || answered.Load() != sent.Load() {
+		t.Errorf("%d queries, %d answered", sent.Load(), answered.Load())
+	}
+	t.Logf("%d queries over UDP and %d over TCP, all answered", sent.Load(), overTCP.Load())
+}
+
+// keptSockets is a TCP listener and a UDP socket on one port, as a service manager would open them.
+func keptSockets(t *testing.T) (*net.TCPListener, *net.UDPConn) {
+	t.Helper()
+	for range 16 {
+		l, err := net.Listen("tcp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := net.ListenPacket("udp4", l.Addr().String())
+		if err != nil {
+			_ = l.Close() // somebody has the port for UDP
+			continue
+		}
+		t.Cleanup(func() { _, _ = l.Close(), p.Close() })
+		return l.(*net.TCPListener), p.(*net.UDPConn)
+	}
+	t.Fatal("no port is free for both TCP and UDP")
+	return nil, nil
+}
+
+// startOnKept starts a node with the sockets passed to it by systemd's protocol.
+func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDPConn) *exec.Cmd {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := tcp.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stream.Close()
+	packets, err := udp.File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packets.Close()
+	// The shell's number is that of the program that takes its place.
+	cmd := exec.Command("sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" --config "$1"`, b.Overwatch, config)
+	cmd.ExtraFiles = []*os.File{stream, packets}
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return cmd
+}
+
+// askedOnce asks once and waits as long as a restart takes.
+func askedOnce(t *testing.T, at, network string) {
+	t.Helper()
+	client := &dns.Client{Net: network, Timeout: 10 * time.Second}
+	r, _, err := client.Exchange(new(dns.Msg).SetQuestion("app.gslb.test.", dns.TypeA), at)
+	if err != nil || len(r.Answer) != 1 {
+		t.Errorf("over %s: %v, %v", network, r, err)
+	}
+}
+
+// askSteadily sends one query per interval, each with an id of its own, and counts the answers until all are there or
+// five seconds are over.
+func askSteadily(t *testing.T, at string, end time.Time, interval time.Duration, sent, answered *atomic.Int64) {
+	conn, err := net.Dial("udp4", at)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	_ = conn.(*net.UDPConn).SetReadBuffer(4 << 20)
+	packet, err := new(dns.Msg).SetQuestion("app.gslb.test.", dns.TypeA).Pack()
+	if err != nil {
+		_ = conn.Close()
+		t.Error(err)
+		return
+	}
+	var own, got atomic.Int64
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		seen, reply := map[uint16]bool{}, make([]byte, 512)
+		for {
+			n, err := conn.Read(reply)
+			if err != nil {
+				return
+			}
+			if id := binary.BigEndian.Uint16(reply); n > 12 && reply[3]&0xF == 0 && !seen[id] {
+				seen[id] = true
+				answered.Add(1)
+				got.Add(1)
+			}
+		}
+	})
+	began := time.Now()
+	for now := began; now.Before(end); now = time.Now() {
+		if due := int64(now.Sub(began) / interval); own.Load() >= due {
+			_, _ = unix.Poll(nil, 1)
+			continue
+		}
+		binary.BigEndian.PutUint16(packet, uint16(own.Load()))
+		if _, err := conn.Write(packet); err != nil {
+			t.Errorf("sending: %v", err)
+			break
+		}
+		own.Add(1)
+		sent.Add(1)
+	}
+	for patience := time.Now().Add(5 * time.Second); got.Load() < own.Load() && time.Now().Before(patience); {
+		_, _ = unix.Poll(nil, 10)
+	}
+	_ = conn.Close()
+	reading.Wait()
+}
