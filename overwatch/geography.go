@@ -181,3 +181,6 @@ func (n *node) lookAtDatabase(ctx context.Context) error {
 	}
 	return n.publisher.Place(ctx, table)
 }
+
+// places is the table that DNS answers from.
+func (n *node) places() *geo.Table { return n.publisher.View().Places() }

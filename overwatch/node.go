@@ -358,7 +358,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Domains: n, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
-		Pins: n.trust, Members: n.members, Logger: n.part("api"),
+		Pins: n.trust, Members: n.members, Places: n.places, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys = n.zones

@@ -37,6 +37,9 @@ func wellAnswers() map[string]any {
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest, DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257, PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
+		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
+			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
+		"GET /api/v1/geo/test":                    api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country", MatchedCIDR: "203.0.113.0/24", Country: "DE", Continent: "EU", ScopePrefix: 22},
 		"GET /api/health":                         api.Health{Status: api.ServiceDegraded, Version: "1.2.3", UptimeSeconds: 51 * 3600, Timestamp: now},
 		"GET /api/v1/ready":                       api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
 		"GET /api/v1/version":                     api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},

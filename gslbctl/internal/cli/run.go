@@ -85,6 +85,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.overridesCommand(),
 		a.agentsCommand(),
 		a.dnssecCommand(),
+		a.geoCommand(),
 		a.configCommand(),
 		a.gossipCommand(),
 		a.versionCommand(),

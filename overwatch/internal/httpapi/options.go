@@ -9,6 +9,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
@@ -49,6 +50,8 @@ type Options struct {
 	Pins Pins
 	// Validator makes the node's own checks; nil when validation is off.
 	Validator Validator
+	// Places is the table of where clients are that DNS answers from.
+	Places func() *geo.Table
 	// Members lists the overwatch nodes that gossip knows, this one included.
 	Members func() []Member
 
@@ -154,7 +157,7 @@ func (o *Options) complete() error {
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Domains": o.Domains == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Members": o.Members == nil,
+		"Members": o.Members == nil, "Places": o.Places == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

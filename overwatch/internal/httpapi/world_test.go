@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
@@ -191,7 +192,7 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
 		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Domains: &w.domains, Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Members: func() []Member { return nil }, Logger: zerolog.New(w.log),
+		Validator: &w.checks, Members: func() []Member { return nil }, Places: nowhere, Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
 		f(&o)
@@ -354,4 +355,13 @@ func (w *world) wantError(what string, r httpReply, status int, words ...string)
 			w.t.Errorf("%s: %q does not say %q", what, body.Error, word)
 		}
 	}
+}
+
+// nowhere is a table of where clients are that knows nothing.
+func nowhere() *geo.Table {
+	table, err := geo.New(geo.Sources{})
+	if err != nil {
+		panic(err) // there is nothing in it that could be wrong
+	}
+	return table
 }

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) geoCommand() *cobra.Command {
+	return group("geo", "Show where clients are", a.geoMappingsCommand(), a.geoTestCommand())
+}
+
+func (a *app) geoMappingsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "mappings",
+		Short: "List the networks whose region is given, whatever the database says",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoMappingList, error) { return c.GeoMappings(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"}, {Name: "COMMENT"}}, Empty: "No custom mappings."}
+			for _, m := range list.Mappings {
+				t.Add(render.C(m.CIDR), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
+			}
+			return a.print(list, a.table(t))
+		},
+	}
+}
+
+func (a *app) geoTestCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "test IP",
+		Short: "Show which region a client is in, and why",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoTest, error) { return c.GeoTest(ctx, args[0]) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"}, {Name: "NETWORK"}, {Name: "COUNTRY"}, {Name: "CONTINENT"}, {Name: "SCOPE", Right: true}, {Name: "COMMENT"}}}
+			t.Add(render.C(test.IP), orNone(test.Region), render.C(test.MatchType), orNone(test.MatchedCIDR), orNone(test.Country), orNone(test.Continent),
+				number(test.ScopePrefix), orNone(test.Comment))
+			return a.print(test, a.table(t))
+		},
+	}
+}

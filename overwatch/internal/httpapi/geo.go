@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/shared/api"
+)
+
+// listGeoMappings answers GET /geo/mappings.
+func (s *Server) listGeoMappings(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	mappings, total := pageOf(slices.Values(cfg.Overwatch.Geolocation.CustomMappings), p, func(m config.CustomMapping) api.GeoMapping {
+		return api.GeoMapping{CIDR: m.CIDR.Masked().String(), Region: m.Region, Comment: m.Comment, Source: api.GeoFromConfig}
+	})
+	return ok(api.GeoMappingList{Mappings: mappings, Total: total, GeneratedAt: stamp(s.o.Now())}), nil
+}
+
+// getGeoTest answers GET /geo/test from the table that DNS answers from.
+func (s *Server) getGeoTest(c *gin.Context) (answer, error) {
+	q, err := queryOf(c, "ip")
+	if err != nil {
+		return answer{}, err
+	}
+	if q["ip"] == "" {
+		return answer{}, badRequest("ip is missing: give the address of a client, as in ?ip=203.0.113.7")
+	}
+	ip, err := netip.ParseAddr(q["ip"])
+	if err != nil || ip.Zone() != "" {
+		return answer{}, badRequest("ip is %.64q: it must be an IP address such as 203.0.113.7", q["ip"])
+	}
+	e, err := s.o.Places().Explain(ip)
+	if err != nil {
+		return answer{}, fmt.Errorf("looking %s up in the geolocation database: %w", ip, err)
+	}
+	test := api.GeoTest{
+		IP: ip.String(), Region: e.Region, MatchType: string(e.Match), Comment: e.Comment,
+		Country: e.Place.Country, Continent: e.Place.Continent, ScopePrefix: int(e.Scope),
+	}
+	if e.MatchedCIDR.IsValid() {
+		test.MatchedCIDR = e.MatchedCIDR.String()
+	}
+	return ok(test), nil
+}

@@ -1,0 +1,52 @@
+package api
+
+import (
+	"context"
+	"net/url"
+	"time"
+)
+
+// GeoSource says who made a mapping.
+type GeoSource string
+
+// The sources of mappings.
+const (
+	GeoFromConfig GeoSource = "config"
+)
+
+// GeoMapping places the clients of one network in a region.
+type GeoMapping struct {
+	CIDR    string    `json:"cidr"`
+	Region  string    `json:"region"`
+	Comment string    `json:"comment"`
+	Source  GeoSource `json:"source"`
+}
+
+// GeoMappingList is the answer of GET /api/v1/geo/mappings.
+type GeoMappingList struct {
+	Mappings    []GeoMapping `json:"mappings"`
+	Total       int          `json:"total"`
+	GeneratedAt time.Time    `json:"generated_at"`
+}
+
+// GeoTest is the answer of GET /api/v1/geo/test: where a client is, and why.
+type GeoTest struct {
+	IP          string `json:"ip"`
+	Region      string `json:"region"`       // "" for none
+	MatchType   string `json:"match_type"`   // custom_mapping, country, continent or default
+	MatchedCIDR string `json:"matched_cidr"` // the mapping's or the database's network, "" for a default
+	Comment     string `json:"comment"`      // of the mapping
+	Country     string `json:"country"`      // what the database says, "" for nothing
+	Continent   string `json:"continent"`
+	ScopePrefix int    `json:"scope_prefix"` // leading bits of the address that this depends on
+}
+
+// GeoMappings lists the custom mappings of clients to regions.
+func (c *Client) GeoMappings(ctx context.Context) (GeoMappingList, error) {
+	return everyPage(ctx, c, "/api/v1/geo/mappings", nil, func(l *GeoMappingList) (*[]GeoMapping, int) { return &l.Mappings, l.Total })
+}
+
+// GeoTest asks where a client is.
+func (c *Client) GeoTest(ctx context.Context, ip string) (GeoTest, error) {
+	return get[GeoTest](ctx, c, "/api/v1/geo/test", url.Values{"ip": {ip}})
+}
