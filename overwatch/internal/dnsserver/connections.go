@@ -32,6 +32,7 @@ type connections struct {
 type connection struct {
 	net.Conn
 	client netip.Prefix
+	fresh  bool // nothing was answered yet; guarded by connections.mu
 	// The places in both lists; nil once it is out of them. Guarded by connections.mu.
 	inAll, inClient *list.Element
 }
@@ -50,14 +51,11 @@ func clientOf(conn net.Conn) netip.Prefix {
 	return netip.PrefixFrom(address, bits).Masked()
 }
 
-// admit lets a connection in, and others go where that is too many. It returns nil after close.
+// admit lets a connection in, and others go where that is too many.
 func (c *connections) admit(conn net.Conn) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.closing {
-		return nil
-	}
-	one := &connection{Conn: conn, client: clientOf(conn)}
+	one := &connection{Conn: conn, client: clientOf(conn), fresh: true}
 	own := c.clients[one.client]
 	if own == nil {
 		own = list.New()
@@ -72,6 +70,9 @@ func (c *connections) admit(conn net.Conn) *connection {
 	// Evicting the client's only connection has forgotten its list.
 	c.clients[one.client] = own
 	one.inAll, one.inClient = c.all.PushBack(one), own.PushBack(one)
+	if c.closing { // it was on its way
+		one.hurry(stopGrace)
+	}
 	return one
 }
 
@@ -96,6 +97,7 @@ func (c *connections) evictOldest() {
 func (c *connections) answered(one *connection) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	one.fresh = false
 	if one.inAll != nil {
 		c.all.MoveToBack(one.inAll)
 		c.clients[one.client].MoveToBack(one.inClient)
@@ -123,24 +125,33 @@ func (c *connections) remove(one *connection) {
 	one.inAll, one.inClient = nil, nil
 }
 
-// close ends the waiting of all connections, gives writes the grace time, and lets no further ones in.
+// close ends the waiting of all connections, except shortly of those that have not been answered yet, whose query is on its way, and
+// gives writes the grace time.
 func (c *connections) close(grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closing = true
 	for e := c.all.Front(); e != nil; e = e.Next() {
-		one := e.Value.(*connection)
-		_ = one.SetWriteDeadline(time.Now().Add(grace))
-		_ = one.SetReadDeadline(time.Unix(1, 0))
+		e.Value.(*connection).hurry(grace)
 	}
 }
 
-// await sets the read deadline. It returns false after close, whose deadline then stands.
+// hurry sets the last deadlines of a connection.
+func (one *connection) hurry(grace time.Duration) {
+	_ = one.SetWriteDeadline(time.Now().Add(grace))
+	reading := time.Unix(1, 0)
+	if one.fresh {
+		reading = time.Now().Add(freshGrace)
+	}
+	_ = one.SetReadDeadline(reading)
+}
+
+// await sets the read deadline. After close, whose deadline stands, it returns false unless the connection is fresh.
 func (c *connections) await(one *connection, deadline time.Time) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closing {
-		return false
+		return one.fresh
 	}
 	return one.SetReadDeadline(deadline) == nil
 }

@@ -153,8 +153,9 @@ func (s *Server) Run(ctx context.Context) error {
 	for _, socket := range s.sockets {
 		group.Go(socket.serve)
 	}
+	var streams errgroup.Group
 	for _, listener := range s.listeners {
-		group.Go(func() error { return s.tcp.serve(listener) })
+		streams.Go(func() error { return s.tcp.serve(listener) })
 	}
 	group.Go(func() error {
 		<-ctx.Done()
@@ -162,10 +163,11 @@ func (s *Server) Run(ctx context.Context) error {
 			_ = listener.Close()
 		}
 		s.tcp.connections.close(stopGrace)
+		err := streams.Wait()
 		for _, socket := range s.sockets {
 			socket.ring()
 		}
-		return nil
+		return err
 	})
 	return group.Wait()
 }

@@ -18,6 +18,8 @@ const (
 	writeTimeout = 5 * time.Second
 	// stopGrace is how long it may still take when the server stops.
 	stopGrace = time.Second
+	// freshGrace is how long a connection without any answer yet may then take to send its first query.
+	freshGrace = 100 * time.Millisecond
 	// pending is how many octets of responses are gathered before they are written: what a client that does not read
 	// costs, besides sendBuffer in the kernel.
 	pending    = 16 << 10
@@ -55,10 +57,6 @@ func (t *tcpServer) serve(listener net.Listener) error {
 			continue
 		}
 		one := t.connections.admit(conn)
-		if one == nil {
-			_ = conn.Close()
-			continue
-		}
 		t.running.Go(func() {
 			defer t.connections.leave(one)
 			t.converse(one)

@@ -229,16 +229,38 @@ func TestConnections_RoomIsMadeEvenByAClientsOnlyConnection(t *testing.T) {
 	}
 }
 
-func TestConnections_CloseEndsTheWaitingAndAdmitsNobody(t *testing.T) {
+// A client that has just connected has a query on its way, and gets the time to bring it; the others have to go.
+func TestConnections_CloseEndsTheWaitingButOfFreshOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)
-		conn := connect(t, server, "198.51.100.1:1")
-		synctest.Wait()
-		server.connections.close(stopGrace)
-		wantClosed(t, conn, 0)
-		_, near := net.Pipe()
-		if server.connections.admit(pipe{near, "198.51.100.2:1"}) != nil {
-			t.Error("admitted after close")
+		for _, c := range []struct {
+			answered bool
+			waits    time.Duration
+		}{{true, 0}, {false, freshGrace}} {
+			_, near := net.Pipe()
+			one := server.connections.admit(pipe{near, "198.51.100.2:1"})
+			if c.answered {
+				server.connections.answered(one)
+			}
+			server.connections.close(stopGrace)
+			began := time.Now()
+			if _, err := one.Read(make([]byte, 1)); err == nil || time.Since(began) != c.waits {
+				t.Errorf("answered %t: waited %s, %v; want %s", c.answered, time.Since(began), err, c.waits)
+			}
+			if server.connections.await(one, time.Now().Add(idleTimeout)) == c.answered {
+				t.Errorf("answered %t: may it wait on? %t", c.answered, !c.answered)
+			}
+			server.connections.leave(one)
+			server.connections.closing = false
 		}
+	})
+}
+
+func TestConnections_WhatComesAfterCloseIsFresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := testTCP(t, 10)
+		server.connections.close(stopGrace)
+		conn := connect(t, server, "198.51.100.1:1")
+		wantClosed(t, conn, freshGrace)
 	})
 }
