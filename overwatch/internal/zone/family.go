@@ -85,15 +85,23 @@ func (f *family) same(other *family) bool {
 const inPlace = 64
 
 // answersWith makes answers of both families.
-func answersWith(families [2]family, placed *[2]placed, sets []set) *answers {
+func answersWith(families [2]family, where *[2]placed, sets []set) *answers {
+	if where != nil {
+		with := &struct {
+			answers
+			places [2]placed
+		}{answers: answers{steered: families, sets: sets}, places: *where}
+		with.placed = &with.places
+		return &with.answers
+	}
 	v4, v6 := families[policy.IPv4].records, families[policy.IPv6].records
 	if len(v4)+len(v6) > inPlace || len(v4)+len(v6) == 0 {
-		return &answers{steered: families, placed: placed, sets: sets}
+		return &answers{steered: families, sets: sets}
 	}
 	with := &struct {
 		answers
 		room [inPlace]byte
-	}{answers: answers{steered: families, placed: placed, sets: sets}}
+	}{answers: answers{steered: families, sets: sets}}
 	room := append(with.room[:0], v4...)
 	with.steered[policy.IPv4].records = room[:len(v4):len(v4)]
 	with.steered[policy.IPv6].records = append(room, v6...)[len(v4):]

@@ -11,15 +11,22 @@ import (
 // placed is what a name answers with addresses of one family, by where the client is; immutable. It is empty while
 // the family has nothing to answer, which is so for all clients or for none.
 type placed struct {
+	first    [firstRegions]uint16 // choice of the regions that most configurations are content with, where the cache has it
 	variants []variant
 	choice   []uint16 // by geo.RegionID: which variant
 }
+
+const (
+	firstRegions = 8
+	variantRoom  = 32 // octets of a variant's records right behind it; two A records
+)
 
 // variant is what the clients of some regions are answered. Its shares are exact by themselves.
 type variant struct {
 	family
 	turn   uint32 // where Turns has its position
 	region string // whose addresses these are
+	room   [variantRoom]byte
 }
 
 // at finds what a client is answered, the turn of that, and how many bits of the client's address it depended on.
@@ -28,10 +35,16 @@ func (p *placed) at(v *View, client netip.Addr) (f *family, turn uint32, scope u
 	if table := v.places.Load(); table != nil {
 		region, scope = table.Locate(client)
 	}
-	if int(region) >= len(p.choice) {
-		region = geo.NoRegion
+	var choice uint16
+	switch {
+	case int(region) < len(p.first):
+		choice = p.first[region]
+	case int(region) < len(p.choice):
+		choice = p.choice[region]
+	default:
+		choice = p.first[geo.NoRegion]
 	}
-	chosen := &p.variants[p.choice[region]]
+	chosen := &p.variants[choice]
 	return &chosen.family, chosen.turn, scope
 }
 
@@ -103,7 +116,24 @@ func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, 
 		}
 		out.choice[region] = uint16(at)
 	}
+	for region := range out.first {
+		if region < len(out.choice) {
+			out.first[region] = out.choice[region]
+		} else {
+			out.first[region] = out.choice[geo.NoRegion]
+		}
+	}
+	out.settle()
 	return out
+}
+
+// settle takes the records of the variants into their rooms, as far as they fit.
+func (p *placed) settle() {
+	for i := range p.variants {
+		if in := &p.variants[i]; len(in.records) <= len(in.room) {
+			in.records = append(in.room[:0], in.records...)
+		}
+	}
 }
 
 func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, decision policy.Decision, answers int) variant {
@@ -143,6 +173,7 @@ func (a *answers) copyPlaced() *[2]placed {
 	out := *a.placed
 	for f := range out {
 		out[f].variants = slices.Clone(out[f].variants)
+		out[f].settle()
 	}
 	return &out
 }
