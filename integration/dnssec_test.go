@@ -97,7 +97,25 @@ type resolver struct {
 	client dns.Client
 }
 
+// unboundTries is how often unbound is started, on another port each time: its port is free when it is chosen, and may be
+// anybody's when unbound comes to bind it.
+const unboundTries = 3
+
 func startUnbound(t *testing.T, n *harness.Node, anchor string) *resolver {
+	t.Helper()
+	var err error
+	for range unboundTries {
+		var r *resolver
+		if r, err = tryUnbound(t, n, anchor); err == nil {
+			return r
+		}
+		t.Logf("unbound did not start: %v", err)
+	}
+	t.Fatal(err)
+	return nil
+}
+
+func tryUnbound(t *testing.T, n *harness.Node, anchor string) (*resolver, error) {
 	t.Helper()
 	program, dir := judge(t, "unbound"), t.TempDir()
 	at := freePort(t)
@@ -143,13 +161,14 @@ remote-control:
 		}
 	})
 	r := &resolver{at: at.String(), client: dns.Client{Timeout: 3 * time.Second}}
-	until(t, startBound, "unbound", func(context.Context) error {
+	ctx, cancel := context.WithTimeout(t.Context(), startBound/unboundTries)
+	defer cancel()
+	return r, harness.Until(ctx, "unbound", func(context.Context) error {
 		if reply, err := r.ask(zoneName, dns.TypeSOA); reply == nil {
 			return err
 		}
 		return nil
 	})
-	return r
 }
 
 func freePort(t *testing.T) netip.AddrPort {

@@ -37,6 +37,7 @@ var layers = map[string]layer{
 	"httpserve": tool,
 	"policy":    pure, "zone": pure, "geo": pure,
 	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner,
+	"inventory": owner, // of the servers that the API creates
 	"ready":     owner, // of no facts, but of the judgement on them
 	"dnsserver": adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
 	"publish": adapter, "metrics": adapter,
