@@ -135,6 +135,18 @@ dns: {zones: [Example.COM.]}
 	}
 }
 
+func TestLoad_MinHealthyIsANumberOrAPart(t *testing.T) {
+	c, problems := loadText(t, smallest+"domains:\n- {name: a, min_healthy: 2}\n- {name: b, min_healthy: 50%}\n- {name: c}\n")
+	if problems != nil {
+		t.Fatal(problems)
+	}
+	for i, want := range []string{"2", "50%", ""} {
+		if got := c.Domains[i].MinHealthy; got != want {
+			t.Errorf("domains[%d].min_healthy is %q, want %q", i, got, want)
+		}
+	}
+}
+
 func TestLoad_NodeIDIsTheHostNameUnlessGiven(t *testing.T) {
 	c, problems := loadText(t, "mode: overwatch\ndata_dir:\noverwatch: {data_dir: /x, gossip: {encryption_key: \""+testKey+"\"}}\n")
 	host, err := os.Hostname()

@@ -60,6 +60,7 @@ type Domain struct {
 	TTL               int           `key:"ttl"` // seconds; 0: dns.default_ttl
 	MaxAnswers        int           `key:"max_answers"`
 	OnAllDown         string        `key:"on_all_down"` // servfail, last_healthy, all; empty: as dns.return_last_healthy says
+	MinHealthy        string        `key:"min_healthy"` // policy.ParseMinimum; empty: no minimum
 	FailoverThreshold int           `key:"failover_threshold"`
 	LatencyConfig     LatencyConfig `key:"latency_config"`
 }

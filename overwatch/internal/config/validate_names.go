@@ -116,6 +116,9 @@ func (v *validator) domain(i int, algorithms []string) {
 			v.oneOf(key("on_all_down"), d.OnAllDown, last)
 		}
 	}
+	if _, ok := policy.ParseMinimum(d.MinHealthy); !ok {
+		v.Addf(key("min_healthy"), d.MinHealthy, "give a number of backends from 1 to %d, or a part of them from 1%% to 100%%", policy.MaxMinimum)
+	}
 	v.latency(&d.LatencyConfig, key)
 }
 

@@ -96,13 +96,14 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation, latency`,
 			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, latency`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
-		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
+		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give a number from 1 on`,
 			`4: domains[0].failover_threshold: "0": give a number from 1 to 1000`,
 			`5: domains[0].on_all_down: "serfvail": did you mean servfail?`,
-			`6: domains[0].latency_config.smoothing_factor: "0": give a number above 0 and up to 1; the smaller, the smoother`,
-			`6: domains[0].latency_config.max_latency_ms: "0": give a number from 1 to 60000`,
-			`6: domains[0].latency_config.min_samples: "1001": give a number from 1 to 1000`}},
+			`6: domains[0].min_healthy: "101%": give a number of backends from 1 to 1000, or a part of them from 1% to 100%`,
+			`7: domains[0].latency_config.smoothing_factor: "0": give a number above 0 and up to 1; the smaller, the smoother`,
+			`7: domains[0].latency_config.max_latency_ms: "0": give a number from 1 to 60000`,
+			`7: domains[0].latency_config.min_samples: "1001": give a number from 1 to 1000`}},
 
 		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: 224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: 192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}", []string{
 			`4: regions[0].servers[0].address: is missing: give the IP address of the server`,

@@ -22,7 +22,7 @@ func Algorithms() []Algorithm {
 	return []Algorithm{RoundRobin, Weighted, Failover, Geolocation, Latency}
 }
 
-// OnAllDown is what a name answers when none of its backends may serve.
+// OnAllDown is what a name answers when none of its backends may serve, or fewer than its Minimum.
 type OnAllDown string
 
 // The last resorts.

@@ -36,7 +36,8 @@ type Rules struct {
 	Regions           []string // in order of preference; regions that are not listed come last
 	FailoverThreshold int      // failover: serving backends that make a region good enough
 	OnAllDown         OnAllDown
-	TTL               uint32 // seconds
+	MinHealthy        Minimum // with fewer backends that may serve, it is as if none might
+	TTL               uint32  // seconds
 
 	Client      string                 // geolocation: the client's region, empty for a client in none
 	Coordinates map[string]Coordinates // geolocation: where regions are, as far as that is known

@@ -7,16 +7,17 @@ import (
 
 // Decide says which addresses of the family answer under the rules.
 //
-// Each step works on what the one before left over: candidates that may serve, or, if none may in either family, those of the
-// last resort; of this family; with a weight and a share above 0, unless none has; in the region that failover or
+// Each step works on what the one before left over: candidates that may serve, or, if none may in either family or fewer in
+// both than the minimum, those of the last resort; of this family; with a weight and a share above 0, unless none has; in the region that failover or
 // geolocation chooses, or as fast as latency asks for. Answers of the last resort live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	d := decider{candidates: candidates, why: make([]Reason, len(candidates))}
 	decision := Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL}
 	in := d.keep(d.all(), MayNotServe, func(c *Candidate) bool { return c.MayServe })
-	if len(in) == 0 {
+	if minimum := rules.MinHealthy.of(len(candidates)); len(in) < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
-		if in = d.lastResort(rules.OnAllDown); len(in) == 0 && d.knows(family) {
+		d.keep(in, TooFewServe, func(*Candidate) bool { return false })
+		if in = d.lastResort(rules.OnAllDown, minimum); len(in) == 0 && d.knows(family) {
 			return Decision{Outcome: NoHealthyBackend, TTL: rules.TTL, Excluded: d.excluded()}
 		}
 	}
@@ -90,8 +91,8 @@ func (d *decider) expects(region string, family Family) bool {
 	return slices.ContainsFunc(d.candidates, func(c Candidate) bool { return c.Region == region && family.Has(c.Address) })
 }
 
-// lastResort brings back the candidates that answer although they may not serve.
-func (d *decider) lastResort(choice OnAllDown) []int {
+// lastResort brings back the candidates that answer although they may not serve or are too few.
+func (d *decider) lastResort(choice OnAllDown, minimum int) []int {
 	if choice != LastHealthy && choice != All {
 		return nil
 	}
@@ -100,16 +101,28 @@ func (d *decider) lastResort(choice OnAllDown) []int {
 	if choice == All {
 		return in
 	}
-	var last time.Time
+	since := d.enoughSince(in, minimum)
+	return d.keep(in, NotLastResort, func(c *Candidate) bool {
+		return c.MayServe || !c.LastHealthy.IsZero() && !c.LastHealthy.Before(since)
+	})
+}
+
+// enoughSince is LastHealthySpan before the moment at which the minimum was last reached, as far as that is known.
+func (d *decider) enoughSince(in []int, minimum int) time.Time {
+	var lost []time.Time // the latest first
 	for _, i := range in {
-		if t := d.candidates[i].LastHealthy; t.After(last) {
-			last = t
+		switch c := &d.candidates[i]; {
+		case c.MayServe:
+			minimum--
+		case !c.LastHealthy.IsZero():
+			lost = append(lost, c.LastHealthy)
 		}
 	}
-	since := last.Add(-LastHealthySpan)
-	return d.keep(in, NotLastResort, func(c *Candidate) bool {
-		return !c.LastHealthy.IsZero() && !c.LastHealthy.Before(since)
-	})
+	if len(lost) == 0 {
+		return time.Time{}
+	}
+	slices.SortFunc(lost, func(a, b time.Time) int { return b.Compare(a) })
+	return lost[min(max(minimum, 1), len(lost))-1].Add(-LastHealthySpan)
 }
 
 // knows says whether an answer of the family may be expected: a name without any candidate may get some of either.

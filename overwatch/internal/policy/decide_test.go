@@ -110,6 +110,56 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+func TestDecide_TooFewHealthyGoToTheLastResort(t *testing.T) {
+	half := []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1", "10.0.0.3 eu 1 lost=10m", "10.0.0.4 us 1 lost=20m"}
+	one := []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 lost=10m", "10.0.0.3 eu 1 lost=10m30s", "10.0.0.4 us 1 lost=20m", "10.0.0.5 us 1 down"}
+	cases := []struct {
+		name, minimum string
+		onAllDown     OnAllDown
+		candidates    []string
+		want          string
+	}{
+		{"as many as asked for", "2", ServFail, half, "success 10.0.0.1=100 10.0.0.2=100"},
+		{"the part that is asked for", "50%", ServFail, half, "success 10.0.0.1=100 10.0.0.2=100"},
+		{"a part is rounded up", "51%", ServFail, half, "no_healthy_backend"},
+		{"one too few is an error", "3", ServFail, half, "no_healthy_backend"},
+		{"one too few, all answer", "3", All, half, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100 10.0.0.4=100"},
+		{"and not the one that was taken out", "2", All, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 taken-out", "10.0.0.3 eu 1 down"}, "fallback 10.0.0.1=100 10.0.0.3=100"},
+		{"those that were enough last, however long ago", "2", LastHealthy, one, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100"},
+		{"all that ever were, where that is too few", "5", LastHealthy, one, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100 10.0.0.4=100"},
+		{"nobody else ever was", "2", LastHealthy, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.1=100"},
+		{"both families count", "2", ServFail, []string{"10.0.0.1 eu 1", "2001:db8::1 eu 1"}, "success 10.0.0.1=100"},
+		{"no minimum", "", ServFail, one, "success 10.0.0.1=100"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			var candidates []Candidate
+			for _, line := range c.candidates {
+				candidates = append(candidates, parseCandidate(t, line))
+			}
+			minimum, ok := ParseMinimum(c.minimum)
+			if !ok {
+				t.Fatal(c.minimum)
+			}
+			d := Decide(Rules{Algorithm: Weighted, OnAllDown: c.onAllDown, MinHealthy: minimum, TTL: 60}, candidates, IPv4)
+			if got := describe(d); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+			if d.Outcome == NoHealthyBackend && (len(d.Excluded) != len(candidates) || d.Excluded[0].Reason != TooFewServe) {
+				t.Errorf("excluded %v: want all, the first because they are too few", d.Excluded)
+			}
+		})
+	}
+}
+
+func TestParseMinimum_RefusesWhatIsNeitherNumberNorPart(t *testing.T) {
+	for _, text := range []string{"0", "-1", "1001", "0%", "101%", "half", "2.5", " 2", "%"} {
+		if m, ok := ParseMinimum(text); ok {
+			t.Errorf("%q is taken for %+v", text, m)
+		}
+	}
+}
+
 func TestDecide_SaysWhyACandidateDoesNotAnswer(t *testing.T) {
 	candidates := []Candidate{
 		parseCandidate(t, "10.0.0.1 eu 1 down"), parseCandidate(t, "2001:db8::1 eu 1"), parseCandidate(t, "10.0.0.2 eu 0"),

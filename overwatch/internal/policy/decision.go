@@ -9,9 +9,9 @@ type Outcome string
 const (
 	Success          Outcome = "success"
 	FailedOver       Outcome = "failover"           // a region other than the first preference, or than the client's
-	Fallback         Outcome = "fallback"           // nothing may serve: the last resort answers
+	Fallback         Outcome = "fallback"           // nothing may serve, or too little: the last resort answers
 	NoData           Outcome = "no_data"            // nothing of this address family, another family serves
-	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve and there is no last resort
+	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve, or too little, and there is no last resort
 )
 
 // Decision says which addresses of one family answer for a name.
@@ -49,6 +49,7 @@ const (
 	FewSamples    Reason = "this node has measured it too few times and others enough"
 	TooSlow       Reason = "its latency is above the limit and others are below"
 	Slower        Reason = "others are faster"
+	TooFewServe   Reason = "fewer of the name's backends may serve than min_healthy asks for"
 	NotLastResort Reason = "it was not healthy last"
 	TakenOut      Reason = "an operator took it out"
 )

@@ -86,9 +86,9 @@ func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 	p.lost[d.service] = outcome != policy.Success
 	switch outcome {
 	case policy.NoHealthyBackend:
-		p.log.Warn().Str("domain", d.name).Msg("no backend may serve: answering SERVFAIL")
+		p.log.Warn().Str("domain", d.name).Msg(shortage(d) + ": answering SERVFAIL")
 	case policy.Fallback:
-		p.log.Warn().Str("domain", d.name).Str("on_all_down", string(d.rules.OnAllDown)).Msg("no backend may serve: answering with the last resort")
+		p.log.Warn().Str("domain", d.name).Str("on_all_down", string(d.rules.OnAllDown)).Msg(shortage(d) + ": answering with the last resort")
 	case policy.FailedOver:
 		p.log.Warn().Str("domain", d.name).Msg("a region has too few backends that may serve: failed over to another")
 	default:
@@ -96,6 +96,14 @@ func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 			p.log.Info().Str("domain", d.name).Msg("backends serve again")
 		}
 	}
+}
+
+// shortage is why a domain goes to its last resort.
+func shortage(d domain) string {
+	if d.rules.MinHealthy != (policy.Minimum{}) {
+		return "fewer backends may serve than domains[].min_healthy asks for"
+	}
+	return "no backend may serve"
 }
 
 // tellAll logs in one line how all domains stand, since at a start most are new and without backends.

@@ -160,6 +160,7 @@ func (p *plan) rules(c config.Domain) policy.Rules {
 		MaxLatency:        time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
 		MinSamples:        c.LatencyConfig.MinSamples,
 	}
+	rules.MinHealthy, _ = policy.ParseMinimum(c.MinHealthy) // checked by package config
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy
 	}

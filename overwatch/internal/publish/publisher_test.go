@@ -210,6 +210,19 @@ func TestReconfigure_SwapsOnceAndKeepsTheOldViewOnError(t *testing.T) {
 	})
 }
 
+func TestPublisher_FewerThanMinHealthyAreAnsweredByTheLastResort(t *testing.T) {
+	b := new(backends)
+	b.set("app.gslb.test", "10.0.0.1", "10.0.0.2 down", "10.0.0.3 down")
+	b.set("shop.example.com", "10.0.0.1", "10.0.0.2", "10.0.0.3 down")
+	s := testSettings()
+	s.Domains[0].MinHealthy, s.Domains[1].MinHealthy = "50%", "2"
+	p := newPublisher(t, b, s)
+	wantAnswer(t, p, "app.gslb.test.", "A", "SERVFAIL")
+	if got := ask(p.View(), "shop.example.com.", "A"); got == "SERVFAIL" {
+		t.Error("two of three are enough, but are answered with", got)
+	}
+}
+
 func TestPublisher_LogsALossAndItsEndButNoBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

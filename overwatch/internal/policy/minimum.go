@@ -1,0 +1,37 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Minimum is how many of a name's backends must be fit to serve before they are left alone with its traffic
+// (domains[].min_healthy). The zero value asks for none.
+type Minimum struct {
+	Count   int
+	Percent int // of all backends of the name, rounded up; 0: Count says it
+}
+
+// MaxMinimum bounds a Minimum's Count.
+const MaxMinimum = 1000
+
+// ParseMinimum reads a number of backends, "2", or a part of them, "50%". Empty text is no minimum.
+func ParseMinimum(text string) (m Minimum, ok bool) {
+	if text == "" {
+		return Minimum{}, true
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 {
+		return Minimum{}, false
+	}
+	if percent {
+		return Minimum{Percent: n}, n <= 100
+	}
+	return Minimum{Count: n}, n <= MaxMinimum
+}
+
+// of is how many backends it asks for out of total; at least 1, since none can answer for nobody.
+func (m Minimum) of(total int) int {
+	return max(m.Count, ceil(total*m.Percent, 100), 1)
+}
