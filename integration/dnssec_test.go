@@ -47,7 +47,11 @@ func judge(t *testing.T, name string) string {
 			return path
 		}
 	}
-	t.Fatalf("%s is not installed; run: apt-get install -y unbound bind9-dnsutils ldnsutils", name)
+	message := name + " is not installed; run: apt-get install -y unbound bind9-dnsutils ldnsutils"
+	if os.Getenv("CI") == "true" {
+		t.Fatal(message)
+	}
+	t.Skip(message) // a newcomer needs only Go; what CI runs needs the judges
 	return ""
 }
 
