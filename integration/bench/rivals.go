@@ -60,7 +60,7 @@ func gdnsdWeighted(at setup) ([]string, error) {
 	f := &file{}
 	f.line("plugins => { weighted => { multi = false, service_types = up,")
 	for i := range at.names {
-		f.WriteString(fmt.Sprintf(" r%05d => {", i))
+		fmt.Fprintf(f, " r%05d => {", i)
 		for j := range backends {
 			fmt.Fprintf(f, " b%d=[%s,%d]", j, backend(i, j), weight(j))
 		}
@@ -76,7 +76,7 @@ func gdnsdGeoIP(at setup) ([]string, error) {
 	f.line(" 127.0.0.0/10 => [dc0,dc1], 127.64.0.0/10 => [dc1,dc2], 10.0.0.0/8 => [dc2,dc3], 192.0.2.0/24 => [dc3]")
 	f.line("} } }, resources => {")
 	for i := range at.names {
-		f.WriteString(fmt.Sprintf(" r%05d => { map => m, service_types = up, dcmap => {", i))
+		fmt.Fprintf(f, " r%05d => { map => m, service_types = up, dcmap => {", i)
 		for j := range backends {
 			fmt.Fprintf(f, " dc%d => { b%d = %s }", j, j, backend(i, j))
 		}

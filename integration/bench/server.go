@@ -43,9 +43,8 @@ type server struct {
 
 // running is a started server.
 type running struct {
-	cmd     *exec.Cmd
-	ended   chan struct{}
-	failure string // the end of what it wrote, once it has ended
+	cmd   *exec.Cmd
+	ended chan struct{}
 }
 
 // start starts the server on the first core and waits until it answers.

@@ -21,7 +21,9 @@ func main() {
 			Validate: agent.Validate,
 		},
 		"overwatch": {
-			Run:      func(ctx context.Context, path string) error { return overwatch.Run(ctx, overwatch.Options{ConfigPath: path}) },
+			Run: func(ctx context.Context, path string) error {
+				return overwatch.Run(ctx, overwatch.Options{ConfigPath: path})
+			},
 			Validate: overwatch.Validate,
 		},
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // descriptor is a UDP socket that one goroutine reads and that is kept out of the runtime's poller. The poller would ask the kernel to
-// tell it when the socket can be written, and the kernel then looks for somebody to tell after every single response:
-// measured, that is some 4 % of all that a query costs. So the goroutine waits in ppoll(2), and only when nothing is left to read.
+// tell it when the socket can be written, and the kernel then looks for somebody to tell after every single response: in a profile
+// some 4 % of the samples, in CPU time per query about 1 %. So the goroutine waits in ppoll(2), and only when nothing is left to read.
 type descriptor struct {
 	fd       int
 	bell     int // an eventfd: readable once ring was called
