@@ -46,7 +46,7 @@ func TestServer_RefusesWhatItCannotBe(t *testing.T) {
 		`80,"`:           {`80,"weight":1001,"`, "1001"},
 		`"region":"us"`:  {`"region":"mars"`, `region is "mars": it must be one of eu, us`},
 		`,"region":"us"`: {``, "region is missing"},
-		`"address"`:      {`"adress_"`, `unknown fields: "adress_"`},
+		`"address"`:      {`"location"`, `unknown fields: "location"`},
 	} {
 		body := strings.Replace(serverBody, from, change.to, 1)
 		w.wantError(body, w.send("POST", "/api/v1/servers", body), 400, change.words)
