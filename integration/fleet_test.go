@@ -1,0 +1,229 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+const (
+	fleetBackends = 3
+	fleetInterval = 10 * time.Second
+	// fleetServices is how many names the agents share among them.
+	fleetServices = 100
+	// fleetBound is how long all of them may take to be registered at a node that has never seen one of them.
+	fleetBound = 60 * time.Second
+	// fleetMemory and fleetCores are what 10 000 agents may cost the node, all of its memory counted.
+	fleetMemory = 400 << 20
+	fleetCores  = 0.25
+)
+
+// A node that has never seen any of them registers a whole fleet of agents within a minute, and then costs little: real
+// packets and streams on loopback, each agent from an address of its own, with pings, enrolments, heartbeats and repetitions
+// as gslb-agent sends them. GSLB_FLEET=10000 is the number that is promised; without it there are 1000.
+func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
+	count := 1000
+	if s := os.Getenv("GSLB_FLEET"); s != "" {
+		var err error
+		if count, err = strconv.Atoi(s); err != nil || count < 1 || count > 1<<16 {
+			t.Fatalf("GSLB_FLEET is %q: want a number of agents, 1 to 65536", s)
+		}
+	}
+	n, agents := newFleet(t, count)
+	start(t, n)
+	ready, cancel := context.WithTimeout(t.Context(), startBound)
+	defer cancel()
+	if err := n.Ready(ready); err != nil {
+		t.Fatal(err)
+	}
+	idle := memory(t, n.Path)
+
+	begin := time.Now()
+	f := &fleet{}
+	f.run(t, agents)
+	until(t, fleetBound, fmt.Sprint(count, " agents to be registered"), func(context.Context) error {
+		if got := f.registered.Load(); got < int64(count) {
+			return fmt.Errorf("%d are, %d Hellos and %d messages had to be repeated, the last because of: %v",
+				got, f.hellos.Load(), f.repeated.Load(), f.trouble.Load())
+		}
+		return nil
+	})
+	t.Logf("%d agents with %d backends each were registered after %s; Hellos tried again: %d, messages: %d", count, fleetBackends,
+		time.Since(begin).Round(10*time.Millisecond), f.hellos.Load(), f.repeated.Load())
+
+	if os.Getenv("GSLB_FLEET") != "" {
+		<-time.After(fleetInterval) // what the start left to do is done
+	}
+	from, used, lost := time.Now(), cpu(t, n.Path), f.repeated.Load()
+	<-time.After(fleetInterval) // one heartbeat of each, ten pings
+	cores := (cpu(t, n.Path) - used).Seconds() / time.Since(from).Seconds()
+	rss := memory(t, n.Path)
+	lost = f.repeated.Load() - lost
+	t.Logf("then: %.3f of a core, %d MiB in memory (%d MiB before), %d messages unacknowledged", cores, rss>>20, idle>>20, lost)
+	if cores > fleetCores {
+		t.Errorf("%.3f of a core, allowed are %.2f", cores, fleetCores)
+	}
+	if rss > fleetMemory {
+		t.Errorf("%d MiB in memory, allowed are %d", rss>>20, fleetMemory>>20)
+	}
+	for name, want := range map[string]int{"gslb_overwatch_agents_active": count, "gslb_overwatch_backends_healthy": count * fleetBackends} {
+		if got := metric(t, n, name); int(got) != want {
+			t.Errorf("%s is %v, want %d", name, got, want)
+		}
+	}
+	if lost > int64(count/100) {
+		t.Errorf("%d messages were not acknowledged, on either path", lost)
+	}
+}
+
+// newFleet prepares a node, whose own checks are off so that only the agents cost anything, and its agents.
+func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var domains []harness.Domain
+	for i := range fleetServices {
+		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
+	}
+	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: harness.Fast(), Domains: domains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing the cluster: %v", err)
+		}
+		if t.Failed() {
+			c.Story.Tell(t.Output(), 40)
+		}
+	})
+	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.File.DNS.Zones = []string{"test.gslb.test"}
+	n.File.Overwatch.Validation.Enabled = false
+	n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleetInterval, 5*time.Minute
+	cipher, dir, agents := newCipherText(t, c.GossipKey), t.TempDir(), make([]*fleetAgent, count)
+	for i := range agents {
+		service := domains[i%fleetServices].Name
+		if agents[i], err = newFleetAgent(dir, i, cipher, n.Gossip, service, c.Tokens[service]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return n, agents
+}
+
+// fleet is what has happened to the agents so far.
+type fleet struct {
+	registered atomic.Int64 // agents whose first heartbeat was acknowledged
+	hellos     atomic.Int64 // that failed
+	repeated   atomic.Int64 // messages that were acknowledged on no path
+	trouble    atomic.Value // string
+}
+
+// run lets the agents live until the test ends.
+func (f *fleet) run(t *testing.T, agents []*fleetAgent) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var group sync.WaitGroup
+	for _, a := range agents {
+		group.Go(a.read)
+		group.Go(func() { f.live(ctx, a) })
+		group.Go(func() { a.keepPinging(ctx) })
+	}
+	t.Cleanup(func() {
+		cancel()
+		for _, a := range agents {
+			a.udp.Close()
+		}
+		group.Wait()
+	})
+}
+
+// live is an agent's life from the moment at which its node is back: each notices it by its next ping.
+func (f *fleet) live(ctx context.Context, a *fleetAgent) {
+	if !rest(ctx, rand.N(time.Second+250*time.Millisecond)) {
+		return
+	}
+	for err := a.hello(); err != nil; err = a.hello() {
+		f.hellos.Add(1)
+		f.trouble.Store(err.Error())
+		if !rest(ctx, 250*time.Millisecond+rand.N(2*time.Second)) {
+			return
+		}
+	}
+	for err := a.enrol(); err != nil; err = a.enrol() {
+		f.failed(ctx, err)
+		if !rest(ctx, time.Second) {
+			return
+		}
+	}
+	for first := true; ctx.Err() == nil; {
+		if err := a.heartbeat(); err != nil {
+			f.failed(ctx, err)
+		} else if first {
+			first = false
+			f.registered.Add(1)
+		}
+		rest(ctx, fleetInterval-rand.N(fleetInterval/10))
+	}
+}
+
+func (f *fleet) failed(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		f.repeated.Add(1)
+		f.trouble.Store(err.Error())
+	}
+}
+
+func (a *fleetAgent) keepPinging(ctx context.Context) {
+	if !rest(ctx, rand.N(time.Second)) {
+		return
+	}
+	for ctx.Err() == nil {
+		_ = a.ping() // a node that is not there yet refuses it
+		rest(ctx, time.Second)
+	}
+}
+
+// rest waits. It reports false when ctx ended.
+func rest(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// cpu is the processor time that a program has used. The program is found by its configuration file.
+func cpu(t *testing.T, configPath string) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(filepath.Join(processOf(t, configPath), "stat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	var used time.Duration
+	for _, field := range fields[11:13] { // utime and stime, fields 14 and 15 of proc(5)
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used += time.Duration(n) * tick
+	}
+	return used
+}

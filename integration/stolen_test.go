@@ -1,0 +1,56 @@
+package integration_test
+
+import (
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// Whoever has the gossip key, and no service token, is heard and changes nothing: neither by enrolling, nor by claims about
+// backends of his own or of others.
+func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	thief, err := newFleetAgent(t.TempDir(), 1, newCipherText(t, s.GossipKey), n.Gossip, appName, "a token that he guessed, of some length")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { thief.udp.Close() })
+	go thief.read()
+	if err := thief.hello(); err != nil {
+		t.Fatal("the key opens the gossip itself:", err)
+	}
+	his := thief.backends[0].Address
+	for _, b := range s.backends {
+		thief.backends = append(thief.backends, wire.Backend{Service: appName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 1,
+			Claim: wire.ClaimUnhealthy, Check: thief.backends[0].Check})
+	}
+	begin := time.Now()
+	for name, message := range map[string]func() error{"enrolment": thief.enrol, "heartbeat": thief.heartbeat} {
+		if err := message(); err == nil {
+			t.Errorf("his %s was acknowledged", name)
+		}
+	}
+	for _, b := range s.backends {
+		s.status(t, n, b, s.Timing.Detection(), wantSound)
+		s.answered(t, n, b.At.Addr(), begin, s.Timing.Detection())
+	}
+	if at := s.watch.FirstWith(n, appName, his, begin); !at.IsZero() {
+		t.Error("his backend was answered")
+	}
+	s.noFailures(t, n, s.began)
+	list, err := n.Client.Backends(t.Context(), api.BackendFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Backends) != len(s.backends) {
+		t.Errorf("the node knows %d backends, want the %d of before", len(list.Backends), len(s.backends))
+	}
+	for _, code := range []string{"wrong_token", "unknown_key"} {
+		if metric(t, n, `gslb_gossip_refused_total{code="`+code+`"}`) == 0 {
+			t.Errorf("the node does not count his messages as %s", code)
+		}
+	}
+}
