@@ -36,7 +36,7 @@ const (
 var layers = map[string]layer{
 	"httpserve": tool,
 	"policy":    pure, "zone": pure, "geo": pure,
-	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner,
+	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner, "audit": owner,
 	"inventory": owner, // of the servers that the API creates
 	"ready":     owner, // of no facts, but of the judgement on them
 	"dnsserver": adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/dnsserver"
@@ -49,6 +50,7 @@ type node struct {
 	changes    changes
 	steering   steering
 	store      *store.Store
+	audit      *audit.Log
 	trust      *trust.Trust
 	registry   *registry.Registry
 	servers    *inventory.Inventory
@@ -83,7 +85,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}()
 	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openDomains, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
+		n.openStore, n.openAudit, n.openDomains, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
 	} {
 		if err = open(ctx, n.inForce.Load().config); err != nil {
 			return nil, err
@@ -130,6 +132,15 @@ func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
 		recovered.Set(1)
 	}
 	return n.registerer.Register(recovered)
+}
+
+func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
+	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention, Logger: n.part("audit")})
+	if err != nil {
+		return err
+	}
+	n.core.run("audit", n.audit.Run)
+	return nil
 }
 
 func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
@@ -358,7 +369,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Domains: n, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
-		Pins: n.trust, Members: n.members, Places: n.places, Logger: n.part("api"),
+		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys = n.zones

@@ -6,8 +6,10 @@ import (
 	"reflect"
 	"time"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/shared/api"
 )
 
 // Outcomes of a reload, as the metric has them.
@@ -24,7 +26,15 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 			return nil
 		case <-signals:
 		}
-		_, _, _ = n.Reload(ctx) // it has told in the log
+		began := time.Now()
+		changes, _, err := n.Reload(ctx) // it has told in the log
+		err = n.audit.Record(audit.Change{
+			Action: "reload", Resource: "config", ResourceID: n.inForce.Load().config.Overwatch.Identity.NodeID, Actor: "SIGHUP", ActorType: api.ActorSystem,
+			After: changes, Err: err, Duration: time.Since(began),
+		})
+		if err != nil {
+			n.log.Error().Err(err).Msg("a reload is not in the audit log")
+		}
 	}
 }
 
@@ -85,6 +95,7 @@ var fixed = []struct {
 	{"logging", func(c *config.Config) any { return c.Logging }},
 	{"metrics", func(c *config.Config) any { return c.Metrics }},
 	{"api", func(c *config.Config) any { return c.API }},
+	{"audit", func(c *config.Config) any { return c.Audit }},
 }
 
 // needRestart lists the keys that differ and take effect at the next start.
@@ -104,7 +115,7 @@ func keepListening(before, next *config.Config) {
 	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
 	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
 	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
-	next.Logging, next.Metrics, next.API = before.Logging, before.Metrics, before.API
+	next.Logging, next.Metrics, next.API, next.Audit = before.Logging, before.Metrics, before.API, before.Audit
 }
 
 // live are the keys that a reload puts into force.

@@ -25,6 +25,7 @@ type Config struct {
 	Logging   logging.Config `key:"logging"`
 	Metrics   Metrics        `key:"metrics"`
 	API       API            `key:"api"`
+	Audit     Audit          `key:"audit"`
 
 	warnings []string
 	inactive []string
@@ -41,6 +42,11 @@ type Overwatch struct {
 	Stale         Stale                      `key:"stale"`
 	DNSSEC        DNSSEC                     `key:"dnssec"`
 	Geolocation   Geolocation                `key:"geolocation"`
+}
+
+// Audit is the log of who changed what.
+type Audit struct {
+	Retention time.Duration `key:"retention"` // how long an entry is kept
 }
 
 // Identity says who this node is.

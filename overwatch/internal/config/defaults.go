@@ -48,6 +48,8 @@ const (
 	DefaultAPIAddress     = "127.0.0.1:8080"
 	DefaultMaxConnections = 256
 	DefaultCORSMaxAge     = 86400 // seconds
+
+	DefaultAuditRetention = 90 * 24 * time.Hour
 )
 
 // Kinds of authenticated denial of existence.
@@ -77,6 +79,7 @@ func Default() *Config {
 			RateLimit: RateLimit{ResponsesPerSecond: DefaultResponsesPerSecond, Slip: DefaultSlip},
 		},
 		Logging: logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat},
+		Audit:   Audit{Retention: DefaultAuditRetention},
 		Metrics: Metrics{Address: DefaultMetricsAddress},
 		API: API{
 			Address: DefaultAPIAddress, MaxConnections: DefaultMaxConnections,

@@ -88,7 +88,10 @@ func (v *validator) gossip() {
 	v.once(key+".seeds", g.Seeds)
 }
 
-// timing checks when backends count as down or gone.
+// minAuditRetention leaves time to look into what happened.
+const minAuditRetention = time.Hour
+
+// timing checks when backends count as down or gone, and when audit entries go.
 func (v *validator) timing() {
 	checks, stale := &v.config.Overwatch.Validation, &v.config.Overwatch.Stale
 	v.atLeast("overwatch.validation.check_interval", checks.CheckInterval, minCheckInterval)
@@ -98,6 +101,7 @@ func (v *validator) timing() {
 			"must not be longer than check_interval, which is %s", checks.CheckInterval)
 	}
 	v.atLeast("overwatch.stale.threshold", stale.Threshold, time.Second)
+	v.atLeast("audit.retention", v.config.Audit.Retention, minAuditRetention)
 	if stale.RemoveAfter <= stale.Threshold {
 		v.Addf("overwatch.stale.remove_after", stale.RemoveAfter.String(),
 			"must be longer than threshold, which is %s", stale.Threshold)

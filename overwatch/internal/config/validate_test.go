@@ -125,6 +125,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change type`,
 			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp or grpc`}},
 
+		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m0s": give at least 1h0m0s`}},
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{
 			`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,
 			`1: api.max_connections: "0": give a number from 1 to 65536`,

@@ -8,6 +8,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/audit"
+	"gslb.internal/shared/api"
 )
 
 // changeTimeout bounds a change, from the disk to the DNS. A client that goes
@@ -23,15 +26,20 @@ type change struct {
 	after    any
 }
 
-// commit makes a change, waits until DNS answers follow it, and logs who did
-// what with which outcome.
+// commit makes a change, waits until DNS answers follow it, and writes down
+// who did what with which outcome, in the audit log and in the log.
 func (s *Server) commit(c *gin.Context, ch *change, apply func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
+	began := time.Now()
 	err := apply(ctx)
 	if flushed := s.o.Publisher.Flush(ctx); err == nil {
 		err = flushed
 	}
+	s.audit(audit.Change{
+		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: clientOf(c).String(), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+		RequestID: requestID(c), Before: ch.before, After: ch.after, Err: err, Duration: time.Since(began),
+	})
 	line := s.log.Info()
 	status := "success"
 	if err != nil {
@@ -40,6 +48,14 @@ func (s *Server) commit(c *gin.Context, ch *change, apply func(context.Context) 
 	line.Str("request_id", requestID(c)).Str("actor_ip", clientOf(c).String()).Str("action", ch.action).Str("resource", ch.resource).
 		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status", status).Msg("change through the API")
 	return err
+}
+
+// audit keeps a change. That it could not be kept is no reason to call the
+// change undone: it has been made.
+func (s *Server) audit(c audit.Change) {
+	if err := s.o.Audit.Record(c); err != nil {
+		s.log.Error().Err(err).Str("request_id", c.RequestID).Msg("a change is not in the audit log")
+	}
 }
 
 // checkText refuses a text that is missing, too long, or would disturb the

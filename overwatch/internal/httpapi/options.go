@@ -8,6 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/registry"
@@ -52,6 +53,8 @@ type Options struct {
 	Validator Validator
 	// Places is the table of where clients are that DNS answers from.
 	Places func() *geo.Table
+	// Audit keeps who changed what.
+	Audit *audit.Log
 	// Members lists the overwatch nodes that gossip knows, this one included.
 	Members func() []Member
 
@@ -157,7 +160,7 @@ func (o *Options) complete() error {
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Domains": o.Domains == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Members": o.Members == nil, "Places": o.Places == nil,
+		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

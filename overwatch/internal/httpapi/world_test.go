@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/inventory"
@@ -49,6 +50,7 @@ type world struct {
 	trust    *trust.Trust
 	registry *registry.Registry
 	servers  *inventory.Inventory
+	audit    *audit.Log
 	boot     identity.Nonce
 	log      *safeBuffer
 
@@ -192,7 +194,7 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
 		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Domains: &w.domains, Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Members: func() []Member { return nil }, Places: nowhere, Logger: zerolog.New(w.log),
+		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return nil }, Places: nowhere, Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
 		f(&o)
@@ -218,6 +220,8 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
+	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.DefaultAuditRetention, Logger: zerolog.Nop()})
+	w.must(err)
 	w.trust, err = trust.New(trust.Options{Tokens: map[string]string{service: token}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
 	if err != nil {
 		w.t.Fatal(err)

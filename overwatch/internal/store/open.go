@@ -31,11 +31,12 @@ const (
 	bucketOverrides = "overrides"
 	bucketServers   = "servers"
 	bucketDomains   = "domains"
+	bucketAudit     = "audit"
 )
 
 // buckets are all that hold records. A store of before one of them was known gets it when it is opened.
 func buckets() []string {
-	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains}
+	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketAudit}
 }
 
 // schema is the version of what is in the buckets. A store of a newer schema is refused; a change that this version could not

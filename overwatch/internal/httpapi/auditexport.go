@@ -1,0 +1,77 @@
+package httpapi
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// auditContains looks for a text, in lower case, in what an entry says.
+func auditContains(e *api.AuditEntry, text string) bool {
+	for _, where := range []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.RequestID, e.Details["error"], string(e.Before), string(e.After)} {
+		if strings.Contains(strings.ToLower(where), text) {
+			return true
+		}
+	}
+	return false
+}
+
+// writeAudit writes entries as they are read.
+func writeAudit(w io.Writer, format string, entries iter.Seq2[api.AuditEntry, error]) error {
+	switch format {
+	case "csv":
+		return writeAuditCSV(w, entries)
+	case "ndjson":
+		return writeAuditJSON(w, "", "", "\n", entries)
+	default:
+		return writeAuditJSON(w, `{"entries":[`, ",", "]}\n", entries)
+	}
+}
+
+// writeAuditJSON writes one entry per line.
+func writeAuditJSON(w io.Writer, head, between, tail string, entries iter.Seq2[api.AuditEntry, error]) error {
+	lead := head
+	for e, err := range entries {
+		if err != nil {
+			return err
+		}
+		encoded, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, lead+string(encoded)); err != nil {
+			return err
+		}
+		lead = between + "\n"
+	}
+	if lead == head {
+		tail = head + strings.TrimPrefix(tail, "\n")
+	}
+	_, err := io.WriteString(w, tail)
+	return err
+}
+
+func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error {
+	out := csv.NewWriter(w)
+	err := out.Write([]string{"id", "timestamp", "action", "resource", "resource_id", "actor", "actor_type", "actor_ip", "status", "details",
+		"before", "after", "duration_ms", "request_id", "previous_hash", "hash"})
+	for e, failure := range entries {
+		if err = errors.Join(err, failure); err != nil {
+			return err
+		}
+		details, failure := json.Marshal(e.Details)
+		err = errors.Join(failure, out.Write([]string{
+			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID, e.Actor, e.ActorType, e.ActorIP, e.Status,
+			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64), e.RequestID, e.PreviousHash, e.Hash,
+		}))
+	}
+	out.Flush()
+	return errors.Join(err, out.Error())
+}

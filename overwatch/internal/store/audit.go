@@ -1,0 +1,61 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// PutAudit stores an entry of the audit log under its number.
+func (s *Store) PutAudit(id uint64, entry []byte) error {
+	return s.keep(func(w *writer) { w.put(bucketAudit, auditKey(id), entry) })
+}
+
+// DeleteAudit deletes the entries of these numbers; that one is not there is no error.
+func (s *Store) DeleteAudit(ids []uint64) error {
+	return s.keep(func(w *writer) {
+		for _, id := range ids {
+			w.delete(bucketAudit, auditKey(id))
+		}
+	})
+}
+
+// AuditFrom returns at most limit entries from number id on, upwards. The caller owns them.
+func (s *Store) AuditFrom(id uint64, limit int) ([][]byte, error) {
+	return s.auditEntries(limit, func(c *bolt.Cursor) (key, record []byte) { return c.Seek(auditKey(id)) }, (*bolt.Cursor).Next)
+}
+
+// AuditBefore returns at most limit entries below number id, downwards. The caller owns them.
+func (s *Store) AuditBefore(id uint64, limit int) ([][]byte, error) {
+	first := func(c *bolt.Cursor) (key, record []byte) {
+		if key, _ := c.Seek(auditKey(id)); key == nil {
+			return c.Last()
+		}
+		return c.Prev()
+	}
+	return s.auditEntries(limit, first, (*bolt.Cursor).Prev)
+}
+
+func (s *Store) auditEntries(limit int, first, next func(*bolt.Cursor) (key, record []byte)) (entries [][]byte, err error) {
+	err = guarded(func() error {
+		return s.db.View(func(tx *bolt.Tx) error {
+			c := tx.Bucket([]byte(bucketAudit)).Cursor()
+			for key, record := first(c); key != nil && len(entries) < limit; key, record = next(c) {
+				value, _, err := unseal(bucketAudit, key, record)
+				if err != nil {
+					return err
+				}
+				entries = append(entries, bytes.Clone(value))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading %s of %s: %w", bucketAudit, s.path, err)
+	}
+	return entries, nil
+}
+
+func auditKey(id uint64) []byte { return binary.BigEndian.AppendUint64(nil, id) }

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// AuditEntry is one change and who made it. Before and After are JSON of the
+// object that changed.
+type AuditEntry struct {
+	ID           uint64            `json:"id"` // one more than that of the entry before
+	Timestamp    time.Time         `json:"timestamp"`
+	Action       string            `json:"action"`
+	Resource     string            `json:"resource"`
+	ResourceID   string            `json:"resource_id"`
+	Actor        string            `json:"actor"`
+	ActorType    string            `json:"actor_type"`
+	ActorIP      string            `json:"actor_ip"`
+	Status       string            `json:"status"`
+	Details      map[string]string `json:"details"`
+	Before       json.RawMessage   `json:"before"`
+	After        json.RawMessage   `json:"after"`
+	DurationMs   float64           `json:"duration_ms"`
+	RequestID    string            `json:"request_id"`
+	PreviousHash string            `json:"previous_hash"` // Hash of the entry before; "" in the first of all
+	Hash         string            `json:"hash"`
+}
+
+// The words of audit entries that are closed sets.
+const (
+	ActorUser    = "user"
+	ActorSystem  = "system"
+	AuditSuccess = "success"
+	AuditFailure = "failure"
+)
+
+// AuditList is the answer of GET /api/v1/audit-logs.
+type AuditList struct {
+	Entries     []AuditEntry `json:"entries"`
+	Total       int          `json:"total"`
+	Limit       int          `json:"limit"`
+	Offset      int          `json:"offset"`
+	GeneratedAt time.Time    `json:"generated_at"`
+}
+
+// AuditOne is the answer of GET /api/v1/audit-logs/{id}.
+type AuditOne struct {
+	Entry AuditEntry `json:"entry"`
+}
+
+// AuditStats counts the entries that are kept.
+type AuditStats struct {
+	TotalEntries   int            `json:"total_entries"`
+	EntriesLast24h int            `json:"entries_last_24h"`
+	EntriesLast7d  int            `json:"entries_last_7d"`
+	ByAction       map[string]int `json:"by_action"`
+	ByResource     map[string]int `json:"by_resource"`
+	ByStatus       map[string]int `json:"by_status"`
+	ByActorType    map[string]int `json:"by_actor_type"`
+	TopActors      []ActorCount   `json:"top_actors"`
+	RetentionDays  float64        `json:"retention_days"`
+	OldestEntry    *time.Time     `json:"oldest_entry"`
+	NewestEntry    *time.Time     `json:"newest_entry"`
+}
+
+// ActorCount is how many entries one actor has.
+type ActorCount struct {
+	Actor string `json:"actor"`
+	Count int    `json:"count"`
+}
+
+// AuditStatsAnswer is the answer of GET /api/v1/audit-logs/stats.
+type AuditStatsAnswer struct {
+	Stats       AuditStats `json:"stats"`
+	GeneratedAt time.Time  `json:"generated_at"`
+}
+
+// Sum is the hash that the entry must have: the SHA-256, in hexadecimal, of
+// its JSON as encoding/json writes it, with an empty hash.
+func (e AuditEntry) Sum() (string, error) {
+	e.Hash = ""
+	canonical, err := json.Marshal(e)
+	if err != nil {
+		return "", fmt.Errorf("encoding audit entry %d: %w", e.ID, err)
+	}
+	sum := sha256.Sum256(canonical)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// Follows checks that the entry has its hash and comes right after before,
+// the one with the next lower id. nil for the oldest one that is kept, which
+// says nothing of what was there earlier.
+func (e AuditEntry) Follows(before *AuditEntry) error {
+	sum, err := e.Sum()
+	switch {
+	case err != nil:
+		return err
+	case sum != e.Hash:
+		return fmt.Errorf("audit entry %d was changed: its content does not have its hash", e.ID)
+	case before == nil && e.ID == 1 && e.PreviousHash != "":
+		return fmt.Errorf("audit entry 1 was changed: it names an entry before it")
+	case before == nil:
+		return nil
+	case e.ID != before.ID+1:
+		return fmt.Errorf("audit entry %d follows entry %d: entries are missing or out of order", e.ID, before.ID)
+	case e.PreviousHash != before.Hash:
+		return fmt.Errorf("audit entry %d does not continue from entry %d: one of them was replaced", e.ID, before.ID)
+	}
+	return nil
+}
