@@ -84,6 +84,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.backendsCommand(),
 		a.overridesCommand(),
 		a.agentsCommand(),
+		a.auditCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),
 		a.configCommand(),

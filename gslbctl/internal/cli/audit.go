@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) auditCommand() *cobra.Command {
+	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(), a.auditVerifyCommand())
+}
+
+func (a *app) auditListCommand() *cobra.Command {
+	var limit int
+	var search string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the latest changes, the newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if limit < 1 || limit > api.MaxPageLimit {
+				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)
+			}
+			query := url.Values{"limit": {strconv.Itoa(limit)}}
+			if search != "" {
+				query.Set("search", search)
+			}
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AuditList, error) { return c.AuditLog(ctx, query) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"}, {Name: "RESOURCE"}, {Name: "WHICH"}, {Name: "OUTCOME"}},
+				Empty:   "Nothing was changed.",
+			}
+			for _, e := range list.Entries {
+				t.Add(render.C(strconv.FormatUint(e.ID, 10)), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action), render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status))
+			}
+			return a.print(list, a.table(t))
+		},
+	}
+	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
+	cmd.Flags().StringVar(&search, "search", "", "only entries with this `text`")
+	return cmd
+}
+
+// auditVerdict is what audit verify prints.
+type auditVerdict struct {
+	Sound   bool   `json:"sound"`
+	Entries int    `json:"entries"`
+	Problem string `json:"problem"`
+}
+
+func (a *app) auditVerifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "verify",
+		Short: "Compute the chain of the audit log again, and name the first entry that breaks it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AuditList, error) {
+				return c.AuditLog(ctx, url.Values{"sort_order": {"asc"}})
+			})
+			if err != nil {
+				return err
+			}
+			v := verifyAudit(list.Entries)
+			err = a.print(v, func() error {
+				said := fmt.Sprintf("The audit log is whole: %s.", render.Count(v.Entries, "entry", "entries"))
+				if !v.Sound {
+					said = "The audit log is not as it was written: " + render.Printable(v.Problem) + "."
+				}
+				_, err := fmt.Fprintln(a.Out, said)
+				return err
+			})
+			if err != nil || v.Sound {
+				return err
+			}
+			return &outcome{code: exitDegraded}
+		},
+	}
+}
+
+// verifyAudit looks for the first entry that breaks the chain; the oldest
+// comes first.
+func verifyAudit(entries []api.AuditEntry) auditVerdict {
+	v := auditVerdict{Entries: len(entries)}
+	var before *api.AuditEntry
+	for i := range entries {
+		if err := entries[i].Follows(before); err != nil {
+			v.Problem = err.Error()
+			return v
+		}
+		before = &entries[i]
+	}
+	v.Sound = true
+	return v
+}
