@@ -84,6 +84,16 @@ func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 	}
 	lost := p.lost[d.service]
 	p.lost[d.service] = outcome != policy.Success
+	if outcome == policy.Success && !lost {
+		return
+	}
+	withheld, ok := p.lines.take(p.now())
+	if !ok {
+		return
+	}
+	if withheld > 0 {
+		p.log.Warn().Int("withheld", withheld).Msg("more domains changed than the log takes; gslb_overwatch_domains_down counts those that are down")
+	}
 	switch outcome {
 	case policy.NoHealthyBackend:
 		p.log.Warn().Str("domain", d.name).Msg(shortage(d) + ": answering SERVFAIL")

@@ -35,6 +35,7 @@ type Publisher struct {
 	domains  map[string]domain         // by service name
 	outcomes map[string]policy.Outcome // of the last decisions, by service name
 	lost     map[string]bool           // services of which the log says that they lost their backends
+	lines    lines                     // written to the log about domains
 	serials  serials
 	settings Settings // in force
 }
