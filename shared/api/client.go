@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +28,8 @@ type ClientOptions struct {
 	Node      string        // as ParseNode takes it
 	Timeout   time.Duration // per request; 0 is DefaultClientTimeout
 	UserAgent string
+	TLS       *tls.Config // of https; nil: the system's authorities, no client certificate
+	Token     string      // sent as a bearer token (RFC 6750); empty: none
 }
 
 // Client talks to the API of one node. Each call makes one request (a list:
@@ -35,6 +38,7 @@ type ClientOptions struct {
 type Client struct {
 	base      string
 	userAgent string
+	token     string
 	timeout   time.Duration
 	http      *http.Client
 }
@@ -55,10 +59,25 @@ func NewClient(opts ClientOptions) (*Client, error) {
 	return &Client{
 		base:      base,
 		userAgent: opts.UserAgent,
+		token:     opts.Token,
 		timeout:   timeout,
-		// A redirect would leave the node that was named, so none is followed.
-		http: &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+		http: &http.Client{
+			Transport: transport(opts.TLS),
+			// A redirect would leave the node that was named, so none is followed.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
 	}, nil
+}
+
+// transport is the standard one, nil, unless TLS is configured.
+func transport(config *tls.Config) http.RoundTripper {
+	standard, ok := http.DefaultTransport.(*http.Transport)
+	if config == nil || !ok {
+		return nil
+	}
+	own := standard.Clone()
+	own.TLSClientConfig = config.Clone()
+	return own
 }
 
 // Node is the base URL of the node.
@@ -115,6 +134,9 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	req.Header.Set("Accept", "application/json")
 	if c.userAgent != "" {
 		req.Header.Set("User-Agent", c.userAgent)
+	}
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")

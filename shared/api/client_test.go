@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -253,6 +255,59 @@ func TestClient_RefusesNamesThatNoPathCanCarry(t *testing.T) {
 		}
 		if err := c.ClearOverride(t.Context(), name, "192.0.2.1"); err == nil {
 			t.Errorf("clearing an override of %q accepted", name)
+		}
+	}
+}
+
+func TestClient_SendsItsTokenToTheNodeAndNobodyElse(t *testing.T) {
+	var sent []string
+	record := func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Header.Get("Authorization"))
+		answer(w, http.StatusOK, Health{})
+	}
+	elsewhere := httptest.NewServer(http.HandlerFunc(record))
+	t.Cleanup(elsewhere.Close)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(sent) == 0 {
+			record(w, r)
+			return
+		}
+		http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(srv.Close)
+	c, err := NewClient(ClientOptions{Node: srv.URL, Token: "t0ken"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Health(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Health(t.Context()); err == nil || strings.Contains(err.Error(), "t0ken") {
+		t.Errorf("a redirect: %v", err)
+	}
+	if fmt.Sprint(sent) != "[Bearer t0ken]" {
+		t.Errorf("sent %q", sent)
+	}
+}
+
+func TestClient_TrustsTheAuthorityItIsGiven(t *testing.T) {
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, Health{}) }))
+	t.Cleanup(srv.Close)
+	trusted := x509.NewCertPool()
+	trusted.AddCert(srv.Certificate())
+	for name, tc := range map[string]struct {
+		config *tls.Config
+		works  bool
+	}{
+		"the system's": {nil, false},
+		"its own":      {&tls.Config{RootCAs: trusted, MinVersion: tls.VersionTLS12}, true},
+	} {
+		c, err := NewClient(ClientOptions{Node: srv.URL, TLS: tc.config})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Health(t.Context()); (err == nil) != tc.works {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (a *app) agentsCommand() *cobra.Command {
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "list",
 		Short: "List all pinned agents",
 		Args:  cobra.NoArgs,
@@ -27,14 +27,14 @@ func (a *app) agentsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, a.table(a.agentTable(list.Agents, "No agent is pinned.")))
+			return a.list(list, a.agentTable(list.Agents, "No agent is pinned."))
 		},
-	}
+	})
 }
 
 func (a *app) agentsExpiringCommand() *cobra.Command {
 	var days int
-	cmd := &cobra.Command{
+	cmd := listing(&cobra.Command{
 		Use:   "expiring",
 		Short: "List agents whose certificate ends soon, the first to end on top",
 		Args:  cobra.NoArgs,
@@ -45,9 +45,9 @@ func (a *app) agentsExpiringCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, a.table(a.agentTable(list.Expiring, fmt.Sprintf("No certificate ends within %s.", render.Count(days, "day", "days")))))
+			return a.list(list, a.agentTable(list.Expiring, fmt.Sprintf("No certificate ends within %s.", render.Count(days, "day", "days"))))
 		},
-	}
+	})
 	cmd.Flags().IntVar(&days, "days", api.DefaultExpiringDays, "how soon is soon, in days")
 	return cmd
 }
@@ -55,12 +55,13 @@ func (a *app) agentsExpiringCommand() *cobra.Command {
 func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION"}, {Name: "SERVICES"}, {Name: "BACKENDS", Right: true}, {Name: "SEEN"},
-			{Name: "CERTIFICATE"}, {Name: "VERSION"}},
+			{Name: "CERTIFICATE"}, {Name: "VERSION"}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT", Wide: true}},
 		Empty: empty,
 	}
 	for _, agent := range agents {
-		t.Add(render.C(agent.AgentID), orNone(agent.Region), orNone(strings.Join(agent.Services, ",")), number(agent.Backends),
-			a.ago(agent.LastSeen), a.certificateCell(agent), orNone(agent.Version))
+		t.AddNamed(agent.AgentID, render.C(agent.AgentID), orNone(agent.Region), orNone(strings.Join(agent.Services, ",")), number(agent.Backends),
+			a.ago(agent.LastSeen), a.certificateCell(agent), orNone(agent.Version),
+			a.ago(&agent.FirstSeen), render.C(agent.Fingerprint))
 	}
 	return t
 }

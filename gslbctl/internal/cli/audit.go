@@ -19,7 +19,7 @@ func (a *app) auditCommand() *cobra.Command {
 func (a *app) auditListCommand() *cobra.Command {
 	var limit int
 	var search string
-	cmd := &cobra.Command{
+	cmd := listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the latest changes, the newest first",
 		Args:  cobra.NoArgs,
@@ -36,15 +36,18 @@ func (a *app) auditListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"}, {Name: "RESOURCE"}, {Name: "WHICH"}, {Name: "OUTCOME"}},
-				Empty:   "Nothing was changed.",
+				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"}, {Name: "RESOURCE"}, {Name: "WHICH"}, {Name: "OUTCOME"},
+					{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
+				Empty: "Nothing was changed.",
 			}
 			for _, e := range list.Entries {
-				t.Add(render.C(strconv.FormatUint(e.ID, 10)), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action), render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status))
+				id := strconv.FormatUint(e.ID, 10)
+				t.AddNamed(id, render.C(id), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action), render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status),
+					orNone(e.ActorIP), orNone(e.RequestID))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 	cmd.Flags().IntVar(&limit, "limit", api.DefaultPageLimit, "how many entries to show at most")
 	cmd.Flags().StringVar(&search, "search", "", "only entries with this `text`")
 	return cmd

@@ -27,7 +27,7 @@ func (a *app) backendsCommand() *cobra.Command {
 func (a *app) backendsListCommand() *cobra.Command {
 	var filter api.BackendFilter
 	var status string
-	cmd := &cobra.Command{
+	cmd := listing(&cobra.Command{
 		Use:   "list",
 		Short: "List backends with every verdict about them",
 		Args:  cobra.NoArgs,
@@ -37,9 +37,9 @@ func (a *app) backendsListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, a.table(a.backendTable(list.Backends)))
+			return a.list(list, a.backendTable(list.Backends))
 		},
-	}
+	})
 	var statuses []string
 	for _, s := range api.EffectiveStatuses() {
 		statuses = append(statuses, string(s))
@@ -56,13 +56,14 @@ func (a *app) backendsListCommand() *cobra.Command {
 func (a *app) backendTable(backends []api.Backend) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "SERVES"}, {Name: "SHARE", Right: true},
-			{Name: "AGENT"}, {Name: "SEEN"}, {Name: "VALIDATION"}, {Name: "LATENCY", Right: true}, {Name: "REASON"}},
+			{Name: "AGENT"}, {Name: "SEEN"}, {Name: "VALIDATION"}, {Name: "LATENCY", Right: true},
+			{Name: "WEIGHT", Right: true, Wide: true}, {Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true}, {Name: "REASON"}},
 		Empty: "No backend matches.",
 	}
 	for _, b := range backends {
-		t.Add(render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region), statusCell(b.EffectiveStatus), goodCell(b.MayServe),
+		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region), statusCell(b.EffectiveStatus), goodCell(b.MayServe),
 			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), saidCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
-			saidCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), render.C(reason(b)))
+			saidCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), number(b.Weight), orNone(b.AgentID), a.ago(b.ValidationLastCheck), render.C(reason(b)))
 	}
 	return t
 }

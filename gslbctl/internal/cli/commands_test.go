@@ -93,6 +93,19 @@ func TestGroups_AloneDoWhatListDoes(t *testing.T) {
 	}
 }
 
+func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	for _, args := range []string{"domains", "servers", "backends", "overrides", "agents", "agents expiring", "audit", "dnssec keys", "geo mappings", "health servers", "health regions"} {
+		for _, format := range []string{outputWide, outputName} {
+			r := call(t, System{}, nodes, append([]string{"--api", documented(0), "-o", format}, strings.Fields(args)...)...)
+			if r.code != 0 || r.errors != "" {
+				t.Errorf("%s -o %s: %+v", args, format, r)
+			}
+			golden(t, args+"."+format, r.out)
+		}
+	}
+}
+
 func TestColour_OnlyOnATerminalThatWantsIt(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for name, tc := range map[string]struct {
@@ -183,7 +196,9 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	for args, words := range map[string]string{
 		"servers --api " + dead(t):     "nothing listens on http://127.0.0.1",
 		"servers --api ftp://x":        `the scheme is "ftp"`,
-		"servers -o xml":               `--output is "xml": it must be one of table, json, yaml`,
+		"servers -o xml":               `--output is "xml": it must be one of table, wide, name, json, yaml`,
+		"status -o name":               "-o name is for lists, and gslbctl status is none",
+		"agents unpin eu-1 -y -o name": "-o name is for lists",
 		"servers --timeout 0s":         "--timeout is 0s",
 		"servers --timeout soon":       `invalid argument "soon"`,
 		"servers now":                  `unknown command "now"`,
@@ -394,7 +409,7 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 		"overrides clear ":                       "app.example.com",
 		"overrides clear app.example.com ":       "192.0.2.11:443",
 		"overrides clear app.example.com x ":     "",
-		"servers -o ":                            "table json yaml",
+		"servers -o ":                            "table wide name json yaml",
 		"backends override set www.example.com ": "[2001:db8::1]:443",
 	} {
 		words := append(append([]string{"__complete", "--api", documented(0)}, strings.Fields(args)...), "")

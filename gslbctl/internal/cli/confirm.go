@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -24,19 +24,11 @@ func (a *app) confirm(ctx context.Context, yes bool, consequence string) error {
 		return fmt.Errorf("%s: add --yes to confirm, since there is no terminal to ask on", consequence)
 	}
 	fmt.Fprintf(a.Err, "%s. Continue? [y/N] ", consequence)
-	typed := make(chan string, 1)
-	go func() { // ends with the process: a read of a terminal cannot be stopped
-		line, _ := bufio.NewReader(a.In).ReadString('\n')
-		typed <- line
-	}()
-	select {
-	case line := <-typed:
-		switch strings.ToLower(strings.TrimSpace(line)) {
-		case "y", "yes":
-			return nil
-		}
-	case <-ctx.Done():
+	switch line, err := a.typed(ctx); {
+	case err != nil:
 		fmt.Fprintln(a.Err)
+	case slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(line))):
+		return nil
 	}
 	return &outcome{exitDegraded, "nothing was changed"}
 }

@@ -57,7 +57,7 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 }
 
 func (a *app) dnssecKeysCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "keys",
 		Short: "List the signing keys, their public halves only",
 		Args:  cobra.NoArgs,
@@ -71,10 +71,10 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 				Empty:   notSigned,
 			}
 			for _, k := range list.Keys {
-				t.Add(render.C(k.Zone), number(k.KeyTag), render.C(string(k.State)), render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(string(k.State)), render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
 					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ func (a *app) domainsCommand() *cobra.Command {
 }
 
 func (a *app) domainsListCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "list",
 		Short: "List all domains",
 		Args:  cobra.NoArgs,
@@ -27,16 +28,17 @@ func (a *app) domainsListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY"}, {Name: "TTL", Right: true}, {Name: "HEALTHY", Right: true}, {Name: "SIGNED"}},
-				Empty:   "No domains are configured.",
+				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY"}, {Name: "TTL", Right: true}, {Name: "HEALTHY", Right: true}, {Name: "SIGNED"},
+					{Name: "ENABLED", Wide: true}, {Name: "CHANGED", Wide: true}, {Name: "TAGS", Wide: true}, {Name: "DESCRIPTION", Wide: true}},
+				Empty: "No domains are configured.",
 			}
 			for _, d := range list.Domains {
-				t.Add(render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"), healthyOf(d.HealthyBackends, d.BackendCount),
-					render.C(render.YesNo(d.DNSSECEnabled)))
+				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"), healthyOf(d.HealthyBackends, d.BackendCount),
+					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt), orNone(strings.Join(d.Tags, ",")), orNone(d.Description))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }
 
 // domainReport is a domain with its backends.
@@ -87,7 +89,7 @@ func (a *app) printDomain(r domainReport) error {
 		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority), number(b.Weight), goodCell(b.Healthy),
 			render.C(render.YesNo(b.Enabled)), a.ago(b.LastCheck))
 	}
-	return t.Write(a.Out, a.colour())
+	return t.Write(a.Out, a.style())
 }
 
 func goodCell(good bool) render.Cell {

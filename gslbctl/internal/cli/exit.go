@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -55,6 +56,8 @@ func verdict(err error) (code int, sentence string) {
 // advice is the next step after an answer of that status.
 func advice(status int) string {
 	switch status {
+	case http.StatusUnauthorized:
+		return "; give a token with gslbctl context set NAME --token-file FILE or in " + environmentToken
 	case http.StatusForbidden:
 		return "; run gslbctl on a machine in an allowed network, for instance through an SSH tunnel, or add this one to api.allowed_networks"
 	case http.StatusMisdirectedRequest:
@@ -79,7 +82,13 @@ func unreachableSentence(e *api.UnreachableError) string {
 	case errors.Is(e.Err, context.DeadlineExceeded):
 		return fmt.Sprintf("no answer from %s in time: see whether the node is under load or a firewall is between, or allow more with --timeout", node)
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
-		return fmt.Sprintf("nothing listens on %s: start the node, set api.enabled: true, or name another with --api", node)
+		return fmt.Sprintf("nothing listens on %s: start the node, set api.enabled: true, or name another with --api or --context", node)
+	}
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown {
+		return fmt.Sprintf("%s shows a certificate of an authority that is not trusted here: give its certificate with gslbctl context set NAME --ca FILE or in %s", node, environmentCA)
+	}
+	if _, wrong := errors.AsType[x509.HostnameError](e.Err); wrong {
+		return e.Error() + "; name the node as its certificate does, or give that name as server_name"
 	}
 	return e.Error() + "; check the address in --api"
 }

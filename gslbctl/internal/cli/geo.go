@@ -14,7 +14,7 @@ func (a *app) geoCommand() *cobra.Command {
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "mappings",
 		Short: "List the networks whose region is given, whatever the database says",
 		Args:  cobra.NoArgs,
@@ -25,11 +25,11 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"}, {Name: "COMMENT"}}, Empty: "No custom mappings."}
 			for _, m := range list.Mappings {
-				t.Add(render.C(m.CIDR), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
+				t.AddNamed(m.CIDR, render.C(m.CIDR), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }
 
 func (a *app) geoTestCommand() *cobra.Command {

@@ -62,7 +62,7 @@ func (a *app) showHealth(ctx context.Context) error {
 }
 
 func (a *app) healthServersCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "servers",
 		Short: "Show the health record of every server",
 		Args:  cobra.NoArgs,
@@ -81,16 +81,16 @@ func (a *app) healthServersCommand() *cobra.Command {
 				if s.LastError != nil {
 					problem = *s.LastError
 				}
-				t.Add(render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), statusCell(s.Status), a.ago(s.LastCheck), a.ago(s.LastHealthy),
+				t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), statusCell(s.Status), a.ago(s.LastCheck), a.ago(s.LastHealthy),
 					number(s.ConsecutiveFailures), number(s.ConsecutiveSuccesses), render.C(problem))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }
 
 func (a *app) healthRegionsCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "regions",
 		Short: "Sum up the health of each region",
 		Args:  cobra.NoArgs,
@@ -104,9 +104,9 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 				Empty:   "No region has a server.",
 			}
 			for _, r := range list.Regions {
-				t.Add(orNone(r.Name), healthyOf(r.HealthyCount, r.TotalServers), render.C(strconv.FormatFloat(r.HealthPercent, 'f', 0, 64)+"%"))
+				t.AddNamed(r.Name, orNone(r.Name), healthyOf(r.HealthyCount, r.TotalServers), render.C(strconv.FormatFloat(r.HealthPercent, 'f', 0, 64)+"%"))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }

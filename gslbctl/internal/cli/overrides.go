@@ -17,7 +17,7 @@ func (a *app) overridesCommand() *cobra.Command {
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the overrides in force",
 		Args:  cobra.NoArgs,
@@ -27,7 +27,7 @@ func (a *app) overridesListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON"}, {Name: "BY"}, {Name: "SET"}, {Name: "ENDS"}},
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON"}, {Name: "BY"}, {Name: "SET"}, {Name: "ENDS"}, {Name: "SOURCE", Wide: true}},
 				Empty:   "No override is in force.",
 			}
 			for _, o := range list.Overrides {
@@ -35,11 +35,11 @@ func (a *app) overridesListCommand() *cobra.Command {
 				if o.ExpiresAt != nil {
 					ends = render.Until(*o.ExpiresAt, a.Now())
 				}
-				t.Add(render.C(o.Service), render.C(o.Address), saidCell(&o.Healthy), render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends))
+				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), saidCell(&o.Healthy), render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends), orNone(o.Source))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }
 
 // overrideSource is what gslbctl puts in the source of an override.

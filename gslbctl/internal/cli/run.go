@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +30,7 @@ type System struct {
 type app struct {
 	System
 	nodes   []string
+	context string
 	output  string
 	timeout time.Duration
 }
@@ -46,16 +48,13 @@ func Run(ctx context.Context, sys System, args []string) int {
 	return code
 }
 
-// environmentNodes names nodes when no --api does: one or several, separated
-// by commas.
-const environmentNodes = "GSLB_API"
-
 func (a *app) rootCommand() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "gslbctl",
 		Short: "Look after gslb overwatch nodes",
 		Long: "gslbctl asks overwatch nodes how they are and changes what they believe, over their HTTP API.\n\n" +
-			"Nodes are named with --api or in " + environmentNodes + " (separated by commas); without either, " + api.DefaultAddress + ".\n" +
+			"Nodes are named with --api, with --context, in " + environmentNodes + " (separated by commas) or " + environmentContext +
+			",\nor by the context in use; without any of these, " + api.DefaultAddress + ".\n" +
 			"With several nodes, a question goes to the first that answers and a change goes to all of them.\n\n" +
 			exitCodes,
 		SilenceErrors: true,
@@ -64,7 +63,7 @@ func (a *app) rootCommand() *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
-		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkFlags() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error { return a.checkFlags(cmd) },
 	}
 	root.SetVersionTemplate("gslbctl {{.Version}}\n")
 	root.SetIn(a.In)
@@ -72,10 +71,12 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetErr(a.Err)
 	flags := root.PersistentFlags()
 	flags.StringArrayVar(&a.nodes, "api", nil, "node to ask, as `host:port` or URL; repeat it for several")
-	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: table, json or yaml")
+	flags.StringVar(&a.context, "context", "", "the `context` to use, as gslbctl context list has them")
+	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: "+strings.Join(outputs(), ", "))
 	flags.DurationVar(&a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
+	_ = root.RegisterFlagCompletionFunc("context", a.contextArgument)
 	root.AddCommand(
 		a.statusCommand(),
 		a.healthCommand(),
@@ -88,15 +89,25 @@ func (a *app) rootCommand() *cobra.Command {
 		a.dnssecCommand(),
 		a.geoCommand(),
 		a.configCommand(),
+		a.contextCommand(),
 		a.gossipCommand(),
 		a.versionCommand(),
 	)
 	return root
 }
 
+// isList marks, among a command's annotations, one that prints a list.
+const isList = "list"
+
+// listing marks a command that prints a list of things with names.
+func listing(cmd *cobra.Command) *cobra.Command {
+	cmd.Annotations = map[string]string{isList: isList}
+	return cmd
+}
+
 // group is a command that only holds others; alone it does what list does.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE}
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE, Annotations: list.Annotations}
 	cmd.Flags().AddFlagSet(list.Flags())
 	cmd.AddCommand(list)
 	cmd.AddCommand(others...)

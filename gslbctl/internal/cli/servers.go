@@ -15,7 +15,7 @@ func (a *app) serversCommand() *cobra.Command {
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return &cobra.Command{
+	return listing(&cobra.Command{
 		Use:   "list",
 		Short: "List all servers, whoever declared them",
 		Args:  cobra.NoArgs,
@@ -24,20 +24,20 @@ func (a *app) serversListCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.print(list, a.table(a.serverTable(list.Servers)))
+			return a.list(list, a.serverTable(list.Servers))
 		},
-	}
+	})
 }
 
 func (a *app) serverTable(servers []api.Server) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "SOURCE"}, {Name: "WEIGHT", Right: true},
-			{Name: "STATUS"}, {Name: "DRAINING"}, {Name: "CHANGED"}},
+			{Name: "STATUS"}, {Name: "DRAINING"}, {Name: "CHANGED"}, {Name: "CREATED", Wide: true}, {Name: "ID", Wide: true}},
 		Empty: "No servers are registered.",
 	}
 	for _, s := range servers {
-		t.Add(render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), render.C(string(s.Source)), number(s.Weight),
-			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt))
+		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), render.C(string(s.Source)), number(s.Weight),
+			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), a.ago(&s.CreatedAt), render.C(s.ID))
 	}
 	return t
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/cobra"
+
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -16,43 +18,28 @@ import (
 // The output formats.
 const (
 	outputTable = "table"
+	outputWide  = "wide" // a table with all its columns
+	outputName  = "name" // the names alone, of lists
 	outputJSON  = "json"
 	outputYAML  = "yaml"
 )
 
-func outputs() []string { return []string{outputTable, outputJSON, outputYAML} }
+func outputs() []string {
+	return []string{outputTable, outputWide, outputName, outputJSON, outputYAML}
+}
 
 // checkFlags refuses values of the shared flags before any command acts.
-func (a *app) checkFlags() error {
+func (a *app) checkFlags(cmd *cobra.Command) error {
 	if !slices.Contains(outputs(), a.output) {
 		return fmt.Errorf("--output is %q: it must be one of %s", a.output, strings.Join(outputs(), ", "))
+	}
+	if a.output == outputName && cmd.Annotations[isList] == "" {
+		return fmt.Errorf("-o %s is for lists, and %s is none: use another format", outputName, cmd.CommandPath())
 	}
 	if a.timeout <= 0 {
 		return fmt.Errorf("--timeout is %s: it must be above zero, such as 10s", a.timeout)
 	}
 	return nil
-}
-
-// clients returns a client for each node that was named, in that order.
-func (a *app) clients() ([]*api.Client, error) {
-	names := a.nodes
-	if len(names) == 0 {
-		names = strings.FieldsFunc(a.Getenv(environmentNodes), func(r rune) bool { return r == ',' || r == ' ' })
-	}
-	if len(names) == 0 {
-		names = []string{api.DefaultAddress}
-	}
-	var list []*api.Client
-	for _, name := range names {
-		c, err := api.NewClient(api.ClientOptions{Node: name, Timeout: a.timeout, UserAgent: "gslbctl/" + a.Build.Version})
-		if err != nil {
-			return nil, err
-		}
-		if !slices.ContainsFunc(list, func(other *api.Client) bool { return other.Node() == c.Node() }) {
-			list = append(list, c)
-		}
-	}
-	return list, nil
 }
 
 // read asks the first node that answers. An answer that is an error is an
@@ -176,6 +163,20 @@ func (a *app) print(value any, table func() error) error {
 	default:
 		err = table()
 	}
+	return written(err)
+}
+
+// list writes a list in the format that was asked for; t is the list for
+// people, with its names.
+func (a *app) list(value any, t *render.Table) error {
+	if a.output == outputName {
+		return written(t.WriteNames(a.Out))
+	}
+	return a.print(value, a.table(t))
+}
+
+// written says what happened to output that could not be written.
+func written(err error) error {
 	if err != nil {
 		return &outcome{exitDegraded, "writing the output: " + err.Error()}
 	}
@@ -188,5 +189,9 @@ func (a *app) colour() bool {
 }
 
 func (a *app) table(t *render.Table) func() error {
-	return func() error { return t.Write(a.Out, a.colour()) }
+	return func() error { return t.Write(a.Out, a.style()) }
+}
+
+func (a *app) style() render.Style {
+	return render.Style{Colour: a.colour(), Wide: a.output == outputWide}
 }

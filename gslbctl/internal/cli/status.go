@@ -105,7 +105,7 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 }
 
 func (a *app) printStatus(report statusReport) error {
-	if err := a.nodesTable(report.Nodes).Write(a.Out, a.colour()); err != nil {
+	if err := a.nodesTable(report.Nodes).Write(a.Out, a.style()); err != nil {
 		return err
 	}
 	return a.printProblems(report)

@@ -22,7 +22,7 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 		{true, "NAME        WEIGHT  STATUS\ndüsseldorf       5  \x1b[32mhealthy\x1b[0m\nb             1000  \x1b[33mstale\x1b[0m\n"},
 	} {
 		var b strings.Builder
-		if err := table.Write(&b, tc.colour); err != nil {
+		if err := table.Write(&b, Style{Colour: tc.colour}); err != nil {
 			t.Fatal(err)
 		}
 		if b.String() != tc.want {
@@ -33,7 +33,7 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 
 func TestTable_WithoutRowsSaysSo(t *testing.T) {
 	var b strings.Builder
-	if err := (&Table{Columns: []Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b, true); err != nil {
+	if err := (&Table{Columns: []Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b, Style{Colour: true}); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != "No agents are pinned.\n" {
@@ -45,7 +45,7 @@ func TestTable_TextOfANodeCannotSteerTheTerminal(t *testing.T) {
 	table := Table{Columns: []Column{{Name: "ERROR"}}}
 	table.Add(C("a\x1b[2Jb\r\nc\u202ed"))
 	var b strings.Builder
-	if err := table.Write(&b, true); err != nil {
+	if err := table.Write(&b, Style{Colour: true}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "ERROR\na\ufffd[2Jb\ufffd\ufffdc\ufffdd\n"; b.String() != want {
@@ -55,11 +55,11 @@ func TestTable_TextOfANodeCannotSteerTheTerminal(t *testing.T) {
 
 func TestTable_ReportsThatTheOutputIsGone(t *testing.T) {
 	table := Table{Columns: []Column{{Name: "X"}}}
-	if table.Write(broken{}, false) == nil {
+	if table.Write(broken{}, Style{}) == nil {
 		t.Error("no error for a table without rows")
 	}
 	table.Add(C("x"))
-	if table.Write(broken{}, false) == nil || YAML(broken{}, 1) == nil || JSON(broken{}, 1) == nil {
+	if table.Write(broken{}, Style{}) == nil || YAML(broken{}, 1) == nil || JSON(broken{}, 1) == nil {
 		t.Error("no error")
 	}
 }

@@ -39,10 +39,12 @@ type Cell struct {
 // C is a plain cell.
 func C(text string) Cell { return Cell{Text: text} }
 
-// Column is the head of a column. Numbers stand on the right.
+// Column is the head of a column. Numbers stand on the right; what few people
+// want is shown in wide tables only.
 type Column struct {
 	Name  string
 	Right bool
+	Wide  bool
 }
 
 // Table is rows under a head. Empty is the line that stands for a table
@@ -51,6 +53,8 @@ type Table struct {
 	Columns []Column
 	Rows    [][]Cell
 	Empty   string
+
+	names []string
 }
 
 // gap is what separates two columns.
@@ -59,11 +63,51 @@ const gap = "  "
 // Add adds a row, one cell for each column.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
+// AddNamed adds a row about something that has a name.
+func (t *Table) AddNamed(name string, cells ...Cell) {
+	t.names = append(t.names, name)
+	t.Add(cells...)
+}
+
+// WriteNames writes the names of the rows, one a line.
+func (t *Table) WriteNames(w io.Writer) error {
+	var b strings.Builder
+	for _, name := range t.names {
+		b.WriteString(Printable(name) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// narrow is the table without its wide columns.
+func (t *Table) narrow() *Table {
+	n := &Table{Empty: t.Empty, Rows: make([][]Cell, len(t.Rows))}
+	for i, column := range t.Columns {
+		if column.Wide {
+			continue
+		}
+		n.Columns = append(n.Columns, column)
+		for k, row := range t.Rows {
+			n.Rows[k] = append(n.Rows[k], row[i])
+		}
+	}
+	return n
+}
+
+// Style is how a table is written.
+type Style struct {
+	Colour bool
+	Wide   bool // with its wide columns
+}
+
 // Write writes the table with its columns aligned.
-func (t *Table) Write(w io.Writer, colour bool) error {
+func (t *Table) Write(w io.Writer, style Style) error {
 	if len(t.Rows) == 0 {
 		_, err := io.WriteString(w, t.Empty+"\n")
 		return err
+	}
+	if !style.Wide {
+		t = t.narrow()
 	}
 	head := make([]Cell, len(t.Columns))
 	for i, column := range t.Columns {
@@ -73,7 +117,7 @@ func (t *Table) Write(w io.Writer, colour bool) error {
 	widths := t.widths(rows)
 	var b strings.Builder
 	for _, row := range rows {
-		b.WriteString(t.line(row, widths, colour))
+		b.WriteString(t.line(row, widths, style.Colour))
 		b.WriteByte('\n')
 	}
 	_, err := io.WriteString(w, b.String())

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/shared/api"
+)
+
+// The environment variables of gslbctl.
+const (
+	environmentNodes      = "GSLB_API"         // one node or several, separated by commas
+	environmentDNS        = "GSLB_DNS"         // where these answer DNS, in the same order
+	environmentContext    = "GSLB_CONTEXT"     // the context to use
+	environmentFile       = "GSLB_CONFIG"      // the file of contexts
+	environmentToken      = "GSLB_TOKEN"       // these stand in for what the context leaves out
+	environmentCA         = "GSLB_CA"          //
+	environmentCert       = "GSLB_CLIENT_CERT" //
+	environmentKey        = "GSLB_CLIENT_KEY"  //
+	environmentServerName = "GSLB_SERVER_NAME" //
+)
+
+// contextsPath is the file of contexts.
+func (a *app) contextsPath() (string, error) {
+	if path := a.Getenv(environmentFile); path != "" {
+		return path, nil
+	}
+	return contexts.DefaultPath(a.Getenv)
+}
+
+// access is the cluster that the command line, the environment or the file of
+// contexts names, in this order, with what lets gslbctl in.
+func (a *app) access() (contexts.Context, error) {
+	c, err := a.cluster()
+	if err != nil {
+		return contexts.Context{}, err
+	}
+	if c.Token == "" && c.TokenFile == "" {
+		c.Token = a.Getenv(environmentToken)
+	}
+	if c.CA == "" {
+		c.CA = a.Getenv(environmentCA)
+	}
+	if c.ClientCert == "" && c.ClientKey == "" {
+		c.ClientCert, c.ClientKey = a.Getenv(environmentCert), a.Getenv(environmentKey)
+	}
+	if c.ServerName == "" {
+		c.ServerName = a.Getenv(environmentServerName)
+	}
+	return c, c.Check()
+}
+
+func (a *app) cluster() (contexts.Context, error) {
+	byEnvironment := words(a.Getenv(environmentNodes))
+	name := a.context
+	switch {
+	case len(a.nodes) > 0 && name != "":
+		return contexts.Context{}, errors.New("--api and --context both name nodes: give one of them")
+	case len(a.nodes) > 0:
+		return adHoc(a.nodes, words(a.Getenv(environmentDNS)))
+	case name != "":
+	case len(byEnvironment) > 0 && a.Getenv(environmentContext) != "":
+		return contexts.Context{}, fmt.Errorf("%s and %s both name nodes: set one of them", environmentNodes, environmentContext)
+	case len(byEnvironment) > 0:
+		return adHoc(byEnvironment, words(a.Getenv(environmentDNS)))
+	default:
+		name = a.Getenv(environmentContext)
+	}
+	return a.kept(name)
+}
+
+// kept is the context of that name in the file; without a name, the current
+// one, or the node on this machine.
+func (a *app) kept(name string) (contexts.Context, error) {
+	path, err := a.contextsPath()
+	if err != nil {
+		if name == "" {
+			return adHoc([]string{api.DefaultAddress}, nil) // nobody's home: there can be no file
+		}
+		return contexts.Context{}, err
+	}
+	f, err := contexts.Load(path)
+	if err != nil {
+		return contexts.Context{}, err
+	}
+	if name == "" {
+		name = f.Current
+	}
+	if name == "" {
+		return adHoc([]string{api.DefaultAddress}, words(a.Getenv(environmentDNS)))
+	}
+	c, known := f.Contexts[name]
+	if !known {
+		return c, noContext(f, name)
+	}
+	return c, nil
+}
+
+func noContext(f *contexts.File, name string) error {
+	known := slices.Sorted(maps.Keys(f.Contexts))
+	if len(known) == 0 {
+		return fmt.Errorf("there is no context %q, and none at all in %s: make one with gslbctl context set %[1]s --api host:port", name, f.Path())
+	}
+	return fmt.Errorf("there is no context %q: %s has %s", name, f.Path(), strings.Join(known, ", "))
+}
+
+func words(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
+// adHoc makes a context of addresses.
+func adHoc(apis, dns []string) (contexts.Context, error) {
+	if len(dns) > len(apis) {
+		return contexts.Context{}, fmt.Errorf("%d DNS addresses are given for %d API addresses: give at most one for each, in the same order", len(dns), len(apis))
+	}
+	var c contexts.Context
+	for i, text := range apis {
+		n := contexts.Node{API: text}
+		if i < len(dns) {
+			n.DNS = dns[i]
+		}
+		c.Nodes = append(c.Nodes, n)
+	}
+	return c, nil
+}
+
+// target is one overwatch node that was named.
+type target struct {
+	*api.Client
+	dns string // where it answers DNS, host:port
+}
+
+// named returns each node once, in the order in which they were named.
+func (a *app) named() ([]target, error) {
+	c, err := a.access()
+	if err != nil {
+		return nil, err
+	}
+	config, err := c.TLSConfig()
+	if err != nil {
+		return nil, err
+	}
+	token, err := c.Secret()
+	if err != nil {
+		return nil, err
+	}
+	var list []target
+	for _, n := range c.Nodes {
+		client, err := api.NewClient(api.ClientOptions{Node: n.API, Timeout: a.timeout, UserAgent: "gslbctl/" + a.Build.Version, TLS: config, Token: token})
+		if err != nil {
+			return nil, err
+		}
+		dns, err := n.DNSAddress()
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(list, func(other target) bool { return other.Node() == client.Node() }) {
+			list = append(list, target{client, dns})
+		}
+	}
+	return list, nil
+}
+
+// clients returns a client for each node.
+func (a *app) clients() ([]*api.Client, error) {
+	nodes, err := a.named()
+	var list []*api.Client
+	for _, n := range nodes {
+		list = append(list, n.Client)
+	}
+	return list, err
+}

@@ -1,0 +1,340 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/render"
+)
+
+func (a *app) contextCommand() *cobra.Command {
+	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(), a.contextShowCommand(), a.contextUseCommand(),
+		a.contextSetCommand(), a.contextDeleteCommand())
+}
+
+// shownContext is a context without what is secret.
+type shownContext struct {
+	Name    string `json:"name"`
+	Current bool   `json:"current"`
+	contexts.Context
+	Token bool `json:"has_token"`
+}
+
+func showContext(f *contexts.File, name string) shownContext {
+	c := f.Contexts[name]
+	return shownContext{Name: name, Current: name == f.Current, Context: c, Token: c.Token != "" || c.TokenFile != ""}
+}
+
+func (a *app) contextListCommand() *cobra.Command {
+	return listing(&cobra.Command{
+		Use:   "list",
+		Short: "List the contexts; a star marks the one in use",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			f, err := a.loadContexts()
+			if err != nil {
+				return err
+			}
+			list := []shownContext{}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "USED"}, {Name: "NAME"}, {Name: "NODES"}, {Name: "TOKEN"}, {Name: "CLIENT CERTIFICATE"}, {Name: "CA", Wide: true}, {Name: "DNS", Wide: true}},
+				Empty:   "No context is kept in " + f.Path() + ": make one with gslbctl context set NAME --api host:port",
+			}
+			for _, name := range slices.Sorted(maps.Keys(f.Contexts)) {
+				c := showContext(f, name)
+				list = append(list, c)
+				var apis, dns []string
+				for _, n := range c.Nodes {
+					apis, dns = append(apis, n.API), append(dns, orDefaultDNS(n))
+				}
+				used := ""
+				if c.Current {
+					used = "*"
+				}
+				t.AddNamed(name, render.C(used), render.C(name), render.C(strings.Join(apis, " ")), render.C(render.YesNo(c.Token)),
+					render.C(render.YesNo(c.ClientCert != "")), orNone(c.CA), render.C(strings.Join(dns, " ")))
+			}
+			return a.list(list, t)
+		},
+	})
+}
+
+func orDefaultDNS(n contexts.Node) string {
+	address, err := n.DNSAddress()
+	if err != nil {
+		return render.None
+	}
+	return address
+}
+
+func (a *app) loadContexts() (*contexts.File, error) {
+	path, err := a.contextsPath()
+	if err != nil {
+		return nil, err
+	}
+	return contexts.Load(path)
+}
+
+func (a *app) contextShowCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "show [name]",
+		Short:             "Show a context, the one in use without a name",
+		Long:              "show prints a context, without its token. Without a name it is the current one of the file.",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.contextArgument,
+		RunE: func(_ *cobra.Command, args []string) error {
+			f, err := a.loadContexts()
+			if err != nil {
+				return err
+			}
+			name := f.Current
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if name == "" {
+				return errors.New("no context is in use: name one, or choose one with gslbctl context use")
+			}
+			if _, known := f.Contexts[name]; !known {
+				return noContext(f, name)
+			}
+			shown := showContext(f, name)
+			return a.print(shown, a.table(contextFacts(shown)))
+		},
+	}
+}
+
+func contextFacts(c shownContext) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "CONTEXT"}, {Name: c.Name}}}
+	for _, n := range c.Nodes {
+		t.Add(render.C("node"), render.C(n.API+" (DNS at "+orDefaultDNS(n)+")"))
+	}
+	for _, fact := range [][2]string{
+		{"in use", render.YesNo(c.Current)}, {"token", render.YesNo(c.Token)}, {"token file", c.TokenFile}, {"CA", c.CA},
+		{"client certificate", c.ClientCert}, {"client key", c.ClientKey}, {"server name", c.ServerName},
+	} {
+		t.Add(render.C(fact[0]), orNone(fact[1]))
+	}
+	return t
+}
+
+func (a *app) contextUseCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "use <name>",
+		Short:             "Have commands go to this cluster from now on",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.contextArgument,
+		RunE: func(_ *cobra.Command, args []string) error {
+			return a.changeContexts("gslbctl uses the context "+args[0], func(f *contexts.File) error {
+				if _, known := f.Contexts[args[0]]; !known {
+					return noContext(f, args[0])
+				}
+				f.Current = args[0]
+				return nil
+			})
+		},
+	}
+}
+
+// changeContexts changes the file and says what was done.
+func (a *app) changeContexts(done string, edit func(*contexts.File) error) error {
+	path, err := a.contextsPath()
+	if err != nil {
+		return err
+	}
+	if err := contexts.Change(path, edit); err != nil {
+		return err
+	}
+	return a.print(changed{Node: path, Success: true, Message: done}, func() error {
+		_, err := fmt.Fprintln(a.Out, render.Printable(done))
+		return err
+	})
+}
+
+// contextFlags are what a context can be given; only those that stand in the
+// command line change it.
+type contextFlags struct {
+	dns                                  []string
+	ca, cert, key, serverName, tokenFile string
+	tokenStdin                           bool
+}
+
+func (a *app) contextSetCommand() *cobra.Command {
+	var flags contextFlags
+	cmd := &cobra.Command{
+		Use:   "set <name> --api <node> [--api <node> ...]",
+		Short: "Make a context or change one",
+		Long: "set makes a context, or changes what the flags name in one that there is; an empty value takes something away.\n" +
+			"The first context that is made is in use at once. The file is readable by its owner only.",
+		Example: "  gslbctl context set prod --api https://ow1.example.net --api https://ow2.example.net --ca ca.pem --token-file token\n" +
+			"  gslbctl context set lab --api 127.0.0.1:8080 --dns 127.0.0.1:5353",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.contextArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := contexts.CheckName(args[0]); err != nil {
+				return err
+			}
+			token, err := a.readToken(cmd.Context(), flags.tokenStdin)
+			if err != nil {
+				return err
+			}
+			return a.changeContexts("context "+args[0]+" is kept", func(f *contexts.File) error {
+				c := f.Contexts[args[0]]
+				if err := flags.apply(cmd, &c, a.nodes, token); err != nil {
+					return err
+				}
+				if err := c.Check(); err != nil {
+					return fmt.Errorf("context %q: %w", args[0], err)
+				}
+				f.Contexts[args[0]] = c
+				if len(f.Contexts) == 1 {
+					f.Current = args[0]
+				}
+				return nil
+			})
+		},
+	}
+	cmd.Flags().StringArrayVar(&flags.dns, "dns", nil, "where a node answers DNS, as `host:port`; repeat it in the order of --api (default port 53 of the API's host)")
+	cmd.Flags().StringVar(&flags.ca, "ca", "", "`file` of the certificates, PEM, that are trusted in place of the system's")
+	cmd.Flags().StringVar(&flags.cert, "client-cert", "", "`file` of the client certificate, PEM")
+	cmd.Flags().StringVar(&flags.key, "client-key", "", "`file` of its key, PEM")
+	cmd.Flags().StringVar(&flags.serverName, "server-name", "", "the `name` that the nodes' certificates must have (default the host in their address)")
+	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "`file` with the token, readable by its owner only")
+	cmd.Flags().BoolVar(&flags.tokenStdin, "token-stdin", false, "read the token from standard input and keep it in the file of contexts")
+	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin")
+	return cmd
+}
+
+// readToken takes the token from standard input, where neither the history of
+// a shell nor a list of processes shows it.
+func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
+	if !wanted {
+		return "", nil
+	}
+	if a.Asks {
+		return "", errors.New("a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < FILE, or --token-file")
+	}
+	line, err := a.typed(ctx)
+	if err != nil {
+		return "", err
+	}
+	if line == "" {
+		return "", errors.New("there is no token on standard input: write it there, such as with < file")
+	}
+	return line, contexts.CheckToken(line)
+}
+
+// typed is one line of standard input, without its end.
+func (a *app) typed(ctx context.Context) (string, error) {
+	line := make(chan string, 1)
+	go func() { // ends with the process: a read of a terminal cannot be stopped
+		text, _ := bufio.NewReader(io.LimitReader(a.In, 1<<16)).ReadString('\n')
+		line <- strings.TrimRight(text, "\r\n")
+	}()
+	select {
+	case text := <-line:
+		return text, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis []string, token string) error {
+	given := cmd.Flags().Changed
+	if len(apis) > 0 {
+		fresh, err := adHoc(apis, f.dns)
+		if err != nil {
+			return err
+		}
+		c.Nodes = fresh.Nodes
+	} else if given("dns") {
+		if len(f.dns) > len(c.Nodes) {
+			return fmt.Errorf("--dns is given %d times and the context has %s", len(f.dns), render.Count(len(c.Nodes), "node", "nodes"))
+		}
+		for i, address := range f.dns {
+			c.Nodes[i].DNS = address
+		}
+	}
+	for flag, to := range map[string]struct{ from, into *string }{
+		"ca": {&f.ca, &c.CA}, "client-cert": {&f.cert, &c.ClientCert}, "client-key": {&f.key, &c.ClientKey}, "token-file": {&f.tokenFile, &c.TokenFile},
+	} {
+		if !given(flag) {
+			continue
+		}
+		path, err := absolute(*to.from)
+		if err != nil {
+			return err
+		}
+		*to.into = path
+	}
+	if given("server-name") {
+		c.ServerName = f.serverName
+	}
+	if given("token-file") {
+		c.Token = ""
+	}
+	if token != "" {
+		c.Token, c.TokenFile = token, ""
+	}
+	return nil
+}
+
+// absolute makes a path hold wherever gslbctl is started later.
+func absolute(path string) (string, error) {
+	if path == "" {
+		return "", nil
+	}
+	return filepath.Abs(path)
+}
+
+func (a *app) contextDeleteCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "delete <name>",
+		Short:             "Forget a context, with its token",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.contextArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f, err := a.loadContexts()
+			if err != nil {
+				return err
+			}
+			if _, known := f.Contexts[args[0]]; !known {
+				return noContext(f, args[0])
+			}
+			if err := a.confirm(cmd.Context(), yes, "deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {
+				return err
+			}
+			return a.changeContexts("context "+args[0]+" is deleted", func(f *contexts.File) error {
+				delete(f.Contexts, args[0])
+				if f.Current == args[0] {
+					f.Current = ""
+				}
+				return nil
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+// contextArgument offers the names of contexts.
+func (a *app) contextArgument(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	f, err := a.loadContexts()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return slices.Sorted(maps.Keys(f.Contexts)), cobra.ShellCompDirectiveNoFileComp
+}

@@ -1,0 +1,150 @@
+package contexts
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxFile bounds the file, in bytes: some thousand contexts.
+const maxFile = 1 << 20
+
+// File is all contexts and the name of the one that is in use.
+type File struct {
+	Current  string             `yaml:"current,omitempty"`
+	Contexts map[string]Context `yaml:"contexts"`
+
+	path string
+}
+
+// DefaultPath is where the file is: gslb/config.yaml below XDG_CONFIG_HOME,
+// which is ~/.config unless it is set to an absolute path (XDG Base Directory
+// Specification).
+func DefaultPath(getenv func(string) string) (string, error) {
+	dir := getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) {
+		home := cmp.Or(getenv("HOME"), getenv("USERPROFILE")) // the latter on Windows
+		if home == "" {
+			return "", errors.New("there is no home directory to look for contexts in: set HOME")
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "gslb", "config.yaml"), nil
+}
+
+// Load reads the file. One that does not exist has no contexts. A file with a
+// token in it that others than its owner may read or write is refused.
+func Load(path string) (*File, error) {
+	f := &File{path: path}
+	text, mode, err := read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		f.Contexts = map[string]Context{}
+		return f, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the contexts: %w", err)
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(f); err != nil && !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s is not a file of contexts: %w", path, err)
+	}
+	if f.Contexts == nil {
+		f.Contexts = map[string]Context{}
+	}
+	for name, c := range f.Contexts {
+		if err := c.Check(); err != nil {
+			return nil, fmt.Errorf("%s: context %q: %w", path, name, err)
+		}
+		if c.Token != "" && exposed(mode) {
+			return nil, fmt.Errorf("%s has the token of context %q in it and others may read it: run chmod 600 %[1]s", path, name)
+		}
+	}
+	if _, known := f.Contexts[f.Current]; f.Current != "" && !known {
+		return nil, fmt.Errorf("%s: current is %q and no context has that name: edit the file, or run gslbctl context set %[2]s", path, f.Current)
+	}
+	return f, nil
+}
+
+func read(path string) ([]byte, fs.FileMode, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("%s is larger than %d MiB", path, maxFile>>20)
+	}
+	return text, info.Mode(), err
+}
+
+// exposed says whether others than the owner may read or write a file.
+// Windows keeps that elsewhere than in the mode.
+func exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 }
+
+// Path is where the file is.
+func (f *File) Path() string { return f.path }
+
+// Change loads the file, has edit change it, and writes it anew, readable by
+// its owner only. Two changes at once exclude one another. Comments in the
+// file are lost. When edit fails, nothing is written.
+func Change(path string, edit func(*File) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return fmt.Errorf("making the directory of the contexts: %w", err)
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // what stands behind a link is what changes
+	}
+	// The new file has a name of its own, which is also the lock.
+	lock := path + ".lock"
+	next, err := os.OpenFile(lock, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("another gslbctl is changing the contexts: try again, and if none runs, delete %s", lock)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the contexts: %w", err)
+	}
+	if err := replace(path, next, edit); err != nil {
+		os.Remove(lock) // after a success it is somebody else's
+		return err
+	}
+	return nil
+}
+
+// replace writes the changed file to next and puts that in its place.
+func replace(path string, next *os.File, edit func(*File) error) error {
+	defer next.Close()
+	f, err := Load(path)
+	if err != nil {
+		return err
+	}
+	if err := edit(f); err != nil {
+		return err
+	}
+	if err := f.write(next); err != nil {
+		return fmt.Errorf("writing the contexts: %w", err)
+	}
+	if err := os.Rename(next.Name(), path); err != nil {
+		return fmt.Errorf("writing the contexts: %w", err)
+	}
+	return nil
+}
+
+func (f *File) write(to *os.File) error {
+	enc := yaml.NewEncoder(to)
+	enc.SetIndent(2)
+	return errors.Join(enc.Encode(f), enc.Close(), to.Sync(), to.Close())
+}
