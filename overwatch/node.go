@@ -369,7 +369,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Domains: n, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, Logger: n.part("api"),
+		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, DNSView: n.view, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys = n.zones

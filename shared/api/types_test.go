@@ -67,6 +67,23 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{DNSSECKeys{}, "enabled keys"},
 		{DNSSECKey{}, "zone key_tag algorithm algorithm_name flags public_key created_at state origin_node"},
 		{GossipNodeList{}, "nodes total healthy generated_at"},
+		{RoutingTestRequest{EDNS: &RoutingEDNS{}}, "domain client_ip query_type edns"},
+		{RoutingEDNS{}, "client_subnet"},
+		{RoutingTest{}, "result"},
+		{RoutingResult{}, "domain query_type client_ip client_subnet client_country client_region located_by algorithm selected_backend alternatives excluded " +
+			"factors would_be decision answer ecs_scope ttl decision_time_us snapshot_generation timestamp"},
+		{RoutingBackend{}, "address port region weight priority healthy share"},
+		{RoutingExcluded{}, "address port region reason"},
+		{RoutingFactor{}, "name type value impact"},
+		{RoutingWouldBe{}, "if_up decision region answers"},
+		{RoutingShare{}, "address share"},
+		{RoutingAlgorithmList{}, "algorithms total generated_at"},
+		{RoutingAlgorithmDetail{}, "algorithm"},
+		{RoutingAlgorithm{}, "id name description type parameters enabled default"},
+		{RoutingDecisionList{}, "decisions total limit offset generated_at"},
+		{RoutingDecision{}, "id timestamp domain query_type client_subnet client_region algorithm selected_server selected_region outcome snapshot_generation"},
+		{RoutingFlowList{}, "flows total uncounted generated_at"},
+		{RoutingFlow{}, "source_region destination_region domain request_count share timestamp"},
 	} {
 		encoded, err := json.Marshal(tc.value)
 		if err != nil {

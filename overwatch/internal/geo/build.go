@@ -58,7 +58,10 @@ func New(s Sources) (*Table, error) {
 	for _, c := range carriers {
 		b.v6.set(c, carrier)
 	}
-	return &Table{sources: s, v4: newRanges4(b.v4.blocks()), v6: newRanges6(b.v6.blocks())}, nil
+	return &Table{
+		sources: s, v4: newRanges4(b.v4.blocks()), v6: newRanges6(b.v6.blocks()),
+		alike: s.Database == nil && len(s.Mappings) == 0, everywhere: def,
+	}, nil
 }
 
 type builder struct {

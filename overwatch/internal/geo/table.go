@@ -21,6 +21,18 @@ type Table struct {
 	sources Sources
 	v4      ranges4
 	v6      ranges6
+
+	alike      bool     // all clients are in the region everywhere
+	everywhere RegionID // the default region
+}
+
+// Region is where a client is, as Locate says. It costs next to nothing where all clients are in one region.
+func (t *Table) Region(client netip.Addr) RegionID {
+	if t.alike && client.IsValid() {
+		return t.everywhere
+	}
+	region, _ := t.Locate(client)
+	return region
 }
 
 // Locate returns the region of a client and the length of the shortest prefix of its address all of whose addresses

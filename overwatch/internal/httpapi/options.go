@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/overwatch/internal/zone"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 )
@@ -53,6 +54,8 @@ type Options struct {
 	Validator Validator
 	// Places is the table of where clients are that DNS answers from.
 	Places func() *geo.Table
+	// DNSView is what DNS answers from now.
+	DNSView func() *zone.View
 	// Audit keeps who changed what.
 	Audit *audit.Log
 	// Members lists the overwatch nodes that gossip knows, this one included.
@@ -160,7 +163,7 @@ func (o *Options) complete() error {
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Domains": o.Domains == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil,
+		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

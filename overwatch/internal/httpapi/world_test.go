@@ -25,6 +25,7 @@ import (
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/overwatch/internal/zone"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/check"
@@ -194,7 +195,7 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
 		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Domains: &w.domains, Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return nil }, Places: nowhere, Logger: zerolog.New(w.log),
+		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return nil }, Places: nowhere, DNSView: noZones, Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
 		f(&o)
@@ -369,3 +370,6 @@ func nowhere() *geo.Table {
 	}
 	return table
 }
+
+// noZones is a view of nothing.
+func noZones() *zone.View { return new(zone.View) }

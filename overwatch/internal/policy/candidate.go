@@ -22,6 +22,10 @@ type Candidate struct {
 	Forbidden   bool      // an operator took it out: not even a last resort
 	LastHealthy time.Time // zero: never seen healthy
 	Latency     Measurement
+
+	// What explains a decision and does not change it.
+	Port  uint16
+	Facts *Facts // nil: nothing is known
 }
 
 // Measurement is how long this node's own checks of a backend take.

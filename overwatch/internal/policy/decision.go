@@ -22,6 +22,7 @@ type Decision struct {
 	Region   string     // failover and geolocation: the region that serves
 	Due      []Due      // the addresses that answer, in the order of addresses
 	Excluded []Excluded // the candidates that do not, in the candidates' order
+	Basis    *Basis     // what it follows from, where that is kept
 }
 
 // Due is an address and the parts of all answers that are due to it.

@@ -4,24 +4,22 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/zone"
 )
 
 // decide asks the policy who answers for a domain now, and makes the view answer so.
 func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
-	candidates := candidates(p.backends.Service(d.service), p.measurements.smoothed[d.service])
+	basis := p.basis(d)
 	var err error
 	var outcome policy.Outcome
-	if len(d.clients) == 0 {
-		decisions := bothFamilies(d.rules, candidates)
+	if !d.placed {
+		decisions := bothFamilies(basis, "")
 		_, err = p.writer.Steer(view, d.name, decisions, d.answers)
 		outcome = worst(decisions)
 	} else {
 		decisions := make([][2]policy.Decision, len(d.clients))
 		for i, region := range d.clients {
-			d.rules.Client = region
-			decisions[i] = bothFamilies(d.rules, candidates)
+			decisions[i] = bothFamilies(basis, region)
 		}
 		_, err = p.writer.Place(view, d.name, decisions, d.answers)
 		outcome = worst(decisions...)
@@ -33,29 +31,11 @@ func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
 	return outcome
 }
 
-func bothFamilies(rules policy.Rules, candidates []policy.Candidate) [2]policy.Decision {
+func bothFamilies(basis *policy.Basis, client string) [2]policy.Decision {
 	return [2]policy.Decision{
-		policy.IPv4: policy.Decide(rules, candidates, policy.IPv4),
-		policy.IPv6: policy.Decide(rules, candidates, policy.IPv6),
+		policy.IPv4: basis.Decide(policy.IPv4, client),
+		policy.IPv6: basis.Decide(policy.IPv6, client),
 	}
-}
-
-// candidates is what a decision depends on, of each backend.
-func candidates(backends []*registry.Backend, latencies map[registry.ID]policy.Measurement) []policy.Candidate {
-	out := make([]policy.Candidate, len(backends))
-	for i, b := range backends {
-		out[i] = policy.Candidate{
-			Address:     b.Address,
-			Region:      b.Region,
-			Weight:      b.Weight,
-			Share:       b.Share,
-			MayServe:    b.MayServe,
-			Forbidden:   b.Override != nil && !b.Override.Healthy,
-			LastHealthy: b.LastHealthyAt,
-			Latency:     latencies[b.ID],
-		}
-	}
-	return out
 }
 
 // worst is the outcome of a name: what any client is told beyond that there is no address of one family.

@@ -98,6 +98,7 @@ func (p *Publisher) takeMeasurements() {
 	if len(taken) == 0 {
 		return
 	}
+	p.generation++
 	for service, samples := range taken {
 		if d, ok := p.domains[service]; ok {
 			p.measurements.learn(d, samples, p.backends.Service(service))

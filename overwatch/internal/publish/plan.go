@@ -38,11 +38,12 @@ type zonePlan struct {
 type domain struct {
 	service string // as the registry spells it
 	name    string // fqdn
-	rules   policy.Rules
+	rules   *policy.Rules
 	answers int // distinct addresses per answer
 
 	smoothing float64  // latency: weight of the newest measurement
-	clients   []string // for whom it is decided apart: their regions, by geo.RegionID; empty where that makes no difference
+	clients   []string // the regions where clients can be, by geo.RegionID
+	placed    bool     // it is decided apart for each of them
 }
 
 // Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
@@ -142,15 +143,14 @@ func (p *plan) addDomain(key string, c config.Domain) {
 	z.Steered = append(z.Steered, name)
 	z.steered[name] = true
 	service := wire.CanonicalService(c.Name)
-	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1), smoothing: c.LatencyConfig.SmoothingFactor}
-	if d.rules.Algorithm == policy.Geolocation {
-		d.clients = p.earth.clients
-	}
+	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1), smoothing: c.LatencyConfig.SmoothingFactor,
+		clients: p.earth.clients}
+	d.placed = d.rules.Algorithm == policy.Geolocation
 	p.domains[service] = d
 }
 
-func (p *plan) rules(c config.Domain) policy.Rules {
-	rules := policy.Rules{
+func (p *plan) rules(c config.Domain) *policy.Rules {
+	rules := &policy.Rules{
 		Algorithm:         policy.Algorithm(c.RoutingAlgorithm),
 		Regions:           c.Regions,
 		FailoverThreshold: c.FailoverThreshold,

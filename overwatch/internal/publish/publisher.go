@@ -38,6 +38,10 @@ type Publisher struct {
 	lines    lines                     // written to the log about domains
 	serials  serials
 	settings Settings // in force
+
+	generation uint64 // of the publication under way, or the last
+	decided    uint32 // bases made
+	states     map[policy.Facts]*policy.Facts
 }
 
 // request is a change of settings and where its outcome goes.
@@ -61,6 +65,7 @@ func New(o Options) (*Publisher, error) {
 		requests: make(chan request),
 		tables:   make(chan *geo.Table),
 		writer:   zone.NewWriter(),
+		states:   make(map[policy.Facts]*policy.Facts),
 	}
 	if err := p.metrics.register(o.Registerer); err != nil {
 		return nil, err
@@ -149,6 +154,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 // publishMarked decides the marked services again.
 func (p *Publisher) publishMarked() {
 	begin := p.now()
+	p.generation++
 	services, upTo := p.marks.take()
 	for service := range services {
 		if d, ok := p.domains[service]; ok {
@@ -185,6 +191,7 @@ func (p *Publisher) reconfigure(s Settings) error {
 		return fmt.Errorf("building the zones: %w", err)
 	}
 	// From here on nothing can fail.
+	p.generation++
 	view.Place(s.Places)
 	p.measurements.follow(plan.domains)
 	outcomes := make(map[string]policy.Outcome, len(plan.domains))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -37,6 +38,7 @@ type Answer struct {
 	Answers   uint16
 	Authority uint16
 	Scope     uint8 // how many leading bits of the client's address the records depended on (RFC 7871 section 7.2.1)
+	Steered   Steered
 }
 
 // Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
@@ -105,15 +107,19 @@ func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turn
 	switch f.state {
 	case failing:
 		r.answer.Kind = Failed
+		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	case noData:
 		r.noData(slot)
+		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	}
+	var region geo.RegionID
 	if a.placed != nil {
-		f, turn, r.answer.Scope = a.placed[which].at(r.view, r.q.Client)
+		f, turn, region, r.answer.Scope = a.placed[which].at(r.view, r.q.Client)
 	}
 	position := turns.next(turn, f)
+	r.answer.Steered = a.steeredBy(r.view, which, r.q.Client, region, f.schedule.Pick(position, 0))
 	size := f.schedule.Size()
 	if size*length > cap(r.msg)-len(r.msg) {
 		r.full = true

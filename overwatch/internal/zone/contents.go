@@ -145,7 +145,7 @@ func (v *View) inherit(previous *View) {
 			slot.signAgain(f, &in.family)
 			taken[in.turn] = true
 		})
-		slot.steer(next.steered, next.placed)
+		slot.steer(next.steered, next.placed, was.basis)
 	}
 	var next uint32
 	for _, slot := range fresh {

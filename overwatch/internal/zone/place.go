@@ -29,9 +29,8 @@ type variant struct {
 	room   [variantRoom]byte
 }
 
-// at finds what a client is answered, the turn of that, and how many bits of the client's address it depended on.
-func (p *placed) at(v *View, client netip.Addr) (f *family, turn uint32, scope uint8) {
-	region := geo.NoRegion
+// at finds what a client is answered, the turn of that, where the client is, and how many bits of its address that depended on.
+func (p *placed) at(v *View, client netip.Addr) (f *family, turn uint32, region geo.RegionID, scope uint8) {
 	if table := v.places.Load(); table != nil {
 		region, scope = table.Locate(client)
 	}
@@ -45,7 +44,7 @@ func (p *placed) at(v *View, client netip.Addr) (f *family, turn uint32, scope u
 		choice = p.first[geo.NoRegion]
 	}
 	chosen := &p.variants[choice]
-	return &chosen.family, chosen.turn, scope
+	return &chosen.family, chosen.turn, region, scope
 }
 
 // find is the variant with a region's addresses, nil if there is none.
@@ -96,10 +95,13 @@ func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, ans
 		families[f] = base
 		v.turns.release(&before[f], &after[f])
 	}
+	basis := decisions[geo.NoRegion][policy.IPv4].Basis
 	if changed {
-		slot.steer(families, after)
+		slot.steer(families, after, basis)
 		w.fresh = append(w.fresh, slot.denials(families)...)
 		slot.trim()
+	} else {
+		slot.steer(was.steered, was.placed, basis)
 	}
 	return changed, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -18,7 +19,8 @@ type Resolution struct {
 	Kind      Kind
 	Answer    []dns.RR
 	Authority []dns.RR
-	Scope     uint8 // as in Answer
+	Scope     uint8   // as in Answer
+	Steered   Steered // as in Answer
 
 	client netip.Addr
 	apex   canonical
@@ -134,17 +136,20 @@ func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *
 	f, turn := &a.steered[which], o.slot.turn+uint32(which)
 	switch f.state {
 	case failing:
-		*r = Resolution{Kind: Failed, apex: r.apex}
+		*r = Resolution{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
 		return
 	case noData:
+		r.Steered = a.unanswered(v, which, r.client)
 		r.deny(NoData, o.slot.zone)
 		r.proveNoData(o.slot.zone, o, rtype)
 		return
 	}
+	var region geo.RegionID
 	if a.placed != nil {
-		f, turn, r.Scope = a.placed[which].at(v, r.client)
+		f, turn, region, r.Scope = a.placed[which].at(v, r.client)
 	}
 	position := turns.next(turn, f)
+	r.Steered = a.steeredBy(v, which, r.client, region, f.schedule.Pick(position, 0))
 	var records []dns.RR
 	for k := range f.schedule.Size() {
 		record := f.records[f.schedule.Pick(position, k)*recordLength(which):][:recordLength(which)]

@@ -48,10 +48,12 @@ const (
 
 // answers is what a name answers; immutable. What most queries need comes first.
 type answers struct {
-	steered [2]family  // by policy.Family; empty for names that are not steered
-	placed  *[2]placed // by policy.Family; nil for names that answer everybody alike
-	sets    []set      // ascending by type
-	any     uint16     // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
+	steered [2]family     // by policy.Family; empty for names that are not steered
+	placed  *[2]placed    // by policy.Family; nil for names that answer everybody alike
+	basis   *policy.Basis // what the steered answers follow from; nil where that is not kept
+	number  uint32        // of the basis
+	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
+	sets    []set         // ascending by type
 }
 
 // family is what a steered name answers with addresses of one family; immutable.

@@ -48,10 +48,13 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 		w.fresh = append(w.fresh, next.sigs...)
 		families[f] = next
 	}
+	basis := decisions[policy.IPv4].Basis
 	if changed {
-		slot.steer(families, nil)
+		slot.steer(families, nil, basis)
 		w.fresh = append(w.fresh, slot.denials(families)...)
 		slot.trim()
+	} else {
+		slot.steer(families, nil, basis)
 	}
 	return changed, nil
 }
@@ -109,8 +112,11 @@ func (s *Slot) trim() {
 }
 
 // steer replaces what depends on health and keeps the rest.
-func (s *Slot) steer(families [2]family, placed *[2]placed) {
+func (s *Slot) steer(families [2]family, placed *[2]placed, basis *policy.Basis) {
 	next := answersWith(families, placed, s.answers.Load().sets)
+	if basis != nil {
+		next.basis, next.number = basis, basis.Number
+	}
 	next.any = next.pickAny(s.steered)
 	s.answers.Store(next)
 }

@@ -1,0 +1,469 @@
+package overwatch
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/dnsserver"
+	"gslb.internal/overwatch/internal/explain"
+	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/api"
+)
+
+// How much the property test tries, and from where it begins. A failure names its seed.
+const (
+	environmentQueries = "GSLB_EXPLAIN_QUERIES" // a million takes a few minutes
+	environmentSeed    = "GSLB_EXPLAIN_SEED"
+
+	fewQueries      = 30_000
+	queriesPerWorld = 3_000
+	queriesPerState = 100
+)
+
+// For random worlds, states and queries, what is explained is what comes over the wire: the same outcome, TTL and scope,
+// addresses that the explanation gives a share, and as often as that share says.
+func TestExplain_TheExplanationIsTheWire(t *testing.T) {
+	queries, seed := number(t, environmentQueries, fewQueries), uint64(number(t, environmentSeed, rand.IntN(1<<30)))
+	seen := map[string]int{}
+	for done := 0; done < queries; done += queriesPerWorld {
+		w := newRandomWorld(t, seed, seen)
+		for range min(queries-done, queriesPerWorld) / queriesPerState {
+			w.change()
+			for range queriesPerState / 2 {
+				w.ask(w.randomQuestion())
+			}
+			w.askOften(w.randomQuestion(), queriesPerState/2)
+			if t.Failed() {
+				t.Fatalf("%s=%d repeats it", environmentSeed, seed)
+			}
+		}
+		w.close()
+		seed++
+	}
+	if queries < fewQueries {
+		return
+	}
+	for _, outcome := range explain.Outcomes() {
+		if seen[string(outcome)] == 0 {
+			t.Errorf("no answer came about as %s", outcome)
+		}
+	}
+	for _, algorithm := range policy.Algorithms() {
+		if seen["success by "+string(algorithm)] == 0 {
+			t.Errorf("nothing was answered by %s", algorithm)
+		}
+	}
+}
+
+func number(t *testing.T, variable string, otherwise int) int {
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 {
+		t.Fatalf("%s is %q: it must be a number above 0", variable, text)
+	}
+	return n
+}
+
+// randomWorld is a publisher and a DNS server with backends that a test moves.
+type randomWorld struct {
+	t         *testing.T
+	random    *rand.Rand
+	settings  publish.Settings
+	backends  map[string]*atomic.Pointer[[]*registry.Backend]
+	publisher *publish.Publisher
+	conn      *net.UDPConn
+	networks  []netip.Prefix // where clients are likely to be
+	seen      map[string]int // outcomes, and outcomes by algorithm
+	close     func()
+}
+
+// Service implements publish.Backends.
+func (w *randomWorld) Service(name string) []*registry.Backend {
+	if list := w.backends[name]; list != nil {
+		return *list.Load()
+	}
+	return nil
+}
+
+// question is one query as the wire and the explanation take it.
+type question struct {
+	name   string
+	family policy.Family
+	subnet netip.Prefix // not valid: none
+}
+
+func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld {
+	t.Helper()
+	w := &randomWorld{t: t, random: rand.New(rand.NewPCG(seed, 1)), seen: seen,
+		backends: map[string]*atomic.Pointer[[]*registry.Backend]{}}
+	w.settings = w.randomSettings()
+	for _, d := range w.settings.Domains {
+		w.backends[d.Name] = new(atomic.Pointer[[]*registry.Backend])
+		w.backends[d.Name].Store(&[]*registry.Backend{})
+	}
+	var err error
+	w.publisher, err = publish.New(publish.Options{Settings: w.settings, Backends: w, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := dnsserver.New(dnsserver.Options{
+		Listen: []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 2)
+	go func() { ended <- server.Run(ctx) }()
+	go func() { ended <- w.publisher.Run(ctx) }()
+	if w.conn, err = net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(server.Addrs()[0])); err != nil {
+		t.Fatal(err)
+	}
+	w.close = func() {
+		_ = w.conn.Close()
+		stop()
+		for range 2 {
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	return w
+}
+
+var regionNames = []string{"eu", "us", "asia", "mars"}
+
+func (w *randomWorld) randomSettings() publish.Settings {
+	s := publish.Settings{
+		DNS:    config.DNS{DefaultTTL: 20 + w.random.IntN(50), ReturnLastHealthy: w.flip(), Zones: []config.Zone{{Name: "gslb.test", Records: []string{"own A 192.0.2.1", "text TXT x", "alias CNAME d0"}}}},
+		NodeID: "node", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")},
+	}
+	for _, name := range regionNames {
+		r := config.Region{Name: name}
+		if w.flip() {
+			latitude, longitude := w.random.Float64()*180-90, w.random.Float64()*360-180
+			r.Latitude, r.Longitude = &latitude, &longitude
+		}
+		s.Regions = append(s.Regions, r)
+	}
+	for i := range 2 * len(policy.Algorithms()) {
+		s.Domains = append(s.Domains, w.randomDomain(i))
+	}
+	var err error
+	if s.Places, err = geo.New(w.randomPlaces()); err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+func (w *randomWorld) randomPlaces() geo.Sources {
+	s := geo.Sources{}
+	for _, name := range regionNames {
+		s.Regions = append(s.Regions, geo.Region{Name: name})
+	}
+	if w.flip() {
+		s.DefaultRegion = pick(w.random, regionNames)
+	}
+	seen := map[netip.Prefix]bool{}
+	for range w.random.IntN(12) {
+		network := w.randomNetwork()
+		if !seen[network] {
+			seen[network] = true
+			s.Mappings = append(s.Mappings, geo.Mapping{CIDR: network, Region: pick(w.random, regionNames)})
+			w.networks = append(w.networks, network)
+		}
+	}
+	return s
+}
+
+func (w *randomWorld) randomNetwork() netip.Prefix {
+	octets := [16]byte{0x20, 0x01, 0x0d, byte(w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()), byte(w.random.Uint32())}
+	network := netip.PrefixFrom(netip.AddrFrom16(octets), 16+w.random.IntN(48))
+	if w.random.IntN(3) > 0 {
+		v4 := netip.AddrFrom4([4]byte{byte(125 + w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()), byte(w.random.Uint32())})
+		network = netip.PrefixFrom(v4, 4+w.random.IntN(29))
+	}
+	return network.Masked()
+}
+
+func (w *randomWorld) randomDomain(i int) config.Domain {
+	var d config.Domain
+	d.SetDefaults()
+	d.Name = fmt.Sprintf("d%d.gslb.test", i)
+	if w.random.IntN(8) == 0 {
+		d.Name = fmt.Sprintf("*.d%d.gslb.test", i)
+	}
+	d.RoutingAlgorithm = string(policy.Algorithms()[i%len(policy.Algorithms())])
+	d.TTL = w.random.IntN(100)
+	d.MaxAnswers = 1 + w.random.IntN(3)
+	d.FailoverThreshold = 1 + w.random.IntN(3)
+	d.OnAllDown = pick(w.random, []string{"", string(policy.ServFail), string(policy.LastHealthy), string(policy.All)})
+	d.MinHealthy = pick(w.random, []string{"", "", "2", "50%"})
+	d.Regions = slices.Clone(regionNames)
+	w.random.Shuffle(len(d.Regions), func(a, b int) { d.Regions[a], d.Regions[b] = d.Regions[b], d.Regions[a] })
+	d.Regions = d.Regions[:1+w.random.IntN(len(d.Regions))]
+	return d
+}
+
+// change gives a few domains other backends and returns when DNS answers with them.
+func (w *randomWorld) change() {
+	w.t.Helper()
+	for range 3 {
+		d := pick(w.random, w.settings.Domains)
+		list := []*registry.Backend{}
+		for range w.random.IntN(7) {
+			list = append(list, w.randomBackend(d.Name, len(list)))
+		}
+		w.backends[d.Name].Store(&list)
+		for _, b := range list {
+			for range w.random.IntN(5) { // what counts from the next second on
+				w.publisher.Measured(b.ID, time.Duration(1+w.random.IntN(700))*time.Millisecond)
+			}
+		}
+		w.publisher.Mark(d.Name)
+	}
+	if err := w.publisher.Flush(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
+	b := &registry.Backend{
+		ID:     registry.ID{Service: service, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i / (1 + w.random.IntN(2)))}), Port: uint16(80 + i)},
+		Weight: pick(w.random, []int{0, 1, 3, 100, 250, 1000}), Region: pick(w.random, append(regionNames, "nowhere")),
+		Share: 1, Status: api.EffectiveHealthy, MayServe: w.random.IntN(3) > 0, Reason: registry.ReasonAgreed,
+	}
+	if w.random.IntN(3) == 0 {
+		b.Address = netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 15: byte(i)})
+	}
+	switch w.random.IntN(4) { // of every four: one bleeds, one drains
+	case 0:
+		b.Share = w.random.Float64()
+	case 1:
+		b.Draining, b.DrainEndsAt, b.Share = true, time.Now(), pick(w.random, []float64{0, 0.3})
+	}
+	if !b.MayServe {
+		b.Status, b.Reason = api.EffectiveUnhealthy, registry.ReasonFailing
+		b.Validation.Err = "connection refused"
+		if w.flip() {
+			b.LastHealthyAt = time.Now().Add(-time.Duration(w.random.IntN(300)) * time.Second)
+		}
+	}
+	if w.random.IntN(6) == 0 {
+		b.Override = &registry.Override{Healthy: w.flip(), CreatedBy: "192.0.2.9", Reason: "test"}
+		b.MayServe = b.Override.Healthy
+	}
+	return b
+}
+
+func (w *randomWorld) randomQuestion() question {
+	d := pick(w.random, w.settings.Domains)
+	q := question{name: d.Name, family: policy.Family(w.random.IntN(2))}
+	if q.name[0] == '*' {
+		q.name = "any" + q.name[1:]
+	}
+	if w.random.IntN(20) == 0 {
+		q.name = pick(w.random, []string{"own.gslb.test", "text.gslb.test", "alias.gslb.test", "no.gslb.test", "gslb.test", "example.org"})
+	}
+	if w.random.IntN(4) > 0 {
+		q.subnet = w.randomNetwork()
+		if len(w.networks) > 0 && w.flip() {
+			q.subnet = pick(w.random, w.networks)
+		}
+	}
+	return q
+}
+
+// ask compares one answer with its explanation.
+func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
+	w.t.Helper()
+	wire, e = w.both(q)
+	if e.Basis != nil {
+		w.seen[string(e.Outcome)+" by "+string(e.Basis.Rules.Algorithm)]++
+	}
+	w.seen[string(e.Outcome)]++
+	if wrong := compare(wire, e); wrong != "" {
+		w.t.Errorf("%+v: %s\nwire: %v\nexplained: %s with %+v, TTL %d, scope %d, of %+v", q, wrong, wire, e.Outcome, e.Decision.Due, e.TTL, e.Scope, e.Basis)
+	}
+	return wire, e
+}
+
+// both is what the wire answers between two explanations that follow from the same: measurements are taken up at any time.
+func (w *randomWorld) both(q question) (*dns.Msg, explain.Explanation) {
+	for {
+		before := w.explanation(q)
+		wire := w.exchange(q)
+		if before.Basis == nil || before.Basis.Number == w.explanation(q).Basis.Number {
+			return wire, before
+		}
+	}
+}
+
+func (w *randomWorld) explanation(q question) explain.Explanation {
+	asked := explain.Query{Name: q.name, Family: q.family, Client: netip.MustParseAddr("127.0.0.1")}
+	if q.subnet.IsValid() && q.subnet.Bits() > 0 {
+		asked.Client, asked.Subnet = q.subnet.Addr(), true
+	}
+	e, err := explain.Explain(w.publisher.View(), asked)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return e
+}
+
+// compare says what differs.
+func compare(wire *dns.Msg, e explain.Explanation) string {
+	want := map[policy.Outcome][]int{
+		policy.NoHealthyBackend: {dns.RcodeServerFailure}, explain.DomainNotFound: {dns.RcodeNameError, dns.RcodeRefused},
+	}[e.Outcome]
+	if want == nil {
+		want = []int{dns.RcodeSuccess}
+	}
+	if !slices.Contains(want, wire.Rcode) {
+		return "the wire says " + dns.RcodeToString[wire.Rcode]
+	}
+	addresses, ttl := addressesOf(wire)
+	if e.Basis == nil {
+		if !slices.Equal(addresses, e.Addresses) {
+			return "other addresses"
+		}
+		return ""
+	}
+	if len(addresses) != min(len(e.Decision.Due), e.Basis.Answers) || len(e.Addresses) != len(addresses) {
+		return "another number of addresses"
+	}
+	for _, address := range append(addresses, e.Addresses...) {
+		if explain.Share(e.Decision.Due, address) == 0 {
+			return fmt.Sprintf("%s has no share", address)
+		}
+	}
+	if len(addresses) > 0 && (ttl != e.TTL || ttl != e.Decision.TTL) {
+		return "another TTL"
+	}
+	if scope, there := scopeOf(wire); there && len(addresses) > 0 && scope != e.Scope {
+		return fmt.Sprintf("the wire's scope is %d", scope)
+	}
+	return shares(e)
+}
+
+// shares says what is wrong with how an explanation shares out the answers.
+func shares(e explain.Explanation) string {
+	sum, seen := 0.0, map[netip.Addr]bool{}
+	for i := range e.Backends {
+		b := &e.Backends[i]
+		if (b.Excluded == "") != (b.Share > 0) {
+			return fmt.Sprintf("%s has the share %f and is excluded because %q", b.Address, b.Share, b.Excluded)
+		}
+		if b.Excluded == "" && !seen[b.Address] {
+			seen[b.Address] = true
+			sum += b.Share
+		}
+	}
+	if len(e.Decision.Due) > 0 && (sum < 0.999999 || sum > 1.000001 || e.Selected() == nil) {
+		return fmt.Sprintf("the shares come to %f, selected is %v", sum, e.Selected())
+	}
+	return ""
+}
+
+// askOften compares how often each address leads with its share.
+func (w *randomWorld) askOften(q question, times int) {
+	w.t.Helper()
+	led := map[netip.Addr]int{}
+	_, first := w.ask(q)
+	for range times {
+		wire, e := w.ask(q)
+		if e.Basis == nil || len(e.Decision.Due) == 0 || e.Basis.Number != first.Basis.Number {
+			return
+		}
+		addresses, _ := addressesOf(wire)
+		led[addresses[0]]++
+	}
+	for _, due := range first.Decision.Due {
+		if want := explain.Share(first.Decision.Due, due.Address) * float64(times); float64(led[due.Address]) < want-2.1 || float64(led[due.Address]) > want+2.1 {
+			w.t.Errorf("%+v: %s led %d of %d answers, its share is %.2f of them", q, due.Address, led[due.Address], times, want)
+		}
+	}
+}
+
+// exchange sends the query and returns the answer.
+func (w *randomWorld) exchange(q question) *dns.Msg {
+	w.t.Helper()
+	m := new(dns.Msg)
+	m.SetQuestion(q.name+".", map[policy.Family]uint16{policy.IPv4: dns.TypeA, policy.IPv6: dns.TypeAAAA}[q.family])
+	m.SetEdns0(1232, false)
+	if q.subnet.IsValid() {
+		family := uint16(1)
+		if q.subnet.Addr().Is6() {
+			family = 2
+		}
+		m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(q.subnet.Bits()), Address: q.subnet.Addr().AsSlice()}}
+	}
+	packet, err := m.Pack()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := w.conn.Write(packet); err != nil {
+		w.t.Fatal(err)
+	}
+	_ = w.conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	reply := make([]byte, 4096)
+	n, err := w.conn.Read(reply)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	answer := new(dns.Msg)
+	if err := answer.Unpack(reply[:n]); err != nil || answer.Id != m.Id {
+		w.t.Fatalf("%v: %v", err, answer)
+	}
+	return answer
+}
+
+func addressesOf(m *dns.Msg) (addresses []netip.Addr, ttl uint32) {
+	for _, rr := range m.Answer {
+		var octets net.IP
+		switch rr := rr.(type) {
+		case *dns.A:
+			octets = rr.A.To4()
+		case *dns.AAAA:
+			octets = rr.AAAA
+		default:
+			continue
+		}
+		address, _ := netip.AddrFromSlice(octets)
+		addresses, ttl = append(addresses, address), rr.Header().Ttl
+	}
+	return addresses, ttl
+}
+
+func scopeOf(m *dns.Msg) (scope uint8, there bool) {
+	for _, o := range m.IsEdns0().Option {
+		if subnet, ok := o.(*dns.EDNS0_SUBNET); ok {
+			return subnet.SourceScope, true
+		}
+	}
+	return 0, false
+}
+
+func (w *randomWorld) flip() bool { return w.random.IntN(2) == 0 }
+
+func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }

@@ -1,0 +1,131 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// FactorType is what kind of thing a decision depended on; its values are those of the HTTP API.
+type FactorType string
+
+// What a decision depends on.
+const (
+	Geo        FactorType = "geo"
+	Health     FactorType = "health"
+	Weight     FactorType = "weight"
+	Latency    FactorType = "latency"
+	Priority   FactorType = "priority"
+	ByOverride FactorType = "override"
+	Drain      FactorType = "drain"
+)
+
+// Factor is one thing that the decision depended on.
+type Factor struct {
+	Name   string
+	Type   FactorType
+	Value  string
+	Impact string
+}
+
+// Factors is what the decision depended on, the most general first.
+func (e *Explanation) Factors() []Factor {
+	if e.Basis == nil {
+		return nil
+	}
+	factors := []Factor{e.health()}
+	if e.Basis.Placed {
+		factors = append(factors, e.geo())
+	}
+	rules := e.Basis.Rules
+	if len(rules.Regions) > 0 && e.Decision.Region != "" {
+		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "), e.Decision.Region + " answers"})
+	}
+	if rules.MinHealthy != (policy.Minimum{}) {
+		factors = append(factors, Factor{"min_healthy", Health, minimum(rules.MinHealthy), "with fewer backends that may serve, on_all_down decides"})
+	}
+	for i := range e.Backends {
+		factors = append(factors, e.of(&e.Backends[i])...)
+	}
+	return factors
+}
+
+func minimum(m policy.Minimum) string {
+	if m.Percent > 0 {
+		return fmt.Sprintf("%d%%", m.Percent)
+	}
+	return fmt.Sprint(m.Count)
+}
+
+func (e *Explanation) health() Factor {
+	serving, family := 0, 0
+	for i := range e.Backends {
+		if b := &e.Backends[i]; b.MayServe {
+			serving++
+			if e.Family.Has(b.Address) {
+				family++
+			}
+		}
+	}
+	f := Factor{Name: "serving_backends", Type: Health, Value: fmt.Sprintf("%d of %d, %d of them of this family", serving, len(e.Backends), family)}
+	switch e.Outcome {
+	case policy.NoHealthyBackend:
+		f.Impact = "too few may serve and on_all_down is servfail: SERVFAIL"
+	case policy.Fallback:
+		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown, policy.MaxLastResortTTL)
+	case policy.NoData:
+		f.Impact = "no address of this family: an empty answer"
+	default:
+		f.Impact = "the others are left out"
+	}
+	return f
+}
+
+func (e *Explanation) geo() Factor {
+	f := Factor{Name: "client_region", Type: Geo, Value: named(e.Region)}
+	if e.Place != nil {
+		f.Value += " by " + string(e.Place.Match)
+		if e.Place.Match != geo.ByDefault {
+			f.Value += " " + e.Place.MatchedCIDR.String()
+		}
+	}
+	switch {
+	case e.Decision.Region == "":
+		f.Impact = "none"
+	case e.Decision.Region == e.Region:
+		f.Impact = "the client's own region answers"
+	default:
+		f.Impact = "its own region has nothing to answer with: " + e.Decision.Region + " is next"
+	}
+	return f
+}
+
+// of is what the decision depended on of one backend.
+func (e *Explanation) of(b *Backend) (factors []Factor) {
+	name := Endpoint(b.Candidate)
+	if f := b.Facts; f != nil {
+		if f.Order != nil {
+			impact := "it may serve whatever its checks say"
+			if !f.Order.Healthy {
+				impact = "it may not serve"
+			}
+			factors = append(factors, Factor{name, ByOverride, Override(f.Order), impact})
+		}
+		if !f.DrainEndsAt.IsZero() {
+			factors = append(factors, Factor{name, Drain, "until " + moment(f.DrainEndsAt), fmt.Sprintf("%.0f %% of its weight is left", 100*b.Candidate.Share)})
+		}
+	}
+	if b.Excluded != "" {
+		return factors
+	}
+	if e.Basis.Rules.Algorithm == policy.Latency && b.Candidate.Latency.Samples > 0 {
+		factors = append(factors, Factor{name, Latency, Milliseconds(b.Candidate.Latency.Smoothed), "among the fastest"})
+	}
+	value := fmt.Sprint(b.Candidate.Weight)
+	if b.Candidate.Share < 1 {
+		value += fmt.Sprintf(" x %.2f", b.Candidate.Share)
+	}
+	return append(factors, Factor{name, Weight, value, fmt.Sprintf("%.1f %% of these answers", 100*b.Share)})
+}

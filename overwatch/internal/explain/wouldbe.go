@@ -1,0 +1,50 @@
+package explain
+
+import (
+	"slices"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// MaxWouldBe bounds how many backends are tried as if they could serve.
+const MaxWouldBe = 16
+
+// WouldBe is what the client would be answered if a backend that may not serve could.
+type WouldBe struct {
+	If       *policy.Candidate // nil: all of them
+	Decision policy.Decision
+}
+
+// wouldBe tries each candidate that may not serve as if it could, and then all, and returns what changes the decision.
+func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, region string) []WouldBe {
+	var out []WouldBe
+	tried, all := 0, slices.Clone(basis.Candidates)
+	for i := range basis.Candidates {
+		c := &basis.Candidates[i]
+		if c.MayServe && c.Share > 0 {
+			continue
+		}
+		revive(&all[i])
+		if tried++; tried > MaxWouldBe {
+			continue
+		}
+		one := slices.Clone(basis.Candidates)
+		revive(&one[i])
+		if d := basis.DecideIf(one, family, region); differs(d, now) {
+			out = append(out, WouldBe{c, d})
+		}
+	}
+	if tried < 2 {
+		return out
+	}
+	if d := basis.DecideIf(all, family, region); differs(d, now) {
+		out = append(out, WouldBe{nil, d})
+	}
+	return out
+}
+
+func revive(c *policy.Candidate) { c.MayServe, c.Forbidden, c.Share = true, false, 1 }
+
+func differs(a, b policy.Decision) bool {
+	return a.Outcome != b.Outcome || a.TTL != b.TTL || !slices.Equal(a.Due, b.Due)
+}

@@ -1,0 +1,62 @@
+package policy
+
+import "time"
+
+// Basis is everything that the answers of one name follow from at one moment: Decide with it is what was published, so
+// it is also what explains an answer. It is immutable.
+type Basis struct {
+	Name       string   // of the domain, with its final dot
+	Rules      *Rules   // shared; without a client
+	Clients    []string // the regions where clients can be, by geo.RegionID; the first is none
+	Placed     bool     // the answers depend on which of them the client is in
+	Answers    int      // distinct addresses per answer, at least 1
+	Candidates []Candidate
+	Number     uint32    // tells one Basis of this process from the next
+	Generation uint64    // the publication that brought the answers
+	At         time.Time // when that was
+}
+
+// Decide says which addresses of the family a client in the region is answered.
+func (b *Basis) Decide(family Family, client string) Decision {
+	return b.decide(b.Candidates, family, client)
+}
+
+// DecideIf is Decide for candidates in another state, which are those of the Basis in number and order.
+func (b *Basis) DecideIf(candidates []Candidate, family Family, client string) Decision {
+	return b.decide(candidates, family, client)
+}
+
+func (b *Basis) decide(candidates []Candidate, family Family, client string) Decision {
+	rules := *b.Rules
+	if b.Placed {
+		rules.Client = client
+	}
+	d := Decide(rules, candidates, family)
+	d.Basis = b
+	return d
+}
+
+// Client is the name of a client's region, empty for none.
+func (b *Basis) Client(region uint16) string {
+	if int(region) >= len(b.Clients) {
+		return ""
+	}
+	return b.Clients[region]
+}
+
+// Facts are what is known of a candidate beyond what a decision depends on, for people. They are immutable.
+type Facts struct {
+	Status  string // effective status
+	Reason  string // why it is that
+	Problem string // what a check or an agent found wrong; text of others
+	Order   *Order // an operator's override in force; nil: none
+	// DrainEndsAt is when a drain ends or ended; zero: it does not drain.
+	DrainEndsAt time.Time
+}
+
+// Order is an operator's override.
+type Order struct {
+	Healthy    bool
+	By, Reason string
+	Until      time.Time // zero: until it is taken back
+}

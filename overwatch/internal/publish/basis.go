@@ -1,0 +1,69 @@
+package publish
+
+import (
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
+)
+
+// basis is everything that the answers of a domain follow from now.
+func (p *Publisher) basis(d domain) *policy.Basis {
+	p.decided++
+	return &policy.Basis{
+		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
+		Candidates: p.candidates(p.backends.Service(d.service), p.measurements.smoothed[d.service]),
+		Number:     p.decided, Generation: p.generation, At: p.now(),
+	}
+}
+
+// candidates is what a decision depends on, of each backend, and what explains it.
+func (p *Publisher) candidates(backends []*registry.Backend, latencies map[registry.ID]policy.Measurement) []policy.Candidate {
+	out := make([]policy.Candidate, len(backends))
+	for i, b := range backends {
+		out[i] = policy.Candidate{
+			Address:     b.Address,
+			Region:      b.Region,
+			Weight:      b.Weight,
+			Share:       b.Share,
+			MayServe:    b.MayServe,
+			Forbidden:   b.Override != nil && !b.Override.Healthy,
+			LastHealthy: b.LastHealthyAt,
+			Latency:     latencies[b.ID],
+			Port:        b.Port,
+			Facts:       p.facts(b),
+		}
+	}
+	return out
+}
+
+// facts is what explains a backend's state. Most backends are in one of a few states, and share what says so.
+func (p *Publisher) facts(b *registry.Backend) *policy.Facts {
+	f := policy.Facts{Status: string(b.Status), Reason: b.Reason}
+	if o := b.Override; o != nil {
+		f.Order = &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
+	}
+	if b.Draining {
+		f.DrainEndsAt = b.DrainEndsAt
+	}
+	if !b.MayServe {
+		f.Problem = problem(b)
+	}
+	if f.Order != nil || b.Draining || f.Problem != "" {
+		return &f
+	}
+	if p.states[f] == nil {
+		p.states[f] = &f
+	}
+	return p.states[f]
+}
+
+// problem is what was found wrong with a backend, empty where nothing was said of it.
+func problem(b *registry.Backend) string {
+	if b.Validation.State == check.StateUnhealthy && b.Validation.Err != "" {
+		return b.Validation.Err
+	}
+	if b.Claim != nil && !*b.Claim {
+		return b.Report().LastError
+	}
+	return ""
+}

@@ -1,0 +1,210 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// RoutingTestRequest is the body of POST /api/v1/routing/test.
+type RoutingTestRequest struct {
+	Domain    string       `json:"domain"`
+	ClientIP  string       `json:"client_ip"`  // of the resolver that would ask
+	QueryType string       `json:"query_type"` // A or AAAA; "" is A
+	EDNS      *RoutingEDNS `json:"edns,omitempty"`
+}
+
+// RoutingEDNS is what the query would bring along.
+type RoutingEDNS struct {
+	ClientSubnet string `json:"client_subnet"` // a network such as 203.0.113.0/24, "" for none
+}
+
+// RoutingTest is the answer of POST /api/v1/routing/test.
+type RoutingTest struct {
+	Result RoutingResult `json:"result"`
+}
+
+// RoutingResult is an answer and why it is that one.
+type RoutingResult struct {
+	Domain        string `json:"domain"`
+	QueryType     string `json:"query_type"`
+	ClientIP      string `json:"client_ip"`
+	ClientSubnet  string `json:"client_subnet"` // whose place counted instead of client_ip's, "" for none
+	ClientCountry string `json:"client_country"`
+	ClientRegion  string `json:"client_region"`
+	// LocatedBy is custom_mapping, database or default; where nothing is known of the client's place, ecs or resolver:
+	// whose address stood for the client.
+	LocatedBy string `json:"located_by"`
+	Algorithm string `json:"algorithm"` // "" for a name that is not steered
+
+	SelectedBackend *RoutingBackend   `json:"selected_backend"` // null where no backend answers
+	Alternatives    []RoutingBackend  `json:"alternatives"`     // whose turn is before or after
+	Excluded        []RoutingExcluded `json:"excluded"`
+	Factors         []RoutingFactor   `json:"factors"`
+	WouldBe         []RoutingWouldBe  `json:"would_be"` // what would be answered if backends that are down were up, where that differs
+
+	Decision   RoutingDecisionKind `json:"decision"`
+	Answer     []string            `json:"answer"`           // the records, in zone-file form
+	ECSScope   int                 `json:"ecs_scope"`        // leading bits of the client's address that the answer depends on
+	TTL        int                 `json:"ttl"`              // seconds
+	TimeMicros float64             `json:"decision_time_us"` // finding the answer
+	Generation uint64              `json:"snapshot_generation"`
+	Timestamp  time.Time           `json:"timestamp"`
+}
+
+// RoutingDecisionKind says in one word how a decision came about.
+type RoutingDecisionKind string
+
+// The decisions.
+const (
+	RoutingSuccess   RoutingDecisionKind = "success"
+	RoutingFailover  RoutingDecisionKind = "failover"           // a region other than the first, or than the client's
+	RoutingFallback  RoutingDecisionKind = "fallback"           // too few backends may serve: the last resort
+	RoutingNoData    RoutingDecisionKind = "no_data"            // no address of that family
+	RoutingNoBackend RoutingDecisionKind = "no_healthy_backend" // SERVFAIL
+	RoutingNotFound  RoutingDecisionKind = "domain_not_found"
+	RoutingOwnAnswer RoutingDecisionKind = "not_steered" // the name has records of its own
+)
+
+// RoutingDecisionKinds lists the vocabulary in the order it is documented.
+func RoutingDecisionKinds() []RoutingDecisionKind {
+	return []RoutingDecisionKind{RoutingSuccess, RoutingFailover, RoutingFallback, RoutingNoData, RoutingNoBackend, RoutingNotFound, RoutingOwnAnswer}
+}
+
+// RoutingBackend is a backend that answers.
+type RoutingBackend struct {
+	Address  string  `json:"address"`
+	Port     int     `json:"port"`
+	Region   string  `json:"region"`
+	Weight   int     `json:"weight"`
+	Priority int     `json:"priority"` // the place of its region in the domain's order, from 1
+	Healthy  bool    `json:"healthy"`
+	Share    float64 `json:"share"` // of the answers to this client: how many are led by its address
+}
+
+// RoutingExcluded is a backend that does not answer, and why.
+type RoutingExcluded struct {
+	Address string `json:"address"`
+	Port    int    `json:"port"`
+	Region  string `json:"region"`
+	Reason  string `json:"reason"`
+}
+
+// RoutingFactor is one thing that a decision depended on.
+type RoutingFactor struct {
+	Name   string `json:"name"`
+	Type   string `json:"type"` // geo, health, weight, latency, priority, override or drain
+	Value  string `json:"value"`
+	Impact string `json:"impact"`
+}
+
+// RoutingWouldBe is what would be answered if a backend that may not serve could.
+type RoutingWouldBe struct {
+	IfUp     string              `json:"if_up"` // address and port; "all" for all that may not serve
+	Decision RoutingDecisionKind `json:"decision"`
+	Region   string              `json:"region"` // the one that would answer, where the algorithm chooses one
+	Answers  []RoutingShare      `json:"answers"`
+}
+
+// RoutingShare is an address and its part of the answers.
+type RoutingShare struct {
+	Address string  `json:"address"`
+	Share   float64 `json:"share"`
+}
+
+// RoutingAlgorithm is a way of choosing among backends.
+type RoutingAlgorithm struct {
+	ID          string            `json:"id"`
+	Name        string            `json:"name"`
+	Description string            `json:"description"`
+	Type        string            `json:"type"`       // static: by configuration and health; geo: by the client's place; measured: by latency
+	Parameters  map[string]string `json:"parameters"` // keys of a domain, and what they mean
+	Enabled     bool              `json:"enabled"`
+	Default     bool              `json:"default"`
+}
+
+// RoutingAlgorithmList is the answer of GET /api/v1/routing/algorithms.
+type RoutingAlgorithmList struct {
+	Algorithms  []RoutingAlgorithm `json:"algorithms"`
+	Total       int                `json:"total"`
+	GeneratedAt time.Time          `json:"generated_at"`
+}
+
+// RoutingAlgorithmDetail is the answer of GET /api/v1/routing/algorithms/{id}.
+type RoutingAlgorithmDetail struct {
+	Algorithm RoutingAlgorithm `json:"algorithm"`
+}
+
+// RoutingDecision is one answer that was given.
+type RoutingDecision struct {
+	ID             string              `json:"id"`
+	Timestamp      time.Time           `json:"timestamp"`
+	Domain         string              `json:"domain"`
+	QueryType      string              `json:"query_type"`
+	ClientSubnet   string              `json:"client_subnet"` // /24 or /48
+	ClientRegion   string              `json:"client_region"`
+	Algorithm      string              `json:"algorithm"`
+	SelectedServer string              `json:"selected_server"` // address and port, "" for none
+	SelectedRegion string              `json:"selected_region"`
+	Outcome        RoutingDecisionKind `json:"outcome"`
+	Generation     uint64              `json:"snapshot_generation"`
+}
+
+// RoutingDecisionList is the answer of GET /api/v1/routing/decisions, the newest first.
+type RoutingDecisionList struct {
+	Decisions   []RoutingDecision `json:"decisions"`
+	Total       int               `json:"total"`
+	Limit       int               `json:"limit"`
+	Offset      int               `json:"offset"`
+	GeneratedAt time.Time         `json:"generated_at"`
+}
+
+// RoutingFlow is how many answers sent clients of one region to another, for one domain.
+type RoutingFlow struct {
+	SourceRegion      string    `json:"source_region"`      // the clients', "" for none
+	DestinationRegion string    `json:"destination_region"` // the backends', "" for none
+	Domain            string    `json:"domain"`             // "" for all that had no room of their own
+	RequestCount      uint64    `json:"request_count"`
+	Share             float64   `json:"share"`     // of all that the list counts
+	Timestamp         time.Time `json:"timestamp"` // the latest answer, to the length of a bucket
+}
+
+// RoutingFlowList is the answer of GET /api/v1/routing/flows, the largest first.
+type RoutingFlowList struct {
+	Flows       []RoutingFlow `json:"flows"`
+	Total       int           `json:"total"`
+	Uncounted   uint64        `json:"uncounted"` // answers that came faster than they could be told apart
+	GeneratedAt time.Time     `json:"generated_at"`
+}
+
+// TestRouting asks what a client would be answered, and why.
+func (c *Client) TestRouting(ctx context.Context, r RoutingTestRequest) (RoutingTest, error) {
+	var answer RoutingTest
+	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/routing/test", body: r}, &answer)
+	return answer, err
+}
+
+// RoutingAlgorithms lists the algorithms.
+func (c *Client) RoutingAlgorithms(ctx context.Context) (RoutingAlgorithmList, error) {
+	return get[RoutingAlgorithmList](ctx, c, "/api/v1/routing/algorithms", nil)
+}
+
+// RoutingDecisions lists sampled answers, as the query narrows them.
+func (c *Client) RoutingDecisions(ctx context.Context, query url.Values) (RoutingDecisionList, error) {
+	return get[RoutingDecisionList](ctx, c, "/api/v1/routing/decisions", query)
+}
+
+// ExplainDecision says why a sampled answer was given.
+func (c *Client) ExplainDecision(ctx context.Context, id string) (RoutingTest, error) {
+	p, err := under("/api/v1/routing/decisions", id)
+	if err != nil {
+		return RoutingTest{}, err
+	}
+	return get[RoutingTest](ctx, c, p, nil)
+}
+
+// RoutingFlows lists from where to where answers have sent clients.
+func (c *Client) RoutingFlows(ctx context.Context, query url.Values) (RoutingFlowList, error) {
+	return get[RoutingFlowList](ctx, c, "/api/v1/routing/flows", query)
+}
