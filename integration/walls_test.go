@@ -42,6 +42,7 @@ var layers = map[string]layer{
 	"ready":     owner, // of no facts, but of the judgement on them
 	"dnsserver": adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
 	"publish": adapter, "metrics": adapter,
+	"apidoc": pure, // a description of the API for httpapi's tests; no program has it
 }
 
 // homes says which packages may import a library; everything below the prefix is meant.

@@ -40,6 +40,10 @@ func (s *Server) routes() []route {
 		{get, pathReady, s.getReady},
 		{get, pathLive, s.getLive},
 		{get, pathVersion, s.getVersion},
+		{get, pathOpenAPI, file("application/json", openAPI)},
+		{get, pathDocs, file("text/html; charset=utf-8", docsPage)},
+		{get, pathDocsProgram, file("text/javascript; charset=utf-8", docsProgram)},
+		{get, pathDocsStyle, file("text/css; charset=utf-8", docsStyle)},
 		{get, v1 + "/health/servers", s.listServerHealth},
 		{get, v1 + "/health/regions", s.listRegionHealth},
 		{get, v1 + "/servers", s.listServers},
@@ -131,7 +135,6 @@ func unbuilt() []pending {
 		"/routing/flows":               {"GET"},
 		"/geo/mappings":                {"PUT"},
 		"/geo/mappings/*cidr":          {"DELETE"},
-		"/openapi.json":                {"GET"},
 		"/overrides/:service/:address": {"PATCH"},
 	}
 	var list []pending

@@ -76,6 +76,7 @@ DELETE /api/v1/geo/mappings/192.0.2.0/24
 DELETE /api/v1/geo/mappings/192.0.2.0%2F24
 GET /api/v1/geo/test
 GET /api/v1/openapi.json
+GET /api/docs
 `
 
 // TestAPI_EveryPromisedPathIsAnsweredOrSaysThatItIsNot holds the two tables

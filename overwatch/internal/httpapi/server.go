@@ -113,7 +113,9 @@ func (s *Server) handle(h handler) gin.HandlerFunc {
 			s.fail(c, err)
 			return
 		}
-		reply(c, a.status, a.body)
+		if a.status != 0 { // else the handler has written it
+			reply(c, a.status, a.body)
+		}
 	}
 }
 

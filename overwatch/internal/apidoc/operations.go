@@ -1,0 +1,249 @@
+package apidoc
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// Short names for the tables.
+const (
+	get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
+
+	v1 = "/api/v1"
+
+	conflict = http.StatusConflict
+	noStore  = http.StatusInsufficientStorage
+	nothing  = http.StatusNotImplemented
+	busy     = http.StatusServiceUnavailable
+)
+
+// operations is the table of all operations.
+func operations() []operation {
+	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(), nodeOperations(),
+		geoOperations(), dnssecOperations(), auditOperations(), metricsOperations(), configOperations())
+}
+
+// at is the moment of the examples.
+func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
+
+// of points to a value.
+func of[T any](v T) *T { return &v }
+
+func serviceOperations() []operation {
+	down := "no cycle of health checks has completed yet"
+	return []operation{
+		{method: get, path: "/api/health", summary: "How the service does", status: 200,
+			answer: api.Health{Status: api.ServiceHealthy, Version: "1.2.0", UptimeSeconds: 86400, Timestamp: at()}},
+		{method: get, path: v1 + "/ready", summary: "Whether the node may get queries", status: 200,
+			answer: api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
+			also:   map[int]any{busy: api.Readiness{DNSReady: true, Message: down}}},
+		{method: get, path: v1 + "/live", summary: "Whether the process runs", status: 200, answer: api.Liveness{Alive: true}},
+		{method: get, path: v1 + "/version", summary: "What runs", status: 200,
+			answer: api.Version{Version: "1.2.0", GoVersion: "go1.26.0", GitCommit: "0123456", BuildDate: "2026-01-01T00:00:00Z"}},
+		{method: get, path: v1 + "/health/servers", summary: "Health of each server", query: paged(), status: 200,
+			answer: api.ServerHealthList{Servers: []api.ServerHealth{{
+				ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Region: "eu-west", Healthy: true,
+				Status: api.CheckHealthy, LastCheck: of(at()), LastHealthy: of(at()), ConsecutiveSuccesses: 12,
+			}}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/health/regions", summary: "Health of each region", status: 200,
+			answer: api.RegionHealthList{Regions: []api.RegionHealth{{Name: "eu-west", TotalServers: 4, HealthyCount: 3, UnhealthyCount: 1, HealthPercent: 75}}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/openapi.json", summary: "This document", status: 200, answer: map[string]any{}},
+		{method: get, path: "/api/docs", summary: "This document as a page", status: 200, files: []string{"text/html"}},
+		{method: get, path: "/api/docs/docs.js", summary: "The program of the page", status: 200, files: []string{"text/javascript"}},
+		{method: get, path: "/api/docs/docs.css", summary: "The style of the page", status: 200, files: []string{"text/css"}},
+	}
+}
+
+func serverOperations() []operation {
+	server := v1 + "/servers/{id}"
+	one := api.Server{
+		ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: 100, Region: "eu-west", Source: api.SourceAPI,
+		EffectiveStatus: api.EffectiveHealthy, CreatedAt: at(), UpdatedAt: at(),
+	}
+	checked := api.ServerHealthCheck{ServerID: exampleServer, HealthCheck: api.HealthCheck{
+		Enabled: true, Type: "http", Path: "/healthz", Interval: "5s", Timeout: "2s", HealthyThreshold: 2, UnhealthyThreshold: 3, ExpectedStatus: "200",
+	}}
+	change := api.HealthCheckChange{Type: of("http"), Path: of("/healthz"), Interval: of("5s"), Timeout: of("2s")}
+	return []operation{
+		{method: get, path: v1 + "/servers", summary: "Servers of all sources", query: paged(), status: 200,
+			answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at()}},
+		{method: post, path: v1 + "/servers", summary: "Register a server", description: "Its service must be a configured domain. 400 if it exists already.",
+			body:     api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: of(100), Region: "eu-west"},
+			required: []string{"service", "address", "port", "region"}, status: 201, answer: api.Named{Message: "server created", ID: exampleServer}, errors: []int{noStore}},
+		{method: get, path: server, summary: "One server", status: 200, answer: one},
+		{method: patch, path: server, summary: "Change weight or region", description: "Only of a server that the API has created.",
+			body: api.ServerPatch{Weight: of(50)}, status: 200, answer: api.Named{Message: "server changed", ID: exampleServer}, errors: []int{noStore}},
+		{method: del, path: server, summary: "Delete a server", description: "Only one that the API has created.", status: 204, errors: []int{noStore}},
+		{method: get, path: server + "/health-check", summary: "How the node checks a server", status: 200, answer: checked},
+		{method: put, path: server + "/health-check", summary: "Set how the node checks a server", description: "What is left out takes its default. It counts from the next check on.",
+			body: change, status: 200, answer: checked, errors: []int{noStore}},
+		{method: patch, path: server + "/health-check", summary: "Change how the node checks a server", description: "What is left out stays.",
+			body: change, status: 200, answer: checked, errors: []int{noStore}},
+		{method: post, path: server + "/drain", summary: "Lower the traffic of a server to nothing", body: api.DrainRequest{Duration: "2m"}, optional: true,
+			status: 202, answer: api.Drain{Draining: true, DrainEndsAt: of(at())}},
+		{method: del, path: server + "/drain", summary: "Give a server its traffic back", status: 200, answer: api.Drain{}},
+	}
+}
+
+func domainOperations() []operation {
+	domain := v1 + "/domains/{name}"
+	one := api.Domain{
+		ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", DNSSECEnabled: true, Enabled: true,
+		Description: "the shop", Tags: []string{}, BackendCount: 4, HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
+	}
+	full := one
+	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
+	change := api.DomainChange{TTL: of(60), Enabled: of(true)}
+	return []operation{
+		{method: get, path: v1 + "/domains", summary: "The names that are steered", query: paged(), status: 200,
+			answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
+		{method: post, path: v1 + "/domains", summary: "Have a name answered",
+			body:   api.DomainChange{Name: "app.example.com", TTL: of(30), RoutingPolicy: of("weighted"), Regions: &[]string{"eu-west"}},
+			status: 201, answer: api.DomainDetail{Domain: full}, errors: []int{conflict, noStore}},
+		{method: get, path: domain, summary: "One domain", status: 200, answer: api.DomainDetail{Domain: full}},
+		{method: put, path: domain, summary: "Change a domain", description: "Only one that the API has created; what is left out stays.",
+			body: change, status: 200, answer: api.DomainDetail{Domain: full}, errors: []int{noStore}},
+		{method: patch, path: domain, summary: "Change a domain", description: "The same as PUT.",
+			body: change, status: 200, answer: api.DomainDetail{Domain: full}, errors: []int{noStore}},
+		{method: del, path: domain, summary: "Answer a name no more", description: "Only one that the API has created. Its backends stay known.", status: 204, errors: []int{noStore}},
+		{method: get, path: domain + "/backends", summary: "The backends of a domain", query: paged(), status: 200,
+			answer: api.DomainBackendList{Backends: []api.DomainBackend{{
+				ID: exampleServer, Address: "192.0.2.1", Port: 80, Weight: 100, Priority: 1, Region: "eu-west", Healthy: true, Enabled: true, LastCheck: of(at()),
+			}}, Total: 1, GeneratedAt: at()}},
+		{method: post, path: domain + "/backends", summary: "Add a backend to a domain", description: "400 if the domain is unknown or the backend exists.",
+			body:     api.DomainBackendCreate{Address: "192.0.2.1", Port: 80, Weight: of(1)},
+			required: []string{"address", "port"}, status: 201, answer: api.Named{Message: "server created", ID: exampleServer}, errors: []int{noStore}},
+		{method: del, path: domain + "/backends/{id}", summary: "Take a backend out of a domain", description: "Only one that the API has created.", status: 204, errors: []int{noStore}},
+	}
+}
+
+func overwatchOperations() []operation {
+	one, agent := api.Backend{
+		ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, AgentID: "eu-west-host-1", Region: "eu-west", Weight: 100, Share: 1,
+		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "the agent and this node's own checks say healthy", AgentHealthy: of(true),
+		AgentLastSeen: of(at()), ValidationHealthy: of(true), ValidationLastCheck: of(at()), ValidationLatencyMS: of(1.8),
+	}, api.Agent{
+		AgentID: "eu-west-host-1", Fingerprint: "sha256:0f1e2d3c", Region: "eu-west", Services: []string{"app.example.com"}, Version: "1.2.0",
+		FirstSeen: at(), LastSeen: of(at()), NotAfter: at().AddDate(1, 0, 0), ExpiresInHours: 8760, Backends: 2,
+	}
+	backend, record := v1+"/overwatch/backends/{service}/{address}/{port}", v1+"/overrides/{service}/{address}"
+	order := api.OverrideRequest{Healthy: of(false), Reason: "maintenance", ExpiresIn: "30m"}
+	told := []string{"healthy", "reason"}
+	override := api.Override{Service: "app.example.com", Address: "192.0.2.1:80", Reason: "maintenance", Source: "api", CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(30 * time.Minute))}
+	return []operation{
+		{method: get, path: v1 + "/overwatch/backends", summary: "Both verdicts on each backend, and the conclusion", status: 200,
+			query: paged(text("service", "only of this service", nil), text("region", "only of this region", nil),
+				word("status", "only of this effective status", api.EffectiveStatuses())),
+			answer: api.BackendList{Backends: []api.Backend{one}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: backend, summary: "One backend", status: 200, answer: one},
+		{method: post, path: backend + "/override", summary: "Say by hand whether a backend works", body: order, required: told, status: 200,
+			answer: api.Outcome{Success: true, Message: "app.example.com/192.0.2.1:80 is unhealthy by override"}, errors: []int{noStore}},
+		{method: del, path: backend + "/override", summary: "Take an override away", status: 200,
+			answer: api.Outcome{Success: true, Message: "the override of app.example.com/192.0.2.1:80 is gone"}, errors: []int{noStore}},
+		{method: get, path: v1 + "/overwatch/stats", summary: "Counts", status: 200,
+			answer: api.Stats{TotalBackends: 4, HealthyBackends: 3, UnhealthyBackends: 1, ValidationEnabled: true, ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 1,
+				BackendsByService: map[string]int{"app.example.com": 4}, BackendsByRegion: map[string]int{"eu-west": 4}, GeneratedAt: at()}},
+		{method: post, path: v1 + "/overwatch/validate", summary: "Check backends now and wait for the results", status: 200,
+			query: []parameter{text("service", "only of this service", nil), text("address", "only at this address", nil), number("port", "only on this port", 1, 65535, 0)},
+			answer: api.ValidationRun{Results: []api.ValidationResult{
+				{Service: "app.example.com", Address: "192.0.2.1", Port: 80, LatencyMS: 2000, Error: of("connection refused")},
+			}, Checked: 1}, errors: []int{nothing, http.StatusNotFound}},
+		{method: get, path: v1 + "/overwatch/agents", summary: "Pinned agents", query: paged(), status: 200,
+			answer: api.AgentList{Agents: []api.Agent{agent}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/overwatch/agents/expiring", summary: "Agents whose certificate ends soon", status: 200,
+			query:  []parameter{number("threshold_days", "how soon", 0, api.MaxExpiringDays, api.DefaultExpiringDays)},
+			answer: api.ExpiringAgents{Expiring: []api.Agent{agent}, Count: 1, ThresholdDays: api.DefaultExpiringDays}},
+		{method: get, path: v1 + "/overwatch/agents/{agent_id}", summary: "One pinned agent", status: 200, answer: agent},
+		{method: del, path: v1 + "/overwatch/agents/{agent_id}", summary: "Delete the pin of an agent", description: "It must prove its service token again. What it reported is forgotten.", status: 200,
+			answer: api.Outcome{Success: true, Message: "the pin of eu-west-host-1 is deleted: it must prove its service token again"}, errors: []int{noStore}},
+		{method: post, path: v1 + "/overwatch/agents/{agent_id}/revoke", summary: "Refuse an agent from now on", body: api.RevokeRequest{Reason: "its key was stolen"}, required: []string{"reason"},
+			status: 200, answer: api.Outcome{Success: true, Message: "eu-west-host-1 is revoked: nothing that it says counts any more"}, errors: []int{noStore}},
+		{method: get, path: v1 + "/overrides", summary: "Overrides in force", query: paged(), status: 200,
+			answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: record, summary: "One override", status: 200, answer: override},
+		{method: put, path: record, summary: "Say by hand whether a backend works", body: order, required: told, status: 200, answer: override, errors: []int{noStore}},
+		{method: del, path: record, summary: "Take an override away", status: 204, errors: []int{noStore}},
+	}
+}
+
+func nodeOperations() []operation {
+	agent := api.AgentNode{
+		ID: "eu-west-host-1", Name: "eu-west-host-1", Region: "eu-west", Status: api.AgentOnline, Version: "1.2.0", UptimeSeconds: 3600, LastSeen: of(at()),
+		ChecksTotal: 720, ChecksPerSec: 0.2, ActiveChecks: 1, TargetCount: 1, CertificateExpiry: of(at().AddDate(1, 0, 0)), RegisteredAt: of(at()),
+	}
+	member := api.GossipNode{
+		ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 7946, Status: api.GossipAlive, State: api.GossipSelf, Version: "1.2.0", LastSeen: of(at()), JoinedAt: of(at()),
+	}
+	return []operation{
+		{method: get, path: v1 + "/nodes/agent", summary: "Agents as nodes", status: 200,
+			query:  paged(word("status", "only of this status", api.AgentStatuses()), text("region", "only of this region", nil)),
+			answer: api.AgentNodeList{Nodes: []api.AgentNode{agent}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/nodes/agent/{id}", summary: "One agent as a node", status: 200, answer: agent},
+		{method: get, path: v1 + "/gossip/nodes", summary: "Who takes part in gossip", status: 200,
+			query:  paged(word("status", "only of this status", api.GossipStatuses()), text("region", "only of this region", nil)),
+			answer: api.GossipNodeList{Nodes: []api.GossipNode{member}, Total: 1, Healthy: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/gossip/nodes/{id}", summary: "One participant", status: 200, answer: member},
+		{method: get, path: v1 + "/gossip/config", summary: "How the node gossips, without the key", status: 200,
+			answer: api.GossipSettings{Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true,
+				GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500, Seeds: []string{}}}},
+		{method: post, path: v1 + "/gossip/generate-key", summary: "A new random gossip key", description: "It is in the answer and nowhere else; nothing changes.", status: 200,
+			answer: api.GossipKey{Key: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=", Algorithm: "AES-256-GCM", Bits: 256}},
+	}
+}
+
+func geoOperations() []operation {
+	return []operation{
+		{method: get, path: v1 + "/geo/mappings", summary: "Networks that are placed by hand", query: paged(), status: 200,
+			answer: api.GeoMappingList{Mappings: []api.GeoMapping{{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromConfig}}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/geo/test", summary: "In which region a client is, and why", query: []parameter{needed(text("ip", "the address of the client", "198.51.100.7"))}, status: 200,
+			answer: api.GeoTest{IP: "198.51.100.7", Region: "eu-west", MatchType: "custom_mapping", MatchedCIDR: "198.51.100.0/24", Comment: "the office", ScopePrefix: 24}},
+	}
+}
+
+func dnssecOperations() []operation {
+	return []operation{
+		{method: get, path: v1 + "/dnssec/status", summary: "Whether answers are signed, and with which keys", status: 200,
+			answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400, Active: true}}}},
+		{method: get, path: v1 + "/dnssec/ds", summary: "Delegation signer records for the parents", status: 200,
+			answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C", DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}}},
+		{method: get, path: v1 + "/dnssec/keys", summary: "Public halves of the signing keys", status: 200,
+			answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
+				PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: at(), State: api.KeyActive, OriginNode: "overwatch-1"}}}},
+	}
+}
+
+func auditOperations() []operation {
+	filters := []parameter{
+		moment("start_time", "not before"), moment("end_time", "not after"), text("actions", "these, with commas", "create,delete"),
+		text("resources", "these, with commas", "domain"), text("actors", "these, with commas", nil),
+		word("status", "only of this outcome", []string{api.AuditSuccess, api.AuditFailure}), text("search", "a text in the entry, in any case", nil),
+		word("sort_order", "desc: the newest first", []string{"asc", "desc"}),
+	}
+	entry := api.AuditEntry{
+		ID: 1, Timestamp: at(), Action: "create", Resource: "domain", ResourceID: "app.example.com", Actor: "127.0.0.1", ActorType: api.ActorUser, ActorIP: "127.0.0.1",
+		Status: api.AuditSuccess, Details: map[string]string{}, DurationMs: 12.5, RequestID: "0123456789abcdef", Hash: "9f86d081",
+	}
+	return []operation{
+		{method: get, path: v1 + "/audit-logs", summary: "Who changed what", query: paged(filters...), status: 200,
+			answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
+		{method: get, path: v1 + "/audit-logs/{id}", summary: "One entry", status: 200, answer: api.AuditOne{Entry: entry}},
+		{method: get, path: v1 + "/audit-logs/stats", summary: "Counts of the entries that are kept", status: 200,
+			answer: api.AuditStatsAnswer{Stats: api.AuditStats{TotalEntries: 1, EntriesLast24h: 1, EntriesLast7d: 1, ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},
+				ByStatus: map[string]int{"success": 1}, ByActorType: map[string]int{"user": 1}, TopActors: []api.ActorCount{{Actor: "127.0.0.1", Count: 1}}, RetentionDays: 90,
+				OldestEntry: of(at()), NewestEntry: of(at())}, GeneratedAt: at()}},
+		{method: get, path: v1 + "/audit-logs/export", summary: "The entries as a file", status: 200, files: []string{"application/json", "text/csv", "application/x-ndjson"},
+			query: append(filters, word("format", "default: json", []string{"json", "csv", "ndjson"}))},
+	}
+}
+
+func metricsOperations() []operation { return nil }
+
+func configOperations() []operation {
+	return []operation{
+		{method: post, path: v1 + "/config/reload", summary: "Read the configuration again", description: "On any error the one before stays in force.", status: 200,
+			answer: api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{}}},
+	}
+}

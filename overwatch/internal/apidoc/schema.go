@@ -1,0 +1,170 @@
+package apidoc
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+)
+
+// object is a JSON object; encoding/json writes its keys in order.
+type object map[string]any
+
+// schemas collects the component schemas of a document.
+type schemas struct {
+	source *source
+	made   object
+	bounds map[string]bound // by type and JSON name, such as "ServerCreate.port"
+	used   map[string]bool  // keys of bounds
+}
+
+// bound is what a number or a text of a request may be: its value, or its length in characters.
+type bound struct{ low, high int }
+
+var (
+	timeType = reflect.TypeFor[time.Time]()
+	rawType  = reflect.TypeFor[json.RawMessage]()
+)
+
+// ref makes the schema of a type and returns the reference to it. required lists the fields that a request must have;
+// nil is for an answer, which has all that are never left out.
+func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
+	name := t.Name()
+	if request && s.made[name] != nil && !isRequest(s.made[name]) {
+		name += "Body"
+	}
+	if s.made[name] == nil {
+		s.made[name] = object{} // a type may hold itself
+		made := s.structure(t, request, required)
+		s.made[name] = made
+	} else if request && !slices.Equal(requiredOf(s.made[name]), required) {
+		panic(fmt.Sprintf("apidoc: %s is a body with different required fields: give it once without", name))
+	}
+	return object{"$ref": "#/components/schemas/" + name}
+}
+
+func isRequest(made any) bool {
+	o, _ := made.(object)
+	return o["additionalProperties"] == false
+}
+
+func requiredOf(made any) []string {
+	o, _ := made.(object)
+	list, _ := o["required"].([]string)
+	return list
+}
+
+func (s *schemas) structure(t reflect.Type, request bool, required []string) object {
+	properties := object{}
+	var always []string
+	for _, f := range reflect.VisibleFields(t) {
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if f.Anonymous || name == "" || name == "-" {
+			continue
+		}
+		p := s.value(f.Type, request)
+		if text := s.source.fields[holder(t, f)][f.Name]; text != "" {
+			p["description"] = text
+		}
+		key := t.Name() + "." + name
+		if b, bounded := s.bounds[key]; bounded {
+			s.used[key] = true
+			b.apply(p)
+		}
+		properties[name] = p
+		if option == "" {
+			always = append(always, name)
+		}
+	}
+	made := object{"type": "object", "properties": properties}
+	if text := s.source.types[t.Name()]; text != "" {
+		made["description"] = text
+	}
+	if request {
+		made["additionalProperties"] = false
+		always = required
+	}
+	if len(always) > 0 {
+		made["required"] = always
+	}
+	return made
+}
+
+// holder is the name of the struct type that declares a field, which may be embedded in t.
+func holder(t reflect.Type, f reflect.StructField) string {
+	for _, i := range f.Index[:len(f.Index)-1] {
+		t = t.Field(i).Type
+		if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		}
+	}
+	return t.Name()
+}
+
+// value is the schema of a field, an element or a whole body.
+func (s *schemas) value(t reflect.Type, request bool) object {
+	switch t {
+	case timeType:
+		return object{"type": "string", "format": "date-time"}
+	case rawType:
+		return object{}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		inner := s.value(t.Elem(), request)
+		if request {
+			return inner // left out or given, never null
+		}
+		return orNull(inner)
+	case reflect.Struct:
+		return s.ref(t, request, nil)
+	case reflect.Slice:
+		return object{"type": "array", "items": s.value(t.Elem(), request)}
+	case reflect.Map:
+		return object{"type": "object", "additionalProperties": s.value(t.Elem(), request)}
+	case reflect.Bool:
+		return object{"type": "boolean"}
+	case reflect.Float64:
+		return object{"type": "number"}
+	case reflect.Int, reflect.Int64, reflect.Int32:
+		return object{"type": "integer"}
+	case reflect.Uint64, reflect.Uint32, reflect.Uint16, reflect.Uint8:
+		return object{"type": "integer", "minimum": 0}
+	case reflect.String:
+		if words := s.source.words[t.Name()]; len(words) > 0 && t.PkgPath() != "" {
+			return object{"type": "string", "enum": words}
+		}
+		return object{"type": "string"}
+	case reflect.Interface:
+		return object{}
+	}
+	panic(fmt.Sprintf("apidoc: %s has no form in JSON", t))
+}
+
+// orNull allows null as well.
+func orNull(o object) object {
+	kind, plain := o["type"].(string)
+	if !plain {
+		return object{"oneOf": []any{o, object{"type": "null"}}}
+	}
+	o["type"] = []string{kind, "null"}
+	if words, closed := o["enum"].([]string); closed {
+		list := make([]any, 0, len(words)+1)
+		for _, word := range words {
+			list = append(list, word)
+		}
+		o["enum"] = append(list, nil)
+	}
+	return o
+}
+
+func (b bound) apply(o object) {
+	switch o["type"] {
+	case "string":
+		o["minLength"], o["maxLength"] = b.low, b.high
+	default:
+		o["minimum"], o["maximum"] = b.low, b.high
+	}
+}

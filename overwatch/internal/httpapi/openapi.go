@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	_ "embed"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+)
+
+// The paths of the API's own description.
+const (
+	pathOpenAPI     = "/api/v1/openapi.json"
+	pathDocs        = "/api/docs"
+	pathDocsProgram = "/api/docs/docs.js"
+	pathDocsStyle   = "/api/docs/docs.css"
+)
+
+// The document is written by TestOpenAPI_DocumentIsWhatTheCodeSays with
+// -update, and shown by the page.
+var (
+	//go:embed openapi.json
+	openAPI []byte
+	//go:embed docs/index.html
+	docsPage []byte
+	//go:embed docs/docs.js
+	docsProgram []byte
+	//go:embed docs/docs.css
+	docsStyle []byte
+)
+
+// docsPolicy lets the page use what this node serves and nothing else: no
+// other origin, nothing inline, no frame around it.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// file answers with bytes that never change while the process runs.
+func file(kind string, content []byte) handler {
+	return func(c *gin.Context) (answer, error) {
+		c.Header("Content-Security-Policy", docsPolicy)
+		c.Header("Referrer-Policy", "no-referrer")
+		c.Abort()
+		c.Data(http.StatusOK, kind, content)
+		return answer{}, nil
+	}
+}
