@@ -354,7 +354,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer, Logger: n.part("metrics")})
-	return err
+	return remedied("metrics.address", cfg.Metrics.Address, err)
 }
 
 func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
@@ -378,7 +378,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		o.Validator = n.validator
 	}
 	n.api, err = httpapi.New(o)
-	return err
+	return remedied("api.address", cfg.API.Address, err)
 }
 
 var errStopped = errors.New("stopped")

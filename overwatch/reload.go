@@ -94,7 +94,7 @@ var fixed = []struct {
 	{"overwatch.geolocation.ecs_enabled", func(c *config.Config) any { return c.Overwatch.Geolocation.ECSEnabled }},
 	{"logging", func(c *config.Config) any { return c.Logging }},
 	{"metrics", func(c *config.Config) any { return c.Metrics }},
-	{"api", func(c *config.Config) any { return c.API }},
+	{"api", func(c *config.Config) any { return withoutTokens(c.API) }},
 	{"audit", func(c *config.Config) any { return c.Audit }},
 }
 
@@ -115,7 +115,15 @@ func keepListening(before, next *config.Config) {
 	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
 	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
 	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
+	tokens := next.API.Tokens
 	next.Logging, next.Metrics, next.API, next.Audit = before.Logging, before.Metrics, before.API, before.Audit
+	next.API.Tokens = tokens
+}
+
+// withoutTokens leaves out the part of the API's keys that a reload puts into force.
+func withoutTokens(a config.API) config.API {
+	a.Tokens = config.Tokens{}
+	return a
 }
 
 // live are the keys that a reload puts into force.
@@ -131,6 +139,7 @@ var live = []struct {
 	{"overwatch.agent_tokens", func(c *config.Config) any { return c.Overwatch.AgentTokens }},
 	{"overwatch.agent_policies", func(c *config.Config) any { return c.Overwatch.AgentPolicies }},
 	{"overwatch.stale", func(c *config.Config) any { return c.Overwatch.Stale }},
+	{"api.tokens", func(c *config.Config) any { return c.API.Tokens }},
 }
 
 // differing lists the keys that differ and took effect.

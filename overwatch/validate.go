@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/httpserve"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/settings"
 )
@@ -24,6 +25,11 @@ func Validate(path string) error {
 	var found settings.Problems
 	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+	}
+	if t := cfg.API.TLS; cfg.API.Enabled && t.Certificate != "" {
+		if _, err := httpserve.LoadCertificates(httpserve.TLSFiles{Certificate: t.Certificate, Key: t.Key, ClientCA: t.ClientCA}, func(error) {}); err != nil {
+			found = append(found, settings.Problem{File: path, Key: "api.tls", Value: t.Certificate, Message: err.Error()})
+		}
 	}
 	if !store.InUse(cfg.DataDir) {
 		found = append(found, tryListeners(path, cfg)...)
@@ -81,6 +87,14 @@ func tryListener(network, address string) error {
 		return err
 	}
 	return c.Close()
+}
+
+// remedied says of a listener that could not be opened why, and what to do; other errors stay as they are.
+func remedied(key, address string, err error) error {
+	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
+		return fmt.Errorf("%s: %s: %s", key, address, cannotListen("tcp", address, err))
+	}
+	return err
 }
 
 // cannotListen says why, and what to do.

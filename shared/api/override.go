@@ -12,7 +12,7 @@ type Override struct {
 	Reason    string     `json:"reason"`
 	Source    string     `json:"source"`
 	CreatedAt time.Time  `json:"created_at"`
-	CreatedBy string     `json:"created_by"` // the client's address
+	CreatedBy string     `json:"created_by"` // whose token it was, else the client's address
 	ExpiresAt *time.Time `json:"expires_at"` // null: never
 }
 

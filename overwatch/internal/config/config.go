@@ -132,7 +132,26 @@ type API struct {
 	MaxConnections    int            `key:"max_connections"`
 	EnableCORS        bool           `key:"enable_cors"`
 	CORS              CORS           `key:"cors"`
+	TLS               TLS            `key:"tls"`
+	Tokens            Tokens         `key:"tokens"`
 }
+
+// TLS is what the API shows clients and wants from them. Without files it is plain HTTP.
+type TLS struct {
+	Certificate string `key:"certificate"` // PEM file: the certificate, then those that lead to its authority
+	Key         string `key:"key"`         // PEM file
+	ClientCA    string `key:"client_ca"`   // PEM file: clients need a certificate of these authorities
+}
+
+// Tokens are bearer tokens by role, each under the name of who has it. Without any the networks alone decide.
+type Tokens struct {
+	Read    map[string]settings.Secret `key:"read"`
+	Operate map[string]settings.Secret `key:"operate"`
+	Admin   map[string]settings.Secret `key:"admin"`
+}
+
+// Any tells whether there are tokens.
+func (t *Tokens) Any() bool { return len(t.Read)+len(t.Operate)+len(t.Admin) > 0 }
 
 // CORS is what browsers of other origins may do.
 type CORS struct {

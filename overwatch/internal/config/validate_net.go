@@ -103,6 +103,13 @@ func (v *validator) api() {
 		v.warn("api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list the proxies only")
 	}
 	v.cors(&a.CORS)
+	if (a.TLS.Certificate == "") != (a.TLS.Key == "") {
+		v.Add("api.tls", "", "certificate and key go together: give both, or neither for plain HTTP")
+	}
+	if a.TLS.ClientCA != "" && a.TLS.Certificate == "" {
+		v.Add("api.tls.client_ca", a.TLS.ClientCA, "clients can show a certificate over TLS only: give certificate and key too")
+	}
+	v.apiTokens(a)
 }
 
 func (v *validator) cors(c *CORS) {

@@ -37,7 +37,7 @@ func (s *Server) commit(c *gin.Context, ch *change, apply func(context.Context) 
 		err = flushed
 	}
 	s.audit(audit.Change{
-		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: clientOf(c).String(), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
 		RequestID: requestID(c), Before: ch.before, After: ch.after, Err: err, Duration: time.Since(began),
 	})
 	line := s.log.Info()
@@ -45,7 +45,7 @@ func (s *Server) commit(c *gin.Context, ch *change, apply func(context.Context) 
 	if err != nil {
 		line, status = s.log.Warn().Err(err), "failure"
 	}
-	line.Str("request_id", requestID(c)).Str("actor_ip", clientOf(c).String()).Str("action", ch.action).Str("resource", ch.resource).
+	line.Str("request_id", requestID(c)).Str("actor", actorOf(c)).Str("actor_ip", clientOf(c).String()).Str("action", ch.action).Str("resource", ch.resource).
 		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status", status).Msg("change through the API")
 	return err
 }

@@ -23,6 +23,7 @@ import (
 const (
 	keyRequestID = "request_id"
 	keyClient    = "client"
+	keyActor     = "actor"
 	keyBody      = "body"
 )
 
@@ -73,7 +74,8 @@ func public(route string) bool {
 }
 
 // admit lets a request pass that comes from an allowed network, means this
-// node, and was not made by a page of a foreign origin.
+// node, was not made by a page of a foreign origin, and has a token where
+// there are tokens.
 func (s *Server) admit(c *gin.Context) {
 	client, allowed := s.access.client(c.Request)
 	switch {
@@ -86,6 +88,12 @@ func (s *Server) admit(c *gin.Context) {
 	}
 	c.Set(keyClient, client)
 	if p := s.cors.apply(c); p != nil {
+		s.fail(c, p)
+	}
+	if c.IsAborted() { // refused, or a preflight, which carries no token
+		return
+	}
+	if p := s.authorize(c); p != nil {
 		s.fail(c, p)
 	}
 }

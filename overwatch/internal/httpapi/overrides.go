@@ -187,7 +187,7 @@ func (s *Server) newOverride(c *gin.Context, t target, req api.OverrideRequest) 
 	now := s.o.Now()
 	o := registry.Override{
 		Service: t.service, Address: t.address, Port: t.port,
-		Reason: req.Reason, Source: req.Source, CreatedBy: clientOf(c).String(), CreatedAt: stamp(now),
+		Reason: req.Reason, Source: req.Source, CreatedBy: actorOf(c), CreatedAt: stamp(now),
 	}
 	if req.Healthy == nil {
 		return o, badRequest("healthy is missing: it must be true or false")

@@ -32,6 +32,7 @@ type Server struct {
 	o        Options
 	log      zerolog.Logger
 	access   *access
+	guard    guard
 	cors     *cors
 	listener *httpserve.Listener
 	http     *http.Server
@@ -47,6 +48,10 @@ func New(o Options) (*Server, error) {
 	if o.API.MaxConnections < 1 {
 		return nil, fmt.Errorf("api.max_connections: %d: it must be at least 1", o.API.MaxConnections)
 	}
+	certificates, err := o.certificates()
+	if err != nil {
+		return nil, err
+	}
 	listener, err := net.Listen("tcp", o.API.Address)
 	if err != nil {
 		return nil, fmt.Errorf("api.address: listening on %s: %w", o.API.Address, err)
@@ -55,6 +60,7 @@ func New(o Options) (*Server, error) {
 		o:        o,
 		log:      o.Logger,
 		access:   newAccess(o.API, listener.Addr(), o.NodeID),
+		guard:    guard{roles: newRoles()},
 		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
 	}
@@ -68,7 +74,29 @@ func New(o Options) (*Server, error) {
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     log.New(debugLines{o.Logger}, "", 0),
 	}
+	if certificates != nil {
+		s.http.TLSConfig = certificates.Config()
+	}
 	return s, nil
+}
+
+// certificates reads the files of api.tls; nil where the API is plain HTTP.
+func (o *Options) certificates() (*httpserve.Certificates, error) {
+	if o.API.TLS.Certificate == "" {
+		return nil, nil
+	}
+	files := httpserve.TLSFiles{Certificate: o.API.TLS.Certificate, Key: o.API.TLS.Key, ClientCA: o.API.TLS.ClientCA}
+	c, err := httpserve.LoadCertificates(files, func(err error) {
+		if err != nil {
+			o.Logger.Error().Err(err).Msg("the files of api.tls have changed and cannot be used: those before stay in use")
+			return
+		}
+		o.Logger.Info().Msg("the files of api.tls have changed and are in use")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("api.tls: %w", err)
+	}
+	return c, nil
 }
 
 // Addr is where the API listens.

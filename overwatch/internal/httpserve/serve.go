@@ -10,6 +10,7 @@ package httpserve
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -19,15 +20,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run serves until ctx ends, then finishes what is under way within the given
+// Run serves, over TLS where server.TLSConfig is set, until ctx ends, then finishes what is under way within the given
 // time and cuts the rest. It closes the listener. Handlers call Answering.
 func Run(ctx context.Context, server *http.Server, listener *Listener, stop time.Duration) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		if over, ok := c.(*tls.Conn); ok {
+			c = over.NetConn()
+		}
 		return context.WithValue(ctx, connKey{}, c)
+	}
+	serve := func() error { return server.Serve(listener) }
+	if server.TLSConfig != nil {
+		// One request at a time has a connection, so that a busy connection is one request: no HTTP/2.
+		server.Protocols = new(http.Protocols)
+		server.Protocols.SetHTTP1(true)
+		serve = func() error { return server.ServeTLS(listener, "", "") }
 	}
 	g, running := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		if err := serve(); !errors.Is(err, http.ErrServerClosed) {
 			return fmt.Errorf("serving HTTP on %s: %w", listener.Addr(), err)
 		}
 		return nil

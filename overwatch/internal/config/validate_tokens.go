@@ -1,0 +1,49 @@
+package config
+
+import (
+	"maps"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/shared/settings"
+)
+
+// Bounds of the API's tokens, in characters. A token shorter than minAPIToken could be found by trying.
+const (
+	minAPIToken     = 32
+	maxAPIToken     = 512
+	maxAPITokenName = 64
+)
+
+// apiTokens checks that each token is one, long enough, and one person's.
+func (v *validator) apiTokens(a *API) {
+	taken := map[settings.Secret]string{}
+	for _, of := range []struct {
+		role   string
+		tokens map[string]settings.Secret
+	}{{"read", a.Tokens.Read}, {"operate", a.Tokens.Operate}, {"admin", a.Tokens.Admin}} {
+		for _, name := range slices.Sorted(maps.Keys(of.tokens)) {
+			key, token := settings.Entry("api.tokens."+of.role, name), of.tokens[name]
+			if name == "" || len(name) > maxAPITokenName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+				v.Addf(key, "", "the name must be 1 to %d printable characters without spaces, such as dashboard", maxAPITokenName)
+			}
+			switch {
+			case len(token) < minAPIToken || len(token) > maxAPIToken:
+				v.Addf(key, "", "the token has %d characters: it must have %d to %d, for example from: head -c 32 /dev/urandom | base64", len(token), minAPIToken, maxAPIToken)
+			case strings.ContainsFunc(token.Reveal(), func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+				v.Add(key, "", "the token has a space or a character that a header cannot carry: give letters, digits and -._~+/=")
+			case taken[token] != "":
+				v.Addf(key, "", "this is also the token of %s: give each its own", taken[token])
+			default:
+				taken[token] = key
+			}
+		}
+	}
+	host, _, err := net.SplitHostPort(a.Address)
+	addr, parseErr := netip.ParseAddr(host)
+	if loopback := err == nil && parseErr == nil && addr.IsLoopback(); a.Enabled && a.Tokens.Any() && a.TLS.Certificate == "" && !loopback {
+		v.warn("api.tokens: tokens cross the network in the clear without api.tls: give a certificate, or listen on a loopback address")
+	}
+}

@@ -1,0 +1,116 @@
+package httpserve
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+)
+
+// recheck is how long files are taken to be as they were.
+const recheck = time.Second
+
+// TLSFiles are PEM files.
+type TLSFiles struct {
+	Certificate string // the server's, then those that lead to its authority
+	Key         string // refused when group or others can read it
+	ClientCA    string // authorities of which clients need a certificate; "" wants none
+}
+
+// Certificates is a server's side of TLS 1.2 or later. It reads its files again when they change; what cannot be used
+// leaves what was before in use.
+type Certificates struct {
+	files  TLSFiles
+	report func(error) // of files that changed: nil when they are in use now
+
+	mu     sync.Mutex
+	looked time.Time   // when the files were last looked at
+	seen   string      // what they looked like
+	config *tls.Config // never changed
+}
+
+// LoadCertificates reads the files. report is told what becomes of files that change later; it may be called from any
+// goroutine and must not block.
+func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error) {
+	c := &Certificates{files: files, report: report, looked: time.Now(), seen: files.look()}
+	var err error
+	c.config, err = files.load()
+	return c, err
+}
+
+// Config is for a listener: each handshake uses the files as they are then.
+func (c *Certificates) Config() *tls.Config {
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12,
+		GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+			return c.current(), nil
+		},
+	}
+}
+
+// current returns what the files say, as of at most recheck ago.
+func (c *Certificates) current() *tls.Config {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.looked) < recheck {
+		return c.config
+	}
+	c.looked = time.Now()
+	now := c.files.look()
+	if now == c.seen {
+		return c.config
+	}
+	c.seen = now
+	next, err := c.files.load()
+	if err == nil {
+		c.config = next
+	}
+	c.report(err)
+	return c.config
+}
+
+// look tells files apart from other files, without reading them. A link is followed, since that is how some change
+// all files at once.
+func (f TLSFiles) look() string {
+	var seen string
+	for _, path := range []string{f.Certificate, f.Key, f.ClientCA} {
+		if info, err := os.Stat(path); err == nil {
+			target, _ := filepath.EvalSymlinks(path)
+			seen += fmt.Sprint(target, info.Size(), info.ModTime().UnixNano(), ";")
+			continue
+		}
+		seen += ";"
+	}
+	return seen
+}
+
+func (f TLSFiles) load() (*tls.Config, error) {
+	info, err := os.Stat(f.Key)
+	if err != nil {
+		return nil, fmt.Errorf("the key of the certificate: %w", err)
+	}
+	if perm := info.Mode().Perm(); perm&0o066 != 0 {
+		return nil, fmt.Errorf("the key %s is open to group or others (mode %04o): chmod 600 %s", f.Key, perm, f.Key)
+	}
+	pair, err := tls.LoadX509KeyPair(f.Certificate, f.Key)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate %s with the key %s: %w", f.Certificate, f.Key, err)
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}}
+	if f.ClientCA == "" {
+		return config, nil
+	}
+	text, err := os.ReadFile(f.ClientCA)
+	if err != nil {
+		return nil, fmt.Errorf("the authorities of clients: %w", err)
+	}
+	config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
+	if !config.ClientCAs.AppendCertsFromPEM(text) {
+		return nil, errors.New("the authorities of clients: " + f.ClientCA + " has no certificate in PEM form")
+	}
+	return config, nil
+}
