@@ -51,9 +51,17 @@ func readFlags() (o options, err error) {
 	flag.Float64Var(&o.seconds, "seconds", 2, "how long each time")
 	flag.IntVar(&o.shape.sockets, "sockets", 8, "client sockets")
 	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
+	before := flag.String("against", "", "directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
 	flag.Parse()
+	if *before != "" {
+		bin, err := filepath.Abs(*before)
+		if err != nil {
+			return o, err
+		}
+		all = append(all, against(bin)...)
+	}
 	for _, text := range strings.Split(*names, ",") {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 1 || n > maxNames {

@@ -18,8 +18,10 @@ var all = []server{
 	{name: "gdnsd-geoip", program: "gdnsd", most: 10000, prepare: gdnsdGeoIP},
 	{name: "nsd", program: "nsd", prepare: nsd(false)},
 	{name: "nsd-signed", program: "nsd", signed: true, most: 10000, prepare: nsd(true)},
-	{name: "knot", program: "knotd", prepare: knot},
-	{name: "pdns-lua", program: "pdns_server", prepare: pdnsLua},
+	{name: "knot", program: "knotd", prepare: knot(false)},
+	{name: "knot-onlinesign", program: "knotd", signed: true, prepare: knot(true)},
+	{name: "pdns-lua", program: "pdns_server", most: 10000, prepare: pdnsLua(false)},
+	{name: "pdns-lua-signed", program: "pdns_server", signed: true, most: 10000, prepare: pdnsLua(true)},
 }
 
 // base is what ratios refer to.
@@ -31,6 +33,22 @@ func allNames() []string {
 		out[i] = s.name
 	}
 	return out
+}
+
+// against is our rows once more, with the programs in another directory.
+func against(bin string) (rows []server) {
+	for _, s := range all {
+		if s.program == "" {
+			prepare := s.prepare
+			s.name += "-before"
+			s.prepare = func(at setup) ([]string, error) {
+				at.bin = bin
+				return prepare(at)
+			}
+			rows = append(rows, s)
+		}
+	}
+	return rows
 }
 
 // gdnsd writes what both of its plug-ins need: the zone, in which each name refers to a resource, and the plug-in's part.
@@ -123,44 +141,74 @@ func sign(dir, zone string) (string, error) {
 	return filepath.Join(dir, "signed"), nil
 }
 
-func knot(at setup) ([]string, error) {
-	zone, err := zoneFile(at.names, oneAddress).write(at.dir, "zone")
-	if err != nil {
-		return nil, err
+// knot serves the same zone as nsd; signed, it signs each answer when it is asked for it.
+func knot(signed bool) func(setup) ([]string, error) {
+	return func(at setup) ([]string, error) {
+		zone, err := zoneFile(at.names, oneAddress).write(at.dir, "zone")
+		if err != nil {
+			return nil, err
+		}
+		f := &file{}
+		f.line("server:\n  rundir: %q\n  listen: 127.0.0.1@%d\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1", at.dir, at.port)
+		f.line("database:\n  storage: %q\nlog:\n  - target: stderr\n    any: warning", at.dir)
+		if signed {
+			f.line("policy:\n  - id: bench\n    algorithm: ecdsap256sha256\n    single-type-signing: on")
+			f.line("mod-onlinesign:\n  - id: bench\n    policy: bench")
+		}
+		f.line("template:\n  - id: default\n    storage: %q\n    zonefile-sync: -1\n    zonefile-load: whole\n    journal-content: none", at.dir)
+		f.line("zone:\n  - domain: %s\n    file: %q", zoneName, zone)
+		if signed {
+			f.line("    module: mod-onlinesign/bench")
+		}
+		path, err := f.write(at.dir, "knot.conf")
+		return []string{"knotd", "-c", path}, err
 	}
-	f := &file{}
-	f.line("server:\n  rundir: %q\n  listen: 127.0.0.1@%d\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1", at.dir, at.port)
-	f.line("database:\n  storage: %q\nlog:\n  - target: stderr\n    any: warning", at.dir)
-	f.line("template:\n  - id: default\n    storage: %q\n    zonefile-sync: -1\n    zonefile-load: whole\n    journal-content: none", at.dir)
-	f.line("zone:\n  - domain: %s\n    file: %q", zoneName, zone)
-	path, err := f.write(at.dir, "knot.conf")
-	return []string{"knotd", "-c", path}, err
 }
 
-// pdnsLua chooses an address by weight in Lua for each answer.
-func pdnsLua(at setup) ([]string, error) {
-	zone, err := zoneFile(at.names, func(f *file, i int) {
-		fmt.Fprintf(f, "d%05d 60 IN LUA A \"pickwrandom({", i)
-		for j := range backends {
-			if j > 0 {
-				f.WriteByte(',')
-			}
-			fmt.Fprintf(f, "{%d,'%s'}", weight(j), backend(i, j))
+// pdnsLua chooses an address by weight in Lua for each answer; signed, it signs it then too, unless it still has the signature of
+// the same address.
+func pdnsLua(signed bool) func(setup) ([]string, error) {
+	return func(at setup) ([]string, error) {
+		zone, err := zoneFile(at.names, luaAddress).write(at.dir, "zone")
+		if err != nil {
+			return nil, err
 		}
-		f.line("})\"")
-	}).write(at.dir, "zone")
-	if err != nil {
-		return nil, err
+		named := &file{}
+		named.line("zone %q { type master; file %q; };", zoneName, zone)
+		list, err := named.write(at.dir, "named.conf")
+		if err != nil {
+			return nil, err
+		}
+		f := &file{}
+		f.line("launch=bind\nbind-config=%s\nenable-lua-records=shared\nlocal-address=127.0.0.1\nlocal-port=%d\nsocket-dir=%s", list, at.port, at.dir)
+		f.line("receiver-threads=1\ndistributor-threads=1\nreuseport=yes\nloglevel=3\nsecurity-poll-suffix=\nversion-string=anonymous")
+		keys := filepath.Join(at.dir, "keys.db")
+		if signed {
+			f.line("bind-dnssec-db=%s\ndefault-ksk-algorithm=ecdsa256", keys)
+		}
+		if _, err = f.write(at.dir, "pdns.conf"); err != nil {
+			return nil, err
+		}
+		if signed {
+			for _, order := range [][]string{{"create-bind-db", keys}, {"secure-zone", zoneName}} {
+				tool := exec.Command("pdnsutil", append([]string{"--config-dir=" + at.dir}, order...)...)
+				if out, err := tool.CombinedOutput(); err != nil {
+					return nil, fmt.Errorf("pdnsutil %s: %w: %s", order[0], err, out)
+				}
+			}
+		}
+		return []string{"pdns_server", "--config-dir=" + at.dir, "--daemon=no", "--guardian=no", "--disable-syslog", "--write-pid=no"}, nil
 	}
-	named := &file{}
-	named.line("zone %q { type master; file %q; };", zoneName, zone)
-	list, err := named.write(at.dir, "named.conf")
-	if err != nil {
-		return nil, err
+}
+
+// luaAddress gives each name a choice by weight, made in Lua.
+func luaAddress(f *file, i int) {
+	fmt.Fprintf(f, "d%05d 60 IN LUA A \"pickwrandom({", i)
+	for j := range backends {
+		if j > 0 {
+			f.WriteByte(',')
+		}
+		fmt.Fprintf(f, "{%d,'%s'}", weight(j), backend(i, j))
 	}
-	f := &file{}
-	f.line("launch=bind\nbind-config=%s\nenable-lua-records=shared\nlocal-address=127.0.0.1\nlocal-port=%d\nsocket-dir=%s", list, at.port, at.dir)
-	f.line("receiver-threads=1\ndistributor-threads=1\nreuseport=yes\nloglevel=3\nsecurity-poll-suffix=\nversion-string=anonymous")
-	_, err = f.write(at.dir, "pdns.conf")
-	return []string{"pdns_server", "--config-dir=" + at.dir, "--daemon=no", "--guardian=no", "--disable-syslog", "--write-pid=no"}, err
+	f.line("})\"")
 }
