@@ -10,12 +10,11 @@ import (
 
 // fast answers the common query. ok is false, and nothing has happened, if this one is not.
 func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
-	q := &r.request
-	if !q.readSimple(query, r.subnets) {
+	q := r.request
+	if !q.simple {
 		return nil, 0, false
 	}
 	opt := 0
-	q.question.DO, q.question.Client = q.edns.do, q.client()
 	if q.edns.present {
 		opt = r.optLength(0)
 	}

@@ -18,12 +18,12 @@ func bothPaths(t *testing.T, v *zone.View, packet []byte, tcp bool) {
 		room = maxMessage
 	}
 	quick, careful := testResponder(v), testResponder(v)
-	for _, r := range []*responder{quick, careful} {
-		r.request.from, r.request.tcp = testClient, tcp
-	}
+	quick.request, careful.request = &quick.alone, &careful.alone
+	careful.request.from, careful.request.tcp = testClient, tcp
 	for range 3 {
 		kept := slices.Clone(packet)
 		want, wantStatus := careful.slow(packet, make([]byte, 0, room))
+		quick.read(quick.request, packet, testClient, tcp)
 		got, status, ok := quick.fast(packet, make([]byte, 0, room))
 		if !bytes.Equal(kept, packet) {
 			t.Fatalf("the query was changed\n%x\n%x", kept, packet)

@@ -128,7 +128,7 @@ func (r *responder) limited(reply []byte, s status) []byte {
 	if reply == nil {
 		return nil
 	}
-	what := r.limiter.judge(&r.request, s)
+	what := r.limiter.judge(r.request, s)
 	if what == sendIt || r.knownClient() {
 		return reply
 	}

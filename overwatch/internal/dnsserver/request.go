@@ -13,7 +13,8 @@ import (
 type request struct {
 	question zone.Question
 	class    uint16
-	end      int // offset behind the question; headerSize where there is none
+	end      int  // offset behind the question; headerSize where there is none
+	simple   bool // the fast path can answer it, as far as the query goes
 	from     netip.Addr
 	tcp      bool
 	edns     edns
@@ -48,6 +49,7 @@ func (r *request) readSimple(query []byte, subnets bool) bool {
 	}
 	r.edns = edns{}
 	if h.additional() == 0 {
+		r.question.Client = r.from
 		return r.end == len(query)
 	}
 	if len(query) < r.end+optSize || query[r.end] != 0 {
@@ -57,7 +59,11 @@ func (r *request) readSimple(query []byte, subnets bool) bool {
 	if binary.BigEndian.Uint16(record) != dns.TypeOPT || int(binary.BigEndian.Uint16(record[8:])) != len(record)-(optSize-1) {
 		return false
 	}
-	return r.edns.read(record, subnets, r.tcp) && r.edns.version == 0
+	if !r.edns.read(record, subnets, r.tcp) || r.edns.version != 0 {
+		return false
+	}
+	r.question.DO, r.question.Client = r.edns.do, r.client()
+	return true
 }
 
 // client is where the query comes from: the network that the client subnet option names, or else who sent the query. A

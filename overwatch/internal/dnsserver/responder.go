@@ -29,18 +29,53 @@ type responder struct {
 	turns   *zone.Turns
 	limiter limiter
 	counts  *counts
-	request request
+	ahead   zone.Ahead
+
+	request *request // that is being answered
+	alone   request  // room for one that comes by itself
 }
 
 // respond answers one message in the room that out has, which must be minUDPSize at least. It returns nil when there
 // is nothing to send. The response is counted.
-func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte) (reply []byte) {
+func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte) []byte {
+	r.read(&r.alone, query, from, tcp)
+	return r.answer(&r.alone, query, out)
+}
+
+// read takes note of a message, whatever it is.
+func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
+	defer func() {
+		if recover() != nil {
+			q.simple = false // the slow path will come to the same place, and that is confessed
+		}
+	}()
+	q.from, q.tcp, q.simple = from, tcp, false
+	q.simple = q.readSimple(query, r.subnets)
+}
+
+// look reads what the answers to several requests need, all together, before they are answered. It may be left out.
+func (r *responder) look(requests []request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			r.faulty(nil, fault)
+		}
+	}()
+	for i := range requests {
+		if requests[i].simple {
+			r.ahead.Add(&requests[i].question)
+		}
+	}
+	r.ahead.Look(r.view(), r.turns)
+}
+
+// answer answers a message that was read; see respond.
+func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			reply = r.confess(query, out, fault)
 		}
 	}()
-	r.request.from, r.request.tcp = from, tcp
+	r.request = q
 	reply, status, ok := r.fast(query, out)
 	if !ok {
 		reply, status = r.slow(query, out)
@@ -57,16 +92,21 @@ func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte)
 // everybody; so the fault is logged, at the first and then ever rarer times, and exported, and the client asks elsewhere.
 func (r *responder) confess(query, out []byte, fault any) []byte {
 	r.counts.queries[servFail].Add(1)
-	if n := r.counts.faults.Add(1); n&(n-1) == 0 {
-		r.log.Error().Interface("fault", fault).Hex("query", query).Bytes("stack", debug.Stack()).Uint64("times", n).
-			Msg("a DNS query could not be answered: please report this with the query and the stack")
-	}
+	r.faulty(query, fault)
 	if len(query) < headerSize {
 		return nil
 	}
 	reply := append(out[:0], query[:headerSize]...)
 	header(reply).reply(dns.RcodeServerFailure, 0, 0, 0, 0, 0)
 	return reply
+}
+
+// faulty counts and tells a failure of the code.
+func (r *responder) faulty(query []byte, fault any) {
+	if n := r.counts.faults.Add(1); n&(n-1) == 0 {
+		r.log.Error().Interface("fault", fault).Hex("query", query).Bytes("stack", debug.Stack()).Uint64("times", n).
+			Msg("a DNS query could not be answered: please report this with the query and the stack")
+	}
 }
 
 // limit is how long the response may be.

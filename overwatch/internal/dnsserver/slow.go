@@ -49,7 +49,7 @@ func (r *responder) slow(query, out []byte) ([]byte, status) {
 
 // consider finds what a query gets.
 func (r *responder) consider(query []byte) response {
-	q := &r.request
+	q := r.request
 	rcode := q.read(query, r.subnets)
 	switch {
 	case rcode != dns.RcodeSuccess:

@@ -9,11 +9,13 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gslb.internal/overwatch/internal/zone"
 )
 
 const (
 	// batch is how many messages are read or sent with one system call at most.
-	batch = 32
+	batch = zone.MaxAhead
 	// receiveSize is the room for a query; what is longer is cut off and therefore a format error.
 	receiveSize = 2048
 	// controlSize is the room for what the kernel tells of a query: IPV6_PKTINFO is the largest, at 36 octets.
@@ -31,13 +33,14 @@ type udpSocket struct {
 	responder *responder
 	twin      bool // reads a socket that another one reads too
 
-	in, out       [batch]unix.Mmsghdr
-	query, reply  [batch]unix.Iovec
+	in            [batch]unix.Mmsghdr
+	query         [batch]unix.Iovec
 	from          [batch][unix.SizeofSockaddrInet6]byte
 	control       [batch][controlSize]byte
-	queryOctets   [batch][receiveSize]byte
-	replyOctets   [batch][udpSize]byte
+	octets        [batch][receiveSize]byte
+	requests      [batch]request
 	tellsReceiver bool // the kernel says to which address queries were sent
+	replies       replies
 }
 
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
@@ -48,18 +51,16 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 		return nil, err
 	}
 	for i := range batch {
-		s.query[i].Base = &s.queryOctets[i][0]
+		s.query[i].Base = &s.octets[i][0]
 		s.query[i].SetLen(receiveSize)
-		s.reply[i].Base = &s.replyOctets[i][0]
 		s.in[i].Hdr = unix.Msghdr{Name: &s.from[i][0], Namelen: unix.SizeofSockaddrInet6, Iov: &s.query[i]}
 		s.in[i].Hdr.SetIovlen(1)
-		s.out[i].Hdr.Iov = &s.reply[i]
-		s.out[i].Hdr.SetIovlen(1)
 		if s.tellsReceiver {
 			s.in[i].Hdr.Control = &s.control[i][0]
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
 	}
+	s.replies.prepare()
 	return s, nil
 }
 
@@ -92,52 +93,34 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 		return 0, errno
 	}
 	s.responder.tick()
-	replies := 0
 	for i := range n {
-		if s.answer(i, replies) {
-			replies++
-		}
+		s.responder.read(&s.requests[i], s.octets[i][:s.in[i].Len], sender(&s.from[i]), false)
+	}
+	s.responder.look(s.requests[:n])
+	for i := range n {
+		s.answer(i)
 		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
 		if s.tellsReceiver {
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
 	}
-	s.send(uintptr(s.fd), s.out[:replies])
+	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
+		s.responder.counts.unsent.Add(uint64(unsent))
+	}
 	return n, 0
 }
 
-// answer writes the reply to query i as reply o. It returns false if there is none.
-func (s *udpSocket) answer(i, o int) bool {
-	in, out := &s.in[i], &s.out[o]
-	msg := s.responder.respond(s.queryOctets[i][:in.Len], sender(&s.from[i]), false, s.replyOctets[o][:0])
+// answer adds the reply to query i, if there is one.
+func (s *udpSocket) answer(i int) {
+	in := &s.in[i]
+	msg := s.responder.answer(&s.requests[i], s.octets[i][:in.Len], s.replies.room())
 	if msg == nil {
-		return false
+		return
 	}
-	s.reply[o].SetLen(len(msg))
-	out.Hdr.Name, out.Hdr.Namelen = in.Hdr.Name, in.Hdr.Namelen
 	if s.tellsReceiver {
 		anyInterface(s.control[i][:in.Hdr.Controllen])
-		out.Hdr.Control, out.Hdr.Controllen = in.Hdr.Control, in.Hdr.Controllen
 	}
-	return true
-}
-
-// send sends the replies. One that the kernel refuses is counted and left out, since its client will ask again.
-func (s *udpSocket) send(fd uintptr, replies []unix.Mmsghdr) {
-	for len(replies) > 0 {
-		n, errno := send(fd, replies)
-		switch errno {
-		case 0:
-			replies = replies[n:]
-		case unix.EINTR:
-		case unix.EAGAIN:
-			s.responder.counts.unsent.Add(uint64(len(replies)))
-			return
-		default:
-			s.responder.counts.unsent.Add(1)
-			replies = replies[1:]
-		}
-	}
+	s.replies.add(len(msg), &in.Hdr)
 }
 
 // sender is the address in a socket address of either family.

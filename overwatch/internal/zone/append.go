@@ -16,6 +16,8 @@ type Question struct {
 	Type   uint16
 	DO     bool       // signatures and proofs are wanted (RFC 3225)
 	Client netip.Addr // who asks, for names whose answer depends on where that is
+
+	hash uint64 // of Name; 0 where it is not known yet
 }
 
 // Kind is what kind of answer a question got.
@@ -46,7 +48,7 @@ type Answer struct {
 //
 // Signatures that have not been made yet are made, which takes some 20 microseconds each, once.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
-	slot, exact := v.enclose(q.Name, q.Labels)
+	slot, exact := v.enclose(q)
 	if slot == nil {
 		return msg, Answer{Kind: Refused}
 	}

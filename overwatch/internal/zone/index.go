@@ -6,9 +6,11 @@ import "hash/maphash"
 // misses, which is most of what a query costs when there are a hundred thousand names: one for the cell, one for the slot, in
 // which a name of usual length stands itself.
 type index struct {
-	seed  maphash.Seed
 	cells []cell // a power of two of them, at most half in use
 }
+
+// seed is the same for all views, so that a hash holds for the next one too.
+var seed = maphash.MakeSeed()
 
 // cell refers to a slot; the upper half of the hash spares looking at most that are not meant.
 type cell struct {
@@ -21,9 +23,9 @@ func newIndex(slots []Slot, names []canonical) index {
 	for size < 2*len(slots) {
 		size *= 2
 	}
-	x := index{maphash.MakeSeed(), make([]cell, size)}
+	x := index{make([]cell, size)}
 	for i, name := range names {
-		hash := maphash.String(x.seed, string(name))
+		hash := maphash.String(seed, string(name))
 		at := uint32(hash) & uint32(size-1)
 		for x.cells[at].slot != 0 {
 			at = (at + 1) & uint32(size-1)
@@ -34,11 +36,13 @@ func newIndex(slots []Slot, names []canonical) index {
 }
 
 // find returns the slot of a canonical name, nil if there is none.
-func (v *View) find(name []byte) *Slot {
+func (v *View) find(name []byte) *Slot { return v.findHashed(name, maphash.Bytes(seed, name)) }
+
+// findHashed is find with the name's hash.
+func (v *View) findHashed(name []byte, hash uint64) *Slot {
 	if len(v.slots) == 0 {
 		return nil
 	}
-	hash := maphash.Bytes(v.index.seed, name)
 	mask := uint32(len(v.index.cells) - 1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
 		c := v.index.cells[at]
@@ -46,6 +50,19 @@ func (v *View) find(name []byte) *Slot {
 			return nil
 		}
 		if c.tag == uint32(hash>>32) && v.named(c.slot-1, name) {
+			return &v.slots[c.slot-1]
+		}
+	}
+}
+
+// candidate is the slot of the name with this hash, or of one with nearly the same; nil if there is none.
+func (v *View) candidate(hash uint64) *Slot {
+	mask := uint32(len(v.index.cells) - 1)
+	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
+		switch c := v.index.cells[at]; {
+		case c.slot == 0:
+			return nil
+		case c.tag == uint32(hash>>32):
 			return &v.slots[c.slot-1]
 		}
 	}

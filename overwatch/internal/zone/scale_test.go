@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -29,26 +30,99 @@ func manyNames(tb testing.TB, n int) (*View, []string) {
 	return v, c.Steered
 }
 
+// What a lookup costs with few names and with many when it is looked ahead for a batch.
+func BenchmarkAhead_ManyNames(b *testing.B) {
+	for _, n := range []int{1000, 100_000} {
+		for _, batch := range []int{1, 8, MaxAhead} {
+			b.Run(fmt.Sprintf("%d/%d", n, batch), func(b *testing.B) {
+				v, names := manyNames(b, n)
+				questions := randomQuestions(b, names)
+				msg, _ := question(b, names[0], dns.TypeA)
+				turns := NewTurns(1, 1)
+				var ahead Ahead
+				i := 0
+				var batched [MaxAhead]Question
+				for done := 0; b.Loop(); done++ {
+					if at := done % batch; at == 0 {
+						i = (i + batch) % (len(questions) - batch)
+						for k := range batch {
+							batched[k] = questions[i+k]
+							ahead.Add(&batched[k])
+						}
+						ahead.Look(v, turns)
+					}
+					v.Append(msg, &batched[done%batch], turns)
+				}
+			})
+		}
+	}
+}
+
+// randomQuestions is many questions for the names, in random order.
+func randomQuestions(tb testing.TB, names []string) []Question {
+	tb.Helper()
+	random := rand.New(rand.NewPCG(1, 1))
+	questions := make([]Question, 1<<16)
+	octets := make([]byte, 0, len(questions)*32)
+	for i := range questions {
+		_, q := question(tb, names[random.IntN(len(names))], dns.TypeA)
+		questions[i] = *q
+		octets = append(octets, q.Name...)
+		questions[i].Name = octets[len(octets)-len(q.Name):]
+	}
+	return questions
+}
+
 // What a lookup costs with few names and with many, asked in random order: the difference is what the memory takes.
 func BenchmarkAppend_ManyNames(b *testing.B) {
 	for _, n := range []int{10, 1000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			v, names := manyNames(b, n)
-			random := rand.New(rand.NewPCG(1, 1))
-			const asked = 1 << 16
-			questions := make([]Question, asked)
-			for i := range questions {
-				_, q := question(b, names[random.IntN(n)], dns.TypeA)
-				questions[i] = *q
-				questions[i].Name = slices.Clone(q.Name)
-			}
+			questions := randomQuestions(b, names)
 			msg, _ := question(b, names[0], dns.TypeA)
 			turns := NewTurns(1, 1)
 			i := 0
 			for b.Loop() {
-				v.Append(msg, &questions[i], turns)
-				i = (i + 1) % asked
+				q := questions[i]
+				v.Append(msg, &q, turns)
+				i = (i + 1) % len(questions)
 			}
 		})
+	}
+}
+
+// Looking ahead is for speed alone: with it, every question gets what it gets without.
+func TestAhead_ChangesNoAnswer(t *testing.T) {
+	v, names := manyNames(t, worthwhile)
+	random := rand.New(rand.NewPCG(2, 2))
+	with, without := NewTurns(1, 1), NewTurns(1, 1)
+	var ahead Ahead
+	for range 200 {
+		var batch []Question
+		var messages [][]byte
+		for range 1 + random.IntN(MaxAhead) {
+			name := names[random.IntN(len(names))]
+			switch random.IntN(4) {
+			case 0:
+				name = "nothing." + name
+			case 1:
+				name = "elsewhere.example."
+			}
+			msg, q := question(t, name, []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeANY}[random.IntN(4)])
+			q.DO = random.IntN(2) == 0
+			batch, messages = append(batch, *q), append(messages, msg)
+		}
+		plain := slices.Clone(batch)
+		for i := range batch {
+			ahead.Add(&batch[i])
+		}
+		ahead.Look(v, with)
+		for i := range batch {
+			got, is := v.Append(slices.Clone(messages[i]), &batch[i], with)
+			want, should := v.Append(slices.Clone(messages[i]), &plain[i], without)
+			if !bytes.Equal(got, want) || is != should {
+				t.Fatalf("%q, type %d: %x %v, without looking ahead %x %v", batch[i].Name, batch[i].Type, got, is, want, should)
+			}
+		}
 	}
 }

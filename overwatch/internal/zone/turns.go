@@ -33,3 +33,11 @@ func (t *Turns) next(index uint32, f *family) uint32 {
 	}
 	return position
 }
+
+// peek is the turn at an index as it is now.
+func (t *Turns) peek(index uint32) turn {
+	if int(index) < len(t.at) {
+		return t.at[index]
+	}
+	return turn{}
+}

@@ -1,6 +1,7 @@
 package zone
 
 import (
+	"hash/maphash"
 	"iter"
 	"sync/atomic"
 
@@ -75,12 +76,16 @@ func (a *answers) set(rtype uint16) *set {
 	return nil
 }
 
-// enclose returns the slot of a canonical name, or of its closest encloser (RFC 4592 section 3.3.1). It is nil outside
-// every zone. labels is how many labels the name has.
-func (v *View) enclose(name []byte, labels int) (slot *Slot, exact bool) {
-	if slot = v.find(name); slot != nil {
+// enclose returns the slot of the name that is asked for, or of its closest encloser (RFC 4592 section 3.3.1). It is nil
+// outside every zone.
+func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
+	if q.hash == 0 {
+		q.hash = maphash.Bytes(seed, q.Name)
+	}
+	if slot = v.findHashed(q.Name, q.hash); slot != nil {
 		return slot, true
 	}
+	name, labels := q.Name, q.Labels
 	for labels > 0 {
 		name = name[name[0]+1:]
 		labels--

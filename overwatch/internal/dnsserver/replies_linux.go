@@ -1,0 +1,125 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// replies is the responses to a batch of queries on their way to the kernel. Neighbours of one length to one port of one
+// client leave as one large packet that the kernel, or the network card, cuts into datagrams at the very end (UDP_SEGMENT, udp(7)): the
+// way through the kernel is paid for once for all of them. Resolvers that ask from another port each time gain nothing
+// by it; forwarders and load balancers do.
+type replies struct {
+	count, groups int  // replies, and messages that they are in
+	open          bool // the last message may take another reply
+	single        bool // each reply is a message, as this kernel or the way to the client cannot cut
+
+	messages [batch]unix.Mmsghdr
+	parts    [batch]unix.Iovec
+	octets   [batch][udpSize]byte
+	control  [batch][controlSize + segmentSpace]byte
+}
+
+func (r *replies) prepare() {
+	for i := range r.parts {
+		r.parts[i].Base = &r.octets[i][0]
+	}
+}
+
+// room is where the next reply goes.
+func (r *replies) room() []byte { return r.octets[r.count][:0] }
+
+// add takes the reply that was written into room, for the sender of a query.
+func (r *replies) add(length int, to *unix.Msghdr) {
+	part := &r.parts[r.count]
+	part.SetLen(length)
+	r.count++
+	if r.open {
+		last := &r.messages[r.groups-1].Hdr
+		if full := int(last.Iov.Len); length <= full && sameClient(last, to) {
+			last.SetIovlen(int(last.Iovlen) + 1)
+			r.open = length == full // none may follow a shorter one
+			return
+		}
+	}
+	message := &r.messages[r.groups].Hdr
+	message.Iov = part
+	message.SetIovlen(1)
+	message.Name, message.Namelen, message.Control, message.Controllen = to.Name, to.Namelen, to.Control, to.Controllen
+	r.groups++
+	r.open = !r.single
+}
+
+// sameClient says whether replies to both go from one address and port to one address and port.
+func sameClient(a, b *unix.Msghdr) bool {
+	return a.Namelen == b.Namelen && a.Controllen == b.Controllen &&
+		string(unsafe.Slice(a.Name, a.Namelen)) == string(unsafe.Slice(b.Name, b.Namelen)) &&
+		(a.Controllen == 0 || string(unsafe.Slice(a.Control, a.Controllen)) == string(unsafe.Slice(b.Control, b.Controllen)))
+}
+
+// send hands all replies to the kernel and returns how many it did not take. Their clients will ask again.
+func (r *replies) send(fd uintptr) (unsent int) {
+	for i := range r.groups {
+		if r.messages[i].Hdr.Iovlen > 1 {
+			r.cut(i)
+		}
+	}
+	for messages := r.messages[:r.groups]; len(messages) > 0; {
+		n, errno := send(fd, messages)
+		switch errno {
+		case 0:
+			messages = messages[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			for i := range messages {
+				unsent += int(messages[i].Hdr.Iovlen)
+			}
+			messages = nil
+		default:
+			unsent += r.apart(fd, &messages[0].Hdr)
+			messages = messages[1:]
+		}
+	}
+	r.count, r.groups, r.open = 0, 0, false
+	return unsent
+}
+
+// apart sends the replies of a message that the kernel refused one by one, if there are several: not every way can
+// be taken by what is still to be cut.
+func (r *replies) apart(fd uintptr, refused *unix.Msghdr) (unsent int) {
+	if refused.Iovlen == 1 {
+		return 1
+	}
+	r.single = true
+	one := [1]unix.Mmsghdr{{Hdr: *refused}}
+	one[0].Hdr.SetIovlen(1)
+	one[0].Hdr.SetControllen(int(refused.Controllen) - segmentSpace)
+	if one[0].Hdr.Controllen == 0 {
+		one[0].Hdr.Control = nil
+	}
+	for _, part := range unsafe.Slice(refused.Iov, refused.Iovlen) {
+		one[0].Hdr.Iov = &part
+		if _, errno := send(fd, one[:]); errno != 0 {
+			unsent++
+		}
+	}
+	return unsent
+}
+
+// segmentSpace is the room for the control message that says at which length to cut: a header and a number of two octets, aligned.
+const segmentSpace = unix.SizeofCmsghdr + unix.SizeofPtr
+
+// cut has the kernel cut a message, beside what its control messages say already.
+func (r *replies) cut(i int) {
+	message := &r.messages[i].Hdr
+	control := r.control[i][:]
+	n := copy(control, unsafe.Slice(message.Control, message.Controllen))
+	header := (*unix.Cmsghdr)(unsafe.Pointer(&control[n]))
+	header.Level, header.Type = unix.SOL_UDP, unix.UDP_SEGMENT
+	header.SetLen(unix.CmsgLen(2))
+	binary.NativeEndian.PutUint16(control[n+unix.CmsgLen(0):], uint16(message.Iov.Len))
+	message.Control = &control[0]
+	message.SetControllen(n + segmentSpace)
+}
