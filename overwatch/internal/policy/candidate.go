@@ -32,22 +32,53 @@ type Candidate struct {
 type Measurement struct {
 	Smoothed time.Duration // exponential moving average
 	Samples  int           // successful checks that went into it
+	Held     bool          // it was among the fastest at the last decision
 }
 
 // Rules are a domain's settings that a decision depends on.
 type Rules struct {
 	Algorithm         Algorithm
-	Regions           []string // in order of preference; regions that are not listed come last
-	FailoverThreshold int      // failover: serving backends that make a region good enough
+	Fallback          Algorithm            // where Algorithm lacks data; empty: what it does then by itself
+	Pools             map[string]Algorithm // inside a region that was chosen; Weighted where it has none
+	Regions           []string             // in order of preference; regions that are not listed come last
+	FailoverThreshold int                  // failover: serving backends that make a region good enough
 	OnAllDown         OnAllDown
 	MinHealthy        Minimum // with fewer backends that may serve, it is as if none might
 	TTL               uint32  // seconds
 
 	Client      string                 // geolocation: the client's region, empty for a client in none
-	Coordinates map[string]Coordinates // geolocation: where regions are, as far as that is known
+	Coordinates map[string]Coordinates // where regions are, as far as that is known
+	Position    *Coordinates           // proximity: where the client is; nil: not known
+	Bias        map[string]int         // proximity: from -MaxBias, which makes a region seem far, to MaxBias; 0 where it has none
+	Tolerance   float64                // proximity: kilometres by which a region may be farther away than the nearest, and share with it
+	ClientBits  ClientBits             // client-hash
 	MaxLatency  time.Duration          // latency: slower backends wait
 	MinSamples  int                    // latency: backends with fewer are not compared
 }
+
+// NeedsRegion says whether decisions may depend on the client's region.
+func (r *Rules) NeedsRegion() bool { return r.uses(Geolocation) || r.NeedsPosition() }
+
+// NeedsPosition says whether decisions may depend on the client's position.
+func (r *Rules) NeedsPosition() bool { return r.uses(Proximity) }
+
+func (r *Rules) uses(a Algorithm) bool { return r.Algorithm == a || r.Fallback == a }
+
+// Measures says whether decisions may depend on how long checks take.
+func (r *Rules) Measures() bool {
+	if r.uses(Latency) {
+		return true
+	}
+	for _, inside := range r.Pools {
+		if inside == Latency && (r.Algorithm.ChoosesRegion() || r.Fallback.ChoosesRegion()) {
+			return true
+		}
+	}
+	return false
+}
+
+// ClientBits is how many leading bits of a client's address make its network, by the family of the address.
+type ClientBits struct{ IPv4, IPv6 uint8 }
 
 // Family is an address family of answers: A or AAAA.
 type Family uint8

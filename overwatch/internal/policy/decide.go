@@ -8,44 +8,100 @@ import (
 // Decide says which addresses of the family answer under the rules.
 //
 // Each step works on what the one before left over: candidates that may serve, or, if none may in either family or fewer in
-// both than the minimum, those of the last resort; of this family; with a weight and a share above 0, unless none has; in the region that failover or
-// geolocation chooses, or as fast as latency asks for. Answers of the last resort live for at most MaxLastResortTTL.
+// both than the minimum, those of the last resort; of this family; with a weight and a share above 0, unless none has; in the
+// region that failover, geolocation or proximity chooses; there, as fast as latency asks for. Answers of the last resort
+// live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
-	d := decider{candidates: candidates, why: make([]Reason, len(candidates))}
-	decision := Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL}
-	in := d.keep(d.all(), MayNotServe, func(c *Candidate) bool { return c.MayServe })
+	d, in, decision := sift(rules, candidates, family)
+	if len(in) == 0 {
+		return decision
+	}
+	algorithm := rules.Algorithm
+	if rules.Fallback != "" && !d.hasData(algorithm, in, rules) {
+		algorithm = rules.Fallback
+	}
+	decision.Algorithm, decision.Group = algorithm, string(algorithm)
+	inside := algorithm
+	if algorithm.ChoosesRegion() {
+		var over bool
+		in, over = d.region(algorithm, in, rules, family, &decision)
+		if over && decision.Outcome == Success {
+			decision.Outcome = FailedOver
+		}
+		if inside = rules.Pools[decision.Region]; inside == "" {
+			inside = Weighted
+		}
+	}
+	if inside == Latency {
+		in = d.fastest(in, rules)
+	}
+	decision.Due = due(candidates, in, inside)
+	if inside == ClientHash && len(decision.Due) > 1 {
+		decision.Hashed, decision.ClientBits = true, rules.ClientBits
+	}
+	decision.Excluded = d.excluded()
+	return decision
+}
+
+// sift is the part of Decide that is the same for all clients: it leaves over who answers in all regions together. With
+// nobody the decision is final.
+func sift(rules Rules, candidates []Candidate, family Family) (d *decider, in []int, decision Decision) {
+	d = &decider{candidates: candidates, why: make([]Reason, len(candidates))}
+	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: rules.Algorithm}
+	in = d.keep(d.all(), MayNotServe, func(c *Candidate) bool { return c.MayServe })
 	if minimum := rules.MinHealthy.of(len(candidates)); len(in) < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
 		d.keep(in, TooFewServe, func(*Candidate) bool { return false })
 		if in = d.lastResort(rules.OnAllDown, minimum); len(in) == 0 && d.knows(family) {
-			return Decision{Outcome: NoHealthyBackend, TTL: rules.TTL, Excluded: d.excluded()}
+			decision.Outcome, decision.TTL, decision.Excluded = NoHealthyBackend, rules.TTL, d.excluded()
+			return d, nil, decision
 		}
 	}
 	in = d.keep(in, OtherFamily, func(c *Candidate) bool { return family.Has(c.Address) })
 	if len(in) == 0 {
-		return Decision{Outcome: NoData, TTL: rules.TTL, Excluded: d.excluded()}
+		decision.Outcome, decision.TTL, decision.Excluded = NoData, rules.TTL, d.excluded()
+		return d, nil, decision
 	}
 	in = d.prefer(in, ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
 	in = d.prefer(in, Drained, func(c *Candidate) bool { return c.Share > 0 })
-	switch rules.Algorithm {
-	case Failover:
-		decision.Region = chooseRegion(candidates, in, rules)
-		in = d.inside(in, decision.Region)
-		if decision.Outcome == Success && len(rules.Regions) > 0 && rules.Regions[0] != decision.Region {
-			decision.Outcome = FailedOver
-		}
+	return d, in, decision
+}
+
+// hasData says whether an algorithm knows enough of the client or the candidates.
+func (d *decider) hasData(algorithm Algorithm, in []int, rules Rules) bool {
+	switch algorithm {
 	case Geolocation:
-		decision.Region = nearestRegion(candidates, in, rules)
-		in = d.inside(in, decision.Region)
-		if decision.Outcome == Success && rules.Client != decision.Region && d.expects(rules.Client, family) {
-			decision.Outcome = FailedOver
-		}
+		return rules.Client != ""
+	case Proximity:
+		return rules.Position != nil && slices.ContainsFunc(in, func(i int) bool {
+			_, known := rules.Coordinates[d.candidates[i].Region]
+			return known
+		})
 	case Latency:
-		in = d.fastest(in, rules)
+		return slices.ContainsFunc(in, func(i int) bool { return qualifies(&d.candidates[i], rules) })
 	}
-	decision.Due = due(candidates, in, rules.Algorithm)
-	decision.Excluded = d.excluded()
-	return decision
+	return true
+}
+
+// region keeps who is in the region that an algorithm chooses, or in those that share with it, and notes it. over says
+// that it would be another one, were all candidates fit to serve.
+func (d *decider) region(algorithm Algorithm, in []int, rules Rules, family Family, decision *Decision) (_ []int, over bool) {
+	if algorithm == Proximity && d.hasData(Proximity, in, rules) {
+		at := distances{from: *rules.Position, rules: &rules}
+		nearest, band := at.band(d.regions(in))
+		decision.Region, decision.Group = nearest, groupOf(algorithm, nearest, band)
+		expected, _ := at.band(d.expected(family))
+		return d.keep(in, Farther, func(c *Candidate) bool { return slices.Contains(band, c.Region) }), nearest != expected
+	}
+	if algorithm == Failover {
+		decision.Region = chooseRegion(d.candidates, in, rules)
+		over = len(rules.Regions) > 0 && rules.Regions[0] != decision.Region
+	} else {
+		decision.Region = nearestRegion(d.candidates, in, rules)
+		over = rules.Client != decision.Region && d.expects(rules.Client, family)
+	}
+	decision.Group = groupOf(algorithm, decision.Region, nil)
+	return d.inside(in, decision.Region), over
 }
 
 // decider notes, while candidates are sorted out, why each one went.
@@ -89,6 +145,23 @@ func (d *decider) inside(in []int, region string) []int {
 // expects says whether a region has backends of the family, whatever their health.
 func (d *decider) expects(region string, family Family) bool {
 	return slices.ContainsFunc(d.candidates, func(c Candidate) bool { return c.Region == region && family.Has(c.Address) })
+}
+
+// regions is where the candidates in are, in the order of names.
+func (d *decider) regions(in []int) []string {
+	var found []string
+	for _, i := range in {
+		if at, known := slices.BinarySearch(found, d.candidates[i].Region); !known {
+			found = slices.Insert(found, at, d.candidates[i].Region)
+		}
+	}
+	return found
+}
+
+// expected is where candidates of a family are, whatever their health.
+func (d *decider) expected(family Family) []string {
+	in := slices.DeleteFunc(d.all(), func(i int) bool { return !family.Has(d.candidates[i].Address) })
+	return d.regions(in)
 }
 
 // lastResort brings back the candidates that answer although they may not serve or are too few.

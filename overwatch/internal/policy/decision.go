@@ -16,13 +16,19 @@ const (
 
 // Decision says which addresses of one family answer for a name.
 type Decision struct {
-	Outcome  Outcome
-	TTL      uint32     // seconds
-	FullTTL  uint32     // what TTL is while backends may serve: the one that signatures are made for
-	Region   string     // failover and geolocation: the region that serves
-	Due      []Due      // the addresses that answer, in the order of addresses
-	Excluded []Excluded // the candidates that do not, in the candidates' order
-	Basis    *Basis     // what it follows from, where that is kept
+	Outcome   Outcome
+	TTL       uint32    // seconds
+	FullTTL   uint32    // what TTL is while backends may serve: the one that signatures are made for
+	Algorithm Algorithm // which of the rules' chose: the fallback where the first lacks data
+	Region    string    // failover, geolocation and proximity: the region that serves; of several, the nearest
+	// Group tells the backends of this decision from those that other clients of the same name are sent to.
+	Group string
+	Due   []Due // the addresses that answer, in the order of addresses
+	// Hashed: a client network keeps to one of Due (Rendezvous); otherwise they take turns. ClientBits is what a network is.
+	Hashed     bool
+	ClientBits ClientBits
+	Excluded   []Excluded // the candidates that do not, in the candidates' order
+	Basis      *Basis     // what it follows from, where that is kept
 }
 
 // Due is an address and the parts of all answers that are due to it.
@@ -50,6 +56,7 @@ const (
 	FewSamples    Reason = "this node has measured it too few times and others enough"
 	TooSlow       Reason = "its latency is above the limit and others are below"
 	Slower        Reason = "others are faster"
+	Farther       Reason = "another region is nearer to the client and has backends that may serve"
 	TooFewServe   Reason = "fewer of the name's backends may serve than min_healthy asks for"
 	NotLastResort Reason = "it was not healthy last"
 	TakenOut      Reason = "an operator took it out"

@@ -1,0 +1,158 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Spot is a place that clients can be at, as far as they are told apart.
+type Spot struct {
+	Region   string       // empty: in none
+	Position *Coordinates // nil: not known
+}
+
+// Atlas decides for clients at many spots at once. It remembers distances and which spots are answered alike, so that a
+// change of health costs the same with ten spots as with ten thousand. It belongs to one goroutine.
+type Atlas struct {
+	spots      []Spot
+	far        map[string][]float32 // by region, by spot: kilometres, before the bias
+	partitions map[string]*partition
+}
+
+// partition is spots by what they are answered, while the same regions have backends.
+type partition struct {
+	class []uint16 // by spot
+	first []int    // by class: one of its spots
+}
+
+// maxPartitions bounds how many partitions are remembered, before all are forgotten.
+const maxPartitions = 64
+
+// NewAtlas makes an Atlas of at most 65536 spots. It keeps the slice.
+func NewAtlas(spots []Spot) *Atlas {
+	return &Atlas{spots: spots, far: make(map[string][]float32), partitions: make(map[string]*partition)}
+}
+
+// Decide is policy.Decide for a client at each of the spots: by spot, the index of its decision. The caller must not change
+// what it returns. The rules' Client and Position do not count; their Coordinates and Bias must always be the same.
+func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
+	d, in, decision := sift(rules, candidates, family)
+	if len(in) == 0 {
+		return []Decision{decision}, make([]uint16, len(a.spots))
+	}
+	p := a.split(rules, d.regions(in), d.expected(family))
+	decisions = make([]Decision, len(p.first))
+	for i, spot := range p.first {
+		rules.Client, rules.Position = a.spots[spot].Region, a.spots[spot].Position
+		decisions[i] = Decide(rules, candidates, family)
+	}
+	return decisions, p.class
+}
+
+// split puts spots together from which the same regions are near, among those that have candidates to answer and among
+// those that should.
+func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
+	key := partitionKey(rules, serving, expected)
+	if known := a.partitions[key]; known != nil {
+		return known
+	}
+	if len(a.partitions) >= maxPartitions {
+		clear(a.partitions)
+	}
+	p := &partition{class: make([]uint16, len(a.spots))}
+	classes := make(map[string]uint16)
+	now, then := a.measure(rules, serving), a.measure(rules, expected)
+	var mark []byte
+	for i, spot := range a.spots {
+		if rules.NeedsPosition() && spot.Position != nil && now.known && (rules.Algorithm != Geolocation || spot.Region == "") {
+			mark = then.nearest(now.band(append(mark[:0], 'p'), i), i)
+		} else {
+			mark = append(append(mark[:0], 'r'), spot.Region...)
+		}
+		class, known := classes[string(mark)]
+		if !known {
+			class = uint16(len(p.first))
+			classes[string(mark)] = class
+			p.first = append(p.first, i)
+		}
+		p.class[i] = class
+	}
+	a.partitions[key] = p
+	return p
+}
+
+func partitionKey(rules Rules, serving, expected []string) string {
+	var b strings.Builder
+	b.WriteString(string(rules.Algorithm) + " " + string(rules.Fallback) + " " + strconv.FormatFloat(rules.Tolerance, 'g', -1, 64))
+	for _, list := range [][]string{serving, expected} {
+		b.WriteByte('\n')
+		b.WriteString(strings.Join(list, ","))
+	}
+	return b.String()
+}
+
+// measure is how far every spot is from regions.
+func (a *Atlas) measure(rules Rules, regions []string) *measure {
+	m := &measure{tolerance: float32(rules.Tolerance), row: make([]float32, len(regions))}
+	for _, region := range regions {
+		to, known := rules.Coordinates[region]
+		m.known = m.known || known
+		m.bias = append(m.bias, rules.Bias[region])
+		m.columns = append(m.columns, a.column(region, to, known))
+	}
+	return m
+}
+
+// column is how far every spot is from a region; nil where that is not known.
+func (a *Atlas) column(region string, to Coordinates, known bool) []float32 {
+	if !known {
+		return nil
+	}
+	if column := a.far[region]; column != nil {
+		return column
+	}
+	column := make([]float32, len(a.spots))
+	for i, spot := range a.spots {
+		if spot.Position != nil {
+			column[i] = float32(distance(*spot.Position, to))
+		}
+	}
+	a.far[region] = column
+	return column
+}
+
+// measure finds the band of each spot among some regions.
+type measure struct {
+	columns   [][]float32 // by region
+	bias      []int       // by region
+	tolerance float32
+	known     bool // where at least one of them is known
+
+	row  []float32
+	room []int
+}
+
+// band appends what tells the nearest region of a spot, and those that share with it, from others.
+func (m *measure) band(to []byte, spot int) []byte {
+	m.find(spot)
+	for _, i := range m.room {
+		to = append(to, byte(i>>8), byte(i))
+	}
+	return to
+}
+
+// nearest appends what tells the nearest region of a spot from others.
+func (m *measure) nearest(to []byte, spot int) []byte {
+	m.find(spot)
+	return append(to, byte(m.room[0]>>8), byte(m.room[0]))
+}
+
+func (m *measure) find(spot int) {
+	for i, column := range m.columns {
+		m.row[i] = unknownDistance
+		if column != nil {
+			m.row[i] = biased(column[spot], m.bias[i])
+		}
+	}
+	m.room = bandOf(m.row, m.tolerance, m.room[:0])
+}

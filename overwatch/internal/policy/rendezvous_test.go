@@ -1,0 +1,134 @@
+package policy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+)
+
+// backendsOf makes addresses with the parts.
+func backendsOf(parts ...int) []Due {
+	due := make([]Due, len(parts))
+	for i, n := range parts {
+		due[i] = Due{netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), n}
+	}
+	return due
+}
+
+// clientNetworks stand for so many client networks.
+func clientNetworks(n int) []uint64 {
+	random, networks := rand.New(rand.NewPCG(1, 1)), make([]uint64, n)
+	for i := range networks {
+		networks[i] = uint64(random.Uint32()) << 8
+	}
+	return networks
+}
+
+func TestRendezvous_SharesFollowTheParts(t *testing.T) {
+	const networks = 200_000
+	for _, parts := range [][]int{{1, 1, 1, 1}, {100, 300}, {10000, 10, 10000}, {1, 2, 3, 4, 5, 6}, {5000, 10000, 2500}} {
+		due, sum, seen := backendsOf(parts...), 0, make([]int, len(parts))
+		r := NewRendezvous(due)
+		for _, n := range parts {
+			sum += n
+		}
+		for _, network := range clientNetworks(networks) {
+			seen[r.Pick(network)]++
+		}
+		for i, n := range parts {
+			share := float64(n) / float64(sum)
+			// Five standard deviations of a binomial distribution.
+			if off := math.Abs(float64(seen[i]) - networks*share); off > 5*math.Sqrt(networks*share*(1-share)) {
+				t.Errorf("parts %v: address %d has %d of %d networks, due %.0f", parts, i, seen[i], networks, networks*share)
+			}
+		}
+	}
+}
+
+// movesOnly fails unless networks move only from addresses that lose share or to addresses that gain it.
+func movesOnly(t *testing.T, before, after []Due) (moved float64) {
+	t.Helper()
+	from, to := NewRendezvous(before), NewRendezvous(after)
+	const networks = 20_000
+	count := 0
+	share := func(due []Due, address netip.Addr) float64 {
+		sum, own := 0, 0
+		for _, d := range due {
+			if sum += d.Parts; d.Address == address {
+				own = d.Parts
+			}
+		}
+		return float64(own) / float64(sum)
+	}
+	for _, network := range clientNetworks(networks) {
+		was, is := before[from.Pick(network)].Address, after[to.Pick(network)].Address
+		if was == is {
+			continue
+		}
+		count++
+		if loses, gains := share(after, was) < share(before, was), share(after, is) > share(before, is); !loses || !gains {
+			t.Fatalf("%v -> %v: a network went from %s (loses: %t) to %s (gains: %t)", before, after, was, loses, is, gains)
+		}
+	}
+	return float64(count) / networks
+}
+
+func TestRendezvous_OneThatDiesMovesItsOwnNetworksOnly(t *testing.T) {
+	for _, n := range []int{2, 3, 10, 50} {
+		before := backendsOf(slices.Repeat([]int{100}, n)...)
+		for dead := range min(n, 5) {
+			after := slices.Delete(slices.Clone(before), dead, dead+1)
+			if moved := movesOnly(t, before, after); math.Abs(moved-1/float64(n)) > 0.03 {
+				t.Errorf("%d addresses, one died: %.3f of the networks moved, want %.3f", n, moved, 1/float64(n))
+			}
+			movesOnly(t, after, before) // and it comes back
+		}
+	}
+}
+
+func TestRendezvous_AWeightThatChangesMovesNoMoreThanItMust(t *testing.T) {
+	random := rand.New(rand.NewPCG(2, 2))
+	for range 50 {
+		before := backendsOf(randomParts(random)...)
+		after := slices.Clone(before)
+		at := random.IntN(len(after))
+		after[at].Parts = 1 + random.IntN(60)
+		movesOnly(t, before, after)
+	}
+	// From equal shares, where no logarithm is taken, to shares that are hardly unequal.
+	equal := backendsOf(slices.Repeat([]int{1_000_000}, 8)...)
+	unequal := slices.Clone(equal)
+	unequal[3].Parts--
+	if moved := movesOnly(t, equal, unequal); moved > 0.001 {
+		t.Errorf("%.4f of the networks moved for one part in a million", moved)
+	}
+}
+
+// What a network gets must never differ between nodes or releases.
+func TestRendezvous_IsTheSameForEver(t *testing.T) {
+	r := NewRendezvous([]Due{{netip.MustParseAddr("192.0.2.1"), 100}, {netip.MustParseAddr("192.0.2.2"), 50}, {netip.MustParseAddr("2001:db8::1"), 100}})
+	picks := ""
+	for network := range uint64(32) {
+		picks += fmt.Sprint(r.Pick(network << 8))
+	}
+	if want := "00210222012002201020120001022020"; picks != want {
+		t.Errorf("%s, want %s", picks, want)
+	}
+}
+
+func BenchmarkRendezvous(b *testing.B) {
+	for _, n := range []int{2, 4, 16, 64, 256} {
+		for name, due := range map[string][]Due{"equal": backendsOf(slices.Repeat([]int{1}, n)...), "weighted": backendsOf(slices.Concat([]int{3}, slices.Repeat([]int{1}, n-1))...)} {
+			r := NewRendezvous(due)
+			b.Run(fmt.Sprint(name, " ", n), func(b *testing.B) {
+				b.ReportAllocs()
+				for i := 0; b.Loop(); i++ {
+					r.Pick(uint64(i))
+				}
+			})
+		}
+	}
+}
