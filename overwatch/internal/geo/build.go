@@ -14,8 +14,14 @@ const MaxRegions = carrier - 1
 // Region is a region as far as placing clients is concerned. Codes are compared without case.
 type Region struct {
 	Name       string
-	Countries  []string // ISO 3166-1 alpha-2
-	Continents []string // AF, AN, AS, EU, NA, OC, SA
+	Countries  []string  // ISO 3166-1 alpha-2
+	Continents []string  // AF, AN, AS, EU, NA, OC, SA
+	Position   *Position // nil: not known
+}
+
+// Position is a point on the earth.
+type Position struct {
+	Latitude, Longitude float64 // degrees
 }
 
 // Mapping places the clients of one network in a region, whatever the database says.
@@ -31,6 +37,7 @@ type Sources struct {
 	DefaultRegion string // empty: clients that nothing places are in no region
 	Mappings      []Mapping
 	Database      *Database // nil: mappings and the default region only
+	Spots         bool      // whether clients are also told apart by their positions, for Table.Spots
 }
 
 // New compiles a Table. It fails for a mapping or default region that names no region, for two mappings of one network,
@@ -39,40 +46,39 @@ func New(s Sources) (*Table, error) {
 	if len(s.Regions) > MaxRegions {
 		return nil, fmt.Errorf("%d regions: at most %d can be told apart", len(s.Regions), MaxRegions)
 	}
-	b := builder{ids: make(map[string]RegionID), countries: make(map[string]RegionID), continents: make(map[string]RegionID)}
-	b.learn(s.Regions)
+	b := newBuilder(s)
 	def, err := b.region(s.DefaultRegion, "default_region")
 	if err != nil {
 		return nil, err
 	}
 	b.fallback = def
-	b.v4, b.v6 = newTrie(uint16(def)), newTrie(uint16(def))
-	if s.Database != nil {
-		if err := b.addDatabase(s.Database); err != nil {
+	t := &Table{sources: s, alike: s.Database == nil && len(s.Mappings) == 0, everywhere: def}
+	regions := layer{
+		placed: func(p Place) uint16 { return uint16(b.byPlace(p)) },
+		mapped: func(id RegionID) uint16 { return uint16(id) },
+	}
+	if t.v4, t.v6, err = b.compile(regions); err != nil {
+		return nil, err
+	}
+	if s.Spots {
+		if t.spots, err = b.compileSpots(); err != nil {
 			return nil, err
 		}
 	}
-	if err := b.addMappings(s.Mappings); err != nil {
-		return nil, err
-	}
-	for _, c := range carriers {
-		b.v6.set(c, carrier)
-	}
-	return &Table{
-		sources: s, v4: newRanges4(b.v4.blocks()), v6: newRanges6(b.v6.blocks()),
-		alike: s.Database == nil && len(s.Mappings) == 0, everywhere: def,
-	}, nil
+	return t, nil
 }
 
 type builder struct {
+	sources               Sources
 	ids                   map[string]RegionID
 	countries, continents map[string]RegionID // the first region that names the code
 	fallback              RegionID
 	v4, v6                *trie
 }
 
-func (b *builder) learn(regions []Region) {
-	for i, r := range regions {
+func newBuilder(s Sources) *builder {
+	b := &builder{sources: s, ids: make(map[string]RegionID), countries: make(map[string]RegionID), continents: make(map[string]RegionID)}
+	for i, r := range s.Regions {
 		id := RegionID(i + 1)
 		if _, known := b.ids[r.Name]; !known {
 			b.ids[r.Name] = id
@@ -84,6 +90,7 @@ func (b *builder) learn(regions []Region) {
 			first(b.continents, c, id)
 		}
 	}
+	return b
 }
 
 func first(m map[string]RegionID, code string, id RegionID) {
@@ -104,14 +111,30 @@ func (b *builder) region(name, key string) (RegionID, error) {
 	return id, nil
 }
 
-func (b *builder) addDatabase(d *Database) error {
-	for network, at := range d.networks() {
-		if at.err != nil {
-			return at.err
+// layer is what addresses are told apart by.
+type layer struct {
+	placed func(Place) uint16    // by what the database says; of nothing, the default
+	mapped func(RegionID) uint16 // by a custom mapping
+}
+
+// compile finds the blocks of addresses that a layer does not tell apart.
+func (b *builder) compile(l layer) (v4 ranges4, v6 ranges6, err error) {
+	b.v4, b.v6 = newTrie(l.placed(Place{})), newTrie(l.placed(Place{}))
+	if b.sources.Database != nil {
+		for network, at := range b.sources.Database.networks() {
+			if at.err != nil {
+				return v4, v6, at.err
+			}
+			b.set(network, l.placed(at.Place))
 		}
-		b.set(network, b.byPlace(at.Place))
 	}
-	return nil
+	if err := b.addMappings(l); err != nil {
+		return v4, v6, err
+	}
+	for _, c := range carriers {
+		b.v6.set(c, carrier)
+	}
+	return newRanges4(b.v4.blocks()), newRanges6(b.v6.blocks()), nil
 }
 
 // byPlace is the region of a client of whom the database says p.
@@ -125,8 +148,8 @@ func (b *builder) byPlace(p Place) RegionID {
 	return b.fallback
 }
 
-func (b *builder) addMappings(mappings []Mapping) error {
-	ordered := slices.Clone(mappings)
+func (b *builder) addMappings(l layer) error {
+	ordered := slices.Clone(b.sources.Mappings)
 	for i, m := range ordered {
 		if !m.CIDR.IsValid() {
 			return fmt.Errorf("custom mapping %d: not a network", i)
@@ -145,16 +168,16 @@ func (b *builder) addMappings(mappings []Mapping) error {
 		if err != nil {
 			return err
 		}
-		b.set(m.CIDR, id)
+		b.set(m.CIDR, l.mapped(id))
 	}
 	return nil
 }
 
-func (b *builder) set(p netip.Prefix, id RegionID) {
+func (b *builder) set(p netip.Prefix, value uint16) {
 	if p.Addr().Is4() {
-		b.v4.set(p, uint16(id))
+		b.v4.set(p, value)
 	} else {
-		b.v6.set(p, uint16(id))
+		b.v6.set(p, value)
 	}
 }
 

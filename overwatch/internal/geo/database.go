@@ -1,9 +1,11 @@
 package geo
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/netip"
 	"os"
 	"strings"
@@ -16,12 +18,14 @@ const MaxDatabaseOctets = 1 << 30
 
 // Place is what a database knows of an address. Codes are upper case, empty when unknown.
 type Place struct {
-	Country   string // ISO 3166-1 alpha-2
-	Continent string // two letters
+	Country   string    // ISO 3166-1 alpha-2
+	Continent string    // two letters
+	Position  *Position // nil: the database does not say, or nothing that can be
 }
 
 // Database is the content of an MMDB file, of MaxMind's layout (country.iso_code, continent.code) or a flat one
-// (country_code or country, continent_code or continent). It holds the whole file, so that the file may be replaced or
+// (country_code or country, continent_code or continent); positions are in location.latitude and location.longitude, or flat
+// in latitude and longitude. It holds the whole file, so that the file may be replaced or
 // cut short while the Database is in use.
 type Database struct {
 	reader *maxminddb.Reader
@@ -111,34 +115,48 @@ func (d *Database) lookup(a netip.Addr) (Place, netip.Prefix, error) {
 }
 
 func placeOf(r maxminddb.Result) (Place, error) {
-	country, err := firstString(r, []any{"country", "iso_code"}, []any{"country_code"}, []any{"country"})
-	if err != nil {
-		return Place{}, err
+	var country struct {
+		Code string `maxminddb:"iso_code"`
 	}
-	continent, err := firstString(r, []any{"continent", "code"}, []any{"continent_code"}, []any{"continent"})
-	if err != nil {
-		return Place{}, err
+	var continent struct {
+		Code string `maxminddb:"code"`
 	}
-	p := Place{Country: strings.ToUpper(country), Continent: strings.ToUpper(continent)}
+	var location struct {
+		Latitude  *float64 `maxminddb:"latitude"`
+		Longitude *float64 `maxminddb:"longitude"`
+	}
+	var flat [4]string
+	var latitude, longitude *float64
+	for _, part := range []struct {
+		at   string
+		into any
+	}{
+		{"country", &country}, {"country_code", &flat[0]}, {"country", &flat[1]},
+		{"continent", &continent}, {"continent_code", &flat[2]}, {"continent", &flat[3]},
+		{"location", &location}, {"latitude", &latitude}, {"longitude", &longitude},
+	} {
+		// What is of another type counts as absent: layouts differ.
+		var other maxminddb.UnmarshalTypeError
+		if err := r.DecodePath(part.into, part.at); err != nil && !errors.As(err, &other) {
+			return Place{}, err
+		}
+	}
+	p := Place{
+		Country:   strings.ToUpper(cmp.Or(country.Code, flat[0], flat[1])),
+		Continent: strings.ToUpper(cmp.Or(continent.Code, flat[2], flat[3])),
+		Position:  cmp.Or(positionOf(location.Latitude, location.Longitude), positionOf(latitude, longitude)),
+	}
 	if p.Continent == "" {
 		p.Continent = continentOf(p.Country)
 	}
 	return p, nil
 }
 
-// firstString returns the first non-empty string at one of the paths. A path that leads to something else counts as
-// absent: layouts differ.
-func firstString(r maxminddb.Result, paths ...[]any) (string, error) {
-	for _, path := range paths {
-		var s string
-		err := r.DecodePath(&s, path...)
-		var other maxminddb.UnmarshalTypeError
-		if err != nil && !errors.As(err, &other) {
-			return "", err
-		}
-		if err == nil && s != "" {
-			return s, nil
-		}
+// positionOf is nil for what is no point on the earth.
+func positionOf(latitude, longitude *float64) *Position {
+	// Comparing so leaves out what is not a number, too.
+	if latitude != nil && longitude != nil && math.Abs(*latitude) <= 90 && math.Abs(*longitude) <= 180 {
+		return &Position{*latitude, *longitude}
 	}
-	return "", nil
+	return nil
 }

@@ -48,8 +48,7 @@ func (t *Table) Explain(client netip.Addr) (Explanation, error) {
 		e.Match, e.MatchedCIDR, e.Comment = ByCustomMapping, canonical(m.CIDR), m.Comment
 		return e, nil
 	}
-	b := builder{ids: map[string]RegionID{}, countries: map[string]RegionID{}, continents: map[string]RegionID{}}
-	b.learn(t.sources.Regions)
+	b := newBuilder(t.sources)
 	if _, ok := b.countries[e.Place.Country]; ok && e.Place.Country != "" {
 		e.Match, e.MatchedCIDR = ByCountry, network
 	} else if _, ok := b.continents[e.Place.Continent]; ok && e.Place.Continent != "" {

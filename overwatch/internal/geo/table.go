@@ -21,6 +21,7 @@ type Table struct {
 	sources Sources
 	v4      ranges4
 	v6      ranges6
+	spots   *Spots // nil: not asked for
 
 	alike      bool     // all clients are in the region everywhere
 	everywhere RegionID // the default region
@@ -35,18 +36,27 @@ func (t *Table) Region(client netip.Addr) RegionID {
 	return region
 }
 
+// Spots tells clients apart by their positions too; nil where the Sources did not ask for it.
+func (t *Table) Spots() *Spots { return t.spots }
+
 // Locate returns the region of a client and the length of the shortest prefix of its address all of whose addresses
 // are in that region too: the scope prefix length of RFC 7871 section 7.2.1. It does not allocate.
 func (t *Table) Locate(client netip.Addr) (region RegionID, scope uint8) {
+	value, scope := locate(client, &t.v4, &t.v6)
+	return RegionID(value), scope
+}
+
+// locate finds the value of the block that an address is in, and the block's prefix length.
+func locate(client netip.Addr, v4 *ranges4, v6 *ranges6) (value uint16, scope uint8) {
 	if !client.IsValid() {
-		return NoRegion, 0
+		return 0, 0
 	}
-	if v4, offset, ok := embedded(client); ok {
-		region, scope = t.v4.find(v4)
-		return region, scope + offset
+	if inside, offset, ok := embedded(client); ok {
+		value, scope = v4.find(inside)
+		return value, scope + offset
 	}
 	b := client.As16()
-	return t.v6.find(binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]))
+	return v6.find(binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]))
 }
 
 // front is how many leading bits choose the slice of blocks that is searched.
@@ -61,20 +71,20 @@ type ranges4 struct {
 
 // place is what a block says of its addresses.
 type place struct {
-	region RegionID
-	bits   uint8
+	value uint16
+	bits  uint8
 }
 
 func newRanges4(blocks []block) ranges4 {
 	r := ranges4{first: index(blocks)}
 	for _, b := range blocks {
 		r.starts = append(r.starts, uint32(b.hi>>32))
-		r.places = append(r.places, place{RegionID(b.value), b.bits})
+		r.places = append(r.places, place{b.value, b.bits})
 	}
 	return r
 }
 
-func (r *ranges4) find(a uint32) (RegionID, uint8) {
+func (r *ranges4) find(a uint32) (value uint16, bits uint8) {
 	low, high := int(r.first[a>>(32-front)]), int(r.first[a>>(32-front)+1])
 	for low < high { // the last block that starts at or before a
 		mid := int(uint(low+high+1) >> 1)
@@ -84,7 +94,7 @@ func (r *ranges4) find(a uint32) (RegionID, uint8) {
 			high = mid - 1
 		}
 	}
-	return r.places[low].region, r.places[low].bits
+	return r.places[low].value, r.places[low].bits
 }
 
 // ranges6 is ranges4 for IPv6 addresses.
@@ -98,12 +108,12 @@ func newRanges6(blocks []block) ranges6 {
 	r := ranges6{first: index(blocks)}
 	for _, b := range blocks {
 		r.starts = append(r.starts, [2]uint64{b.hi, b.lo})
-		r.places = append(r.places, place{RegionID(b.value), b.bits})
+		r.places = append(r.places, place{b.value, b.bits})
 	}
 	return r
 }
 
-func (r *ranges6) find(hi, lo uint64) (RegionID, uint8) {
+func (r *ranges6) find(hi, lo uint64) (value uint16, bits uint8) {
 	low, high := int(r.first[hi>>(64-front)]), int(r.first[hi>>(64-front)+1])
 	for low < high {
 		mid := int(uint(low+high+1) >> 1)
@@ -113,7 +123,7 @@ func (r *ranges6) find(hi, lo uint64) (RegionID, uint8) {
 			high = mid - 1
 		}
 	}
-	return r.places[low].region, r.places[low].bits
+	return r.places[low].value, r.places[low].bits
 }
 
 // index returns, for each value of an address's front, the block that holds the first address of that front, and

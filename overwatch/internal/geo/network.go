@@ -1,0 +1,51 @@
+package geo
+
+import (
+	"math/bits"
+	"net/netip"
+
+	"encoding/binary"
+)
+
+// Network is a number for the network that a client is in, whose prefix has v4Bits (at most 32) for an IPv4 address or the
+// one that an IPv6 address carries, and v6Bits (at most 64) for another. Addresses in one network have the same number. scope is
+// as of Table.Locate: all addresses of the client's prefix of that length have its number. It does not allocate.
+func Network(client netip.Addr, v4Bits, v6Bits uint8) (network uint64, scope uint8) {
+	if !client.IsValid() {
+		return 0, 0
+	}
+	if v4, offset, ok := embedded(client); ok {
+		return uint64(v4 &^ (1<<(32-v4Bits) - 1)), offset + v4Bits
+	}
+	b := client.As16()
+	hi, lo := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
+	mask := ^uint64(0) << (64 - v6Bits) // 0 for no bits at all
+	scope = v6Bits
+	for i := range carriers {
+		// Part of the network may be addresses that carry another, which are in other networks.
+		if c := &carrierBits[i]; c.bits > v6Bits && (hi^c.hi)&mask == 0 {
+			scope = max(scope, common(hi^c.hi, lo^c.lo)+1)
+		}
+	}
+	return hi & mask, scope
+}
+
+// common is how many leading bits are 0.
+func common(hi, lo uint64) uint8 {
+	if hi != 0 {
+		return uint8(bits.LeadingZeros64(hi))
+	}
+	return uint8(64 + bits.LeadingZeros64(lo))
+}
+
+// carrierBits is carriers as numbers.
+var carrierBits = func() (out [len(carriers)]struct {
+	hi, lo uint64
+	bits   uint8
+}) {
+	for i, c := range carriers {
+		b := c.Addr().As16()
+		out[i].hi, out[i].lo, out[i].bits = binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]), uint8(c.Bits())
+	}
+	return out
+}()

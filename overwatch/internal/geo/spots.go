@@ -1,0 +1,128 @@
+package geo
+
+import (
+	"math"
+	"net/netip"
+)
+
+// MaxSpots bounds how many Spots are told apart: a list by spot and region stays small however large the database.
+const MaxSpots = 1 << 15
+
+// finestGrid is how far apart, in degrees, positions of the database are at least that are told apart: at most 28 km. The
+// grid is as much coarser as MaxSpots asks for. Such positions are of cities at best.
+const finestGrid = 0.25
+
+// SpotID is an index in Spots.List.
+type SpotID uint16
+
+// Spot is a region and a position; clients at one spot are not told apart.
+type Spot struct {
+	Region   RegionID
+	Position *Position // nil: not known
+}
+
+// Spots answers at which spot an address is. It is immutable.
+type Spots struct {
+	list []Spot
+	v4   ranges4
+	v6   ranges6
+}
+
+// List is every spot. The first is nowhere: in no region, at no known position. The caller must not change it.
+func (s *Spots) List() []Spot { return s.list }
+
+// Locate is Table.Locate for spots. A client that a mapping placed in a region is where that region is, and so is one of
+// whom the database says no position.
+func (s *Spots) Locate(client netip.Addr) (spot SpotID, scope uint8) {
+	value, scope := locate(client, &s.v4, &s.v6)
+	return SpotID(value), scope
+}
+
+// compileSpots makes the grid coarser until the spots are few enough. A grid of one cell leaves but the regions apart.
+func (b *builder) compileSpots() (*Spots, error) {
+	for grid := finestGrid; ; grid *= 2 {
+		c := cells{grid: grid, builder: b, ids: make(map[cell]uint16)}
+		c.id(cell{}, nil)
+		c.placed(Place{})
+		for id := range b.sources.Regions {
+			c.mapped(RegionID(id + 1))
+		}
+		if b.sources.Database != nil {
+			for _, at := range b.sources.Database.networks() {
+				if at.err != nil {
+					return nil, at.err
+				}
+				if c.placed(at.Place); c.full {
+					break
+				}
+			}
+		}
+		if c.full && grid < 360 {
+			continue
+		}
+		v4, v6, err := b.compile(layer{placed: c.placed, mapped: c.mapped})
+		return &Spots{c.list, v4, v6}, err
+	}
+}
+
+// cells numbers spots.
+type cells struct {
+	grid float64
+	*builder
+	ids  map[cell]uint16
+	list []Spot
+	full bool // there were more than MaxSpots, and some are missing
+}
+
+// cell is what positions have in common that are not told apart.
+type cell struct {
+	region              RegionID
+	where               where
+	latitude, longitude int // in grid steps
+}
+
+// where says where a position comes from.
+type where uint8
+
+const (
+	unknown where = iota
+	ofRegion
+	ofDatabase
+)
+
+func (c *cells) placed(p Place) uint16 {
+	region := c.byPlace(p)
+	if p.Position == nil {
+		return c.mapped(region)
+	}
+	at := cell{region: region, where: ofDatabase, latitude: c.step(p.Position.Latitude), longitude: c.step(p.Position.Longitude)}
+	return c.id(at, &Position{Latitude: c.middle(at.latitude, 90), Longitude: c.middle(at.longitude, 180)})
+}
+
+func (c *cells) mapped(region RegionID) uint16 {
+	if region == NoRegion || c.sources.Regions[region-1].Position == nil {
+		return c.id(cell{region: region}, nil)
+	}
+	return c.id(cell{region: region, where: ofRegion}, c.sources.Regions[region-1].Position)
+}
+
+func (c *cells) step(degrees float64) int { return int(math.Round(degrees / c.grid)) }
+
+func (c *cells) middle(step int, bound float64) float64 {
+	return min(max(float64(step)*c.grid, -bound), bound)
+}
+
+func (c *cells) id(at cell, position *Position) uint16 {
+	id, known := c.ids[at]
+	if known {
+		return id
+	}
+	if len(c.list) == MaxSpots {
+		c.full = true
+		return 0
+	}
+	id = uint16(len(c.list))
+	c.ids[at] = id
+	c.list = append(c.list, Spot{at.region, position})
+	return id
+}
