@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +23,7 @@ import (
 	"gslb.internal/overwatch/internal/dnsserver"
 	"gslb.internal/overwatch/internal/explain"
 	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/geo/geotest"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/overwatch/internal/registry"
@@ -50,6 +53,7 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 				w.ask(w.randomQuestion())
 			}
 			w.askOften(w.randomQuestion(), queriesPerState/2)
+			w.askInsideScope(w.randomQuestion())
 			if t.Failed() {
 				t.Fatalf("%s=%d repeats it", environmentSeed, seed)
 			}
@@ -164,22 +168,32 @@ func (w *randomWorld) randomSettings() publish.Settings {
 			latitude, longitude := w.random.Float64()*180-90, w.random.Float64()*360-180
 			r.Latitude, r.Longitude = &latitude, &longitude
 		}
+		if w.random.IntN(3) == 0 {
+			r.ProximityBias = w.random.IntN(2*policy.MaxBias+1) - policy.MaxBias
+		}
+		if w.random.IntN(3) == 0 {
+			r.RoutingAlgorithm = string(pick(w.random, policy.PoolAlgorithms()))
+		}
 		s.Regions = append(s.Regions, r)
 	}
 	for i := range 2 * len(policy.Algorithms()) {
 		s.Domains = append(s.Domains, w.randomDomain(i))
 	}
 	var err error
-	if s.Places, err = geo.New(w.randomPlaces()); err != nil {
+	if s.Places, err = geo.New(w.randomPlaces(s.Regions)); err != nil {
 		w.t.Fatal(err)
 	}
 	return s
 }
 
-func (w *randomWorld) randomPlaces() geo.Sources {
-	s := geo.Sources{}
-	for _, name := range regionNames {
-		s.Regions = append(s.Regions, geo.Region{Name: name})
+func (w *randomWorld) randomPlaces(regions []config.Region) geo.Sources {
+	s := geo.Sources{Spots: w.random.IntN(4) > 0, Database: w.randomDatabase()}
+	for _, r := range regions {
+		region := geo.Region{Name: r.Name, Countries: []string{strings.ToUpper(r.Name[:2])}}
+		if r.Latitude != nil {
+			region.Position = &geo.Position{Latitude: *r.Latitude, Longitude: *r.Longitude}
+		}
+		s.Regions = append(s.Regions, region)
 	}
 	if w.flip() {
 		s.DefaultRegion = pick(w.random, regionNames)
@@ -196,7 +210,38 @@ func (w *randomWorld) randomPlaces() geo.Sources {
 	return s
 }
 
+// randomDatabase has countries, some of them regions', and positions here and there; or there is none.
+func (w *randomWorld) randomDatabase() *geo.Database {
+	if w.random.IntN(4) == 0 {
+		return nil
+	}
+	var networks []geotest.Network
+	for range 1 + w.random.IntN(40) {
+		country := pick(w.random, []string{"EU", "US", "AS", "ZZ", ""})
+		n := geotest.Network{CIDR: w.randomNetwork(), Record: map[string]any{"country_code": country}}
+		if w.random.IntN(3) > 0 {
+			n.Record = geotest.Located(country, "", w.random.Float64()*180-90, w.random.Float64()*360-180)
+		}
+		networks = append(networks, n)
+		w.networks = append(w.networks, n.CIDR)
+	}
+	path := filepath.Join(w.t.TempDir(), "random.mmdb")
+	if err := os.WriteFile(path, geotest.Database(networks), 0o600); err != nil {
+		w.t.Fatal(err)
+	}
+	database, err := geo.ReadDatabase(path)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return database
+}
+
 func (w *randomWorld) randomNetwork() netip.Prefix {
+	if w.random.IntN(10) == 0 { // of clients behind transition mechanisms, and their neighbours
+		edge := netip.MustParseAddr(pick(w.random, []string{"64:ff9b::", "64:ff9b::1:0:0:0", "2002:7d00::", "2001::", "2001:1::", "::", "::ffff:125.0.0.0"}))
+		return netip.PrefixFrom(within(w.random, netip.PrefixFrom(edge, 100)), 16+w.random.IntN(113)).Masked()
+	}
+
 	octets := [16]byte{0x20, 0x01, 0x0d, byte(w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()), byte(w.random.Uint32())}
 	network := netip.PrefixFrom(netip.AddrFrom16(octets), 16+w.random.IntN(48))
 	if w.random.IntN(3) > 0 {
@@ -214,6 +259,11 @@ func (w *randomWorld) randomDomain(i int) config.Domain {
 		d.Name = fmt.Sprintf("*.d%d.gslb.test", i)
 	}
 	d.RoutingAlgorithm = string(policy.Algorithms()[i%len(policy.Algorithms())])
+	if policy.Algorithm(d.RoutingAlgorithm).MayLackData() && w.flip() {
+		d.FallbackAlgorithm = string(pick(w.random, policy.Algorithms()))
+	}
+	d.Proximity.ToleranceKm = pick(w.random, []float64{0, 100, 5000})
+	d.ClientHash = config.ClientHash{IPv4Prefix: 8 + w.random.IntN(25), IPv6Prefix: 16 + w.random.IntN(49)}
 	d.TTL = w.random.IntN(100)
 	d.MaxAnswers = 1 + w.random.IntN(3)
 	d.FailoverThreshold = 1 + w.random.IntN(3)
@@ -357,6 +407,9 @@ func compare(wire *dns.Msg, e explain.Explanation) string {
 			return fmt.Sprintf("%s has no share", address)
 		}
 	}
+	if e.Decision.Hashed && !slices.Equal(addresses, e.Addresses) {
+		return "other addresses for this client network"
+	}
 	if len(addresses) > 0 && (ttl != e.TTL || ttl != e.Decision.TTL) {
 		return "another TTL"
 	}
@@ -398,11 +451,49 @@ func (w *randomWorld) askOften(q question, times int) {
 		addresses, _ := addressesOf(wire)
 		led[addresses[0]]++
 	}
+	if first.Decision.Hashed { // and this client keeps to the one that ask has compared
+		return
+	}
 	for _, due := range first.Decision.Due {
 		if want := explain.Share(first.Decision.Due, due.Address) * float64(times); float64(led[due.Address]) < want-2.1 || float64(led[due.Address]) > want+2.1 {
 			w.t.Errorf("%+v: %s led %d of %d answers, its share is %.2f of them", q, due.Address, led[due.Address], times, want)
 		}
 	}
+}
+
+// askInsideScope compares the answer for a network with those for networks and addresses inside the scope that came with it.
+func (w *randomWorld) askInsideScope(q question) {
+	w.t.Helper()
+	wire, first := w.ask(q)
+	scope, there := scopeOf(wire)
+	if !there || first.Basis == nil || len(first.Decision.Due) == 0 || q.subnet.Bits() == 0 {
+		return
+	}
+	wanted, _ := addressesOf(wire)
+	for range 8 {
+		inside := netip.PrefixFrom(within(w.random, netip.PrefixFrom(q.subnet.Addr(), int(scope))), int(scope)+w.random.IntN(q.subnet.Addr().BitLen()-int(scope)+1))
+		if inside.Bits() == 0 {
+			continue
+		}
+		other, e := w.ask(question{q.name, q.family, inside.Masked()})
+		if e.Basis == nil || e.Basis.Number != first.Basis.Number {
+			return
+		}
+		addresses, _ := addressesOf(other)
+		if !slices.Equal(e.Decision.Due, first.Decision.Due) || e.Decision.Hashed != first.Decision.Hashed || e.Decision.Hashed && !slices.Equal(addresses, wanted) {
+			w.t.Errorf("%+v is answered %v of %v with scope %d, but %s inside it %v of %v", q, wanted, first.Decision.Due, scope, inside, addresses, e.Decision.Due)
+		}
+	}
+}
+
+// within is a random address of a network.
+func within(random *rand.Rand, p netip.Prefix) netip.Addr {
+	octets := p.Masked().Addr().AsSlice()
+	for i := p.Bits(); i < 8*len(octets); i++ {
+		octets[i/8] |= byte(random.IntN(2)) << (7 - i%8)
+	}
+	address, _ := netip.AddrFromSlice(octets)
+	return address
 }
 
 // exchange sends the query and returns the answer.

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +15,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/shared/settings"
 )
@@ -123,8 +125,15 @@ func placeSources(cfg *config.Config) geo.Sources {
 	s := geo.Sources{DefaultRegion: cfg.Overwatch.Geolocation.DefaultRegion}
 	for i := range cfg.Regions {
 		r := &cfg.Regions[i]
-		s.Regions = append(s.Regions, geo.Region{Name: r.Name, Countries: r.Countries, Continents: r.Continents})
+		region := geo.Region{Name: r.Name, Countries: r.Countries, Continents: r.Continents}
+		if r.Latitude != nil && r.Longitude != nil {
+			region.Position = &geo.Position{Latitude: *r.Latitude, Longitude: *r.Longitude}
+		}
+		s.Regions = append(s.Regions, region)
 	}
+	s.Spots = slices.ContainsFunc(cfg.Domains, func(d config.Domain) bool {
+		return d.RoutingAlgorithm == string(policy.Proximity) || d.FallbackAlgorithm == string(policy.Proximity)
+	})
 	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
 		s.Mappings = append(s.Mappings, geo.Mapping(m))
 	}
@@ -175,7 +184,7 @@ func (n *node) lookAtDatabase(ctx context.Context) error {
 	n.steering.mu.Lock()
 	defer n.steering.mu.Unlock()
 	before := n.geography.database
-	table, err := n.geography.places(n.steering.file)
+	table, err := n.geography.places(n.inForce.Load().config)
 	if err != nil || n.geography.database == before {
 		return err
 	}

@@ -42,6 +42,9 @@ const (
 	DefaultSmoothingFactor   = 0.3
 	DefaultMaxLatencyMs      = 500
 	DefaultMinSamples        = 3
+	DefaultToleranceKm       = 100
+	DefaultIPv4Prefix        = 24
+	DefaultIPv6Prefix        = 56
 
 	DefaultMetricsAddress = "127.0.0.1:9090"
 
@@ -105,6 +108,8 @@ func (d *Domain) SetDefaults() {
 	d.LatencyConfig = LatencyConfig{
 		SmoothingFactor: DefaultSmoothingFactor, MaxLatencyMs: DefaultMaxLatencyMs, MinSamples: DefaultMinSamples,
 	}
+	d.Proximity.ToleranceKm = DefaultToleranceKm
+	d.ClientHash = ClientHash{IPv4Prefix: DefaultIPv4Prefix, IPv6Prefix: DefaultIPv6Prefix}
 }
 
 // UnmarshalText reads a zone that is given by its name alone.

@@ -33,13 +33,15 @@ type Zone struct {
 
 // Region is a place with servers in it, and which clients it is near to.
 type Region struct {
-	Name        string       `key:"name"`
-	Countries   []string     `key:"countries"`  // ISO 3166-1 alpha-2, upper case
-	Continents  []string     `key:"continents"` // AF AN AS EU NA OC SA
-	Latitude    *float64     `key:"latitude"`
-	Longitude   *float64     `key:"longitude"`
-	Servers     []Server     `key:"servers"`
-	HealthCheck *HealthCheck `key:"health_check"` // for servers without their own
+	Name             string       `key:"name"`
+	Countries        []string     `key:"countries"`  // ISO 3166-1 alpha-2, upper case
+	Continents       []string     `key:"continents"` // AF AN AS EU NA OC SA
+	Latitude         *float64     `key:"latitude"`
+	Longitude        *float64     `key:"longitude"`
+	RoutingAlgorithm string       `key:"routing_algorithm"` // inside it, where the domain's chooses the region; empty: weighted
+	ProximityBias    int          `key:"proximity_bias"`
+	Servers          []Server     `key:"servers"`
+	HealthCheck      *HealthCheck `key:"health_check"` // for servers without their own
 }
 
 // Server is a backend that the configuration declares.
@@ -62,7 +64,21 @@ type Domain struct {
 	OnAllDown         string        `key:"on_all_down"` // servfail, last_healthy, all; empty: as dns.return_last_healthy says
 	MinHealthy        string        `key:"min_healthy"` // policy.ParseMinimum; empty: no minimum
 	FailoverThreshold int           `key:"failover_threshold"`
+	FallbackAlgorithm string        `key:"fallback_algorithm"` // where the first lacks data; empty: what that one does by itself
 	LatencyConfig     LatencyConfig `key:"latency_config"`
+	Proximity         Proximity     `key:"proximity"`
+	ClientHash        ClientHash    `key:"client_hash"`
+}
+
+// Proximity tunes routing by distance.
+type Proximity struct {
+	ToleranceKm float64 `key:"tolerance_km"`
+}
+
+// ClientHash tunes client-hash: how many leading bits of its address make a client's network.
+type ClientHash struct {
+	IPv4Prefix int `key:"ipv4_prefix"`
+	IPv6Prefix int `key:"ipv6_prefix"`
 }
 
 // LatencyConfig tunes routing by latency.

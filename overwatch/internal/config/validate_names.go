@@ -18,6 +18,10 @@ const (
 	maxThreshold  = 1000
 	maxMinSamples = 1000
 	maxLatencyMs  = 60_000
+	maxTolerance  = 20_038 // half way around the earth, kilometres
+	minIPv4Prefix = 8
+	minIPv6Prefix = 16
+	maxIPv6Prefix = 64 // what one client has
 	maxNSID       = 64 // characters, so that an answer always has room for them
 	maxRateLimit  = 1_000_000_000
 	maxSlip       = 100
@@ -54,11 +58,17 @@ func (v *validator) dns() {
 	}
 }
 
-func (v *validator) domainNames() {
-	algorithms := make([]string, 0, 4)
-	for _, a := range policy.Algorithms() {
-		algorithms = append(algorithms, string(a))
+// texts is algorithms as they are written.
+func texts(algorithms []policy.Algorithm) []string {
+	out := make([]string, len(algorithms))
+	for i, a := range algorithms {
+		out[i] = string(a)
 	}
+	return out
+}
+
+func (v *validator) domainNames() {
+	algorithms := texts(policy.Algorithms())
 	for i := range v.config.Domains {
 		v.domainName(i)
 		v.domain(i, algorithms)
@@ -120,6 +130,44 @@ func (v *validator) domain(i int, algorithms []string) {
 		v.Addf(key("min_healthy"), d.MinHealthy, "give a number of backends from 1 to %d, or a part of them from 1%% to 100%%", policy.MaxMinimum)
 	}
 	v.latency(&d.LatencyConfig, key)
+	if d.FallbackAlgorithm != "" {
+		v.fallback(d, key, algorithms)
+	}
+	if d.Proximity.ToleranceKm < 0 || d.Proximity.ToleranceKm > maxTolerance {
+		v.Addf(key("proximity.tolerance_km"), strconv.FormatFloat(d.Proximity.ToleranceKm, 'g', -1, 64), "give kilometres from 0 to %d", maxTolerance)
+	}
+	if h := d.ClientHash; h.IPv4Prefix < minIPv4Prefix || h.IPv4Prefix > 32 || h.IPv6Prefix < minIPv6Prefix || h.IPv6Prefix > maxIPv6Prefix {
+		v.between(key("client_hash.ipv4_prefix"), h.IPv4Prefix, minIPv4Prefix, 32)
+		v.between(key("client_hash.ipv6_prefix"), h.IPv6Prefix, minIPv6Prefix, maxIPv6Prefix)
+	}
+	if d.RoutingAlgorithm == string(policy.Proximity) || d.FallbackAlgorithm == string(policy.Proximity) {
+		v.proximity(d, key)
+	}
+}
+
+// fallback checks that there is something to fall back from.
+func (v *validator) fallback(d *Domain, key func(string) string, algorithms []string) {
+	switch {
+	case !slices.Contains(algorithms, d.FallbackAlgorithm):
+		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, v.algorithmRemedy(d.FallbackAlgorithm, algorithms))
+	case !policy.Algorithm(d.RoutingAlgorithm).MayLackData() && slices.Contains(algorithms, d.RoutingAlgorithm):
+		v.Addf(key("fallback_algorithm"), d.FallbackAlgorithm, "is never used, since %s never lacks data: remove it", d.RoutingAlgorithm)
+	case d.FallbackAlgorithm == d.RoutingAlgorithm:
+		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, "is the routing_algorithm: give another, or remove it")
+	}
+}
+
+// proximity warns where no distance can be known.
+func (v *validator) proximity(d *Domain, key func(string) string) {
+	regions := d.Regions
+	if len(regions) == 0 {
+		regions = v.regionList()
+	}
+	for _, name := range regions {
+		if at, known := v.regions[name]; known && v.config.Regions[at].Latitude == nil {
+			v.warn("%s: region %q has no latitude and longitude: it comes behind all that have", key("routing_algorithm"), name)
+		}
+	}
 }
 
 func (v *validator) latency(l *LatencyConfig, key func(string) string) {
@@ -161,6 +209,10 @@ func (v *validator) regionNames() {
 		v.codes(key+".countries", r.Countries, isCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
 		v.codes(key+".continents", r.Continents, isContinent, "use AF, AN, AS, EU, NA, OC or SA")
 		v.coordinates(key, r)
+		v.between(key+".proximity_bias", r.ProximityBias, -policy.MaxBias, policy.MaxBias)
+		if inside := texts(policy.PoolAlgorithms()); r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
+			v.Addf(key+".routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s", settings.DidYouMean(r.RoutingAlgorithm, inside))
+		}
 	}
 	own := v.config.Overwatch.Identity.Region
 	if _, known := v.regions[own]; own != "" && !known && len(v.regions) > 0 {
@@ -172,7 +224,7 @@ func (v *validator) regionNames() {
 func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
-	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil && r.HealthCheck == nil
+	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil && r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0
 	if sameFile || !onlyServers {
 		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it", first, begun)
 	}

@@ -93,8 +93,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
 			`7: domains[4].regions[0]: "eu-wset": no such region: did you mean eu-west?`,
 			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
-			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation, latency`,
-			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, latency`,
+			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
+			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give a number from 1 on`,
@@ -104,6 +104,18 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[0].latency_config.smoothing_factor: "0": give a number above 0 and up to 1; the smaller, the smoother`,
 			`7: domains[0].latency_config.max_latency_ms: "0": give a number from 1 to 60000`,
 			`7: domains[0].latency_config.min_samples: "1001": give a number from 1 to 1000`}},
+
+		{"algorithms of regions and further ones of domains", "regions:\n- {name: a, routing_algorithm: failover, proximity_bias: 100}\n- {name: b, routing_algorithm: wieghted}\ndomains:\n- {name: a, routing_algorithm: weighted, fallback_algorithm: latency}\n- {name: b, routing_algorithm: latency, fallback_algorithm: latency}\n- {name: c, routing_algorithm: latency, fallback_algorithm: x, proximity: {tolerance_km: -1}, client_hash: {ipv4_prefix: 33, ipv6_prefix: 65}}\n- {name: d, proximity: {tolerance_km: 20039}}", []string{
+			`2: regions[0].routing_algorithm: "failover": cannot choose inside a region: known are weighted, round-robin, latency, client-hash`,
+			`2: regions[0].proximity_bias: "100": give a number from -99 to 99`,
+			`3: regions[1].routing_algorithm: "wieghted": cannot choose inside a region: did you mean weighted?`,
+			`5: domains[0].fallback_algorithm: "latency": is never used, since weighted never lacks data: remove it`,
+			`6: domains[1].fallback_algorithm: "latency": is the routing_algorithm: give another, or remove it`,
+			`7: domains[2].fallback_algorithm: "x": no such algorithm; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
+			`7: domains[2].proximity.tolerance_km: "-1": give kilometres from 0 to 20038`,
+			`7: domains[2].client_hash.ipv4_prefix: "33": give a number from 8 to 32`,
+			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
+			`8: domains[3].proximity.tolerance_km: "20039": give kilometres from 0 to 20038`}},
 
 		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: 224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: 192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}", []string{
 			`4: regions[0].servers[0].address: is missing: give the IP address of the server`,

@@ -32,7 +32,7 @@ func placedView(t testing.TB) *zone.View {
 	v.Place(table)
 	decision := func(region, address string) [2]policy.Decision {
 		return [2]policy.Decision{
-			{Outcome: policy.Success, TTL: 60, Region: region, Due: []policy.Due{{Address: netip.MustParseAddr(address), Parts: 1}}},
+			{Outcome: policy.Success, TTL: 60, Group: region, Due: []policy.Due{{Address: netip.MustParseAddr(address), Parts: 1}}},
 			{Outcome: policy.NoData},
 		}
 	}

@@ -97,20 +97,19 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 			}
 			return e, nil
 		}
-		region := basis.Client(uint16(probe.Steered.Region))
-		if e.Region != region && try < maxTries {
+		client := probe.Steered.Client()
+		if e.Region != client.Region && try < maxTries {
 			continue // another table has come into force between the answer and the explanation
 		}
-		e.Region = region
-		e.decide(basis, q.Family)
+		e.decide(basis, q.Family, client)
 		return e, nil
 	}
 }
 
 // Past explains an answer that was given: from what, to a client in which region, and which address of the decision came first.
 func Past(q Query, s zone.Steered) Explanation {
-	e := Explanation{Query: q, Region: s.Basis.Client(uint16(s.Region))}
-	e.decide(s.Basis, s.Family)
+	e := Explanation{Query: q}
+	e.decide(s.Basis, s.Family, s.Client())
 	e.Kind = zone.Positive
 	switch {
 	case e.Outcome == policy.NoData:
@@ -125,9 +124,9 @@ func Past(q Query, s zone.Steered) Explanation {
 }
 
 // decide repeats the decision that the answer follows from.
-func (e *Explanation) decide(basis *policy.Basis, family policy.Family) {
-	e.Basis = basis
-	e.Decision = basis.Decide(family, e.Region)
+func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client policy.Spot) {
+	e.Basis, e.Region = basis, client.Region
+	e.Decision = basis.Decide(family, client)
 	e.Outcome = e.Decision.Outcome
 	e.Backends = make([]Backend, len(basis.Candidates))
 	for i := range basis.Candidates {
@@ -141,7 +140,7 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family) {
 			b.Share = Share(e.Decision.Due, b.Address)
 		}
 	}
-	e.WouldBe = wouldBe(basis, e.Decision, family, e.Region)
+	e.WouldBe = wouldBe(basis, e.Decision, family, client)
 }
 
 // Selected is the backend whose address leads, nil if none does. Of several ports of one address it is the first that may answer.

@@ -16,7 +16,7 @@ type WouldBe struct {
 }
 
 // wouldBe tries each candidate that may not serve as if it could, and then all, and returns what changes the decision.
-func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, region string) []WouldBe {
+func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, client policy.Spot) []WouldBe {
 	var out []WouldBe
 	tried, all := 0, slices.Clone(basis.Candidates)
 	for i := range basis.Candidates {
@@ -30,14 +30,14 @@ func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, reg
 		}
 		one := slices.Clone(basis.Candidates)
 		revive(&one[i])
-		if d := basis.DecideIf(one, family, region); differs(d, now) {
+		if d := basis.DecideIf(one, family, client); differs(d, now) {
 			out = append(out, WouldBe{c, d})
 		}
 	}
 	if tried < 2 {
 		return out
 	}
-	if d := basis.DecideIf(all, family, region); differs(d, now) {
+	if d := basis.DecideIf(all, family, client); differs(d, now) {
 		out = append(out, WouldBe{nil, d})
 	}
 	return out

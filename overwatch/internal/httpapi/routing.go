@@ -109,7 +109,7 @@ func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 	if e.Basis == nil {
 		return r
 	}
-	r.Algorithm, r.Generation = string(e.Basis.Rules.Algorithm), e.Basis.Generation
+	r.Algorithm, r.Generation = string(e.Decision.Algorithm), e.Basis.Generation
 	selected := e.Selected()
 	for i := range e.Backends {
 		b := &e.Backends[i]

@@ -33,6 +33,9 @@ func NewAtlas(spots []Spot) *Atlas {
 	return &Atlas{spots: spots, far: make(map[string][]float32), partitions: make(map[string]*partition)}
 }
 
+// Spots is what the Atlas was made of. The caller must not change it.
+func (a *Atlas) Spots() []Spot { return a.spots }
+
 // Decide is policy.Decide for a client at each of the spots: by spot, the index of its decision. The caller must not change
 // what it returns. The rules' Client and Position do not count; their Coordinates and Bias must always be the same.
 func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {

@@ -9,6 +9,7 @@ type Basis struct {
 	Rules      *Rules   // shared; without a client
 	Clients    []string // the regions where clients can be, by geo.RegionID; the first is none
 	Placed     bool     // the answers depend on which of them the client is in
+	Spots      []Spot   // the spots that they depend on beside, by geo.SpotID; nil: none
 	Answers    int      // distinct addresses per answer, at least 1
 	Candidates []Candidate
 	Number     uint32    // tells one Basis of this process from the next
@@ -16,32 +17,31 @@ type Basis struct {
 	At         time.Time // when that was
 }
 
-// Decide says which addresses of the family a client in the region is answered.
-func (b *Basis) Decide(family Family, client string) Decision {
-	return b.decide(b.Candidates, family, client)
+// Decide says which addresses of the family a client at the spot is answered.
+func (b *Basis) Decide(family Family, client Spot) Decision {
+	return b.DecideIf(b.Candidates, family, client)
 }
 
 // DecideIf is Decide for candidates in another state, which are those of the Basis in number and order.
-func (b *Basis) DecideIf(candidates []Candidate, family Family, client string) Decision {
-	return b.decide(candidates, family, client)
-}
-
-func (b *Basis) decide(candidates []Candidate, family Family, client string) Decision {
+func (b *Basis) DecideIf(candidates []Candidate, family Family, client Spot) Decision {
 	rules := *b.Rules
 	if b.Placed {
-		rules.Client = client
+		rules.Client, rules.Position = client.Region, client.Position
 	}
 	d := Decide(rules, candidates, family)
 	d.Basis = b
 	return d
 }
 
-// Client is the name of a client's region, empty for none.
-func (b *Basis) Client(region uint16) string {
-	if int(region) >= len(b.Clients) {
-		return ""
+// Client is the spot of a client in a region, or at one of the Spots in it.
+func (b *Basis) Client(region, spot uint16) (at Spot) {
+	if int(region) < len(b.Clients) {
+		at.Region = b.Clients[region]
 	}
-	return b.Clients[region]
+	if int(spot) < len(b.Spots) {
+		at.Position = b.Spots[spot].Position
+	}
+	return at
 }
 
 // Facts are what is known of a candidate beyond what a decision depends on, for people. They are immutable.

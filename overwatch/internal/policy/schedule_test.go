@@ -84,6 +84,20 @@ func TestSchedule_EqualSharesMayStartAnywhere(t *testing.T) {
 	}
 }
 
+// What a Rendezvous picks is a position of such a schedule.
+func TestSchedule_WithEqualSharesTheNthPositionIsTheNths(t *testing.T) {
+	for n := 1; n < 300; n += 7 {
+		for _, size := range []int{1, 3} {
+			s := newSchedule(slices.Repeat([]int{1}, n), size)
+			for position := range s.Len() {
+				if int(s.Len()) != n || s.Pick(position, 0) != int(position) {
+					t.Fatalf("of %d, %d at a time: position %d of %d is led by %d", n, size, position, s.Len(), s.Pick(position, 0))
+				}
+			}
+		}
+	}
+}
+
 func TestSchedule_SeveralAddressesAreDistinctAndTheLeadStaysExact(t *testing.T) {
 	for _, size := range []int{2, 3, 5, 9} {
 		parts := []int{5, 3, 1, 1, 7}

@@ -9,11 +9,15 @@ import (
 // basis is everything that the answers of a domain follow from now.
 func (p *Publisher) basis(d domain) *policy.Basis {
 	p.decided++
-	return &policy.Basis{
+	b := &policy.Basis{
 		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
 		Candidates: p.candidates(p.backends.Service(d.service), p.measurements.smoothed[d.service]),
 		Number:     p.decided, Generation: p.generation, At: p.now(),
 	}
+	if d.rules.NeedsPosition() && p.positions.atlas != nil {
+		b.Spots = p.positions.atlas.Spots()
+	}
+	return b
 }
 
 // candidates is what a decision depends on, of each backend, and what explains it.

@@ -11,27 +11,47 @@ import (
 func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
 	basis := p.basis(d)
 	var err error
-	var outcome policy.Outcome
-	if !d.placed {
-		decisions := bothFamilies(basis, "")
-		_, err = p.writer.Steer(view, d.name, decisions, d.answers)
-		outcome = worst(decisions)
-	} else {
-		decisions := make([][2]policy.Decision, len(d.clients))
-		for i, region := range d.clients {
-			decisions[i] = bothFamilies(basis, region)
+	var decisions [][2]policy.Decision
+	switch {
+	case d.rules.NeedsPosition() && p.positions.atlas != nil:
+		var choices [2]zone.Choices
+		choices, decisions = atEachSpot(p.positions.atlas, basis)
+		_, err = p.writer.PlaceAt(view, d.name, p.positions.spots, choices, d.answers)
+	case d.placed:
+		for _, region := range d.clients {
+			decisions = append(decisions, bothFamilies(basis, policy.Spot{Region: region}))
 		}
 		_, err = p.writer.Place(view, d.name, decisions, d.answers)
-		outcome = worst(decisions...)
+	default:
+		decisions = [][2]policy.Decision{bothFamilies(basis, policy.Spot{})}
+		_, err = p.writer.Steer(view, d.name, decisions[0], d.answers)
 	}
 	if err != nil {
 		// The view was built from the same domains, so this is a fault of ours; the old answers stay.
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
-	return outcome
+	p.measurements.hold(d, basis.Candidates, decisions)
+	return worst(decisions...)
 }
 
-func bothFamilies(basis *policy.Basis, client string) [2]policy.Decision {
+// atEachSpot decides for clients wherever they are. decisions has each of the choices', once.
+func atEachSpot(atlas *policy.Atlas, basis *policy.Basis) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
+	for f := range choices {
+		c := &choices[f]
+		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f))
+		for i := range c.Decisions {
+			c.Decisions[i].Basis = basis
+			if i == len(decisions) {
+				nothing := policy.Decision{Outcome: policy.NoData}
+				decisions = append(decisions, [2]policy.Decision{nothing, nothing})
+			}
+			decisions[i][f] = c.Decisions[i]
+		}
+	}
+	return choices, decisions
+}
+
+func bothFamilies(basis *policy.Basis, client policy.Spot) [2]policy.Decision {
 	return [2]policy.Decision{
 		policy.IPv4: basis.Decide(policy.IPv4, client),
 		policy.IPv6: basis.Decide(policy.IPv6, client),

@@ -40,7 +40,7 @@ func (m *measurements) follow(domains map[string]domain) {
 	defer m.mu.Unlock()
 	fresh, smoothed := make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
 	for service, d := range domains {
-		if d.rules.Algorithm == policy.Latency {
+		if d.rules.Measures() {
 			fresh[service], smoothed[service] = m.fresh[service], m.smoothed[service]
 		}
 	}
@@ -85,6 +85,36 @@ func (m *measurements) learn(d domain, samples []sample, backends []*registry.Ba
 	m.smoothed[d.service] = after
 }
 
+// hold remembers which backends latency has chosen, so that noise does not move clients.
+func (m *measurements) hold(d domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
+	smoothed := m.smoothed[d.service]
+	if len(smoothed) == 0 {
+		return
+	}
+	for _, both := range decisions {
+		for _, decision := range both {
+			why := make(map[int]policy.Reason, len(decision.Excluded))
+			for _, e := range decision.Excluded {
+				why[e.Candidate] = e.Reason
+			}
+			for i := range candidates {
+				id := registry.ID{Service: d.service, Address: candidates[i].Address, Port: candidates[i].Port}
+				known, measured := smoothed[id]
+				if !measured {
+					continue
+				}
+				switch why[i] {
+				case "":
+					known.Held = known.Samples >= d.rules.MinSamples
+				case policy.Slower, policy.TooSlow, policy.FewSamples:
+					known.Held = false
+				}
+				smoothed[id] = known
+			}
+		}
+	}
+}
+
 // Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by latency
 // follow within a second or two.
 func (p *Publisher) Measured(id registry.ID, took time.Duration) {
@@ -105,8 +135,6 @@ func (p *Publisher) takeMeasurements() {
 			p.tell(d, p.decide(p.view.Load(), d))
 		}
 	}
-	if p.signing != nil {
-		p.signing.some(p.writer.Fresh())
-	}
+	p.prepareFresh()
 	p.published(begin)
 }

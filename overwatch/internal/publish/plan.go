@@ -43,7 +43,7 @@ type domain struct {
 
 	smoothing float64  // latency: weight of the newest measurement
 	clients   []string // the regions where clients can be, by geo.RegionID
-	placed    bool     // it is decided apart for each of them
+	placed    bool     // it is decided apart for each of them, or for each of their spots
 }
 
 // Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
@@ -145,7 +145,7 @@ func (p *plan) addDomain(key string, c config.Domain) {
 	service := wire.CanonicalService(c.Name)
 	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1), smoothing: c.LatencyConfig.SmoothingFactor,
 		clients: p.earth.clients}
-	d.placed = d.rules.Algorithm == policy.Geolocation
+	d.placed = d.rules.NeedsRegion()
 	p.domains[service] = d
 }
 
@@ -156,7 +156,12 @@ func (p *plan) rules(c config.Domain) *policy.Rules {
 		FailoverThreshold: c.FailoverThreshold,
 		OnAllDown:         policy.OnAllDown(c.OnAllDown),
 		TTL:               p.ttl(c.TTL),
+		Fallback:          policy.Algorithm(c.FallbackAlgorithm),
+		Pools:             p.earth.pools,
 		Coordinates:       p.earth.coordinates,
+		Bias:              p.earth.bias,
+		Tolerance:         c.Proximity.ToleranceKm,
+		ClientBits:        policy.ClientBits{IPv4: uint8(c.ClientHash.IPv4Prefix), IPv6: uint8(c.ClientHash.IPv6Prefix)},
 		MaxLatency:        time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
 		MinSamples:        c.LatencyConfig.MinSamples,
 	}

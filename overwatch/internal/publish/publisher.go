@@ -31,13 +31,14 @@ type Publisher struct {
 	view atomic.Pointer[zone.View]
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
-	writer   *zone.Writer
-	domains  map[string]domain         // by service name
-	outcomes map[string]policy.Outcome // of the last decisions, by service name
-	lost     map[string]bool           // services of which the log says that they lost their backends
-	lines    lines                     // written to the log about domains
-	serials  serials
-	settings Settings // in force
+	writer    *zone.Writer
+	positions *positions
+	domains   map[string]domain         // by service name
+	outcomes  map[string]policy.Outcome // of the last decisions, by service name
+	lost      map[string]bool           // services of which the log says that they lost their backends
+	lines     lines                     // written to the log about domains
+	serials   serials
+	settings  Settings // in force
 
 	generation uint64 // of the publication under way, or the last
 	decided    uint32 // bases made
@@ -139,8 +140,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 		case r := <-p.requests:
 			r.done <- p.reconfigure(r.settings)
 		case table := <-p.tables:
-			p.settings.Places = table
-			p.view.Load().Place(table)
+			p.place(table)
 		case <-changed:
 			if err := p.reconfigure(p.settings); err != nil {
 				p.log.Error().Err(err).Msg("the zones were not signed with the keys that are due; those before go on")
@@ -148,6 +148,29 @@ func (p *Publisher) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// place puts another table into force. Names that tell clients apart by position are decided anew, one by one: each follows
+// the table that it was decided by.
+func (p *Publisher) place(table *geo.Table) {
+	p.generation++
+	p.settings.Places = table
+	p.positions = newPositions(p.positions, p.positions.earth, table)
+	view := p.view.Load()
+	view.Place(table)
+	for _, d := range p.domains {
+		if d.rules.NeedsPosition() {
+			p.tell(d, p.decide(view, d))
+		}
+	}
+	p.prepareFresh()
+}
+
+// prepareFresh has the signatures made that the last decisions need.
+func (p *Publisher) prepareFresh() {
+	if p.signing != nil {
+		p.signing.some(p.writer.Fresh())
 	}
 }
 
@@ -161,9 +184,7 @@ func (p *Publisher) publishMarked() {
 			p.tell(d, p.decide(p.view.Load(), d))
 		}
 	}
-	if p.signing != nil {
-		p.signing.some(p.writer.Fresh())
-	}
+	p.prepareFresh()
 	p.published(begin)
 	p.marks.visible(upTo)
 }
@@ -193,6 +214,7 @@ func (p *Publisher) reconfigure(s Settings) error {
 	// From here on nothing can fail.
 	p.generation++
 	view.Place(s.Places)
+	p.positions = newPositions(p.positions, plan.earth, s.Places)
 	p.measurements.follow(plan.domains)
 	outcomes := make(map[string]policy.Outcome, len(plan.domains))
 	for service, d := range plan.domains {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -105,8 +104,7 @@ func (r *reply) name(slot *Slot, turns *Turns) {
 
 // address appends the records whose turn it is.
 func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turns, length int) {
-	f, turn := &a.steered[which], slot.turn+uint32(which)
-	switch f.state {
+	switch a.steered[which].state {
 	case failing:
 		r.answer.Kind = Failed
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
@@ -116,12 +114,8 @@ func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turn
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	}
-	var region geo.RegionID
-	if a.placed != nil {
-		f, turn, region, r.answer.Scope = a.placed[which].at(r.view, r.q.Client)
-	}
-	position := turns.next(turn, f)
-	r.answer.Steered = a.steeredBy(r.view, which, r.q.Client, region, f.schedule.Pick(position, 0))
+	f, position, told := slot.pick(a, r.view, which, r.q.Client, turns)
+	r.answer.Scope, r.answer.Steered = told.scope, told.steered
 	size := f.schedule.Size()
 	if size*length > cap(r.msg)-len(r.msg) {
 		r.full = true

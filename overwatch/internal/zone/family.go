@@ -37,12 +37,25 @@ func familyOf(f policy.Family, decision policy.Decision, answers int, schedules 
 	default:
 		return family{state: failing}
 	}
-	out := family{state: answering, schedule: schedules.For(decision.Due, answers)}
+	out := family{state: answering, schedule: schedules.For(turnsOf(decision), answers)}
 	out.records = make([]byte, 0, len(decision.Due)*recordLength(f))
 	for _, due := range decision.Due {
 		out.records = appendAddress(out.records, f, due.Address, decision.TTL)
 	}
 	return out
+}
+
+// turnsOf is who takes turns. Where the client decides who leads, the schedule says who follows: its n-th position
+// is led by the n-th address.
+func turnsOf(d policy.Decision) []policy.Due {
+	if !d.Hashed {
+		return d.Due
+	}
+	alike := make([]policy.Due, len(d.Due))
+	for i := range alike {
+		alike[i] = policy.Due{Address: d.Due[i].Address, Parts: 1}
+	}
+	return alike
 }
 
 // appendAddress packs the A or AAAA record of the question's name.

@@ -8,12 +8,15 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// placed is what a name answers with addresses of one family, by where the client is; immutable. It is empty while
-// the family has nothing to answer, which is so for all clients or for none.
+// placed is what a name answers with addresses of one family, by who asks; immutable. It is empty while the family has
+// nothing to answer, which is so for all clients or for none.
 type placed struct {
 	first    [firstRegions]uint16 // choice of the regions that most configurations are content with, where the cache has it
 	variants []variant
-	choice   []uint16 // by geo.RegionID: which variant
+	choice   []uint16   // which variant: by geo.RegionID or, with spots, by decision
+	spots    *geo.Spots // nil: regions are enough
+	decision []uint16   // by geo.SpotID; names share it
+	alike    bool       // where the client is makes no difference
 }
 
 const (
@@ -21,36 +24,96 @@ const (
 	variantRoom  = 32 // octets of a variant's records right behind it; two A records
 )
 
-// variant is what the clients of some regions are answered. Its shares are exact by themselves.
+// variant is what some of the clients are answered. Its shares are exact by themselves.
 type variant struct {
 	family
-	turn   uint32 // where Turns has its position
-	region string // whose addresses these are
-	room   [variantRoom]byte
+	affinity *affinity // nil: answers take turns
+	turn     uint32    // where Turns has its position
+	group    string    // whose addresses these are
+	room     [variantRoom]byte
 }
 
-// at finds what a client is answered, the turn of that, where the client is, and how many bits of its address that depended on.
-func (p *placed) at(v *View, client netip.Addr) (f *family, turn uint32, region geo.RegionID, scope uint8) {
+// affinity keeps a client network to one of the addresses.
+type affinity struct {
+	policy.ClientBits
+	*policy.Rendezvous
+	due []policy.Due // what it was made from
+}
+
+func affinityOf(d policy.Decision) *affinity {
+	if !d.Hashed {
+		return nil
+	}
+	return &affinity{d.ClientBits, policy.NewRendezvous(d.Due), d.Due}
+}
+
+func (a *affinity) same(other *affinity) bool {
+	if a == nil || other == nil {
+		return a == other
+	}
+	return a.ClientBits == other.ClientBits && slices.Equal(a.due, other.due)
+}
+
+// pick finds what a client is answered: a position in the schedule of a family, and what that depended on.
+func (s *Slot) pick(a *answers, v *View, which policy.Family, client netip.Addr, turns *Turns) (f *family, position uint32, told told) {
+	if a.placed == nil {
+		f = &a.steered[which]
+		position = turns.next(s.turn+uint32(which), f)
+		told.steered = a.steeredBy(v, which, client, f.schedule.Pick(position, 0))
+		return f, position, told
+	}
+	in, at, scope := a.placed[which].at(v, client)
+	if f = &in.family; in.affinity == nil {
+		position = turns.next(in.turn, f)
+	} else {
+		network, bits := geo.Network(client, in.affinity.IPv4, in.affinity.IPv6)
+		position, scope = uint32(in.affinity.Pick(network)), max(scope, bits)
+	}
+	told.scope, told.steered = scope, a.steeredAt(which, at, f.schedule.Pick(position, 0))
+	return f, position, told
+}
+
+// told is what else is said of an answer.
+type told struct {
+	scope   uint8 // how many bits of the client's address it depended on
+	steered Steered
+}
+
+// spot is where a client is.
+type spot struct {
+	region geo.RegionID
+	id     geo.SpotID // of names that tell clients apart by spots
+}
+
+// at finds the variant of a client, where that is, and how many bits of its address the variant depended on.
+func (p *placed) at(v *View, client netip.Addr) (in *variant, at spot, scope uint8) {
+	if p.alike {
+		return &p.variants[0], spot{region: v.region(client)}, 0
+	}
+	if p.spots != nil {
+		at.id, scope = p.spots.Locate(client)
+		at.region = p.spots.List()[at.id].Region
+		return &p.variants[p.choice[p.decision[at.id]]], at, scope
+	}
 	if table := v.places.Load(); table != nil {
-		region, scope = table.Locate(client)
+		at.region, scope = table.Locate(client)
 	}
 	var choice uint16
 	switch {
-	case int(region) < len(p.first):
-		choice = p.first[region]
-	case int(region) < len(p.choice):
-		choice = p.choice[region]
+	case int(at.region) < len(p.first):
+		choice = p.first[at.region]
+	case int(at.region) < len(p.choice):
+		choice = p.choice[at.region]
 	default:
 		choice = p.first[geo.NoRegion]
 	}
-	chosen := &p.variants[choice]
-	return &chosen.family, chosen.turn, region, scope
+	return &p.variants[choice], at, scope
 }
 
-// find is the variant with a region's addresses, nil if there is none.
-func (p *placed) find(region string) *variant {
+// find is the variant of a group, nil if there is none.
+func (p *placed) find(group string) *variant {
 	for i := range p.variants {
-		if p.variants[i].region == region {
+		if p.variants[i].group == group {
 			return &p.variants[i]
 		}
 	}
@@ -59,9 +122,10 @@ func (p *placed) find(region string) *variant {
 
 // same says whether two give every client the same answers in the same turns.
 func (p *placed) same(other *placed) bool {
-	return slices.Equal(p.choice, other.choice) && slices.EqualFunc(p.variants, other.variants, func(a, b variant) bool {
-		return a.turn == b.turn && a.edition == b.edition
-	})
+	return p.alike == other.alike && p.spots == other.spots && slices.Equal(p.choice, other.choice) && slices.Equal(p.decision, other.decision) &&
+		slices.EqualFunc(p.variants, other.variants, func(a, b variant) bool {
+			return a.turn == b.turn && a.edition == b.edition && a.affinity.same(b.affinity)
+		})
 }
 
 // Places is the table that says where clients are, nil where no answer depends on that.
@@ -71,8 +135,31 @@ func (v *View) Places() *geo.Table { return v.places.Load() }
 // decided for (Writer.Place). Of one view, one goroutine at a time may call it.
 func (v *View) Place(table *geo.Table) { v.places.Store(table) }
 
-// Place is Steer for a name whose answers depend on where the client is: decisions are by geo.RegionID.
+// Choices is what clients are answered with addresses of one family.
+type Choices struct {
+	Decisions []policy.Decision
+	By        []uint16 // index in Decisions by geo.SpotID. It is kept, and names may share it
+}
+
+// Place is Steer for a name whose answers depend on the client's region: decisions are by geo.RegionID.
 func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, answers int) (changed bool, err error) {
+	var choices [2]Choices
+	for _, both := range decisions {
+		for f, decision := range both {
+			choices[f].Decisions = append(choices[f].Decisions, decision)
+		}
+	}
+	return w.place(v, name, placed{}, choices, answers)
+}
+
+// PlaceAt is Steer for a name whose answers depend on the client's spot. The name keeps to these spots whatever table
+// the view has.
+func (w *Writer) PlaceAt(v *View, name string, spots *geo.Spots, choices [2]Choices, answers int) (changed bool, err error) {
+	return w.place(v, name, placed{spots: spots}, choices, answers)
+}
+
+// place makes a name answer by the client, looked at as like does.
+func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, answers int) (changed bool, err error) {
 	slot, err := v.steeredSlot(name)
 	if err != nil {
 		return false, err
@@ -84,10 +171,10 @@ func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, ans
 	}
 	families, after := was.steered, new([2]placed)
 	for f := range families {
-		base := familyOf(policy.Family(f), decisions[geo.NoRegion][f], answers, w.schedules)
+		base := familyOf(policy.Family(f), choices[f].Decisions[0], answers, w.schedules)
 		if base.state == answering {
-			after[f] = w.variants(v, slot, policy.Family(f), &before[f], decisions, answers)
-			base = after[f].variants[after[f].choice[geo.NoRegion]].family
+			after[f] = w.variants(v, slot, policy.Family(f), &before[f], like, choices[f], answers)
+			base = after[f].variants[0].family
 		}
 		if was.placed == nil || !base.same(&families[f]) || !after[f].same(&before[f]) {
 			changed = true
@@ -95,7 +182,7 @@ func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, ans
 		families[f] = base
 		v.turns.release(&before[f], &after[f])
 	}
-	basis := decisions[geo.NoRegion][policy.IPv4].Basis
+	basis := choices[policy.IPv4].Decisions[0].Basis
 	if changed {
 		slot.steer(families, after, basis)
 		w.fresh = append(w.fresh, slot.denials(families)...)
@@ -107,16 +194,17 @@ func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, ans
 }
 
 // variants compiles the decisions of one family. What was there before keeps its turn.
-func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, decisions [][2]policy.Decision, answers int) placed {
-	out := placed{choice: make([]uint16, len(decisions))}
-	for region := range decisions {
-		decision := &decisions[region][f]
-		at := slices.IndexFunc(out.variants, func(known variant) bool { return known.region == decision.Region })
+func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, like placed, choices Choices, answers int) placed {
+	out := like
+	out.choice, out.decision = make([]uint16, len(choices.Decisions)), choices.By
+	for i := range choices.Decisions {
+		decision := &choices.Decisions[i]
+		at := slices.IndexFunc(out.variants, func(known variant) bool { return known.group == decision.Group })
 		if at < 0 {
 			at = len(out.variants)
-			out.variants = append(out.variants, w.variant(v, slot, f, before.find(decision.Region), *decision, answers))
+			out.variants = append(out.variants, w.variant(v, slot, f, before.find(decision.Group), *decision, answers))
 		}
-		out.choice[region] = uint16(at)
+		out.choice[i] = uint16(at)
 	}
 	for region := range out.first {
 		if region < len(out.choice) {
@@ -139,12 +227,14 @@ func (p *placed) settle() {
 }
 
 func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, decision policy.Decision, answers int) variant {
-	next := variant{family: familyOf(f, decision, answers, w.schedules), region: decision.Region}
+	next := variant{family: familyOf(f, decision, answers, w.schedules), affinity: affinityOf(decision), group: decision.Group}
 	switch {
 	case before == nil:
 		next.turn = v.turns.take()
 	case next.same(&before.family):
-		return *before
+		kept := *before
+		kept.affinity = next.affinity
+		return kept
 	default:
 		next.turn = before.turn
 	}
@@ -211,7 +301,7 @@ func (n *turnNumbers) take() uint32 {
 // release takes back the numbers of variants that are gone.
 func (n *turnNumbers) release(before, after *placed) {
 	for i := range before.variants {
-		if after.find(before.variants[i].region) == nil {
+		if after.find(before.variants[i].group) == nil {
 			n.spare = append(n.spare, before.variants[i].turn)
 		}
 	}

@@ -39,7 +39,7 @@ func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string)
 		addresses = words[len(region):]
 		both[i] = decide(addresses)
 		for f := range both[i] {
-			both[i][f].Region = region
+			both[i][f].Group = region
 		}
 	}
 	changed, err := w.Place(v, name, both, 1)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -133,8 +132,7 @@ func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *
 	if rtype == dns.TypeAAAA {
 		which = policy.IPv6
 	}
-	f, turn := &a.steered[which], o.slot.turn+uint32(which)
-	switch f.state {
+	switch a.steered[which].state {
 	case failing:
 		*r = Resolution{Kind: Failed, Steered: a.unanswered(v, which, r.client), apex: r.apex}
 		return
@@ -144,12 +142,8 @@ func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *
 		r.proveNoData(o.slot.zone, o, rtype)
 		return
 	}
-	var region geo.RegionID
-	if a.placed != nil {
-		f, turn, region, r.Scope = a.placed[which].at(v, r.client)
-	}
-	position := turns.next(turn, f)
-	r.Steered = a.steeredBy(v, which, r.client, region, f.schedule.Pick(position, 0))
+	f, position, told := o.slot.pick(a, v, which, r.client, turns)
+	r.Scope, r.Steered = told.scope, told.steered
 	var records []dns.RR
 	for k := range f.schedule.Size() {
 		record := f.records[f.schedule.Pick(position, k)*recordLength(which):][:recordLength(which)]

@@ -12,6 +12,7 @@ type Steered struct {
 	Basis  *policy.Basis // nil: not steered, or the basis was not kept
 	Number uint32        // of the basis, so that it need not be read
 	Region geo.RegionID  // where the client is
+	Spot   geo.SpotID    // where in it, for a Basis that has Spots
 	Lead   uint16        // of the decision's addresses, the one that came first; of an answer without any, NoLead
 	Family policy.Family
 }
@@ -19,15 +20,23 @@ type Steered struct {
 // NoLead is the Lead of an answer without an address.
 const NoLead = 1<<16 - 1
 
-// steeredBy is what is told of an answer with an address. The region is known where the answer depends on it.
-func (a *answers) steeredBy(v *View, which policy.Family, client netip.Addr, region geo.RegionID, lead int) Steered {
+// Client is where the client is. There must be a Basis.
+func (s *Steered) Client() policy.Spot { return s.Basis.Client(uint16(s.Region), uint16(s.Spot)) }
+
+// steeredBy is what is told of an answer with an address that does not depend on where the client is.
+func (a *answers) steeredBy(v *View, which policy.Family, client netip.Addr, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
 	}
-	if a.placed == nil {
-		region = v.region(client)
+	return a.steeredAt(which, spot{region: v.region(client)}, lead)
+}
+
+// steeredAt is what is told of an answer with an address.
+func (a *answers) steeredAt(which policy.Family, at spot, lead int) Steered {
+	if a.basis == nil {
+		return Steered{}
 	}
-	return Steered{a.basis, a.number, region, uint16(lead), which}
+	return Steered{a.basis, a.number, at.region, at.id, uint16(lead), which}
 }
 
 // unanswered is what is told of an answer without an address.
@@ -35,7 +44,7 @@ func (a *answers) unanswered(v *View, which policy.Family, client netip.Addr) St
 	if a.basis == nil {
 		return Steered{}
 	}
-	return Steered{a.basis, a.number, v.region(client), NoLead, which}
+	return a.steeredAt(which, spot{region: v.region(client)}, NoLead)
 }
 
 // region is where a client is.

@@ -24,6 +24,9 @@ func NewWriter() *Writer {
 // at a time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
 // decisions is by policy.Family.
 func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
+	if decisions[0].Hashed || decisions[1].Hashed {
+		return w.place(v, name, placed{alike: true}, [2]Choices{{Decisions: decisions[:1]}, {Decisions: decisions[1:]}}, answers)
+	}
 	slot, err := v.steeredSlot(name)
 	if err != nil {
 		return false, err
