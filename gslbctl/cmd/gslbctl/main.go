@@ -11,20 +11,28 @@ import (
 	"golang.org/x/term"
 
 	"gslb.internal/gslbctl/internal/cli"
+	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/buildinfo"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	terminal, asks := screen.Shows(os.Stdout), term.IsTerminal(int(os.Stdin.Fd()))
+	var openScreen func() (cli.Screen, error)
+	if terminal && asks {
+		openScreen = func() (cli.Screen, error) { return screen.Open(os.Stdin, os.Stdout) }
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, cli.System{
-		In:       os.Stdin,
-		Out:      os.Stdout,
-		Err:      os.Stderr,
-		Getenv:   os.Getenv,
-		Now:      time.Now,
-		Build:    buildinfo.Get(),
-		Terminal: term.IsTerminal(int(os.Stdout.Fd())),
-		Asks:     term.IsTerminal(int(os.Stdin.Fd())),
+		In:         os.Stdin,
+		Out:        os.Stdout,
+		Err:        os.Stderr,
+		Getenv:     os.Getenv,
+		Now:        time.Now,
+		Build:      buildinfo.Get(),
+		Terminal:   terminal,
+		Asks:       asks,
+		Tells:      screen.Shows(os.Stderr),
+		OpenScreen: openScreen,
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
 
@@ -36,6 +37,9 @@ func (a *app) contextsPath() (string, error) {
 // contexts names, in this order, with what lets gslbctl in.
 func (a *app) access() (contexts.Context, error) {
 	c, err := a.cluster()
+	if err == nil {
+		err = placeDNS(&c, a.dns)
+	}
 	if err != nil {
 		return contexts.Context{}, err
 	}
@@ -114,18 +118,25 @@ func words(text string) []string {
 
 // adHoc makes a context of addresses.
 func adHoc(apis, dns []string) (contexts.Context, error) {
-	if len(dns) > len(apis) {
-		return contexts.Context{}, fmt.Errorf("%d DNS addresses are given for %d API addresses: give at most one for each, in the same order", len(dns), len(apis))
-	}
 	var c contexts.Context
-	for i, text := range apis {
-		n := contexts.Node{API: text}
-		if i < len(dns) {
-			n.DNS = dns[i]
-		}
-		c.Nodes = append(c.Nodes, n)
+	for _, text := range apis {
+		c.Nodes = append(c.Nodes, contexts.Node{API: text})
 	}
-	return c, nil
+	return c, placeDNS(&c, dns)
+}
+
+// placeDNS says where the nodes answer DNS, in their order. The context's list
+// of nodes is made anew.
+func placeDNS(c *contexts.Context, addresses []string) error {
+	if len(addresses) > len(c.Nodes) {
+		return fmt.Errorf("%s given for %s: give at most one for each, in the same order",
+			render.Count(len(addresses), "DNS address is", "DNS addresses are"), render.Count(len(c.Nodes), "node", "nodes"))
+	}
+	c.Nodes = slices.Clone(c.Nodes)
+	for i, address := range addresses {
+		c.Nodes[i].DNS = address
+	}
+	return nil
 }
 
 // target is one overwatch node that was named.

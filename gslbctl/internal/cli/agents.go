@@ -18,7 +18,7 @@ func (a *app) agentsCommand() *cobra.Command {
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List all pinned agents",
 		Args:  cobra.NoArgs,
@@ -34,7 +34,7 @@ func (a *app) agentsListCommand() *cobra.Command {
 
 func (a *app) agentsExpiringCommand() *cobra.Command {
 	var days int
-	cmd := listing(&cobra.Command{
+	cmd := a.listing(&cobra.Command{
 		Use:   "expiring",
 		Short: "List agents whose certificate ends soon, the first to end on top",
 		Args:  cobra.NoArgs,

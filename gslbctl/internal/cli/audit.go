@@ -19,7 +19,7 @@ func (a *app) auditCommand() *cobra.Command {
 func (a *app) auditListCommand() *cobra.Command {
 	var limit int
 	var search string
-	cmd := listing(&cobra.Command{
+	cmd := a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the latest changes, the newest first",
 		Args:  cobra.NoArgs,

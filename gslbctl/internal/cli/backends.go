@@ -27,7 +27,7 @@ func (a *app) backendsCommand() *cobra.Command {
 func (a *app) backendsListCommand() *cobra.Command {
 	var filter api.BackendFilter
 	var status string
-	cmd := listing(&cobra.Command{
+	cmd := a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List backends with every verdict about them",
 		Args:  cobra.NoArgs,

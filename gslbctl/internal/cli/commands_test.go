@@ -428,3 +428,12 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 		}
 	}
 }
+
+func TestKeygen_MakesFreshSecretsWithoutANode(t *testing.T) {
+	for args, length := range map[string]int{"keygen gossip": 44, "keygen token": 52} {
+		first, second := call(t, System{}, nil, strings.Fields(args)...), call(t, System{}, nil, strings.Fields(args)...)
+		if first.code != 0 || len(first.out) != length+1 || first.out == second.out {
+			t.Errorf("%s: %+v, %+v", args, first, second)
+		}
+	}
+}

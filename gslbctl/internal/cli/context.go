@@ -36,7 +36,7 @@ func showContext(f *contexts.File, name string) shownContext {
 }
 
 func (a *app) contextListCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the contexts; a star marks the one in use",
 		Args:  cobra.NoArgs,
@@ -163,7 +163,6 @@ func (a *app) changeContexts(done string, edit func(*contexts.File) error) error
 // contextFlags are what a context can be given; only those that stand in the
 // command line change it.
 type contextFlags struct {
-	dns                                  []string
 	ca, cert, key, serverName, tokenFile string
 	tokenStdin                           bool
 }
@@ -189,7 +188,7 @@ func (a *app) contextSetCommand() *cobra.Command {
 			}
 			return a.changeContexts("context "+args[0]+" is kept", func(f *contexts.File) error {
 				c := f.Contexts[args[0]]
-				if err := flags.apply(cmd, &c, a.nodes, token); err != nil {
+				if err := flags.apply(cmd, &c, a.nodes, a.dns, token); err != nil {
 					return err
 				}
 				if err := c.Check(); err != nil {
@@ -203,7 +202,6 @@ func (a *app) contextSetCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringArrayVar(&flags.dns, "dns", nil, "where a node answers DNS, as `host:port`; repeat it in the order of --api (default port 53 of the API's host)")
 	cmd.Flags().StringVar(&flags.ca, "ca", "", "`file` of the certificates, PEM, that are trusted in place of the system's")
 	cmd.Flags().StringVar(&flags.cert, "client-cert", "", "`file` of the client certificate, PEM")
 	cmd.Flags().StringVar(&flags.key, "client-key", "", "`file` of its key, PEM")
@@ -248,21 +246,16 @@ func (a *app) typed(ctx context.Context) (string, error) {
 	}
 }
 
-func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis []string, token string) error {
+func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis, dns []string, token string) error {
 	given := cmd.Flags().Changed
 	if len(apis) > 0 {
-		fresh, err := adHoc(apis, f.dns)
-		if err != nil {
-			return err
+		c.Nodes = nil
+		for _, text := range apis {
+			c.Nodes = append(c.Nodes, contexts.Node{API: text})
 		}
-		c.Nodes = fresh.Nodes
-	} else if given("dns") {
-		if len(f.dns) > len(c.Nodes) {
-			return fmt.Errorf("--dns is given %d times and the context has %s", len(f.dns), render.Count(len(c.Nodes), "node", "nodes"))
-		}
-		for i, address := range f.dns {
-			c.Nodes[i].DNS = address
-		}
+	}
+	if err := placeDNS(c, dns); err != nil {
+		return err
 	}
 	for flag, to := range map[string]struct{ from, into *string }{
 		"ca": {&f.ca, &c.CA}, "client-cert": {&f.cert, &c.ClientCert}, "client-key": {&f.key, &c.ClientKey}, "token-file": {&f.tokenFile, &c.TokenFile},

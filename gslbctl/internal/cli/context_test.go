@@ -3,6 +3,8 @@ package cli
 import (
 	"crypto/x509"
 	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -47,7 +49,7 @@ func TestContext_MadeUsedAndDeleted(t *testing.T) {
 		{"agents --context nowhere", 2, `there is no context "nowhere"`},
 		{"agents --context lab --api x", 2, "give one of them"},
 		{"context set lab --dns 127.0.0.1:53,1", 2, "the port is"},
-		{"context set lab --dns a:1 --dns b:1", 2, "the context has 1 node"},
+		{"context set lab --dns a:1 --dns b:1", 2, "2 DNS addresses are given for 1 node"},
 		{"context use away", 0, "gslbctl uses the context away"},
 		{"context show -o json", 0, `"name": "away"`},
 		{"context delete away", 2, "add --yes"},
@@ -142,10 +144,12 @@ func TestAccess_EnvironmentFillsInWhatTheContextLeavesOut(t *testing.T) {
 }
 
 func TestAccess_NodesOverTLSWithAnAuthorityOfTheirOwn(t *testing.T) {
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = w.Write([]byte(`{"status":"healthy"}`))
 	}))
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
 	t.Cleanup(srv.Close)
 	ca := filepath.Join(t.TempDir(), "ca.pem")
 	if err := os.WriteFile(ca, certificatePEM(srv.Certificate()), 0o600); err != nil {

@@ -57,7 +57,7 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 }
 
 func (a *app) dnssecKeysCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "keys",
 		Short: "List the signing keys, their public halves only",
 		Args:  cobra.NoArgs,

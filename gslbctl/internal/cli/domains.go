@@ -18,7 +18,7 @@ func (a *app) domainsCommand() *cobra.Command {
 }
 
 func (a *app) domainsListCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List all domains",
 		Args:  cobra.NoArgs,

@@ -92,3 +92,16 @@ func unreachableSentence(e *api.UnreachableError) string {
 	}
 	return e.Error() + "; check the address in --api"
 }
+
+// dnsSentence says why a node's DNS did not answer, and the next step.
+func dnsSentence(err error, address string) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "stopped before DNS at " + address + " answered"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer from DNS at " + address + " in time"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing answers DNS at " + address + ": name the place with --dns or in " + environmentDNS
+	}
+	return err.Error()
+}

@@ -14,7 +14,7 @@ func (a *app) geoCommand() *cobra.Command {
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "mappings",
 		Short: "List the networks whose region is given, whatever the database says",
 		Args:  cobra.NoArgs,

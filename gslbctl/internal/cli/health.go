@@ -62,7 +62,7 @@ func (a *app) showHealth(ctx context.Context) error {
 }
 
 func (a *app) healthServersCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "servers",
 		Short: "Show the health record of every server",
 		Args:  cobra.NoArgs,
@@ -90,7 +90,7 @@ func (a *app) healthServersCommand() *cobra.Command {
 }
 
 func (a *app) healthRegionsCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "regions",
 		Short: "Sum up the health of each region",
 		Args:  cobra.NoArgs,

@@ -17,7 +17,7 @@ func (a *app) overridesCommand() *cobra.Command {
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List the overrides in force",
 		Args:  cobra.NoArgs,

@@ -24,15 +24,20 @@ type System struct {
 	Build    buildinfo.Info
 	Terminal bool // Out is a terminal that understands colours
 	Asks     bool // In is a terminal, so a question can be answered
+	Tells    bool // Err is a terminal, so progress can be shown
+	// OpenScreen takes the terminal for a view; nil where there is none.
+	OpenScreen func() (Screen, error)
 }
 
 // app is one invocation: the machine and the flags that all commands share.
 type app struct {
 	System
 	nodes   []string
+	dns     []string
 	context string
 	output  string
 	timeout time.Duration
+	quiet   bool // nothing may be written beside what is asked for
 }
 
 // Run executes one command line and returns the exit code.
@@ -71,15 +76,20 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetErr(a.Err)
 	flags := root.PersistentFlags()
 	flags.StringArrayVar(&a.nodes, "api", nil, "node to ask, as `host:port` or URL; repeat it for several")
+	flags.StringArrayVar(&a.dns, "dns", nil, "where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the API's host)")
 	flags.StringVar(&a.context, "context", "", "the `context` to use, as gslbctl context list has them")
 	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: "+strings.Join(outputs(), ", "))
 	flags.DurationVar(&a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs(), cobra.ShellCompDirectiveNoFileComp))
 	_ = root.RegisterFlagCompletionFunc("api", cobra.NoFileCompletions)
+	_ = root.RegisterFlagCompletionFunc("dns", cobra.NoFileCompletions)
 	_ = root.RegisterFlagCompletionFunc("context", a.contextArgument)
 	root.AddCommand(
 		a.statusCommand(),
+		a.watchCommand(),
 		a.healthCommand(),
+		a.drainCommand(),
+		a.undrainCommand(),
 		a.domainsCommand(),
 		a.serversCommand(),
 		a.backendsCommand(),
@@ -91,6 +101,8 @@ func (a *app) rootCommand() *cobra.Command {
 		a.configCommand(),
 		a.contextCommand(),
 		a.gossipCommand(),
+		a.initCommand(),
+		a.keygenCommand(),
 		a.versionCommand(),
 	)
 	return root
@@ -100,9 +112,9 @@ func (a *app) rootCommand() *cobra.Command {
 const isList = "list"
 
 // listing marks a command that prints a list of things with names.
-func listing(cmd *cobra.Command) *cobra.Command {
+func (a *app) listing(cmd *cobra.Command) *cobra.Command {
 	cmd.Annotations = map[string]string{isList: isList}
-	return cmd
+	return a.watchable(cmd)
 }
 
 // group is a command that only holds others; alone it does what list does.

@@ -15,7 +15,7 @@ func (a *app) serversCommand() *cobra.Command {
 }
 
 func (a *app) serversListCommand() *cobra.Command {
-	return listing(&cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "list",
 		Short: "List all servers, whoever declared them",
 		Args:  cobra.NoArgs,

@@ -52,7 +52,9 @@ func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Cli
 	}
 	var silent []error
 	for _, c := range clients {
+		stop := a.progress("asking " + c.Node())
 		answer, err := ask(ctx, c)
+		stop()
 		if _, unreachable := errors.AsType[*api.UnreachableError](err); !unreachable || ctx.Err() != nil {
 			return answer, err
 		}
@@ -84,15 +86,30 @@ type reply[T any] struct {
 // which the nodes were named.
 func everywhere[T any](ctx context.Context, clients []*api.Client, ask func(context.Context, *api.Client) (T, error)) []reply[T] {
 	replies := make([]reply[T], len(clients))
+	atOnce(len(clients), func(i int) {
+		answer, err := ask(ctx, clients[i])
+		replies[i] = reply[T]{clients[i].Node(), answer, err}
+	})
+	return replies
+}
+
+// atOnce does something n times at the same time and waits for all. A panic
+// comes up in the caller, where a terminal that was taken is given back.
+func atOnce(n int, do func(i int)) {
+	panics := make([]any, n)
 	var all sync.WaitGroup
-	for i, c := range clients {
+	for i := range n {
 		all.Go(func() {
-			answer, err := ask(ctx, c)
-			replies[i] = reply[T]{c.Node(), answer, err}
+			defer func() { panics[i] = recover() }()
+			do(i)
 		})
 	}
 	all.Wait()
-	return replies
+	for _, p := range panics {
+		if p != nil {
+			panic(p)
+		}
+	}
 }
 
 // changed is the report of a change on one node.
@@ -105,11 +122,23 @@ type changed struct {
 // change makes a change on every node and reports each. A node that does not
 // have the object is a failure only if no other node had it.
 func (a *app) change(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
+	return a.changeAll(ctx, apply, true)
+}
+
+// changeQuietly is change for a step of something that reports at its end:
+// programs get that report alone.
+func (a *app) changeQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
+	return a.changeAll(ctx, apply, a.forPeople())
+}
+
+func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Client) (string, error), say bool) error {
 	clients, err := a.clients()
 	if err != nil {
 		return err
 	}
+	stop := a.progress("changing " + render.Count(len(clients), "node", "nodes"))
 	replies := everywhere(ctx, clients, apply)
+	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return replies[0].err
 	}
@@ -129,8 +158,10 @@ func (a *app) change(ctx context.Context, apply func(context.Context, *api.Clien
 		}
 		report = append(report, line)
 	}
-	if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
-		return err
+	if say {
+		if err := a.print(report, func() error { return a.printChanges(report) }); err != nil {
+			return err
+		}
 	}
 	if failed > 0 || done == 0 {
 		return &outcome{exitDegraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done, render.Count(len(replies), "node", "nodes"))}

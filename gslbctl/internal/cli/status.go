@@ -11,14 +11,14 @@ import (
 )
 
 func (a *app) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.watchable(&cobra.Command{
 		Use:   "status",
 		Short: "Answer on one screen: is it well?",
 		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
 			"The exit code is 0 when everything is well, 1 when something needs attention, 2 when no node answers.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
-	}
+	})
 }
 
 // statusReport is what status found out. Status is the worst that any node
@@ -47,6 +47,22 @@ func (a *app) showStatus(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	report, err := a.gatherStatus(ctx, clients)
+	if err != nil {
+		return err
+	}
+	if err := a.print(report, func() error { return a.printStatus(report) }); err != nil {
+		return err
+	}
+	if report.Status != api.ServiceHealthy {
+		return &outcome{code: exitDegraded}
+	}
+	return nil
+}
+
+// gatherStatus asks all nodes how they are. That none answers is an error.
+func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusReport, error) {
+	defer a.progress("asking " + render.Count(len(clients), "node", "nodes"))()
 	replies := everywhere(ctx, clients, readStatus)
 	var silent []error
 	report := statusReport{Status: api.ServiceHealthy, Problems: []string{}}
@@ -61,16 +77,10 @@ func (a *app) showStatus(ctx context.Context) error {
 		report.Nodes = append(report.Nodes, r.answer)
 	}
 	if len(silent) == len(replies) {
-		return noAnswer(silent)
+		return report, noAnswer(silent)
 	}
 	report.judge(a.Now())
-	if err := a.print(report, func() error { return a.printStatus(report) }); err != nil {
-		return err
-	}
-	if report.Status != api.ServiceHealthy {
-		return &outcome{code: exitDegraded}
-	}
-	return nil
+	return report, nil
 }
 
 // readStatus asks one node everything that the screen shows. What it has

@@ -35,7 +35,7 @@ func TestLoad_SaysWhatIsWrong(t *testing.T) {
 		"contexts: {a: {nodes: [{api: x}], client_cert: y}}":                                         "come together",
 		"contexts: {a: {nodes: [{api: x}], token: y}}":                                               "unencrypted",
 		"contexts: {a: {nodes: [{api: 'https://x'}], token: y, token_file: z}}":                      "only one of them",
-		"contexts: {a: {nodes: [{api: '[::1]:8080'}, {api: 'https://x'}, {api: '::1'}], token: y}}":    "",
+		"contexts: {a: {nodes: [{api: '[::1]:8080'}, {api: 'https://x'}, {api: '::1'}], token: y}}":  "",
 		"contexts: {a: {nodes: [{api: localhost}], token: y}}":                                       "",
 		"contexts: {a: {nodes: [{api: 'http://localhost.example.com'}], token: 'do not repeat me'}}": "unencrypted",
 		strings.Repeat("#", maxFile+1):                                                               "larger than",

@@ -75,3 +75,12 @@ func YesNo(b bool) string {
 	}
 	return "no"
 }
+
+// PrintableLines is Printable for a text of several lines.
+func PrintableLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		lines[i] = Printable(line)
+	}
+	return strings.Join(lines, "\n")
+}

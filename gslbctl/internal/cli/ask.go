@@ -1,0 +1,103 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/gslbctl/internal/dnsask"
+	"gslb.internal/gslbctl/internal/render"
+)
+
+// maxAsked bounds how many domains one look asks each node for.
+const maxAsked = 50
+
+// askedDomain is what each node answers to one question.
+type askedDomain struct {
+	Name    string     `json:"name"`
+	Type    string     `json:"type"` // A or AAAA
+	Replies []dnsReply `json:"replies"`
+}
+
+// dnsReply is what one node answers.
+type dnsReply struct {
+	Node      string   `json:"node"`
+	Addresses []string `json:"addresses"`
+	TTL       int      `json:"ttl"` // seconds
+	Error     string   `json:"error,omitempty"`
+}
+
+func (r dnsReply) cell() render.Cell {
+	switch {
+	case r.Error != "":
+		return render.Cell{Text: r.Error, Tone: render.Bad}
+	case len(r.Addresses) == 0:
+		return render.C("no address")
+	}
+	return render.C(strings.Join(r.Addresses, " "))
+}
+
+func (r dnsReply) ttl() render.Cell {
+	if len(r.Addresses) == 0 {
+		return render.C(render.None)
+	}
+	return render.C(render.Span(time.Duration(r.TTL) * time.Second))
+}
+
+// families are the types of addresses that are asked for.
+var families = []string{"A", "AAAA"}
+
+// askAll asks every node's DNS for the addresses of the domains, all nodes at
+// once. Questions that no node has an address for are left out, unless they
+// failed.
+func askAll(ctx context.Context, nodes []target, domains []string, timeout time.Duration) []askedDomain {
+	domains = domains[:min(len(domains), maxAsked)]
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	byNode := make([][]dnsReply, len(nodes))
+	atOnce(len(nodes), func(i int) { byNode[i] = askNode(ctx, nodes[i], domains) })
+	var list []askedDomain
+	for k, name := range domains {
+		for f, family := range families {
+			asked := askedDomain{Name: name, Type: family}
+			for i := range nodes {
+				asked.Replies = append(asked.Replies, byNode[i][k*len(families)+f])
+			}
+			if family == "A" || slices.ContainsFunc(asked.Replies, func(r dnsReply) bool { return len(r.Addresses) > 0 }) {
+				list = append(list, asked)
+			}
+		}
+	}
+	return list
+}
+
+// askNode asks one node every question on one connection. After the first
+// failure the rest fail with it.
+func askNode(ctx context.Context, n target, domains []string) []dnsReply {
+	replies := make([]dnsReply, 0, len(domains)*len(families))
+	conn, failed := dnsask.Dial(ctx, n.dns)
+	if failed == nil {
+		defer conn.Close()
+	}
+	for _, name := range domains {
+		for _, family := range families {
+			r := dnsReply{Node: n.Node(), Addresses: []string{}}
+			var answer dnsask.Answer
+			if failed == nil {
+				answer, failed = conn.Ask(ctx, concrete(name), family == "AAAA")
+			}
+			switch {
+			case failed != nil:
+				r.Error = dnsSentence(failed, n.dns)
+			default:
+				r.Error, r.TTL = answer.Failure, int(answer.TTL/time.Second)
+				for _, address := range answer.Addresses {
+					r.Addresses = append(r.Addresses, address.String())
+				}
+			}
+			replies = append(replies, r)
+		}
+	}
+	return replies
+}

@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// drainFlags are those of drain.
+type drainFlags struct {
+	over   time.Duration
+	wait   bool
+	within time.Duration
+	yes    bool
+}
+
+func (a *app) drainCommand() *cobra.Command {
+	var f drainFlags
+	cmd := &cobra.Command{
+		Use:   "drain <id>|<ip>|<ip>:<port>|<agent>|<region>",
+		Short: "Lead traffic away from servers, and wait until nobody comes any more",
+		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an address, all that an\n" +
+			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers with them any\n" +
+			"more, by its API and by its DNS, and what resolvers were told before has expired.\n" +
+			"gslbctl undrain takes it back.",
+		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
+			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(drainNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if f.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
+				return errors.New("--over and --within must be above zero, such as 2m")
+			}
+			if cmd.Flags().Changed("within") && !f.wait {
+				return errors.New("--within is about --wait, which is not there")
+			}
+			return a.drain(cmd.Context(), args[0], f)
+		},
+	}
+	cmd.Flags().DurationVar(&f.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
+	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when no node answers with them any more and the TTL has passed")
+	cmd.Flags().DurationVar(&f.within, "within", 0, "with --wait: how long to wait at most (default the drain, the TTL and a minute)")
+	yesFlag(cmd, &f.yes)
+	return cmd
+}
+
+func (a *app) undrainCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:               "undrain <id>|<ip>|<ip>:<port>|<agent>|<region>",
+		Short:             "Give drained servers their traffic back",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(drainNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			servers, err := a.serversNamed(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return eachServer(servers, "takes traffic again", func(id string) (string, error) {
+					drain, err := c.UndrainServer(ctx, id)
+					if drain.Draining {
+						return "still drains, since its agent asks for it", err
+					}
+					return "", err
+				})
+			})
+		},
+	}
+}
+
+// serversNamed are the backends of all nodes that a name on the command line
+// means: by id, address, address and port, agent or region, in this order.
+func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, error) {
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
+	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.BackendList, error) {
+		return c.Backends(ctx, api.BackendFilter{})
+	})
+	stop()
+	var all []api.Backend
+	var failed []error
+	for _, r := range replies {
+		if r.err != nil {
+			failed = append(failed, r.err)
+		}
+		for _, b := range r.answer.Backends {
+			if !slices.ContainsFunc(all, func(other api.Backend) bool { return other.ID == b.ID }) {
+				all = append(all, b)
+			}
+		}
+	}
+	if len(failed) == len(replies) {
+		return nil, failed[0]
+	}
+	for _, means := range meanings(name) {
+		if found := slices.DeleteFunc(slices.Clone(all), func(b api.Backend) bool { return !means(b) }); len(found) > 0 {
+			return found, nil
+		}
+	}
+	return nil, &outcome{exitDegraded, fmt.Sprintf("no node knows a server, an address, an agent or a region %q: gslbctl servers -o name lists the servers", name)}
+}
+
+// meanings are what a name may mean, the closest first.
+func meanings(name string) []func(api.Backend) bool {
+	list := []func(api.Backend) bool{
+		func(b api.Backend) bool { return b.ID == name },
+	}
+	if address, err := netip.ParseAddr(strings.Trim(name, "[]")); err == nil {
+		list = append(list, func(b api.Backend) bool { return b.Address == address.String() })
+	}
+	if at, err := netip.ParseAddrPort(name); err == nil {
+		list = append(list, func(b api.Backend) bool { return b.Address == at.Addr().String() && b.Port == int(at.Port()) })
+	}
+	return append(list,
+		func(b api.Backend) bool { return b.AgentID == name },
+		func(b api.Backend) bool { return b.Region == name })
+}
+
+// drainNames offers everything that drain takes.
+func drainNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Backends(ctx, api.BackendFilter{})
+	var found []string
+	for _, b := range list.Backends {
+		found = append(found, b.ID, b.Address, b.AgentID, b.Region)
+	}
+	slices.Sort(found)
+	return slices.DeleteFunc(slices.Compact(found), func(name string) bool { return name == "" }), err
+}
+
+func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
+	servers, err := a.serversNamed(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(servers) > 1 || servers[0].ID != name {
+		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name, render.Count(len(servers), "server", "servers"), ids(servers))
+		if err := a.confirm(ctx, f.yes, consequence); err != nil {
+			return err
+		}
+	}
+	var w *drainWait
+	if f.wait { // what it takes must be there before anything changes
+		if w, err = a.newDrainWait(ctx, servers, f); err != nil {
+			return err
+		}
+	}
+	var req api.DrainRequest
+	if f.over > 0 {
+		req.Duration = f.over.String()
+	}
+	say := a.change
+	if w != nil {
+		say = a.changeQuietly // one document says how it ended
+	}
+	err = say(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		return eachServer(servers, "is draining", func(id string) (string, error) {
+			drain, err := c.DrainServer(ctx, id, req)
+			if drain.DrainEndsAt != nil {
+				return "is draining until " + drain.DrainEndsAt.UTC().Format(time.TimeOnly) + " UTC", err
+			}
+			return "", err
+		})
+	})
+	if err != nil || w == nil {
+		return err
+	}
+	return w.run(ctx)
+}
+
+func ids(servers []api.Backend) string {
+	var list []string
+	for _, s := range servers {
+		list = append(list, s.ID)
+	}
+	const shown = 5
+	if more := len(list) - shown; more > 0 {
+		return strings.Join(list[:shown], ", ") + fmt.Sprintf(" and %d more", more)
+	}
+	return strings.Join(list, ", ")
+}
+
+// eachServer does something with each server on one node. One that the node
+// does not know is left out, unless it knows none.
+func eachServer(servers []api.Backend, done string, do func(id string) (said string, err error)) (string, error) {
+	var sentences []string
+	var missing error
+	for _, s := range servers {
+		said, err := do(s.ID)
+		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
+			missing = err
+			continue
+		}
+		if err != nil {
+			return "", err
+		}
+		if said == "" {
+			said = done
+		}
+		sentences = append(sentences, "server "+s.ID+" "+said)
+	}
+	if len(sentences) == 0 {
+		return "", missing
+	}
+	return strings.Join(sentences, "; "), nil
+}

@@ -1,0 +1,136 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// drainingNode is a node with a domain whose TTL is a second, and its DNS.
+func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
+	t.Helper()
+	n := startNode(t)
+	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{Domain: api.Domain{Name: "app.example.com", TTL: 1}}
+	n.answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: backends, Total: len(backends)}
+	for _, b := range backends {
+		n.answers["POST /api/v1/servers/"+b.ID+"/drain"] = api.Drain{Draining: true, DrainEndsAt: pointer(now)}
+		n.answers["DELETE /api/v1/servers/"+b.ID+"/drain"] = api.Drain{}
+	}
+	return n, startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 10}, {192, 0, 2, 11}}})
+}
+
+func fakeBackend(address string, port int, agent, region string) api.Backend {
+	return api.Backend{ID: fmt.Sprintf("app.example.com:%s:%d", address, port), Service: "app.example.com", Address: address, Port: port, AgentID: agent, Region: region,
+		MayServe: true, Share: 1, EffectiveStatus: api.EffectiveHealthy}
+}
+
+func (n *node) set(request string, answer any) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.answers[request] = answer
+}
+
+func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
+	a, b := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.10", 444, "eu-1", "eu")
+	c, d := fakeBackend("192.0.2.11", 443, "eu-2", "eu"), fakeBackend("2001:db8::1", 443, "us-1", "us")
+	for name, want := range map[string]string{
+		a.ID:                "443",
+		"192.0.2.10":        "10:443 10:444",
+		"192.0.2.10:444":    "10:444",
+		"eu-2":              "11:443",
+		"eu":                "10:443 10:444 11:443",
+		"2001:db8::1":       "::1:443",
+		"[2001:db8::1]:443": "::1:443",
+		"2001:DB8:0::1":     "::1:443",
+		"nobody":            "",
+		"192.0.2.1":         "",
+	} {
+		n, _ := drainingNode(t, a, b, c, d)
+		r := call(t, System{}, []*node{n}, "drain", name, "--yes", "--api", documented(0))
+		changes := n.changes()
+		wanted := strings.Fields(want)
+		if len(changes) != len(wanted) || (r.code == 0) != (want != "") {
+			t.Errorf("%s: %+v, %q", name, r, changes)
+			continue
+		}
+		for i, change := range changes {
+			if !strings.Contains(change, wanted[i]+"/drain") {
+				t.Errorf("%s: %q, want %s", name, change, wanted[i])
+			}
+		}
+		if want == "" {
+			continue
+		}
+		if name != a.ID {
+			if r := call(t, System{}, []*node{n}, "drain", name, "--api", documented(0)); r.code != 2 || !strings.Contains(r.errors, "add --yes") || len(n.changes()) != len(changes) {
+				t.Errorf("%s without --yes: %+v", name, r)
+			}
+		}
+		if r := call(t, System{}, []*node{n}, "undrain", name, "--api", documented(0)); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
+			t.Errorf("undrain %s: %+v", name, r)
+		}
+	}
+}
+
+func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
+	leaving, staying := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-2", "eu")
+	n, dns := drainingNode(t, leaving, staying)
+	const quiet = 1500 * time.Millisecond
+	time.AfterFunc(quiet/2, func() { // first the API knows
+		gone := leaving
+		gone.Share = 0
+		n.set("GET /api/v1/overwatch/backends", api.BackendList{Backends: []api.Backend{gone, staying}, Total: 2})
+	})
+	time.AfterFunc(quiet, func() { dns.answer("app.example.com", [4]byte{192, 0, 2, 11}) })
+	began := time.Now()
+	r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--api", documented(0), "--dns", dns.at)
+	if r.code != 0 || !strings.Contains(r.out, "is draining") || !strings.Contains(r.out, "drained: app.example.com:192.0.2.10:443 no longer has traffic") {
+		t.Errorf("%+v", r)
+	}
+	if took := time.Since(began); took < quiet+time.Second {
+		t.Errorf("it took %s: resolvers may have the address for a second after %s", took, quiet)
+	}
+	if !strings.Contains(r.errors, "still has 100% of its share") || !strings.Contains(r.errors, "resolvers forget it") {
+		t.Errorf("progress: %s", r.errors)
+	}
+}
+
+func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
+	leaving := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
+	drained := leaving
+	drained.Share = 0
+	sibling := fakeBackend("192.0.2.10", 444, "eu-1", "eu")
+	for name, tc := range map[string]struct {
+		backends []api.Backend
+		words    string
+	}{
+		"its share":        {[]api.Backend{leaving}, "still has 100% of its share"},
+		"the last one":     {[]api.Backend{drained}, "nothing else of it may serve"},
+		"the same address": {[]api.Backend{drained, sibling}, "app.example.com:192.0.2.10:444 is at that address too"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			n, dns := drainingNode(t, tc.backends...)
+			r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "10ms", "--api", documented(0), "--dns", dns.at, "-o", "json")
+			if r.code != 1 || !strings.Contains(r.errors, "not drained: ") || !strings.Contains(r.errors, tc.words) || !strings.Contains(r.out, `"drained": false`) {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
+	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
+	r := call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--dns", dead(t))
+	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "--dns") || len(n.changes()) != 0 {
+		t.Errorf("%+v, %q", r, n.changes())
+	}
+	for _, args := range []string{"drain x --within 5s", "drain x --over -1s", "drain x --wait --within 0s"} {
+		if r := call(t, System{}, nil, strings.Fields(args)...); r.code != 2 || !strings.Contains(r.errors, "--within") {
+			t.Errorf("%s: %+v", args, r)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"time"
+
+	"gslb.internal/gslbctl/internal/render"
+)
+
+// Progress is shown after this time, and then as often.
+const (
+	progressAfter    = time.Second
+	progressInterval = 250 * time.Millisecond
+)
+
+// progress tells on a terminal what takes longer than a second, until the
+// function that it returns is called.
+func (a *app) progress(what string) (stop func()) {
+	if !a.Tells || a.quiet {
+		return func() {}
+	}
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		began := time.Now()
+		wait := time.NewTimer(progressAfter)
+		defer wait.Stop()
+		shown := false
+		for {
+			select {
+			case <-done:
+				if shown {
+					fmt.Fprint(a.Err, "\r\x1b[K")
+				}
+				return
+			case <-wait.C:
+			}
+			shown = true
+			fmt.Fprintf(a.Err, "\r\x1b[K%s, %s", render.Printable(what), render.Span(time.Since(began)))
+			wait.Reset(progressInterval)
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}

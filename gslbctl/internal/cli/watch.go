@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) watchCommand() *cobra.Command {
+	var f liveFlags
+	var domains []string
+	cmd := &cobra.Command{
+		Use:   "watch",
+		Short: "Watch nodes, backends, answers and agents live",
+		Long: "watch fills the terminal with all nodes, what needs attention, and one of: backends, answers, agents, which\n" +
+			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes one look below the other.\n" +
+			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.", maxAsked),
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			nodes, err := a.named()
+			if err != nil {
+				return err
+			}
+			return a.live(cmd.Context(), view{
+				title: "gslb", tabs: []string{"backends", "answers", "agents"},
+				gather: func(ctx context.Context) (picture, error) {
+					p, err := a.lookAround(ctx, nodes, domains)
+					if err != nil || a.forPeople() {
+						return p, err
+					}
+					return a.capture(func() error { return a.print(p, nil) })
+				},
+			}, f)
+		},
+	}
+	cmd.Flags().StringArrayVar(&domains, "domain", nil, "ask for this `name` only; repeat it for several")
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
+	f.add(cmd)
+	return cmd
+}
+
+// around is one look at everything that watch shows.
+type around struct {
+	app     *app
+	Report  statusReport  `json:"status"`
+	Nodes   []nodeAround  `json:"nodes"`
+	Answers []askedDomain `json:"answers"`
+}
+
+// nodeAround is what one node says of its backends and agents.
+type nodeAround struct {
+	Node     string        `json:"node"`
+	Backends []api.Backend `json:"backends"`
+	Agents   []api.Agent   `json:"agents"`
+}
+
+func (a *app) lookAround(ctx context.Context, nodes []target, domains []string) (*around, error) {
+	var clients []*api.Client
+	for _, n := range nodes {
+		clients = append(clients, n.Client)
+	}
+	report, err := a.gatherStatus(ctx, clients)
+	if err != nil {
+		return nil, err
+	}
+	p := &around{app: a, Report: report, Answers: []askedDomain{}}
+	for _, r := range everywhere(ctx, clients, readAround) {
+		r.answer.Node = r.node
+		p.Nodes = append(p.Nodes, r.answer) // its failure is in the status
+	}
+	if len(domains) == 0 {
+		domains = p.domains()
+	}
+	p.Answers = append(p.Answers, askAll(ctx, nodes, domains, a.timeout)...)
+	return p, nil
+}
+
+func readAround(ctx context.Context, c *api.Client) (nodeAround, error) {
+	var n nodeAround
+	backends, err := c.Backends(ctx, api.BackendFilter{})
+	if err != nil {
+		return n, err
+	}
+	n.Backends = backends.Backends
+	agents, err := c.Agents(ctx)
+	n.Agents = agents.Agents
+	return n, err
+}
+
+// domains are the names that any node answers, in order.
+func (p *around) domains() []string {
+	var names []string
+	for _, n := range p.Report.Nodes {
+		for _, d := range n.Domains {
+			names = append(names, d.Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// maxTop is how many of the things that need attention stay on top.
+const maxTop = 5
+
+func (p *around) lines(tab int) (top, body []string) {
+	top = strings.Split(p.nodes(), "\n")
+	problems := p.Report.Problems
+	summary := p.app.painted(p.Report.Status) + ": nothing needs attention"
+	if len(problems) > 0 {
+		summary = p.app.painted(p.Report.Status) + ": " + render.Count(len(problems), "thing needs attention", "things need attention")
+	}
+	top = append(top, "", summary)
+	for _, problem := range problems[:min(len(problems), maxTop)] {
+		top = append(top, "  - "+render.Printable(problem))
+	}
+	if more := len(problems) - maxTop; more > 0 {
+		top = append(top, fmt.Sprintf("  - and %d more: gslbctl status", more))
+	}
+	top = append(top, "")
+	tables := []*render.Table{p.backends(), p.answers(), p.agents()}
+	if tab == allTabs {
+		return top, strings.Split(p.text(tables[0])+"\n\n"+p.text(tables[1])+"\n\n"+p.text(tables[2]), "\n")
+	}
+	return top, strings.Split(p.text(tables[tab]), "\n")
+}
+
+func (p *around) text(t *render.Table) string {
+	var b strings.Builder
+	_ = t.Write(&b, p.app.style()) // a Builder takes everything
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// nodes has one line for each node.
+func (p *around) nodes() string {
+	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
+	var facts []nodeFact
+	for _, column := range [][2]string{{"status", "STATUS"}, {"ready", "READY"}, {"domains up", "DOMAINS"}, {"backends healthy", "BACKENDS"}, {"stale", "STALE"},
+		{"draining", "DRAINING"}, {"overrides", "OVERRIDES"}, {"active agents", "AGENTS"}, {"up", "UP"}, {"version", "VERSION"}} {
+		i := slices.IndexFunc(nodeFacts(), func(fact nodeFact) bool { return fact.name == column[0] })
+		facts = append(facts, nodeFacts()[i])
+		t.Columns = append(t.Columns, render.Column{Name: column[1]})
+	}
+	for _, n := range p.Report.Nodes {
+		row := []render.Cell{render.C(n.Node)}
+		for _, fact := range facts {
+			row = append(row, fact.of(n))
+		}
+		t.Add(row...)
+	}
+	return p.text(t)
+}

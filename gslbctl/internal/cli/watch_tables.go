@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// differing is one cell for what several nodes say: one text when all say the
+// same, else what each says, in the order of the nodes.
+func differing(cells []render.Cell) render.Cell {
+	var texts []string
+	for _, c := range cells {
+		texts = append(texts, c.Text)
+	}
+	if len(slices.Compact(slices.Clone(texts))) == 1 {
+		return cells[0]
+	}
+	return render.Cell{Text: strings.Join(texts, " | "), Tone: render.Warn}
+}
+
+// backends joins what the nodes say of each backend; where they disagree, all
+// is shown.
+func (p *around) backends() *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "SERVES"}, {Name: "SHARE", Right: true},
+			{Name: "SEEN"}, {Name: "LATENCY", Right: true}, {Name: "REASON"}},
+		Empty: "No backend is known.",
+	}
+	said, order := map[string][]*api.Backend{}, []string{}
+	for i, n := range p.Nodes {
+		for k := range n.Backends {
+			b := &n.Backends[k]
+			if said[b.ID] == nil {
+				order = append(order, b.ID)
+				said[b.ID] = make([]*api.Backend, len(p.Nodes))
+			}
+			said[b.ID][i] = b
+		}
+	}
+	slices.Sort(order)
+	for _, id := range order {
+		t.AddNamed(id, p.backendRow(said[id])...)
+	}
+	return t
+}
+
+func (p *around) backendRow(said []*api.Backend) []render.Cell {
+	var first *api.Backend
+	var status, serves, share []render.Cell
+	for i, b := range said {
+		switch {
+		case b != nil:
+			status, serves = append(status, statusCell(b.EffectiveStatus)), append(serves, goodCell(b.MayServe))
+			share = append(share, render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"))
+			if first == nil || first.EffectiveStatus == api.EffectiveHealthy {
+				first = b // the worst explains most
+			}
+		case p.Report.Nodes[i].Error == "": // the node has answered and does not know it
+			status, serves, share = append(status, render.C("unknown")), append(serves, render.C(render.None)), append(share, render.C(render.None))
+		}
+	}
+	return []render.Cell{render.C(first.Service), render.C(endpoint(first.Address, first.Port)), orNone(first.Region), differing(status), differing(serves),
+		differing(share), p.app.ago(first.AgentLastSeen), latencyCell(first.ValidationLatencyMS), render.C(reason(*first))}
+}
+
+// agents joins what the nodes say of each agent: the latest that any has heard.
+func (p *around) agents() *render.Table {
+	var joined []api.Agent
+	for _, n := range p.Nodes {
+		for _, agent := range n.Agents {
+			k := slices.IndexFunc(joined, func(other api.Agent) bool { return other.AgentID == agent.AgentID })
+			switch {
+			case k < 0:
+				joined = append(joined, agent)
+			case agent.LastSeen != nil && (joined[k].LastSeen == nil || agent.LastSeen.After(*joined[k].LastSeen)):
+				joined[k] = agent
+			}
+		}
+	}
+	slices.SortFunc(joined, func(x, y api.Agent) int { return strings.Compare(x.AgentID, y.AgentID) })
+	return p.app.agentTable(joined, "No agent is pinned.")
+}
+
+// answers has a row for each domain and family of addresses.
+func (p *around) answers() *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "TYPE"}, {Name: "ANSWER"}, {Name: "TTL", Right: true}}, Empty: "No domain is configured."}
+	for _, asked := range p.Answers {
+		var said, ttl []render.Cell
+		for _, r := range asked.Replies {
+			said, ttl = append(said, r.cell()), append(ttl, r.ttl())
+		}
+		t.AddNamed(asked.Name, render.C(asked.Name), render.C(asked.Type), differing(said), differing(ttl))
+	}
+	return t
+}

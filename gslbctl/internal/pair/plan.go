@@ -1,0 +1,192 @@
+package pair
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Plan is what the pair is for.
+type Plan struct {
+	Zone      string   // the zone that is delegated to the nodes
+	Region    string   // where the agent's backends and the node are
+	Overwatch []string // where agents reach the nodes: host or host:port
+	Services  []Service
+	Check     string // how backends are checked: tcp, http:/path or https:/path
+	DNS       string // where the node answers DNS: address:port, or :port for all addresses
+	Gossip    string // where the node hears agents
+	API       string // where the node serves the API
+	DataDir   string // a directory for the data of both; empty: each has its own default
+}
+
+// Service is a name in the zone and what serves it.
+type Service struct {
+	Name     string
+	Backends []netip.AddrPort
+}
+
+// What is understood without being said.
+const (
+	DefaultRegion = "main"
+	DefaultCheck  = "tcp"
+	gossipPort    = "7946"
+)
+
+// ParseService reads "<name>=<ip>:<port>[,<ip>:<port>...]".
+func ParseService(text string) (Service, error) {
+	name, list, found := strings.Cut(text, "=")
+	if !found || name == "" || list == "" {
+		return Service{}, fmt.Errorf("--service is %q: it must be name=ip:port, such as app=192.0.2.10:8080", text)
+	}
+	s := Service{Name: name}
+	for _, backend := range strings.Split(list, ",") {
+		at, err := netip.ParseAddrPort(backend)
+		if err != nil || at.Port() == 0 || at.Addr().Zone() != "" || at.Addr().IsUnspecified() || at.Addr().IsMulticast() {
+			return Service{}, fmt.Errorf("--service is %q: %q is no backend; it must be ip:port, such as 192.0.2.10:8080 or [2001:db8::1]:443", text, backend)
+		}
+		s.Backends = append(s.Backends, netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
+	}
+	return s, nil
+}
+
+// The forms of names (RFC 1035 section 2.3.1, with underscores) and regions.
+var (
+	labelForm  = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$`)
+	regionForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`)
+	pathForm   = regexp.MustCompile(`^/[!-~]*$`)
+)
+
+// maxName is the longest DNS name as text (RFC 1035 section 2.3.4).
+const maxName = 253
+
+// complete checks the plan and fills in what is understood. Services of one
+// name become one.
+func (p Plan) complete() (Plan, error) {
+	p.Zone = plain(p.Zone)
+	if err := checkName(p.Zone); err != nil {
+		return p, fmt.Errorf("--zone is %q: %w", p.Zone, err)
+	}
+	if !regionForm.MatchString(p.Region) {
+		return p, fmt.Errorf("--region is %q: letters, digits, hyphens, underscores and dots, at most 64", p.Region)
+	}
+	if _, _, err := p.check(); err != nil {
+		return p, err
+	}
+	for flag, listen := range map[string]string{"--dns-listen": p.DNS, "--gossip-listen": p.Gossip, "--api-listen": p.API} {
+		if err := checkListen(listen); err != nil {
+			return p, fmt.Errorf("%s is %q: %w", flag, listen, err)
+		}
+	}
+	var err error
+	if p.Overwatch, err = withPorts(p.Overwatch); err != nil {
+		return p, err
+	}
+	p.Services, err = inZone(p.Services, p.Zone)
+	return p, err
+}
+
+func plain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+func checkName(name string) error {
+	if name == "" || len(name) > maxName {
+		return fmt.Errorf("a DNS name such as gslb.example.com, of at most %d characters, is needed", maxName)
+	}
+	for _, label := range strings.Split(name, ".") {
+		if !labelForm.MatchString(label) {
+			return fmt.Errorf("%q cannot be a part of a DNS name: letters, digits and hyphens, at most 63", label)
+		}
+	}
+	return nil
+}
+
+func checkListen(text string) error {
+	host, port, err := net.SplitHostPort(text)
+	if err == nil && host != "" {
+		_, err = netip.ParseAddr(host)
+	}
+	if number, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || number == 0 {
+		return errors.New("it must be an IP address and a port, such as 127.0.0.1:8080, or :port for all addresses")
+	}
+	return nil
+}
+
+// hostForm is a host name or an address as it stands before a port.
+var hostForm = regexp.MustCompile(`^[A-Za-z0-9._:%-]+$`)
+
+func withPorts(nodes []string) ([]string, error) {
+	if len(nodes) == 0 {
+		return nil, errors.New("--overwatch is missing: name each node as agents reach it, such as ow1.example.net")
+	}
+	var list []string
+	for _, text := range nodes {
+		if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+			text = net.JoinHostPort(addr.String(), gossipPort)
+		} else if !strings.Contains(text, ":") {
+			text = net.JoinHostPort(text, gossipPort)
+		}
+		host, port, err := net.SplitHostPort(text)
+		if number, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || number == 0 || !hostForm.MatchString(host) {
+			return nil, fmt.Errorf("--overwatch is %q: it must be a host or host:port, such as ow1.example.net", text)
+		}
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
+	}
+	return list, nil
+}
+
+// maxBackends is how many backends one agent speaks for.
+const maxBackends = 64
+
+// inZone puts names that stand for themselves into the zone.
+func inZone(services []Service, zone string) ([]Service, error) {
+	if len(services) == 0 {
+		return nil, errors.New("--service is missing: name=ip:port, such as app=192.0.2.10:8080")
+	}
+	var list []Service
+	count := 0
+	for _, s := range services {
+		name := plain(s.Name)
+		if name != zone && !strings.HasSuffix(name, "."+zone) {
+			if strings.Contains(name, ".") {
+				return nil, fmt.Errorf("--service %s is not in the zone %s: give a name in it, or the part before it", s.Name, zone)
+			}
+			name += "." + zone
+		}
+		if err := checkName(name); err != nil {
+			return nil, fmt.Errorf("--service %s: %w", s.Name, err)
+		}
+		k := slices.IndexFunc(list, func(other Service) bool { return other.Name == name })
+		if k < 0 {
+			list, k = append(list, Service{Name: name}), len(list)
+		}
+		for _, b := range s.Backends {
+			if slices.Contains(list[k].Backends, b) {
+				return nil, fmt.Errorf("--service %s has the backend %s twice", s.Name, b)
+			}
+			list[k].Backends = append(list[k].Backends, b)
+			count++
+		}
+	}
+	if count > maxBackends {
+		return nil, fmt.Errorf("%d backends are given: one agent speaks for at most %d, so run init once and add agents", count, maxBackends)
+	}
+	return list, nil
+}
+
+// check is the type and the path of the health check.
+func (p Plan) check() (kind, path string, err error) {
+	kind, path, _ = strings.Cut(p.Check, ":")
+	switch {
+	case kind == "tcp" && p.Check == "tcp":
+		return kind, "", nil
+	case (kind == "http" || kind == "https") && pathForm.MatchString(path):
+		return kind, path, nil
+	}
+	return "", "", fmt.Errorf("--check is %q: it must be tcp, http:/path or https:/path, such as http:/health", p.Check)
+}
