@@ -37,10 +37,11 @@ var layers = map[string]layer{
 	"httpserve": tool,
 	"policy":    pure, "zone": pure, "geo": pure,
 	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner, "audit": owner,
-	"inventory": owner, // of the servers that the API creates
-	"explain":   owner, // of the reasons
-	"ready":     owner, // of no facts, but of the judgement on them
-	"dnsserver": adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
+	"inventory":   owner, // of the servers that the API creates
+	"definitions": owner, // of what else it creates
+	"explain":     owner, // of the reasons
+	"ready":       owner, // of no facts, but of the judgement on them
+	"dnsserver":   adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
 	"publish": adapter, "metrics": adapter,
 	"apidoc": pure, // a description of the API for httpapi's tests; no program has it
 }

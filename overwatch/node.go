@@ -29,6 +29,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/logging"
 )
 
 // Files of the node's own identity in the data directory.
@@ -42,6 +43,7 @@ const (
 type node struct {
 	configPath string
 	log        zerolog.Logger
+	logging    *logging.Control
 	started    time.Time
 	boot       identity.Nonce
 	inForce    atomic.Pointer[inForce]
@@ -76,8 +78,8 @@ type inForce struct {
 }
 
 // newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
-func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger) (_ *node, err error) {
-	n := &node{configPath: configPath, log: logger, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry(), core: newCore(ctx)}
+func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger, control *logging.Control) (_ *node, err error) {
+	n := &node{configPath: configPath, log: logger, logging: control, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry(), core: newCore(ctx)}
 	n.inForce.Store(&inForce{cfg, n.started})
 	defer func() {
 		if err != nil {
@@ -85,7 +87,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}()
 	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openAudit, n.openDomains, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
+		n.openStore, n.openAudit, n.openDefinitions, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
 	} {
 		if err = open(ctx, n.inForce.Load().config); err != nil {
 			return nil, err
@@ -367,7 +369,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 	}
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
-		Config: n.inForceNow, Domains: n, Reloader: n,
+		Config: n.inForceNow, Definitions: n, RestartRequired: n.restartFor, ValidateConfig: validateText, ConfigPath: n.configPath, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
 		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, DNSView: n.view, Logger: n.part("api"),
 	}

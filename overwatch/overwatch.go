@@ -36,11 +36,11 @@ func Run(ctx context.Context, o Options) error {
 	if o.Log == nil {
 		o.Log = os.Stderr
 	}
-	logger, err := logging.New(cfg.Logging, o.Log)
+	logger, control, err := logging.Adjustable(cfg.Logging, o.Log)
 	if err != nil {
 		return err
 	}
-	n, err := newNode(ctx, cfg, o.ConfigPath, logger)
+	n, err := newNode(ctx, cfg, o.ConfigPath, logger, control)
 	if err != nil {
 		return err
 	}
@@ -52,8 +52,11 @@ func Run(ctx context.Context, o Options) error {
 }
 
 // load reads a configuration and checks also what only the makers of DNS answers can know.
-func load(path string) (*config.Config, error) {
-	return config.Load(path, func(c *config.Config) settings.Problems {
-		return append(publish.Check(dnsSettings(c, nil)), checkPlaces(c)...)
-	})
+func load(path string) (*config.Config, error) { return config.Load(path, checkAnswers) }
+
+// validateText finds what is wrong with the text of a configuration, by itself.
+func validateText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
+
+func checkAnswers(c *config.Config) settings.Problems {
+	return append(publish.Check(dnsSettings(c, nil)), checkPlaces(c)...)
 }

@@ -45,14 +45,12 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	before := n.steering.file
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())
 	if err != nil {
 		return nil, err
 	}
-	restart = needRestart(before, next)
-	keepListening(before, next)
-	joined := n.join(next, addresses)
+	joined, over := n.join(next, addresses)
+	keepRunning(n.steering.running, joined)
 	// Names first, then backends, since a backend without a name harms nothing; and last whom to believe, since that may take
 	// backends away. From the first call that succeeds on, the rest fails only when the node is stopping.
 	settings, err := n.settings(joined, addresses)
@@ -63,8 +61,10 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 		return nil, err
 	}
 	n.steering.file = next
+	n.show(over, n.steering.set)
+	_ = n.logging.Set(joined.Logging) // which has been checked
 	n.inForce.Store(&inForce{joined, time.Now()})
-	if err := n.registry.Retime(ctx, timing(next)); err != nil {
+	if err := n.registry.Retime(ctx, timing(joined)); err != nil {
 		return nil, err
 	}
 	if err := n.declare(ctx, joined); err != nil {
@@ -75,7 +75,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 			return nil, err
 		}
 	}
-	return restart, n.publisher.Flush(ctx)
+	return n.restartFor(), n.publisher.Flush(ctx)
 }
 
 // fixed are the keys that are read at the start only.
@@ -92,31 +92,30 @@ var fixed = []struct {
 	{"overwatch.dnssec.enabled", func(c *config.Config) any { return c.Overwatch.DNSSEC.Enabled }},
 	{"overwatch.validation", func(c *config.Config) any { return c.Overwatch.Validation }},
 	{"overwatch.geolocation.ecs_enabled", func(c *config.Config) any { return c.Overwatch.Geolocation.ECSEnabled }},
-	{"logging", func(c *config.Config) any { return c.Logging }},
 	{"metrics", func(c *config.Config) any { return c.Metrics }},
 	{"api", func(c *config.Config) any { return withoutTokens(c.API) }},
 	{"audit", func(c *config.Config) any { return c.Audit }},
 }
 
 // needRestart lists the keys that differ and take effect at the next start.
-func needRestart(before, next *config.Config) (keys []string) {
+func needRestart(running, next *config.Config) (keys []string) {
 	for _, f := range fixed {
-		if !reflect.DeepEqual(f.of(before), f.of(next)) {
+		if !reflect.DeepEqual(f.of(running), f.of(next)) {
 			keys = append(keys, f.key)
 		}
 	}
 	return keys
 }
 
-// keepListening leaves what only a restart changes as it is, so that the configuration in force is the one that is true.
-func keepListening(before, next *config.Config) {
+// keepRunning leaves what only a restart changes as it is, so that the configuration in force is the one that is true.
+func keepRunning(before, next *config.Config) {
 	next.DataDir, next.DNS.ListenAddress = before.DataDir, before.DNS.ListenAddress
 	next.DNS.NSID, next.DNS.RateLimit = before.DNS.NSID, before.DNS.RateLimit
 	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
 	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
 	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
 	tokens := next.API.Tokens
-	next.Logging, next.Metrics, next.API, next.Audit = before.Logging, before.Metrics, before.API, before.Audit
+	next.Metrics, next.API, next.Audit = before.Metrics, before.API, before.Audit
 	next.API.Tokens = tokens
 }
 
@@ -138,6 +137,7 @@ var live = []struct {
 	{"regions", func(c *config.Config) any { return c.Regions }},
 	{"overwatch.agent_tokens", func(c *config.Config) any { return c.Overwatch.AgentTokens }},
 	{"overwatch.agent_policies", func(c *config.Config) any { return c.Overwatch.AgentPolicies }},
+	{"logging", func(c *config.Config) any { return c.Logging }},
 	{"overwatch.stale", func(c *config.Config) any { return c.Overwatch.Stale }},
 	{"api.tokens", func(c *config.Config) any { return c.API.Tokens }},
 }

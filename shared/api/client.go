@@ -85,12 +85,14 @@ func (c *Client) Node() string { return c.base }
 
 // call is one request.
 type call struct {
-	method  string
-	path    string // escaped, below the base URL
-	query   url.Values
-	body    any           // nil: none
-	timeout time.Duration // 0: the client's
-	also    int           // a status beside 2xx that carries the answer
+	method      string
+	path        string // escaped, below the base URL
+	query       url.Values
+	body        any    // nil: none
+	raw         []byte // a body that is not JSON, with its contentType
+	contentType string
+	timeout     time.Duration // 0: the client's
+	also        int           // a status beside 2xx that carries the answer
 }
 
 // do makes the request and decodes the answer into the value that into points
@@ -120,6 +122,10 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 		target += "?" + call.query.Encode()
 	}
 	var body io.Reader
+	kind := "application/json"
+	if call.raw != nil {
+		body, kind = bytes.NewReader(call.raw), call.contentType
+	}
 	if call.body != nil {
 		encoded, err := json.Marshal(call.body)
 		if err != nil {
@@ -139,7 +145,7 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 		req.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	if body != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", kind)
 	}
 	return req, nil
 }

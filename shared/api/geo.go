@@ -11,7 +11,8 @@ type GeoSource string
 
 // The sources of mappings.
 const (
-	GeoFromConfig GeoSource = "config"
+	GeoFromConfig GeoSource = FromConfig
+	GeoFromAPI    GeoSource = FromAPI
 )
 
 // GeoMapping places the clients of one network in a region.
@@ -20,6 +21,14 @@ type GeoMapping struct {
 	Region  string    `json:"region"`
 	Comment string    `json:"comment"`
 	Source  GeoSource `json:"source"`
+}
+
+// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings: PATCH
+// leaves what is nil as it is.
+type GeoMappingChange struct {
+	CIDR    string  `json:"cidr"`
+	Region  *string `json:"region,omitempty"`
+	Comment *string `json:"comment,omitempty"`
 }
 
 // GeoMappingList is the answer of GET /api/v1/geo/mappings.

@@ -1,7 +1,5 @@
 package api
 
-import "context"
-
 // GossipConfig is how a node gossips; its keys are not in it.
 type GossipConfig struct {
 	Enabled           bool     `json:"enabled"`
@@ -18,9 +16,5 @@ type GossipConfig struct {
 // GossipSettings is the answer of GET /api/v1/gossip/config.
 type GossipSettings struct {
 	Config GossipConfig `json:"config"`
-}
-
-// GossipSettings shows how the node gossips.
-func (c *Client) GossipSettings(ctx context.Context) (GossipSettings, error) {
-	return get[GossipSettings](ctx, c, "/api/v1/gossip/config", nil)
+	ConfigState
 }

@@ -23,6 +23,14 @@ const (
 	DefaultBackendWeight = 1
 	// MaxDrain is the longest time that a drain may take.
 	MaxDrain = 24 * time.Hour
+	// MaxCustomSettings is the largest custom_settings of the preferences, as
+	// JSON in bytes.
+	MaxCustomSettings = 64 << 10
+	// MaxRegionPriority is the largest priority of a region.
+	MaxRegionPriority = 1_000_000
+	// MaxComment is the longest comment, code or description of a region or
+	// mapping, in characters.
+	MaxComment = 500
 	// MaxReason is the longest reason text of an override or a revocation, in
 	// characters.
 	MaxReason = 500

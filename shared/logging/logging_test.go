@@ -59,3 +59,27 @@ func TestNew_RefusesWhatItDoesNotKnow(t *testing.T) {
 		}
 	}
 }
+
+func TestControl_ChangesLevelAndFormatOfEveryLogger(t *testing.T) {
+	var out bytes.Buffer
+	logger, control, err := Adjustable(Config{Level: "warn", Format: FormatJSON}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := logger.With().Str("component", "x").Logger()
+	part.Info().Msg("first")
+	if err := control.Set(Config{"debug", FormatConsole}); err != nil {
+		t.Fatal(err)
+	}
+	part.Debug().Msg("two")
+	if err := control.Set(Config{"loud", FormatJSON}); err == nil {
+		t.Error("an unknown level was taken")
+	}
+	if err := control.Set(Config{"error", "xml"}); err == nil {
+		t.Error("an unknown format was taken")
+	}
+	part.Info().Msg("three")
+	if got := out.String(); strings.Contains(got, "first") || !strings.Contains(got, "DBG two component=x\n") || !strings.Contains(got, "INF three component=x\n") {
+		t.Errorf("got %q", got)
+	}
+}

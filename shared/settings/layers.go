@@ -18,7 +18,7 @@ type layers struct {
 	prefix string // of environment variables
 }
 
-func newLayers(prefix string, leaves []leaf, scalars map[string]string) (*layers, error) {
+func newLayers(prefix string, leaves []leaf, scalars map[string]string, alone bool) (*layers, error) {
 	l := &layers{viper.NewWithOptions(viper.KeyDelimiter(pathDelimiter)), prefix}
 	fromFiles := make(map[string]any, len(scalars))
 	for key, text := range scalars {
@@ -28,7 +28,7 @@ func newLayers(prefix string, leaves []leaf, scalars map[string]string) (*layers
 		return nil, err
 	}
 	for _, leaf := range leaves {
-		if leaf.field.secret {
+		if leaf.field.secret && !alone {
 			if err := l.store.BindEnv(leaf.path, l.variable(leaf.path)); err != nil {
 				return nil, err
 			}

@@ -28,21 +28,52 @@ func Load(path string, into any, o Options) error {
 	if problem, ok := checkMode(report, o.Mode); !ok {
 		return Problems{problem} // every key of another mode would be unknown
 	}
+	return decodeAll(report, into, o, false)
+}
+
+// LoadText is Load for a text that must be complete in itself: it reads no files, so that what the text includes and secrets
+// that it leaves in files are problems, and takes nothing from the environment.
+func LoadText(text string, into any, o Options) error {
+	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
+	doc := &document{}
+	report.documents = append(report.documents, doc)
+	var problems Problems
+	if doc.nodes, problems = parse(text); problems != nil {
+		return problems
+	}
+	if len(doc.nodes) == 0 || doc.nodes[0].kind != mapping {
+		return Problems{{Message: "expected keys with values, such as mode: overwatch"}}
+	}
+	if i := doc.child(0, includesKey); i >= 0 && !doc.nodes[i].isNull() {
+		return Problems{{Line: doc.position(i).Line, Key: includesKey, Message: "this text is checked by itself and no file is read: put into it what it includes"}}
+	}
+	if problem, ok := checkMode(report, o.Mode); !ok {
+		return Problems{problem}
+	}
+	return decodeAll(report, into, o, true)
+}
+
+// decodeAll puts the documents of a report into a struct; alone says that nothing else may be read.
+func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
 	d := &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
 	for _, doc := range report.documents {
 		d.decode(doc, root)
-		if doc.secret.Key != "" && openToOthers(doc.perm) {
+		if !alone && doc.secret.Key != "" && openToOthers(doc.perm) {
 			doc.secret.Message = "is a secret, but the file is " + closeRemedy(doc.path, doc.perm)
 			report.append(doc.secret)
 		}
 	}
 	leaves := d.schema.leaves("", root)
-	sources, err := newLayers(o.EnvPrefix, leaves, d.scalars)
+	sources, err := newLayers(o.EnvPrefix, leaves, d.scalars, alone)
 	if err != nil {
-		return fmt.Errorf("joining the files of %s: %w", path, err)
+		return fmt.Errorf("joining the files: %w", err)
 	}
-	(&secrets{report, d, sources}).collect(leaves)
+	if alone {
+		refuseSecretFiles(report, d)
+	} else {
+		(&secrets{report, d, sources}).collect(leaves)
+	}
 	sources.apply(report, leaves)
 	if o.Validate != nil {
 		o.Validate(report)

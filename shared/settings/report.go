@@ -95,3 +95,11 @@ func (r *Report) err() error {
 	}
 	return r.problems
 }
+
+// Inspect has validate look at a struct that does not come from files and returns what it noted.
+func Inspect(validate func(*Report)) Problems {
+	report := &Report{}
+	validate(report)
+	problems, _ := report.err().(Problems)
+	return problems
+}

@@ -113,3 +113,11 @@ func form(t reflect.Type) string {
 	}
 	return `a list such as ["first", "second"]`
 }
+
+// refuseSecretFiles notes the secrets that a text leaves in files, which are not read.
+func refuseSecretFiles(report *Report, d *decoder) {
+	for key, from := range d.secretFiles {
+		report.append(Problem{Line: from.at.Line, Key: key + secretFileSuffix, Value: from.text, Message: "this text is checked by itself and no file is read: put a value of the same form under " + key})
+		report.told[key] = true
+	}
+}

@@ -23,7 +23,7 @@ const (
 // operations is the table of all operations.
 func operations() []operation {
 	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(), nodeOperations(),
-		geoOperations(), dnssecOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations())
+		geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations())
 }
 
 // at is the moment of the examples.
@@ -74,14 +74,14 @@ func serverOperations() []operation {
 			body:     api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: of(100), Region: "eu-west"},
 			required: []string{"service", "address", "port", "region"}, status: 201, answer: api.Named{Message: "server created", ID: exampleServer}, errors: []int{noStore}},
 		{method: get, path: server, summary: "One server", status: 200, answer: one},
-		{method: patch, path: server, summary: "Change weight or region", description: "Only of a server that the API has created.",
-			body: api.ServerPatch{Weight: of(50)}, status: 200, answer: api.Named{Message: "server changed", ID: exampleServer}, errors: []int{noStore}},
-		{method: del, path: server, summary: "Delete a server", description: "Only one that the API has created.", status: 204, errors: []int{noStore}},
+		{method: patch, path: server, header: conditionsOf(false), summary: "Change weight or region", description: "Only of a server that the API has created.",
+			body: api.ServerPatch{Weight: of(50)}, status: 200, answer: api.Named{Message: "server changed", ID: exampleServer}, errors: changes},
+		{method: del, path: server, header: conditionsOf(false), summary: "Delete a server", description: "Only one that the API has created.", status: 204, errors: changes},
 		{method: get, path: server + "/health-check", summary: "How the node checks a server", status: 200, answer: checked},
-		{method: put, path: server + "/health-check", summary: "Set how the node checks a server", description: "What is left out takes its default. It counts from the next check on.",
-			body: change, status: 200, answer: checked, errors: []int{noStore}},
-		{method: patch, path: server + "/health-check", summary: "Change how the node checks a server", description: "What is left out stays.",
-			body: change, status: 200, answer: checked, errors: []int{noStore}},
+		{method: put, path: server + "/health-check", header: conditionsOf(false), summary: "Set how the node checks a server", description: "What is left out takes its default. It counts from the next check on.",
+			body: change, status: 200, answer: checked, errors: changes},
+		{method: patch, path: server + "/health-check", header: conditionsOf(false), summary: "Change how the node checks a server", description: "What is left out stays.",
+			body: change, status: 200, answer: checked, errors: changes},
 		{method: post, path: server + "/drain", summary: "Lower the traffic of a server to nothing", body: api.DrainRequest{Duration: "2m"}, optional: true,
 			status: 202, answer: api.Drain{Draining: true, DrainEndsAt: of(at())}},
 		{method: del, path: server + "/drain", summary: "Give a server its traffic back", status: 200, answer: api.Drain{}},
@@ -104,11 +104,11 @@ func domainOperations() []operation {
 			body:   api.DomainChange{Name: "app.example.com", TTL: of(30), RoutingPolicy: of("weighted"), Regions: &[]string{"eu-west"}},
 			status: 201, answer: api.DomainDetail{Domain: full}, errors: []int{conflict, noStore}},
 		{method: get, path: domain, summary: "One domain", status: 200, answer: api.DomainDetail{Domain: full}},
-		{method: put, path: domain, summary: "Change a domain", description: "Only one that the API has created; what is left out stays.",
-			body: change, status: 200, answer: api.DomainDetail{Domain: full}, errors: []int{noStore}},
-		{method: patch, path: domain, summary: "Change a domain", description: "The same as PUT.",
-			body: change, status: 200, answer: api.DomainDetail{Domain: full}, errors: []int{noStore}},
-		{method: del, path: domain, summary: "Answer a name no more", description: "Only one that the API has created. Its backends stay known.", status: 204, errors: []int{noStore}},
+		{method: put, path: domain, header: conditionsOf(false), summary: "Change a domain", description: "Only one that the API has created; what is left out stays.",
+			body: change, status: 200, answer: api.DomainDetail{Domain: full}, errors: changes},
+		{method: patch, path: domain, header: conditionsOf(false), summary: "Change a domain", description: "The same as PUT.",
+			body: change, status: 200, answer: api.DomainDetail{Domain: full}, errors: changes},
+		{method: del, path: domain, header: conditionsOf(false), summary: "Answer a name no more", description: "Only one that the API has created. Its backends stay known.", status: 204, errors: changes},
 		{method: get, path: domain + "/backends", summary: "The backends of a domain", query: paged(), status: 200,
 			answer: api.DomainBackendList{Backends: []api.DomainBackend{{
 				ID: exampleServer, Address: "192.0.2.1", Port: 80, Weight: 100, Priority: 1, Region: "eu-west", Healthy: true, Enabled: true, LastCheck: of(at()),
@@ -164,8 +164,9 @@ func overwatchOperations() []operation {
 		{method: get, path: v1 + "/overrides", summary: "Overrides in force", query: paged(), status: 200,
 			answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
 		{method: get, path: record, summary: "One override", status: 200, answer: override},
-		{method: put, path: record, summary: "Say by hand whether a backend works", body: order, required: told, status: 200, answer: override, errors: []int{noStore}},
-		{method: del, path: record, summary: "Take an override away", status: 204, errors: []int{noStore}},
+		{method: put, path: record, header: conditionsOf(true), summary: "Say by hand whether a backend works", body: order, required: told, status: 200, answer: override, errors: changes},
+		{method: patch, path: record, summary: "Change an override", description: "What is left out stays.", header: conditionsOf(false), body: order, required: told, status: 200, answer: override, errors: changes},
+		{method: del, path: record, header: conditionsOf(false), summary: "Take an override away", status: 204, errors: changes},
 	}
 }
 
@@ -186,18 +187,23 @@ func nodeOperations() []operation {
 			query:  paged(word("status", "only of this status", api.GossipStatuses()), text("region", "only of this region", nil)),
 			answer: api.GossipNodeList{Nodes: []api.GossipNode{member}, Total: 1, Healthy: 1, GeneratedAt: at()}},
 		{method: get, path: v1 + "/gossip/nodes/{id}", summary: "One participant", status: 200, answer: member},
-		{method: get, path: v1 + "/gossip/config", summary: "How the node gossips, without the key", status: 200,
-			answer: api.GossipSettings{Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true,
-				GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500, Seeds: []string{}}}},
 		{method: post, path: v1 + "/gossip/generate-key", summary: "A new random gossip key", description: "It is in the answer and nowhere else; nothing changes.", status: 200,
 			answer: api.GossipKey{Key: "q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA=", Algorithm: "AES-256-GCM", Bits: 256}},
 	}
 }
 
 func geoOperations() []operation {
+	placed := api.GeoMapping{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromAPI}
+	mapping := api.GeoMappingChange{CIDR: "198.51.100.0/24", Region: of("eu-west"), Comment: of("the office")}
 	return []operation{
 		{method: get, path: v1 + "/geo/mappings", summary: "Networks that are placed by hand", query: paged(), status: 200,
 			answer: api.GeoMappingList{Mappings: []api.GeoMapping{{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromConfig}}, Total: 1, GeneratedAt: at()}},
+		{method: put, path: v1 + "/geo/mappings", summary: "Place a network by hand", description: "201 when it is new. Only a mapping that the API has created can be changed; the network is brought into its one form.",
+			header: conditionsOf(true), body: mapping, required: []string{"cidr"}, status: 200, answer: placed, also: map[int]any{201: placed}, errors: changes},
+		{method: patch, path: v1 + "/geo/mappings", summary: "Change how a network is placed", description: "What is left out stays.",
+			header: conditionsOf(false), body: mapping, required: []string{"cidr"}, status: 200, answer: placed, errors: append([]int{http.StatusNotFound}, changes...)},
+		{method: del, path: v1 + "/geo/mappings/{cidr}", summary: "Delete a mapping", description: "Only one that the API has created. The slash may be escaped or not.",
+			header: conditionsOf(false), status: 204, errors: changes},
 		{method: get, path: v1 + "/geo/test", summary: "In which region a client is, and why", query: []parameter{needed(text("ip", "the address of the client", "198.51.100.7"))}, status: 200,
 			answer: api.GeoTest{IP: "198.51.100.7", Region: "eu-west", MatchType: "custom_mapping", MatchedCIDR: "198.51.100.0/24", Comment: "the office", ScopePrefix: 24}},
 	}

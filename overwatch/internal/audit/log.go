@@ -9,11 +9,11 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
 )
 
@@ -31,9 +31,9 @@ const (
 // ErrNoEntry is returned for an id that is not in the log.
 var ErrNoEntry = errors.New("the audit log has no such entry")
 
-// Store keeps entries by their number. PutAudit returns when the entry is on disk.
+// Store keeps entries by their number. AppendAudit returns when the entry is on disk.
 type Store interface {
-	PutAudit(id uint64, entry []byte) error
+	AppendAudit(store.Entry) error
 	DeleteAudit(ids []uint64) error
 	AuditFrom(id uint64, limit int) ([][]byte, error)
 	AuditBefore(id uint64, limit int) ([][]byte, error)
@@ -48,13 +48,7 @@ type Options struct {
 }
 
 // Log is the audit log of one node.
-type Log struct {
-	o  Options
-	mu sync.Mutex // held while an entry is appended
-
-	last uint64 // mu; the id of the newest entry
-	hash string // mu; its hash
-}
+type Log struct{ o Options }
 
 // Open continues the log that is in the store.
 func Open(o Options) (*Log, error) {
@@ -65,14 +59,16 @@ func Open(o Options) (*Log, error) {
 		return nil, errors.New("audit: Options.Store and a Retention above zero are needed")
 	}
 	l := &Log{o: o}
+	_, err := l.newest()
+	return l, err
+}
+
+// newest is the number of the newest entry, 0 if there is none.
+func (l *Log) newest() (uint64, error) {
 	for e, err := range l.Newest() {
-		if err != nil {
-			return nil, err
-		}
-		l.last, l.hash = e.ID, e.Hash
-		break
+		return e.ID, err
 	}
-	return l, nil
+	return 0, nil
 }
 
 // Change is what somebody did. Before and After are encoded as JSON, nil for nothing, and must hold no secrets.
@@ -87,30 +83,42 @@ type Change struct {
 
 // Record appends a change and returns when it is on disk.
 func (l *Log) Record(c Change) error {
-	e := api.AuditEntry{
-		Timestamp: l.o.Now().UTC().Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
-		Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess, Details: map[string]string{},
-		Before: object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000, RequestID: c.RequestID,
+	if err := l.o.Store.AppendAudit(l.Entry(func() Change { return c })); err != nil {
+		return fmt.Errorf("an audit entry: %w", err)
 	}
-	if c.Err != nil {
-		e.Status, e.Details["error"] = api.AuditFailure, c.Err.Error()
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e.ID, e.PreviousHash = l.last+1, l.hash
-	var err error
-	if e.Hash, err = e.Sum(); err != nil {
-		return err
-	}
-	value, err := json.Marshal(e)
-	if err != nil {
-		return fmt.Errorf("encoding audit entry %d: %w", e.ID, err)
-	}
-	if err := l.o.Store.PutAudit(e.ID, value); err != nil {
-		return fmt.Errorf("audit entry %d: %w", e.ID, err)
-	}
-	l.last, l.hash = e.ID, e.Hash
 	return nil
+}
+
+// Entry is the entry of a change for the transaction that makes it. What it says is asked for while that is written, by
+// another goroutine perhaps.
+func (l *Log) Entry(of func() Change) store.Entry {
+	return func(last uint64, newest []byte) (uint64, []byte, error) {
+		c := of()
+		e := api.AuditEntry{
+			ID: last + 1, Timestamp: l.o.Now().UTC().Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
+			Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess, Details: map[string]string{},
+			Before: object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000, RequestID: c.RequestID,
+		}
+		if c.Err != nil {
+			e.Status, e.Details["error"] = api.AuditFailure, c.Err.Error()
+		}
+		if newest != nil {
+			before, err := decode(newest)
+			if err != nil {
+				return 0, nil, err
+			}
+			e.PreviousHash = before.Hash
+		}
+		var err error
+		if e.Hash, err = e.Sum(); err != nil {
+			return 0, nil, err
+		}
+		value, err := json.Marshal(e)
+		if err != nil {
+			return 0, nil, fmt.Errorf("encoding audit entry %d: %w", e.ID, err)
+		}
+		return e.ID, value, nil
+	}
 }
 
 // object is the JSON of a value, or of why it is not there.
@@ -218,9 +226,10 @@ func (l *Log) verify() error {
 
 // prune deletes what is older than the retention or too much. The newest entry stays, for the chain to go on from.
 func (l *Log) prune(ctx context.Context) error {
-	l.mu.Lock()
-	last := l.last
-	l.mu.Unlock()
+	last, err := l.newest()
+	if err != nil {
+		return err
+	}
 	cut := l.o.Now().Add(-l.o.Retention)
 	var ids []uint64
 	for e, err := range l.Oldest() {

@@ -36,7 +36,8 @@ func written(t *testing.T, n int, now func() time.Time) (*Log, *store.Store) {
 func TestVerify_FindsAnEditedARemovedAndAMovedEntry(t *testing.T) {
 	put := func(t *testing.T, s *store.Store, id uint64, e api.AuditEntry) {
 		value, err := json.Marshal(e)
-		if err = errors.Join(err, s.PutAudit(id, value)); err != nil {
+		at := func(uint64, []byte) (uint64, []byte, error) { return id, value, nil }
+		if err = errors.Join(err, s.AppendAudit(at)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -17,22 +17,32 @@ type Check func(*Config) settings.Problems
 // wrong, in the files and by the checks, one line each.
 func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
-	err := settings.Load(path, c, settings.Options{
-		Mode: Mode, EnvPrefix: envPrefix,
-		Validate: func(report *settings.Report) {
-			c.complete(report)
-			c.validate(report)
-			for _, check := range checks {
-				for _, p := range check(c) {
-					report.Add(p.Key, p.Value, p.Message)
-				}
-			}
-		},
-	})
-	if err != nil {
+	if err := settings.Load(path, c, settings.Options{Mode: Mode, EnvPrefix: envPrefix, Validate: c.validator(checks)}); err != nil {
 		return nil, err
 	}
 	return c, nil
+}
+
+// CheckText finds what is wrong with the text of a configuration that must be complete in itself: no file is read, and nothing
+// is taken from the environment. nil: nothing is wrong.
+func CheckText(text string, checks ...Check) settings.Problems {
+	c := Default()
+	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
+	problems, _ := err.(settings.Problems)
+	return problems
+}
+
+// validator completes c and notes what is wrong with it.
+func (c *Config) validator(checks []Check) func(*settings.Report) {
+	return func(report *settings.Report) {
+		c.complete(report)
+		c.validate(report)
+		for _, check := range checks {
+			for _, p := range check(c) {
+				report.Add(p.Key, p.Value, p.Message)
+			}
+		}
+	}
 }
 
 // complete fills in what follows from the machine and from other keys.

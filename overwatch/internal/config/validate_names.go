@@ -206,7 +206,7 @@ func (v *validator) regionNames() {
 		} else {
 			v.regions[r.Name] = int32(i)
 		}
-		v.codes(key+".countries", r.Countries, isCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
+		v.codes(key+".countries", r.Countries, IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
 		v.codes(key+".continents", r.Continents, isContinent, "use AF, AN, AS, EU, NA, OC or SA")
 		v.coordinates(key, r)
 		v.between(key+".proximity_bias", r.ProximityBias, -policy.MaxBias, policy.MaxBias)
@@ -239,14 +239,18 @@ func (v *validator) codes(key string, list []string, valid func(string) bool, re
 	v.once(key, list)
 }
 
-func isCountry(code string) bool {
+// IsCountry tells whether a code can be one of ISO 3166-1 alpha-2.
+func IsCountry(code string) bool {
 	capital := func(c byte) bool { return c >= 'A' && c <= 'Z' }
 	return len(code) == 2 && capital(code[0]) && capital(code[1])
 }
 
 func isContinent(code string) bool {
-	return slices.Contains([]string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"}, code)
+	return slices.Contains(Continents(), code)
 }
+
+// Continents are the codes that a region may be near to.
+func Continents() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
 func (v *validator) coordinates(key string, r *Region) {
 	if (r.Latitude == nil) != (r.Longitude == nil) {

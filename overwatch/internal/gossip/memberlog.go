@@ -24,7 +24,7 @@ type memberLog struct {
 
 // Write logs one line, or leaves it out.
 func (m *memberLog) Write(line []byte) (int, error) {
-	if m.logger.GetLevel() > zerolog.DebugLevel {
+	if !m.logger.Debug().Enabled() {
 		return len(line), nil
 	}
 	m.mu.Lock()

@@ -32,7 +32,7 @@ func (m *memoryPins) LoadPins() (out []store.Pin, err error) {
 	return out, nil
 }
 
-func (m *memoryPins) PutPin(p store.Pin) error {
+func (m *memoryPins) PutPin(p store.Pin, _ ...store.Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.pins == nil {
@@ -42,7 +42,7 @@ func (m *memoryPins) PutPin(p store.Pin) error {
 	return nil
 }
 
-func (m *memoryPins) DeletePin(id string) error {
+func (m *memoryPins) DeletePin(id string, _ ...store.Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	delete(m.pins, id)

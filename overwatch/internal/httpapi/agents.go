@@ -72,8 +72,8 @@ func expiring(records []trust.Record, days int) []trust.Record {
 // with it what the agent reported.
 func (s *Server) deleteAgent(c *gin.Context) (answer, error) {
 	id := c.Param("agent_id")
-	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id}, func(ctx context.Context) error {
-		if err := s.o.Pins.Unpin(ctx, id); err != nil {
+	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id}, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
 			return err
 		}
 		return s.o.Orders.DropAgent(ctx, id)
@@ -90,8 +90,8 @@ func (s *Server) postRevokeAgent(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	id := c.Param("agent_id")
-	return s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: req}, func(ctx context.Context) error {
-		err := s.o.Pins.Revoke(ctx, id, req.Reason)
+	return s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: req}, func(ctx context.Context, note store.Entry) error {
+		err := s.o.Pins.Revoke(ctx, id, req.Reason, note)
 		if errors.Is(err, trust.ErrNotPinned) {
 			return err
 		}
@@ -104,7 +104,7 @@ func (s *Server) postRevokeAgent(c *gin.Context) (answer, error) {
 }
 
 // changeAgent makes a change to a pinned agent and waits until DNS follows.
-func (s *Server) changeAgent(c *gin.Context, ch *change, apply func(context.Context) error, message string) (answer, error) {
+func (s *Server) changeAgent(c *gin.Context, ch *change, apply func(context.Context, store.Entry) error, message string) (answer, error) {
 	before, found := s.o.Pins.Get(ch.id)
 	if !found {
 		return answer{}, unknownAgent(ch.id)

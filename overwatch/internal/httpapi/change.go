@@ -10,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/audit"
+	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
 )
 
@@ -22,24 +23,35 @@ type change struct {
 	action   string
 	resource string
 	id       string
-	before   any
-	after    any
+	before   any // nil: there was nothing
+	after    any // nil: there is nothing
 }
 
 // commit makes a change, waits until DNS answers follow it, and writes down
-// who did what with which outcome, in the audit log and in the log.
-func (s *Server) commit(c *gin.Context, ch *change, apply func(context.Context) error) error {
+// who did what with which outcome, in the audit log and in the log. apply is
+// given the audit entry for the transaction in which the change is stored;
+// where it stores nothing, the entry follows by itself.
+func (s *Server) commit(c *gin.Context, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
 	began := time.Now()
-	err := apply(ctx)
+	noted := false
+	entry := func(err error) audit.Change {
+		return audit.Change{
+			Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+			RequestID: requestID(c), Before: ch.before, After: ch.after, Err: err, Duration: time.Since(began),
+		}
+	}
+	err := apply(ctx, s.o.Audit.Entry(func() audit.Change {
+		noted = true
+		return entry(nil)
+	}))
 	if flushed := s.o.Publisher.Flush(ctx); err == nil {
 		err = flushed
 	}
-	s.audit(audit.Change{
-		Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
-		RequestID: requestID(c), Before: ch.before, After: ch.after, Err: err, Duration: time.Since(began),
-	})
+	if err != nil || !noted {
+		s.audit(entry(err))
+	}
 	line := s.log.Info()
 	status := "success"
 	if err != nil {

@@ -156,18 +156,18 @@ type sometimesFull struct {
 	full *bool
 }
 
-func (s *sometimesFull) PutOverride(o store.Override) error {
+func (s *sometimesFull) PutOverride(o store.Override, with ...store.Entry) error {
 	if *s.full {
 		return fullDisk{}.PutOverride(o)
 	}
-	return s.OverrideStore.PutOverride(o)
+	return s.OverrideStore.PutOverride(o, with...)
 }
 
-func (s *sometimesFull) DeleteOverride(service, address string) error {
+func (s *sometimesFull) DeleteOverride(service, address string, with ...store.Entry) error {
 	if *s.full {
 		return fullDisk{}.DeleteOverride(service, address)
 	}
-	return s.OverrideStore.DeleteOverride(service, address)
+	return s.OverrideStore.DeleteOverride(service, address, with...)
 }
 
 func TestOverride_OfABackendThatLeftMeanwhileIsNotRemembered(t *testing.T) {
@@ -275,8 +275,10 @@ func TestAgents_RevocationThatCannotBeStoredIsInForceAndSaysSo(t *testing.T) {
 // forgetful is a trust whose disk is full.
 type forgetful struct{ Pins }
 
-func (f *forgetful) Revoke(ctx context.Context, id, reason string) error {
+func (f *forgetful) Revoke(ctx context.Context, id, reason string, _ ...store.Entry) error {
 	return errors.Join(f.Pins.Revoke(ctx, id, reason), fullDisk{}.PutPin(store.Pin{}))
 }
 
-func (f *forgetful) Unpin(context.Context, string) error { return fullDisk{}.DeletePin("") }
+func (f *forgetful) Unpin(context.Context, string, ...store.Entry) error {
+	return fullDisk{}.DeletePin("")
+}

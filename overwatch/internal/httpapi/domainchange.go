@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"slices"
@@ -12,6 +11,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
@@ -34,88 +34,129 @@ func (s *Server) postDomain(c *gin.Context) (answer, error) {
 	if remedy != "" {
 		return answer{}, badRequest("name is %.260q: %s", req.Name, remedy)
 	}
-	s.domains.Lock()
-	defer s.domains.Unlock()
-	cfg, _ := s.o.Config()
-	if _, exists := s.findDomain(cfg, name); exists {
-		return answer{}, problemf(http.StatusConflict, "domain %s exists already", name)
-	}
 	now := stamp(s.o.Now())
-	d := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true, CreatedAt: now, UpdatedAt: now}
-	if err := s.editDomain(cfg, &d, req); err != nil {
+	made := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	if err := s.editDomain(&made, req); err != nil {
 		return answer{}, err
 	}
-	return s.storeDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name, after: d}, d)
+	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name}, func(d *definitions.Draft, _ *change) (*store.Domain, error) {
+		switch {
+		case d.Now().Domains[name] != nil || hasDomain(d.File(), name):
+			return nil, problemf(http.StatusConflict, "domain %s exists already", name)
+		case len(d.Now().Domains) >= definitions.MaxDomains:
+			return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most", definitions.MaxDomains)
+		}
+		return &made, checkRegionsIn(d, made.Regions)
+	})
 }
 
 // putDomain answers PUT and PATCH /domains/{name}: both change what the body
 // names.
 func (s *Server) putDomain(c *gin.Context) (answer, error) {
-	s.domains.Lock()
-	defer s.domains.Unlock()
-	before, err := s.ownDomain(c, "changed")
-	if err != nil {
-		return answer{}, err
-	}
 	var req api.DomainChange
 	if err := bodyInto(c, &req); err != nil {
 		return answer{}, err
 	}
-	if req.Name != "" && canonicalName(req.Name) != before.Name {
-		return answer{}, badRequest("name is %.260q: a domain keeps its name, %s", req.Name, before.Name)
-	}
-	cfg, _ := s.o.Config()
-	after := before
-	if err := s.editDomain(cfg, &after, req); err != nil {
+	cond, err := conditionOf(c, false)
+	if err != nil {
 		return answer{}, err
 	}
-	after.UpdatedAt = stamp(s.o.Now())
-	return s.storeDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: before.Name, before: before, after: after}, after)
+	name := canonicalName(c.Param("name"))
+	if req.Name != "" && canonicalName(req.Name) != name {
+		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", req.Name, name)
+	}
+	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name}, func(d *definitions.Draft, ch *change) (*store.Domain, error) {
+		before, err := ownDomain(d, name, "changed", cond)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if err := s.editDomain(&after, req); err != nil {
+			return nil, err
+		}
+		after.UpdatedAt = stamp(s.o.Now())
+		ch.before = before
+		if req.Regions != nil {
+			err = checkRegionsIn(d, after.Regions)
+		}
+		return &after, err
+	})
 }
 
-// storeDomain makes the change and shows the domain as it is then.
-func (s *Server) storeDomain(c *gin.Context, status int, ch *change, d store.Domain) (answer, error) {
-	err := s.commit(c, ch, func(ctx context.Context) error { return s.o.Domains.PutDomain(ctx, d) })
+// defineDomain puts what edit returns in force and shows it.
+func (s *Server) defineDomain(c *gin.Context, status int, ch *change, edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
+	var after *store.Domain
+	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
+			if after, err = edit(d, ch); err != nil {
+				return err
+			}
+			ch.after = after
+			d.PutDomain(after)
+			return nil
+		})
+	})
 	if err != nil {
 		return answer{}, err
 	}
 	cfg, since := s.o.Config()
-	shown, found := s.findDomain(cfg, d.Name)
-	if !found {
-		return answer{}, errors.New("a domain that was stored is not shown")
-	}
-	return answer{status, s.domainDetail(cfg, shown, since)}, nil
+	return tagged(c, status, s.domainDetail(cfg, definitions.Domain(after), after, since), after), nil
 }
 
 // deleteDomain answers DELETE /domains/{name}. Its backends stay known and
 // are not served.
 func (s *Server) deleteDomain(c *gin.Context) (answer, error) {
-	s.domains.Lock()
-	defer s.domains.Unlock()
-	d, err := s.ownDomain(c, "deleted")
+	cond, err := conditionOf(c, false)
 	if err != nil {
 		return answer{}, err
 	}
-	return noContent(), s.commit(c, &change{action: "delete", resource: "domain", id: d.Name, before: d}, func(ctx context.Context) error {
-		return s.o.Domains.DeleteDomain(ctx, d.Name)
+	name := canonicalName(c.Param("name"))
+	ch := &change{action: "delete", resource: "domain", id: name}
+	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
+			before, err := ownDomain(d, name, "deleted", cond)
+			if err != nil {
+				return err
+			}
+			ch.before = before
+			d.DeleteDomain(name)
+			return nil
+		})
 	})
 }
 
-// ownDomain finds the domain that the path names, if the API has created it.
-func (s *Server) ownDomain(c *gin.Context, done string) (store.Domain, error) {
-	cfg, _ := s.o.Config()
-	name := canonicalName(c.Param("name"))
-	if d, ours := s.o.Domains.CreatedDomains()[name]; ours {
-		return d, nil
+// ownDomain finds a domain that the API has created and that is as the
+// request expects it.
+func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
+	switch domain := d.Now().Domains[name]; {
+	case hasDomain(d.File(), name):
+		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name, done)
+	case domain == nil:
+		return nil, notFound("no domain %.260q is configured", name)
+	default:
+		return domain, cond.holds(domain)
 	}
-	if _, found := s.findDomain(cfg, name); found {
-		return store.Domain{}, badRequest("domain %s comes from the configuration: only domains of the API can be %s here", name, done)
+}
+
+func hasDomain(file *config.Config, name string) bool {
+	return slices.ContainsFunc(file.Domains, func(d config.Domain) bool { return d.Name == name })
+}
+
+// checkRegionsIn refuses a region that is not there.
+func checkRegionsIn(d *definitions.Draft, regions []string) error {
+	for _, region := range regions {
+		if r := d.Now().Regions[region]; r != nil && r.Enabled {
+			continue
+		}
+		if err := checkRegion(d.File(), region); err != nil {
+			return err
+		}
 	}
-	return store.Domain{}, notFound("no domain %.260q is configured", c.Param("name"))
+	return nil
 }
 
 // editDomain checks what a request changes, and changes it.
-func (s *Server) editDomain(cfg *config.Config, d *store.Domain, req api.DomainChange) error {
+func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if req.TTL != nil {
 		if *req.TTL < 1 || *req.TTL > maxTTL {
 			return badRequest("ttl is %d: it must be from 1 to %d seconds", *req.TTL, maxTTL)
@@ -141,21 +182,18 @@ func (s *Server) editDomain(cfg *config.Config, d *store.Domain, req api.DomainC
 		d.Description = *req.Description
 	}
 	if req.Regions != nil {
-		return setRegions(cfg, d, *req.Regions)
+		return setRegions(d, *req.Regions)
 	}
 	return nil
 }
 
-func setRegions(cfg *config.Config, d *store.Domain, regions []string) error {
+func setRegions(d *store.Domain, regions []string) error {
 	for i, region := range regions {
-		if err := checkRegion(cfg, region); err != nil {
-			return err
-		}
 		if slices.Contains(regions[:i], region) {
 			return badRequest("regions lists %q twice", region)
 		}
 	}
-	d.Regions = slices.Clone(regions)
+	d.Regions = append([]string{}, regions...)
 	return nil
 }
 

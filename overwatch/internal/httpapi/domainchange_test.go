@@ -31,7 +31,7 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	if r := w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`); r.status != 200 || !strings.Contains(r.body, `"routing_policy":"failover"`) {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
-	if stored, err := w.store.LoadDomains(); err != nil || len(stored) != 1 || !stored[0].Enabled || strings.Join(stored[0].Regions, ",") != "us,eu" {
+	if stored, err := w.store.LoadDefinitions(); err != nil || len(stored.Domains) != 1 || !stored.Domains[0].Enabled || strings.Join(stored.Domains[0].Regions, ",") != "us,eu" {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	if r := w.send("POST", "/api/v1/domains/shop.example/backends", `{"address":"192.0.2.9","port":80}`); r.status != 201 {
@@ -62,11 +62,11 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		w.wantError(method, w.send(method, "/api/v1/domains/app.example", `{"ttl":9}`), 400, "configuration")
 		w.wantError(method, w.send(method, "/api/v1/domains/none.example", `{"ttl":9}`), 404)
 	}
-	w.domains.refusal = settings.Problems{{Value: "a.example", Message: "a CNAME has that name"}}
+	w.defined.refusal = settings.Problems{{Value: "a.example", Message: "a CNAME has that name"}}
 	w.wantError("does not go with the zones", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 400, "CNAME")
-	w.domains.refusal = fmt.Errorf("domain: %w", store.ErrNotDurable)
+	w.defined.refusal = fmt.Errorf("domain: %w", store.ErrNotDurable)
 	w.wantError("full disk", w.send("POST", "/api/v1/domains", `{"name":"a.example"}`), 507)
-	w.domains.refusal = nil
+	w.defined.refusal = nil
 	if r := w.send("POST", "/api/v1/domains", `{"name":"a.example"}`); r.status != 201 {
 		t.Errorf("POST: %d %s", r.status, r.body)
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
@@ -21,10 +23,10 @@ func (s *Server) listDomains(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	cfg, since := s.o.Config()
-	domains := slices.SortedFunc(slices.Values(s.allDomains(cfg)), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
-	created := s.o.Domains.CreatedDomains()
+	set, _ := s.o.Definitions.Defined()
+	domains := slices.SortedFunc(slices.Values(allDomains(cfg, set)), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
-	list.Domains, list.Total = pageOf(slices.Values(domains), p, func(d config.Domain) api.Domain { return s.domainView(cfg, created, d, since) })
+	list.Domains, list.Total = pageOf(slices.Values(domains), p, func(d config.Domain) api.Domain { return s.domainView(cfg, d, set.Domains[d.Name], since) })
 	return ok(list), nil
 }
 
@@ -35,11 +37,16 @@ func (s *Server) getDomain(c *gin.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(s.domainDetail(cfg, d, since)), nil
+	set, _ := s.o.Definitions.Defined()
+	if created := set.Domains[d.Name]; created != nil {
+		return tagged(c, http.StatusOK, s.domainDetail(cfg, d, created, since), created), nil
+	}
+	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), d), nil
 }
 
-func (s *Server) domainDetail(cfg *config.Config, d config.Domain, since time.Time) api.DomainDetail {
-	view := s.domainView(cfg, s.o.Domains.CreatedDomains(), d, since)
+// domainDetail shows a domain; created is nil for one of the configuration.
+func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.DomainDetail {
+	view := s.domainView(cfg, d, created, since)
 	view.Settings = &api.DomainSettings{
 		GeoRoutingEnabled:   d.RoutingAlgorithm == "geolocation",
 		FailoverEnabled:     d.RoutingAlgorithm == "failover" || d.RoutingAlgorithm == "geolocation",
@@ -51,13 +58,11 @@ func (s *Server) domainDetail(cfg *config.Config, d config.Domain, since time.Ti
 
 // allDomains are those that are served, and those that the API has switched
 // off.
-func (s *Server) allDomains(cfg *config.Config) []config.Domain {
-	list := cfg.Domains[:len(cfg.Domains):len(cfg.Domains)]
-	for _, d := range s.o.Domains.CreatedDomains() {
+func allDomains(cfg *config.Config, set *definitions.Set) []config.Domain {
+	list := slices.Clip(cfg.Domains)
+	for _, d := range set.Domains {
 		if !d.Enabled {
-			list = append(list, config.Domain{
-				Name: d.Name, TTL: d.TTL, RoutingAlgorithm: d.RoutingPolicy, Regions: d.Regions, FailoverThreshold: config.DefaultFailoverThreshold,
-			})
+			list = append(list, definitions.Domain(d))
 		}
 	}
 	return list
@@ -67,12 +72,15 @@ func (s *Server) allDomains(cfg *config.Config) []config.Domain {
 // trailing dot.
 func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, bool) {
 	name = canonicalName(name)
-	all := s.allDomains(cfg)
-	at := slices.IndexFunc(all, func(d config.Domain) bool { return d.Name == name })
+	set, _ := s.o.Definitions.Defined()
+	if d := set.Domains[name]; d != nil {
+		return definitions.Domain(d), true
+	}
+	at := slices.IndexFunc(cfg.Domains, func(d config.Domain) bool { return d.Name == name })
 	if at < 0 {
 		return config.Domain{}, false
 	}
-	return all[at], true
+	return cfg.Domains[at], true
 }
 
 // domainOf finds the domain that the path names.
@@ -93,7 +101,7 @@ func balancing(policy string) string {
 	return "weighted"
 }
 
-func (s *Server) domainView(cfg *config.Config, created map[string]store.Domain, d config.Domain, since time.Time) api.Domain {
+func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.Domain {
 	view := api.Domain{
 		ID:            d.Name,
 		Name:          d.Name,
@@ -105,9 +113,9 @@ func (s *Server) domainView(cfg *config.Config, created map[string]store.Domain,
 		CreatedAt:     stamp(since),
 		UpdatedAt:     stamp(since),
 	}
-	if stored, ours := created[d.Name]; ours {
-		view.Enabled, view.Description = stored.Enabled, stored.Description
-		view.CreatedAt, view.UpdatedAt = stored.CreatedAt, stored.UpdatedAt
+	if created != nil {
+		view.Enabled, view.Description = created.Enabled, created.Description
+		view.CreatedAt, view.UpdatedAt = created.CreatedAt, created.UpdatedAt
 	}
 	for _, b := range s.o.View.Service(d.Name) {
 		view.BackendCount++

@@ -3,26 +3,11 @@ package httpapi
 import (
 	"fmt"
 	"net/netip"
-	"slices"
 
 	"github.com/gin-gonic/gin"
 
-	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/shared/api"
 )
-
-// listGeoMappings answers GET /geo/mappings.
-func (s *Server) listGeoMappings(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
-	cfg, _ := s.o.Config()
-	mappings, total := pageOf(slices.Values(cfg.Overwatch.Geolocation.CustomMappings), p, func(m config.CustomMapping) api.GeoMapping {
-		return api.GeoMapping{CIDR: m.CIDR.Masked().String(), Region: m.Region, Comment: m.Comment, Source: api.GeoFromConfig}
-	})
-	return ok(api.GeoMappingList{Mappings: mappings, Total: total, GeneratedAt: stamp(s.o.Now())}), nil
-}
 
 // getGeoTest answers GET /geo/test from the table that DNS answers from.
 func (s *Server) getGeoTest(c *gin.Context) (answer, error) {

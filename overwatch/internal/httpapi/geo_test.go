@@ -24,7 +24,7 @@ func TestGeo_SaysWhereAClientIsAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(o *Options) { o.Places = func() *geo.Table { return table } })
-	w.cfg.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: office, Region: "eu", Comment: "office"}}
+	w.cfg.Load().Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: office, Region: "eu", Comment: "office"}}
 
 	for ip, want := range map[string]api.GeoTest{
 		"10.1.2.3":    {IP: "10.1.2.3", Region: "eu", MatchType: "custom_mapping", MatchedCIDR: "10.1.0.0/16", Comment: "office", ScopePrefix: 16},

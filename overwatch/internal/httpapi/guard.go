@@ -109,7 +109,7 @@ func clientOf(c *gin.Context) netip.Addr {
 // closed in favour of another.
 func (s *Server) takeBody(c *gin.Context) {
 	if changesState(c.Request.Method) {
-		body, err := readBody(c.Request)
+		body, err := readBody(c.Request, c.FullPath() == pathValidate)
 		if err != nil {
 			s.fail(c, err)
 			return
@@ -120,7 +120,7 @@ func (s *Server) takeBody(c *gin.Context) {
 	c.Next()
 }
 
-func readBody(r *http.Request) ([]byte, error) {
+func readBody(r *http.Request, yaml bool) ([]byte, error) {
 	if r.ContentLength > api.MaxBody {
 		return nil, tooLarge()
 	}
@@ -132,7 +132,9 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
 	case len(body) > api.MaxBody:
 		return nil, tooLarge()
-	case len(body) > 0 && !isJSON(r.Header.Get("Content-Type")):
+	case yaml && len(body) > 0 && !isYAML(r.Header.Get("Content-Type")):
+		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be application/yaml", r.Header.Get("Content-Type"))
+	case !yaml && len(body) > 0 && !isJSON(r.Header.Get("Content-Type")):
 		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be application/json", r.Header.Get("Content-Type"))
 	}
 	return body, nil

@@ -23,7 +23,8 @@ func (s *Server) getHealthCheck(c *gin.Context) (answer, error) {
 	if b == nil {
 		return answer{}, notFound("no server %s is known", id)
 	}
-	return ok(s.healthCheckView(id, b.Check())), nil
+	view := s.healthCheckView(id, b.Check())
+	return tagged(c, http.StatusOK, view, view), nil
 }
 
 // putHealthCheck answers PUT and PATCH /servers/{id}/health-check: what the
@@ -38,19 +39,26 @@ func (s *Server) putHealthCheck(c *gin.Context) (answer, error) {
 	if err := bodyInto(c, &req); err != nil {
 		return answer{}, err
 	}
-	spec := check.Spec{
-		Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
-		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
-	}
-	if c.Request.Method == http.MethodPatch {
-		server, _ := s.o.Inventory.Get(id)
-		spec = server.Check
-	}
-	if spec, err = s.editCheck(spec, req); err != nil {
+	var view api.ServerHealthCheck
+	_, err = s.changeServer(c, id, nil, func(server store.Server) any { return s.healthCheckView(id, server.Check) }, func(server *store.Server) error {
+		spec := server.Check
+		if c.Request.Method == http.MethodPut {
+			spec = check.Spec{
+				Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+				FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+			}
+		}
+		spec, err := s.editCheck(spec, req)
+		if err != nil {
+			return err
+		}
+		server.Check, view = spec, s.healthCheckView(id, spec)
+		return nil
+	})
+	if err != nil {
 		return answer{}, err
 	}
-	err = s.changeServer(c, id, func(server *store.Server) { server.Check = spec })
-	return ok(s.healthCheckView(id, spec)), err
+	return tagged(c, http.StatusOK, view, view), nil
 }
 
 func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
@@ -17,6 +18,7 @@ import (
 	"gslb.internal/overwatch/internal/zone"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/settings"
 )
 
 // Options is what the API stands on. Every field is required unless it says
@@ -38,10 +40,18 @@ type Options struct {
 	View *registry.View
 	// Orders passes on what an operator decides about backends and agents.
 	Orders Orders
-	// Domains are those that the API has created.
-	Domains Domains
+	// Definitions are what the API has defined beside servers.
+	Definitions Definitions
+	// RestartRequired names the keys whose value in force is not the one that
+	// the next start will have.
+	RestartRequired func() []string
 	// Reloader reads the configuration again.
 	Reloader Reloader
+	// ConfigPath is the configuration file.
+	ConfigPath string
+	// ValidateConfig finds what is wrong with the text of a configuration. It
+	// reads no files and no environment.
+	ValidateConfig func(text string) settings.Problems
 	// Inventory is the servers that the API has created.
 	Inventory Inventory
 	// OverrideStore makes an override survive a restart.
@@ -83,17 +93,18 @@ type Orders interface {
 	ClearDrain(context.Context, registry.ID) error
 }
 
-// ErrTooManyDomains is wrapped where the API may create no further domain.
-var ErrTooManyDomains = errors.New("the API has created as many domains as it may")
-
-// Domains keeps the domains that the API creates. When a change returns it is
-// on disk and in the answers; one that cannot be served is refused with
-// settings.Problems.
-type Domains interface {
-	// CreatedDomains are by name, without those that configuration hides.
-	CreatedDomains() map[string]store.Domain
-	PutDomain(context.Context, store.Domain) error
-	DeleteDomain(ctx context.Context, name string) error
+// Definitions is what the API has defined beside servers.
+type Definitions interface {
+	// Defined returns what is defined, without what the file hides, and the
+	// configuration file with the API's settings over it. Neither is ever
+	// changed, and neither call waits for anything.
+	Defined() (*definitions.Set, *config.Config)
+	// Define makes a change: it is on disk with its audit entry and in the
+	// answers when Define returns. make reads the draft and changes it last of
+	// all, so that an error, which is returned, leaves the draft as it was. It
+	// may be called more than once, by another goroutine, and must not wait.
+	// What cannot be served is settings.Problems.
+	Define(note store.Entry, make func(*definitions.Draft) error) error
 }
 
 // Reloader reads the configuration again and returns the keys that changed
@@ -103,20 +114,22 @@ type Reloader interface {
 	Reload(context.Context) (changes, restart []string, err error)
 }
 
-// Inventory keeps the servers that the API creates. A change is on disk and
-// in the view when a call returns.
+// Inventory keeps the servers that the API creates. A change is on disk with
+// its audit entry and in the view when a call returns.
 type Inventory interface {
 	Get(registry.ID) (store.Server, bool)
-	Create(context.Context, store.Server) error
-	Change(ctx context.Context, id registry.ID, edit func(*store.Server)) (before, after store.Server, err error)
-	Remove(context.Context, registry.ID) error
+	Create(context.Context, store.Server, store.Entry) error
+	// Change stops at an error of edit.
+	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server, err error)
+	// Remove asks may first.
+	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
 }
 
 // OverrideStore keeps overrides. A call returns when the change is on disk;
 // an error means that nothing was changed.
 type OverrideStore interface {
-	PutOverride(store.Override) error
-	DeleteOverride(service, address string) error
+	PutOverride(store.Override, ...store.Entry) error
+	DeleteOverride(service, address string, with ...store.Entry) error
 }
 
 // Publisher turns what the registry knows into DNS answers.
@@ -131,9 +144,9 @@ type Pins interface {
 	Agents() []trust.Record
 	Get(agentID string) (trust.Record, bool)
 	// Unpin changes nothing when it fails.
-	Unpin(ctx context.Context, agentID string) error
+	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
 	// Revoke is in effect even when it could not be stored.
-	Revoke(ctx context.Context, agentID, reason string) error
+	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
 }
 
 // Validator makes the node's own checks.
@@ -162,7 +175,7 @@ func (o *Options) complete() error {
 	}
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
-		"Domains": o.Domains == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil, "ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
 		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil,
 	} {
 		if missing {

@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
@@ -90,10 +92,11 @@ func (s *Server) getOverride(c *gin.Context) (answer, error) {
 	if !found {
 		return answer{}, noOverride(t)
 	}
-	return ok(overrideRecord(o)), nil
+	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
 }
 
-// putOverride answers PUT /overrides/{service}/{address}.
+// putOverride answers PUT and PATCH /overrides/{service}/{address}: what the
+// body does not name stays with PATCH.
 func (s *Server) putOverride(c *gin.Context) (answer, error) {
 	t, err := overrideTarget(c)
 	if err != nil {
@@ -103,7 +106,7 @@ func (s *Server) putOverride(c *gin.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return ok(overrideRecord(o)), nil
+	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
 }
 
 // deleteOverride answers DELETE /overrides/{service}/{address}.
@@ -147,22 +150,40 @@ func (s *Server) setOverride(c *gin.Context, t target) (registry.Override, error
 	if err := bodyInto(c, &req); err != nil {
 		return registry.Override{}, err
 	}
-	o, err := s.newOverride(c, t, req)
+	patch := c.Request.Method == http.MethodPatch
+	cond, err := conditionOf(c, !patch)
 	if err != nil {
-		return o, err
-	}
-	if !s.knows(t) {
-		return o, notFound("no backend of %s is known", t)
+		return registry.Override{}, err
 	}
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
-	ch := &change{action: "override", resource: "override", id: t.String(), after: overrideRecord(o)}
+	ch := &change{action: "override", resource: "override", id: t.String()}
 	before, replaces := s.findOverride(t)
 	if replaces {
 		ch.before = overrideRecord(before)
 	}
-	return o, s.commit(c, ch, func(ctx context.Context) error {
-		if err := s.o.OverrideStore.PutOverride(storedOverride(o)); err != nil {
+	if patch {
+		if !replaces {
+			return before, noOverride(t)
+		}
+		req = completed(req, before)
+	}
+	o, err := s.newOverride(c, t, req)
+	if err != nil {
+		return o, err
+	}
+	if patch && req.ExpiresIn == "" {
+		o.ExpiresAt = before.ExpiresAt
+	}
+	if !s.knows(t) {
+		return o, notFound("no backend of %s is known", t)
+	}
+	if err := cond.holds(ch.before); err != nil {
+		return o, err
+	}
+	ch.after = overrideRecord(o)
+	return o, s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.OverrideStore.PutOverride(storedOverride(o), note); err != nil {
 			return err
 		}
 		err := s.o.Orders.SetOverride(ctx, o)
@@ -171,6 +192,16 @@ func (s *Server) setOverride(c *gin.Context, t target) (registry.Override, error
 		}
 		return err
 	})
+}
+
+// completed is a request with what it does not name from the override that
+// is in force.
+func completed(req api.OverrideRequest, before registry.Override) api.OverrideRequest {
+	if req.Healthy == nil {
+		req.Healthy = &before.Healthy
+	}
+	req.Reason, req.Source = cmp.Or(req.Reason, before.Reason), cmp.Or(req.Source, before.Source)
+	return req
 }
 
 // restoreStored takes back what was stored for an override that did not come
@@ -215,6 +246,10 @@ func (s *Server) newOverride(c *gin.Context, t target, req api.OverrideRequest) 
 // clearOverride deletes an override from the disk, then from the registry,
 // then waits for DNS.
 func (s *Server) clearOverride(c *gin.Context, t target) error {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return err
+	}
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
 	before, found := s.findOverride(t)
@@ -222,8 +257,11 @@ func (s *Server) clearOverride(c *gin.Context, t target) error {
 		return noOverride(t)
 	}
 	ch := &change{action: "override", resource: "override", id: t.String(), before: overrideRecord(before)}
-	return s.commit(c, ch, func(ctx context.Context) error {
-		if err := s.o.OverrideStore.DeleteOverride(t.service, t.endpoint()); err != nil {
+	if err := cond.holds(ch.before); err != nil {
+		return err
+	}
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.OverrideStore.DeleteOverride(t.service, t.endpoint(), note); err != nil {
 			return err
 		}
 		return s.o.Orders.ClearOverride(ctx, t.service, t.address, t.port)

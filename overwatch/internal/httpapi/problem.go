@@ -50,8 +50,6 @@ func problemOf(err error) (p *problem, ok bool) {
 		return badRequest("%s", problems.Error()), true
 	}
 	switch {
-	case errors.Is(err, ErrTooManyDomains):
-		return problemf(http.StatusInsufficientStorage, "%v", ErrTooManyDomains), true
 	case errors.Is(err, trust.ErrNotPinned):
 		return notFound("no agent of that id is pinned"), true
 	case errors.Is(err, registry.ErrUnknownBackend):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
 )
 
@@ -14,7 +15,7 @@ import (
 func (s *Server) postReload(c *gin.Context) (answer, error) {
 	var done api.Reload
 	ch := &change{action: "reload", resource: "config", id: s.o.NodeID}
-	err := s.commit(c, ch, func(ctx context.Context) (err error) {
+	err := s.commit(c, ch, func(ctx context.Context, _ store.Entry) (err error) {
 		done.Changes, done.RestartRequired, err = s.o.Reloader.Reload(ctx)
 		ch.after = done.Changes
 		return err

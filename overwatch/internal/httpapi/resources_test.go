@@ -172,7 +172,7 @@ func TestHealthServers_SumUpTheChecks(t *testing.T) {
 
 func TestHealthRegions_CountConfiguredAndReportedRegions(t *testing.T) {
 	w := newWorld(t)
-	w.cfg.Regions = append(w.cfg.Regions[:1:1], w.cfg.Regions[1])
+	w.cfg.Load().Regions = append(w.cfg.Load().Regions[:1:1], w.cfg.Load().Regions[1])
 	w.validate(first, check.StateHealthy, "")
 	list, err := w.client.RegionHealth(t.Context())
 	w.must(err)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/shared/api"
 )
 
@@ -34,8 +35,10 @@ func (s *Server) routes() []route {
 		override = v1 + "/overrides/:service/:address"
 		backend  = v1 + "/overwatch/backends/:service/:address/:port"
 		agent    = v1 + "/overwatch/agents/:agent_id"
+		region   = v1 + "/regions/:id"
+		mappings = v1 + "/geo/mappings"
 	)
-	return []route{
+	return append(s.sectionRoutes(), []route{
 		{get, pathHealth, s.getHealth},
 		{get, pathReady, s.getReady},
 		{get, pathLive, s.getLive},
@@ -65,6 +68,12 @@ func (s *Server) routes() []route {
 		{get, domain + "/backends", s.listDomainBackends},
 		{post, domain + "/backends", s.postDomainBackend},
 		{del, domain + "/backends/:id", s.deleteDomainBackend},
+		{get, v1 + "/regions", s.listRegions},
+		{post, v1 + "/regions", s.postRegion},
+		{get, region, s.getRegion},
+		{put, region, s.putRegion},
+		{patch, region, s.putRegion},
+		{del, region, s.deleteRegion},
 		{get, v1 + "/overwatch/backends", s.listBackends},
 		{get, backend, s.getBackend},
 		{post, backend + "/override", s.postBackendOverride},
@@ -79,10 +88,14 @@ func (s *Server) routes() []route {
 		{get, v1 + "/overrides", s.listOverrides},
 		{get, override, s.getOverride},
 		{put, override, s.putOverride},
+		{patch, override, s.putOverride},
 		{del, override, s.deleteOverride},
 		{get, v1 + "/nodes/agent", s.listAgentNodes},
 		{get, v1 + "/nodes/agent/:id", s.getAgentNode},
-		{get, v1 + "/geo/mappings", s.listGeoMappings},
+		{get, mappings, s.listGeoMappings},
+		{put, mappings, s.putGeoMapping},
+		{patch, mappings, s.putGeoMapping},
+		{del, mappings + "/*cidr", s.deleteGeoMapping},
 		{get, v1 + "/geo/test", s.getGeoTest},
 		{get, v1 + "/routing/algorithms", s.listRoutingAlgorithms},
 		{get, v1 + "/routing/algorithms/:id", s.getRoutingAlgorithm},
@@ -95,11 +108,28 @@ func (s *Server) routes() []route {
 		{get, v1 + "/audit-logs/stats", s.getAuditStats},
 		{get, v1 + "/audit-logs/export", s.exportAudit},
 		{post, v1 + "/config/reload", s.postReload},
-		{get, v1 + "/gossip/config", s.getGossipConfig},
+		{post, pathValidate, s.postConfigValidate},
+		{get, v1 + "/config/system", s.getSystemConfig},
+		{get, v1 + "/preferences", s.getPreferences},
+		{put, v1 + "/preferences", s.putPreferences},
+		{patch, v1 + "/preferences", s.putPreferences},
 		{post, v1 + "/gossip/generate-key", s.postGossipKey},
 		{get, v1 + "/gossip/nodes", s.listGossipNodes},
 		{get, v1 + "/gossip/nodes/:id", s.getGossipNode},
+	}...)
+}
+
+// sectionRoutes are those of the configuration's sections.
+func (s *Server) sectionRoutes() (list []route) {
+	for path, section := range map[string]string{
+		"/config/dns": definitions.DNS, "/config/health-check": definitions.HealthCheck, "/config/logging": definitions.Logging, "/gossip/config": definitions.Gossip,
+	} {
+		path = "/api/v1" + path
+		list = append(list,
+			route{http.MethodGet, path, s.getSection(section)}, route{http.MethodPut, path, s.putSection(section)},
+			route{http.MethodPatch, path, s.putSection(section)}, route{http.MethodDelete, path, s.deleteSection(section)})
 	}
+	return list
 }
 
 // pending is one method of one path that the API promises and that has no
@@ -110,32 +140,20 @@ type pending struct{ method, path string }
 // that builds its endpoint.
 func unbuilt() []pending {
 	methods := map[string][]string{
-		"/regions":                     {"GET", "POST"},
-		"/regions/:id":                 {"GET", "PUT", "PATCH", "DELETE"},
 		"/nodes/overwatch":             {"GET"},
 		"/nodes/overwatch/:id":         {"GET"},
 		"/nodes/agent":                 {"POST"},
 		"/nodes/agent/:id":             {"DELETE"},
 		"/nodes/agent/:id/certificate": {"GET", "POST", "DELETE"},
-		"/gossip/config":               {"PUT", "PATCH"},
 		"/dnssec/sync":                 {"POST"},
 		"/metrics/overview":            {"GET"},
 		"/metrics/history":             {"GET"},
 		"/metrics/nodes/:id":           {"GET"},
 		"/metrics/regions/:id":         {"GET"},
 		"/metrics/routing":             {"GET"},
-		"/preferences":                 {"GET", "PUT", "PATCH"},
-		"/config/system":               {"GET"},
-		"/config/dns":                  {"GET", "PUT", "PATCH", "DELETE"},
-		"/config/health-check":         {"GET", "PUT", "PATCH", "DELETE"},
-		"/config/logging":              {"GET", "PUT", "PATCH", "DELETE"},
-		"/config/validate":             {"POST"},
 		"/routing/decisions":           {"GET"},
 		"/routing/decisions/:id":       {"GET"},
 		"/routing/flows":               {"GET"},
-		"/geo/mappings":                {"PUT"},
-		"/geo/mappings/*cidr":          {"DELETE"},
-		"/overrides/:service/:address": {"PATCH"},
 	}
 	var list []pending
 	for path, of := range methods {

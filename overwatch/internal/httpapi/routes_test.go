@@ -32,7 +32,7 @@ GET DELETE /api/v1/nodes/agent/agent-1
 GET POST DELETE /api/v1/nodes/agent/agent-1/certificate
 GET /api/v1/gossip/nodes
 GET /api/v1/gossip/nodes/node-1
-GET PUT PATCH /api/v1/gossip/config
+GET PUT PATCH DELETE /api/v1/gossip/config
 POST /api/v1/gossip/generate-key
 GET /api/v1/dnssec/status
 GET /api/v1/dnssec/ds
@@ -71,7 +71,7 @@ GET /api/v1/routing/decisions/1
 GET /api/v1/routing/flows
 GET /api/v1/overrides
 GET PUT PATCH DELETE /api/v1/overrides/app.example/192.0.2.1
-GET PUT /api/v1/geo/mappings
+GET PUT PATCH /api/v1/geo/mappings
 DELETE /api/v1/geo/mappings/192.0.2.0/24
 DELETE /api/v1/geo/mappings/192.0.2.0%2F24
 GET /api/v1/geo/test

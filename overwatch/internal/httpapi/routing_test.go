@@ -97,7 +97,7 @@ func (w *world) route(body string) api.RoutingResult {
 
 func TestRoutingTest_SaysWhoAnswersWhoNotAndWhy(t *testing.T) {
 	w := geoWorld(t)
-	w.cfg.Overwatch.Geolocation.ECSEnabled = true
+	w.cfg.Load().Overwatch.Geolocation.ECSEnabled = true
 	r := w.route(`{"domain": "GEO.test.", "client_ip": "198.51.100.1", "edns": {"client_subnet": "192.0.2.0/25"}}`)
 	if r.Domain != "geo.test" || r.ClientRegion != "us" || r.LocatedBy != "custom_mapping" || r.ClientSubnet != "192.0.2.0/25" || r.ECSScope != 24 ||
 		r.Algorithm != "geolocation" || r.Decision != api.RoutingFailover || r.TTL != 60 || r.Generation == 0 || len(r.Answer) != 1 {

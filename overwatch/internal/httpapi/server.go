@@ -37,7 +37,7 @@ type Server struct {
 	listener *httpserve.Listener
 	http     *http.Server
 	orders   overrideDesk
-	domains  sync.Mutex // held while a domain is read and changed
+	regions  sync.RWMutex // held for reading while a server is put into a region, for writing while one is deleted
 }
 
 // New opens the listener; nothing is answered before Run.

@@ -49,8 +49,8 @@ func (s *Server) createServer(c *gin.Context, cfg *config.Config, domain config.
 		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region,
 		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
 	}
-	err = s.commit(c, &change{action: "create", resource: "backend", id: id.String(), after: server}, func(ctx context.Context) error {
-		return s.o.Inventory.Create(ctx, server)
+	err = s.commit(c, &change{action: "create", resource: "backend", id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
+		return s.inRegion(req.Region, func() error { return s.o.Inventory.Create(ctx, server, note) })
 	})
 	if errors.Is(err, inventory.ErrExists) {
 		return answer{}, badRequest("server %s exists already", id)
@@ -111,6 +111,18 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
+// inRegion makes a change that puts a server into a region, which must be
+// there until it is made.
+func (s *Server) inRegion(region string, apply func() error) error {
+	s.regions.RLock()
+	defer s.regions.RUnlock()
+	cfg, _ := s.o.Config()
+	if err := checkRegion(cfg, region); err != nil {
+		return err
+	}
+	return apply()
+}
+
 // patchServer answers PATCH /servers/{id}.
 func (s *Server) patchServer(c *gin.Context) (answer, error) {
 	id, err := s.ownServer(c, "changed")
@@ -131,26 +143,54 @@ func (s *Server) patchServer(c *gin.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	err = s.changeServer(c, id, func(server *store.Server) {
+	after, err := s.changeServer(c, id, req.Region, tagOfServer, func(server *store.Server) error {
 		if req.Weight != nil {
 			server.Weight = *req.Weight
 		}
 		if req.Region != nil {
 			server.Region = *req.Region
 		}
+		return nil
 	})
-	return ok(api.Named{Message: "server changed", ID: id.String()}), err
+	if err != nil {
+		return answer{}, err
+	}
+	return tagged(c, http.StatusOK, api.Named{Message: "server changed", ID: id.String()}, tagOfServer(after)), nil
 }
 
-func (s *Server) changeServer(c *gin.Context, id registry.ID, edit func(*store.Server)) error {
+// tagOfServer is what the tag of a server of the API covers.
+func tagOfServer(server store.Server) any { return server }
+
+// changeServer edits a server of the API. covered is what the tag of the
+// object covers that the request is about; region is nil where it stays.
+func (s *Server) changeServer(c *gin.Context, id registry.ID, region *string, covered func(store.Server) any, edit func(*store.Server) error) (after store.Server, err error) {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return after, err
+	}
 	ch := &change{action: "update", resource: "backend", id: id.String()}
-	return s.commit(c, ch, func(ctx context.Context) (err error) {
-		ch.before, ch.after, err = s.o.Inventory.Change(ctx, id, func(server *store.Server) {
-			edit(server)
-			server.UpdatedAt = stamp(s.o.Now())
-		})
-		return err
+	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+		apply := func() (err error) {
+			after, err = s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
+				if err := cond.holds(covered(*server)); err != nil {
+					return err
+				}
+				ch.before = *server
+				if err := edit(server); err != nil {
+					return err
+				}
+				server.UpdatedAt = stamp(s.o.Now())
+				ch.after = *server
+				return nil
+			})
+			return err
+		}
+		if region != nil {
+			return s.inRegion(*region, apply)
+		}
+		return apply()
 	})
+	return after, err
 }
 
 // deleteServer answers DELETE /servers/{id}.
@@ -163,11 +203,17 @@ func (s *Server) deleteServer(c *gin.Context) (answer, error) {
 }
 
 func (s *Server) removeServer(c *gin.Context, id registry.ID) (answer, error) {
-	before, _ := s.o.Inventory.Get(id)
-	err := s.commit(c, &change{action: "delete", resource: "backend", id: id.String(), before: before}, func(ctx context.Context) error {
-		return s.o.Inventory.Remove(ctx, id)
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	ch := &change{action: "delete", resource: "backend", id: id.String()}
+	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		return s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
+			ch.before = before
+			return cond.holds(tagOfServer(before))
+		})
 	})
-	return noContent(), err
 }
 
 // ownServer reads the id of a server that the API has created.
@@ -197,7 +243,7 @@ func (s *Server) postDrain(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	var ends time.Time
-	err = s.commit(c, &change{action: "update", resource: "backend", id: id.String(), after: "drain"}, func(ctx context.Context) (err error) {
+	err = s.commit(c, &change{action: "update", resource: "backend", id: id.String(), after: "drain"}, func(ctx context.Context, _ store.Entry) (err error) {
 		ends, err = s.o.Orders.SetDrain(ctx, id, over)
 		return err
 	})
@@ -228,7 +274,7 @@ func (s *Server) deleteDrain(c *gin.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	err = s.commit(c, &change{action: "update", resource: "backend", id: id.String(), after: "end of drain"}, func(ctx context.Context) error {
+	err = s.commit(c, &change{action: "update", resource: "backend", id: id.String(), after: "end of drain"}, func(ctx context.Context, _ store.Entry) error {
 		return s.o.Orders.ClearDrain(ctx, id)
 	})
 	if err != nil {

@@ -99,7 +99,7 @@ func TestServer_ThatCannotBeStoredIsNotThere(t *testing.T) {
 
 type fullInventory struct{ Inventory }
 
-func (fullInventory) Create(context.Context, store.Server) error {
+func (fullInventory) Create(context.Context, store.Server, store.Entry) error {
 	return fmt.Errorf("server: %w", store.ErrNotDurable)
 }
 

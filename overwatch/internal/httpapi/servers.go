@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"net/http"
+
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/registry"
@@ -28,7 +30,15 @@ func (s *Server) getServer(c *gin.Context) (answer, error) {
 	if b == nil {
 		return answer{}, notFound("no server %s is known", id)
 	}
-	return ok(serverView(b)), nil
+	return tagged(c, http.StatusOK, serverView(b), s.changeableServer(b)), nil
+}
+
+// changeableServer is what the tag of a server covers.
+func (s *Server) changeableServer(b *registry.Backend) any {
+	if server, ours := s.o.Inventory.Get(b.ID); ours {
+		return tagOfServer(server)
+	}
+	return []any{b.Weight, b.Region, b.Source}
 }
 
 func serverView(b *registry.Backend) api.Server {

@@ -17,9 +17,9 @@ func withTokens(w *world) {
 	one := func(role string) map[string]settings.Secret {
 		return map[string]settings.Secret{"the-" + role: settings.Secret(tokenOf(role))}
 	}
-	cfg := *w.cfg
+	cfg := *w.cfg.Load()
 	cfg.API.Tokens = config.Tokens{Read: one("read"), Operate: one("operate"), Admin: one("admin")}
-	w.cfg = &cfg
+	w.cfg.Store(&cfg)
 }
 
 func TestTokens_EachRoleMayDoWhatTheTableSays(t *testing.T) {
@@ -107,9 +107,9 @@ func TestTokens_TheirOwnerIsInTheAuditLogAndAReloadChangesThem(t *testing.T) {
 		}
 		break
 	}
-	cfg := *w.cfg
+	cfg := *w.cfg.Load()
 	cfg.API.Tokens.Operate = nil
-	w.cfg = &cfg
+	w.cfg.Store(&cfg)
 	if status := put("operate"); status != 401 {
 		t.Errorf("a token that was taken away: %d", status)
 	}

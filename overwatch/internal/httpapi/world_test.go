@@ -6,13 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"net/netip"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/registry"
@@ -30,6 +30,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
@@ -55,10 +56,12 @@ type world struct {
 	boot     identity.Nonce
 	log      *safeBuffer
 
-	cfg      *config.Config
-	domains  domains
+	cfg      atomic.Pointer[config.Config] // in force
+	defined  defined
 	reloads  reloads
+	restart  []string // the keys that a restart would change
 	fitness  fitness
+	mu       sync.Mutex
 	flushes  []string // what each Flush found: service -> who may serve
 	flushErr error
 	checks   checks
@@ -94,36 +97,44 @@ func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]re
 	return found, v.err
 }
 
-// domains joins what the API creates with the configuration, as the root does.
-type domains struct {
-	cfg     *config.Config
-	store   *store.Store
-	created map[string]store.Domain
+// defined joins what the API defines with the configuration, as the root does.
+type defined struct {
+	w       *world
+	mu      sync.Mutex
+	file    *config.Config
+	set     *definitions.Set
 	refusal error
 }
 
-func (d *domains) CreatedDomains() map[string]store.Domain { return maps.Clone(d.created) }
+func (d *defined) Defined() (*definitions.Set, *config.Config) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.set, d.over()
+}
 
-func (d *domains) PutDomain(_ context.Context, domain store.Domain) error {
+func (d *defined) over() *config.Config {
+	over, err := d.set.Over(d.file)
+	d.w.must(err)
+	return over
+}
+
+func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	draft := d.set.Edit(d.over(), d.file)
+	if err := edit(draft); err != nil {
+		return err
+	}
 	if d.refusal != nil {
 		return d.refusal
 	}
-	d.forget(domain.Name)
-	d.created[domain.Name] = domain
-	if domain.Enabled {
-		d.cfg.Domains = append(d.cfg.Domains, config.Domain{Name: domain.Name, TTL: domain.TTL, RoutingAlgorithm: domain.RoutingPolicy, Regions: domain.Regions})
+	changes, _ := d.set.Changes(draft.Set())
+	if err := d.w.store.Write(changes, note); err != nil {
+		return err
 	}
-	return d.store.PutDomain(domain)
-}
-
-func (d *domains) DeleteDomain(_ context.Context, name string) error {
-	d.forget(name)
-	return d.store.DeleteDomain(name)
-}
-
-func (d *domains) forget(name string) {
-	delete(d.created, name)
-	d.cfg.Domains = slices.DeleteFunc(d.cfg.Domains, func(c config.Domain) bool { return c.Name == name })
+	d.set = draft.Set()
+	d.w.cfg.Store(d.set.Join(d.over()))
+	return nil
 }
 
 // reloads is a Reloader with a prepared outcome.
@@ -139,12 +150,16 @@ func (r *reloads) Reload(context.Context) (changes, restart []string, err error)
 // fullDisk is an OverrideStore and PinStore that stores nothing.
 type fullDisk struct{}
 
-func (fullDisk) PutPin(store.Pin) error { return fmt.Errorf("pin: %w", store.ErrNotDurable) }
-func (fullDisk) DeletePin(string) error { return fmt.Errorf("pin: %w", store.ErrNotDurable) }
-func (fullDisk) PutOverride(store.Override) error {
+func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
+	return fmt.Errorf("pin: %w", store.ErrNotDurable)
+}
+func (fullDisk) DeletePin(string, ...store.Entry) error {
+	return fmt.Errorf("pin: %w", store.ErrNotDurable)
+}
+func (fullDisk) PutOverride(store.Override, ...store.Entry) error {
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
-func (fullDisk) DeleteOverride(string, string) error {
+func (fullDisk) DeleteOverride(string, string, ...store.Entry) error {
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
 
@@ -174,6 +189,8 @@ func (w *world) Flush(context.Context) error {
 			serving = append(serving, fmt.Sprint(b.Address, ":", b.Port))
 		}
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.flushes = append(w.flushes, strings.Join(serving, " "))
 	return w.flushErr
 }
@@ -182,19 +199,23 @@ func (w *world) Flush(context.Context) error {
 // may change the options first.
 func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 	t.Helper()
-	w := &world{t: t, boot: identity.NewNonce(), log: &safeBuffer{}, cfg: config.Default()}
+	w := &world{t: t, boot: identity.NewNonce(), log: &safeBuffer{}}
+	cfg := config.Default()
 	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true}, status: api.ServiceHealthy}
-	w.cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
-	w.cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
+	cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
+	cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
 	w.openOwners()
-	w.domains = domains{cfg: w.cfg, store: w.store, created: map[string]store.Domain{}}
+	w.cfg.Store(cfg)
+	set, err := definitions.New(store.Definitions{})
+	w.must(err)
+	w.defined = defined{w: w, file: cfg, set: set}
 	w.declare(service+":192.0.2.1:80", service+":192.0.2.2:80")
-	apiConfig := w.cfg.API
+	apiConfig := cfg.API
 	apiConfig.Address = "127.0.0.1:0"
 	o := Options{
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
-		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg, time.Now() },
-		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Domains: &w.domains, Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
+		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined, RestartRequired: func() []string { return w.restart }, ValidateConfig: func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml", Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
 		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return nil }, Places: nowhere, DNSView: noZones, Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {

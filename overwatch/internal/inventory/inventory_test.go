@@ -44,6 +44,8 @@ func server(last byte) store.Server {
 	return store.Server{Service: "app.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, last}), Port: 80, Weight: 5, Region: "eu", Check: check.Spec{Type: check.TCP}}
 }
 
+func willing(store.Server) error { return nil }
+
 func begin(t *testing.T, s *store.Store, r *registry.Registry) *Inventory {
 	t.Helper()
 	servers, err := s.LoadServers()
@@ -62,16 +64,16 @@ func TestInventory_WhatItAcknowledgedIsThereAfterARestart(t *testing.T) {
 	s := open(t, dir)
 	inv := begin(t, s, running(t))
 	for last := byte(1); last <= 3; last++ {
-		if err := inv.Create(t.Context(), server(last)); err != nil {
+		if err := inv.Create(t.Context(), server(last), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
 	id, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.2"), 80)
-	if _, after, err := inv.Change(t.Context(), id, func(s *store.Server) { s.Weight = 9 }); err != nil || after.Weight != 9 {
+	if after, err := inv.Change(t.Context(), id, nil, func(s *store.Server) error { s.Weight = 9; return nil }); err != nil || after.Weight != 9 {
 		t.Fatalf("change: %+v, %v", after, err)
 	}
 	gone, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.3"), 80)
-	if err := inv.Remove(t.Context(), gone); err != nil {
+	if err := inv.Remove(t.Context(), gone, nil, willing); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -98,13 +100,13 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 	if err := r.SetStatic(t.Context(), []registry.Declaration{{ID: static, Weight: 1, Check: check.Spec{Type: check.TCP}}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := inv.Create(t.Context(), server(1)); !errors.Is(err, ErrExists) {
+	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, ErrExists) {
 		t.Errorf("creating what configuration declares: %v", err)
 	}
-	if err := inv.Remove(t.Context(), static); !errors.Is(err, ErrUnknown) {
+	if err := inv.Remove(t.Context(), static, nil, willing); !errors.Is(err, ErrUnknown) {
 		t.Errorf("removing what configuration declares: %v", err)
 	}
-	if _, _, err := inv.Change(t.Context(), static, func(*store.Server) {}); !errors.Is(err, ErrUnknown) {
+	if _, err := inv.Change(t.Context(), static, nil, func(*store.Server) error { return nil }); !errors.Is(err, ErrUnknown) {
 		t.Errorf("changing what configuration declares: %v", err)
 	}
 }
@@ -112,8 +114,10 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 // full is a disk that takes nothing.
 type full struct{}
 
-func (full) PutServer(store.Server) error { return fmt.Errorf("server: %w", store.ErrNotDurable) }
-func (full) DeleteServer(string, netip.Addr, uint16) error {
+func (full) PutServer(store.Server, ...store.Entry) error {
+	return fmt.Errorf("server: %w", store.ErrNotDurable)
+}
+func (full) DeleteServer(string, netip.Addr, uint16, ...store.Entry) error {
 	return fmt.Errorf("server: %w", store.ErrNotDurable)
 }
 
@@ -123,7 +127,7 @@ func TestInventory_WhatIsNotStoredIsNotDeclared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := inv.Create(t.Context(), server(1)); !errors.Is(err, store.ErrNotDurable) {
+	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, store.ErrNotDurable) {
 		t.Errorf("got %v", err)
 	}
 	if services := r.View().Services(); len(services) != 0 {

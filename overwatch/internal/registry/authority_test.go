@@ -31,9 +31,9 @@ type authority struct {
 // pinsInMemory is a PinStore that forgets everything with the test.
 type pinsInMemory struct{}
 
-func (pinsInMemory) LoadPins() ([]store.Pin, error) { return nil, nil }
-func (pinsInMemory) PutPin(store.Pin) error         { return nil }
-func (pinsInMemory) DeletePin(string) error         { return nil }
+func (pinsInMemory) LoadPins() ([]store.Pin, error)         { return nil, nil }
+func (pinsInMemory) PutPin(store.Pin, ...store.Entry) error { return nil }
+func (pinsInMemory) DeletePin(string, ...store.Entry) error { return nil }
 
 const token = "a token of thirty-two characters"
 

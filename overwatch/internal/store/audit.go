@@ -8,9 +8,39 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// PutAudit stores an entry of the audit log under its number.
-func (s *Store) PutAudit(id uint64, entry []byte) error {
-	return s.keep(func(w *writer) { w.put(bucketAudit, auditKey(id), entry) })
+// Entry makes the entry of the audit log that a change takes along into its transaction. It is given the number and the value of
+// the newest entry, 0 and nil if there is none, and returns those of the next. It is called while the transaction is written: it
+// must not block, and an error fails every change of that transaction. The value is valid only during the call.
+type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
+
+// AppendAudit stores an entry of its own.
+func (s *Store) AppendAudit(e Entry) error { return s.keep(func(*writer) {}, e) }
+
+// append adds entries behind the newest.
+func (w *writer) append(entries []Entry) {
+	for _, e := range entries {
+		if e == nil {
+			continue
+		}
+		b := w.open(bucketAudit)
+		if w.err != nil {
+			return
+		}
+		var last uint64
+		var newest []byte
+		if key, record := b.Cursor().Last(); key != nil {
+			last = binary.BigEndian.Uint64(key)
+			if newest, _, w.err = unseal(bucketAudit, key, record); w.err != nil {
+				return
+			}
+		}
+		id, value, err := e(last, newest)
+		if err != nil {
+			w.err = err
+			return
+		}
+		w.put(bucketAudit, auditKey(id), value)
+	}
 }
 
 // DeleteAudit deletes the entries of these numbers; that one is not there is no error.

@@ -1,10 +1,6 @@
 package store
 
-import (
-	"encoding/json"
-	"fmt"
-	"time"
-)
+import "time"
 
 // Domain is a steered name that the API created.
 type Domain struct {
@@ -18,29 +14,24 @@ type Domain struct {
 	UpdatedAt     time.Time `json:"updated_at"`
 }
 
-// LoadDomains returns all domains that the API created, ordered by name.
-func (s *Store) LoadDomains() (domains []Domain, err error) {
-	err = s.read(bucketDomains, func(key, value []byte) error {
-		var d Domain
-		if err := json.Unmarshal(value, &d); err != nil {
-			return fmt.Errorf("domain %q: %w", key, err)
-		}
-		domains = append(domains, d)
-		return nil
-	})
-	return domains, err
+// Region is a place that the API created.
+type Region struct {
+	Name        string    `json:"name"`
+	Code        string    `json:"code"`
+	Description string    `json:"description"`
+	Latitude    *float64  `json:"latitude"` // nil, as the longitude: not known
+	Longitude   *float64  `json:"longitude"`
+	Continent   string    `json:"continent"` // as in AF AN AS EU NA OC SA; empty: none
+	Countries   []string  `json:"countries"` // ISO 3166-1 alpha-2
+	Enabled     bool      `json:"enabled"`
+	Priority    int       `json:"priority"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
 }
 
-// PutDomain stores a domain in place of the one of its name, if any.
-func (s *Store) PutDomain(d Domain) error {
-	value, err := json.Marshal(d)
-	if err != nil {
-		return fmt.Errorf("encoding the domain %s: %w", d.Name, err)
-	}
-	return s.keep(func(w *writer) { w.put(bucketDomains, []byte(d.Name), value) })
-}
-
-// DeleteDomain deletes a domain. That there is none is no error.
-func (s *Store) DeleteDomain(name string) error {
-	return s.keep(func(w *writer) { w.delete(bucketDomains, []byte(name)) })
+// Mapping places the clients of one network in a region.
+type Mapping struct {
+	CIDR    string `json:"cidr"` // canonical: unmapped, with no bit set beyond its length
+	Region  string `json:"region"`
+	Comment string `json:"comment"`
 }

@@ -31,12 +31,15 @@ const (
 	bucketOverrides = "overrides"
 	bucketServers   = "servers"
 	bucketDomains   = "domains"
+	bucketRegions   = "regions"
+	bucketMappings  = "mappings"
+	bucketSettings  = "settings"
 	bucketAudit     = "audit"
 )
 
 // buckets are all that hold records. A store of before one of them was known gets it when it is opened.
 func buckets() []string {
-	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketAudit}
+	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketAudit}
 }
 
 // schema is the version of what is in the buckets. A store of a newer schema is refused; a change that this version could not

@@ -19,17 +19,17 @@ func (s *Store) LoadOverrides() (overrides []Override, err error) {
 }
 
 // PutOverride stores an override in place of the one for its service and address, if any.
-func (s *Store) PutOverride(o Override) error {
+func (s *Store) PutOverride(o Override, with ...Entry) error {
 	value, err := json.Marshal(o)
 	if err != nil {
 		return fmt.Errorf("encoding the override of %s %s: %w", o.Service, o.Address, err)
 	}
-	return s.keep(func(w *writer) { w.put(bucketOverrides, overrideKey(o.Service, o.Address), value) })
+	return s.keep(func(w *writer) { w.put(bucketOverrides, overrideKey(o.Service, o.Address), value) }, with...)
 }
 
 // DeleteOverride deletes an override. That there is none is no error.
-func (s *Store) DeleteOverride(service, address string) error {
-	return s.keep(func(w *writer) { w.delete(bucketOverrides, overrideKey(service, address)) })
+func (s *Store) DeleteOverride(service, address string, with ...Entry) error {
+	return s.keep(func(w *writer) { w.delete(bucketOverrides, overrideKey(service, address)) }, with...)
 }
 
 func overrideKey(service, address string) []byte { return []byte(service + "\x00" + address) }

@@ -36,17 +36,17 @@ func (s *Store) LoadServers() (servers []Server, err error) {
 }
 
 // PutServer stores a server in place of the one of its service, address and port, if any.
-func (s *Store) PutServer(server Server) error {
+func (s *Store) PutServer(server Server, with ...Entry) error {
 	value, err := json.Marshal(server)
 	if err != nil {
 		return fmt.Errorf("encoding the server %s of %s: %w", server.Address, server.Service, err)
 	}
-	return s.keep(func(w *writer) { w.put(bucketServers, endpointKey(server.Service, server.Address, server.Port), value) })
+	return s.keep(func(w *writer) { w.put(bucketServers, endpointKey(server.Service, server.Address, server.Port), value) }, with...)
 }
 
 // DeleteServer deletes a server. That there is none is no error.
-func (s *Store) DeleteServer(service string, address netip.Addr, port uint16) error {
-	return s.keep(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) })
+func (s *Store) DeleteServer(service string, address netip.Addr, port uint16, with ...Entry) error {
+	return s.keep(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) }, with...)
 }
 
 // endpointKey is the service, a zero octet, 16 octets of address and 2 of port.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"gslb.internal/overwatch/internal/store"
 )
 
 // ErrNotPinned is returned for an agent id that has no pin.
@@ -13,8 +15,8 @@ var ErrNotPinned = errors.New("no agent of that id is pinned")
 
 // Unpin deletes an agent's pin, also that of a revoked agent. From then on its messages are refused, and another certificate may
 // enrol under the id; the process that has the old certificate may not, only one that is started later. The pin is gone from the
-// disk when Unpin returns nil; on an error nothing has changed.
-func (t *Trust) Unpin(ctx context.Context, agentID string) error {
+// disk when Unpin returns nil, and what goes with it is on it; on an error nothing has changed.
+func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -23,7 +25,7 @@ func (t *Trust) Unpin(ctx context.Context, agentID string) error {
 	if p == nil {
 		return fmt.Errorf("%w: %s", ErrNotPinned, agentID)
 	}
-	if err := t.pins.DeletePin(agentID); err != nil {
+	if err := t.pins.DeletePin(agentID, with...); err != nil {
 		return fmt.Errorf("deleting the pin of %s: %w", agentID, err)
 	}
 	t.drop(p)
@@ -53,7 +55,7 @@ func (t *Trust) drop(p *pinned) {
 
 // Revoke refuses an agent from now on, until its pin is deleted. It is in effect even when it could not be
 // stored; the error then says that it will not outlast this process. Revoking twice keeps the first time and reason.
-func (t *Trust) Revoke(ctx context.Context, agentID, reason string) error {
+func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -69,7 +71,7 @@ func (t *Trust) Revoke(ctx context.Context, agentID, reason string) error {
 		t.settle(p, pin)
 		t.log.Warn().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason", reason).Msg("agent revoked")
 	}
-	if err := t.pins.PutPin(pin); err != nil {
+	if err := t.pins.PutPin(pin, with...); err != nil {
 		return fmt.Errorf("%s is revoked, but only until this node restarts: storing it: %w", agentID, err)
 	}
 	return nil

@@ -43,11 +43,11 @@ func (m *memory) LoadPins() (pins []store.Pin, err error) {
 	return pins, nil
 }
 
-func (m *memory) PutPin(p store.Pin) error {
+func (m *memory) PutPin(p store.Pin, _ ...store.Entry) error {
 	return m.write(func() { m.pins[p.AgentID] = p })
 }
 
-func (m *memory) DeletePin(id string) error {
+func (m *memory) DeletePin(id string, _ ...store.Entry) error {
 	return m.write(func() { delete(m.pins, id) })
 }
 

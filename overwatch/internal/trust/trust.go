@@ -19,11 +19,11 @@ import (
 // MaxAgents bounds the pins of a node, and with them its memory: six times what the service is built for.
 const MaxAgents = 1 << 16
 
-// PinStore keeps pins. A write that returned nil survives the end of the process, however it ends.
+// PinStore keeps pins, and the audit entries that go with their changes. A write that returned nil survives the end of the process, however it ends.
 type PinStore interface {
 	LoadPins() ([]store.Pin, error)
-	PutPin(store.Pin) error
-	DeletePin(agentID string) error
+	PutPin(store.Pin, ...store.Entry) error
+	DeletePin(agentID string, with ...store.Entry) error
 }
 
 // Options is what a Trust is made of.

@@ -1,0 +1,41 @@
+package httpapi
+
+import (
+	"mime"
+	"runtime"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
+)
+
+// pathValidate is the one path whose body is YAML.
+const pathValidate = "/api/v1/config/validate"
+
+// yamlTypes are what YAML is called: RFC 9512, what was usual before it, and
+// text in general. JSON is YAML.
+var yamlTypes = []string{"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json"}
+
+func isYAML(contentType string) bool {
+	kind, _, err := mime.ParseMediaType(contentType)
+	return err == nil && slices.Contains(yamlTypes, kind)
+}
+
+// postConfigValidate answers POST /config/validate. The text is checked by
+// itself: no file is read, and nothing comes from the environment.
+func (s *Server) postConfigValidate(c *gin.Context) (answer, error) {
+	body, _ := c.MustGet(keyBody).([]byte)
+	if len(body) == 0 {
+		return answer{}, badRequest("the body is empty: it must be the YAML text of a configuration")
+	}
+	result := api.ConfigValidation{Errors: []api.ConfigError{}}
+	for _, p := range s.o.ValidateConfig(string(body)) {
+		result.Errors = append(result.Errors, api.ConfigError{Line: p.Line, Key: p.Key, Value: p.Value, Message: p.Message})
+	}
+	result.Valid = len(result.Errors) == 0
+	return ok(result), nil
+}
+
+// platform is what the program was built for.
+func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Definitions is what the API has defined beside servers.
+type Definitions struct {
+	Domains  []Domain
+	Regions  []Region
+	Mappings []Mapping
+	Settings map[string][]byte // JSON, by the name of a section
+}
+
+// LoadDefinitions returns everything that the API has defined, each kind in the order of its names.
+func (s *Store) LoadDefinitions() (d Definitions, err error) {
+	if d.Domains, err = load[Domain](s, bucketDomains); err != nil {
+		return d, err
+	}
+	if d.Regions, err = load[Region](s, bucketRegions); err != nil {
+		return d, err
+	}
+	if d.Mappings, err = load[Mapping](s, bucketMappings); err != nil {
+		return d, err
+	}
+	d.Settings = make(map[string][]byte)
+	err = s.read(bucketSettings, func(key, value []byte) error {
+		d.Settings[string(key)] = bytes.Clone(value)
+		return nil
+	})
+	return d, err
+}
+
+func load[T any](s *Store, bucket string) (list []T, err error) {
+	err = s.read(bucket, func(key, value []byte) error {
+		var one T
+		if err := json.Unmarshal(value, &one); err != nil {
+			return fmt.Errorf("%s %q: %w", bucket, key, err)
+		}
+		list = append(list, one)
+		return nil
+	})
+	return list, err
+}
+
+// Batch is changes that reach the disk together or not at all. The zero Batch changes nothing.
+type Batch struct {
+	changes []func(*writer)
+	err     error
+}
+
+// Write makes the changes of a batch, with the audit entries that go with them.
+func (s *Store) Write(b *Batch, with ...Entry) error {
+	if b.err != nil {
+		return b.err
+	}
+	return s.keep(func(w *writer) {
+		for _, change := range b.changes {
+			change(w)
+		}
+	}, with...)
+}
+
+// Empty reports whether a batch changes nothing.
+func (b *Batch) Empty() bool { return len(b.changes) == 0 && b.err == nil }
+
+// PutDomain stores a domain in place of the one of its name, if any.
+func (b *Batch) PutDomain(d Domain) { b.put(bucketDomains, d.Name, d) }
+
+// DeleteDomain deletes a domain. That there is none is no error.
+func (b *Batch) DeleteDomain(name string) { b.delete(bucketDomains, name) }
+
+// PutRegion stores a region in place of the one of its name, if any.
+func (b *Batch) PutRegion(r Region) { b.put(bucketRegions, r.Name, r) }
+
+// DeleteRegion deletes a region. That there is none is no error.
+func (b *Batch) DeleteRegion(name string) { b.delete(bucketRegions, name) }
+
+// PutMapping stores a mapping in place of the one of its network, if any.
+func (b *Batch) PutMapping(m Mapping) { b.put(bucketMappings, m.CIDR, m) }
+
+// DeleteMapping deletes the mapping of a network. That there is none is no error.
+func (b *Batch) DeleteMapping(cidr string) { b.delete(bucketMappings, cidr) }
+
+// PutSetting stores a section, which must be JSON.
+func (b *Batch) PutSetting(section string, value []byte) {
+	b.put(bucketSettings, section, json.RawMessage(value))
+}
+
+// DeleteSetting deletes a section. That there is none is no error.
+func (b *Batch) DeleteSetting(section string) { b.delete(bucketSettings, section) }
+
+func (b *Batch) put(bucket, key string, object any) {
+	value, err := json.Marshal(object)
+	if err != nil {
+		b.err = fmt.Errorf("encoding %s %s: %w", bucket, key, err)
+		return
+	}
+	b.changes = append(b.changes, func(w *writer) { w.put(bucket, []byte(key), value) })
+}
+
+func (b *Batch) delete(bucket, key string) {
+	b.changes = append(b.changes, func(w *writer) { w.delete(bucket, []byte(key)) })
+}

@@ -1,0 +1,298 @@
+package overwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/settings"
+)
+
+// steerTimeout bounds the changes that are put into force together.
+const steerTimeout = time.Minute
+
+// steering joins the configuration file with what the API has defined. What comes of it is the configuration in force. Changes
+// that come while one is being put into force go together into the next, so that a hundred of them cost little more than one.
+type steering struct {
+	running *config.Config // what only a restart changes, as it was at the start
+
+	mu   sync.Mutex // held during a reload and while changes are put into force
+	file *config.Config
+	set  *definitions.Set // also what the file hides
+
+	shown atomic.Pointer[shown]
+
+	queueMu sync.Mutex
+	queue   []*edit
+}
+
+// shown is what readers see of the API's definitions. It is never changed.
+type shown struct {
+	file *config.Config // with the API's settings over it
+	set  *definitions.Set
+}
+
+// edit is one caller's change.
+type edit struct {
+	make func(*definitions.Draft) error
+	note store.Entry
+	done bool
+	err  error
+}
+
+// openDefinitions joins what the API has defined with the configuration.
+func (n *node) openDefinitions(_ context.Context, file *config.Config) error {
+	stored, err := n.store.LoadDefinitions()
+	if err != nil {
+		return fmt.Errorf("loading what the API has defined: %w", err)
+	}
+	set, err := definitions.New(stored)
+	if err != nil {
+		return err
+	}
+	n.steering.file, n.steering.set = file, set
+	joined, over := n.join(file, nil)
+	n.steering.running = joined
+	_ = n.logging.Set(joined.Logging) // which has been checked
+	n.show(over, set)
+	n.inForce.Store(&inForce{joined, n.started})
+	return nil
+}
+
+// join returns the configuration of a file with what the API has defined, and the file with the API's settings over it. What of
+// the API the file cannot be served with is left out and logged: it must not keep the rest from being served.
+func (n *node) join(file *config.Config, addresses []netip.Addr) (joined, over *config.Config) {
+	over, set := n.lay(file, n.steering.set)
+	serves := func(s *definitions.Set) bool {
+		c := s.Join(over)
+		return len(publish.Check(dnsSettings(c, addresses)))+len(checkPlaces(c)) == 0
+	}
+	if !serves(set) {
+		set = n.fitting(set, serves)
+	}
+	return set.Join(over), over
+}
+
+// lay lays the API's settings over a file, but for those that the file does not go with.
+func (n *node) lay(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
+	over, draft := file, set.Edit(file, file)
+	for _, section := range definitions.Sections() {
+		laid, err := set.Only(section).Over(over)
+		if err == nil {
+			if problems := definitions.Check(section, laid); len(problems) > 0 {
+				err = problems
+			}
+		}
+		if err == nil {
+			over = laid
+			continue
+		}
+		draft.PutSetting(section, nil)
+		n.log.Error().Err(err).Str("section", section).Msg("settings of the API do not go with the configuration and have no effect: change them or delete them through the API")
+	}
+	return over, draft.Set()
+}
+
+// fitting is a set without the domains that cannot be served.
+func (n *node) fitting(set *definitions.Set, serves func(*definitions.Set) bool) *definitions.Set {
+	base := *set
+	base.Domains = nil
+	if !serves(&base) {
+		n.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
+		base = definitions.Set{Settings: set.Settings}
+	}
+	base.Domains = map[string]*store.Domain{}
+	var add func(names []string)
+	add = func(names []string) {
+		for _, name := range names {
+			base.Domains[name] = set.Domains[name]
+		}
+		if serves(&base) {
+			return
+		}
+		for _, name := range names {
+			delete(base.Domains, name)
+		}
+		if len(names) == 1 {
+			n.log.Error().Str("domain", names[0]).Msg("a domain that the API created does not go with the configuration and is not served")
+			return
+		}
+		add(names[:len(names)/2])
+		add(names[len(names)/2:])
+	}
+	add(slices.Sorted(maps.Keys(set.Domains)))
+	return &base
+}
+
+// show lets readers see a set, without what the file hides.
+func (n *node) show(over *config.Config, set *definitions.Set) {
+	n.steering.shown.Store(&shown{over, set.Unhidden(over)})
+}
+
+// Defined implements httpapi.Definitions.
+func (n *node) Defined() (*definitions.Set, *config.Config) {
+	s := n.steering.shown.Load()
+	return s.set, s.file
+}
+
+// Define implements httpapi.Definitions.
+func (n *node) Define(note store.Entry, change func(*definitions.Draft) error) error {
+	e := &edit{make: change, note: note}
+	s := &n.steering
+	s.queueMu.Lock()
+	s.queue = append(s.queue, e)
+	s.queueMu.Unlock()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !e.done {
+		s.queueMu.Lock()
+		batch := s.queue
+		s.queue = nil
+		s.queueMu.Unlock()
+		n.steer(batch)
+	}
+	return e.err
+}
+
+// steer puts changes into force: all at once, or, if they cannot be served together, one after the other.
+func (n *node) steer(batch []*edit) {
+	ctx, cancel := context.WithTimeout(n.core.ctx, steerTimeout)
+	defer cancel()
+	err := n.steerTogether(ctx, batch)
+	if _, unservable := errors.AsType[settings.Problems](err); unservable && len(batch) > 1 {
+		for _, e := range batch {
+			e.err = n.steerTogether(ctx, []*edit{e})
+			e.done = true
+		}
+		return
+	}
+	for _, e := range batch {
+		e.done = true
+		if e.err == nil {
+			e.err = err
+		}
+	}
+}
+
+// steerTogether makes the changes that can be made, checks what comes of them, stores it, and has it answered. An error leaves
+// everything as it was.
+func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
+	s := &n.steering
+	draft := s.set.Edit(s.shown.Load().file, s.file)
+	var notes []store.Entry
+	for _, e := range batch {
+		if e.err = e.make(draft); e.err == nil {
+			notes = append(notes, e.note)
+		}
+	}
+	next := draft.Set()
+	changes, kinds := s.set.Changes(next)
+	if changes.Empty() {
+		return nil
+	}
+	addresses, err := publish.NodeAddresses(n.dns.Addrs())
+	if err != nil {
+		return err
+	}
+	over, err := next.Over(s.file)
+	if err != nil {
+		return err
+	}
+	joined := next.Join(over)
+	keepRunning(s.running, joined)
+	dns := kinds.Domains || kinds.Regions || !reflect.DeepEqual(over.DNS, s.shown.Load().file.DNS)
+	var wanted publish.Settings
+	if dns || kinds.Mappings {
+		if dns {
+			if problems := publish.Check(dnsSettings(joined, addresses)); len(problems) > 0 {
+				return withoutKeys(problems)
+			}
+		}
+		if wanted, err = n.settings(joined, addresses); err != nil {
+			return err
+		}
+	}
+	if err := n.store.Write(changes, notes...); err != nil {
+		return err
+	}
+	switch {
+	case dns:
+		err = n.publisher.Reconfigure(ctx, wanted)
+	case kinds.Mappings:
+		err = n.publisher.Place(ctx, wanted.Places)
+	}
+	if err != nil {
+		back, _ := next.Changes(s.set)
+		return errors.Join(err, n.store.Write(back))
+	}
+	s.set = next
+	n.show(over, next)
+	_ = n.logging.Set(joined.Logging) // which has been checked
+	n.inForce.Store(&inForce{joined, n.inForce.Load().since})
+	if kinds.Domains && sharesServers(joined) {
+		return n.declare(ctx, joined)
+	}
+	return nil
+}
+
+// sharesServers tells whether which domains there are decides which servers there are.
+func sharesServers(cfg *config.Config) bool {
+	for i := range cfg.Regions {
+		if slices.ContainsFunc(cfg.Regions[i].Servers, func(s config.Server) bool { return s.Service == "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutKeys takes the places in a file out of problems that are not in a file.
+func withoutKeys(problems settings.Problems) settings.Problems {
+	bare := slices.Clone(problems)
+	for i := range bare {
+		bare[i].File, bare[i].Line, bare[i].Key = "", 0, ""
+	}
+	return bare
+}
+
+// Reload implements httpapi.Reloader: it puts what the file has now into force.
+func (n *node) Reload(ctx context.Context) (changes, restart []string, err error) {
+	n.steering.mu.Lock()
+	defer n.steering.mu.Unlock()
+	before := n.steering.shown.Load().file
+	restart, err = n.reload(ctx)
+	if err != nil {
+		n.reloads.WithLabelValues(reloadFailed).Inc()
+		n.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
+		return nil, nil, err
+	}
+	n.reloads.WithLabelValues(reloadDone).Inc()
+	event := n.log.Info()
+	if len(restart) > 0 {
+		event = event.Strs("restart_required", restart)
+	}
+	event.Msg("configuration reloaded")
+	return differing(before, n.steering.shown.Load().file), restart, nil
+}
+
+// inForceNow is the configuration in force and since when, as the API asks for it.
+func (n *node) inForceNow() (*config.Config, time.Time) {
+	current := n.inForce.Load()
+	return current.config, current.since
+}
+
+// restartFor implements httpapi.Options.Restart: the keys whose value in force is not the one that the next start will have.
+func (n *node) restartFor() []string {
+	return needRestart(n.steering.running, n.steering.shown.Load().file)
+}

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// The sections of the configuration that the API shows and changes.
+const (
+	pathDNSConfig         = "/api/v1/config/dns"
+	pathHealthCheckConfig = "/api/v1/config/health-check"
+	pathLoggingConfig     = "/api/v1/config/logging"
+	pathGossipConfig      = "/api/v1/gossip/config"
+	pathPreferences       = "/api/v1/preferences"
+	pathRegions           = "/api/v1/regions"
+	pathMappings          = "/api/v1/geo/mappings"
+)
+
+// send makes a request with a body and decodes its answer.
+func send[T any](ctx context.Context, c *Client, method, path string, body any) (T, error) {
+	var answer T
+	err := c.do(ctx, call{method: method, path: path, body: body}, &answer)
+	return answer, err
+}
+
+// DNSConfig shows how DNS is answered.
+func (c *Client) DNSConfig(ctx context.Context) (DNSConfigAnswer, error) {
+	return get[DNSConfigAnswer](ctx, c, pathDNSConfig, nil)
+}
+
+// ChangeDNSConfig changes the settings that are not nil.
+func (c *Client) ChangeDNSConfig(ctx context.Context, change DNSConfigChange) (DNSConfigAnswer, error) {
+	return send[DNSConfigAnswer](ctx, c, http.MethodPatch, pathDNSConfig, change)
+}
+
+// HealthCheckConfig shows how the node checks backends itself.
+func (c *Client) HealthCheckConfig(ctx context.Context) (HealthCheckConfigAnswer, error) {
+	return get[HealthCheckConfigAnswer](ctx, c, pathHealthCheckConfig, nil)
+}
+
+// ChangeHealthCheckConfig changes the settings that are not nil.
+func (c *Client) ChangeHealthCheckConfig(ctx context.Context, change HealthCheckConfigChange) (HealthCheckConfigAnswer, error) {
+	return send[HealthCheckConfigAnswer](ctx, c, http.MethodPatch, pathHealthCheckConfig, change)
+}
+
+// LoggingConfig shows what is logged.
+func (c *Client) LoggingConfig(ctx context.Context) (LoggingConfigAnswer, error) {
+	return get[LoggingConfigAnswer](ctx, c, pathLoggingConfig, nil)
+}
+
+// ChangeLoggingConfig changes the settings that are not nil.
+func (c *Client) ChangeLoggingConfig(ctx context.Context, change LoggingConfigChange) (LoggingConfigAnswer, error) {
+	return send[LoggingConfigAnswer](ctx, c, http.MethodPatch, pathLoggingConfig, change)
+}
+
+// GossipSettings shows how the node gossips.
+func (c *Client) GossipSettings(ctx context.Context) (GossipSettings, error) {
+	return get[GossipSettings](ctx, c, pathGossipConfig, nil)
+}
+
+// ChangeGossipSettings changes the settings that are not nil, from
+// the next start on.
+func (c *Client) ChangeGossipSettings(ctx context.Context, change GossipConfigChange) (GossipSettings, error) {
+	return send[GossipSettings](ctx, c, http.MethodPatch, pathGossipConfig, change)
+}
+
+// ResetConfig gives a section the settings of the file back: "dns",
+// "health-check", "logging" or "gossip".
+func (c *Client) ResetConfig(ctx context.Context, section string) error {
+	path := pathGossipConfig
+	if section != "gossip" {
+		p, err := under("/api/v1/config", section)
+		if err != nil {
+			return err
+		}
+		path = p
+	}
+	return c.do(ctx, call{method: http.MethodDelete, path: path}, nil)
+}
+
+// SystemConfig shows what the node is and runs from.
+func (c *Client) SystemConfig(ctx context.Context) (SystemConfigAnswer, error) {
+	return get[SystemConfigAnswer](ctx, c, "/api/v1/config/system", nil)
+}
+
+// ValidateConfig has the node check the YAML text of a configuration, which
+// must be complete in itself.
+func (c *Client) ValidateConfig(ctx context.Context, text []byte) (ConfigValidation, error) {
+	var answer ConfigValidation
+	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text, contentType: "application/yaml"}, &answer)
+	return answer, err
+}
+
+// Preferences shows how people want the node shown.
+func (c *Client) Preferences(ctx context.Context) (PreferencesAnswer, error) {
+	return get[PreferencesAnswer](ctx, c, pathPreferences, nil)
+}
+
+// ChangePreferences changes the preferences that are not nil.
+func (c *Client) ChangePreferences(ctx context.Context, change PreferencesChange) (PreferencesAnswer, error) {
+	return send[PreferencesAnswer](ctx, c, http.MethodPatch, pathPreferences, change)
+}
+
+// Regions lists all regions.
+func (c *Client) Regions(ctx context.Context) (RegionList, error) {
+	return everyPage(ctx, c, pathRegions, nil, func(l *RegionList) (*[]Region, int) { return &l.Regions, l.Total })
+}
+
+// Region shows one region.
+func (c *Client) Region(ctx context.Context, name string) (Region, error) {
+	p, err := under(pathRegions, name)
+	if err != nil {
+		return Region{}, err
+	}
+	return get[Region](ctx, c, p, nil)
+}
+
+// CreateRegion creates a region, which can be used when it returns.
+func (c *Client) CreateRegion(ctx context.Context, req RegionChange) (Region, error) {
+	return send[Region](ctx, c, http.MethodPost, pathRegions, req)
+}
+
+// ChangeRegion changes a region that the API has created.
+func (c *Client) ChangeRegion(ctx context.Context, name string, req RegionChange) (Region, error) {
+	p, err := under(pathRegions, name)
+	if err != nil {
+		return Region{}, err
+	}
+	return send[Region](ctx, c, http.MethodPatch, p, req)
+}
+
+// DeleteRegion deletes a region that the API has created and that nothing
+// uses.
+func (c *Client) DeleteRegion(ctx context.Context, name string) error {
+	p, err := under(pathRegions, name)
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+}
+
+// PutGeoMapping places the clients of a network in a region. DNS has changed
+// when it returns.
+func (c *Client) PutGeoMapping(ctx context.Context, req GeoMappingChange) (GeoMapping, error) {
+	return send[GeoMapping](ctx, c, http.MethodPut, pathMappings, req)
+}
+
+// DeleteGeoMapping deletes a mapping that the API has created.
+func (c *Client) DeleteGeoMapping(ctx context.Context, cidr string) error {
+	return c.do(ctx, call{method: http.MethodDelete, path: pathMappings + "/" + url.PathEscape(cidr)}, nil)
+}

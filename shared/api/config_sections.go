@@ -1,0 +1,145 @@
+package api
+
+import "time"
+
+// DNSConfig is how DNS is answered. What PUT may change takes effect at once
+// unless the answer names it in restart_required; the rest is shown only.
+type DNSConfig struct {
+	ListenAddress     []string `json:"listen_address"`
+	EnableTCP         bool     `json:"enable_tcp"`
+	EnableUDP         bool     `json:"enable_udp"`
+	MaxUDPSize        int      `json:"max_udp_size"`       // octets
+	DefaultTTL        int      `json:"default_ttl"`        // seconds; can be changed
+	MinTTL            int      `json:"min_ttl"`            // seconds
+	MaxTTL            int      `json:"max_ttl"`            // seconds
+	NegativeTTL       int      `json:"negative_ttl"`       // seconds
+	RateLimitEnabled  bool     `json:"rate_limit_enabled"` // can be changed
+	RateLimitQPS      int      `json:"rate_limit_qps"`     // answers per second; can be changed
+	ReturnLastHealthy bool     `json:"return_last_healthy"`
+	Zones             []string `json:"zones"` // can be changed
+}
+
+// HealthCheckConfig is how the node checks backends itself.
+type HealthCheckConfig struct {
+	ValidationEnabled      bool    `json:"validation_enabled"`       // can be changed
+	DefaultIntervalSeconds float64 `json:"default_interval_seconds"` // can be changed
+	DefaultTimeoutSeconds  float64 `json:"default_timeout_seconds"`  // can be changed
+	HealthyThreshold       int     `json:"healthy_threshold"`
+	UnhealthyThreshold     int     `json:"unhealthy_threshold"`
+	MaxConcurrentChecks    int     `json:"max_concurrent_checks"`
+	DefaultProtocol        string  `json:"default_protocol"`
+	HTTPFollowRedirects    bool    `json:"http_follow_redirects"`
+}
+
+// LoggingConfig is what is logged, and how.
+type LoggingConfig struct {
+	Level  string `json:"level"`  // debug, info, warn or error
+	Format string `json:"format"` // json or console
+}
+
+// ConfigState says where the settings of a section come from. The section is
+// shown as it will be after the next start, at the latest.
+type ConfigState struct {
+	// Overlay names the settings that were changed through the API and so
+	// differ from the file.
+	Overlay []string `json:"overlay"`
+	// RestartRequired names the keys of the configuration whose value in
+	// force is still another one.
+	RestartRequired []string `json:"restart_required"`
+}
+
+// DNSConfigAnswer is the answer of GET, PUT and PATCH /api/v1/config/dns.
+type DNSConfigAnswer struct {
+	Config DNSConfig `json:"config"`
+	ConfigState
+}
+
+// HealthCheckConfigAnswer is the answer of GET, PUT and PATCH
+// /api/v1/config/health-check.
+type HealthCheckConfigAnswer struct {
+	Config HealthCheckConfig `json:"config"`
+	ConfigState
+}
+
+// LoggingConfigAnswer is the answer of GET, PUT and PATCH
+// /api/v1/config/logging.
+type LoggingConfigAnswer struct {
+	Config LoggingConfig `json:"config"`
+	ConfigState
+}
+
+// DNSConfigChange is the body of PUT and PATCH /api/v1/config/dns. What is
+// nil has the file's value with PUT, and stays with PATCH. The other fields
+// of DNSConfig may be given as they are.
+type DNSConfigChange struct {
+	DefaultTTL        *int      `json:"default_ttl,omitempty"` // seconds
+	ReturnLastHealthy *bool     `json:"return_last_healthy,omitempty"`
+	RateLimitEnabled  *bool     `json:"rate_limit_enabled,omitempty"`
+	RateLimitQPS      *int      `json:"rate_limit_qps,omitempty"` // answers per second
+	Zones             *[]string `json:"zones,omitempty"`
+}
+
+// HealthCheckConfigChange is the body of PUT and PATCH
+// /api/v1/config/health-check, as DNSConfigChange is.
+type HealthCheckConfigChange struct {
+	ValidationEnabled      *bool    `json:"validation_enabled,omitempty"`
+	DefaultIntervalSeconds *float64 `json:"default_interval_seconds,omitempty"`
+	DefaultTimeoutSeconds  *float64 `json:"default_timeout_seconds,omitempty"`
+}
+
+// LoggingConfigChange is the body of PUT and PATCH /api/v1/config/logging, as
+// DNSConfigChange is.
+type LoggingConfigChange struct {
+	Level  *string `json:"level,omitempty"`  // debug, info, warn or error
+	Format *string `json:"format,omitempty"` // json or console
+}
+
+// GossipConfigChange is the body of PUT and PATCH /api/v1/gossip/config, as
+// DNSConfigChange is. It counts from the next start on.
+type GossipConfigChange struct {
+	GossipIntervalMS *int      `json:"gossip_interval_ms,omitempty"`
+	ProbeIntervalMS  *int      `json:"probe_interval_ms,omitempty"`
+	ProbeTimeoutMS   *int      `json:"probe_timeout_ms,omitempty"`
+	Seeds            *[]string `json:"seeds,omitempty"` // host:port
+}
+
+// SystemConfig is what the node is and runs from.
+type SystemConfig struct {
+	Version    string    `json:"version"`
+	BuildInfo  BuildInfo `json:"build_info"`
+	Mode       string    `json:"mode"`
+	NodeID     string    `json:"node_id"`
+	NodeName   string    `json:"node_name"`
+	Region     string    `json:"region"`
+	Features   []string  `json:"features"`
+	StartTime  time.Time `json:"start_time"`
+	ConfigPath string    `json:"config_path"`
+	DataDir    string    `json:"data_dir"`
+}
+
+// BuildInfo is where the program comes from.
+type BuildInfo struct {
+	GoVersion string `json:"go_version"`
+	GitCommit string `json:"git_commit"`
+	BuildDate string `json:"build_date"`
+	Platform  string `json:"platform"` // operating system and architecture
+}
+
+// SystemConfigAnswer is the answer of GET /api/v1/config/system.
+type SystemConfigAnswer struct {
+	Config SystemConfig `json:"config"`
+}
+
+// ConfigValidation is the answer of POST /api/v1/config/validate.
+type ConfigValidation struct {
+	Valid  bool          `json:"valid"`
+	Errors []ConfigError `json:"errors"`
+}
+
+// ConfigError is one thing that is wrong with a configuration.
+type ConfigError struct {
+	Line    int    `json:"line"` // 0: no line in particular
+	Key     string `json:"key"`  // empty: the text as a whole
+	Value   string `json:"value"`
+	Message string `json:"message"`
+}

@@ -1,0 +1,48 @@
+package api
+
+import "time"
+
+// Region is a place with servers in it. ID is its name.
+type Region struct {
+	ID             string   `json:"id"`
+	Name           string   `json:"name"`
+	Code           string   `json:"code"`
+	Description    string   `json:"description"`
+	Latitude       *float64 `json:"latitude"` // degrees; null, as the longitude: not known
+	Longitude      *float64 `json:"longitude"`
+	Continent      string   `json:"continent"` // AF, AN, AS, EU, NA, OC or SA; several of the configuration with commas
+	Countries      []string `json:"countries"` // ISO 3166-1 alpha-2
+	Enabled        bool     `json:"enabled"`   // false: no client is placed in it, and no domain prefers it
+	Priority       int      `json:"priority"`  // of regions that the API created, the lowest comes first
+	ServerCount    int      `json:"server_count"`
+	HealthyServers int      `json:"healthy_servers"`
+	Source         string   `json:"source"` // config or api
+}
+
+// RegionList is the answer of GET /api/v1/regions.
+type RegionList struct {
+	Regions     []Region  `json:"regions"`
+	Total       int       `json:"total"`
+	GeneratedAt time.Time `json:"generated_at"`
+}
+
+// Where a region or a mapping comes from.
+const (
+	FromConfig = "config"
+	FromAPI    = "api"
+)
+
+// RegionChange is the body of POST /api/v1/regions, and of PUT and PATCH
+// /api/v1/regions/{id}. What is nil has its default with POST and PUT, and
+// stays with PATCH.
+type RegionChange struct {
+	Name        *string   `json:"name,omitempty"` // needed with POST; a region keeps it
+	Code        *string   `json:"code,omitempty"`
+	Description *string   `json:"description,omitempty"`
+	Latitude    *float64  `json:"latitude,omitempty"`
+	Longitude   *float64  `json:"longitude,omitempty"`
+	Continent   *string   `json:"continent,omitempty"`
+	Countries   *[]string `json:"countries,omitempty"`
+	Enabled     *bool     `json:"enabled,omitempty"` // default true
+	Priority    *int      `json:"priority,omitempty"`
+}
