@@ -184,28 +184,28 @@ func (a *fleetAgent) ping() error {
 	return err
 }
 
-// exchange sends a message, by datagram and then as a stream, and waits for its Ack for up to ackTime each.
-func (a *fleetAgent) exchange(kind wire.Type, m encoding.BinaryMarshaler) error {
-	for attempt := range 2 {
-		payload, err := m.MarshalBinary()
-		if err != nil {
-			return err
-		}
-		a.seq++
-		message := append([]byte{byte(frame.User)}, a.id.Seal(identity.AgentToNode, identity.Envelope{
-			Major: wire.Major, Minor: wire.Minor, Type: uint8(kind), BootNonce: a.boot,
-			Epoch: a.epoch, Seq: a.seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
-		})...)
-		if attempt == 0 && len(message) <= wire.MaxDatagram {
-			_, err = a.udp.Write(a.cipher.packet(message))
-		} else {
-			err = a.send(message)
-		}
-		if err == nil && a.acknowledged(a.seq) {
-			return nil
-		}
+// exchange sends a message, by datagram if it fits and stream is false, and waits for its Ack.
+func (a *fleetAgent) exchange(kind wire.Type, m encoding.BinaryMarshaler, stream bool, patience time.Duration) error {
+	payload, err := m.MarshalBinary()
+	if err != nil {
+		return err
 	}
-	return fmt.Errorf("%s of %s was not acknowledged", kind, a.id.CommonName)
+	a.seq++
+	message := append([]byte{byte(frame.User)}, a.id.Seal(identity.AgentToNode, identity.Envelope{
+		Major: wire.Major, Minor: wire.Minor, Type: uint8(kind), BootNonce: a.boot,
+		Epoch: a.epoch, Seq: a.seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
+	})...)
+	late := time.NewTimer(patience)
+	defer late.Stop()
+	if stream || len(message) > wire.MaxDatagram {
+		err = a.send(message)
+	} else {
+		_, err = a.udp.Write(a.cipher.packet(message))
+	}
+	if err == nil && !a.acknowledged(a.seq, late.C) {
+		err = fmt.Errorf("%s of %s was not acknowledged", kind, a.id.CommonName)
+	}
+	return err
 }
 
 // send sends a user message as a stream, framed as memberlist does.
@@ -224,30 +224,35 @@ func (a *fleetAgent) send(message []byte) error {
 // ackTime is how long the Ack to a message is waited for, as the agent does.
 const ackTime = time.Second
 
-func (a *fleetAgent) acknowledged(seq uint64) bool {
-	late := time.NewTimer(ackTime)
-	defer late.Stop()
+func (a *fleetAgent) acknowledged(seq uint64, late <-chan time.Time) bool {
 	for {
 		select {
 		case ack := <-a.acks:
 			if ack.AckedSeq == seq {
 				return len(ack.Refused) == 0
 			}
-		case <-late.C:
+		case <-late:
 			return false
 		}
 	}
 }
 
-func (a *fleetAgent) enrol() error {
+func (a *fleetAgent) enrol(stream bool, patience time.Duration) error {
 	return a.exchange(wire.TypeEnrol, &wire.Enrol{
 		AgentID: a.id.CommonName, Region: "eu", Version: "fleet", Certificate: a.id.DER,
 		Proofs: []wire.Proof{{Service: a.service, MAC: identity.Proof(a.token, a.service, a.id.KeyID, a.boot, a.epoch)}},
-	})
+	}, stream, patience)
 }
 
-func (a *fleetAgent) heartbeat() error {
-	return a.exchange(wire.TypeHeartbeat, &wire.Heartbeat{
-		Region: "eu", Version: "fleet", IntervalMillis: uint32(fleetInterval / time.Millisecond), MissedThreshold: 3, Backends: a.backends,
-	})
+// heartbeat sends the whole state, and once more as a stream if that is not acknowledged.
+func (a *fleetAgent) heartbeat() (err error) {
+	for _, stream := range []bool{false, true} {
+		err = a.exchange(wire.TypeHeartbeat, &wire.Heartbeat{
+			Region: "eu", Version: "fleet", IntervalMillis: uint32(fleetInterval / time.Millisecond), MissedThreshold: 3, Backends: a.backends,
+		}, stream, ackTime)
+		if err == nil {
+			return nil
+		}
+	}
+	return err
 }

@@ -28,7 +28,8 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 			Claim: wire.ClaimUnhealthy, Check: thief.backends[0].Check})
 	}
 	begin := time.Now()
-	for name, message := range map[string]func() error{"enrolment": thief.enrol, "heartbeat": thief.heartbeat} {
+	enrol := func() error { return thief.enrol(false, ackTime) }
+	for name, message := range map[string]func() error{"enrolment": enrol, "heartbeat": thief.heartbeat} {
 		if err := message(); err == nil {
 			t.Errorf("his %s was acknowledged", name)
 		}

@@ -39,6 +39,10 @@ type Packet struct {
 	Kinds      Kinds  // every message type inside
 	User       []byte // the user message, if there is one
 	SourceNode []byte // a ping: the name that its sender goes by
+	Target     []byte // a ping: the name of the node that is meant, empty for whoever gets it
+	Sequence   uint32 // a ping: its number
+	ReplyPort  uint16 // a ping: where at another address its sender wants the answer; 0: where the packet came from
+	Single     bool   // it is one message, not several in one
 	AckPayload []byte // an acknowledgement: its payload
 }
 
@@ -46,4 +50,6 @@ type Packet struct {
 type Stream struct {
 	Kind Kind
 	User []byte // a user message
+	// Listening says of a push/pull that it names a node that could be dialled. Agents name none.
+	Listening bool
 }

@@ -24,9 +24,9 @@ func ParsePacket(plain []byte) (Packet, Fault) {
 	case Kind(plain[0]) == compound:
 		ok = p.addParts(plain[1:])
 	case Kind(plain[0]) == User:
-		p.User, p.Kinds, ok = plain[1:], Of(User), len(plain) > 1
+		p.User, p.Kinds, p.Single, ok = plain[1:], Of(User), true, len(plain) > 1
 	default:
-		ok = p.add(plain)
+		p.Single, ok = true, p.add(plain)
 	}
 	if !ok {
 		return Packet{}, Malformed
@@ -57,7 +57,7 @@ func (p *Packet) add(b []byte) bool {
 	switch k {
 	case Ping:
 		v := pingRecord.read(&c)
-		p.SourceNode = v[4].octets
+		p.Sequence, p.Target, p.ReplyPort, p.SourceNode = uint32(v[0].integer), v[1].octets, uint16(v[3].integer), v[4].octets
 	case Ack:
 		v := ackRecord.read(&c)
 		p.AckPayload = v[1].octets

@@ -21,7 +21,7 @@ func ParseStream(plain []byte) (Stream, Fault) {
 			c.fail()
 		}
 	case PushPull:
-		readPushPull(&c)
+		s.Listening = readPushPull(&c)
 	default:
 		c.fail()
 	}
@@ -31,8 +31,9 @@ func ParseStream(plain []byte) (Stream, Fault) {
 	return s, None
 }
 
-// readPushPull reads the header, the states of the nodes it announces and the user state.
-func readPushPull(c *cursor) {
+// readPushPull reads the header, the states of the nodes it announces and the user state. It reports whether one of the nodes
+// has a port.
+func readPushPull(c *cursor) (listening bool) {
 	header := pushPullRecord.read(c)
 	for range header[0].integer {
 		v := stateRecord.read(c)
@@ -40,8 +41,10 @@ func readPushPull(c *cursor) {
 			c.fail()
 		}
 		if c.failed {
-			return
+			return false
 		}
+		listening = listening || v[2].integer != 0
 	}
 	c.take(int(header[1].integer))
+	return listening
 }

@@ -16,7 +16,8 @@ const (
 	helloPause = time.Second
 	// helloSpread is the time over which agents spread their Hellos when their node is back.
 	helloSpread = 250 * time.Millisecond
-	// busySpread is the time over which agents spread their next Hellos when their node takes no more streams.
+	// busySpread is the time over which agents spread their next Hellos when their node takes no more streams. It doubles with each
+	// Hello in a row that finds the node so, up to maxPause: many agents at once would else keep the node busy with refusing them.
 	busySpread = 2 * time.Second
 )
 
@@ -27,6 +28,7 @@ type contact struct {
 	busy  bool      // one is under way
 	lost  bool      // the node cannot be reached at all
 	retry backoff
+	crowd int    // Hellos in a row for which the node had no stream
 	told  string // the trouble that was logged last
 }
 
@@ -79,7 +81,7 @@ func (l *link) greeted(message []byte, now time.Time) error {
 		return &contactError{reasonCertificate, err}
 	}
 	l.contact.retry.reset()
-	l.contact.lost, l.contact.at = false, time.Time{}
+	l.contact.lost, l.contact.at, l.contact.crowd = false, time.Time{}, 0
 	if l.pings.missed >= lostPings {
 		l.contact.at = now.Add(max(l.options.Interval, helloPause)) // no ping will tell of a restart
 	}
@@ -139,8 +141,10 @@ func (l *link) unreached(err error, now time.Time) {
 	errors.As(err, &why)
 	l.metrics.contact.WithLabelValues(l.address, string(why.reason)).Inc()
 	if why.reason == reasonBusy {
-		l.contact.at = now.Add(helloSpread + rand.N(busySpread)) // it is alive, so backing off further would only cost time
+		l.contact.at = now.Add(crowdPause(l.contact.crowd))
+		l.contact.crowd++
 	} else {
+		l.contact.crowd = 0
 		l.contact.at = now.Add(l.contact.retry.next())
 	}
 	if l.session == nil || l.pings.missed >= lostPings || why.reason == reasonCertificate {
@@ -152,6 +156,11 @@ func (l *link) unreached(err error, now time.Time) {
 		l.contact.told = err.Error()
 		l.logger.Warn().Str("reason", string(why.reason)).Err(err).Msg("overwatch node not reached; trying again, at most 15 s apart")
 	}
+}
+
+// crowdPause is the pause after a Hello for which the node had no stream, by how many such there were before it.
+func crowdPause(before int) time.Duration {
+	return helloSpread + rand.N(min(busySpread<<min(before, 16), maxPause-helloSpread))
 }
 
 // connected notes that the node takes our messages.

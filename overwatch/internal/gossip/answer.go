@@ -4,8 +4,6 @@ import (
 	"encoding"
 	"time"
 
-	"github.com/hashicorp/memberlist"
-
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/wire"
 )
@@ -28,8 +26,7 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler) {
 		Epoch: a.head.Epoch, Seq: n.answers.Add(1), SentAtMillis: time.Now().UnixMilli(), Payload: payload,
 	})
 	for _, to := range targets {
-		err := n.list.SendToAddress(memberlist.Address{Addr: to.String()}, sealed)
-		if err != nil {
+		if err := n.door.send(sealed, to); err != nil {
 			n.options.Logger.Debug().Err(err).Str("to", to.String()).Msg("sending an answer")
 		}
 	}

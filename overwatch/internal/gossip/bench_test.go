@@ -29,7 +29,7 @@ func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 		a.close()
 		senders = append(senders, a)
 	}
-	scratch := make([]byte, 0, frame.MaxPacket)
+	scratch := newBench()
 	source := sink.LocalAddr().(*net.UDPAddr).AddrPort()
 	b.ResetTimer()
 	handled := 0
@@ -78,7 +78,7 @@ func BenchmarkNode_TransitionToRegistry(b *testing.B) {
 // BenchmarkDoor_Garbage measures what a packet of a stranger costs.
 func BenchmarkDoor_Garbage(b *testing.B) {
 	n := startNode(b, nil)
-	scratch, source := make([]byte, 0, frame.MaxPacket), netip.MustParseAddrPort("192.0.2.1:1")
+	scratch, source := newBench(), netip.MustParseAddrPort("192.0.2.1:1")
 	for name, raw := range map[string][]byte{"no label": make([]byte, 1400), "label": labelled(append([]byte{1}, make([]byte, 1390)...))} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -99,7 +99,7 @@ func BenchmarkNode_Ping(b *testing.B) {
 	defer sink.Close()
 	name := frame.AgentName([32]byte{1}, 1)
 	plain := append([]byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"), byte(len(name)))
-	raw, scratch := keyedPacket(b, append(plain, name...)), make([]byte, 0, frame.MaxPacket)
+	raw, scratch := keyedPacket(b, append(plain, name...)), newBench()
 	source, answer := sink.LocalAddr().(*net.UDPAddr).AddrPort(), make([]byte, 2048)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -18,8 +18,7 @@ const maxMembers = 32
 
 // delegate answers memberlist's questions. None of its methods blocks.
 type delegate struct {
-	node  *Node
-	hello []byte // sealed
+	node *Node
 }
 
 // NodeMeta is what other overwatch nodes show of this one.
@@ -43,8 +42,8 @@ func (d *delegate) NotifyMsg([]byte) {}
 // GetBroadcasts has nothing to spread.
 func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
 
-// LocalState is the answer to a push/pull: the sealed Hello.
-func (d *delegate) LocalState(bool) []byte { return d.hello }
+// LocalState has nothing to say: who asks through memberlist is an overwatch node, and those read NodeMeta.
+func (d *delegate) LocalState(bool) []byte { return nil }
 
 // MergeRemoteState has no use for what others say.
 func (d *delegate) MergeRemoteState([]byte, bool) {}

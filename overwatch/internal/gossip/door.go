@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/memberlist"
 
 	"gslb.internal/shared/frame"
+	"gslb.internal/shared/identity"
 )
 
 // What an overwatch node is sent: pings and their acknowledgements, news of other overwatch nodes, agents' messages.
@@ -36,6 +37,7 @@ type door struct {
 	slots   *slots
 	paths   *paths
 	locals  *locals
+	desk    desk
 	// deliver takes an agent's message; it must not block. The message is the receiver's to keep.
 	deliver func(message []byte, from origin)
 
@@ -46,15 +48,22 @@ type door struct {
 	readers sync.WaitGroup
 }
 
+// desk is what the door tells agents by itself: who and which process this node is.
+type desk struct {
+	nodeID string
+	boot   identity.Nonce
+	hello  []byte // sealed
+}
+
 // origin is where a message came from.
 type origin struct {
 	addr   netip.AddrPort
 	stream bool
 }
 
-func newDoor(s sockets, keyring *frame.Keyring, drops *drops, paths *paths, deliver func([]byte, origin)) *door {
+func newDoor(s sockets, keyring *frame.Keyring, drops *drops, desk desk, deliver func([]byte, origin)) *door {
 	d := &door{
-		sockets: s, keyring: keyring, drops: drops, paths: paths, deliver: deliver, slots: newSlots(), locals: newLocals(s.udp),
+		sockets: s, keyring: keyring, drops: drops, desk: desk, deliver: deliver, paths: newPaths(), slots: newSlots(), locals: newLocals(s.udp),
 		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
@@ -102,6 +111,13 @@ func ownAddress() netip.Addr {
 		}
 	}
 	return best
+}
+
+// send sends an agent's message. Unlike memberlist's way out, it costs little and knows no members.
+func (d *door) send(message []byte, to netip.AddrPort) error {
+	plain := append([]byte{byte(frame.User)}, message...)
+	_, _, err := d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(make([]byte, 0, frame.MaxPacket), plain), d.locals.towards(to), to)
+	return err
 }
 
 // WriteTo sends a packet.

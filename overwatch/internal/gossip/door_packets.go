@@ -11,10 +11,19 @@ import (
 	"gslb.internal/shared/frame"
 )
 
+// bench is the memory in which one goroutine opens packets and makes answers, so that nothing is allocated for them.
+type bench struct {
+	plain, answer, packet []byte
+}
+
+func newBench() *bench {
+	return &bench{plain: make([]byte, 0, frame.MaxPacket), answer: make([]byte, 0, frame.MaxPacket), packet: make([]byte, 0, frame.MaxPacket)}
+}
+
 // readPackets reads the UDP socket until it is closed. Nothing is allocated for a packet before it was found good.
 func (d *door) readPackets() {
 	raw := make([]byte, frame.MaxPacket+1) // one more, so that a longer packet is seen to be longer
-	scratch := make([]byte, 0, frame.MaxPacket)
+	on := newBench()
 	control := make([]byte, controlSize)
 	for {
 		n, noted, _, from, err := d.udp.ReadMsgUDPAddrPort(raw, control)
@@ -25,15 +34,15 @@ func (d *door) readPackets() {
 			continue
 		}
 		from = netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-		if fault := d.packet(raw[:n], control[:noted], scratch, from, time.Now()); fault != frame.None {
+		if fault := d.packet(raw[:n], control[:noted], on, from, time.Now()); fault != frame.None {
 			d.drops.count(fault, from)
 		}
 	}
 }
 
 // packet looks at one packet and passes it on; control is what the kernel said about it. It keeps none of the slices.
-func (d *door) packet(raw, control, scratch []byte, from netip.AddrPort, now time.Time) frame.Fault {
-	plain, fault := d.keyring.OpenPacket(scratch, raw)
+func (d *door) packet(raw, control []byte, on *bench, from netip.AddrPort, now time.Time) frame.Fault {
+	plain, fault := d.keyring.OpenPacket(on.plain, raw)
 	if fault != frame.None {
 		return fault
 	}
@@ -44,13 +53,17 @@ func (d *door) packet(raw, control, scratch []byte, from netip.AddrPort, now tim
 	if !p.Kinds.Within(packetKinds) {
 		return dropKind
 	}
-	d.locals.learn(from, control, now)
+	back := d.locals.learn(from, control, now)
 	if p.User != nil {
 		d.deliver(bytes.Clone(p.User), origin{addr: from})
 		return frame.None
 	}
 	if p.Kinds.Has(frame.Ping) {
-		d.paths.pinged(string(p.SourceNode), from, now)
+		d.paths.pinged(p.SourceNode, from, now)
+		if d.fromAgent(&p) {
+			d.pong(p.Sequence, on, from, back)
+			return frame.None
+		}
 	}
 	select {
 	case d.packets <- &memberlist.Packet{Buf: bytes.Clone(raw), From: net.UDPAddrFromAddrPort(from), Timestamp: now}:
@@ -58,4 +71,17 @@ func (d *door) packet(raw, control, scratch []byte, from netip.AddrPort, now tim
 	default:
 		return dropBusy
 	}
+}
+
+// fromAgent reports whether a ping is one that the door answers itself: nothing but a ping, for us, by somebody who listens nowhere. An
+// overwatch node says where it listens, and what it is answered may carry news of other nodes, so that is memberlist's.
+func (d *door) fromAgent(p *frame.Packet) bool {
+	return p.Single && p.ReplyPort == 0 && (len(p.Target) == 0 || string(p.Target) == d.desk.nodeID)
+}
+
+// pong answers a ping with the boot nonce; back is the control message for the way back. An answer that the kernel does not take is
+// as good as lost.
+func (d *door) pong(sequence uint32, on *bench, from netip.AddrPort, back []byte) {
+	answer := frame.AppendAck(on.answer, sequence, d.desk.boot[:])
+	_, _, _ = d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(on.packet, answer), back, from)
 }

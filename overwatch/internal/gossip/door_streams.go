@@ -70,6 +70,10 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 		return frame.None
 	}
 	d.slots.complete(s)
+	if request.Kind == frame.PushPull && !request.Listening {
+		d.greet(s)
+		return frame.None
+	}
 	select {
 	case d.streams <- &readConn{Conn: s.conn, rest: bytes.NewReader(wire), release: func() { d.slots.release(s) }}:
 	case <-d.ctx.Done():
@@ -77,6 +81,14 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 		d.slots.release(s)
 	}
 	return frame.None
+}
+
+// greet answers an agent's push/pull: who this node is.
+func (d *door) greet(s *slot) {
+	defer d.slots.release(s)
+	defer s.conn.Close()
+	s.conn.SetWriteDeadline(time.Now().Add(streamTime))
+	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.desk.hello))) // an agent that does not get it asks again
 }
 
 // readConn is a connection whose request was read already. There is nothing to read behind it.

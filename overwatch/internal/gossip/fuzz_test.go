@@ -23,7 +23,7 @@ func FuzzNode_WhatDecryptsToNonsense(f *testing.F) {
 	n := startNode(f, func(o *Options) { o.Seeds = []string{"127.0.0.1:1"} })
 	from := netip.MustParseAddrPort("127.0.0.1:9")
 	f.Fuzz(func(t *testing.T, plain []byte) {
-		n.door.packet(keyedPacket(t, plain), nil, make([]byte, 0, frame.MaxPacket), from, time.Now())
+		n.door.packet(keyedPacket(t, plain), nil, newBench(), from, time.Now())
 		if len(plain) == 0 || len(plain) > frame.MaxStream-29 {
 			return
 		}

@@ -21,11 +21,21 @@ type locals struct {
 
 	mu      sync.Mutex
 	reached map[netip.AddrPort]path
+	own     map[string]own // by what the kernel says of a packet; at most maxOwn
 }
+
+// own is one of this host's addresses: where a packet was sent to, and what sends the answer from there.
+type own struct {
+	addr netip.Addr
+	back []byte
+}
+
+// maxOwn bounds the addresses and interfaces that are remembered. Beyond it, each packet is looked at anew.
+const maxOwn = 256
 
 // newLocals prepares a socket. Where the kernel cannot tell addresses it is left to choose.
 func newLocals(udp *net.UDPConn) *locals {
-	l := &locals{reached: make(map[netip.AddrPort]path)}
+	l := &locals{reached: make(map[netip.AddrPort]path), own: make(map[string]own)}
 	bound := udp.LocalAddr().(*net.UDPAddr).AddrPort().Addr()
 	switch {
 	case !bound.IsUnspecified():
@@ -37,18 +47,41 @@ func newLocals(udp *net.UDPConn) *locals {
 	return l
 }
 
-// learn notes the address that a good packet was sent to; oob is what the kernel said about it.
-func (l *locals) learn(from netip.AddrPort, oob []byte, now time.Time) {
+// learn notes the address that a good packet was sent to; oob is what the kernel said about it. It returns the control message for
+// an answer at once: nil where the kernel may choose.
+func (l *locals) learn(from netip.AddrPort, oob []byte, now time.Time) (back []byte) {
 	if !l.many {
-		return
-	}
-	to, ok := destination(oob)
-	if !ok {
-		return
+		return nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	learn(l.reached, from, path{netip.AddrPortFrom(to, 0), now}, verifiedFor)
+	to, known := l.own[string(oob)]
+	if !known {
+		addr, ok := destination(oob)
+		if !ok {
+			return nil
+		}
+		to = own{addr, controlFor(addr)}
+		if len(l.own) < maxOwn {
+			l.own[string(oob)] = to
+		}
+	}
+	local := netip.AddrPortFrom(to.addr, 0)
+	if last, ok := l.reached[from]; !ok || !last.holds(local, now, verifiedFor) {
+		learn(l.reached, from, path{local, now}, verifiedFor)
+	}
+	return to.back
+}
+
+// controlFor makes the control message that sends a packet from an address.
+func controlFor(local netip.Addr) []byte {
+	switch {
+	case local.IsMulticast():
+		return nil
+	case local.Is4(): // on a socket for both families too
+		return (&ipv4.ControlMessage{Src: local.AsSlice()}).Marshal()
+	}
+	return (&ipv6.ControlMessage{Src: local.AsSlice()}).Marshal()
 }
 
 // destination reads the address that a packet was sent to.
@@ -74,11 +107,8 @@ func (l *locals) towards(to netip.AddrPort) []byte {
 	l.mu.Lock()
 	known, ok := l.reached[to]
 	l.mu.Unlock()
-	if !ok || known.to.Addr().IsMulticast() {
+	if !ok {
 		return nil
 	}
-	if local := known.to.Addr(); local.Is4() { // on a socket for both families too
-		return (&ipv4.ControlMessage{Src: local.AsSlice()}).Marshal()
-	}
-	return (&ipv6.ControlMessage{Src: known.to.Addr().AsSlice()}).Marshal()
+	return controlFor(known.to.Addr())
 }

@@ -45,6 +45,10 @@ func New(o Options) (*Node, error) {
 	}
 	drops, dropped := newDrops(o.Logger)
 	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger)}
+	hello, err := n.hello()
+	if err != nil {
+		return nil, err
+	}
 	if n.config, err = n.memberlistConfig(); err != nil {
 		return nil, err
 	}
@@ -52,7 +56,7 @@ func New(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n.door = newDoor(s, keyring, drops, newPaths(), n.intake.deliver)
+	n.door = newDoor(s, keyring, drops, desk{nodeID: o.NodeID, boot: o.Boot, hello: hello}, n.intake.deliver)
 	n.config.Transport, n.config.BindPort = n.door, int(s.addr().Port())
 	n.members = newMembers(Member{
 		Name: o.NodeID, Address: s.addr(), Region: o.Region, Version: o.Version, Status: StatusAlive, JoinedAt: time.Now(), Self: true,
@@ -93,15 +97,11 @@ func (n *Node) Run(ctx context.Context) error {
 
 // memberlistConfig sets memberlist up: encrypted, uncompressed, without relayed pings.
 func (n *Node) memberlistConfig() (*memberlist.Config, error) {
-	hello, err := n.hello()
-	if err != nil {
-		return nil, err
-	}
 	keyring, err := memberlist.NewKeyring(n.options.Keys, n.options.Keys[0])
 	if err != nil {
 		return nil, fmt.Errorf("overwatch.gossip.encryption_key: %w", err)
 	}
-	d := &delegate{node: n, hello: hello}
+	d := &delegate{node: n}
 	c := memberlist.DefaultLANConfig()
 	c.Name, c.Label, c.Keyring = n.options.NodeID, wire.Label, keyring
 	c.EnableCompression = false // nor do we take compressed messages: a small one can hold very much

@@ -33,18 +33,25 @@ type path struct {
 	seen time.Time
 }
 
+// holds reports whether the path is the one to an address and was seen so lately that it need not be noted again.
+func (p path) holds(to netip.AddrPort, now time.Time, lifetime time.Duration) bool {
+	return p.to == to && now.Sub(p.seen) < lifetime/4
+}
+
 func newPaths() *paths {
 	return &paths{verified: make(map[identity.KeyID]path), pings: make(map[string]path)}
 }
 
-// pinged learns the source of a ping under the name it carried.
-func (p *paths) pinged(name string, from netip.AddrPort, now time.Time) {
-	if name == "" {
+// pinged learns the source of a ping under the name it carried. It keeps nothing of name.
+func (p *paths) pinged(name []byte, from netip.AddrPort, now time.Time) {
+	if len(name) == 0 {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	learn(p.pings, name, path{from, now}, pingedFor)
+	if known, ok := p.pings[string(name)]; !ok || !known.holds(from, now, pingedFor) {
+		learn(p.pings, string(name), path{from, now}, pingedFor)
+	}
 }
 
 // proved learns the source of a datagram whose signature held.

@@ -20,7 +20,7 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 	if got := p.to(key(1), 5, origin{direct, false}, now); len(got) != 1 || got[0] != direct {
 		t.Errorf("a datagram is answered at %v", got)
 	}
-	p.pinged(frame.AgentName(key(1), 5), pinged, now)
+	p.pinged([]byte(frame.AgentName(key(1), 5)), pinged, now)
 	if got := p.to(key(1), 5, stream, now); len(got) != 1 || got[0] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
@@ -31,7 +31,7 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 	if got := p.to(key(1), 5, stream, now); len(got) != 2 || got[0] != proven || got[1] != pinged {
 		t.Errorf("a stream is answered at %v", got)
 	}
-	p.pinged(frame.AgentName(key(1), 5), proven, now)
+	p.pinged([]byte(frame.AgentName(key(1), 5)), proven, now)
 	if got := p.to(key(1), 5, stream, now); len(got) != 1 || got[0] != proven {
 		t.Errorf("a stream is answered at %v", got)
 	}
@@ -46,10 +46,10 @@ func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 func TestPaths_AreBounded(t *testing.T) {
 	p, now := newPaths(), time.Now()
 	for i := range maxPaths + 1000 {
-		p.pinged(fmt.Sprint(i), netip.MustParseAddrPort("192.0.2.1:1"), now)
+		p.pinged([]byte(fmt.Sprint(i)), netip.MustParseAddrPort("192.0.2.1:1"), now)
 		p.proved(key(i), netip.MustParseAddrPort("192.0.2.1:1"), now)
 	}
-	p.pinged("", netip.MustParseAddrPort("192.0.2.1:1"), now)
+	p.pinged(nil, netip.MustParseAddrPort("192.0.2.1:1"), now)
 	if len(p.pings) != maxPaths || len(p.verified) != maxPaths {
 		t.Errorf("%d and %d paths are remembered, at most %d may be", len(p.pings), len(p.verified), maxPaths)
 	}
