@@ -83,14 +83,15 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	userAgent := "gslb/" + build.Version
 	watched, err := monitor.New(monitor.Options{
-		Backends: backends(cfg), UserAgent: "gslb/" + build.Version, Registerer: figures, Logger: part(logger, "monitor"),
+		Backends: backends(cfg), UserAgent: userAgent, Registerer: figures, Logger: part(logger, "monitor"),
 	})
 	if err != nil {
 		return err
 	}
 	warnings, err := predict.New(predict.Options{
-		Settings: predictive(cfg), Meter: predict.NewGauge(), Failures: func() map[predict.Target]uint64 { return failures(watched) },
+		Settings: predictive(cfg, userAgent), Meter: predict.NewGauge(), Failures: func() map[predict.Target]uint64 { return failures(watched) },
 		Registerer: figures, Logger: part(logger, "predict"),
 	})
 	if err != nil {
@@ -167,13 +168,20 @@ func backends(cfg *config.Config) []monitor.Backend {
 }
 
 // predictive is agent.predictive of the configuration, as the watch takes it.
-func predictive(cfg *config.Config) predict.Settings {
+func predictive(cfg *config.Config, userAgent string) predict.Settings {
 	p := cfg.Agent.Predictive
-	return predict.Settings{
+	s := predict.Settings{
 		Enabled: p.Enabled, Interval: p.CheckInterval,
 		CPU:    predict.Resource{Threshold: p.CPU.Threshold, Bleed: p.CPU.BleedDuration},
 		Memory: predict.Resource{Threshold: p.Memory.Threshold, Bleed: p.Memory.BleedDuration},
 		Errors: predict.Resource{Threshold: p.ErrorRate.Threshold, Bleed: p.ErrorRate.BleedDuration},
 		Window: p.ErrorRate.Window,
 	}
+	if source := &p.ErrorRate.Source; source.Given() {
+		s.Source = &predict.Source{
+			URL: source.URL, Metric: source.Metric, Labels: source.Matchers(), Field: source.Path(),
+			PerMinute: source.Kind == config.KindRate, Timeout: source.Timeout, UserAgent: userAgent,
+		}
+	}
+	return s
 }

@@ -19,6 +19,7 @@ import (
 const (
 	fleetBackends = 3
 	fleetInterval = 10 * time.Second
+	fleetPing     = 2 * time.Second // what gslb-agent does
 	// fleetServices is how many names the agents share among them.
 	fleetServices = 100
 	// fleetBound is how long all of them may take to be registered at a node that has never seen one of them.
@@ -65,7 +66,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		<-time.After(fleetInterval) // what the start left to do is done
 	}
 	from, used, lost := time.Now(), cpu(t, n.Path), f.repeated.Load()
-	<-time.After(fleetInterval) // one heartbeat of each, ten pings
+	<-time.After(fleetInterval) // one heartbeat of each, five pings
 	cores := (cpu(t, n.Path) - used).Seconds() / time.Since(from).Seconds()
 	rss := memory(t, n.Path)
 	lost = f.repeated.Load() - lost
@@ -154,7 +155,7 @@ func (f *fleet) run(t *testing.T, agents []*fleetAgent) {
 
 // live is an agent's life from the moment at which its node is back: each notices it by its next ping.
 func (f *fleet) live(ctx context.Context, a *fleetAgent) {
-	if !rest(ctx, rand.N(time.Second+250*time.Millisecond)) {
+	if !rest(ctx, rand.N(fleetPing+250*time.Millisecond)) {
 		return
 	}
 	spread := 2 * time.Second // doubled with each refusal up to 15 s, as gslb-agent does
@@ -197,12 +198,12 @@ func (f *fleet) failed(ctx context.Context, err error) {
 }
 
 func (a *fleetAgent) keepPinging(ctx context.Context) {
-	if !rest(ctx, rand.N(time.Second)) {
+	if !rest(ctx, rand.N(fleetPing)) {
 		return
 	}
 	for ctx.Err() == nil {
 		_ = a.ping() // a node that is not there yet refuses it
-		rest(ctx, time.Second)
+		rest(ctx, fleetPing)
 	}
 }
 

@@ -4,6 +4,8 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"slices"
@@ -44,6 +46,21 @@ func main() {
 			}
 			return roles[mode].Validate(path)
 		},
+	}
+	for _, action := range agent.Actions() {
+		either.Actions = append(either.Actions, command.Action{
+			Flag: action.Flag, Summary: "of an agent: " + action.Summary,
+			Do: func(path string, out io.Writer) error {
+				mode, err := settings.Mode(path, modes)
+				if err == nil && mode != "agent" {
+					err = fmt.Errorf("--%s is for agents, and %s says mode: %s", action.Flag, path, mode)
+				}
+				if err != nil {
+					return err
+				}
+				return action.Do(path, out)
+			},
+		})
 	}
 	os.Exit(command.Main("gslb", either, os.Args[1:], os.Stdout, os.Stderr))
 }

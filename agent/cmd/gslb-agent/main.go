@@ -14,10 +14,7 @@ func main() {
 		Summary:  "checks backends and reports their health to overwatch nodes.",
 		Run:      func(ctx context.Context, path string) error { return agent.Run(ctx, agent.Options{ConfigPath: path}) },
 		Validate: agent.Validate,
-		Actions: []command.Action{
-			{Flag: "status", Summary: "tell how the running agent is doing", Do: agent.Status},
-			{Flag: "reset-identity", Summary: "delete certificate and key of an agent that does not run", Do: agent.ResetIdentity},
-		},
+		Actions:  agent.Actions(),
 	}
 	os.Exit(command.Main("gslb-agent", role, os.Args[1:], os.Stdout, os.Stderr))
 }

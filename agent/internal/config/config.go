@@ -73,11 +73,22 @@ type Resource struct {
 	BleedDuration time.Duration `key:"bleed_duration"`
 }
 
-// ErrorRate is the threshold of failing checks.
+// ErrorRate is the threshold of failing checks, or of the errors that the application itself counts.
 type ErrorRate struct {
 	Threshold     float64       `key:"threshold"` // errors per minute
 	Window        time.Duration `key:"window"`
 	BleedDuration time.Duration `key:"bleed_duration"`
+	Source        ErrorSource   `key:"source"`
+}
+
+// ErrorSource is where the application tells its errors. Either Metric or Field is given.
+type ErrorSource struct {
+	URL     string            `key:"url"`
+	Metric  string            `key:"metric"` // in Prometheus' text format
+	Labels  map[string]string `key:"labels"` // of Metric: RE2, for the whole value
+	Field   string            `key:"field"`  // in a JSON document: names with dots between
+	Kind    string            `key:"kind"`   // counter or rate
+	Timeout time.Duration     `key:"timeout"`
 }
 
 // Gossip is how the overwatch nodes are reached.

@@ -20,6 +20,9 @@ const (
 	DefaultErrorRateWindow    = time.Minute
 	DefaultErrorRateBleed     = time.Minute
 
+	DefaultErrorSourceKind    = KindCounter
+	DefaultErrorSourceTimeout = 2 * time.Second
+
 	DefaultHeartbeatInterval = 10 * time.Second
 	DefaultMissedThreshold   = 3
 
@@ -40,6 +43,7 @@ func Default() *Config {
 				Memory:        Resource{Threshold: DefaultMemoryThreshold, BleedDuration: DefaultMemoryBleed},
 				ErrorRate: ErrorRate{
 					Threshold: DefaultErrorRateThreshold, Window: DefaultErrorRateWindow, BleedDuration: DefaultErrorRateBleed,
+					Source: ErrorSource{Kind: DefaultErrorSourceKind, Timeout: DefaultErrorSourceTimeout},
 				},
 			},
 			Heartbeat: Heartbeat{Interval: DefaultHeartbeatInterval, MissedThreshold: DefaultMissedThreshold},

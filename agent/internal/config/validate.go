@@ -118,6 +118,9 @@ func (v *validator) predictive() {
 	if w := p.ErrorRate.Window; w < p.CheckInterval || w > maxPredictive {
 		v.Addf(key+".error_rate.window", w.String(), "give a time from check_interval, which is %s, to %s", p.CheckInterval, maxPredictive)
 	}
+	if p.ErrorRate.Source.Given() {
+		v.errorSource(key+".error_rate.source", &p.ErrorRate.Source, p.CheckInterval)
+	}
 }
 
 // process checks what every program has: data directory, log, metrics.

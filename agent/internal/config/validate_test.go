@@ -42,6 +42,16 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
 			`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
 			`10: agent.predictive.error_rate.window: "1m0s": give a time from check_interval, which is 1m30s, to 1h0m0s`}},
+		{"error source", smallest + "  predictive:\n    error_rate:\n      source: {url: 'ftp://a', metric: m, field: a..b, labels: {code: '5[', x: y}, kind: gauge, timeout: 11s}\n", []string{
+			`8: agent.predictive.error_rate.source.url: "ftp://a": give a URL with http or https and a host, such as http://127.0.0.1:8080/metrics`,
+			`8: agent.predictive.error_rate.source.field: "a..b": metric is given too: keep the one that the application answers with`,
+			"8: agent.predictive.error_rate.source.labels[\"code\"]: \"5[\": it is no regular expression: missing closing ]: `[)$`",
+			`8: agent.predictive.error_rate.source.kind: "gauge": known are counter, rate`,
+			`8: agent.predictive.error_rate.source.timeout: "11s": give a time from 10ms to check_interval, which is 10s`}},
+		{"empty error source", smallest + "  predictive: {error_rate: {source: {url: 'http://a:b@c/', labels: {x: y}, field: a.}}}\n", []string{
+			`6: agent.predictive.error_rate.source.url: "http://a:xxxxx@c/": a name and password cannot be given here: let the application answer this host without`,
+			`6: agent.predictive.error_rate.source.field: "a.": give the names on the way to the number with dots between, such as errors.total`,
+			`6: agent.predictive.error_rate.source.labels: only a metric has labels: give metric, or remove them`}},
 		{"drain_time", smallest + "  drain_time: 25h\n", []string{
 			`6: agent.drain_time: "25h0m0s": give a time from 0s to 24h0m0s`}},
 		{"backends", head + "  backends:\n  - {}\n  - {service: a b, address: '::', port: 80, weight: 0, health_check: {type: http}}\n  - " + backend + "\n  - " + backend + "\n", []string{

@@ -32,9 +32,11 @@ type Settings struct {
 	Interval time.Duration
 	CPU      Resource
 	Memory   Resource
-	// Errors is about failed checks: its Threshold is per minute, counted over Window.
+	// Errors is about failed checks, or what Source says: its Threshold is per minute, counted over Window.
 	Errors Resource
 	Window time.Duration
+	// Source, unless nil, is where errors are read instead of counting failed checks; they are then about all backends.
+	Source *Source
 }
 
 // Meter measures the machine; *Gauge is the one.

@@ -10,12 +10,12 @@ type rate struct {
 
 type point struct {
 	at    time.Time
-	total uint64
+	total float64
 }
 
 // perMinute takes the total as it is now and returns its growth in the window, per minute. While less than a window is known,
 // what was not seen counts as nothing: a few failures after the start are no trend.
-func (r *rate) perMinute(total uint64, now time.Time) float64 {
+func (r *rate) perMinute(total float64, now time.Time) float64 {
 	if n := len(r.points); n > 0 && total < r.points[n-1].total {
 		r.points = r.points[:0] // counted from the beginning again
 	}
@@ -26,5 +26,5 @@ func (r *rate) perMinute(total uint64, now time.Time) float64 {
 		old++
 	}
 	r.points = append(r.points[:0], r.points[old:]...)
-	return float64(total-r.points[0].total) * float64(time.Minute) / float64(r.window)
+	return (total - r.points[0].total) * float64(time.Minute) / float64(r.window)
 }

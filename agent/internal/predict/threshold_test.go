@@ -40,7 +40,7 @@ func TestRate_CountsTheNewestWindowPerMinute(t *testing.T) {
 	r := rate{window: 30 * time.Second}
 	for _, c := range []struct {
 		seconds int
-		total   uint64
+		total   float64
 		want    float64
 	}{
 		{0, 100, 0}, {10, 101, 2}, {20, 105, 10}, {30, 105, 10}, {40, 105, 8}, {50, 105, 0}, {60, 106, 2},
@@ -55,9 +55,9 @@ func TestRate_CountsTheNewestWindowPerMinute(t *testing.T) {
 
 func TestRate_RemembersNoMoreThanItsWindow(t *testing.T) {
 	r := rate{window: time.Minute}
-	now, total := time.Unix(1e9, 0), uint64(0)
+	now, total := time.Unix(1e9, 0), 0.0
 	for range 10_000 {
-		now, total = now.Add(time.Second), total+rand.Uint64N(3)
+		now, total = now.Add(time.Second), total+float64(rand.IntN(3))
 		r.perMinute(total, now)
 	}
 	if len(r.points) > 61 {

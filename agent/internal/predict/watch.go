@@ -26,6 +26,7 @@ type Watch struct {
 	cpu     threshold
 	memory  threshold
 	errors  map[Target]*trend
+	source  *application // nil: failed checks are counted
 	state   atomic.Pointer[state]
 	blind   [2]bool // cpu and memory: that they cannot be measured was told
 	active  *prometheus.GaugeVec
@@ -47,7 +48,8 @@ type state struct {
 
 // New returns a Watch without any warning.
 func New(o Options) (*Watch, error) {
-	if err := o.check(); err != nil {
+	err := o.check()
+	if err != nil {
 		return nil, err
 	}
 	w := &Watch{
@@ -66,6 +68,9 @@ func New(o Options) (*Watch, error) {
 		if err := o.Registerer.Register(c); err != nil {
 			return nil, fmt.Errorf("registering metrics: %w", err)
 		}
+	}
+	if w.source, err = newApplication(o); err != nil {
+		return nil, err
 	}
 	for _, signal := range []string{signalCPU, signalMemory, signalErrors} {
 		w.active.WithLabelValues(signal).Set(0)
@@ -101,7 +106,11 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 		next.memory = value
 		changed = w.judge(signalMemory, &w.memory, value) || changed
 	}
-	changed = w.lookAtErrors(next, now) || changed
+	if w.options.Enabled && w.source != nil {
+		changed = w.lookAtSource(ctx, next, now) || changed
+	} else if w.options.Enabled {
+		changed = w.lookAtErrors(next, now) || changed
+	}
 	if w.cpu.set {
 		next.all.CPUMillis = millis(w.options.CPU.Bleed)
 	}
@@ -136,11 +145,8 @@ func (w *Watch) judge(name string, t *threshold, value float64) (changed bool) {
 	return true
 }
 
-// lookAtErrors follows the error rate of each backend.
+// lookAtErrors follows the error rate of each backend by its failed checks.
 func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
-	if !w.options.Enabled {
-		return false
-	}
 	failures := w.options.Failures()
 	for target, total := range failures {
 		one := w.errors[target]
@@ -148,7 +154,7 @@ func (w *Watch) lookAtErrors(next *state, now time.Time) (changed bool) {
 			one = &trend{rate: rate{window: w.options.Window}, threshold: threshold{limit: w.options.Errors.Threshold}}
 			w.errors[target] = one
 		}
-		if perMinute := one.rate.perMinute(total, now); one.threshold.observe(perMinute) {
+		if perMinute := one.rate.perMinute(float64(total), now); one.threshold.observe(perMinute) {
 			changed = true
 			w.tell(signalErrors, &one.threshold, perMinute, target.Service+":"+target.At.String())
 		}

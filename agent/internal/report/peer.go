@@ -24,7 +24,8 @@ import (
 
 const (
 	streamTime   = 3 * time.Second        // to connect, and to get an answer
-	pingInterval = time.Second            // between two pings: a node's restart is noticed that soon
+	pingInterval = 2 * time.Second        // between two pings: a node's restart is noticed that soon
+	pingAgain    = time.Second            // after one that was not answered
 	pingTime     = 500 * time.Millisecond // for a ping to be answered
 	resolveTime  = 3 * time.Second
 )
@@ -77,7 +78,7 @@ func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), drop
 	c.IndirectChecks = 0
 	c.Delegate, c.Alive = d, d
 	c.TCPTimeout = streamTime
-	c.ProbeInterval, c.ProbeTimeout = pingInterval, pingTime
+	c.ProbeInterval, c.ProbeTimeout = pingAgain, pingTime
 	c.GossipInterval, c.PushPullInterval = 0, 0
 	c.Logger = log.New(io.Discard, "", 0) // what it says is said in our own words, with the remedy
 	if p.list, err = memberlist.Create(c); err != nil {

@@ -18,19 +18,25 @@ type pings struct {
 	cut    bool      // datagrams were blocked since the last heartbeat that was planned because of that
 }
 
-// keepPinging pings once per interval, whatever the state of the conversation: an answer ends any backoff.
+// keepPinging pings again and again, whatever the state of the conversation: an answer ends any backoff.
 func (l *link) keepPinging(ctx context.Context) {
-	ticker := time.NewTicker(pingInterval)
-	defer ticker.Stop()
+	next := time.NewTimer(0)
+	defer next.Stop()
 	for {
-		rtt, err := l.peer.ping()
 		select {
-		case l.pongs <- pong{rtt, err}:
+		case <-next.C:
 		case <-ctx.Done():
 			return
 		}
+		begun := time.Now()
+		rtt, err := l.peer.ping()
+		pause := pingInterval
+		if err != nil {
+			pause = pingAgain
+		}
+		next.Reset(max(pause-time.Since(begun), 0))
 		select {
-		case <-ticker.C:
+		case l.pongs <- pong{rtt, err}:
 		case <-ctx.Done():
 			return
 		}

@@ -1,0 +1,78 @@
+package predict
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// application follows the errors that the application itself tells.
+type application struct {
+	*reader
+	trend  trend
+	silent bool // the newest reading failed, which was told
+	up     prometheus.Gauge
+	value  prometheus.Gauge
+}
+
+// newApplication makes what Options.Source asks for; nil if it asks for nothing. The metrics are there in any case.
+func newApplication(o Options) (*application, error) {
+	a := &application{
+		trend: trend{rate: rate{window: o.Window}, threshold: threshold{limit: o.Errors.Threshold}},
+		up: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gslb_agent_error_source_up", Help: "1 if the newest reading of error_rate.source gave a number.",
+		}),
+		value: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "gslb_agent_errors_per_minute", Help: "Errors per minute as error_rate.source tells them.",
+		}),
+	}
+	for _, c := range []prometheus.Collector{a.up, a.value} {
+		if err := o.Registerer.Register(c); err != nil {
+			return nil, fmt.Errorf("registering metrics: %w", err)
+		}
+	}
+	if o.Source == nil {
+		return nil, nil
+	}
+	a.reader = newReader(*o.Source)
+	return a, nil
+}
+
+// lookAtSource follows the application's errors, which are about all backends. A reading that fails says nothing: the signal stays.
+func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (changed bool) {
+	a := w.source
+	value, err := a.read(ctx)
+	if err == nil {
+		if !a.source.PerMinute {
+			value = a.trend.rate.perMinute(value, now)
+		}
+		changed = a.trend.threshold.observe(value)
+		a.value.Set(value)
+	}
+	w.tellSource(ctx, err)
+	if changed {
+		w.tell(signalErrors, &a.trend.threshold, value, "")
+	}
+	if a.trend.threshold.set {
+		next.all.ErrorRateMillis = millis(w.options.Errors.Bleed)
+	}
+	w.active.WithLabelValues(signalErrors).Set(number(a.trend.threshold.set))
+	return changed
+}
+
+// tellSource logs that the source cannot be read, and that it can again, once each.
+func (w *Watch) tellSource(ctx context.Context, err error) {
+	a := w.source
+	a.up.Set(number(err == nil))
+	switch {
+	case err != nil && ctx.Err() == nil && !a.silent:
+		a.silent = true
+		w.options.Logger.Warn().Err(err).Str("url", a.source.URL).
+			Msg("agent.predictive.error_rate.source cannot be read: the warning about errors stays as it is until it can")
+	case err == nil && a.silent:
+		a.silent = false
+		w.options.Logger.Info().Str("url", a.source.URL).Msg("agent.predictive.error_rate.source is read again")
+	}
+}

@@ -1,0 +1,43 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What an agent's program does besides running is the same by either name; for a node it is refused by name.
+func TestLauncher_DoesWhatTheAgentsProgramDoes(t *testing.T) {
+	s := newSite(t, 1, 1)
+	start(t, s.nodes[0])
+	s.ready(t, s.nodes[0])
+	a := s.agents[0]
+	for _, program := range []string{binaries(t).Agent, binaries(t).Launcher} {
+		t.Run(filepath.Base(program), func(t *testing.T) {
+			start(t, a)
+			until(t, startBound, "--status to find the agent connected", func(context.Context) error {
+				r := command(t, program, "--config", a.Path, "--status")
+				if r.code != exitOK || !strings.Contains(r.output, "connected by udp") {
+					return errors.New(r.output)
+				}
+				return nil
+			})
+			command(t, program, "--config", a.Path, "--reset-identity").want(t, exitFailure, "in use")
+			if err := a.Stop(); err != nil {
+				t.Fatal(err)
+			}
+			command(t, program, "--config", a.Path, "--status").want(t, exitFailure, "no agent runs")
+		})
+	}
+	certificate := filepath.Join(filepath.Dir(a.Path), "data", "agent.crt")
+	command(t, binaries(t).Launcher, "--config", a.Path, "--reset-identity").want(t, exitOK, "agent.crt", "agent.key", "unpin")
+	if _, err := os.Stat(certificate); !os.IsNotExist(err) {
+		t.Errorf("%s: %v, want it gone", certificate, err)
+	}
+	for _, flag := range []string{"--status", "--reset-identity"} {
+		command(t, binaries(t).Launcher, "--config", s.nodes[0].Path, flag).want(t, exitFailure, flag, "mode: overwatch")
+	}
+}
