@@ -32,9 +32,9 @@ type Detail struct {
 	Send string `json:",omitzero"`
 	// Expect is a text that must be in the first MaxExpectRead octets that come over tcp.
 	Expect string `json:",omitzero"`
-	// GRPCService is what grpc asks about; empty means the server as a whole.
+	// GRPCService is what grpc and grpcs ask about; empty means the server as a whole.
 	GRPCService string `json:",omitzero"`
-	// Authorities is certificates in PEM that https trusts in place of the system's.
+	// Authorities is certificates in PEM that https and grpcs trust in place of the system's.
 	Authorities string `json:",omitzero"`
 	// Counting is how results add up; empty means Consecutive.
 	Counting Counting `json:",omitzero"`

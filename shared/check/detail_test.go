@@ -196,6 +196,53 @@ func TestGRPC_AsksTheStandardHealthService(t *testing.T) {
 	}
 }
 
+// grpc over TLS wants the certificate that it was told to want, and HTTP/2.
+func TestGRPCS_VerifiesTheCertificateAndNeedsHTTP2(t *testing.T) {
+	serve := func(h2 bool) (at, authorities string) {
+		server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/grpc")
+			w.Header().Set("Trailer", "Grpc-Status")
+			_, _ = w.Write([]byte{0, 0, 0, 0, 2, 8, 1})
+			w.Header().Set("Grpc-Status", "0")
+		}))
+		server.EnableHTTP2 = h2
+		server.StartTLS()
+		t.Cleanup(server.Close)
+		return server.Listener.Addr().String(), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	}
+	at, authorities := serve(true)
+	old, oldAuthorities := serve(false)
+	for _, c := range []struct {
+		name, at, authorities, serverName string
+		skip                              bool
+		want                              string // part of the error; empty: healthy
+	}{
+		{"trusted", at, authorities, "example.com", false, ""},
+		{"by its address", at, authorities, "", false, ""},
+		{"another name", at, authorities, "example.org", false, "example.org"},
+		{"the system's authorities", at, "", "example.com", false, ""},
+		{"an unknown authority", at, anotherAuthority(t), "example.com", false, "unknown authority"},
+		{"any certificate", at, "", "example.org", true, ""},
+		{"no HTTP/2", old, oldAuthorities, "example.com", false, ""},
+	} {
+		spec := valid()
+		spec.Type, spec.Path, spec.ServerName, spec.InsecureSkipVerify = GRPCS, "", c.serverName, c.skip
+		spec.Detail = Detail{Authorities: c.authorities}.Details()
+		p, err := NewProber(spec, netip.MustParseAddrPort(c.at), "test")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := p.Probe(t.Context())
+		healthy := c.want == "" && c.name != "no HTTP/2"
+		if healthy != (r.Outcome == Success) || !strings.Contains(r.Err, c.want) || !healthy && r.Outcome != Failure {
+			t.Errorf("%s: %s, %q", c.name, r.Outcome, r.Err)
+		}
+	}
+	if r := probe(t, GRPCS, Detail{}, healthServer(t, map[string]byte{"": 1})); r.Outcome != Failure {
+		t.Errorf("a server without TLS: %s, %q", r.Outcome, r.Err)
+	}
+}
+
 func FuzzGRPCVerdict(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 2, 8, 1})
 	f.Add([]byte{0, 0, 0, 0, 0})
@@ -269,6 +316,7 @@ func TestValidate_NamesTheFieldOfADetail(t *testing.T) {
 		{"all of http", HTTP, Detail{Method: "GET", Headers: "A: b", ExpectedStatus: "200-299,304", BodyContains: "x", BodyMatches: "y|z"}, ""},
 		{"all of tcp", TCP, Detail{Send: "a\x00b", Expect: "c", Counting: Consecutive}, ""},
 		{"grpc", GRPC, Detail{GRPCService: "a.B"}, ""},
+		{"grpcs", GRPCS, Detail{GRPCService: "a.B"}, ""},
 		{"method that changes something", HTTP, Detail{Method: "DELETE"}, "method"},
 		{"method of tcp", TCP, Detail{Method: "GET"}, "method"},
 		{"head has no body", HTTP, Detail{Method: "HEAD", BodyContains: "x"}, "method"},

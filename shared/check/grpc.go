@@ -3,6 +3,7 @@ package check
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ const serving = 1
 
 var servingStatus = map[uint64]string{0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
 
-// grpc is the grpc half of a Prober: one unary call over HTTP/2 without TLS.
+// grpc is the grpc and grpcs half of a Prober: one unary call over HTTP/2.
 type grpc struct {
 	transport *http.Transport
 	request   http.Request
@@ -33,12 +34,14 @@ type grpc struct {
 
 func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*attempt) (net.Conn, error)) *grpc {
 	protocols := new(http.Protocols)
-	protocols.SetUnencryptedHTTP2(true)
+	protocols.SetUnencryptedHTTP2(spec.Type == GRPC)
+	protocols.SetHTTP2(spec.Type == GRPCS)
 	host := spec.Host
 	if host == "" {
 		host = netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()).String()
 	}
-	return &grpc{
+	location := &url.URL{Scheme: "http", Host: host, Path: grpcPath}
+	g := &grpc{
 		message: grpcRequest(spec.Detail.Detail().GRPCService),
 		transport: &http.Transport{
 			Protocols: protocols, DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: MaxHeader,
@@ -52,10 +55,38 @@ func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*a
 			},
 		},
 		request: http.Request{
-			Method: http.MethodPost, URL: &url.URL{Scheme: "http", Host: host, Path: grpcPath},
+			Method: http.MethodPost, URL: location,
 			Header: http.Header{"Content-Type": {"application/grpc"}, "Te": {"trailers"}, "User-Agent": {userAgent}},
 		},
 	}
+	if spec.Type == GRPCS {
+		location.Scheme = "https"
+		config := tlsConfig(spec, location.Hostname())
+		config.NextProtos = []string{"h2"}
+		g.transport.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialHTTP2(attemptOf(ctx), config, connect)
+		}
+	}
+	return g
+}
+
+// errNoHTTP2 is returned for a server that does not agree to HTTP/2 in the handshake, without which there is no grpc.
+var errNoHTTP2 = errors.New("the server does not offer HTTP/2 (ALPN h2)")
+
+func dialHTTP2(a *attempt, config *tls.Config, connect func(*attempt) (net.Conn, error)) (net.Conn, error) {
+	conn, err := connect(a)
+	if err != nil {
+		return nil, err
+	}
+	secured, err := secure(a, conn, config)
+	if err != nil {
+		return nil, err
+	}
+	if secured.ConnectionState().NegotiatedProtocol != "h2" {
+		_ = secured.Close() // what it lacks says more
+		return nil, tlsError{errNoHTTP2}
+	}
+	return secured, nil
 }
 
 // grpcRequest is a HealthCheckRequest with its frame: no compression, length, and field 1, the service's name.

@@ -44,7 +44,7 @@ func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, er
 	case TCP:
 		d := spec.Detail.Detail()
 		p.socket = &socket{send: []byte(d.Send), expect: []byte(d.Expect)}
-	case GRPC:
+	case GRPC, GRPCS:
 		p.grpc = newGRPC(spec, target, userAgent, p.connect)
 	default:
 		p.web = newWeb(spec, target, userAgent, p.connect)

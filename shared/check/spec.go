@@ -15,7 +15,15 @@ const (
 	TCP   Type = "tcp"
 	// GRPC is the standard health protocol of gRPC, grpc.health.v1, over HTTP/2 without TLS.
 	GRPC Type = "grpc"
+	// GRPCS is the same over TLS. Overwatch nodes of a version that does not know it look whether the port is open.
+	GRPCS Type = "grpcs"
 )
+
+// Types are all of them, in words for messages.
+const Types = "http, https, tcp, grpc or grpcs"
+
+// secure reports whether a check of the type speaks TLS.
+func (t Type) secure() bool { return t == HTTPS || t == GRPCS }
 
 // Defaults of a check, the reference values of the specification.
 const (
@@ -46,12 +54,12 @@ const (
 
 // Spec describes one check. It is comparable: two equal Specs are the same check.
 type Spec struct {
-	// Type is HTTP, HTTPS, TCP or GRPC.
+	// Type is one of the check types.
 	Type Type
 	// Path is what is asked for by http and https: it begins with a slash and may
 	// have a query.
 	Path string
-	// Host replaces the Host header of http and https, and the authority of grpc; empty means the address.
+	// Host replaces the Host header of http and https, and the authority of grpc and grpcs; empty means the address.
 	Host string
 	// Address, when valid, is probed in place of the backend's own address, on the
 	// backend's port.
@@ -64,10 +72,10 @@ type Spec struct {
 	// change the state to unhealthy and to healthy.
 	FailureThreshold int
 	SuccessThreshold int
-	// ServerName is the name that an https certificate must be valid for and that
+	// ServerName is the name that a certificate of https or grpcs must be valid for and that
 	// is sent as SNI; empty means Host without its port, else the address.
 	ServerName string
-	// InsecureSkipVerify accepts any https certificate.
+	// InsecureSkipVerify accepts any certificate.
 	InsecureSkipVerify bool
 	// Detail is what few checks need.
 	Detail Details `json:",omitzero"`

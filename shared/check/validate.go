@@ -16,8 +16,8 @@ func (s Spec) Validate() []Problem {
 		found = append(found, Problem{Field: field, Value: value, Remedy: remedy})
 	}
 	web := s.Type == HTTP || s.Type == HTTPS
-	if !web && s.Type != TCP && s.Type != GRPC {
-		add("type", quoteUnlessEmpty(string(s.Type)), "use http, https, tcp or grpc")
+	if !web && s.Type != TCP && s.Type != GRPC && s.Type != GRPCS {
+		add("type", quoteUnlessEmpty(string(s.Type)), "use "+Types)
 	}
 	if web {
 		if remedy := pathRemedy(s.Path); remedy != "" {

@@ -38,8 +38,8 @@ func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 		{"body_matches", d.BodyMatches, patternRemedy(d.BodyMatches), web},
 		{"send", d.Send, textRemedy(d.Send), socket},
 		{"expect", d.Expect, textRemedy(d.Expect), socket},
-		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService), t == GRPC},
-		{"ca_file", d.Authorities, authoritiesRemedy(d.Authorities), t == HTTPS},
+		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService), t == GRPC || t == GRPCS},
+		{"ca_file", d.Authorities, authoritiesRemedy(d.Authorities), t.secure()},
 		{"counting", string(d.Counting), countingRemedy(d.Counting), true},
 	} {
 		switch {

@@ -80,7 +80,7 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, connect func(*at
 	}
 	location := requestURL(spec, target)
 	if spec.Type == HTTPS {
-		config := tlsConfig(spec, location, target)
+		config := tlsConfig(spec, location.Hostname())
 		transport.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
 			a := attemptOf(ctx)
 			conn, err := connect(a)
@@ -127,21 +127,18 @@ func requestURL(spec Spec, target netip.AddrPort) *url.URL {
 	return location
 }
 
-func tlsConfig(spec Spec, location *url.URL, target netip.AddrPort) *tls.Config {
-	name := spec.ServerName
-	if name == "" {
-		name = location.Hostname()
-	}
+// tlsConfig is how the certificate is looked at; host is who is asked.
+func tlsConfig(spec Spec, host string) *tls.Config {
 	var roots *x509.CertPool // nil: the system's
 	if pem := spec.Detail.Detail().Authorities; pem != "" {
 		roots = x509.NewCertPool()
 		roots.AppendCertsFromPEM([]byte(pem))
 	}
 	return &tls.Config{
-		ServerName: name,
+		ServerName: cmp.Or(spec.ServerName, host),
 		RootCAs:    roots,
 		// The operator's choice for this backend, off by default; the check then says
-		// only that something speaks TLS and HTTP there.
+		// only that something speaks TLS there.
 		InsecureSkipVerify: spec.InsecureSkipVerify,
 	}
 }
@@ -197,6 +194,15 @@ func sameBackend(next *http.Request, via []*http.Request) error {
 
 // handshake secures conn, which it closes on an error.
 func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) {
+	secured, err := secure(a, conn, config)
+	if err != nil {
+		return nil, err
+	}
+	return newGate(secured), nil
+}
+
+// secure is handshake without a limit of what can be read.
+func secure(a *attempt, conn net.Conn, config *tls.Config) (*tls.Conn, error) {
 	a.enter(handshaking)
 	secured := tls.Client(conn, config)
 	if err := secured.HandshakeContext(a.ctx); err != nil {
@@ -204,5 +210,5 @@ func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) 
 		return nil, tlsError{err}
 	}
 	a.enter(responding)
-	return newGate(secured), nil
+	return secured, nil
 }

@@ -98,7 +98,7 @@ type Backend struct {
 
 // Check is how the agent checks the backend, so that nodes can check it likewise.
 type Check struct {
-	Type               string // "http", "https", "tcp" or "grpc"; a later version may add others
+	Type               string // "http", "https", "tcp", "grpc" or "grpcs"; a later version may add others
 	Path               string
 	Host               string
 	TimeoutMillis      uint32

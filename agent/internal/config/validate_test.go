@@ -58,7 +58,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: agent.backends[0].service: is missing: give the domain that the backend serves, such as app.example.com`,
 			`6: agent.backends[0].address: is missing: give the IP address at which clients reach the backend`,
 			`6: agent.backends[0].port: is missing: give a port from 1 to 65535`,
-			`6: agent.backends[0].health_check: is missing: say how the backend is probed, at least its type: http, https, tcp or grpc`,
+			`6: agent.backends[0].health_check: is missing: say how the backend is probed, at least its type: http, https, tcp, grpc or grpcs`,
 			`7: agent.backends[1].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
 			`7: agent.backends[1].address: "::": this stands for every address: give the one of the machine`,
 			`7: agent.backends[1].weight: "0": give a number from 1 to 1000`,

@@ -21,15 +21,15 @@ import (
 
 // Block is how a backend is probed, as it is configured.
 type Block struct {
-	Type               string        `key:"type"` // http, https, tcp or grpc
+	Type               string        `key:"type"` // see check.Types
 	Path               string        `key:"path"`
-	Host               string        `key:"host"`    // http, https, grpc: Host header; default: the address
+	Host               string        `key:"host"`    // not tcp: Host header; default: the address
 	Address            netip.Addr    `key:"address"` // probe here instead of the backend's own address
 	Interval           time.Duration `key:"interval"`
 	Timeout            time.Duration `key:"timeout"`
 	FailureThreshold   int           `key:"failure_threshold"`
 	SuccessThreshold   int           `key:"success_threshold"`
-	ServerName         string        `key:"server_name"` // https: name in the certificate; default: host
+	ServerName         string        `key:"server_name"` // https, grpcs: name in the certificate; default: host
 	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
 
 	Method         string            `key:"method"`
@@ -40,7 +40,7 @@ type Block struct {
 	Send           string            `key:"send"`         // tcp
 	Expect         string            `key:"expect"`       // tcp
 	GRPCService    string            `key:"grpc_service"`
-	CAFile         string            `key:"ca_file"`  // https
+	CAFile         string            `key:"ca_file"`  // https, grpcs
 	Counting       string            `key:"counting"` // consecutive or leaky
 
 	authorities string // what ca_file holds; read by Validate
@@ -99,10 +99,10 @@ func (b *Block) Validate(report *settings.Report, key string) {
 		b.refuseUnused(report, key, "path", b.Path)
 		b.refuseUnused(report, key, "host", b.Host)
 	}
-	if b.Type == string(check.GRPC) {
+	if b.Type == string(check.GRPC) || b.Type == string(check.GRPCS) {
 		b.refuseUnused(report, key, "path", b.Path)
 	}
-	if b.Type != string(check.HTTPS) {
+	if b.Type != string(check.HTTPS) && b.Type != string(check.GRPCS) {
 		b.refuseUnused(report, key, "server_name", b.ServerName)
 	}
 }

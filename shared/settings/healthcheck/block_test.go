@@ -51,7 +51,7 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 		want       []string
 	}{
 		{"good", "{type: tcp}", nil},
-		{"no type", "{}", []string{"check.type||is missing: use http, https, tcp or grpc"}},
+		{"no type", "{}", []string{"check.type||is missing: use http, https, tcp, grpc or grpcs"}},
 		{"no path", "{type: http}", []string{"check.path||is missing: an http check needs the path to ask for, for example /health"}},
 		{"unused by tcp", "{type: tcp, path: /, host: h, server_name: s}", []string{
 			"check.path|/|a check of type tcp has no use for it: remove it, or change type",
