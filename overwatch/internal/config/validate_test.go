@@ -129,13 +129,13 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove it, or give an http health_check`,
 			`11: regions[0].servers[7].host: "x y": give a host name or address, with or without a port`}},
 		{"health checks", "regions:\n- name: a\n  health_check: {address: 192.0.2.1}\n  servers:\n  - address: 192.0.2.1\n    port: 1\n    health_check:\n      type: http\n      timeout: 6s\n      failure_threshold: 0\n  - address: 192.0.2.2\n    port: 1\n    health_check: {type: tcp, path: /x}\n  - address: 192.0.2.3\n    port: 1\n    health_check: {type: ping}", []string{
-			`3: regions[0].health_check.type: is missing: use http, https, tcp or grpc`,
+			`3: regions[0].health_check.type: is missing: use http, https, tcp, grpc or grpcs`,
 			`3: regions[0].health_check.address: "192.0.2.1": all servers of the region would be probed at this one address: give it to a server's own health_check`,
 			`7: regions[0].servers[0].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
 			`9: regions[0].servers[0].health_check.timeout: "6s": give a time from 10ms up to the interval (5s): checks of one backend do not overlap`,
 			`10: regions[0].servers[0].health_check.failure_threshold: "0": give a number from 1 to 1000`,
 			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change type`,
-			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp or grpc`}},
+			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp, grpc or grpcs`}},
 
 		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m0s": give at least 1h0m0s`}},
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{
