@@ -40,6 +40,7 @@ var layers = map[string]layer{
 	"inventory":   owner, // of the servers that the API creates
 	"definitions": owner, // of what else it creates
 	"explain":     owner, // of the reasons
+	"decisions":   owner, // of what became of steered queries
 	"ready":       owner, // of no facts, but of the judgement on them
 	"dnsserver":   adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
 	"publish": adapter, "metrics": adapter,

@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/dnsserver"
 	"gslb.internal/overwatch/internal/explain"
 	"gslb.internal/overwatch/internal/geo"
@@ -58,13 +59,14 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 				t.Fatalf("%s=%d repeats it", environmentSeed, seed)
 			}
 		}
+		w.compareFlows()
 		w.close()
 		seed++
 	}
 	if queries < fewQueries {
 		return
 	}
-	for _, outcome := range explain.Outcomes() {
+	for _, outcome := range api.RoutingDecisionKinds() {
 		if seen[string(outcome)] == 0 {
 			t.Errorf("no answer came about as %s", outcome)
 		}
@@ -95,7 +97,9 @@ type randomWorld struct {
 	settings  publish.Settings
 	backends  map[string]*atomic.Pointer[[]*registry.Backend]
 	publisher *publish.Publisher
+	decisions *decisions.Recorder
 	conn      *net.UDPConn
+	asked     uint64         // queries that steered addresses answered
 	networks  []netip.Prefix // where clients are likely to be
 	seen      map[string]int // outcomes, and outcomes by algorithm
 	close     func()
@@ -130,8 +134,10 @@ func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.decisions = decisions.New(1, nil)
 	server, err := dnsserver.New(dnsserver.Options{
-		Listen: []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Decisions: w.decisions,
+		Listen:    []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -352,6 +358,11 @@ func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 		w.seen[string(e.Outcome)+" by "+string(e.Basis.Rules.Algorithm)]++
 	}
 	w.seen[string(e.Outcome)]++
+	if e.Basis != nil && w.random.IntN(50) == 0 {
+		if wrong := w.compareSample(wire, e); wrong != "" {
+			w.t.Errorf("%+v: the newest sampled decision %s; wire: %v", q, wrong, wire)
+		}
+	}
 	if wrong := compare(wire, e); wrong != "" {
 		w.t.Errorf("%+v: %s\nwire: %v\nexplained: %s with %+v, TTL %d, scope %d, of %+v", q, wrong, wire, e.Outcome, e.Decision.Due, e.TTL, e.Scope, e.Basis)
 	}
@@ -363,6 +374,9 @@ func (w *randomWorld) both(q question) (*dns.Msg, explain.Explanation) {
 	for {
 		before := w.explanation(q)
 		wire := w.exchange(q)
+		if addresses, _ := addressesOf(wire); len(addresses) > 0 && before.Basis != nil {
+			w.asked++
+		}
 		if before.Basis == nil || before.Basis.Number == w.explanation(q).Basis.Number {
 			return wire, before
 		}
@@ -436,6 +450,37 @@ func shares(e explain.Explanation) string {
 		return fmt.Sprintf("the shares come to %f, selected is %v", sum, e.Selected())
 	}
 	return ""
+}
+
+// compareSample says how the newest decision that was sampled differs from the answer that it is of.
+func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string {
+	d := w.decisions.Decisions()[0]
+	if again, ok := w.decisions.Decision(d.ID); !ok || again != d {
+		return "is another by its id"
+	}
+	past := explain.Past(explain.Query{Name: e.Name, Family: e.Family, Client: d.Client.Addr()}, d.Steered)
+	addresses, _ := addressesOf(wire)
+	switch {
+	case past.Basis != e.Basis || past.Outcome != e.Outcome || past.Region != e.Region || !d.Client.Contains(e.Client):
+		return fmt.Sprintf("is %+v", d)
+	case len(addresses) != 0 && (len(past.Addresses) == 0 || past.Addresses[0] != addresses[0]):
+		return fmt.Sprintf("has %v first", past.Addresses)
+	case len(addresses) == 0 && len(past.Addresses) != 0:
+		return fmt.Sprintf("has %v", past.Addresses)
+	}
+	return ""
+}
+
+// compareFlows: every answer with an address has been counted, once.
+func (w *randomWorld) compareFlows() {
+	w.t.Helper()
+	sum := w.decisions.Missed()
+	for _, f := range w.decisions.Flows(time.Time{}, time.Time{}) {
+		sum += f.Count
+	}
+	if totals := w.decisions.Totals(); sum != w.asked || totals.Decisions < sum || totals.Average <= 0 {
+		w.t.Errorf("%d answers were counted, %d were given; %+v", sum, w.asked, totals)
+	}
 }
 
 // askOften compares how often each address leads with its share.

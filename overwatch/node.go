@@ -14,6 +14,7 @@ import (
 
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/dnsserver"
 	"gslb.internal/overwatch/internal/gossip"
@@ -59,6 +60,7 @@ type node struct {
 	zones      *dnssec.Zones // nil when answers are not signed
 	geography  *geography
 	publisher  *publish.Publisher
+	decisions  *decisions.Recorder
 	dns        *dnsserver.Server
 	gossip     *gossip.Node
 	validator  *validation.Validator // nil when validation is off
@@ -243,7 +245,10 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
+	n.core.run("decisions", n.decisions.Run)
 	n.dns, err = dnsserver.New(dnsserver.Options{
+		Decisions: n.decisions,
 		Inherited: inherited,
 		Listen:    cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
 		Registerer: n.registerer, Logger: n.part("dns"),
@@ -371,7 +376,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Definitions: n, RestartRequired: n.restartFor, ValidateConfig: validateText, ConfigPath: n.configPath, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, DNSView: n.view, Logger: n.part("api"),
+		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys = n.zones

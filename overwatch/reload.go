@@ -64,6 +64,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	n.show(over, n.steering.set)
 	_ = n.logging.Set(joined.Logging) // which has been checked
 	n.inForce.Store(&inForce{joined, time.Now()})
+	n.decisions.Sample(joined.Routing.DecisionSample)
 	if err := n.registry.Retime(ctx, timing(joined)); err != nil {
 		return nil, err
 	}
@@ -140,6 +141,8 @@ var live = []struct {
 	{"logging", func(c *config.Config) any { return c.Logging }},
 	{"overwatch.stale", func(c *config.Config) any { return c.Overwatch.Stale }},
 	{"api.tokens", func(c *config.Config) any { return c.API.Tokens }},
+	{"routing.decision_sample", func(c *config.Config) any { return c.Routing.DecisionSample }},
+	{"routing.why_networks", func(c *config.Config) any { return c.Routing.WhyNetworks }},
 }
 
 // differing lists the keys that differ and took effect.

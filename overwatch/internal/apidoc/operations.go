@@ -253,20 +253,3 @@ func configOperations() []operation {
 			answer: api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{}}},
 	}
 }
-
-func routingOperations() []operation {
-	algorithm := api.RoutingAlgorithm{ID: "weighted", Name: "Weighted", Description: "shares answers by weight", Type: "static", Parameters: map[string]string{}, Enabled: true}
-	chosen := api.RoutingBackend{Address: "192.0.2.1", Port: 80, Region: "eu-west", Weight: 100, Priority: 1, Healthy: true, Share: 1}
-	return []operation{
-		{method: get, path: v1 + "/routing/algorithms", summary: "Ways of choosing among backends", status: 200,
-			answer: api.RoutingAlgorithmList{Algorithms: []api.RoutingAlgorithm{algorithm}, Total: 1, GeneratedAt: at()}},
-		{method: get, path: v1 + "/routing/algorithms/{id}", summary: "One algorithm", status: 200, answer: api.RoutingAlgorithmDetail{Algorithm: algorithm}},
-		{method: post, path: v1 + "/routing/test", summary: "What a client would be answered, and why", description: "It runs what answers DNS, on the same snapshot.",
-			body: api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "198.51.100.7", QueryType: "A"}, required: []string{"domain", "client_ip"}, status: 200,
-			answer: api.RoutingTest{Result: api.RoutingResult{
-				Domain: "app.example.com", QueryType: "A", ClientIP: "198.51.100.7", ClientRegion: "eu-west", LocatedBy: "custom_mapping", Algorithm: "geolocation",
-				SelectedBackend: &chosen, Alternatives: []api.RoutingBackend{}, Excluded: []api.RoutingExcluded{}, Factors: []api.RoutingFactor{}, WouldBe: []api.RoutingWouldBe{},
-				Decision: api.RoutingSuccess, Answer: []string{"app.example.com. 30 IN A 192.0.2.1"}, ECSScope: 24, TTL: 30, TimeMicros: 12.5, Generation: 7, Timestamp: at(),
-			}}},
-	}
-}

@@ -73,7 +73,7 @@ var ids = map[string]struct{ what, example string }{
 	"/api/v1/metrics/nodes/{id}":           {"the id of this node or of an agent", "overwatch-1"},
 	"/api/v1/metrics/regions/{id}":         {"the name of a region", "eu-west"},
 	"/api/v1/routing/algorithms/{id}":      {"the id of an algorithm", "weighted"},
-	"/api/v1/routing/decisions/{id}":       {"the id of a sampled decision", "1"},
+	"/api/v1/routing/decisions/{id}":       {"the id of a sampled decision", "0-1"},
 }
 
 const (

@@ -26,6 +26,7 @@ type Config struct {
 	Metrics   Metrics        `key:"metrics"`
 	API       API            `key:"api"`
 	Audit     Audit          `key:"audit"`
+	Routing   Routing        `key:"routing"`
 
 	warnings []string
 	inactive []string
@@ -47,6 +48,12 @@ type Overwatch struct {
 // Audit is the log of who changed what.
 type Audit struct {
 	Retention time.Duration `key:"retention"` // how long an entry is kept
+}
+
+// Routing is what is kept and told of routing decisions.
+type Routing struct {
+	DecisionSample int            `key:"decision_sample"` // one query in so many; 0: none
+	WhyNetworks    []netip.Prefix `key:"why_networks"`    // whose TXT questions for _why.<name> are answered
 }
 
 // Identity says who this node is.

@@ -52,6 +52,8 @@ const (
 	DefaultMaxConnections = 256
 	DefaultCORSMaxAge     = 86400 // seconds
 
+	DefaultDecisionSample = 128
+
 	DefaultAuditRetention = 90 * 24 * time.Hour
 )
 
@@ -83,6 +85,10 @@ func Default() *Config {
 		},
 		Logging: logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat},
 		Audit:   Audit{Retention: DefaultAuditRetention},
+		Routing: Routing{
+			DecisionSample: DefaultDecisionSample,
+			WhyNetworks:    []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		},
 		Metrics: Metrics{Address: DefaultMetricsAddress},
 		API: API{
 			Address: DefaultAPIAddress, MaxConnections: DefaultMaxConnections,

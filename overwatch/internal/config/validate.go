@@ -36,6 +36,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.servers()     // after the domains, which servers name
 	v.tokens()
 	v.geolocation()
+	v.between("routing.decision_sample", c.Routing.DecisionSample, 0, maxDecisionSample)
 	v.unserved()
 	c.foldRegions()
 	c.warnings = v.cautions.all()
@@ -90,6 +91,9 @@ func (v *validator) gossip() {
 
 // minAuditRetention leaves time to look into what happened.
 const minAuditRetention = time.Hour
+
+// maxDecisionSample is the rarest sample: one decision in a million queries.
+const maxDecisionSample = 1_000_000
 
 // timing checks when backends count as down or gone, and when audit entries go.
 func (v *validator) timing() {

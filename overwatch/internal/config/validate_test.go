@@ -137,6 +137,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change type`,
 			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp, grpc or grpcs`}},
 
+		{"routing", "routing: {decision_sample: -1, why_networks: [10.0.0.1/8]}", []string{`1: routing.decision_sample: "-1": give a number from 0 to 1000000`,
+			`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or 10.0.0.1/32 for that one address`}},
 		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m0s": give at least 1h0m0s`}},
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{
 			`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,

@@ -20,9 +20,13 @@ func (r *responder) fast(query, out []byte) (reply []byte, s status, ok bool) {
 	}
 	limit := r.limit(out)
 	msg := append(out[:0], query[:q.end]...)
+	began := r.noted.Begin()
 	msg, answer := r.view().Append(msg[:q.end:limit-opt], &q.question, r.turns)
 	if answer.Kind == zone.Elsewhere {
 		return nil, 0, false
+	}
+	if answer.Steered.Basis != nil && !answer.Truncated { // who is told to use TCP comes again
+		r.noted.Note(began, &answer.Steered, q.question.Client)
 	}
 	q.edns.scoped(answer.Scope)
 	rcode, s := outcome(answer.Kind)

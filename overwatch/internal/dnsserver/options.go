@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/zone"
 )
 
@@ -25,6 +26,8 @@ type Options struct {
 	NSID string
 	// ClientSubnet makes EDNS client subnet options understood (RFC 7871); otherwise they are ignored.
 	ClientSubnet bool
+	// Decisions keeps what became of steered queries; nil: nobody does.
+	Decisions *decisions.Recorder
 	// RateLimit bounds identical responses to one network.
 	RateLimit RateLimit
 	// Now is the clock for cookies and the rate limit; nil means time.Now.

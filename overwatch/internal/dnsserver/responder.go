@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/zone"
 )
 
@@ -19,6 +20,7 @@ type behaviour struct {
 	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
 	secret    [16]byte
 	limit     RateLimit
+	decisions *decisions.Recorder
 	now       func() time.Time
 	log       zerolog.Logger
 }
@@ -29,6 +31,7 @@ type responder struct {
 	turns   *zone.Turns
 	limiter limiter
 	counts  *counts
+	noted   *decisions.Socket // nil: nothing is
 	ahead   zone.Ahead
 
 	request *request // that is being answered

@@ -35,6 +35,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{log: o.Logger}
 	b := behaviour{
 		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: o.RateLimit,
+		decisions: o.Decisions,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger,
 	}
 	if _, err := rand.Read(b.secret[:]); err != nil {
@@ -64,6 +65,7 @@ func (s *Server) responder(b behaviour) *responder {
 		behaviour: b,
 		turns:     zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:])),
 		counts:    new(counts),
+		noted:     b.decisions.Socket(),
 		limiter:   newLimiter(b.limit),
 	}
 	s.counts = append(s.counts, r.counts)

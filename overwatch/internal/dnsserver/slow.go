@@ -75,7 +75,11 @@ func (r *responder) consider(query []byte) response {
 	if err != nil {
 		return failure(dns.RcodeFormatError, formErr)
 	}
+	began := r.noted.Begin()
 	resolution := r.view().Resolve(name, q.question.Type, q.edns.do, q.client(), r.turns)
+	if resolution.Steered.Basis != nil {
+		r.noted.Note(began, &resolution.Steered, q.client())
+	}
 	if resolution.Kind == zone.Positive {
 		q.edns.scoped(resolution.Scope)
 	}

@@ -19,13 +19,6 @@ const (
 	NotSteered     policy.Outcome = "not_steered"      // the name has records of its own, which answer everybody alike
 )
 
-// Outcomes lists all that an explanation or a sampled decision can have.
-func Outcomes() []policy.Outcome {
-	return []policy.Outcome{
-		policy.Success, policy.FailedOver, policy.Fallback, policy.NoData, policy.NoHealthyBackend, DomainNotFound, NotSteered,
-	}
-}
-
 // Query is what a client asks.
 type Query struct {
 	Name   string // in zone-file form, in any case, with or without its final dot

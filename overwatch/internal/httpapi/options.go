@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/registry"
@@ -66,6 +67,8 @@ type Options struct {
 	Places func() *geo.Table
 	// DNSView is what DNS answers from now.
 	DNSView func() *zone.View
+	// Decisions is what became of steered queries.
+	Decisions *decisions.Recorder
 	// Audit keeps who changed what.
 	Audit *audit.Log
 	// Members lists the overwatch nodes that gossip knows, this one included.
@@ -176,7 +179,7 @@ func (o *Options) complete() error {
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil, "ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil,
+		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

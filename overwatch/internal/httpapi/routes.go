@@ -100,6 +100,9 @@ func (s *Server) routes() []route {
 		{get, v1 + "/routing/algorithms", s.listRoutingAlgorithms},
 		{get, v1 + "/routing/algorithms/:id", s.getRoutingAlgorithm},
 		{post, v1 + "/routing/test", s.postRoutingTest},
+		{get, v1 + "/routing/decisions", s.listRoutingDecisions},
+		{get, v1 + "/routing/decisions/:id", s.getRoutingDecision},
+		{get, v1 + "/routing/flows", s.listRoutingFlows},
 		{get, v1 + "/dnssec/status", s.getDNSSECStatus},
 		{get, v1 + "/dnssec/ds", s.listDSRecords},
 		{get, v1 + "/dnssec/keys", s.listDNSSECKeys},
@@ -151,9 +154,6 @@ func unbuilt() []pending {
 		"/metrics/nodes/:id":           {"GET"},
 		"/metrics/regions/:id":         {"GET"},
 		"/metrics/routing":             {"GET"},
-		"/routing/decisions":           {"GET"},
-		"/routing/decisions/:id":       {"GET"},
-		"/routing/flows":               {"GET"},
 	}
 	var list []pending
 	for path, of := range methods {

@@ -12,7 +12,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/explain"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/publish"
@@ -217,14 +216,6 @@ func TestRoutingAlgorithms_AreAllDescribed(t *testing.T) {
 	w.wantError("an unknown one", w.send("GET", "/api/v1/routing/algorithms/chance", ""), 404, "weighted")
 	if r := w.send("GET", "/api/v1/routing/algorithms/latency", ""); r.status != 200 || !strings.Contains(r.body, "max_latency_ms") {
 		t.Errorf("latency: %+v", r)
-	}
-}
-
-func TestRoutingDecisionKinds_AreThoseOfExplanations(t *testing.T) {
-	for i, kind := range api.RoutingDecisionKinds() {
-		if outcomes := explain.Outcomes(); len(outcomes) != len(api.RoutingDecisionKinds()) || string(outcomes[i]) != string(kind) {
-			t.Errorf("%s is not in %v", kind, outcomes)
-		}
 	}
 }
 

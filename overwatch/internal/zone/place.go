@@ -83,6 +83,7 @@ type told struct {
 type spot struct {
 	region geo.RegionID
 	id     geo.SpotID // of names that tell clients apart by spots
+	choice uint16     // the variant's index
 }
 
 // at finds the variant of a client, where that is, and how many bits of its address the variant depended on.
@@ -93,21 +94,21 @@ func (p *placed) at(v *View, client netip.Addr) (in *variant, at spot, scope uin
 	if p.spots != nil {
 		at.id, scope = p.spots.Locate(client)
 		at.region = p.spots.List()[at.id].Region
-		return &p.variants[p.choice[p.decision[at.id]]], at, scope
+		at.choice = p.choice[p.decision[at.id]]
+		return &p.variants[at.choice], at, scope
 	}
 	if table := v.places.Load(); table != nil {
 		at.region, scope = table.Locate(client)
 	}
-	var choice uint16
 	switch {
 	case int(at.region) < len(p.first):
-		choice = p.first[at.region]
+		at.choice = p.first[at.region]
 	case int(at.region) < len(p.choice):
-		choice = p.choice[at.region]
+		at.choice = p.choice[at.region]
 	default:
-		choice = p.first[geo.NoRegion]
+		at.choice = p.first[geo.NoRegion]
 	}
-	return &p.variants[choice], at, scope
+	return &p.variants[at.choice], at, scope
 }
 
 // find is the variant of a group, nil if there is none.

@@ -13,6 +13,7 @@ type Steered struct {
 	Number uint32        // of the basis, so that it need not be read
 	Region geo.RegionID  // where the client is
 	Spot   geo.SpotID    // where in it, for a Basis that has Spots
+	Choice uint16        // which of the name's answers for different clients it is; 0 where all are answered alike
 	Lead   uint16        // of the decision's addresses, the one that came first; of an answer without any, NoLead
 	Family policy.Family
 }
@@ -36,7 +37,7 @@ func (a *answers) steeredAt(which policy.Family, at spot, lead int) Steered {
 	if a.basis == nil {
 		return Steered{}
 	}
-	return Steered{a.basis, a.number, at.region, at.id, uint16(lead), which}
+	return Steered{a.basis, a.number, at.region, at.id, at.choice, uint16(lead), which}
 }
 
 // unanswered is what is told of an answer without an address.

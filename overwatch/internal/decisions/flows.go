@@ -1,0 +1,166 @@
+package decisions
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/zone"
+)
+
+const (
+	// FlowBucket is how finely flows are told apart in time, FlowSpan how long they are kept.
+	FlowBucket = 5 * time.Minute
+	FlowSpan   = 24 * time.Hour
+	// MaxFlows bounds how many counts are kept, over all buckets. Where there would be more, the oldest buckets go, and what a single
+	// bucket has beyond it is one flow without names.
+	MaxFlows = 1 << 16
+)
+
+// Flow is from where to where clients were sent, for one domain. The zero Flow stands for all that had no room of their own.
+type Flow struct {
+	Domain      string // without its final dot
+	Source      string // the clients' region, empty for none
+	Destination string // the backends' region, empty for none
+}
+
+// FlowCount is how many answers did.
+type FlowCount struct {
+	Flow
+	Count  uint64
+	Latest time.Time // when the last bucket with one began
+}
+
+// flows are counts by time. The newest bucket is the last.
+type flows struct {
+	buckets []bucket
+	size    int // counts in all
+}
+
+type bucket struct {
+	begin  time.Time
+	counts map[Flow]uint64
+}
+
+func (f *flows) add(now time.Time, flow Flow, count uint64) {
+	begin := now.Truncate(FlowBucket)
+	if last := len(f.buckets) - 1; last < 0 || f.buckets[last].begin.Before(begin) {
+		f.buckets = append(f.buckets, bucket{begin, make(map[Flow]uint64)})
+	}
+	newest := f.buckets[len(f.buckets)-1].counts
+	if _, known := newest[flow]; !known {
+		for f.size >= MaxFlows && len(f.buckets) > 1 {
+			f.drop()
+		}
+		if f.size >= MaxFlows {
+			flow = Flow{}
+		}
+	}
+	before := len(newest)
+	newest[flow] += count
+	f.size += len(newest) - before
+}
+
+func (f *flows) drop() {
+	f.size -= len(f.buckets[0].counts)
+	f.buckets = slices.Delete(f.buckets, 0, 1)
+}
+
+// forget drops what is too old.
+func (f *flows) forget(now time.Time) {
+	for len(f.buckets) > 0 && now.Sub(f.buckets[0].begin) > FlowSpan+FlowBucket {
+		f.drop()
+	}
+}
+
+// Flows is the counts of the buckets that overlap the time from start to end, the largest first. A zero time is no bound.
+func (r *Recorder) Flows(start, end time.Time) []FlowCount {
+	r.fold()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	sum := make(map[Flow]*FlowCount)
+	for _, b := range r.flows.buckets {
+		if !start.IsZero() && !b.begin.Add(FlowBucket).After(start) || !end.IsZero() && !b.begin.Before(end) {
+			continue
+		}
+		for flow, n := range b.counts {
+			if sum[flow] == nil {
+				sum[flow] = &FlowCount{Flow: flow}
+			}
+			sum[flow].Count += n
+			sum[flow].Latest = b.begin
+		}
+	}
+	out := make([]FlowCount, 0, len(sum))
+	for count := range maps.Values(sum) {
+		out = append(out, *count)
+	}
+	slices.SortFunc(out, func(a, b FlowCount) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
+	})
+	return out
+}
+
+// Missed is how many answers were not told apart, since they came faster than tables could be replaced.
+func (r *Recorder) Missed() (missed uint64) {
+	for _, s := range r.list() {
+		missed += s.missed.Load()
+	}
+	return missed
+}
+
+// folder adds counts up. It remembers decisions, since many counts follow from one.
+type folder struct {
+	into  *Recorder
+	now   time.Time
+	known map[which]outcome
+}
+
+// which is what a decision of a name is told apart by, as far as counting needs it: of clients at different spots in a region who
+// are sent to the same backends, the first stands for all.
+type which struct {
+	number uint32
+	family policy.Family
+	choice uint16
+	region geo.RegionID
+}
+
+// outcome is a decision as far as counting needs it.
+type outcome struct {
+	policy.Decision
+	source  string
+	regions []string // of the backends, by the decision's addresses
+}
+
+func (f *folder) decide(answer *zone.Steered) outcome {
+	which := which{answer.Number, answer.Family, answer.Choice, answer.Region}
+	o, known := f.known[which]
+	if known {
+		return o
+	}
+	at := answer.Client()
+	o.Decision, o.source = answer.Basis.Decide(answer.Family, at), at.Region
+	for lead := range o.Due {
+		region := ""
+		if c := selected(o.Decision, uint16(lead)); c != nil {
+			region = c.Region
+		}
+		o.regions = append(o.regions, region)
+	}
+	f.known[which] = o
+	return o
+}
+
+func (f *folder) take(answer zone.Steered, count uint64) {
+	o, destination := f.decide(&answer), ""
+	answered := int(answer.Lead) < len(o.regions)
+	if answered {
+		destination = o.regions[answer.Lead]
+		f.into.flows.add(f.now, Flow{strings.TrimSuffix(answer.Basis.Name, "."), o.source, destination}, count)
+	}
+	f.into.totals.add(answer.Basis, o.Decision, answered, o.source, destination, count)
+}
