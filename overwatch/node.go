@@ -69,6 +69,8 @@ type node struct {
 	registerer *prometheus.Registry
 	reloads    *prometheus.CounterVec
 
+	keptLatencies bool // the store has some; keepLatencies's
+
 	serving atomic.Bool // DNS is being answered
 	closers []func()
 }
@@ -268,9 +270,14 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	latencies, err := restoreLatencies(n.store)
+	if err != nil {
+		return err
+	}
+	n.keptLatencies = len(latencies) > 0
 	n.changes.forget()
 	n.publisher, err = publish.New(publish.Options{
-		Settings: settings, Backends: n.registry.View(), Signing: n.zones,
+		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies,
 		Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {
@@ -278,6 +285,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.changes.pass(n.publisher)
 	n.core.run("publishing", n.publisher.Run)
+	n.core.run("latencies", n.keepLatencies)
 	return nil
 }
 

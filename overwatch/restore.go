@@ -1,10 +1,12 @@
 package overwatch
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 )
@@ -80,4 +82,49 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 		}
 	}
 	return s.store.SaveStatuses(out)
+}
+
+// latencyPace is how often latencies are saved: what a crash loses is re-measured in a few checks.
+const latencyPace = time.Minute
+
+// restoreLatencies reads what checks took before the restart.
+func restoreLatencies(s *store.Store) (map[registry.ID]policy.Measurement, error) {
+	stored, err := s.LoadLatencies()
+	if err != nil {
+		return nil, fmt.Errorf("loading the measured latencies: %w", err)
+	}
+	latencies := make(map[registry.ID]policy.Measurement, len(stored))
+	for _, l := range stored {
+		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{Smoothed: l.Smoothed, Samples: l.Samples}
+	}
+	return latencies, nil
+}
+
+// keepLatencies saves latencies now and then, and once more when ctx ends. It returns nil: without them a restart measures anew.
+func (n *node) keepLatencies(ctx context.Context) error {
+	ticker := time.NewTicker(latencyPace)
+	defer ticker.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-ctx.Done():
+			ended = true
+		case <-ticker.C:
+		}
+		if err := n.saveLatencies(); err != nil {
+			n.log.Error().Err(err).Msg("saving measured latencies")
+		}
+	}
+	return nil
+}
+
+func (n *node) saveLatencies() error {
+	var latencies []store.Latency
+	for id, m := range n.publisher.Latencies() {
+		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port, Smoothed: m.Smoothed, Samples: m.Samples})
+	}
+	if len(latencies) == 0 && !n.keptLatencies {
+		return nil // as on most nodes
+	}
+	n.keptLatencies = true
+	return n.store.SaveLatencies(latencies)
 }

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"maps"
 	"sync"
 	"time"
 
@@ -16,7 +17,19 @@ type measurements struct {
 	mu    sync.Mutex
 	fresh map[string][]sample // not taken up yet, by service; the keys are the services that are measured
 
-	smoothed map[string]map[registry.ID]policy.Measurement // by service; belongs to the goroutine that publishes
+	// By service. Only the goroutine that publishes changes it, and it alone may read it without the lock.
+	smoothed map[string]map[registry.ID]policy.Measurement
+}
+
+// restore begins with what was measured before a restart, as far as domains still choose by it.
+func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
+	m.smoothed = make(map[string]map[registry.ID]policy.Measurement)
+	for id, measured := range before {
+		if m.smoothed[id.Service] == nil {
+			m.smoothed[id.Service] = make(map[registry.ID]policy.Measurement)
+		}
+		m.smoothed[id.Service][id] = measured
+	}
 }
 
 // sample is how long one successful check took.
@@ -82,7 +95,9 @@ func (m *measurements) learn(d domain, samples []sample, backends []*registry.Ba
 		known.Samples++
 		after[s.id] = known
 	}
+	m.mu.Lock()
 	m.smoothed[d.service] = after
+	m.mu.Unlock()
 }
 
 // hold remembers which backends latency has chosen, so that noise does not move clients.
@@ -91,6 +106,8 @@ func (m *measurements) hold(d domain, candidates []policy.Candidate, decisions [
 	if len(smoothed) == 0 {
 		return
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, both := range decisions {
 		for _, decision := range both {
 			why := make(map[int]policy.Reason, len(decision.Excluded))
@@ -119,6 +136,17 @@ func (m *measurements) hold(d domain, candidates []policy.Candidate, decisions [
 // follow within a second or two.
 func (p *Publisher) Measured(id registry.ID, took time.Duration) {
 	p.measurements.add(sample{id, took})
+}
+
+// Latencies is what the checks of backends took, on average, where a name chooses by that. It may be called from any goroutine.
+func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
+	p.measurements.mu.Lock()
+	defer p.measurements.mu.Unlock()
+	all := make(map[registry.ID]policy.Measurement)
+	for _, service := range p.measurements.smoothed {
+		maps.Copy(all, service)
+	}
+	return all
 }
 
 // takeMeasurements decides the names anew whose backends were measured.

@@ -7,7 +7,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -61,4 +65,27 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		stop()
 		synctest.Wait()
 	})
+}
+
+func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
+	b := new(backends)
+	b.set("app.gslb.test", "10.0.0.1", "10.0.0.2")
+	s := testSettings()
+	s.Domains = []config.Domain{{Name: "app.gslb.test", RoutingAlgorithm: "latency", TTL: 10,
+		LatencyConfig: config.LatencyConfig{SmoothingFactor: .5, MaxLatencyMs: 500, MinSamples: 3}}}
+	id := func(last byte) registry.ID {
+		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}
+	}
+	before := map[registry.ID]policy.Measurement{
+		id(1): {Smoothed: 40 * time.Millisecond, Samples: 9}, id(2): {Smoothed: 20 * time.Millisecond, Samples: 9},
+		{Service: "gone.gslb.test", Port: 80}: {Samples: 1},
+	}
+	p, err := New(Options{Settings: s, Backends: b, Latencies: before, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, p, "app.gslb.test.", "A", "app.gslb.test. 10 IN A 10.0.0.2")
+	if kept := p.Latencies(); len(kept) != 2 || kept[id(2)].Smoothed != 20*time.Millisecond {
+		t.Errorf("%+v is kept, want the two of the name that chooses by latency", kept)
+	}
 }

@@ -68,6 +68,7 @@ func New(o Options) (*Publisher, error) {
 		writer:   zone.NewWriter(),
 		states:   make(map[policy.Facts]*policy.Facts),
 	}
+	p.measurements.restore(o.Latencies)
 	if err := p.metrics.register(o.Registerer); err != nil {
 		return nil, err
 	}

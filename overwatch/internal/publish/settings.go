@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 )
 
@@ -38,8 +39,9 @@ type Backends interface {
 type Options struct {
 	Settings   Settings
 	Backends   Backends
-	Signing    *dnssec.Zones    // nil: answers are not signed
-	Now        func() time.Time // nil means time.Now
+	Signing    *dnssec.Zones                      // nil: answers are not signed
+	Latencies  map[registry.ID]policy.Measurement // those of before a restart
+	Now        func() time.Time                   // nil means time.Now
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }

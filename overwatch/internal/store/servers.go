@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"gslb.internal/shared/check"
@@ -54,4 +55,13 @@ func endpointKey(service string, address netip.Addr, port uint16) []byte {
 	as16 := address.As16()
 	key := append(append([]byte(service), 0), as16[:]...)
 	return binary.BigEndian.AppendUint16(key, port)
+}
+
+// decodeEndpoint reads what endpointKey wrote.
+func decodeEndpoint(key []byte) (service string, address netip.Addr, port uint16, err error) {
+	service, rest, ok := strings.Cut(string(key), "\x00")
+	if !ok || len(rest) != 18 {
+		return "", netip.Addr{}, 0, fmt.Errorf("%d octets behind the service, 18 expected", len(rest))
+	}
+	return service, netip.AddrFrom16([16]byte([]byte(rest[:16]))).Unmap(), binary.BigEndian.Uint16([]byte(rest[16:])), nil
 }

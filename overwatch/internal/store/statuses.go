@@ -1,12 +1,9 @@
 package store
 
 import (
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
-	"net/netip"
 	"slices"
-	"strings"
 )
 
 // statusBatch is how many statuses go into one transaction: few enough that a pin does not wait long behind them.
@@ -58,15 +55,9 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 }
 
 func decodeStatus(key, value []byte) (s Status, err error) {
-	service, rest, ok := strings.Cut(string(key), "\x00")
-	if !ok || len(rest) != 18 {
-		return Status{}, fmt.Errorf("%d octets behind the service, 18 expected", len(rest))
-	}
 	if err := json.Unmarshal(value, &s); err != nil {
 		return Status{}, err
 	}
-	s.Service = service
-	s.Address = netip.AddrFrom16([16]byte([]byte(rest[:16]))).Unmap()
-	s.Port = binary.BigEndian.Uint16([]byte(rest[16:]))
-	return s, nil
+	s.Service, s.Address, s.Port, err = decodeEndpoint(key)
+	return s, err
 }

@@ -1,0 +1,78 @@
+package store
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+// Latency is how long the node's checks of a backend take.
+type Latency struct {
+	Service string     `json:"-"`
+	Address netip.Addr `json:"-"`
+	Port    uint16     `json:"-"`
+
+	Smoothed time.Duration `json:"smoothed"` // moving average
+	Samples  int           `json:"samples"`
+}
+
+// LoadLatencies returns the latencies saved last, ordered by service and address.
+func (s *Store) LoadLatencies() (latencies []Latency, err error) {
+	err = s.read(bucketLatencies, func(key, value []byte) error {
+		var l Latency
+		if err := json.Unmarshal(value, &l); err != nil {
+			return fmt.Errorf("latency %q: %w", key, err)
+		}
+		var err error
+		if l.Service, l.Address, l.Port, err = decodeEndpoint(key); err != nil {
+			return fmt.Errorf("latency %q: %w", key, err)
+		}
+		latencies = append(latencies, l)
+		return nil
+	})
+	return latencies, err
+}
+
+// SaveLatencies stores the latencies in the place of all that were stored before. Beyond statusBatch it takes several transactions; an
+// error in between leaves some of them saved, which does no harm.
+func (s *Store) SaveLatencies(latencies []Latency) error {
+	kept := make(map[string]bool, len(latencies))
+	for batch := range slices.Chunk(latencies, statusBatch) {
+		values := make([][]byte, len(batch))
+		for i, l := range batch {
+			var err error
+			if values[i], err = json.Marshal(l); err != nil {
+				return fmt.Errorf("latency of %s: %w", l.Service, err)
+			}
+			kept[string(endpointKey(l.Service, l.Address, l.Port))] = true
+		}
+		if err := s.update(func(w *writer) {
+			for i, l := range batch {
+				w.put(bucketLatencies, endpointKey(l.Service, l.Address, l.Port), values[i])
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return s.update(func(w *writer) { w.keepOnly(bucketLatencies, kept) })
+}
+
+// keepOnly deletes all other records of a bucket.
+func (w *writer) keepOnly(bucket string, kept map[string]bool) {
+	b := w.open(bucket)
+	if w.err != nil {
+		return
+	}
+	var gone [][]byte
+	_ = b.ForEach(func(key, _ []byte) error {
+		if !kept[string(key)] {
+			gone = append(gone, slices.Clone(key))
+		}
+		return nil
+	})
+	for _, key := range gone {
+		w.delete(bucket, key)
+	}
+}
