@@ -103,6 +103,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.gossipCommand(),
 		a.initCommand(),
 		a.keygenCommand(),
+		a.manCommand(),
 		a.versionCommand(),
 	)
 	return root

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+)
+
+func (a *app) manCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "man <directory>",
+		Short: "Write the manual pages, gslbctl.1 and one for each command",
+		Long:  "man writes the manual pages into a directory, which it makes if need be. Packages have them; elsewhere:\n\n  gslbctl man ~/.local/share/man/man1",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := os.MkdirAll(args[0], 0o755); err != nil {
+				return err
+			}
+			header := &doc.GenManHeader{Title: "GSLBCTL", Section: "1", Source: "gslbctl " + a.Build.Version, Manual: "gslb"}
+			// The time of the build, so that two runs of one program are the same bytes.
+			if built, err := time.Parse(time.RFC3339, a.Build.BuildDate); err == nil {
+				header.Date = &built
+			}
+			root := cmd.Root()
+			root.DisableAutoGenTag = true
+			literal(root)
+			if err := doc.GenManTree(root, header, args[0]); err != nil {
+				return fmt.Errorf("writing the manual pages: %w", err)
+			}
+			return nil
+		},
+	}
+}
+
+// literal has a command and those below it mean their text as it is written:
+// the generator takes it for Markdown, in which <name> is nothing to be seen.
+func literal(cmd *cobra.Command) {
+	escape := strings.NewReplacer("<", `\<`, ">", `\>`, "*", `\*`, "_", `\_`).Replace
+	cmd.Use, cmd.Short, cmd.Long = escape(cmd.Use), escape(cmd.Short), escape(cmd.Long)
+	for _, child := range cmd.Commands() {
+		literal(child)
+	}
+}
