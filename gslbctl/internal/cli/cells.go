@@ -27,9 +27,9 @@ func orNone(text string) render.Cell {
 func statusCell[S ~string](status S) render.Cell {
 	tone := render.Bad
 	switch string(status) {
-	case string(api.EffectiveHealthy):
+	case string(api.EffectiveHealthy), string(api.AgentOnline), string(api.GossipAlive):
 		tone = render.Good
-	case string(api.EffectiveStale), string(api.ServiceDegraded), string(api.CheckUnknown):
+	case string(api.EffectiveStale), string(api.ServiceDegraded), string(api.CheckUnknown), string(api.AgentPending), string(api.GossipSuspect):
 		tone = render.Warn
 	}
 	return render.Cell{Text: string(status), Tone: tone}

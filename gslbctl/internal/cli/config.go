@@ -12,9 +12,9 @@ import (
 )
 
 func (a *app) configCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "config", Short: "Have nodes read their configuration again", Args: cobra.NoArgs,
+	cmd := &cobra.Command{Use: "config", Short: "Show, check and change the configuration of nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.configReloadCommand())
+	cmd.AddCommand(a.configShowCommand(), a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(), a.configReloadCommand())
 	return cmd
 }
 
@@ -46,7 +46,7 @@ func reloadSentence(done api.Reload) string {
 func (a *app) gossipCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "gossip", Short: "Show how a node gossips; make a key", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.gossipConfigCommand(), a.gossipKeyCommand())
+	cmd.AddCommand(a.gossipNodesCommand(), a.gossipConfigCommand(), a.gossipKeyCommand())
 	return cmd
 }
 

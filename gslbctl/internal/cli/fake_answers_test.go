@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -30,7 +31,8 @@ func wellAnswers() map[string]any {
 	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update", Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", ExpiresAt: pointer(now.Add(30 * time.Minute))}
 	const key, publicKey = 34505, "oJMRESz5E4gYzS/q6XDrvU1qMPYIjCWzJaOau8XNEZeqCYKD5ar0IRd8KqXXFJkqmVfRvMGPmM1x8fGAa2XhSA=="
 	const digest = "B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"
-	return map[string]any{
+	answers := fakeSettings(started)
+	maps.Copy(answers, map[string]any{
 		"GET /api/v1/audit-logs": fakeAudit(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}}},
@@ -93,7 +95,8 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/overrides":                                   api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: now},
 		"PUT /api/v1/overrides/app.example.com/192.0.2.11:443":    override,
 		"DELETE /api/v1/overrides/app.example.com/192.0.2.11:443": struct{}{},
-	}
+	})
+	return answers
 }
 
 func fakeBackends() (healthy []api.Backend, unhealthy api.Backend) {

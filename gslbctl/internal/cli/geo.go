@@ -10,7 +10,7 @@ import (
 )
 
 func (a *app) geoCommand() *cobra.Command {
-	return group("geo", "Show where clients are", a.geoMappingsCommand(), a.geoTestCommand())
+	return group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(), a.geoSetCommand(), a.geoRemoveCommand())
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {

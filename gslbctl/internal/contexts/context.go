@@ -53,7 +53,7 @@ func (c Context) Check() error {
 		if _, err := n.DNSAddress(); err != nil {
 			return err
 		}
-		if (c.Token != "" || c.TokenFile != "") && !private(base) {
+		if (c.Token != "" || c.TokenFile != "") && !Private(base) {
 			return fmt.Errorf("a token for %s would cross the network unencrypted: write https://", base)
 		}
 	}
@@ -66,9 +66,13 @@ func (c Context) Check() error {
 	return nil
 }
 
-// private says whether what goes to a node stays on this machine or is
-// encrypted on the way.
-func private(base string) bool {
+// Private says whether what goes to a node, as api.ParseNode takes it, stays on
+// this machine or is encrypted on the way.
+func Private(node string) bool {
+	base, err := api.ParseNode(node)
+	if err != nil {
+		return false
+	}
 	u, err := url.Parse(base)
 	if err != nil {
 		return false

@@ -1,0 +1,176 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/gslbctl/internal/contexts"
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) configValidateCommand() *cobra.Command {
+	var remote bool
+	cmd := &cobra.Command{
+		Use:   "validate <file>",
+		Short: "Tell everything that is wrong with a configuration file",
+		Long: "validate has the role that the file is for check it: the program beside gslbctl or on the PATH that its key mode\n" +
+			"names, gslb-overwatch or gslb-agent, or gslb. With --on-node a node checks it; then the file must be one of an\n" +
+			"overwatch node without includes, and it goes there with its secrets, so over https or on this machine only.\n" +
+			"The exit code is 0 when the file is valid, 1 when it is not, 2 when it could not be checked.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if remote {
+				return a.validateOnNode(cmd.Context(), args[0])
+			}
+			return a.validateHere(cmd.Context(), args[0])
+		},
+	}
+	cmd.Flags().BoolVar(&remote, "on-node", false, "have a node check it")
+	return cmd
+}
+
+// maxConfig bounds a file that is sent to a node.
+const maxConfig = api.MaxBody
+
+func (a *app) validateOnNode(ctx context.Context, path string) error {
+	text, err := readBounded(path, maxConfig)
+	if err != nil {
+		return err
+	}
+	c, err := a.access()
+	if err != nil {
+		return err
+	}
+	for _, n := range c.Nodes {
+		if !contexts.Private(n.API) {
+			return fmt.Errorf("%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or leave --on-node out", path, n.API)
+		}
+	}
+	v, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.ConfigValidation, error) {
+		return c.ValidateConfig(ctx, text)
+	})
+	if err != nil {
+		return err
+	}
+	err = a.print(v, func() error {
+		for _, e := range v.Errors {
+			at := path
+			if e.Line > 0 {
+				at += fmt.Sprintf(":%d", e.Line)
+			}
+			if e.Key != "" {
+				at += ": " + e.Key
+			}
+			if _, err := fmt.Fprintln(a.Out, render.Printable(at+": "+e.Message)); err != nil {
+				return err
+			}
+		}
+		if v.Valid {
+			_, err := fmt.Fprintln(a.Out, render.Printable(path)+": the configuration is valid")
+			return err
+		}
+		return nil
+	})
+	if err == nil && !v.Valid {
+		return &outcome{exitDegraded, render.Count(len(v.Errors), "problem", "problems") + " in the configuration"}
+	}
+	return err
+}
+
+func readBounded(path string, most int64) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if err == nil && int64(len(text)) > most {
+		err = fmt.Errorf("%s is larger than %d KiB, which no node takes", path, most>>10)
+	}
+	return text, err
+}
+
+// validateHere has the role's own program check a file.
+func (a *app) validateHere(ctx context.Context, path string) error {
+	program, err := a.roleProgram(path)
+	if err != nil {
+		return err
+	}
+	defer a.progress("checking " + path)()
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, "--config", path, "--validate")
+	cmd.Stdout, cmd.Stderr = &said, &said
+	err = cmd.Run()
+	exit, ran := errors.AsType[*exec.ExitError](err)
+	if err != nil && (!ran || !exit.Exited()) {
+		return fmt.Errorf("running %s: %w", program, err)
+	}
+	v := api.ConfigValidation{Valid: err == nil, Errors: []api.ConfigError{}}
+	lines := strings.Split(strings.TrimSpace(said.String()), "\n")
+	if !v.Valid {
+		for _, line := range lines {
+			v.Errors = append(v.Errors, api.ConfigError{Message: strings.TrimPrefix(line, filepath.Base(program)+": ")})
+		}
+	}
+	printed := a.print(v, func() error {
+		_, err := fmt.Fprintln(a.Out, render.PrintableLines(strings.Join(lines, "\n")))
+		return err
+	})
+	if printed != nil || v.Valid {
+		return printed
+	}
+	return &outcome{code: exitDegraded}
+}
+
+// roleProgram finds the program of the role that a file is for.
+func (a *app) roleProgram(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	var head struct {
+		Mode string `yaml:"mode"`
+	}
+	if err := yaml.NewDecoder(file).Decode(&head); err != nil && !errors.Is(err, io.EOF) {
+		return "", fmt.Errorf("%s is not YAML: %w", path, err)
+	}
+	if head.Mode != "overwatch" && head.Mode != "agent" {
+		return "", fmt.Errorf("%s: mode is %q: it must be overwatch or agent", path, head.Mode)
+	}
+	for _, name := range []string{"gslb-" + head.Mode, "gslb"} {
+		if found := installed(name); found != "" {
+			return found, nil
+		}
+	}
+	return "", fmt.Errorf("neither gslb-%s nor gslb is installed here: install one, or have a node check the file with --on-node", head.Mode)
+}
+
+// installed is the path of a program beside this one or on the PATH.
+func installed(name string) string {
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	if self, err := os.Executable(); err == nil {
+		beside := filepath.Join(filepath.Dir(self), name)
+		if info, err := os.Stat(beside); err == nil && info.Mode().IsRegular() {
+			return beside
+		}
+	}
+	if found, err := exec.LookPath(name); err == nil {
+		return found
+	}
+	return ""
+}

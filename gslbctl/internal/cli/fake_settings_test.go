@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// fakeSettings are the answers about regions, mappings and settings.
+func fakeSettings(started time.Time) map[string]any {
+	eu := api.Region{ID: "eu", Name: "eu", Code: "eu1", Description: "Frankfurt", Latitude: pointer(50.1), Longitude: pointer(8.7), Continent: "EU", Countries: []string{"DE", "FR"},
+		Enabled: true, ServerCount: 2, HealthyServers: 2, Source: api.FromConfig}
+	us := api.Region{ID: "us", Name: "us", Continent: "NA", Countries: []string{}, Enabled: true, Priority: 2, ServerCount: 2, HealthyServers: 1, Source: api.FromAPI}
+	waits := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{"dns.rate_limit"}}
+	same := api.ConfigState{Overlay: []string{}, RestartRequired: []string{}}
+	dns := api.DNSConfigAnswer{ConfigState: waits, Config: api.DNSConfig{ListenAddress: []string{":53"}, EnableTCP: true, EnableUDP: true, MaxUDPSize: 1232, DefaultTTL: 60,
+		MaxTTL: 2147483647, NegativeTTL: 30, RateLimitEnabled: true, RateLimitQPS: 1000, Zones: []string{"example.com", "example.org"}}}
+	checks := api.HealthCheckConfigAnswer{ConfigState: same, Config: api.HealthCheckConfig{ValidationEnabled: true, DefaultIntervalSeconds: 30, DefaultTimeoutSeconds: 5,
+		HealthyThreshold: 2, UnhealthyThreshold: 3, MaxConcurrentChecks: 100, DefaultProtocol: "tcp", HTTPFollowRedirects: true}}
+	logging := api.LoggingConfigAnswer{ConfigState: same, Config: api.LoggingConfig{Level: "info", Format: "json"}}
+	preferences := api.PreferencesAnswer{Preferences: api.DefaultPreferences()}
+	gossip := api.GossipSettings{ConfigState: same, Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true, GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500}}
+	mapping := api.GeoMapping{CIDR: "203.0.113.0/24", Region: "eu", Comment: "office", Source: api.GeoFromAPI}
+	return map[string]any{
+		"GET /api/v1/regions":                        api.RegionList{Regions: []api.Region{eu, us}, Total: 2, GeneratedAt: now},
+		"GET /api/v1/regions/eu":                     eu,
+		"POST /api/v1/regions":                       api.Region{Name: "ap"},
+		"PATCH /api/v1/regions/ap":                   api.Region{Name: "ap"},
+		"DELETE /api/v1/regions/ap":                  nil,
+		"PUT /api/v1/geo/mappings":                   mapping,
+		"DELETE /api/v1/geo/mappings/203.0.113.0/24": nil,
+		"GET /api/v1/config/dns":                     dns,
+		"PATCH /api/v1/config/dns":                   dns,
+		"DELETE /api/v1/config/dns":                  nil,
+		"DELETE /api/v1/gossip/config":               nil,
+		"GET /api/v1/config/health-check":            checks,
+		"PATCH /api/v1/config/health-check":          checks,
+		"GET /api/v1/config/logging":                 logging,
+		"PATCH /api/v1/config/logging":               logging,
+		"PATCH /api/v1/gossip/config":                gossip,
+		"GET /api/v1/preferences":                    preferences,
+		"PATCH /api/v1/preferences":                  preferences,
+		"GET /api/v1/config/system": api.SystemConfigAnswer{Config: api.SystemConfig{Version: "1.2.3", BuildInfo: api.BuildInfo{GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"},
+			Mode: "overwatch", NodeID: "ow-1", NodeName: "ow-1", Region: "eu", Features: []string{"dnssec", "geolocation"}, StartTime: started, ConfigPath: "/etc/gslb/overwatch.yaml", DataDir: "/var/lib/gslb"}},
+		"GET /api/v1/gossip/nodes": api.GossipNodeList{Total: 2, Healthy: 1, GeneratedAt: now, Nodes: []api.GossipNode{
+			{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 7946, Status: api.GossipAlive, State: api.GossipSelf, Region: "eu", Version: "1.2.3", LastSeen: ago(0), JoinedAt: &started},
+			{ID: "eu-1", Name: "eu-1", Status: api.GossipSuspect, State: api.GossipMember, Region: "eu", RTTMS: 12, LastSeen: ago(40 * time.Second), JoinedAt: &started}}},
+	}
+}

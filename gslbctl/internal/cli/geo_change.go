@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+func (a *app) geoSetCommand() *cobra.Command {
+	var comment string
+	cmd := &cobra.Command{
+		Use:     "set <network> <region>",
+		Short:   "Place the clients of a network in a region, whatever the database says",
+		Example: "  gslbctl geo set 203.0.113.0/24 eu --comment \"the office\"",
+		Args:    cobra.ExactArgs(2),
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+			switch len(args) {
+			case 0:
+				return a.completion(mappedNetworks)(cmd, args, typed)
+			case 1:
+				return a.completion(allRegionNames)(cmd, args, typed)
+			}
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := api.GeoMappingChange{CIDR: args[0], Region: &args[1]}
+			if cmd.Flags().Changed("comment") {
+				req.Comment = &comment
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				m, err := c.PutGeoMapping(ctx, req)
+				return "clients of " + m.CIDR + " are in " + m.Region, err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&comment, "comment", "", "what it is, for people")
+	return cmd
+}
+
+func (a *app) geoRemoveCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "remove <network>",
+		Short:             "Delete a mapping that was made with set",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(mappedNetworks),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "removing the mapping of "+args[0]+" leads its clients elsewhere at once"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return "the mapping of " + args[0] + " is gone", c.DeleteGeoMapping(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func mappedNetworks(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.GeoMappings(ctx)
+	var found []string
+	for _, m := range list.Mappings {
+		found = append(found, m.CIDR)
+	}
+	return found, err
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) gossipNodesCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "nodes",
+		Short: "List who takes part in gossip, as one node sees it",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipNodeList, error) { return c.GossipNodes(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE"}, {Name: "REGION"}, {Name: "VERSION"}, {Name: "ROUND TRIP", Right: true},
+					{Name: "SEEN"}, {Name: "JOINED", Wide: true}},
+				Empty: "Nobody takes part in gossip.",
+			}
+			for _, n := range list.Nodes {
+				at := render.None // an agent only dials out
+				if n.Address != "" {
+					at = endpoint(n.Address, n.Port)
+				}
+				t.AddNamed(n.ID, render.C(n.ID), render.C(at), statusCell(n.Status), render.C(string(n.State)), orNone(n.Region), orNone(n.Version),
+					render.C(strconv.Itoa(n.RTTMS)+" ms"), a.ago(n.LastSeen), a.ago(n.JoinedAt))
+			}
+			return a.list(list, t)
+		},
+	})
+}

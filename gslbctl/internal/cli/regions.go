@@ -1,0 +1,184 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) regionsCommand() *cobra.Command {
+	return group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(), a.regionsAddCommand(),
+		a.regionsSetCommand(), a.regionsRemoveCommand())
+}
+
+func (a *app) regionsListCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "list",
+		Short: "List all regions",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionList, error) { return c.Regions(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED"}, {Name: "CONTINENT"}, {Name: "COUNTRIES"}, {Name: "SOURCE"},
+					{Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true}, {Name: "PRIORITY", Right: true, Wide: true}, {Name: "DESCRIPTION", Wide: true}},
+				Empty: "No region is configured.",
+			}
+			for _, r := range list.Regions {
+				t.AddNamed(r.Name, render.C(r.Name), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)), orNone(r.Continent),
+					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), orNone(r.Code), orNone(position(r)), number(r.Priority), orNone(r.Description))
+			}
+			return a.list(list, t)
+		},
+	})
+}
+
+// position is where a region is, in degrees; empty for one without.
+func position(r api.Region) string {
+	if r.Latitude == nil || r.Longitude == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*r.Latitude, 'f', -1, 64) + " " + strconv.FormatFloat(*r.Longitude, 'f', -1, 64)
+}
+
+func (a *app) regionsShowCommand() *cobra.Command {
+	return a.watchable(&cobra.Command{
+		Use:               "show <name>",
+		Short:             "Show one region",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(allRegionNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			r, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Region, error) { return c.Region(ctx, args[0]) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.Name}}}
+			t.Add(render.C("healthy"), healthyOf(r.HealthyServers, r.ServerCount))
+			for _, fact := range [][2]string{
+				{"enabled", render.YesNo(r.Enabled)}, {"source", r.Source}, {"code", r.Code}, {"continent", r.Continent}, {"countries", strings.Join(r.Countries, ", ")},
+				{"position", position(r)}, {"priority", strconv.Itoa(r.Priority)}, {"description", r.Description},
+			} {
+				t.Add(render.C(fact[0]), orNone(fact[1]))
+			}
+			return a.print(r, a.table(t))
+		},
+	})
+}
+
+func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Regions(ctx)
+	var found []string
+	for _, r := range list.Regions {
+		found = append(found, r.Name)
+	}
+	return found, err
+}
+
+// regionFlags are what a region can be given; only those that stand in the
+// command line are sent.
+type regionFlags struct {
+	code, description, continent string
+	latitude, longitude          float64
+	countries                    []string
+	enabled                      bool
+	priority                     int
+}
+
+func (f *regionFlags) add(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.code, "code", "", "a short code for it, for people")
+	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
+	cmd.Flags().Float64Var(&f.latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
+	cmd.Flags().Float64Var(&f.longitude, "longitude", 0, "where it is: degrees east, from -180 to 180")
+	cmd.Flags().StringVar(&f.continent, "continent", "", "the continent whose clients are near: AF, AN, AS, EU, NA, OC or SA")
+	cmd.Flags().StringSliceVar(&f.countries, "countries", nil, "the countries whose clients are near, such as DE,FR")
+	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether clients are placed in it")
+	cmd.Flags().IntVar(&f.priority, "priority", 0, "of regions that were added, the lowest comes first")
+}
+
+func (f *regionFlags) request(cmd *cobra.Command) (req api.RegionChange) {
+	for flag, set := range map[string]func(){
+		"code":        func() { req.Code = &f.code },
+		"description": func() { req.Description = &f.description },
+		"latitude":    func() { req.Latitude = &f.latitude },
+		"longitude":   func() { req.Longitude = &f.longitude },
+		"continent":   func() { req.Continent = &f.continent },
+		"countries":   func() { req.Countries = &f.countries },
+		"enabled":     func() { req.Enabled = &f.enabled },
+		"priority":    func() { req.Priority = &f.priority },
+	} {
+		if cmd.Flags().Changed(flag) {
+			set()
+		}
+	}
+	return req
+}
+
+func (a *app) regionsAddCommand() *cobra.Command {
+	var f regionFlags
+	cmd := &cobra.Command{
+		Use:     "add <name>",
+		Short:   "Create a region on every node",
+		Example: "  gslbctl regions add eu-north --continent EU --countries SE,NO,FI",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := f.request(cmd)
+			req.Name = &args[0]
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				made, err := c.CreateRegion(ctx, req)
+				return "region " + made.Name + " is there", err
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) regionsSetCommand() *cobra.Command {
+	var f regionFlags
+	cmd := &cobra.Command{
+		Use:               "set <name>",
+		Short:             "Change a region that was added with add",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(allRegionNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req := f.request(cmd)
+			if req == (api.RegionChange{}) {
+				return errors.New("nothing to change: give at least one of the flags that gslbctl regions set --help shows")
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				_, err := c.ChangeRegion(ctx, args[0], req)
+				return "region " + args[0] + " is changed", err
+			})
+		},
+	}
+	f.add(cmd)
+	return cmd
+}
+
+func (a *app) regionsRemoveCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "remove <name>",
+		Short:             "Delete a region that was added with add and that nothing uses",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(allRegionNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "after removing the region "+args[0]+" no client is placed in it"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return "region " + args[0] + " is removed", c.DeleteRegion(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}

@@ -1,0 +1,344 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// section is a part of a node's settings that can be shown, and most of them
+// changed.
+type section struct {
+	show   func(context.Context, *api.Client) (any, error)
+	change func(context.Context, *api.Client, []byte) (any, error) // nil: shown only
+	keys   []string                                                // what can be changed
+	reset  bool                                                    // whether the settings of the file can be given back
+}
+
+// changer makes the change function of a section whose change has the type T.
+func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) func(context.Context, *api.Client, []byte) (any, error) {
+	return func(ctx context.Context, c *api.Client, body []byte) (any, error) {
+		var change T
+		dec := json.NewDecoder(bytes.NewReader(body))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&change); err != nil {
+			return nil, err
+		}
+		return send(c, ctx, change)
+	}
+}
+
+// shower makes the show function of a section.
+func shower[A any](get func(*api.Client, context.Context) (A, error)) func(context.Context, *api.Client) (any, error) {
+	return func(ctx context.Context, c *api.Client) (any, error) { return get(c, ctx) }
+}
+
+// configSections are the parts of the configuration that the API shows.
+func configSections() map[string]section {
+	return map[string]section{
+		"dns": {shower((*api.Client).DNSConfig), changer((*api.Client).ChangeDNSConfig), keysOf(api.DNSConfigChange{}), true},
+		"health-check": {shower((*api.Client).HealthCheckConfig), changer((*api.Client).ChangeHealthCheckConfig),
+			keysOf(api.HealthCheckConfigChange{}), true},
+		"logging": {shower((*api.Client).LoggingConfig), changer((*api.Client).ChangeLoggingConfig), keysOf(api.LoggingConfigChange{}), true},
+		"gossip":  {shower((*api.Client).GossipSettings), changer((*api.Client).ChangeGossipSettings), keysOf(api.GossipConfigChange{}), true},
+		"system":  {shower((*api.Client).SystemConfig), nil, nil, false},
+	}
+}
+
+// keysOf are the JSON names of a struct.
+func keysOf(of any) []string {
+	var keys []string
+	for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		keys = append(keys, name)
+	}
+	return keys
+}
+
+// assignments reads "key=value" words into the JSON of a change. Values are
+// written as in YAML; a list as [a, b] or, for short, a,b.
+func assignments(words, known []string) ([]byte, error) {
+	change := map[string]any{}
+	for _, word := range words {
+		key, text, found := strings.Cut(word, "=")
+		if !found || key == "" {
+			return nil, fmt.Errorf("%q is no setting: write key=value", word)
+		}
+		if !slices.Contains(known, key) {
+			return nil, fmt.Errorf("%q cannot be changed: it must be one of %s", key, strings.Join(known, ", "))
+		}
+		if _, twice := change[key]; twice {
+			return nil, fmt.Errorf("%q is given twice", key)
+		}
+		var value any
+		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+			return nil, fmt.Errorf("the value of %q is %q, which cannot be read: %w", key, text, err)
+		}
+		if listKeys[key] {
+			value = listValue(text, value)
+		}
+		if value == nil {
+			value = "" // key= means an empty text
+		}
+		change[key] = value
+	}
+	return json.Marshal(change)
+}
+
+// listKeys are the settings that are lists.
+var listKeys = map[string]bool{"zones": true, "seeds": true}
+
+func listValue(text string, value any) any {
+	switch value.(type) {
+	case []any:
+		return value
+	case nil:
+		return []string{}
+	}
+	return strings.Split(text, ",")
+}
+
+// settingsTable shows an answer of a section: each field of the object in it,
+// and what differs from the file.
+func settingsTable(name string, answer any) (*render.Table, error) {
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(encoded, &fields); err != nil {
+		return nil, err
+	}
+	inner, _ := fields["config"].(map[string]any)
+	if inner == nil {
+		inner, _ = fields["preferences"].(map[string]any)
+	}
+	inner = flat(inner)
+	changed, waiting := texts(fields["overlay"]), texts(fields["restart_required"])
+	t := &render.Table{Columns: []render.Column{{Name: strings.ToUpper(name)}, {Name: "VALUE"}}}
+	if fields["overlay"] != nil {
+		t.Columns = append(t.Columns, render.Column{Name: "CHANGED BY THE API"})
+	}
+	for _, key := range slices.Sorted(maps.Keys(inner)) {
+		row := []render.Cell{render.C(key), orNone(valueText(inner[key])), render.C(render.YesNo(slices.Contains(changed, key)))}
+		t.Add(row[:len(t.Columns)]...)
+	}
+	for _, key := range waiting { // an answer that has this has an overlay as well
+		t.Add(render.Cell{Text: key, Tone: render.Warn}, render.C("waits for a restart"), render.C(render.None))
+	}
+	return t, nil
+}
+
+// flat puts the fields of objects one level up, as object.field.
+func flat(fields map[string]any) map[string]any {
+	up := map[string]any{}
+	for key, value := range fields {
+		inner, isObject := value.(map[string]any)
+		if !isObject {
+			up[key] = value
+			continue
+		}
+		for name, v := range flat(inner) {
+			up[key+"."+name] = v
+		}
+	}
+	return up
+}
+
+func texts(list any) []string {
+	var found []string
+	items, _ := list.([]any)
+	for _, item := range items {
+		found = append(found, fmt.Sprint(item))
+	}
+	return found
+}
+
+func valueText(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case []any:
+		return strings.Join(texts(v), " ")
+	default:
+		encoded, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Sprint(v)
+		}
+		return string(encoded)
+	}
+}
+
+// restartWaits are the keys that an answer says only a restart changes.
+func restartWaits(answer any) []string {
+	encoded, err := json.Marshal(answer)
+	if err != nil {
+		return nil
+	}
+	var state api.ConfigState
+	if json.Unmarshal(encoded, &state) != nil {
+		return nil
+	}
+	return state.RestartRequired
+}
+
+func (a *app) configShowCommand() *cobra.Command {
+	sections := configSections()
+	names := slices.Sorted(maps.Keys(sections))
+	return a.watchable(&cobra.Command{
+		Use:       "show <section>",
+		Short:     "Show a part of the configuration: " + strings.Join(names, ", "),
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, known := sections[args[0]]
+			if !known {
+				return fmt.Errorf("there is no section %q: it must be one of %s", args[0], strings.Join(names, ", "))
+			}
+			return a.showSection(cmd.Context(), args[0], s)
+		},
+	})
+}
+
+func (a *app) showSection(ctx context.Context, name string, s section) error {
+	answer, err := read(ctx, a, s.show)
+	if err != nil {
+		return err
+	}
+	t, err := settingsTable(name, answer)
+	if err != nil {
+		return err
+	}
+	return a.print(answer, a.table(t))
+}
+
+func (a *app) configSetCommand() *cobra.Command {
+	sections := configSections()
+	names := slices.Sorted(maps.Keys(sections))
+	names = slices.DeleteFunc(names, func(name string) bool { return sections[name].change == nil })
+	return &cobra.Command{
+		Use:   "set <section> <key>=<value> ...",
+		Short: "Change settings on every node, over what the file says: " + strings.Join(names, ", "),
+		Long: "set changes settings of every node that is named. They are kept, over what the configuration file says, until\n" +
+			"gslbctl config reset gives the file's back. Keys are those that gslbctl config show shows; values are written as in YAML.",
+		Example: "  gslbctl config set dns default_ttl=60\n  gslbctl config set logging level=debug",
+		Args:    cobra.MinimumNArgs(2),
+		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(args) == 0 {
+				return names, cobra.ShellCompDirectiveNoFileComp
+			}
+			var offered []string
+			for _, key := range sections[args[0]].keys {
+				offered = append(offered, key+"=")
+			}
+			return offered, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s := sections[args[0]]
+			if s.change == nil {
+				return fmt.Errorf("there is no section %q to change: it must be one of %s", args[0], strings.Join(names, ", "))
+			}
+			return a.changeSection(cmd.Context(), args[0], s, args[1:])
+		},
+	}
+}
+
+func (a *app) changeSection(ctx context.Context, name string, s section, words []string) error {
+	body, err := assignments(words, s.keys)
+	if err != nil {
+		return err
+	}
+	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		answer, err := s.change(ctx, c, body)
+		if err != nil {
+			return "", settingError(err)
+		}
+		sentence := name + " is changed: " + strings.Join(words, ", ")
+		if waits := restartWaits(answer); len(waits) > 0 {
+			sentence += "; only a restart changes " + strings.Join(waits, ", ")
+		}
+		return sentence, nil
+	})
+}
+
+// settingError says which value has the wrong type.
+func settingError(err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return fmt.Errorf("%s is given a %s: it must be a %s", wrong.Field, wrong.Value, kindOf(wrong.Type))
+	}
+	return err
+}
+
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "list"
+	case reflect.Map:
+		return "map"
+	}
+	return "text"
+}
+
+func (a *app) configResetCommand() *cobra.Command {
+	var yes bool
+	sections := configSections()
+	names := slices.Sorted(maps.Keys(sections))
+	names = slices.DeleteFunc(names, func(name string) bool { return !sections[name].reset })
+	cmd := &cobra.Command{
+		Use:       "reset <section>",
+		Short:     "Give a section the settings of the file back: " + strings.Join(names, ", "),
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: names,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(names, args[0]) {
+				return fmt.Errorf("there is no section %q to reset: it must be one of %s", args[0], strings.Join(names, ", "))
+			}
+			if err := a.confirm(cmd.Context(), yes, "resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return args[0] + " is as the file says", c.ResetConfig(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func (a *app) preferencesCommand() *cobra.Command {
+	s := section{shower((*api.Client).Preferences), changer((*api.Client).ChangePreferences), keysOf(api.PreferencesChange{}), false}
+	show := a.watchable(&cobra.Command{
+		Use:   "show",
+		Short: "Show how people want a node shown",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.showSection(cmd.Context(), "preference", s) },
+	})
+	set := &cobra.Command{
+		Use:     "set <key>=<value> ...",
+		Short:   "Change preferences on every node",
+		Example: "  gslbctl preferences set theme=dark timezone=Europe/Berlin",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.changeSection(cmd.Context(), "preferences", s, args)
+		},
+	}
+	return group("preferences", "Show and change how people want a node shown", show, set)
+}

@@ -1,0 +1,8 @@
+package api
+
+import "context"
+
+// GossipNodes lists who takes part in gossip.
+func (c *Client) GossipNodes(ctx context.Context) (GossipNodeList, error) {
+	return everyPage(ctx, c, "/api/v1/gossip/nodes", nil, func(l *GossipNodeList) (*[]GossipNode, int) { return &l.Nodes, l.Total })
+}
