@@ -20,6 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/gossip"
 	"gslb.internal/overwatch/internal/httpapi"
 	"gslb.internal/overwatch/internal/inventory"
+	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/metrics"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/overwatch/internal/ready"
@@ -58,6 +59,7 @@ type node struct {
 	registry   *registry.Registry
 	servers    *inventory.Inventory
 	zones      *dnssec.Zones // nil when answers are not signed
+	keySync    *keysync.Sync // nil when answers are not signed
 	geography  *geography
 	publisher  *publish.Publisher
 	decisions  *decisions.Recorder
@@ -229,8 +231,9 @@ func (n *node) drainTime(service string) time.Duration {
 	return time.Duration(cfg.DNS.DefaultTTL) * time.Second
 }
 
-// openDNSSEC reads the signing keys. Zones that have none get theirs when they are first published.
-func (n *node) openDNSSEC(_ context.Context, cfg *config.Config) (err error) {
+// openDNSSEC reads the signing keys, and asks the other nodes for those that are missing or damaged. Zones that have none then get
+// theirs when they are first published.
+func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
 	}
@@ -238,7 +241,23 @@ func (n *node) openDNSSEC(_ context.Context, cfg *config.Config) (err error) {
 		Dir: filepath.Join(cfg.DataDir, keyDirectory), NodeID: cfg.Overwatch.Identity.NodeID,
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	n.zones.Expect(publish.Apexes(dnsSettings(cfg, nil)))
+	n.keySync, err = keysync.New(keysync.Options{
+		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Zones: n.zones, Audit: n.audit.Record,
+		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
+		Registerer: n.registerer, Logger: n.part("dnssec"),
+	})
+	if err != nil {
+		return err
+	}
+	n.keySync.Bootstrap(ctx)
+	if err := n.zones.Damage(); err != nil {
+		return fmt.Errorf("%w; no other node gave a copy", err)
+	}
+	return ctx.Err()
 }
 
 // openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
@@ -387,7 +406,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
 	}
 	if n.zones != nil {
-		o.SigningKeys = n.zones
+		o.SigningKeys, o.KeySync = n.zones, n.keySync
 	}
 	if n.validator != nil { // a nil *Validator in the interface would not be nil
 		o.Validator = n.validator

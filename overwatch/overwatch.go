@@ -41,7 +41,10 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	n, err := newNode(ctx, cfg, o.ConfigPath, logger, control)
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return nil // it was stopped while it was starting
+	case err != nil:
 		return err
 	}
 	defer n.close()

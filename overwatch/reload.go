@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/shared/api"
 )
@@ -76,6 +77,9 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 			return nil, err
 		}
 	}
+	if n.keySync != nil {
+		n.keySync.Reconfigure(keysync.SettingsOf(next))
+	}
 	return n.restartFor(), n.publisher.Flush(ctx)
 }
 
@@ -143,6 +147,7 @@ var live = []struct {
 	{"api.tokens", func(c *config.Config) any { return c.API.Tokens }},
 	{"routing.decision_sample", func(c *config.Config) any { return c.Routing.DecisionSample }},
 	{"routing.why_networks", func(c *config.Config) any { return c.Routing.WhyNetworks }},
+	{"overwatch.dnssec.key_sync", func(c *config.Config) any { return c.Overwatch.DNSSEC.KeySync }},
 }
 
 // differing lists the keys that differ and took effect.

@@ -34,6 +34,9 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		}
 	})
 	outer.Go(func() error { return fatal("gossip", n.gossip.Run(ctx)) })
+	if n.keySync != nil {
+		outer.Go(func() error { return fatal("key synchronisation", n.keySync.Run(ctx)) })
+	}
 	if n.validator != nil {
 		outer.Go(func() error { return fatal("validation", n.validator.Run(ctx)) })
 	}
@@ -59,11 +62,8 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	return err
 }
 
-// announce says what runs, and what does not yet.
+// announce says what runs, and what deserves a word.
 func (n *node) announce(cfg *config.Config) {
-	for _, message := range cfg.Inactive() {
-		n.log.Warn().Msg(message)
-	}
 	for _, message := range cfg.Warnings() {
 		n.log.Warn().Msg(message)
 	}

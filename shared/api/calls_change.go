@@ -59,9 +59,9 @@ type ValidateTarget struct {
 	Port    int
 }
 
-// validateMargin is what a validation run may take beyond its own bound, for
+// answerMargin is what a call may take beyond the bound of its work, for
 // the way there and back.
-const validateMargin = 5 * time.Second
+const answerMargin = 5 * time.Second
 
 // Validate has the node check backends now and waits for the results, at most
 // ValidateTimeout and a margin.
@@ -81,7 +81,7 @@ func (c *Client) Validate(ctx context.Context, target ValidateTarget) (Validatio
 		method:  http.MethodPost,
 		path:    "/api/v1/overwatch/validate",
 		query:   query,
-		timeout: ValidateTimeout + validateMargin,
+		timeout: ValidateTimeout + answerMargin,
 	}, &answer)
 	return answer, err
 }

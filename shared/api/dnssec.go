@@ -2,8 +2,14 @@ package api
 
 import (
 	"context"
+	"net/http"
 	"time"
 )
+
+// KeySyncScheme is the scheme of WWW-Authenticate and Authorization
+// (RFC 9110 section 11) by which another node proves itself to
+// GET /api/v1/dnssec/keys.
+const KeySyncScheme = "Gslb-Key-Sync"
 
 // KeyState says what a signing key does.
 type KeyState string
@@ -36,10 +42,38 @@ type DNSSECKeyUse struct {
 // DNSSECSyncState tells how the exchange of keys with other nodes stands.
 type DNSSECSyncState struct {
 	Enabled       bool       `json:"enabled"`
-	LastSync      *time.Time `json:"last_sync"`       // null: never
+	LastSync      *time.Time `json:"last_sync"`       // when all peers last answered; null: never
 	LastSyncError *string    `json:"last_sync_error"` // null: none
 	NextSync      *time.Time `json:"next_sync"`       // null: none is due
 	PeerCount     int        `json:"peer_count"`
+
+	Peers []DNSSECPeer `json:"peers"`
+}
+
+// DNSSECPeer is how the exchange of keys with one other node stands.
+type DNSSECPeer struct {
+	Peer        string     `json:"peer"`    // its base URL
+	NodeID      string     `json:"node_id"` // empty: it has never proved one
+	OK          bool       `json:"ok"`
+	LastAttempt *time.Time `json:"last_attempt"` // null: never
+	LastSuccess *time.Time `json:"last_success"` // null: never
+	Imported    int        `json:"imported"`     // keys since the node's start
+	Ignored     int        `json:"ignored"`      // keys of zones that the node asked does not serve
+	Error       *string    `json:"error"`        // null: none
+}
+
+// DNSSECSync is the answer of POST /api/v1/dnssec/sync.
+type DNSSECSync struct {
+	Synced bool             `json:"synced"` // every peer answered, and what it has is in force here
+	Peers  []DNSSECPeerSync `json:"peers"`
+}
+
+// DNSSECPeerSync is what came of asking one other node for its keys.
+type DNSSECPeerSync struct {
+	Peer     string  `json:"peer"`
+	OK       bool    `json:"ok"`
+	Imported int     `json:"imported"`
+	Error    *string `json:"error"` // null: none
 }
 
 // DSRecords is the answer of GET /api/v1/dnssec/ds: what the parent zones
@@ -63,6 +97,9 @@ type DSRecord struct {
 type DNSSECKeys struct {
 	Enabled bool        `json:"enabled"`
 	Keys    []DNSSECKey `json:"keys"`
+	// Sealed is for another node that proved itself, which gets no list
+	// beside it: the keys with their private halves, readable by it alone.
+	Sealed string `json:"sealed,omitempty"`
 }
 
 // DNSSECKey is the public half of a signing key.
@@ -91,4 +128,10 @@ func (c *Client) DSRecords(ctx context.Context) (DSRecords, error) {
 // DNSSECKeys lists the public halves of the signing keys.
 func (c *Client) DNSSECKeys(ctx context.Context) (DNSSECKeys, error) {
 	return get[DNSSECKeys](ctx, c, "/api/v1/dnssec/keys", nil)
+}
+
+// SyncDNSSEC has a node ask its peers for their keys now.
+func (c *Client) SyncDNSSEC(ctx context.Context) (done DNSSECSync, err error) {
+	err = c.do(ctx, call{method: http.MethodPost, path: "/api/v1/dnssec/sync", timeout: SyncTimeout + answerMargin}, &done)
+	return done, err
 }

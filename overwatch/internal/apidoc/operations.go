@@ -212,10 +212,14 @@ func geoOperations() []operation {
 func dnssecOperations() []operation {
 	return []operation{
 		{method: get, path: v1 + "/dnssec/status", summary: "Whether answers are signed, and with which keys", status: 200,
-			answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400, Active: true}}}},
+			answer: api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{{KeyTag: 12345, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: at(), AgeSeconds: 86400, Active: true}},
+				Sync: api.DNSSECSyncState{Enabled: true, LastSync: of(at()), NextSync: of(at().Add(time.Hour)), PeerCount: 1, Peers: []api.DNSSECPeer{{
+					Peer: "http://overwatch-2.example.com:8080", NodeID: "overwatch-2", OK: true, LastAttempt: of(at()), LastSuccess: of(at())}}}}},
 		{method: get, path: v1 + "/dnssec/ds", summary: "Delegation signer records for the parents", status: 200,
 			answer: api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, DigestType: 2, Digest: "0F1E2D3C", DSRecord: "example.com. IN DS 12345 13 2 0F1E2D3C"}}}},
-		{method: get, path: v1 + "/dnssec/keys", summary: "Public halves of the signing keys", status: 200,
+		{method: post, path: v1 + "/dnssec/sync", summary: "Ask the other nodes for their keys now", status: 200, errors: []int{busy},
+			answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{{Peer: "http://overwatch-2.example.com:8080", OK: true, Imported: 1}}}},
+		{method: get, path: v1 + "/dnssec/keys", summary: "Public halves of the signing keys; to a node that proves itself, all of them sealed", status: 200,
 			answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 				PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: at(), State: api.KeyActive, OriginNode: "overwatch-1"}}}},
 	}

@@ -29,7 +29,6 @@ type Config struct {
 	Routing   Routing        `key:"routing"`
 
 	warnings []string
-	inactive []string
 }
 
 // Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.

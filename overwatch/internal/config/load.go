@@ -83,6 +83,3 @@ func (c *Config) GossipKeys() [][]byte {
 
 // Warnings returns what works but deserves a word, one sentence each with its key, for the log at start.
 func (c *Config) Warnings() []string { return c.warnings }
-
-// Inactive returns the keys that were given and have no effect in this build, one sentence each, for the log at start.
-func (c *Config) Inactive() []string { return c.inactive }

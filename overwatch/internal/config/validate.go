@@ -40,7 +40,6 @@ func (c *Config) validate(report *settings.Report) {
 	v.unserved()
 	c.foldRegions()
 	c.warnings = v.cautions.all()
-	c.inactive = inactive(c)
 }
 
 func (v *validator) node() {

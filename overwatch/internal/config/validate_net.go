@@ -2,9 +2,11 @@ package config
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +49,9 @@ func (v *validator) listeners() {
 	}
 }
 
+// maxPeers bounds the nodes that share keys: each asks all others.
+const maxPeers = 32
+
 func (v *validator) dnssec() {
 	const key = "overwatch.dnssec"
 	d := &v.config.Overwatch.DNSSEC
@@ -62,6 +67,9 @@ func (v *validator) dnssec() {
 			v.Add(fmt.Sprintf("%s.key_sync.peers[%d]", key, i), peer, remedy)
 		}
 	}
+	if n := len(sync.Peers); n > maxPeers {
+		v.Addf(key+".key_sync.peers", strconv.Itoa(n), "give at most %d peers", maxPeers)
+	}
 	v.once(key+".key_sync.peers", sync.Peers)
 	v.atLeast(key+".key_sync.poll_interval", sync.PollInterval, time.Second)
 	v.atLeast(key+".key_sync.timeout", sync.Timeout, time.Millisecond)
@@ -71,6 +79,35 @@ func (v *validator) dnssec() {
 	}
 	if d.Enabled && len(sync.Peers) > 0 && sync.Secret == "" && len(v.config.Overwatch.AgentTokens) < 2 {
 		v.warn("%s: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node", secret)
+	}
+	v.reachable()
+}
+
+// reachable warns of keys that the other nodes cannot come for.
+func (v *validator) reachable() {
+	const key = "overwatch.dnssec.key_sync.peers"
+	c := v.config
+	if !c.Overwatch.DNSSEC.Enabled || len(c.Overwatch.DNSSEC.KeySync.Peers) == 0 {
+		return
+	}
+	if !c.API.Enabled {
+		v.warn("%s: api.enabled is false here, so the peers cannot ask this node for its keys", key)
+		return
+	}
+	host, _, err := net.SplitHostPort(c.API.Address)
+	if addr, parsed := netip.ParseAddr(host); err != nil || parsed != nil || !addr.IsLoopback() {
+		return
+	}
+	for _, peer := range c.Overwatch.DNSSEC.KeySync.Peers {
+		u, err := url.Parse(peer)
+		if err != nil {
+			continue
+		}
+		if at, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !at.IsLoopback()) {
+			v.warn("%s: api.address is %s, where the peers can ask this node for its keys only through a tunnel or proxy; "+
+				"otherwise listen where they reach it and add their networks to api.allowed_networks", key, c.API.Address)
+			return
+		}
 	}
 }
 

@@ -188,8 +188,12 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
 		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}}", []string{
 			`overwatch.agent_tokens["a.example"]: no domain has this name: what its agents report is not served until one has`}},
-		{"key sync of one service", "overwatch: {agent_tokens: {a.example: " + testToken + "}, dnssec: {key_sync: {peers: ['http://x']}}}\ndomains: [{name: a.example}]", []string{
+		{"key sync of one service", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {agent_tokens: {a.example: " + testToken + "}, dnssec: {key_sync: {peers: ['http://x']}}}\ndomains: [{name: a.example}]", []string{
 			`overwatch.dnssec.key_sync.secret: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node`}},
+		{"keys that peers cannot come for", "overwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://x']}}}", []string{
+			`overwatch.dnssec.key_sync.peers: api.enabled is false here, so the peers cannot ask this node for its keys`}},
+		{"keys that peers reach through a tunnel only", "api: {enabled: true}\noverwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://127.0.0.1:1', 'http://[2001:db8::1]:8080']}}}", []string{
+			`overwatch.dnssec.key_sync.peers: api.address is 127.0.0.1:8080, where the peers can ask this node for its keys only through a tunnel or proxy; otherwise listen where they reach it and add their networks to api.allowed_networks`}},
 		{"short secret", "overwatch: {dnssec: {key_sync: {secret: x}}}", []string{
 			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
 		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
@@ -227,22 +231,5 @@ func TestWarnings_AreCountedWhenThereAreTooMany(t *testing.T) {
 	c, problems := loadText(t, text.String())
 	if problems != nil || len(c.Warnings()) != 51 || c.Warnings()[50] != "and 10 warnings more" {
 		t.Errorf("got %d warnings, problems %q", len(c.Warnings()), problems)
-	}
-}
-
-func TestInactive_NamesWhatThisBuildDoesNotDo(t *testing.T) {
-	reference, err := loadReference(t)
-	if err != nil {
-		t.Fatal(err)
-	}
-	quiet, problems := loadText(t, smallest+"includes: [x.yaml]\n", "x.yaml", "overwatch: {dnssec: {enabled: false, security_acknowledgment: yes it is}}")
-	if problems != nil || len(quiet.Inactive()) != 0 {
-		t.Errorf("got %q, %q", quiet.Inactive(), problems)
-	}
-	want := []string{
-		"overwatch.dnssec.key_sync: this build exchanges no keys",
-	}
-	if got := reference.Inactive(); !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -26,6 +26,15 @@ func mustGenerate(t testing.TB, now time.Time) *Key {
 	return k
 }
 
+func mustOpen(t testing.TB, dir string) *Keyring {
+	t.Helper()
+	r, _, err := OpenKeyring(dir, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
 func wire(t testing.TB, name string) []byte {
 	t.Helper()
 	w, err := wireName(name)
@@ -76,19 +85,14 @@ func TestSign_ValidatesWithThePublicKey(t *testing.T) {
 
 func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "dnssec")
-	r, err := OpenKeyring(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustOpen(t, dir)
 	newer, oldest := mustGenerate(t, start), mustGenerate(t, start.Add(-time.Hour))
 	for _, k := range []*Key{newer, oldest, newer} {
-		if err := r.Add(k); err != nil {
+		if err := r.Add(k, start, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if r, err = OpenKeyring(dir); err != nil {
-		t.Fatal(err)
-	}
+	r = mustOpen(t, dir)
 	keys := r.Keys("GSLB.test")
 	if len(keys) != 2 || keys[0].Tag() != oldest.Tag() || keys[1].Tag() != newer.Tag() {
 		t.Fatalf("keys %v", keys)
@@ -128,19 +132,19 @@ func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 	} {
 		t.Run(want, func(t *testing.T) {
 			dir := t.TempDir()
-			r, err := OpenKeyring(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := mustOpen(t, dir)
 			k := mustGenerate(t, start)
-			if err := r.Add(k); err != nil {
+			if err := r.Add(k, start, false); err != nil {
 				t.Fatal(err)
 			}
 			base := filepath.Join(dir, k.FileName())
 			if err := damage(base); err != nil {
 				t.Fatal(err)
 			}
-			_, err = OpenKeyring(dir)
+			r, _, err := OpenKeyring(dir, start)
+			if err == nil {
+				err = r.Damage()
+			}
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), base) {
 				t.Errorf("error %v", err)
 			}
@@ -178,12 +182,9 @@ func replaceIn(ending, old, with string) func(string) error {
 }
 
 func TestKeyring_BoundsTheKeysOfAZone(t *testing.T) {
-	r, err := OpenKeyring(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := mustOpen(t, t.TempDir())
 	for i := range MaxKeys + 1 {
-		err = r.Add(mustGenerate(t, start.Add(time.Duration(i)*time.Second)))
+		err := r.Add(mustGenerate(t, start.Add(time.Duration(i)*time.Second)), start, false)
 		if full := i == MaxKeys; full != (err != nil) {
 			t.Fatalf("key %d: %v", i, err)
 		}

@@ -34,6 +34,9 @@ const timeLayout = "20060102150405"
 // other file.
 const originMark = "; Origin: "
 
+// errOpenToOthers is a private key that is none.
+var errOpenToOthers = errors.New("others can read the private key")
+
 // FileName is the name of the key's files without their ending.
 func (k *Key) FileName() string {
 	return fmt.Sprintf("K%s+%03d+%05d", strings.ReplaceAll(k.zone, "/", "%2F"), Algorithm, k.tag)
@@ -121,7 +124,7 @@ func readKeyFile(path string) ([]byte, error) {
 		return nil, fmt.Errorf("DNSSEC key file: %w", err)
 	}
 	if strings.HasSuffix(path, privateEnding) && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("DNSSEC key file %s has mode %04o: others can read the private key; run: chmod 600 %s", path, info.Mode().Perm(), path)
+		return nil, fmt.Errorf("DNSSEC key file %s has mode %04o: %w; run: chmod 600 %s", path, info.Mode().Perm(), errOpenToOthers, path)
 	}
 	if info.Size() > maxKeyFile {
 		return nil, fmt.Errorf("DNSSEC key file %s: %d octets, a key has at most %d", path, info.Size(), maxKeyFile)

@@ -19,34 +19,89 @@ const MaxKeys = 3
 // Keyring is the keys of the zones of this node, and the directory they are kept in. It is not safe for concurrent use;
 // the key sets that it hands out are.
 type Keyring struct {
-	dir  string
-	keys map[string][]*Key // by zone; oldest first
+	dir     string
+	keys    map[string][]*Key  // by zone; oldest first
+	damaged map[string]error   // by the file names' common beginning
+	records map[string]*record // by zone
 }
 
-// OpenKeyring reads all keys in dir, which is made if it does not exist. A file that cannot be used is an error that names
-// it: a zone must not silently get a new key. Keys of zones that are not configured now are read and kept.
-func OpenKeyring(dir string) (*Keyring, error) {
+// OpenKeyring reads all keys in dir, which is made if it does not exist. Files that cannot be used are told by Damage. Keys of zones
+// that are not configured now are read and kept. notes are worth a line in the log each: what differs from what the records of the
+// zones say.
+func OpenKeyring(dir string, now time.Time) (r *Keyring, notes []error, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making the DNSSEC key directory: %w", err)
+		return nil, nil, fmt.Errorf("making the DNSSEC key directory: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("reading the DNSSEC key directory: %w", err)
+		return nil, nil, fmt.Errorf("reading the DNSSEC key directory: %w", err)
 	}
-	r := &Keyring{dir: dir, keys: make(map[string][]*Key)}
+	r = &Keyring{dir: dir, keys: make(map[string][]*Key), damaged: make(map[string]error), records: make(map[string]*record)}
+	zones := make(map[string]bool)
 	for _, base := range keyNames(entries) {
 		k, err := readKey(filepath.Join(dir, base))
-		if err != nil {
-			return nil, err
+		switch {
+		case errors.Is(err, errOpenToOthers):
+			return nil, nil, err // its owner has to look whether somebody read it
+		case err != nil:
+			r.damaged[base] = err
+			continue
 		}
 		r.insert(k)
+		zones[k.zone] = true
 	}
 	for zone, keys := range r.keys {
 		if len(keys) > MaxKeys {
-			return nil, fmt.Errorf("DNSSEC key directory %s: %d keys for %s, at most %d can be published; move the files of those that are not needed away", dir, len(keys), zone, MaxKeys)
+			return nil, nil, fmt.Errorf("DNSSEC key directory %s: %d keys for %s, at most %d can be published; move the files of those that are not needed away", dir, len(keys), zone, MaxKeys)
 		}
 	}
-	return r, nil
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), recordEnding); ok {
+			zones[strings.ReplaceAll(name, "%2F", "/")+"."] = true
+		}
+	}
+	for _, zone := range sortedKeys(zones) {
+		notes = append(notes, r.reconcile(zone, now)...)
+	}
+	return r, notes, nil
+}
+
+// reconcile brings the record of a zone in line with the files. A key whose files are gone while the zone has others was taken away,
+// and does not come back from a peer. If the zone has none at all, they are lost, and stay in the record.
+func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
+	rec, known, err := readRecord(r.dir, zone)
+	if err != nil {
+		notes = append(notes, fmt.Errorf("%w; it is made again from the key files", err))
+	}
+	before := slices.Clone(rec.Entries)
+	r.records[zone] = rec
+	for _, k := range r.keys[zone] {
+		switch e := rec.of(k.public); {
+		case e == nil && !known: // of an older release, or a backup without records
+			rec.note(k, k.created, false)
+		case e == nil || !e.Withdrawn.IsZero():
+			rec.note(k, now, false)
+		}
+	}
+	for _, e := range slices.Clone(rec.Entries) {
+		switch gone := e.Withdrawn.IsZero() && r.find(zone, e.Public) == nil && !r.isDamaged(zone, e.Tag); {
+		case gone && e.Provisional: // a crash while it was made
+			rec.forget(e.Public)
+		case gone && len(r.keys[zone]) > 0:
+			rec.withdraw(e.Public, now)
+			notes = append(notes, fmt.Errorf("the files of key %d of %s were taken away: it is no longer published, and does not come back from other nodes", e.Tag, zone))
+		}
+	}
+	if !slices.EqualFunc(before, rec.Entries, sameEntry) {
+		if err := rec.keep(r.dir, zone); err != nil {
+			notes = append(notes, err)
+		}
+	}
+	return notes
+}
+
+func sameEntry(a, b entry) bool {
+	return slices.Equal(a.Public, b.Public) && a.Provisional == b.Provisional && a.Published.Equal(b.Published) && a.Withdrawn.Equal(b.Withdrawn)
 }
 
 // keyNames returns the names, without ending, of which at least one file is there.
@@ -68,24 +123,84 @@ func keyNames(entries []fs.DirEntry) []string {
 // Keys returns the keys of a zone, the oldest first. The slice is never changed.
 func (r *Keyring) Keys(zone string) []*Key { return r.keys[dns.CanonicalName(zone)] }
 
+// Damage names all key files that cannot be used; nil if there are none.
+func (r *Keyring) Damage() error {
+	var all []error
+	for _, base := range sortedKeys(r.damaged) {
+		all = append(all, r.damaged[base])
+	}
+	return errors.Join(all...)
+}
+
+func (r *Keyring) isDamaged(zone string, tag uint16) bool {
+	_, damaged := r.damaged[(&Key{zone: zone, tag: tag}).FileName()]
+	return damaged
+}
+
+// damagedIn says whether files of a zone cannot be used, by their names.
+func (r *Keyring) damagedIn(zone string) bool {
+	prefix, _, _ := strings.Cut((&Key{zone: zone}).FileName(), "+")
+	for base := range r.damaged {
+		if name, _, _ := strings.Cut(base, "+"); name == prefix {
+			return true
+		}
+	}
+	return false
+}
+
 // ErrTooManyKeys is what Add returns for a zone that has MaxKeys already.
 var ErrTooManyKeys = errors.New("the zone has as many keys as may be published")
 
-// Add keeps a key, on disk before it returns. A key that is there already is no error.
-func (r *Keyring) Add(k *Key) error {
-	for _, other := range r.keys[k.zone] {
-		if slices.Equal(other.public, k.public) {
-			return nil
+// errTagTaken is a key that cannot be told from another one of its zone: files have the tag in their names.
+var errTagTaken = errors.New("another key of the zone has this key tag")
+
+func (r *Keyring) find(zone string, public []byte) *Key {
+	for _, k := range r.keys[zone] {
+		if slices.Equal(k.public, public) {
+			return k
 		}
+	}
+	return nil
+}
+
+// recordOf is the record of a zone, which may be empty.
+func (r *Keyring) recordOf(zone string) *record {
+	if r.records[zone] == nil {
+		r.records[zone] = &record{}
+	}
+	return r.records[zone]
+}
+
+// Add keeps a key, on disk before it returns. A key that is there already is no error. Damaged files that are in its place are set
+// aside.
+func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
+	if r.find(k.zone, k.public) != nil {
+		return nil
 	}
 	if len(r.keys[k.zone]) >= MaxKeys {
 		return fmt.Errorf("key %d of %s: %w (%d)", k.tag, k.zone, ErrTooManyKeys, MaxKeys)
+	}
+	for _, other := range r.keys[k.zone] {
+		if other.tag == k.tag {
+			return fmt.Errorf("key %d of %s: %w", k.tag, k.zone, errTagTaken)
+		}
 	}
 	private, err := k.privateText()
 	if err != nil {
 		return err
 	}
 	base := filepath.Join(r.dir, k.FileName())
+	if err := r.setAside(k.FileName()); err != nil {
+		return err
+	}
+	// The record first: a provisional key must not be found without its mark.
+	rec := r.recordOf(k.zone)
+	if e := rec.of(k.public); e == nil || e.Provisional != provisional || !e.Withdrawn.IsZero() {
+		rec.note(k, now, provisional)
+	}
+	if err := rec.keep(r.dir, k.zone); err != nil {
+		return err
+	}
 	// The private half first: without a public one it is found and named, never lost.
 	if err := writeFile(base+privateEnding, private, 0o600); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
@@ -97,25 +212,102 @@ func (r *Keyring) Add(k *Key) error {
 	return nil
 }
 
+// asideEnding is added to the names of key files that are no longer used.
+const asideEnding = ".aside"
+
+// setAside renames damaged files of that name, so that nothing overwrites them.
+func (r *Keyring) setAside(name string) error {
+	if _, damaged := r.damaged[name]; !damaged {
+		return nil
+	}
+	if err := r.moveAside(name); err != nil {
+		return err
+	}
+	delete(r.damaged, name)
+	return nil
+}
+
+func (r *Keyring) moveAside(name string) error {
+	for _, ending := range []string{publicEnding, privateEnding} {
+		path := filepath.Join(r.dir, name+ending)
+		if err := os.Rename(path, path+asideEnding); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("setting a key file aside: %w", err)
+		}
+	}
+	return syncDir(r.dir)
+}
+
+// Withdraw takes a key out of the zone. Its files are set aside and it does not come back from a peer.
+func (r *Keyring) Withdraw(k *Key, now time.Time) error {
+	if err := r.moveAside(k.FileName()); err != nil {
+		return err
+	}
+	r.remove(k)
+	rec := r.recordOf(k.zone)
+	rec.withdraw(k.public, now)
+	return rec.keep(r.dir, k.zone)
+}
+
+// Discard deletes a provisional key: nobody outside this node was told of it.
+func (r *Keyring) Discard(k *Key) error {
+	for _, ending := range []string{publicEnding, privateEnding} {
+		if err := os.Remove(filepath.Join(r.dir, k.FileName()+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("discarding a provisional key: %w", err)
+		}
+	}
+	r.remove(k)
+	rec := r.recordOf(k.zone)
+	rec.forget(k.public)
+	return errors.Join(syncDir(r.dir), rec.keep(r.dir, k.zone))
+}
+
+// Settle makes the provisional keys of a zone ones like others. It says whether there were any.
+func (r *Keyring) Settle(zone string) (changed bool, err error) {
+	rec := r.recordOf(zone)
+	for i := range rec.Entries {
+		if rec.Entries[i].Provisional {
+			rec.Entries[i].Provisional, changed = false, true
+		}
+	}
+	if changed {
+		err = rec.keep(r.dir, zone)
+	}
+	return changed, err
+}
+
+// Lost lists the tags of keys that the zone had and whose files are all gone.
+func (r *Keyring) Lost(zone string) (tags []uint16) {
+	if len(r.keys[zone]) > 0 || r.records[zone] == nil {
+		return nil
+	}
+	for _, e := range r.records[zone].Entries {
+		if e.Withdrawn.IsZero() {
+			tags = append(tags, e.Tag)
+		}
+	}
+	return tags
+}
+
+// addFirst is Add for a zone without keys. Those that it lost leave its record: should a peer still have one, it is welcome.
+func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
+	rec := r.recordOf(k.zone)
+	before := slices.Clone(rec.Entries)
+	rec.Entries = slices.DeleteFunc(rec.Entries, func(e entry) bool { return e.Withdrawn.IsZero() })
+	err := r.Add(k, now, provisional)
+	if err != nil {
+		rec.Entries = before
+	}
+	return err
+}
+
 func (r *Keyring) insert(k *Key) {
 	keys := append(slices.Clone(r.keys[k.zone]), k)
 	slices.SortFunc(keys, older)
 	r.keys[k.zone] = keys
 }
 
-// active returns the keys that sign at the time now. If none is active, the oldest signs, since an unsigned zone is worse
-// than one signed by a key that should have gone.
-func active(keys []*Key, now time.Time) []*Key {
-	var found []*Key
-	for _, k := range keys {
-		if k.State(now) == Active {
-			found = append(found, k)
-		}
-	}
-	if len(found) == 0 {
-		return keys[:min(len(keys), 1)]
-	}
-	return found
+func (r *Keyring) remove(k *Key) {
+	r.keys[k.zone] = slices.DeleteFunc(slices.Clone(r.keys[k.zone]), func(other *Key) bool { return other == k })
 }
 
 // writeFile puts content at path so that a crash leaves the old file or the new one, never half of it.

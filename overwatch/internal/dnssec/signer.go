@@ -31,19 +31,27 @@ type Signer struct {
 	zones  *Zones
 	keys   []*Key // all that are published, the oldest first
 	active []*Key // those that sign, never none
+	told   []*Key // those of active that the parent may be told of: all but provisional ones
 	name   []byte // of the zone, in wire form
 }
 
-func newSigner(z *Zones, keys []*Key, now time.Time) (*Signer, error) {
-	name, err := wireName(keys[0].zone)
+// newSigner makes the Signer of a zone that has keys.
+func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
+	name, err := wireName(zone)
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{zones: z, keys: keys, active: active(keys, now), name: name}, nil
+	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, now), name: name}
+	for _, k := range s.active {
+		if !z.keyring.provisional(k) {
+			s.told = append(s.told, k)
+		}
+	}
+	return s, nil
 }
 
 func (s *Signer) same(other *Signer) bool {
-	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active)
+	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active) && slices.Equal(s.told, other.told)
 }
 
 func (s *Signer) uses(k *Key) bool { return slices.Contains(s.active, k) }
@@ -79,14 +87,14 @@ func spread(set zone.RRset) time.Duration {
 	return time.Duration(hash.Sum32()) % (jitter / time.Second) * time.Second
 }
 
-// Records are what the apex of the zone has of its keys: DNSKEY for all, and CDS and CDNSKEY for those that sign, which
-// tell the parent what its DS records should be (RFC 7344).
+// Records are what the apex of the zone has of its keys: DNSKEY for all, and CDS and CDNSKEY for those that sign and are not
+// provisional, which tell the parent what its DS records should be (RFC 7344).
 func (s *Signer) Records() []dns.RR {
 	var all []dns.RR
 	for _, k := range s.keys {
 		all = append(all, k.DNSKEY(keyTTL))
 	}
-	for _, k := range s.active {
+	for _, k := range s.told {
 		all = append(all, k.DS(keyTTL).ToCDS(), k.DNSKEY(keyTTL).ToCDNSKEY())
 	}
 	return all
@@ -94,8 +102,8 @@ func (s *Signer) Records() []dns.RR {
 
 // DS are the records that the parent should have.
 func (s *Signer) DS() []dns.RR {
-	all := make([]dns.RR, len(s.active))
-	for i, k := range s.active {
+	all := make([]dns.RR, len(s.told))
+	for i, k := range s.told {
 		all[i] = k.DS(keyTTL)
 	}
 	return all

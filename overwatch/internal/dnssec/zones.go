@@ -2,6 +2,7 @@ package dnssec
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,25 +29,42 @@ type Zones struct {
 	metrics *metrics
 	clock   clock
 	epoch   atomic.Uint32
+	made    chan struct{} // holds one token when a provisional key was made
 
 	mu      sync.Mutex
 	keyring *Keyring
 	signers map[string]*Signer // by apex
+	wanted  map[string]bool    // apexes of the zones that this node is to serve
+	peers   bool               // new keys are provisional
 }
 
-// Open reads the keys that there are. A key file that cannot be used is an error that names it.
+// Open reads the keys that there are. Files that cannot be used are told by Damage; a private key that others can read is an error.
 func Open(o Options) (*Zones, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	keyring, err := OpenKeyring(o.Dir)
+	keyring, notes, err := OpenKeyring(o.Dir, o.Now())
 	if err != nil {
 		return nil, err
 	}
-	z := &Zones{nodeID: o.NodeID, now: o.Now, log: o.Logger, keyring: keyring, signers: make(map[string]*Signer)}
+	for _, note := range notes {
+		o.Logger.Warn().Msg(note.Error())
+	}
+	z := &Zones{
+		nodeID: o.NodeID, now: o.Now, log: o.Logger, keyring: keyring, made: make(chan struct{}, 1),
+		signers: make(map[string]*Signer), wanted: make(map[string]bool),
+	}
 	z.metrics = newMetrics(z)
 	z.clock.check(o.Now())
 	return z, z.metrics.register(o.Registerer)
+}
+
+// Damage names the key files that cannot be used; nil if there are none. With damage that no peer's copy has mended the node must
+// not go on, or a zone would silently get a new key.
+func (z *Zones) Damage() error {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	return z.keyring.Damage()
 }
 
 // Signer returns what signs a zone, after making a key if the zone has none. It is the same one until the keys that sign
@@ -57,17 +75,11 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 	defer z.mu.Unlock()
 	now := z.now()
 	if len(z.keyring.Keys(apex)) == 0 {
-		key, err := Generate(apex, z.nodeID, now)
-		if err == nil {
-			err = z.keyring.Add(key)
-		}
-		if err != nil {
+		if err := z.makeKey(apex, now); err != nil {
 			return nil, fmt.Errorf("zone %s: %w", apex, err)
 		}
-		z.log.Warn().Str("zone", apex).Uint16("key_tag", key.Tag()).Str("ds", key.DS(0).String()).
-			Msg("made a new signing key: publish its DS record in the parent zone")
 	}
-	signer, err := newSigner(z, z.keyring.Keys(apex), now)
+	signer, err := newSigner(z, apex, now)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +87,43 @@ func (z *Zones) Signer(apex string) (*Signer, error) {
 		return old, nil
 	}
 	z.signers[apex] = signer
+	z.wanted[apex] = true
 	return signer, nil
+}
+
+// makeKey gives a zone its first key. The caller holds mu.
+func (z *Zones) makeKey(apex string, now time.Time) error {
+	var key *Key
+	for key == nil || z.keyring.recordOf(apex).hasTag(key.tag) {
+		var err error
+		if key, err = Generate(apex, z.nodeID, now); err != nil {
+			return err
+		}
+	}
+	lost := z.keyring.Lost(apex)
+	if err := z.keyring.addFirst(key, now, z.peers); err != nil {
+		return err
+	}
+	line := z.log.Warn()
+	if len(lost) > 0 {
+		line = z.log.Error().Uints16("lost_keys", lost)
+	}
+	line = line.Str("zone", apex).Uint16("key_tag", key.Tag()).Str("ds", key.DS(0).String())
+	switch {
+	case len(lost) > 0:
+		line.Msg("the zone's keys are gone and a new one was made: until its DS record takes the place of the old one in the parent zone, validating resolvers refuse the zone")
+	case z.peers:
+		line.Msg("made a new signing key; if no other node has one, publish its DS record in the parent zone")
+	default:
+		line.Msg("made a new signing key: publish its DS record in the parent zone")
+	}
+	if z.peers {
+		select {
+		case z.made <- struct{}{}:
+		default:
+		}
+	}
+	return nil
 }
 
 // Only forgets the signers of all zones but those of the apexes. Their keys stay.
@@ -87,6 +135,7 @@ func (z *Zones) Only(apexes map[string]bool) {
 			delete(z.signers, apex)
 		}
 	}
+	z.wanted = maps.Clone(apexes)
 }
 
 // Changed says whether a key has begun or ceased to sign since Signer was asked for its zone, as the times in key files say.
@@ -95,7 +144,7 @@ func (z *Zones) Changed() bool {
 	defer z.mu.Unlock()
 	now := z.now()
 	for apex, signer := range z.signers {
-		if next, err := newSigner(z, z.keyring.Keys(apex), now); err == nil && !signer.same(next) {
+		if next, err := newSigner(z, apex, now); err == nil && !signer.same(next) {
 			return true
 		}
 	}
@@ -117,8 +166,9 @@ func (z *Zones) CheckClock() (jumped bool) {
 // KeyState is a key and what it does now.
 type KeyState struct {
 	*Key
-	State   State
-	Signing bool // it signs now
+	State       State
+	Signing     bool // it signs now
+	Provisional bool // it was made here and gives way should another node have one: the parent must not be told of it yet
 }
 
 // Keys lists the keys of the zones that are served, zone by zone, the oldest first.
@@ -129,7 +179,7 @@ func (z *Zones) Keys() []KeyState {
 	var all []KeyState
 	for _, apex := range sortedKeys(z.signers) {
 		for _, k := range z.keyring.Keys(apex) {
-			all = append(all, KeyState{k, k.State(now), z.signers[apex].uses(k)})
+			all = append(all, KeyState{k, k.State(now), z.signers[apex].uses(k), z.keyring.provisional(k)})
 		}
 	}
 	return all

@@ -69,7 +69,7 @@ func TestZones_PublishASecondKeyAndSignWithBothWhileBothAreActive(t *testing.T) 
 	older := w.signer(t).active[0]
 	other := mustGenerate(t, start.Add(time.Hour))
 	other.activate = start.Add(48 * time.Hour)
-	if err := w.keyring.Add(other); err != nil {
+	if err := w.keyring.Add(other, start, false); err != nil {
 		t.Fatal(err)
 	}
 	w = open(t, dir)
@@ -111,11 +111,17 @@ func TestKeys_TellWhatEachDoes(t *testing.T) {
 	w.signer(t)
 	retired := mustGenerate(t, start.Add(-time.Hour))
 	retired.inactive = start
-	if err := w.keyring.Add(retired); err != nil {
+	if err := w.keyring.Add(retired, start, false); err != nil {
 		t.Fatal(err)
 	}
 	if w.Changed(); len(w.Keys()) != 2 {
 		t.Fatalf("keys %v", w.Keys())
+	}
+	if w.signer(t); !w.Keys()[0].Signing {
+		t.Error("a retired key ceased to sign before the one after it was published for a TTL")
+	}
+	if w.time = start.Add(time.Hour); !w.Changed() {
+		t.Error("that the TTL is over went unnoticed")
 	}
 	w.signer(t)
 	for i, want := range []State{Retired, Active} {
@@ -202,9 +208,12 @@ func TestOpen_NamesADamagedFile(t *testing.T) {
 	if err := os.Truncate(path, 100); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(Options{Dir: dir, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
-	if err == nil || !strings.Contains(err.Error(), path) {
-		t.Errorf("error %v", err)
+	z, err := Open(Options{Dir: dir, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Damage(); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("damage %v", err)
 	}
 }
 

@@ -1,11 +1,15 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
+	"net/http"
 	"strings"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/shared/api"
 )
@@ -14,6 +18,19 @@ import (
 type SigningKeys interface {
 	// Keys lists them zone by zone, the oldest first.
 	Keys() []dnssec.KeyState
+}
+
+// KeySync exchanges keys with other nodes.
+type KeySync interface {
+	// Challenge is the value of WWW-Authenticate that a node needs to ask
+	// for keys, Seal the answer to its Authorization. The error of Seal may be
+	// told to who asked.
+	Challenge() string
+	Seal(authorization string) (sealed string, err error)
+	Status() api.DNSSECSyncState
+	// Sync asks the other nodes and returns when answers are signed with what
+	// they have.
+	Sync(context.Context) (api.DNSSECSync, error)
 }
 
 // signingKeys is empty where answers are not signed.
@@ -26,7 +43,10 @@ func (s *Server) signingKeys() []dnssec.KeyState {
 
 // getDNSSECStatus answers GET /dnssec/status.
 func (s *Server) getDNSSECStatus(*gin.Context) (answer, error) {
-	status := api.DNSSECStatus{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKeyUse{}}
+	status := api.DNSSECStatus{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKeyUse{}, Sync: api.DNSSECSyncState{Peers: []api.DNSSECPeer{}}}
+	if s.o.KeySync != nil {
+		status.Sync = s.o.KeySync.Status()
+	}
 	for _, k := range s.signingKeys() {
 		status.Keys = append(status.Keys, api.DNSSECKeyUse{
 			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(dnssec.Algorithm), CreatedAt: stamp(k.Created()),
@@ -37,11 +57,11 @@ func (s *Server) getDNSSECStatus(*gin.Context) (answer, error) {
 }
 
 // listDSRecords answers GET /dnssec/ds with the records of the keys that
-// sign.
+// sign. A provisional key is not told: it may be gone in a moment.
 func (s *Server) listDSRecords(*gin.Context) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
 	for _, k := range s.signingKeys() {
-		if !k.Signing {
+		if !k.Signing || k.Provisional {
 			continue
 		}
 		ds := k.DS(0)
@@ -54,9 +74,22 @@ func (s *Server) listDSRecords(*gin.Context) (answer, error) {
 	return ok(list), nil
 }
 
-// listDNSSECKeys answers GET /dnssec/keys with public halves only.
-func (s *Server) listDNSSECKeys(*gin.Context) (answer, error) {
+// listDNSSECKeys answers GET /dnssec/keys with public halves only. A node that
+// proves itself gets all of them, sealed to its request.
+func (s *Server) listDNSSECKeys(c *gin.Context) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
+	if s.o.KeySync != nil {
+		c.Header("WWW-Authenticate", s.o.KeySync.Challenge())
+		if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
+			sealed, err := s.o.KeySync.Seal(proof)
+			if err != nil {
+				s.log.Warn().Str("request_id", requestID(c)).Stringer("client", clientOf(c)).Str("reason", err.Error()).Msg("a request for signing keys was refused")
+				return answer{}, problemf(http.StatusUnauthorized, "%s", err)
+			}
+			list.Sealed = sealed
+			return ok(list), nil
+		}
+	}
 	for _, k := range s.signingKeys() {
 		list.Keys = append(list.Keys, api.DNSSECKey{
 			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(dnssec.Algorithm), AlgorithmName: dnssec.AlgorithmName, Flags: dnssec.Flags,
@@ -68,4 +101,29 @@ func (s *Server) listDNSSECKeys(*gin.Context) (answer, error) {
 
 var keyStates = map[dnssec.State]api.KeyState{
 	dnssec.Published: api.KeyPublished, dnssec.Active: api.KeyActive, dnssec.Retired: api.KeyRetired,
+}
+
+// postDNSSECSync answers POST /dnssec/sync.
+func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
+	if s.o.KeySync == nil {
+		return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so there are no keys to exchange")
+	}
+	if !s.o.KeySync.Status().Enabled {
+		return answer{}, badRequest("no peer is configured: list the other nodes in overwatch.dnssec.key_sync.peers")
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), api.SyncTimeout)
+	defer cancel()
+	began := time.Now()
+	done, err := s.o.KeySync.Sync(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = problemf(http.StatusServiceUnavailable, "the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status", api.SyncTimeout)
+	}
+	s.audit(audit.Change{
+		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: clientOf(c).String(), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+		RequestID: requestID(c), After: done, Err: err, Duration: time.Since(began),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(done), nil
 }

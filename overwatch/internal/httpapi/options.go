@@ -32,6 +32,8 @@ type Options struct {
 
 	// SigningKeys are the keys of the zones; nil when answers are not signed.
 	SigningKeys SigningKeys
+	// KeySync exchanges them with other nodes; nil when answers are not signed.
+	KeySync KeySync
 
 	// Config returns the configuration in force and when it came into force.
 	Config func() (*config.Config, time.Time)

@@ -52,6 +52,15 @@ func Check(s Settings) settings.Problems {
 	return newPlan(s).problems
 }
 
+// Apexes are those of the zones that settings make, in which Check finds nothing wrong.
+func Apexes(s Settings) []string {
+	var apexes []string
+	for _, z := range newPlan(s).zones {
+		apexes = append(apexes, z.Apex)
+	}
+	return apexes
+}
+
 func newPlan(s Settings) *plan {
 	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain), earth: newEarth(s.Regions)}
 	configured := make([]config.Zone, 0, len(s.DNS.Zones))

@@ -45,9 +45,9 @@ type Publisher struct {
 	states     map[policy.Facts]*policy.Facts
 }
 
-// request is a change of settings and where its outcome goes.
+// request is a change of settings, nil for those in force with the keys that are due now, and where its outcome goes.
 type request struct {
-	settings Settings
+	settings *Settings
 	done     chan error
 }
 
@@ -100,13 +100,19 @@ func (p *Publisher) Flush(ctx context.Context) error {
 
 // Reconfigure puts other settings into force and returns when answers follow them. On any error, the list of Check
 // included, the old ones stay. It needs Run.
-func (p *Publisher) Reconfigure(ctx context.Context, s Settings) error {
+func (p *Publisher) Reconfigure(ctx context.Context, s Settings) error { return p.request(ctx, &s) }
+
+// Resign puts the keys into force that are due now, and returns when answers are signed with them. On an error those before go on. It
+// needs Run.
+func (p *Publisher) Resign(ctx context.Context) error { return p.request(ctx, nil) }
+
+func (p *Publisher) request(ctx context.Context, s *Settings) error {
 	r := request{s, make(chan error, 1)}
 	select {
 	case p.requests <- r:
 		return <-r.done
 	case <-ctx.Done():
-		return fmt.Errorf("waiting to change the DNS settings: %w", context.Cause(ctx))
+		return fmt.Errorf("waiting to change what DNS answers: %w", context.Cause(ctx))
 	}
 }
 
@@ -139,7 +145,10 @@ func (p *Publisher) Run(ctx context.Context) error {
 		case <-p.marks.ready:
 			p.publishMarked()
 		case r := <-p.requests:
-			r.done <- p.reconfigure(r.settings)
+			if r.settings == nil {
+				r.settings = &p.settings
+			}
+			r.done <- p.reconfigure(*r.settings)
 		case table := <-p.tables:
 			p.place(table)
 		case <-changed:

@@ -1,0 +1,226 @@
+package dnssec
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Expect tells which zones this node is going to serve, so that keys for them can be taken before it does.
+func (z *Zones) Expect(apexes []string) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for _, apex := range apexes {
+		z.wanted[dns.CanonicalName(apex)] = true
+	}
+}
+
+// Missing lists the zones that are to be served and have no key, or damaged files.
+func (z *Zones) Missing() []string {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	var missing []string
+	for _, apex := range sortedKeys(z.wanted) {
+		if len(z.keyring.Keys(apex)) == 0 || z.keyring.damagedIn(apex) {
+			missing = append(missing, apex)
+		}
+	}
+	return missing
+}
+
+// AwaitPeers says whether there are other nodes to ask. If so, keys that are made from now on are provisional until they were asked.
+func (z *Zones) AwaitPeers(peers bool) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	z.peers = peers
+}
+
+// Made receives when a provisional key was made, so that the other nodes are asked at once.
+func (z *Zones) Made() <-chan struct{} { return z.made }
+
+// How long a key is provisional: long enough that nodes which begin at the same moment see one another, and not so long that a peer
+// that is not there yet keeps the parent from being told.
+const (
+	provisionalLeast = 2 * time.Second
+	provisionalMost  = 30 * time.Second
+)
+
+// Merged is what came of a round of asking the other nodes.
+type Merged struct {
+	Imported  []int    // how many keys are taken from each offer
+	Refused   []error  // why a sound key of an offer was not taken; nil where there is none
+	Taken     []string // the imported keys in words
+	Dropped   []string // provisional keys that gave way, and keys that every other node has withdrawn, in words
+	Unsettled bool     // a provisional key is left: ask again soon
+	Altered   bool     // what is published, signed or told to the parent is different
+}
+
+// Merge joins what the other nodes offer with what is here. complete says that all of them answered. Keys are joined, never
+// replaced, with two exceptions:
+//
+//	a provisional key               gives way to a key of another node that is not, else to an older provisional one
+//	a key that all others withdrew  is withdrawn here, once another that all have was published for a TTL
+//
+// A provisional key that nothing took the place of is one like others after provisionalLeast, if all others answered, and otherwise
+// after provisionalMost. An error is of the disk; what was joined before it stays.
+func (z *Zones) Merge(offers []Offer, complete bool) (Merged, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	m := merging{Zones: z, now: z.now(), offers: offers, complete: complete, Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
+	for _, apex := range sortedKeys(z.wanted) {
+		err := m.join(apex)
+		if err == nil && complete && len(offers) > 0 {
+			err = m.withdraw(apex)
+		}
+		if err != nil {
+			return m.Merged, err
+		}
+	}
+	return m.Merged, nil
+}
+
+// merging is one Merge.
+type merging struct {
+	*Zones
+	now      time.Time
+	offers   []Offer
+	complete bool
+	Merged
+}
+
+// candidate is a key that is not here yet.
+type candidate struct {
+	*Key
+	from        int // the first offer that has it
+	provisional bool
+}
+
+func (m *merging) join(apex string) error {
+	own := m.ownProvisional(apex)
+	final, provisional, confirmed := m.candidates(apex, own)
+	switch {
+	case own != nil && !confirmed && len(final) == 0 && (len(provisional) == 0 || older(provisional[0].Key, own) > 0):
+		if age := m.keyring.publishedFor(own, m.now); age < provisionalLeast || (age < provisionalMost && !m.complete) {
+			m.Unsettled = true
+			return nil
+		}
+		return m.settle(apex)
+	case own != nil && confirmed:
+		if err := m.settle(apex); err != nil {
+			return err
+		}
+		own = nil
+	case len(final) == 0 && len(provisional) > 0 && (own != nil || len(m.keyring.Keys(apex)) == 0):
+		final = provisional[:1]
+		m.Unsettled = true
+	}
+	for _, c := range final {
+		if err := m.take(c); err != nil {
+			return err
+		}
+		if own != nil && m.keyring.find(apex, c.public) != nil {
+			if err := m.keyring.Discard(own); err != nil {
+				return err
+			}
+			m.Dropped = append(m.Dropped, fmt.Sprintf("provisional key %d of %s", own.tag, apex))
+			own = nil
+		}
+	}
+	return nil
+}
+
+// ownProvisional is the provisional key of a zone. Such a key is always the only one.
+func (m *merging) ownProvisional(apex string) *Key {
+	for _, k := range m.keyring.Keys(apex) {
+		if m.keyring.provisional(k) {
+			return k
+		}
+	}
+	return nil
+}
+
+// candidates are the keys on offer for a zone that may be taken, the oldest first. confirmed says that own is no longer provisional to
+// another node.
+func (m *merging) candidates(apex string, own *Key) (final, provisional []candidate, confirmed bool) {
+	byKey := make(map[string]candidate)
+	for i := range m.offers {
+		for _, o := range m.offers[i].keys {
+			switch known := m.keyring.find(apex, o.public); {
+			case o.zone != apex:
+				continue
+			case known != nil:
+				confirmed = confirmed || (known == own && !o.provisional)
+				continue
+			case m.keyring.recordOf(apex).withdrawn(o.public):
+				continue // it was taken away here
+			}
+			c, again := byKey[string(o.public)]
+			if !again {
+				c = candidate{o.Key, i, true}
+			}
+			c.provisional = c.provisional && o.provisional
+			byKey[string(o.public)] = c
+		}
+	}
+	for _, c := range byKey {
+		if c.provisional {
+			provisional = append(provisional, c)
+		} else {
+			final = append(final, c)
+		}
+	}
+	byAge := func(a, b candidate) int { return older(a.Key, b.Key) }
+	slices.SortFunc(final, byAge)
+	slices.SortFunc(provisional, byAge)
+	return final, provisional, confirmed
+}
+
+// settle ends the provisional time of a zone's key.
+func (m *merging) settle(apex string) error {
+	changed, err := m.keyring.Settle(apex)
+	m.Altered = m.Altered || changed
+	return err
+}
+
+// take keeps a key. That there is no room for it is no error of the disk, but told to who offered it.
+func (m *merging) take(c candidate) error {
+	err := m.keyring.Add(c.Key, m.now, c.provisional)
+	switch {
+	case errors.Is(err, ErrTooManyKeys) || errors.Is(err, errTagTaken):
+		m.Refused[c.from] = err
+		return nil
+	case err != nil:
+		return err
+	}
+	m.Imported[c.from]++
+	m.Taken = append(m.Taken, fmt.Sprintf("key %d of %s", c.tag, c.zone))
+	m.Altered = true
+	return nil
+}
+
+// withdraw takes away the keys of a zone that every other node has taken away.
+func (m *merging) withdraw(apex string) error {
+	for _, k := range m.keyring.Keys(apex) {
+		everybody := !slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.withdrew(k) })
+		if !everybody || !m.replaced(k) {
+			continue
+		}
+		if err := m.keyring.Withdraw(k, m.now); err != nil {
+			return err
+		}
+		m.Dropped = append(m.Dropped, fmt.Sprintf("key %d of %s, which all other nodes have withdrawn; its files are set aside", k.tag, apex))
+		m.Altered = true
+	}
+	return nil
+}
+
+// replaced says whether a zone can do without a key: another signs and was published here for a TTL, and every other node has it.
+func (m *merging) replaced(k *Key) bool {
+	return slices.ContainsFunc(m.keyring.Keys(k.zone), func(next *Key) bool {
+		return next != k && next.State(m.now) == Active && !m.keyring.provisional(next) && m.keyring.publishedFor(next, m.now) >= keyTTL*time.Second &&
+			!slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.has(next) })
+	})
+}

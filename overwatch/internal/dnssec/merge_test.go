@@ -1,0 +1,409 @@
+package dnssec
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// peered opens a node that has others to ask. Clocks differ, since keys of one second are ordered by chance.
+func peered(t *testing.T, after time.Duration) *world {
+	t.Helper()
+	w := open(t, t.TempDir())
+	w.time = start.Add(after)
+	w.AwaitPeers(true)
+	return w
+}
+
+// offer is what one node has, as another sees it.
+func (w *world) offer(t *testing.T, from *world) Offer {
+	t.Helper()
+	h, err := from.Export()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := w.Check(h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// ask is a round of asking other nodes, all of which answer.
+func (w *world) ask(t *testing.T, others ...*world) Merged {
+	t.Helper()
+	var offers []Offer
+	for _, other := range others {
+		offers = append(offers, w.offer(t, other))
+	}
+	m, err := w.Merge(offers, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.signer(t)
+	return m
+}
+
+// tags are those of the keys that are published.
+func (w *world) tags() (tags []uint16) {
+	for _, k := range w.Keys() {
+		tags = append(tags, k.Tag())
+	}
+	return tags
+}
+
+func (w *world) want(t *testing.T, what string, keys ...*Key) {
+	t.Helper()
+	var want []uint16
+	for _, k := range keys {
+		want = append(want, k.Tag())
+	}
+	if !slices.Equal(w.tags(), want) {
+		t.Errorf("%s: keys %v, want %v", what, w.tags(), want)
+	}
+}
+
+// only is the one key of a node.
+func (w *world) only(t *testing.T) *Key {
+	t.Helper()
+	if keys := w.Keys(); len(keys) != 1 {
+		t.Fatalf("%d keys, want one", len(keys))
+	}
+	return w.Keys()[0].Key
+}
+
+// settle asks nobody until the node's key is no longer provisional.
+func (w *world) settle(t *testing.T) {
+	t.Helper()
+	w.time = w.time.Add(provisionalMost)
+	if m, err := w.Merge(nil, false); err != nil || !m.Altered {
+		t.Fatalf("%+v, %v", m, err)
+	}
+	w.signer(t)
+}
+
+// restart opens the node again, as after a crash.
+func (w *world) restart(t *testing.T) *world {
+	t.Helper()
+	again := open(t, w.dir)
+	again.time = w.time
+	again.AwaitPeers(true)
+	again.signer(t)
+	return again
+}
+
+func TestMerge_OfProvisionalKeysTheOldestStaysAloneOnEveryNode(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {1, 0, 2}} {
+		nodes := []*world{peered(t, 0), peered(t, time.Second), peered(t, 2*time.Second)}
+		for _, w := range nodes {
+			w.signer(t)
+			if ds := w.signer(t).DS(); len(ds) != 0 || count(w.signer(t).Records(), dns.TypeCDS) != 0 {
+				t.Fatalf("the parent is told of a provisional key: %v", ds)
+			}
+		}
+		oldest := nodes[0].only(t)
+		for range 3 { // rounds
+			for _, i := range order {
+				nodes[i].time = nodes[i].time.Add(provisionalLeast)
+				nodes[i].ask(t, nodes[(i+1)%3], nodes[(i+2)%3])
+			}
+		}
+		for i, w := range nodes {
+			w.want(t, "node", oldest)
+			if len(w.signer(t).DS()) != 1 || w.Keys()[0].Provisional {
+				t.Errorf("order %v, node %d: still provisional", order, i)
+			}
+			w.restart(t).want(t, "after a restart", oldest)
+		}
+	}
+}
+
+func TestMerge_AProvisionalKeyGivesWayToAKeyInUse(t *testing.T) {
+	inUse := peered(t, 4*time.Minute)
+	inUse.signer(t)
+	inUse.settle(t)
+	wiped := peered(t, 0) // with an older key, since its clock is behind
+	wiped.signer(t)
+	if m := wiped.ask(t, inUse); m.Imported[0] != 1 || len(m.Dropped) != 1 || !m.Altered || m.Unsettled {
+		t.Errorf("%+v", m)
+	}
+	wiped.want(t, "wiped", inUse.only(t))
+	if m := inUse.ask(t, wiped); m.Altered {
+		t.Errorf("the key in use changed: %+v", m)
+	}
+}
+
+func TestMerge_ANodeThatReachesNobodyKeepsItsKey(t *testing.T) {
+	w := peered(t, 0)
+	w.signer(t)
+	if m, err := w.Merge(nil, false); err != nil || m.Altered || !m.Unsettled {
+		t.Errorf("at once: %+v, %v", m, err)
+	}
+	w.time = w.time.Add(provisionalMost)
+	if m, err := w.Merge(nil, false); err != nil || !m.Altered || m.Unsettled {
+		t.Errorf("%+v, %v", m, err)
+	}
+	if len(w.signer(t).DS()) != 1 {
+		t.Error("the parent is not told of the key")
+	}
+}
+
+// apart are two nodes that each have a key in use.
+func apart(t *testing.T) (a, b *world) {
+	a, b = peered(t, 0), peered(t, time.Hour)
+	for _, w := range []*world{a, b} {
+		w.signer(t)
+		w.settle(t)
+	}
+	a.time = b.time
+	return a, b
+}
+
+func TestMerge_NodesThatStartedApartPublishAndSignWithTheUnion(t *testing.T) {
+	a, b := apart(t)
+	first, second := a.only(t), b.only(t)
+	a.ask(t, b)
+	b.ask(t, a)
+	for _, w := range []*world{a, b} {
+		w.want(t, "node", first, second)
+		if s := w.signer(t); len(s.active) != 2 || len(s.DS()) != 2 {
+			t.Errorf("%d keys sign, want both, so that answers hold whichever DS the parent has", len(s.active))
+		}
+	}
+}
+
+func TestMerge_AKeyThatWasTakenAwayDoesNotComeBackFromAnOldBackup(t *testing.T) {
+	a, b := apart(t)
+	first, second := a.only(t), b.only(t)
+	c := peered(t, time.Hour)
+	c.Expect([]string{apex})
+	for range 2 {
+		a.ask(t, b)
+		b.ask(t, a)
+		c.ask(t, a, b)
+	}
+	backup := filepath.Join(t.TempDir(), "backup")
+	if err := os.CopyFS(backup, os.DirFS(c.dir)); err != nil {
+		t.Fatal(err)
+	}
+	if err := filepath.WalkDir(backup, func(path string, d fs.DirEntry, err error) error { // CopyFS makes files that others can read
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o600)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []**world{&a, &b, &c} {
+		for _, ending := range []string{publicEnding, privateEnding} {
+			if err := os.Remove(filepath.Join((*w).dir, first.FileName()+ending)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		*w = (*w).restart(t)
+		a.ask(t, b, c)
+		b.ask(t, a, c)
+		c.ask(t, a, b)
+		(*w).want(t, "after taking it away", second)
+	}
+	old := open(t, backup)
+	old.AwaitPeers(true)
+	old.time = a.time.Add(time.Minute)
+	old.signer(t)
+	old.ask(t, a, b)
+	a.ask(t, b, old)
+	b.ask(t, a, old)
+	a.want(t, "a", second)
+	b.want(t, "b", second)
+	old.want(t, "the backup, before the other key was published for a TTL", first, second)
+	old.time = old.time.Add(time.Hour)
+	if old.ask(t, a); len(old.tags()) != 1 {
+		t.Error("it went with all others asked; the TTL is over")
+	}
+	old.want(t, "the backup, an hour later", second)
+	old.restart(t).want(t, "and after a restart", second)
+}
+
+func TestMerge_OnePeerAloneWithdrawsNothing(t *testing.T) {
+	a, b := apart(t)
+	first, second := a.only(t), b.only(t)
+	a.ask(t, b)
+	a.time = a.time.Add(2 * time.Hour)
+	liar := a.offer(t, b)
+	liar.withdrawn = []Withdrawn{{apex, first.public}}
+	honest := a.offer(t, b)
+	honest.keys = append(honest.keys, offered{first, false})
+	for name, c := range map[string]struct {
+		offers   []Offer
+		complete bool
+	}{
+		"another has it":          {[]Offer{liar, honest}, true},
+		"another did not answer":  {[]Offer{liar}, false},
+		"it has nothing in place": {[]Offer{{withdrawn: []Withdrawn{{apex, first.public}, {apex, second.public}}}}, true},
+	} {
+		if m, err := a.Merge(c.offers, c.complete); err != nil || len(m.Dropped) > 0 {
+			t.Errorf("%s: %+v, %v", name, m, err)
+		}
+	}
+	a.want(t, "a", first, second)
+}
+
+func TestMerge_BoundsTheKeysOfAZone(t *testing.T) {
+	a, _ := apart(t)
+	var offers []Offer
+	for range 4 {
+		_, other := apart(t)
+		offers = append(offers, a.offer(t, other))
+	}
+	m, err := a.Merge(offers, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if refused := slices.DeleteFunc(m.Refused, func(err error) bool { return !errors.Is(err, ErrTooManyKeys) }); len(refused) != 2 || len(m.Taken) != 2 {
+		t.Errorf("%+v", m)
+	}
+}
+
+// Row 31 of the fault matrix, as far as keys go: one thing that is wrong spoils the whole answer of a peer.
+func TestCheck_TakesNothingOfAnAnswerWithOneBadKey(t *testing.T) {
+	a, b := apart(t)
+	good, err := b.Export()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := mustGenerate(t, start).portable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, spoil := range map[string]func(*Portable){
+		"private key that is not that of its public one": func(p *Portable) { p.Private = good.Keys[0].Private },
+		"no private key of P-256":                        func(p *Portable) { p.Private = nil },
+		"not that of its public one":                     func(p *Portable) { p.Public = nil },
+		"has the key tag":                                func(p *Portable) { p.Tag++ },
+		"algorithm 8 and flags 257":                      func(p *Portable) { p.Algorithm = 8 },
+		"algorithm 13 and flags 256":                     func(p *Portable) { p.Flags = 256 },
+		"is in the future":                               func(p *Portable) { p.Created = a.time.Add(maxAhead + time.Second) },
+		"no key file can hold":                           func(p *Portable) { p.Activate = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"no node id":                                     func(p *Portable) { p.Origin = "x\n" + apex + " IN DNSKEY 257 3 13 AAAA" },
+		"more than 3 keys":                               nil,
+	} {
+		h := Holding{Keys: slices.Clone(good.Keys)}
+		bad := other
+		if spoil == nil {
+			for range MaxKeys {
+				h.Keys = append(h.Keys, bad)
+			}
+		} else {
+			spoil(&bad)
+			h.Keys = append(h.Keys, bad)
+		}
+		if _, err := a.Check(h); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	foreign := other
+	foreign.Zone = "other.example."
+	if o, err := a.Check(Holding{Keys: []Portable{foreign}}); err != nil || o.Ignored != 1 || len(o.keys) != 0 {
+		t.Errorf("a key of a zone that is not served: %+v, %v", o, err)
+	}
+}
+
+func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
+	a, b := apart(t)
+	lost := a.only(t)
+	b.ask(t, a)
+	for _, ending := range []string{publicEnding, privateEnding} {
+		if err := os.Remove(filepath.Join(a.dir, lost.FileName()+ending)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := open(t, a.dir)
+	again.time = a.time
+	again.Expect([]string{apex})
+	if got := again.keyring.Lost(apex); !slices.Equal(got, []uint16{lost.Tag()}) || !slices.Equal(again.Missing(), []string{apex}) {
+		t.Errorf("lost %v, missing %v", got, again.Missing())
+	}
+	again.ask(t, b)
+	if !slices.Contains(again.tags(), lost.Tag()) {
+		t.Error("the peer's copy was not imported")
+	}
+	// Without a peer's copy a new one is made; a copy that comes later is welcome still.
+	for _, k := range again.Keys() {
+		for _, ending := range []string{publicEnding, privateEnding} {
+			if err := os.Remove(filepath.Join(a.dir, k.FileName()+ending)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	alone := open(t, a.dir)
+	alone.time = a.time
+	alone.signer(t)
+	fresh := alone.only(t)
+	alone = alone.restart(t)
+	alone.ask(t, b)
+	if tags := alone.tags(); len(tags) != 3 || !slices.Contains(tags, lost.Tag()) || !slices.Contains(tags, fresh.Tag()) {
+		t.Errorf("keys %v", tags)
+	}
+}
+
+// Row 16 of the fault matrix.
+func TestMerge_APeersCopyMendsDamagedFiles(t *testing.T) {
+	a, b := apart(t)
+	key := a.only(t)
+	b.ask(t, a)
+	path := filepath.Join(a.dir, key.FileName()+privateEnding)
+	for name, damage := range map[string]func() error{
+		"truncated": func() error { return os.Truncate(path, 20) },
+		"empty":     func() error { return os.Truncate(path, 0) },
+		"missing":   func() error { return os.Remove(path) },
+	} {
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, a.dir)
+		again.time = a.time
+		again.Expect([]string{apex})
+		if again.Damage() == nil || len(again.Missing()) != 1 {
+			t.Fatalf("%s: no damage", name)
+		}
+		again.ask(t, b)
+		if err := again.Damage(); err != nil || !slices.Contains(again.tags(), key.Tag()) {
+			t.Errorf("%s: keys %v, damage %v", name, again.tags(), err)
+		}
+		if _, err := os.Stat(path + asideEnding); err != nil && name != "missing" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := open(t, a.dir); got.Damage() != nil {
+			t.Errorf("%s: damaged after the restart", name)
+		}
+	}
+}
+
+func TestRecord_ADamagedOneIsMadeAgain(t *testing.T) {
+	a, _ := apart(t)
+	key := a.only(t)
+	for _, content := range []string{"", "{", `{"keys":3}`, strings.Repeat(" ", maxRecord+1)} {
+		if err := os.WriteFile(recordPath(a.dir, apex), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		again := open(t, a.dir)
+		again.signer(t)
+		again.want(t, content, key)
+	}
+}
+
+func FuzzParseRecord(f *testing.F) {
+	f.Add([]byte(`{"keys":[{"key_tag":1,"public_key":"AAAA","published":"2026-01-01T00:00:00Z","withdrawn":"2026-01-01T00:00:00Z"}]}`))
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if r, err := parseRecord(content); err == nil && len(r.Entries) > maxWithdrawn+MaxKeys {
+			t.Error("more than is kept")
+		}
+	})
+}

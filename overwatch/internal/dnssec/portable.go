@@ -1,0 +1,182 @@
+package dnssec
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/miekg/dns"
+)
+
+// maxAhead is how far in the future a key of another node may have been made: as far as clocks may differ.
+const maxAhead = 5 * time.Minute
+
+// maxOrigin bounds the id of the node that made a key, in octets.
+const maxOrigin = 128
+
+// Holding is what a node has of the zones that it serves, as it tells other nodes. It has private keys in it and goes nowhere in the
+// clear.
+type Holding struct {
+	Keys      []Portable  `json:"keys"`
+	Withdrawn []Withdrawn `json:"withdrawn"`
+}
+
+// Portable is a key as one node hands it to another.
+type Portable struct {
+	Zone        string    `json:"zone"` // with its trailing dot
+	Tag         uint16    `json:"key_tag"`
+	Flags       uint16    `json:"flags"`
+	Algorithm   uint8     `json:"algorithm"`
+	Public      []byte    `json:"public_key"`  // x and y
+	Private     []byte    `json:"private_key"` // the scalar
+	Created     time.Time `json:"created"`
+	Activate    time.Time `json:"activate,omitzero"` // zero: at once
+	Inactive    time.Time `json:"inactive,omitzero"` // zero: never
+	Origin      string    `json:"origin_node"`
+	Provisional bool      `json:"provisional,omitempty"`
+}
+
+// Withdrawn is a key that was taken out of its zone.
+type Withdrawn struct {
+	Zone   string `json:"zone"`
+	Public []byte `json:"public_key"`
+}
+
+// Export returns what this node has of the zones it serves.
+func (z *Zones) Export() (Holding, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	h := Holding{Keys: []Portable{}, Withdrawn: []Withdrawn{}}
+	for _, apex := range sortedKeys(z.wanted) {
+		for _, k := range z.keyring.Keys(apex) {
+			p, err := k.portable()
+			if err != nil {
+				return Holding{}, err
+			}
+			p.Provisional = z.keyring.provisional(k)
+			h.Keys = append(h.Keys, p)
+		}
+		if rec := z.keyring.records[apex]; rec != nil {
+			for _, e := range rec.Entries {
+				if !e.Withdrawn.IsZero() {
+					h.Withdrawn = append(h.Withdrawn, Withdrawn{apex, e.Public})
+				}
+			}
+		}
+	}
+	return h, nil
+}
+
+func (k *Key) portable() (Portable, error) {
+	scalar, err := k.private.Bytes()
+	if err != nil {
+		return Portable{}, fmt.Errorf("key %d of %s: %w", k.tag, k.zone, err)
+	}
+	return Portable{
+		Zone: k.zone, Tag: k.tag, Flags: Flags, Algorithm: Algorithm, Public: k.public, Private: scalar,
+		Created: k.created, Activate: k.activate, Inactive: k.inactive, Origin: k.origin,
+	}, nil
+}
+
+// key checks all that another node says of a key.
+func (p *Portable) key(now time.Time) (*Key, error) {
+	if p.Algorithm != Algorithm || p.Flags != Flags {
+		return nil, fmt.Errorf("has algorithm %d and flags %d; only %d and %d are taken", p.Algorithm, p.Flags, Algorithm, Flags)
+	}
+	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), p.Private)
+	if err != nil {
+		return nil, errors.New("has no private key of P-256") // the cause could quote it
+	}
+	k, err := newKey(p.Zone, p.Origin, private, p.Created.UTC().Truncate(time.Second))
+	switch {
+	case err != nil:
+		return nil, err
+	case !slices.Equal(k.public, p.Public):
+		return nil, errors.New("has a private key that is not that of its public one")
+	case k.tag != p.Tag:
+		return nil, fmt.Errorf("has the key tag %d", k.tag)
+	case k.created.After(now.Add(maxAhead)):
+		return nil, fmt.Errorf("was made at %s, which is in the future: compare the clocks of the nodes", k.created.Format(time.RFC3339))
+	case !fits(k.created) || !fits(p.Activate) || !fits(p.Inactive):
+		return nil, errors.New("has a time that no key file can hold")
+	case len(p.Origin) > maxOrigin || strings.ContainsFunc(p.Origin, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return nil, errors.New("has an origin that is no node id")
+	}
+	k.activate, k.inactive = inSeconds(p.Activate), inSeconds(p.Inactive)
+	return k, nil
+}
+
+// fits says whether a time can be written into a key file; zero stands for none.
+func fits(t time.Time) bool { return t.IsZero() || (t.Year() >= 1970 && t.Year() <= 9999) }
+
+func inSeconds(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.UTC().Truncate(time.Second)
+}
+
+// Offer is what another node has, after it was checked, of the zones that this node is to serve.
+type Offer struct {
+	keys      []offered
+	withdrawn []Withdrawn
+	Ignored   int // keys of zones that this node does not serve
+}
+
+type offered struct {
+	*Key
+	provisional bool
+}
+
+// Check looks at everything in a holding. One thing that is wrong spoils all: the error names it.
+func (z *Zones) Check(h Holding) (Offer, error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	var o Offer
+	now := z.now()
+	count := make(map[string]int)
+	for i := range h.Keys {
+		p := &h.Keys[i]
+		zone, ok := z.serves(p.Zone)
+		if !ok {
+			o.Ignored++
+			continue
+		}
+		k, err := p.key(now)
+		if err != nil {
+			return Offer{}, fmt.Errorf("key %d of %s %w", p.Tag, zone, err)
+		}
+		if count[zone]++; count[zone] > MaxKeys {
+			return Offer{}, fmt.Errorf("%s has more than %d keys", zone, MaxKeys)
+		}
+		o.keys = append(o.keys, offered{k, p.Provisional})
+	}
+	for _, w := range h.Withdrawn {
+		if zone, ok := z.serves(w.Zone); ok && len(o.withdrawn) < len(z.wanted)*maxWithdrawn {
+			o.withdrawn = append(o.withdrawn, Withdrawn{zone, w.Public})
+		}
+	}
+	return o, nil
+}
+
+// serves says whether a zone is one of this node's, and its canonical name. The caller holds mu.
+func (z *Zones) serves(zone string) (string, bool) {
+	if _, ok := dns.IsDomainName(zone); !ok {
+		return "", false
+	}
+	zone = dns.CanonicalName(zone)
+	return zone, z.wanted[zone]
+}
+
+func (o *Offer) has(k *Key) bool {
+	return slices.ContainsFunc(o.keys, func(other offered) bool { return other.zone == k.zone && slices.Equal(other.public, k.public) })
+}
+
+func (o *Offer) withdrew(k *Key) bool {
+	return slices.ContainsFunc(o.withdrawn, func(w Withdrawn) bool { return w.Zone == k.zone && slices.Equal(w.Public, k.public) })
+}

@@ -1,0 +1,142 @@
+package dnssec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// recordEnding is that of the file that tells, for one zone, which keys it has had. It stands beside the key files and says what they
+// cannot: that a file is gone, and since when a key is published.
+const recordEnding = ".record"
+
+// Bounds of a record: its file in octets, and how many keys that were taken away it remembers.
+const (
+	maxRecord    = 64 << 10
+	maxWithdrawn = 16
+)
+
+// record is what is known of the keys of one zone beside the keys. It holds no secret.
+type record struct {
+	Entries []entry `json:"keys"`
+}
+
+// entry is one key that the zone has or had.
+type entry struct {
+	Tag         uint16    `json:"key_tag"`
+	Public      []byte    `json:"public_key"`
+	Published   time.Time `json:"published"`             // since when this node has it in the DNSKEY RRset
+	Provisional bool      `json:"provisional,omitempty"` // made here, and the peers have not been asked since
+	Withdrawn   time.Time `json:"withdrawn,omitzero"`    // since when it is no key of the zone any more
+}
+
+// of is the entry of a key, nil if it has none.
+func (r *record) of(public []byte) *entry {
+	for i := range r.Entries {
+		if slices.Equal(r.Entries[i].Public, public) {
+			return &r.Entries[i]
+		}
+	}
+	return nil
+}
+
+// note makes an entry for a key, or brings back one that was withdrawn.
+func (r *record) note(k *Key, now time.Time, provisional bool) {
+	r.forget(k.public)
+	r.Entries = append(r.Entries, entry{Tag: k.tag, Public: k.public, Published: now, Provisional: provisional})
+}
+
+// forget drops the entry of a key.
+func (r *record) forget(public []byte) {
+	r.Entries = slices.DeleteFunc(r.Entries, func(e entry) bool { return slices.Equal(e.Public, public) })
+}
+
+// withdraw notes that a key is no key of the zone any more. The oldest of too many are forgotten.
+func (r *record) withdraw(public []byte, now time.Time) {
+	if e := r.of(public); e != nil {
+		e.Withdrawn, e.Provisional = now, false
+	}
+	for {
+		first, count := -1, 0
+		for i, e := range r.Entries {
+			if e.Withdrawn.IsZero() {
+				continue
+			}
+			if count++; first < 0 || e.Withdrawn.Before(r.Entries[first].Withdrawn) {
+				first = i
+			}
+		}
+		if count <= maxWithdrawn {
+			return
+		}
+		r.Entries = slices.Delete(r.Entries, first, first+1)
+	}
+}
+
+func (r *record) withdrawn(public []byte) bool {
+	e := r.of(public)
+	return e != nil && !e.Withdrawn.IsZero()
+}
+
+// hasTag says whether a key of that tag is or was in the zone: two of one tag would have the same file names.
+func (r *record) hasTag(tag uint16) bool {
+	return slices.ContainsFunc(r.Entries, func(e entry) bool { return e.Tag == tag })
+}
+
+// recordPath is where the record of a zone is.
+func recordPath(dir, zone string) string {
+	return filepath.Join(dir, strings.ReplaceAll(strings.TrimSuffix(zone, "."), "/", "%2F")+recordEnding)
+}
+
+// readRecord returns the record of a zone; an empty one, and known false, if there is none. One that cannot be understood is an error
+// beside an empty record.
+func readRecord(dir, zone string) (r *record, known bool, err error) {
+	r = &record{}
+	path := recordPath(dir, zone)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, false, nil
+	}
+	if err != nil {
+		return r, false, fmt.Errorf("reading the record of a zone's keys: %w", err)
+	}
+	defer f.Close()
+	content := make([]byte, maxRecord)
+	n, err := f.Read(content)
+	if err == nil {
+		r, err = parseRecord(content[:n])
+	}
+	if err != nil {
+		return &record{}, false, fmt.Errorf("record of a zone's keys %s: %w", path, err)
+	}
+	return r, true, nil
+}
+
+func parseRecord(content []byte) (*record, error) {
+	r := &record{}
+	if err := json.Unmarshal(content, r); err != nil {
+		return nil, err
+	}
+	if len(r.Entries) > maxWithdrawn+MaxKeys {
+		return nil, fmt.Errorf("it has %d keys, at most %d are kept", len(r.Entries), maxWithdrawn+MaxKeys)
+	}
+	return r, nil
+}
+
+// keep writes the record of a zone.
+func (r *record) keep(dir, zone string) error {
+	content, err := json.Marshal(r)
+	if err == nil {
+		err = writeFile(recordPath(dir, zone), append(content, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping the record of the keys of %s: %w", zone, err)
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package keysync
+
+import (
+	"crypto/hmac"
+	"errors"
+)
+
+// Challenge is the value of WWW-Authenticate that a peer needs to ask for keys.
+func (s *Sync) Challenge() string { return challenge(s.nonces.issue()) }
+
+// errSecret is a proof by another secret.
+var errSecret = errors.New("the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes, " +
+	"or where it is not set, the gossip key and all agent_tokens")
+
+// Seal answers a request for keys by its value of Authorization. An error may be told to who asked.
+func (s *Sync) Seal(authorization string) (sealed string, err error) {
+	outcome := s.metrics.refused
+	defer func() { outcome.Inc() }()
+	r, proof, err := parseProof(authorization)
+	if err != nil {
+		return "", err
+	}
+	if err := s.nonces.check(r.nonce); err != nil {
+		return "", err
+	}
+	secret := s.provenBy(&r, proof)
+	if secret == nil {
+		return "", errSecret
+	}
+	if err := s.nonces.use(r.nonce); err != nil {
+		return "", err
+	}
+	holding, err := s.o.Zones.Export()
+	if err != nil {
+		s.o.Logger.Error().Err(err).Msg("the signing keys cannot be given to a peer")
+		return "", errors.New("this node cannot read its keys")
+	}
+	if sealed, err = r.seal(secret, &message{Node: s.o.NodeID, Instance: s.instance, Holding: holding}); err != nil {
+		s.o.Logger.Error().Err(err).Str("peer", r.node).Msg("the signing keys cannot be given to a peer")
+		return "", err
+	}
+	outcome = s.metrics.served
+	s.o.Logger.Debug().Str("peer", r.node).Int("keys", len(holding.Keys)).Msg("a peer was given the signing keys, sealed")
+	return sealed, nil
+}
+
+// provenBy is the secret that a request is proven by, nil if none.
+func (s *Sync) provenBy(r *request, proof []byte) []byte {
+	for _, secret := range s.current().Secrets {
+		if hmac.Equal(r.mac(secret), proof) {
+			return secret
+		}
+	}
+	return nil
+}

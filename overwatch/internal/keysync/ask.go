@@ -1,0 +1,149 @@
+package keysync
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// maxRefusal is how much of an answer that is an error is read, in bytes.
+const maxRefusal = 4 << 10
+
+// newClient returns the client that asks peers. Connections are not kept, since rounds are rare, and no proxy and no redirect is
+// followed: the request is for the peer that the configuration names.
+func newClient(transport http.RoundTripper) *http.Client {
+	if transport == nil {
+		transport = &http.Transport{
+			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
+		}
+	}
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+}
+
+// ask fetches what a peer has. Its error says in words why that is not possible.
+func (s *Sync) ask(ctx context.Context, peer string, settings *Settings) (*message, error) {
+	ctx, cancel := context.WithTimeout(ctx, settings.Timeout)
+	defer cancel()
+	began := time.Now()
+	m, err := s.exchange(ctx, strings.TrimRight(peer, "/")+path, settings)
+	if err != nil && ctx.Err() != nil {
+		return nil, fmt.Errorf("no complete answer within %s", time.Since(began).Round(time.Millisecond))
+	}
+	return m, err
+}
+
+func (s *Sync) exchange(ctx context.Context, target string, settings *Settings) (*message, error) {
+	first, err := s.get(ctx, target, "")
+	if err != nil {
+		return nil, err
+	}
+	first.Body.Close()
+	nonce, err := parseChallenge(first.Header.Get("WWW-Authenticate"))
+	if err != nil {
+		return nil, err
+	}
+	private, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("making a key for the request: %w", err)
+	}
+	r := request{node: s.o.NodeID, point: private.PublicKey().Bytes(), nonce: nonce}
+	second, err := s.get(ctx, target, r.prove(settings.Secrets[0]))
+	if err != nil {
+		return nil, err
+	}
+	defer second.Body.Close()
+	sealed, err := sealedIn(second.Body)
+	if err != nil {
+		return nil, err
+	}
+	return r.open(settings.Secrets[0], private, sealed)
+}
+
+// get makes one request and returns an answer that is JSON with status 200. The caller closes its body.
+func (s *Sync) get(ctx context.Context, target, authorization string) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
+	if err != nil {
+		return nil, fmt.Errorf("its address: %w", err)
+	}
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("User-Agent", "gslb-overwatch/key-sync")
+	if authorization != "" {
+		req.Header.Set("Authorization", authorization)
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
+	switch {
+	case resp.StatusCode != http.StatusOK:
+		err = refusal(resp, kind)
+	case kind != "application/json":
+		err = fmt.Errorf("its answer is %.64q and not JSON: this is not the API of an overwatch node", kind)
+	default:
+		return resp, nil
+	}
+	resp.Body.Close()
+	return nil, err
+}
+
+// unreachable takes off the cause what net/http puts in front.
+func unreachable(err error) error {
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		err = inner.Err
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) {
+		return errors.New("nothing listens there: start the node, with api.enabled: true and api.address where this node reaches it")
+	}
+	return fmt.Errorf("cannot be reached: %w", err)
+}
+
+// refusal is an answer with another status, in words. What it says itself is quoted and cut: it is not proven.
+func refusal(resp *http.Response, kind string) error {
+	var body api.ErrorBody
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
+	if err == nil && kind == "application/json" && json.Unmarshal(text, &body) == nil && body.Error != "" {
+		return fmt.Errorf("it answers %d: %.300q", resp.StatusCode, body.Error)
+	}
+	return fmt.Errorf("it answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
+}
+
+// sealedIn finds what is sealed in the body of an answer. The rest of it proves nothing and is not looked at.
+func sealedIn(body io.Reader) (string, error) {
+	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
+	if err != nil {
+		return "", fmt.Errorf("its answer breaks off: %w", err)
+	}
+	if len(text) > maxAnswer {
+		return "", fmt.Errorf("its answer is larger than %d bytes", maxAnswer)
+	}
+	return parseAnswer(text)
+}
+
+func parseAnswer(text []byte) (string, error) {
+	var answer struct {
+		Enabled bool   `json:"enabled"`
+		Sealed  string `json:"sealed"`
+	}
+	switch err := json.Unmarshal(text, &answer); {
+	case err != nil:
+		return "", errors.New("its answer cannot be read as JSON")
+	case !answer.Enabled:
+		return "", errors.New("it does not sign (overwatch.dnssec.enabled is false there)")
+	case answer.Sealed == "":
+		return "", errors.New("its answer has no keys for this node")
+	}
+	return answer.Sealed, nil
+}

@@ -1,0 +1,92 @@
+package keysync
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+)
+
+// How long a nonce may be used, and how many used ones are remembered meanwhile: only who has the secret can use one.
+const (
+	nonceLife = time.Minute
+	maxUsed   = 4096
+)
+
+// nonceSize is that of a nonce in bytes: random, when it was made, and the mark of this process.
+const (
+	nonceRandom = 16
+	nonceMarked = nonceRandom + 8
+	nonceSize   = nonceMarked + sha256.Size
+)
+
+// nonces makes nonces that need not be remembered, so that strangers who ask for many cost nothing.
+type nonces struct {
+	began time.Time // with its monotonic reading: the wall clock may be set
+	key   [32]byte  // of this process
+
+	mu   sync.Mutex
+	used map[[nonceRandom]byte]time.Duration // until when it is remembered, since began
+}
+
+func newNonces() *nonces {
+	n := &nonces{began: time.Now(), used: make(map[[nonceRandom]byte]time.Duration)}
+	_, _ = rand.Read(n.key[:]) // never fails (crypto/rand)
+	return n
+}
+
+func (n *nonces) issue() []byte {
+	nonce := make([]byte, nonceRandom, nonceSize)
+	_, _ = rand.Read(nonce)
+	nonce = binary.BigEndian.AppendUint64(nonce, uint64(time.Since(n.began)))
+	return append(nonce, n.mark(nonce)...)
+}
+
+func (n *nonces) mark(of []byte) []byte {
+	mac := hmac.New(sha256.New, n.key[:])
+	mac.Write(of)
+	return mac.Sum(nil)
+}
+
+var (
+	errNonceForeign = errors.New("the nonce is not one of this process: ask for another")
+	errNonceOld     = errors.New("the nonce is too old: ask for another")
+	errNonceUsed    = errors.New("the nonce was used before: this is a repeated request")
+	errNonceFull    = errors.New("too many requests for keys in a minute")
+)
+
+// check says whether a nonce was made here a short while ago.
+func (n *nonces) check(nonce []byte) error {
+	if len(nonce) != nonceSize || !hmac.Equal(n.mark(nonce[:nonceMarked]), nonce[nonceMarked:]) {
+		return errNonceForeign
+	}
+	made := time.Duration(binary.BigEndian.Uint64(nonce[nonceRandom:]))
+	if time.Since(n.began) > made+nonceLife {
+		return errNonceOld
+	}
+	return nil
+}
+
+// use marks a nonce that check was content with as used. It is the one request's that comes first.
+func (n *nonces) use(nonce []byte) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	now := time.Since(n.began)
+	for id, until := range n.used {
+		if now > until {
+			delete(n.used, id)
+		}
+	}
+	id := [nonceRandom]byte(nonce)
+	if _, again := n.used[id]; again {
+		return errNonceUsed
+	}
+	if len(n.used) >= maxUsed {
+		return errNonceFull
+	}
+	n.used[id] = now + nonceLife + time.Second // longer than check lets it pass
+	return nil
+}

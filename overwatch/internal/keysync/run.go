@@ -1,0 +1,125 @@
+package keysync
+
+import (
+	"context"
+	"math/rand/v2"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// A node without keys asks this often within this time before it makes its own.
+const (
+	bootAttempts = 3
+	bootTime     = 10 * time.Second
+)
+
+// firstRetry is how long after a round that failed the next one begins; it doubles up to the poll interval.
+const firstRetry = 10 * time.Second
+
+// unsettledPause is the time between rounds while a key is provisional.
+const unsettledPause = 2 * time.Second
+
+// Bootstrap asks the peers for the keys of zones that have none here, or damaged ones. It returns when none is missing any more, when
+// all peers have answered, or after bootTime. What is missing then has to be made.
+func (s *Sync) Bootstrap(ctx context.Context) {
+	if len(s.current().Peers) == 0 || len(s.o.Zones.Missing()) == 0 {
+		return
+	}
+	s.o.Logger.Info().Strs("zones", some(s.o.Zones.Missing())).Msg("asking the other nodes for signing keys")
+	for range bootAttempts {
+		slot, cancel := context.WithTimeout(ctx, bootTime/bootAttempts)
+		outcomes, _ := s.round(slot, func(context.Context) error { return nil }) // nothing is published yet
+		s.note(outcomes)
+		if len(s.o.Zones.Missing()) == 0 || failure(outcomes) == nil {
+			cancel()
+			return
+		}
+		<-slot.Done()
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+	}
+}
+
+// some is the beginning of a long list.
+func some(list []string) []string { return list[:min(len(list), 10)] }
+
+// Run asks the peers at once, then every poll interval, and whenever Sync or a new key calls for it, until ctx ends. It returns nil.
+func (s *Sync) Run(ctx context.Context) error {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	failures := 0
+	for {
+		var ordered chan []outcome
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-timer.C:
+		case <-s.wake:
+		case <-s.o.Zones.Made():
+		case o := <-s.orders:
+			ordered = o.done
+		}
+		settings := s.current()
+		outcomes, unsettled := s.round(ctx, s.o.Apply)
+		if failures++; unsettled || failure(outcomes) == nil {
+			failures = 0
+		}
+		s.note(outcomes)
+		if ordered != nil {
+			ordered <- outcomes
+		}
+		timer.Stop()
+		if len(settings.Peers) == 0 {
+			s.plan(0)
+			continue
+		}
+		delay := pause(settings.PollInterval, failures)
+		if unsettled {
+			delay = unsettledPause
+		}
+		s.plan(delay)
+		timer.Reset(delay)
+	}
+}
+
+// pause is how long to wait after so many rounds in a row that failed, with a tenth of jitter so that nodes do not ask in step.
+func pause(interval time.Duration, failures int) time.Duration {
+	d := interval
+	if failures > 0 {
+		d = min(interval, firstRetry<<min(failures-1, 20))
+	}
+	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
+}
+
+// Sync asks all peers now and returns what came of it, or the error of ctx. It needs Run.
+func (s *Sync) Sync(ctx context.Context) (api.DNSSECSync, error) {
+	o := order{make(chan []outcome, 1)}
+	var outcomes []outcome
+	select {
+	case s.orders <- o:
+	case <-ctx.Done():
+		return api.DNSSECSync{}, context.Cause(ctx)
+	}
+	select {
+	case outcomes = <-o.done:
+	case <-ctx.Done():
+		return api.DNSSECSync{}, context.Cause(ctx)
+	}
+	result := api.DNSSECSync{Synced: failure(outcomes) == nil, Peers: []api.DNSSECPeerSync{}}
+	for _, o := range outcomes {
+		result.Peers = append(result.Peers, api.DNSSECPeerSync{Peer: o.peer, OK: o.err == nil, Imported: o.imported, Error: words(o.err)})
+	}
+	return result, nil
+}
+
+// words is an error as the API shows it.
+func words(err error) *string {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	return &text
+}

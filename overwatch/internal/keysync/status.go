@@ -1,0 +1,92 @@
+package keysync
+
+import (
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// status is what became of the rounds.
+type status struct {
+	success time.Time // of the last round in which all peers answered
+	failure error     // of the last round
+	next    time.Time // zero: none is due
+	peers   map[string]peerStatus
+}
+
+// peerStatus is what became of asking one peer.
+type peerStatus struct {
+	node             string // as it last proved
+	attempt, success time.Time
+	imported         int // keys since the start
+	ignored          int // keys of zones that are not served here
+	err              error
+}
+
+// note remembers the outcomes of a round. A peer that begins to fail, or fails otherwise, gets a line in the log.
+func (s *Sync) note(outcomes []outcome) {
+	now := s.o.Now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	peers := make(map[string]peerStatus, len(outcomes))
+	for _, o := range outcomes {
+		p := s.status.peers[o.peer]
+		before := p.err
+		p.attempt, p.err, p.ignored = now, o.err, o.offer.Ignored
+		p.imported += o.imported
+		if o.node != "" {
+			p.node = o.node
+		}
+		if o.err == nil {
+			p.success = now
+		}
+		peers[o.peer] = p
+		switch {
+		case o.err != nil && (before == nil || before.Error() != o.err.Error()):
+			s.o.Logger.Warn().Str("peer", o.peer).Str("reason", o.err.Error()).Msg("key synchronisation: a peer failed; nothing of it was taken")
+		case o.err == nil && before != nil:
+			s.o.Logger.Info().Str("peer", o.peer).Msg("key synchronisation: the peer answers again")
+		}
+	}
+	s.status.peers, s.status.failure = peers, failure(outcomes)
+	if s.status.failure == nil && len(outcomes) > 0 {
+		s.status.success = now
+	}
+}
+
+// plan remembers when the next round is; 0 means that none is.
+func (s *Sync) plan(in time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.status.next = time.Time{}
+	if in > 0 {
+		s.status.next = s.o.Now().Add(in)
+	}
+}
+
+// Status tells how the exchange of keys stands.
+func (s *Sync) Status() api.DNSSECSyncState {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	state := api.DNSSECSyncState{
+		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: moment(s.status.success), NextSync: moment(s.status.next),
+		LastSyncError: words(s.status.failure), Peers: []api.DNSSECPeer{},
+	}
+	for _, peer := range s.settings.Peers {
+		p := s.status.peers[peer]
+		state.Peers = append(state.Peers, api.DNSSECPeer{
+			Peer: peer, NodeID: p.node, OK: p.err == nil && !p.success.IsZero(), LastAttempt: moment(p.attempt), LastSuccess: moment(p.success),
+			Imported: p.imported, Ignored: p.ignored, Error: words(p.err),
+		})
+	}
+	return state
+}
+
+// moment is a time as the API shows it, nil for one that has not come.
+func moment(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC().Truncate(time.Millisecond)
+	return &t
+}
