@@ -119,7 +119,7 @@ func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
 		err = problemf(http.StatusServiceUnavailable, "the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status", api.SyncTimeout)
 	}
 	s.audit(audit.Change{
-		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: clientOf(c).String(), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
 		RequestID: requestID(c), After: done, Err: err, Duration: time.Since(began),
 	})
 	if err != nil {
