@@ -28,6 +28,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/service"
 )
 
 // Files in the data directory.
@@ -148,9 +149,17 @@ func Run(ctx context.Context, o Options) error {
 		finish()
 		return nil
 	})
+	tell(service.Ready, logger)
 	err = g.Wait()
 	logger.Info().Msg("agent stopped")
 	return err
+}
+
+// tell says something of the agent to the service manager.
+func tell(state func() error, logger zerolog.Logger) {
+	if err := state(); err != nil {
+		logger.Warn().Err(err).Msg("the service manager does not hear")
+	}
 }
 
 // part returns the logger of one component.

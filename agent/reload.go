@@ -12,6 +12,7 @@ import (
 	"gslb.internal/agent/internal/config"
 	"gslb.internal/agent/internal/monitor"
 	"gslb.internal/agent/internal/report"
+	"gslb.internal/shared/service"
 )
 
 // reload reads the configuration again when it is asked to, and puts its backends, their checks and their tokens in
@@ -43,7 +44,10 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 			return nil
 		case <-asked:
 		}
-		if err := r.once(); err != nil {
+		tell(service.Reloading, r.logger)
+		err := r.once()
+		tell(service.Ready, r.logger)
+		if err != nil {
 			r.outcomes.WithLabelValues("failure").Inc()
 			r.logger.Error().Err(err).Msg("not reloaded: the configuration of before stays in force")
 			continue

@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/agent/internal/report"
+	"gslb.internal/shared/service"
 )
 
 // farewell is what happens between the wish to stop and the goodbye: traffic is led away first.
@@ -29,6 +30,7 @@ func (f *farewell) wait(asked, running context.Context) {
 	case <-running.Done():
 		return
 	}
+	tell(service.Stopping, f.logger)
 	connected := slices.ContainsFunc(f.reporter.Nodes(), func(n report.NodeState) bool { return n.Connected })
 	if f.over <= 0 || !connected {
 		return // nobody sends traffic here on this agent's word

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"path/filepath"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -32,6 +33,7 @@ import (
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/service"
 )
 
 // Files of the node's own identity in the data directory.
@@ -260,6 +262,11 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	return ctx.Err()
 }
 
+// keepSockets has the service manager pass the sockets to the process that follows this one, and those only.
+func keepSockets(sockets []syscall.Conn) error {
+	return errors.Join(service.Release(dnsserver.KeptName), service.Keep(dnsserver.KeptName, sockets))
+}
+
 // openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	inherited, err := dnsserver.Inherited()
@@ -270,7 +277,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.core.run("decisions", n.decisions.Run)
 	n.dns, err = dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions,
-		Inherited: inherited,
+		Inherited: inherited, Keep: keepSockets,
 		Listen:    cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
 		Registerer: n.registerer, Logger: n.part("dns"),
 	})

@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/service"
 )
 
 // Outcomes of a reload, as the metric has them.
@@ -28,7 +29,9 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 		case <-signals:
 		}
 		began := time.Now()
+		n.tell(service.Reloading)
 		changes, _, err := n.Reload(ctx) // it has told in the log
+		n.tell(service.Ready)
 		err = n.audit.Record(audit.Change{
 			Action: "reload", Resource: "config", ResourceID: n.inForce.Load().config.Overwatch.Identity.NodeID, Actor: "SIGHUP", ActorType: api.ActorSystem,
 			After: changes, Err: err, Duration: time.Since(began),

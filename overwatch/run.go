@@ -2,12 +2,14 @@ package overwatch
 
 import (
 	"context"
+	"errors"
 	"os"
 
 	"golang.org/x/sync/errgroup"
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/shared/service"
 )
 
 // run answers until ctx ends or a part fails. The core stops when everything that writes to it has.
@@ -48,8 +50,12 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	}
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
 	outer.Go(func() error { return n.followDatabase(ctx) })
+	outer.Go(func() error { return n.watchdog(ctx) })
 	n.announce(n.inForce.Load().config)
+	n.tell(service.Ready)
 
+	<-ctx.Done()
+	n.tell(service.Stopping)
 	err := outer.Wait()
 	stopAnswering()
 	if failure := dns.Wait(); failure != nil {
@@ -76,6 +82,23 @@ func (n *node) announce(cfg *config.Config) {
 		e = e.Stringer("metrics", n.metrics.Addr())
 	}
 	e.Msg("overwatch started")
+}
+
+// tell says something of the node to the service manager.
+func (n *node) tell(state func() error) {
+	if err := state(); err != nil {
+		n.log.Warn().Err(err).Msg("the service manager does not hear")
+	}
+}
+
+// watchdog keeps the service manager from killing the process for as long as what everything waits for gets on: the one
+// writer of what is known, and publication. That a flood leaves queries unanswered is no reason to be killed.
+func (n *node) watchdog(ctx context.Context) error {
+	err := service.Watch(ctx, func(ctx context.Context) error { return errors.Join(n.registry.Sync(ctx), n.publisher.Flush(ctx)) })
+	if err != nil {
+		n.log.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")
+	}
+	return nil
 }
 
 // view is what DNS answers from.

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
+	"strings"
 )
 
 // firstInherited is the number of the first socket that systemd passes (sd_listen_fds(3)).
@@ -22,37 +23,49 @@ func Inherited() ([]*os.File, error) {
 	if err != nil || count < 0 || count > 1024 {
 		return nil, fmt.Errorf("LISTEN_FDS=%q: want the number of sockets that are passed; start the service through its socket unit", os.Getenv("LISTEN_FDS"))
 	}
+	names := strings.Split(os.Getenv("LISTEN_FDNAMES"), ":")
 	var files []*os.File
 	for i := range count {
-		files = append(files, os.NewFile(uintptr(firstInherited+i), "socket passed as "+strconv.Itoa(firstInherited+i)))
+		name := strconv.Itoa(firstInherited + i)
+		if len(names) == count && names[i] != "" {
+			name = names[i]
+		}
+		files = append(files, os.NewFile(uintptr(firstInherited+i), name))
 	}
 	return files, nil
 }
 
+// KeptName is what the service manager is told to call the sockets that it keeps for the next process of this service.
+const KeptName = "gslb-dns"
+
 // passed is the sockets of one address that were opened by somebody else.
 type passed struct {
-	tcp net.Listener
-	udp []*net.UDPConn
+	tcp  net.Listener
+	udp  []*net.UDPConn
+	kept bool // they are those of the process before, rather than of a socket unit
 }
 
 // sortPassed takes the files for what they are, by address. It closes them, as what it returns are copies.
-func sortPassed(files []*os.File, readers int) (map[netip.AddrPort]*passed, error) {
+func sortPassed(files []*os.File) (map[netip.AddrPort]*passed, error) {
 	all := map[netip.AddrPort]*passed{}
-	at := func(address netip.AddrPort) *passed {
+	at := func(f *os.File, address netip.AddrPort) *passed {
 		address = netip.AddrPortFrom(address.Addr().Unmap(), address.Port())
 		if all[address] == nil {
-			all[address] = &passed{}
+			all[address] = &passed{kept: f.Name() == KeptName}
 		}
 		return all[address]
 	}
 	for _, f := range files {
 		if l, err := net.FileListener(f); err == nil {
 			if address, ok := l.Addr().(*net.TCPAddr); ok {
-				at(address.AddrPort()).tcp = l
+				at(f, address.AddrPort()).tcp = l
 			} else {
 				_ = l.Close()
 			}
-		} else if err := inheritUDP(f, readers, at); err != nil {
+		} else if udp, err := inheritUDP(f); err == nil {
+			p := at(f, udp.LocalAddr().(*net.UDPAddr).AddrPort())
+			p.udp = append(p.udp, udp)
+		} else {
 			closePassed(all)
 			return nil, err
 		}
@@ -61,31 +74,45 @@ func sortPassed(files []*os.File, readers int) (map[netip.AddrPort]*passed, erro
 	return all, nil
 }
 
-// inheritUDP makes as many readers of a UDP socket as there are cores, since one socket is all that there is.
-func inheritUDP(f *os.File, readers int, at func(netip.AddrPort) *passed) error {
-	for range readers {
-		conn, err := net.FilePacketConn(f)
+// inheritUDP opens the UDP socket that f is, prepared as our own are.
+func inheritUDP(f *os.File) (*net.UDPConn, error) {
+	conn, err := net.FilePacketConn(f)
+	if err != nil {
+		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket: %w", f.Name(), err)
+	}
+	udp, ok := conn.(*net.UDPConn)
+	if !ok {
+		_ = conn.Close()
+		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket but %s", f.Name(), conn.LocalAddr().Network())
+	}
+	if control := socketOptions(udp.LocalAddr().(*net.UDPAddr).AddrPort()); control != nil {
+		raw, err := udp.SyscallConn()
+		if err == nil {
+			err = control("", "", raw)
+		}
 		if err != nil {
-			return fmt.Errorf("%s is neither a TCP listener nor a UDP socket: %w", f.Name(), err)
-		}
-		udp, ok := conn.(*net.UDPConn)
-		if !ok {
-			_ = conn.Close()
-			return fmt.Errorf("%s is neither a TCP listener nor a UDP socket but %s", f.Name(), conn.LocalAddr().Network())
-		}
-		address := udp.LocalAddr().(*net.UDPAddr).AddrPort()
-		at(address).udp = append(at(address).udp, udp)
-		if control := socketOptions(address); control != nil {
-			raw, err := udp.SyscallConn()
-			if err == nil {
-				err = control("", "", raw)
-			}
-			if err != nil {
-				return fmt.Errorf("preparing %s: %w", f.Name(), err)
-			}
+			_ = udp.Close()
+			return nil, fmt.Errorf("preparing the socket passed as %s: %w", f.Name(), err)
 		}
 	}
-	return nil
+	return udp, nil
+}
+
+// share fills up sockets with further readers of the same ones until there are as many as readers.
+func share(sockets []*net.UDPConn, readers int) ([]*net.UDPConn, error) {
+	for i := 0; len(sockets) < readers; i++ {
+		f, err := sockets[i].File()
+		if err != nil {
+			return sockets, err
+		}
+		conn, err := net.FilePacketConn(f)
+		_ = f.Close()
+		if err != nil {
+			return sockets, err
+		}
+		sockets = append(sockets, conn.(*net.UDPConn))
+	}
+	return sockets, nil
 }
 
 func closePassed(all map[netip.AddrPort]*passed) {

@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,6 +21,9 @@ type Options struct {
 	// Inherited is sockets that are open already, as the function of this name returns them. Those of an address in Listen are
 	// served instead of ones of our own; New takes all of them over.
 	Inherited []*os.File
+	// Keep is given the sockets that New has opened itself, before one of them is read; who keeps copies can pass them to the next
+	// process as Inherited. An error is logged. Nil for nobody.
+	Keep func([]syscall.Conn) error
 	// View returns the view to answer from. It is called once per query from many goroutines and must not block.
 	View func() *zone.View
 	// NSID is told to who asks for it (RFC 5001); empty for nobody. At most MaxNSID octets.
@@ -45,6 +49,9 @@ func (o *Options) complete() error {
 	}
 	if len(o.NSID) > MaxNSID {
 		return fmt.Errorf("name server identifier %q: at most %d octets", o.NSID, MaxNSID)
+	}
+	if o.Keep == nil {
+		o.Keep = func([]syscall.Conn) error { return nil }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

@@ -72,9 +72,9 @@ func (s *Server) responder(b behaviour) *responder {
 	return r
 }
 
-// open binds every address.
-func (s *Server) open(o Options, b behaviour) error {
-	inherited, err := sortPassed(o.Inherited, socketsPerAddress())
+// open binds every address and makes a reader for every UDP socket.
+func (s *Server) open(o Options, b behaviour) (err error) {
+	inherited, err := sortPassed(o.Inherited)
 	if err != nil {
 		return err
 	}
@@ -83,8 +83,17 @@ func (s *Server) open(o Options, b behaviour) error {
 	if err != nil {
 		return err
 	}
+	var opened []*passed
+	defer func() {
+		if err != nil {
+			for _, p := range opened {
+				closeAll(p.tcp, p.udp)
+			}
+		}
+	}()
+	var own []syscall.Conn // and not those of a socket unit, which has them itself
 	for _, at := range addresses {
-		tcp, udp, err := s.socketsOf(at, inherited)
+		p, err := s.socketsOf(at, inherited)
 		if at.optional && (errors.Is(err, syscall.EAFNOSUPPORT) || errors.Is(err, syscall.EADDRNOTAVAIL)) {
 			s.log.Info().Msg("this machine has no IPv6: serving DNS over IPv4 only")
 			continue
@@ -92,37 +101,63 @@ func (s *Server) open(o Options, b behaviour) error {
 		if err != nil {
 			return err
 		}
-		s.listeners = append(s.listeners, tcp)
-		s.addresses = append(s.addresses, tcp.Addr().(*net.TCPAddr).AddrPort())
-		twins := inherited[at.AddrPort] != nil
 		delete(inherited, at.AddrPort)
-		for i, conn := range udp {
-			socket, err := newUDPSocket(conn, s.responder(b))
-			if err != nil {
-				closeAll(nil, udp)
-				return err
+		opened = append(opened, p)
+		if p.kept {
+			own = append(own, p.tcp.(*net.TCPListener))
+			for _, conn := range p.udp {
+				own = append(own, conn)
 			}
-			socket.twin = twins && i > 0
-			s.sockets = append(s.sockets, socket)
 		}
 	}
-	for at := range inherited {
-		return fmt.Errorf("%s: a socket for %s was passed by the service manager, and no address says to serve on it: make both the same", listenKey, at)
+	for at, p := range inherited {
+		if !p.kept {
+			return fmt.Errorf("%s: a socket for %s was passed by the service manager, and no address says to serve on it: make both the same", listenKey, at)
+		}
+		s.log.Info().Stringer("address", at).Msg("DNS is no longer served on this address")
+	}
+	if err := o.Keep(own); err != nil {
+		s.log.Warn().Err(err).Msg("queries that come during a restart will be lost")
+	}
+	for _, p := range opened {
+		if err := s.read(p, b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read makes the readers of one address.
+func (s *Server) read(p *passed, b behaviour) (err error) {
+	s.listeners = append(s.listeners, p.tcp)
+	s.addresses = append(s.addresses, p.tcp.Addr().(*net.TCPAddr).AddrPort())
+	sockets := len(p.udp)
+	if p.udp, err = share(p.udp, socketsPerAddress()); err != nil {
+		return fmt.Errorf("reading the UDP socket of %s by several cores: %w", p.tcp.Addr(), err)
+	}
+	for i, conn := range p.udp {
+		socket, err := newUDPSocket(conn, s.responder(b))
+		if err != nil {
+			return err
+		}
+		socket.twin = i >= sockets
+		s.sockets = append(s.sockets, socket)
 	}
 	return nil
 }
 
 // socketsOf is the sockets of an address: those that were passed, or new ones.
-func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (net.Listener, []*net.UDPConn, error) {
+func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (*passed, error) {
 	p := inherited[at.AddrPort]
 	if p == nil {
-		return bind(at.AddrPort, socketsPerAddress())
+		tcp, udp, err := bind(at.AddrPort, socketsPerAddress())
+		return &passed{tcp, udp, true}, err
 	}
 	if p.tcp == nil || p.udp == nil {
-		return nil, nil, fmt.Errorf("%s: of %s the service manager passed a socket for TCP or UDP only: give it both (ListenStream= and ListenDatagram=)", listenKey, at)
+		return nil, fmt.Errorf("%s: of %s the service manager passed a socket for TCP or UDP only: give it both (ListenStream= and ListenDatagram=)", listenKey, at)
 	}
-	s.log.Info().Stringer("address", at.AddrPort).Msg("serving DNS on sockets that the service manager keeps open")
-	return p.tcp, p.udp, nil
+	s.log.Info().Stringer("address", at.AddrPort).Msg("serving DNS on sockets that the service manager has kept open")
+	return p, nil
 }
 
 // Close closes the sockets of a server that will not Run.

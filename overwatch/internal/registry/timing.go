@@ -24,3 +24,8 @@ func (r *Registry) Retime(ctx context.Context, t Timing) error {
 		return nil
 	})
 }
+
+// Sync returns when everything that was asked before is done, or with the error of ctx. It needs Run.
+func (r *Registry) Sync(ctx context.Context) error {
+	return tell(ctx, r, func(*writer, time.Time) error { return nil })
+}

@@ -1,0 +1,69 @@
+package service
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Keep gives the manager copies of the process's sockets, which it hands to the next process of the same service
+// (LISTEN_FDS, with name in LISTEN_FDNAMES), so that what arrives in between waits in them. The manager keeps as many as
+// FileDescriptorStoreMax= in the service's unit says and closes the rest, and lets go of all when the service is stopped
+// rather than restarted. The sockets stay the caller's; at most 250 can be given in one call.
+func Keep(name string, sockets []syscall.Conn) error {
+	conn, err := dial()
+	if conn == nil || len(sockets) == 0 {
+		return err
+	}
+	defer conn.Close()
+	// Not through os.File, whose Fd makes the socket blocking for everybody who has it.
+	var copies []int
+	defer func() {
+		for _, fd := range copies {
+			_ = syscall.Close(fd)
+		}
+	}()
+	for _, s := range sockets {
+		fd, err := duplicate(s)
+		if err != nil {
+			return fmt.Errorf("copying a socket for the service manager: %w", err)
+		}
+		copies = append(copies, fd)
+	}
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var sent error
+	err = raw.Write(func(fd uintptr) bool {
+		sent = syscall.Sendmsg(int(fd), []byte("FDSTORE=1\nFDNAME="+name), syscall.UnixRights(copies...), nil, 0)
+		return sent != syscall.EAGAIN
+	})
+	if err == nil {
+		err = sent
+	}
+	if err != nil {
+		return fmt.Errorf("giving the service manager %d sockets to keep: %w", len(sockets), err)
+	}
+	return nil
+}
+
+func duplicate(s syscall.Conn) (fd int, err error) {
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	// Of no use to a program that this one starts in between, and closed within the call that made it.
+	if failed := raw.Control(func(original uintptr) {
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
+		if fd, err = syscall.Dup(int(original)); err == nil {
+			syscall.CloseOnExec(fd)
+		}
+	}); failed != nil {
+		return 0, failed
+	}
+	return fd, err
+}
+
+// Release makes the manager let go of what it keeps under name.
+func Release(name string) error { return tell("FDSTOREREMOVE=1\nFDNAME=" + name) }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package service
+
+import "syscall"
+
+// Keep does nothing: no service manager of this system keeps sockets.
+func Keep(string, []syscall.Conn) error { return nil }
+
+// Release does nothing, as nothing is kept.
+func Release(string) error { return nil }

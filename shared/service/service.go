@@ -1,0 +1,101 @@
+// Package service tells the service manager how the process is, by the protocol of sd_notify(3): that it serves, that it
+// reads its configuration again, that it stops, that it is alive. Without a manager that listens (NOTIFY_SOCKET is not
+// set) every call does nothing and succeeds.
+//
+// It starts no goroutine and holds no state.
+package service
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// States that a process tells of itself.
+const (
+	ready     = "READY=1"
+	reloading = "RELOADING=1"
+	stopping  = "STOPPING=1"
+	alive     = "WATCHDOG=1"
+)
+
+// Ready says that the process serves, at the end of its start or of a reload.
+func Ready() error { return tell(ready) }
+
+// Reloading says that the process reads its configuration again; Ready ends that, also when nothing came of it.
+func Reloading() error { return tell(reloading) }
+
+// Stopping says that the process has begun to stop.
+func Stopping() error { return tell(stopping) }
+
+// Watch tells the manager's watchdog that the process is alive, three times within the time after which it would be
+// killed, as long as well returns nil. It returns nil when ctx ends, and at once where no watchdog is set
+// (WATCHDOG_USEC). A well that fails or does not return is told to nobody: the manager's patience decides.
+func Watch(ctx context.Context, well func(context.Context) error) error {
+	patience, err := watchdog()
+	if patience == 0 || err != nil {
+		return err
+	}
+	ticks := time.NewTicker(patience / 3)
+	defer ticks.Stop()
+	for {
+		asked, done := context.WithTimeout(ctx, patience)
+		if well(asked) == nil && ctx.Err() == nil {
+			err = tell(alive)
+		}
+		done()
+		if err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks.C:
+		}
+	}
+}
+
+// watchdog is the manager's patience with this process, 0 when it has set none.
+func watchdog() (time.Duration, error) {
+	text := os.Getenv("WATCHDOG_USEC")
+	if pid := os.Getenv("WATCHDOG_PID"); text == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
+		return 0, nil
+	}
+	micro, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || micro <= 0 || micro > int64(365*24*time.Hour/time.Microsecond) {
+		return 0, fmt.Errorf("WATCHDOG_USEC=%q: want a number of microseconds; it is set by WatchdogSec= in the service's unit", text)
+	}
+	return time.Duration(micro) * time.Microsecond, nil
+}
+
+// dial opens the manager's socket, nil when there is none.
+func dial() (*net.UnixConn, error) {
+	path := os.Getenv("NOTIFY_SOCKET")
+	if path == "" {
+		return nil, nil
+	}
+	if !strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "@") {
+		return nil, fmt.Errorf("NOTIFY_SOCKET=%q: want a path, or a name that begins with @", path)
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		return nil, fmt.Errorf("telling the service manager (NOTIFY_SOCKET=%q): %w", path, err)
+	}
+	return conn, nil
+}
+
+func tell(state string) error {
+	conn, err := dial()
+	if conn == nil {
+		return err
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte(state)); err != nil {
+		return fmt.Errorf("telling the service manager: %w", err)
+	}
+	return nil
+}
