@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-MODULES  := shared overwatch agent gslbctl packaging/launcher integration
+MODULES  := shared overwatch agent gslbctl packaging/launcher packaging/release integration
 PROGRAMS := gslb-overwatch gslb-agent gslbctl gslb
 GOLANGCI := .tools/golangci-lint-v2.15.0
 GO       ?= go
@@ -115,22 +115,10 @@ vulncheck: check-tools ## look for known vulnerabilities (asks vuln.go.dev)
 	@for m in $(MODULES); do (cd $$m && $(GO) run golang.org/x/vuln/cmd/govulncheck@v1.1.4 ./...) || exit 1; done
 
 .PHONY: dist
-dist: check-tools ## static binaries as tar archives with checksums in dist/
-	@rm -rf dist && mkdir -p dist
-	@set -e; pack() { p=$$1; os=$$2; arch=$$3; v=$$4; pkg=$$5; ext=; [ $$os = windows ] && ext=.exe; \
-	  d=dist/work/$${p}_$${v}_$${os}_$${arch}; mkdir -p $$d; \
-	  GOOS=$$os GOARCH=$$arch CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false \
-	    -ldflags "-s -w -X $(INFO).version=$$v -X $(INFO).commit=$(COMMIT) -X $(INFO).date=$(DATE)" -o $$d/$$p$$ext $$pkg; \
-	  cp README.md $$d/; \
-	  tar --sort=name --owner=0 --group=0 --numeric-owner --mtime='$(DATE)' -C dist/work -cf - $$(basename $$d) | gzip -9n > dist/$$(basename $$d).tar.gz; \
-	  echo "  dist/$$(basename $$d).tar.gz"; }; \
-	for arch in amd64 arm64; do \
-	  pack gslb-overwatch linux $$arch $(call version,overwatch) $(main_gslb-overwatch); \
-	  pack gslb-agent linux $$arch $(call version,agent) $(main_gslb-agent); \
-	  pack gslb linux $$arch $(call version,packaging/launcher) $(main_gslb); \
-	  for os in linux darwin windows; do pack gslbctl $$os $$arch $(call version,gslbctl) $(main_gslbctl); done; \
-	done
-	@rm -rf dist/work && cd dist && sha256sum *.tar.gz > SHA256SUMS && echo "  dist/SHA256SUMS"
+DISTFLAGS ?=
+dist: check-tools ## archives, deb and rpm packages, bills of materials and checksums in dist/
+	@$(GO) run ./packaging/release -out dist -commit $(COMMIT) -date $(DATE) \
+	  $(foreach m,$(sort $(foreach p,$(PROGRAMS),$(module_$(p)))),-version $(m)=$(call version,$(m))) $(DISTFLAGS)
 
 .PHONY: clean
 clean: ## remove what the build made

@@ -1,0 +1,223 @@
+package integration_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// releaser builds the program that makes releases.
+var releaser = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(os.TempDir(), "programs", "release")
+	if _, err := programs(); err != nil { // it makes the directory
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", path, "./packaging/release")
+	cmd.Dir = ".."
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, output)
+	}
+	return path, nil
+})
+
+// release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they are.
+func release(t *testing.T, sources, program, version string) string {
+	t.Helper()
+	path, err := releaser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := t.TempDir()
+	cmd := exec.CommandContext(t.Context(), path, "-out", out, "-commit", "c0ffee", "-date", "2026-01-02T03:04:05Z", "-only", program+"/linux/amd64")
+	for _, module := range []string{"overwatch", "agent", "gslbctl", "packaging/launcher"} {
+		cmd.Args = append(cmd.Args, "-version", module+"="+version)
+	}
+	cmd.Dir = sources
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, output)
+	}
+	return out
+}
+
+// one is the only file that a pattern matches.
+func one(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+// Whoever builds the same commit gets the same bytes, wherever its sources are, and can so prove that a package is what it
+// claims to be.
+func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
+	elsewhere := filepath.Join(t.TempDir(), "another", "place")
+	if err := os.MkdirAll(elsewhere, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl", "shared", "packaging", "integration"} {
+		if output, err := exec.CommandContext(t.Context(), "cp", "-r", filepath.Join("..", part), elsewhere).CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, output)
+		}
+	}
+	first, second := release(t, "..", "gslb-agent", "1.2.3"), release(t, elsewhere, "gslb-agent", "1.2.3")
+	files, err := os.ReadDir(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		a, err := os.ReadFile(filepath.Join(first, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(second, f.Name()))
+		if err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs between two builds (%v)", f.Name(), err)
+		}
+	}
+	if len(files) != 5 { // archive, bill of materials, deb, rpm, checksums
+		t.Errorf("%d files, want 5", len(files))
+	}
+}
+
+// The rpm by rpm's own tools: its digests, its files, and an installation into an empty root that verifies.
+func TestRelease_TheRPMInstalls(t *testing.T) {
+	rpm := judge(t, "rpm")
+	root := t.TempDir()
+	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslb"} {
+		file := one(t, filepath.Join(release(t, "..", program, "1.2.3"), "*.rpm"))
+		for _, args := range [][]string{
+			{"-K", "--nosignature", file},
+			{"--root", root, "-i", "--nodeps", "--noscripts", "--nosignature", "--ignoreos", "--ignorearch", file},
+			{"--root", root, "-V", "--nodeps", "--nouser", "--nogroup", program},
+		} {
+			if output, err := exec.CommandContext(t.Context(), rpm, args...).CombinedOutput(); err != nil {
+				t.Errorf("rpm %s: %v\n%s", strings.Join(args, " "), err, output)
+			}
+		}
+		for _, path := range []string{"/usr/bin/" + program, "/usr/lib/systemd/system/" + program + ".service", "/usr/share/man/man8/" + program + ".8.gz"} {
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Error(err)
+			}
+		}
+		scripts, err := exec.CommandContext(t.Context(), rpm, "-qp", "--scripts", file).Output()
+		if err != nil || strings.Contains(string(scripts), "@") || !strings.Contains(string(scripts), "useradd") {
+			t.Errorf("scripts of %s (%v):\n%s", program, err, scripts)
+		}
+	}
+}
+
+// The units leave a process little that it does not need: at most 2.0 of 10 by systemd's own measure.
+func TestUnits_AreHardened(t *testing.T) {
+	analyze := judge(t, "systemd-analyze")
+	units, err := filepath.Glob("../packaging/systemd/*.service")
+	if err != nil || len(units) == 0 {
+		t.Fatal(units, err)
+	}
+	for _, unit := range units {
+		output, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", "--no-pager", unit).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", unit, err, output)
+		}
+	}
+}
+
+// The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this machine's
+// own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
+func TestPackages_Life(t *testing.T) {
+	nspawn := judge(t, "systemd-nspawn")
+	judge(t, "dnsperf")
+	judge(t, "dig")
+	if os.Geteuid() != 0 {
+		missing(t, "booting a container needs root")
+	}
+	if _, err := os.Stat("/var/lib/dpkg/status"); err != nil {
+		missing(t, "installing a deb needs a machine with Debian packages")
+	}
+	root := layered(t)
+	place := filepath.Join(root, "test")
+	for _, p := range []struct{ dir, program, version string }{
+		{"first", "gslb-overwatch", "1.0.0"}, {"first", "gslb-agent", "1.0.0"}, {"second", "gslb-overwatch", "1.1.0"},
+	} {
+		deb := one(t, filepath.Join(release(t, "..", p.program, p.version), "*.deb"))
+		copyFile(t, deb, filepath.Join(place, p.dir, filepath.Base(deb)), 0o644)
+	}
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
+	copyFile(t, "testdata/package/life.sh", filepath.Join(place, "life.sh"), 0o755)
+	unit := "[Unit]\nAfter=basic.target\n[Service]\nExecStart=/test/life.sh\n"
+	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.service"), []byte(unit), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	target := "[Unit]\nRequires=basic.target\nWants=life.service\nAllowIsolate=yes\n"
+	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.target"), []byte(target), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine", fmt.Sprintf("gslb-test-%d", os.Getpid()),
+		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
+		"--boot", "--", "--unit=life.target", "--log-target=null")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it
+	cmd.WaitDelay = 20 * time.Second
+	console, err := cmd.CombinedOutput()
+	story, _ := os.ReadFile(filepath.Join(place, "story"))
+	verdict, _ := os.ReadFile(filepath.Join(place, "verdict"))
+	if err != nil || strings.TrimSpace(string(verdict)) != "pass" {
+		t.Fatalf("%v\n%s\nthe console:\n%s", err, story, console)
+	}
+	t.Logf("%s", story)
+}
+
+// layered is a root directory that has everything of this machine's, and whose changes go away with the test.
+func layered(t *testing.T) string {
+	t.Helper()
+	base := t.TempDir()
+	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "mode=755", "gslb-test", base).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	unmount := func(path string) func() {
+		return func() { _ = exec.Command("umount", "--lazy", path).Run() }
+	}
+	t.Cleanup(unmount(base))
+	for _, dir := range []string{"upper", "work", "root"} {
+		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := filepath.Join(base, "root")
+	options := "lowerdir=/,upperdir=" + filepath.Join(base, "upper") + ",workdir=" + filepath.Join(base, "work")
+	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "overlay", "gslb-test", "-o", options, root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	t.Cleanup(unmount(root))
+	for _, dir := range []string{"first", "second"} {
+		if err := os.MkdirAll(filepath.Join(root, "test", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func copyFile(t *testing.T, from, to string, mode os.FileMode) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, content, mode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

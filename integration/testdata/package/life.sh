@@ -1,0 +1,120 @@
+#!/bin/bash
+# The life of the packages on a machine with systemd. It runs as a unit of a container that package_test.go boots and writes
+# what it does to /test/story; the last line of /test/verdict is "pass" when every step held.
+exec >/test/story 2>&1
+cd /test
+fail() {
+	echo "FAILED: $*"
+	journalctl --no-pager -u 'gslb*' | tail -n 60
+	echo fail >/test/verdict
+	systemctl poweroff --no-block
+	exit 1
+}
+step() { echo "== $*"; }
+within() { # seconds, what, command...
+	local until=$((SECONDS + $1)) what=$2
+	shift 2
+	until "$@" >/test/last 2>&1; do
+		[ $SECONDS -lt $until ] || { cat /test/last; fail "$what: not within the time"; }
+		sleep 0.2
+	done
+}
+answers() { dig +time=1 +tries=1 +dnssec @127.0.0.1 gslb.example.com SOA | grep -q 'RRSIG.*SOA'; }
+steers() { [ "$(dig +time=1 +tries=1 +short @127.0.0.1 app.gslb.example.com)" = 127.0.0.1 ]; }
+main_pid() { systemctl show -p MainPID --value "$1"; }
+new_process() { [ "$(main_pid gslb-overwatch)" != "$1" ] && [ "$(main_pid gslb-overwatch)" != 0 ]; }
+commands_of() { sed -n 's/^#   //p' "$1"; } # those that an example says to type
+
+step installing with nothing configured
+dpkg -i first/gslb-overwatch_*.deb first/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
+grep -q 'gslb-overwatch: write /etc/gslb/overwatch.yaml' dpkg.out || { cat dpkg.out; fail "the installation does not say what to do next"; }
+getent passwd gslb || fail "no user gslb"
+systemctl is-enabled gslb-overwatch gslb-agent || fail "not enabled at boot"
+systemctl is-active gslb-overwatch && fail "runs without a configuration"
+
+step following the example of the node
+/bin/sh -ec "$(commands_of /usr/share/doc/gslb-overwatch/examples/overwatch.yaml)" || fail "the commands of the example"
+systemctl is-active gslb-overwatch || fail "does not run"
+within 10 "a signed answer" answers
+[ "$(stat -c '%U %a' /var/lib/gslb)" = "gslb 700" ] || fail "state directory: $(stat -c '%U %a' /var/lib/gslb)"
+[ "$(ps -o user= -p "$(main_pid gslb-overwatch)")" = gslb ] || fail "runs as somebody else"
+
+step following the example of the agent
+sed -i 's/203.0.113.20/127.0.0.1/; s/port: 443/port: 8088/; s/"203.0.113.10:7946", "198.51.100.10:7946"/"127.0.0.1:7946"/' /usr/share/doc/gslb-agent/examples/agent.yaml
+systemd-run -q --unit=application /test/backend -listen 127.0.0.1:8088
+key=$(cat /etc/gslb/gossip.key)
+/bin/sh -ec "$(commands_of /usr/share/doc/gslb-agent/examples/agent.yaml | sed '/systemctl/d')" || fail "the commands of the example"
+echo "$key" >/etc/gslb/gossip.key # what the example says to put in by hand
+sed 's/.*: //' /etc/gslb/agent-tokens.yaml >/etc/gslb/service.token
+systemctl start gslb-agent || fail "the agent does not start"
+within 30 "the agent's backend in the answers" steers
+
+step reloading
+sed -i 's/^domains:/domainz:/' /etc/gslb/overwatch.yaml
+systemctl reload gslb-overwatch && fail "a wrong configuration was reloaded without a word"
+journalctl --no-pager -u gslb-overwatch | grep -q domainz || fail "the journal does not say what is wrong"
+systemctl is-active gslb-overwatch || fail "a wrong configuration stopped the service"
+sed -i 's/^domainz:/domains:/' /etc/gslb/overwatch.yaml
+systemctl reload gslb-overwatch gslb-agent || fail "reload"
+answers || fail "no answer after the reload"
+
+step a restart, an upgrade and a crash under load lose no query
+echo "app.gslb.example.com A" >queries
+dnsperf -s 127.0.0.1 -d queries -l 12 -Q 20000 -c 8 -q 20000 -b 8192 -t 10 >load &
+load=$!
+sleep 2
+systemctl restart gslb-overwatch || fail "restart"
+sleep 2
+before=$(main_pid gslb-overwatch)
+dpkg -i second/gslb-overwatch_*.deb || fail "upgrade"
+new_process "$before" || fail "the upgrade did not restart the service"
+gslb-overwatch --version | grep -q 'gslb-overwatch 1.1.0' || fail "the upgrade is not installed"
+sleep 2
+before=$(main_pid gslb-overwatch)
+kill -9 "$before"
+within 10 "a new process after kill -9" new_process "$before"
+wait $load
+cat load
+grep -q 'Queries lost: *0 ' load || fail "queries were lost"
+within 30 "the agent's backend after the upgrade" steers
+
+step the watchdog replaces a process that hangs
+mkdir -p /run/systemd/system/gslb-overwatch.service.d
+printf '[Service]\nWatchdogSec=2s\n' >/run/systemd/system/gslb-overwatch.service.d/soon.conf
+systemctl daemon-reload && systemctl restart gslb-overwatch || fail "restart"
+before=$(main_pid gslb-overwatch)
+sleep 3
+[ "$(main_pid gslb-overwatch)" = "$before" ] || fail "the watchdog killed a process that was well"
+kill -STOP "$before"
+within 20 "a new process after the old one hung" new_process "$before"
+within 10 "an answer of the new process" answers
+
+step the socket unit
+systemctl stop gslb-overwatch || fail "stop"
+answers && fail "answers although it is stopped"
+systemctl start gslb-overwatch.socket || fail "the socket unit does not start"
+within 10 "an answer of the process that the query started" answers
+systemctl is-active gslb-overwatch || fail "the query did not start the service"
+systemctl stop gslb-overwatch.socket gslb-overwatch
+systemctl start gslb-overwatch || fail "start without the socket unit"
+within 10 "an answer" answers
+
+step draining and stopping the agent
+sed -i '/^  identity:/i\  drain_time: 2s' /etc/gslb/agent.yaml
+systemctl restart gslb-agent || fail "the agent does not restart"
+within 30 "the agent's backend again" steers
+systemctl stop gslb-agent || fail "the agent does not stop"
+steers && fail "the backend is in the answers after its agent has gone"
+
+step removing keeps the state, purging does not
+dpkg -r gslb-overwatch gslb-agent || fail "dpkg -r"
+systemctl is-active gslb-overwatch && fail "runs after the removal"
+[ -n "$(ls /var/lib/gslb/dnssec)" ] && [ -f /var/lib/gslb-agent/agent.key ] || fail "the removal took the state"
+dpkg -i second/gslb-overwatch_*.deb || fail "installing again"
+within 10 "an answer, since configuration and state were there" answers
+dpkg -P gslb-overwatch gslb-agent || fail "dpkg -P"
+[ -e /var/lib/gslb ] || [ -e /var/lib/gslb-agent ] && fail "the purge left state"
+[ -f /etc/gslb/overwatch.yaml ] || fail "the purge took the operator's configuration"
+
+echo pass >/test/verdict
+systemctl poweroff --no-block

@@ -1,0 +1,117 @@
+// Command release makes what users install from one commit: static binaries in archives, deb and rpm packages, a CycloneDX
+// bill of materials for each, and checksums. The same commit gives the same bytes, on any machine with the same Go.
+//
+// It runs at the root of the repository; `make dist` calls it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// release is what all artifacts have in common.
+type release struct {
+	out      string // the directory that they are written to
+	work     string // a directory for what is on the way
+	commit   string
+	date     time.Time         // of the commit: every file that is packed carries it
+	versions map[string]string // of modules, by their directory
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	r := &release{versions: map[string]string{}}
+	flags := flag.NewFlagSet("release", flag.ContinueOnError)
+	flags.StringVar(&r.out, "out", "dist", "`directory` to write to; what is in it is removed")
+	flags.StringVar(&r.commit, "commit", "", "the commit that is built")
+	date := flags.String("date", "", "its `time`, RFC 3339")
+	only := flags.String("only", "", "make only the artifacts of this `program` and platform, such as gslb-agent/linux/amd64")
+	flags.Func("version", "version of a module, as `module=version`; once for each", func(text string) error {
+		module, version, ok := strings.Cut(text, "=")
+		if !ok || version == "" {
+			return errors.New("want module=version")
+		}
+		r.versions[module] = version
+		return nil
+	})
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if r.date, err = time.Parse(time.RFC3339, *date); err != nil {
+		return fmt.Errorf("-date: %w", err)
+	}
+	if err := os.RemoveAll(r.out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	if r.work, err = os.MkdirTemp("", "gslb-release-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(r.work)
+	return r.make(ctx, *only)
+}
+
+// make makes everything, or only what is asked for.
+func (r *release) make(ctx context.Context, only string) error {
+	made := false
+	for _, p := range programs {
+		for _, t := range p.targets {
+			if name := p.name + "/" + t.String(); only != "" && name != only {
+				continue
+			}
+			made = true
+			if err := r.artifacts(ctx, p, t); err != nil {
+				return fmt.Errorf("%s for %s: %w", p.name, t, err)
+			}
+		}
+	}
+	if !made {
+		return fmt.Errorf("-only %s: there is no such program and platform; one is %s/%s", only, programs[0].name, programs[0].targets[0])
+	}
+	return r.sums()
+}
+
+// artifacts makes all that there is of one program for one platform.
+func (r *release) artifacts(ctx context.Context, p program, t target) error {
+	version := r.versions[p.module]
+	if version == "" {
+		return fmt.Errorf("no -version for module %s", p.module)
+	}
+	binary, err := r.build(ctx, p, t, version)
+	if err != nil {
+		return err
+	}
+	base := fmt.Sprintf("%s_%s_%s_%s", p.name, version, t.os, t.arch)
+	bom, err := r.bill(binary, p, t, version)
+	if err != nil {
+		return fmt.Errorf("bill of materials: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.out, base+".cdx.json"), bom, 0o644); err != nil {
+		return err
+	}
+	if err := r.archive(binary, p, t, base); err != nil {
+		return fmt.Errorf("archive: %w", err)
+	}
+	if t.os == "linux" {
+		return r.packages(ctx, binary, bom, p, t, version)
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goreleaser/nfpm/v2"
+	"github.com/goreleaser/nfpm/v2/deb"
+	"github.com/goreleaser/nfpm/v2/files"
+	"github.com/goreleaser/nfpm/v2/rpm"
+)
+
+const (
+	maintainer = "gslb <packages@gslb.internal>"
+	scriptsDir = "packaging/scripts"
+)
+
+// packages makes the deb and the rpm of a program.
+func (r *release) packages(ctx context.Context, binary string, bom []byte, p program, t target, version string) error {
+	contents, err := r.contents(ctx, binary, bom, p)
+	if err != nil {
+		return err
+	}
+	for _, format := range []struct {
+		name     string
+		packager nfpm.Packager
+	}{{"deb", &deb.Deb{}}, {"rpm", rpm.DefaultRPM}} {
+		info := &nfpm.Info{
+			Name: p.name, Arch: t.arch, Platform: t.os, Version: version, Release: "1", MTime: r.date, Section: "net", Priority: "optional",
+			Maintainer: maintainer, Vendor: "gslb", Description: p.summary, DisableGlobbing: true,
+		}
+		info.Contents = contents
+		info.RPM.BuildHost = "gslb.internal" // not this machine's, so that the bytes are the same elsewhere
+		if p.service != nil {
+			info.Depends = map[string][]string{"deb": {"passwd"}, "rpm": {"shadow-utils"}}[format.name]
+			if info.Scripts, err = r.scripts(p); err != nil {
+				return err
+			}
+		}
+		info = nfpm.WithDefaults(info)
+		if err := nfpm.PrepareForPackager(info, format.name); err != nil {
+			return fmt.Errorf("%s: %w", format.name, err)
+		}
+		var out bytes.Buffer
+		if err := format.packager.Package(info, &out); err != nil {
+			return fmt.Errorf("%s: %w", format.name, err)
+		}
+		name := filepath.Join(r.out, format.packager.ConventionalFileName(info))
+		fmt.Println(" ", name)
+		if err := os.WriteFile(name, out.Bytes(), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// contents is the files of a package.
+func (r *release) contents(ctx context.Context, binary string, bom []byte, p program) (files.Contents, error) {
+	var list files.Contents
+	add := func(from, to string, mode os.FileMode) error {
+		if strings.HasPrefix(to, "/usr/share/man/") {
+			var err error
+			if from, err = r.compressed(from); err != nil {
+				return err
+			}
+			to += ".gz"
+		}
+		list = append(list, &files.Content{
+			Source: from, Destination: to, FileInfo: &files.ContentFileInfo{Mode: mode, MTime: r.date, Owner: "root", Group: "root"},
+		})
+		return nil
+	}
+	if err := add(binary, "/usr/bin/"+p.name, 0o755); err != nil {
+		return nil, err
+	}
+	bill := filepath.Join(r.work, p.name+".cdx.json")
+	if err := os.WriteFile(bill, bom, 0o644); err != nil {
+		return nil, err
+	}
+	if err := add(bill, "/usr/share/doc/"+p.name+"/sbom.cdx.json", 0o644); err != nil {
+		return nil, err
+	}
+	all := maps.Clone(p.files)
+	if p.service == nil {
+		if err := r.generated(ctx, all); err != nil {
+			return nil, err
+		}
+	} else {
+		list = append(list, &files.Content{
+			Destination: "/etc/gslb", Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.date, Owner: "root", Group: "root"},
+		})
+	}
+	for _, from := range slices.Sorted(maps.Keys(all)) {
+		to := all[from]
+		if !strings.HasSuffix(from, "/") {
+			if err := add(from, to, 0o644); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		err := filepath.WalkDir(from, func(file string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			relative, err := filepath.Rel(from, file)
+			if err != nil {
+				return err
+			}
+			return add(file, path.Join(to, filepath.ToSlash(relative)), 0o644)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// compressed is a compressed copy of a manual page.
+func (r *release) compressed(from string) (string, error) {
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return "", err
+	}
+	if _, err := w.Write(content); err != nil {
+		return "", err
+	}
+	if err := w.Close(); err != nil {
+		return "", err
+	}
+	to := filepath.Join(r.work, filepath.Base(from)+".gz")
+	return to, os.WriteFile(to, out.Bytes(), 0o644)
+}
+
+// scripts writes what runs at installation and removal, with the names of the program's units in it.
+func (r *release) scripts(p program) (nfpm.Scripts, error) {
+	var others []string
+	for _, other := range programs {
+		if other.service != nil && other.name != p.name && other.service.state == p.service.state {
+			others = append(others, other.name)
+		}
+	}
+	names := strings.NewReplacer(
+		"@NAME@", p.name, "@UNIT@", p.service.unit, "@UNITS@", strings.Join(p.service.units, " "), "@CONFIG@", p.service.config,
+		"@STATE@", p.service.state, "@OTHERS@", strings.Join(others, " "),
+	)
+	write := func(name string) (string, error) {
+		text, err := os.ReadFile(filepath.Join(scriptsDir, name))
+		if err != nil {
+			return "", err
+		}
+		to := filepath.Join(r.work, p.name+"-"+name)
+		return to, os.WriteFile(to, []byte(names.Replace(string(text))), 0o755)
+	}
+	var s nfpm.Scripts
+	for name, path := range map[string]*string{
+		"preinstall.sh": &s.PreInstall, "postinstall.sh": &s.PostInstall, "preremove.sh": &s.PreRemove, "postremove.sh": &s.PostRemove,
+	} {
+		var err error
+		if *path, err = write(name); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}

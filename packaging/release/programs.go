@@ -1,0 +1,76 @@
+package main
+
+// target is an operating system and an architecture, as Go names them.
+type target struct{ os, arch string }
+
+func (t target) String() string { return t.os + "/" + t.arch }
+
+var (
+	servers  = []target{{"linux", "amd64"}, {"linux", "arm64"}}
+	everyone = append(servers, target{"darwin", "amd64"}, target{"darwin", "arm64"}, target{"windows", "amd64"}, target{"windows", "arm64"})
+)
+
+// program is one executable and what is packed with it.
+type program struct {
+	name, module, main string
+	summary            string
+	targets            []target
+	service            *service // nil for a tool
+	// files is what a package brings beside the executable: from the path in the repository to the path where it is installed.
+	files map[string]string
+}
+
+// service is how a program runs on a server.
+type service struct {
+	unit, config string   // names of the unit and of the configuration file in /etc/gslb
+	units        []string // all that the package brings
+	state        string   // the directory of its state, which a purge removes
+}
+
+var programs = []program{
+	{
+		name: "gslb-overwatch", module: "overwatch", main: "./overwatch/cmd/gslb-overwatch", targets: servers,
+		summary: "Authoritative DNS that answers with backends that are alive, near and not overloaded",
+		service: &service{"gslb-overwatch.service", "overwatch.yaml", []string{"gslb-overwatch.service", "gslb-overwatch.socket"}, "/var/lib/gslb"},
+		files: map[string]string{
+			"packaging/systemd/gslb-overwatch.service": "/usr/lib/systemd/system/gslb-overwatch.service",
+			"packaging/systemd/gslb-overwatch.socket":  "/usr/lib/systemd/system/gslb-overwatch.socket",
+			"packaging/examples/overwatch.yaml":        "/usr/share/doc/gslb-overwatch/examples/overwatch.yaml",
+			"packaging/man/gslb-overwatch.8":           "/usr/share/man/man8/gslb-overwatch.8",
+			"overwatch/README.md":                      "/usr/share/doc/gslb-overwatch/README.md",
+			"overwatch/docs/":                          "/usr/share/doc/gslb-overwatch/docs/",
+			"packaging/observability/":                 "/usr/share/gslb-overwatch/observability/",
+		},
+	},
+	{
+		name: "gslb-agent", module: "agent", main: "./agent/cmd/gslb-agent", targets: everyone,
+		summary: "Checks the backends beside it and reports them to gslb overwatch nodes",
+		service: &service{"gslb-agent.service", "agent.yaml", []string{"gslb-agent.service"}, "/var/lib/gslb-agent"},
+		files: map[string]string{
+			"packaging/systemd/gslb-agent.service": "/usr/lib/systemd/system/gslb-agent.service",
+			"packaging/examples/agent.yaml":        "/usr/share/doc/gslb-agent/examples/agent.yaml",
+			"packaging/man/gslb-agent.8":           "/usr/share/man/man8/gslb-agent.8",
+			"agent/README.md":                      "/usr/share/doc/gslb-agent/README.md",
+			"agent/docs/":                          "/usr/share/doc/gslb-agent/docs/",
+		},
+	},
+	{
+		name: "gslbctl", module: "gslbctl", main: "./gslbctl/cmd/gslbctl", targets: everyone,
+		summary: "Operates gslb, a global server load balancer",
+		files: map[string]string{
+			"gslbctl/README.md": "/usr/share/doc/gslbctl/README.md",
+		},
+	},
+	{
+		name: "gslb", module: "packaging/launcher", main: "./packaging/launcher", targets: servers,
+		summary: "Overwatch node and agent of gslb in one executable",
+		service: &service{"gslb.service", "gslb.yaml", []string{"gslb.service"}, "/var/lib/gslb"},
+		files: map[string]string{
+			"packaging/systemd/gslb.service":    "/usr/lib/systemd/system/gslb.service",
+			"packaging/examples/overwatch.yaml": "/usr/share/doc/gslb/examples/overwatch.yaml",
+			"packaging/examples/agent.yaml":     "/usr/share/doc/gslb/examples/agent.yaml",
+			"packaging/man/gslb.8":              "/usr/share/man/man8/gslb.8",
+			"README.md":                         "/usr/share/doc/gslb/README.md",
+		},
+	},
+}
