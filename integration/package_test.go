@@ -169,7 +169,7 @@ func TestPackages_Life(t *testing.T) {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine", fmt.Sprintf("gslb-test-%d", os.Getpid()),
 		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
-		"--boot", "--", "--unit=life.target", "--log-target=null")
+		"--boot", "--", "--unit=life.target", "--log-target=null", "--show-status=0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it
 	cmd.WaitDelay = 20 * time.Second
 	console, err := cmd.CombinedOutput()

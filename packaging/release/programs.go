@@ -35,6 +35,7 @@ var programs = []program{
 		files: map[string]string{
 			"packaging/systemd/gslb-overwatch.service": "/usr/lib/systemd/system/gslb-overwatch.service",
 			"packaging/systemd/gslb-overwatch.socket":  "/usr/lib/systemd/system/gslb-overwatch.socket",
+			"packaging/sysctl/60-gslb-overwatch.conf":  "/usr/lib/sysctl.d/60-gslb-overwatch.conf",
 			"packaging/examples/overwatch.yaml":        "/usr/share/doc/gslb-overwatch/examples/overwatch.yaml",
 			"packaging/man/gslb-overwatch.8":           "/usr/share/man/man8/gslb-overwatch.8",
 			"overwatch/README.md":                      "/usr/share/doc/gslb-overwatch/README.md",

@@ -9,7 +9,12 @@ configure) [ -z "$2" ] || upgrade=yes ;;
 [0-9]*) upgrade=yes ;;
 *) exit 0 ;; # deb: abort-upgrade and the like
 esac
+if [ -e @STATE@/.removed-@NAME@ ]; then # it was removed and comes back
+	rm -f @STATE@/.removed-@NAME@
+	upgrade=
+fi
 command -v systemctl >/dev/null || exit 0
+if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true; fi
 if [ -n "$upgrade" ]; then
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
