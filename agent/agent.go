@@ -149,6 +149,12 @@ func Run(ctx context.Context, o Options) error {
 		finish()
 		return nil
 	})
+	g.Go(func() error { // as long as nobody waits for checks or reports in vain
+		if err := service.Watch(running, func(context.Context) error { view.backends(); reporter.Nodes(); return nil }); err != nil {
+			logger.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")
+		}
+		return nil
+	})
 	tell(service.Ready, logger)
 	err = g.Wait()
 	logger.Info().Msg("agent stopped")
