@@ -46,6 +46,13 @@ type OverwatchSection struct {
 		Threshold   time.Duration `yaml:"threshold"`
 		RemoveAfter time.Duration `yaml:"remove_after"`
 	} `yaml:"stale"`
+	Geolocation Geolocation `yaml:"geolocation,omitempty"`
+}
+
+// Geolocation is the key `overwatch.geolocation` of an OverwatchFile.
+type Geolocation struct {
+	DatabasePath string `yaml:"database_path"`
+	ECSEnabled   bool   `yaml:"ecs_enabled"`
 }
 
 // DNSSection is the key `dns` of an OverwatchFile.
@@ -56,8 +63,11 @@ type DNSSection struct {
 
 // Region is one entry of the key `regions` of an OverwatchFile.
 type Region struct {
-	Name    string   `yaml:"name"`
-	Servers []Server `yaml:"servers,omitempty"`
+	Name      string   `yaml:"name"`
+	Countries []string `yaml:"countries,omitempty"`
+	Latitude  float64  `yaml:"latitude,omitempty"`
+	Longitude float64  `yaml:"longitude,omitempty"`
+	Servers   []Server `yaml:"servers,omitempty"`
 }
 
 // Server is a backend that no agent watches: the nodes check it themselves.

@@ -3,6 +3,7 @@
 //
 //	curl -X POST http://ADDRESS/unhealthy    /health answers 503 from now on
 //	curl -X POST http://ADDRESS/healthy      and 200 again
+//	curl -X POST http://ADDRESS/slow?by=100ms    and so much later
 package main
 
 import (
@@ -51,7 +52,17 @@ func run(ctx context.Context, name, listen string) error {
 func routes(name string) http.Handler {
 	var sick atomic.Bool
 	mux := http.NewServeMux()
+	var delay atomic.Int64
+	mux.HandleFunc("POST /slow", func(w http.ResponseWriter, r *http.Request) {
+		by, err := time.ParseDuration(r.FormValue("by"))
+		if err != nil {
+			http.Error(w, "by: "+err.Error(), http.StatusBadRequest)
+			return
+		}
+		delay.Store(int64(by))
+	})
 	mux.HandleFunc("GET /health", func(w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(time.Duration(delay.Load()))
 		if sick.Load() {
 			http.Error(w, name+" says that it is not well", http.StatusServiceUnavailable)
 			return

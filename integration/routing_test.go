@@ -1,0 +1,260 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// Real databases: MaxMind's test files, which have these clients (the last two with no position).
+const (
+	databases    = "../overwatch/internal/geo/testdata/"
+	clientLondon = "81.2.69.142/32"
+	clientUS     = "216.160.83.56/32" // Milton, Washington
+	clientSweden = "89.160.20.112/32"
+	clientNobody = "192.0.2.1/32"
+)
+
+// routedSite is a node that checks three backends itself: b1 in eu, b2 and b3 in us, each of all five names; and a database of cities.
+type routedSite struct {
+	*site
+	node     *harness.Node
+	database string
+}
+
+// routedNames are the names by their algorithm.
+var routedNames = []string{"geolocation", "failover", "latency", "client-hash", "proximity"}
+
+func routedName(algorithm string) string { return algorithm + ".test.gslb.test" }
+
+func startRouted(t *testing.T) *routedSite {
+	t.Helper()
+	s := newSite(t, 0, 3)
+	r := &routedSite{site: s, database: filepath.Join(s.Dir, "city.mmdb")}
+	r.replace(t, "GeoIP2-City-Test.mmdb")
+	var err error
+	if r.node, err = s.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil, "us": nil}); err != nil {
+		t.Fatal(err)
+	}
+	f := &r.node.File
+	f.DNS.Zones = []string{"test.gslb.test"}
+	f.Overwatch.Geolocation = harness.Geolocation{DatabasePath: r.database, ECSEnabled: true}
+	f.Domains = nil
+	check := s.Timing.Check()
+	check.Interval, check.Timeout = 500*time.Millisecond, 500*time.Millisecond
+	for _, algorithm := range routedNames {
+		f.Domains = append(f.Domains, harness.Domain{Name: routedName(algorithm), RoutingAlgorithm: algorithm, Regions: []string{"eu", "us"}, TTL: 5})
+		for i, b := range s.backends {
+			region := &f.Regions[min(i, 1)]
+			region.Servers = append(region.Servers, harness.Server{
+				Service: routedName(algorithm), Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: check,
+			})
+		}
+	}
+	f.Overwatch.AgentTokens = nil
+	f.Regions[0].Countries, f.Regions[0].Latitude, f.Regions[0].Longitude = []string{"GB"}, 51.5, -0.1
+	f.Regions[1].Countries, f.Regions[1].Latitude, f.Regions[1].Longitude = []string{"US"}, 47.6, -122.3
+	for _, b := range s.backends {
+		start(t, b)
+	}
+	start(t, r.node)
+	s.ready(t, r.node)
+	s.nodes = []*harness.Node{r.node}
+	for _, name := range routedNames {
+		r.answers(t, name, clientLondon, map[string]string{"geolocation": "b1", "failover": "b1", "proximity": "b1"}[name], 0)
+	}
+	return r
+}
+
+// replace puts another database file in the place of the one before, as an update does.
+func (r *routedSite) replace(t *testing.T, file string) {
+	t.Helper()
+	content, err := os.ReadFile(databases + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.database+".new", content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(r.database+".new", r.database); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ask asks for a name as a resolver that serves a client network, and returns who is answered and the scope.
+func (r *routedSite) ask(name, client string) (backend string, scope uint8, err error) {
+	network := netip.MustParsePrefix(client)
+	m := new(dns.Msg).SetQuestion(routedName(name)+".", dns.TypeA)
+	m.SetEdns0(1232, false)
+	family := uint16(1)
+	if network.Addr().Is6() {
+		family = 2
+	}
+	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{
+		Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(network.Bits()), Address: net.IP(network.Addr().AsSlice()),
+	}}
+	answer, _, err := (&dns.Client{Timeout: 2 * time.Second}).Exchange(m, r.node.DNS.String())
+	if err != nil {
+		return "", 0, err
+	}
+	if len(answer.Answer) != 1 {
+		return "", 0, fmt.Errorf("%s: %s with %d records", name, dns.RcodeToString[answer.Rcode], len(answer.Answer))
+	}
+	for _, o := range answer.IsEdns0().Option {
+		if subnet, ok := o.(*dns.EDNS0_SUBNET); ok {
+			scope = subnet.SourceScope
+		}
+	}
+	address, _ := netip.AddrFromSlice(answer.Answer[0].(*dns.A).A.To4())
+	i := slices.IndexFunc(r.backends, func(b *harness.Backend) bool { return b.At.Addr() == address })
+	if i < 0 {
+		return "", 0, fmt.Errorf("%s: %s is nobody's address", name, address)
+	}
+	return r.backends[i].Name, scope, nil
+}
+
+// answers waits until 20 answers in a row have just the wanted backends, or any if none is named, and returns them by
+// client and the scope.
+func (r *routedSite) answers(t *testing.T, name, client, want string, bound time.Duration) (scope uint8) {
+	t.Helper()
+	until(t, max(bound, startBound), fmt.Sprintf("%s to be answered %q for %s", name, want, client), func(context.Context) error {
+		seen := map[string]bool{}
+		for range 20 {
+			backend, s, err := r.ask(name, client)
+			if err != nil {
+				return err
+			}
+			seen[backend], scope = true, s
+		}
+		var found []string
+		for backend := range seen {
+			found = append(found, backend)
+		}
+		slices.Sort(found)
+		if got := strings.Join(found, " "); want != "" && got != want {
+			return fmt.Errorf("it is %q", got)
+		}
+		return nil
+	})
+	return scope
+}
+
+// Where a client is decides who answers it, the scope says for whom that holds, and a database that is replaced is
+// followed; a broken one is not.
+func TestRouting_GeolocationByARealDatabase(t *testing.T) {
+	r := startRouted(t)
+	if scope := r.answers(t, "geolocation", clientLondon, "b1", 0); scope == 0 || scope > 32 {
+		t.Errorf("scope %d", scope)
+	}
+	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+	r.answers(t, "geolocation", "2002:d8a0:5338::/48", "b2 b3", 0) // 6to4 of 216.160.83.56
+	r.answers(t, "geolocation", clientSweden, "b1", 0)            // in no region: the first
+	r.replace(t, "MaxMind-DB-test-broken-pointers-24.mmdb")
+	until(t, startBound, "the broken file to be refused", func(context.Context) error {
+		if metric(t, r.node, "gslb_geo_reload_failures_total") == 0 {
+			return errors.New("no failure is counted")
+		}
+		return nil
+	})
+	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+	r.replace(t, "GeoLite2-ASN-Test.mmdb") // which knows no countries
+	r.answers(t, "geolocation", clientUS, "b1", 0)
+}
+
+func TestRouting_FailoverGoesAndComesBack(t *testing.T) {
+	r := startRouted(t)
+	r.answers(t, "failover", clientUS, "b1", 0)
+	if _, err := r.backends[0].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.answers(t, "failover", clientUS, "b2 b3", r.Timing.OwnDetection())
+	r.answers(t, "geolocation", clientLondon, "b2 b3", r.Timing.OwnDetection())
+	r.answers(t, "proximity", clientLondon, "b2 b3", r.Timing.OwnDetection())
+	start(t, r.backends[0])
+	r.answers(t, "failover", clientUS, "b1", r.Timing.Recovery())
+}
+
+func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
+	r := startRouted(t)
+	for _, b := range r.backends[:2] {
+		tell(t, b, "/slow?by=250ms")
+	}
+	r.answers(t, "latency", clientUS, "b3", 0)
+	if err := r.node.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	start(t, r.node)
+	until(t, startBound, "the first answer", func(context.Context) error {
+		backend, scope, err := r.ask("latency", clientUS)
+		if err == nil && (backend != "b3" || scope != 0) {
+			t.Fatalf("the first answer after a restart is %s with scope %d, want b3 as before", backend, scope)
+		}
+		return err
+	})
+}
+
+func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
+	r := startRouted(t)
+	before := map[string]string{}
+	ask := func(client string) string {
+		backend, scope, err := r.ask("client-hash", client)
+		if err != nil || scope != 24 {
+			t.Fatalf("%s: scope %d (%v)", client, scope, err)
+		}
+		return backend
+	}
+	count := map[string]int{}
+	for i := range 300 {
+		client := fmt.Sprintf("198.%d.%d.0/24", i%250, i/250)
+		before[client] = ask(client)
+		count[before[client]]++
+		if again := ask(client); again != before[client] {
+			t.Fatalf("%s: %s and then %s", client, before[client], again)
+		}
+	}
+	for _, b := range r.backends {
+		if n := count[b.Name]; n < 70 || n > 130 {
+			t.Errorf("%s has %d of 300 clients: %v", b.Name, n, count)
+		}
+	}
+	if _, err := r.backends[1].Kill(); err != nil {
+		t.Fatal(err)
+	}
+	r.answers(t, "failover", clientUS, "b1", 0)
+	until(t, startBound, "b2 to be out", func(context.Context) error {
+		for client := range before {
+			if backend := ask(client); backend == "b2" {
+				return fmt.Errorf("%s still has it", client)
+			}
+		}
+		return nil
+	})
+	for client, was := range before {
+		if is := ask(client); was != "b2" && is != was {
+			t.Errorf("%s went from %s to %s although that lives", client, was, is)
+		}
+	}
+}
+
+func TestRouting_ProximityIsByThePositionOfTheClient(t *testing.T) {
+	r := startRouted(t)
+	r.answers(t, "proximity", clientUS, "b2 b3", 0)
+	r.answers(t, "proximity", clientSweden, "b1", 0)
+	r.answers(t, "proximity", clientNobody, "b1", 0) // nowhere: the domain's order
+	r.replace(t, "GeoIP2-Country-Test.mmdb")         // which has no positions: those of the regions count
+	r.answers(t, "proximity", clientUS, "b2 b3", 0)
+	hangUp(t, r.node)
+	r.answers(t, "proximity", clientUS, "b2 b3", 0)
+}
