@@ -461,7 +461,7 @@ func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string
 	past := explain.Past(explain.Query{Name: e.Name, Family: e.Family, Client: d.Client.Addr()}, d.Steered)
 	addresses, _ := addressesOf(wire)
 	switch {
-	case past.Basis != e.Basis || past.Outcome != e.Outcome || past.Region != e.Region || !d.Client.Contains(e.Client):
+	case past.Basis != e.Basis || past.Outcome != e.Outcome || past.Region != e.Region || !d.Client.Contains(e.Client.Unmap()):
 		return fmt.Sprintf("is %+v", d)
 	case len(addresses) != 0 && (len(past.Addresses) == 0 || past.Addresses[0] != addresses[0]):
 		return fmt.Sprintf("has %v first", past.Addresses)
