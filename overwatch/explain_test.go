@@ -54,7 +54,9 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 				w.ask(w.randomQuestion())
 			}
 			w.askOften(w.randomQuestion(), queriesPerState/2)
-			w.askInsideScope(w.randomQuestion())
+			for range 6 {
+				w.askInsideScope(w.randomQuestion())
+			}
 			if t.Failed() {
 				t.Fatalf("%s=%d repeats it", environmentSeed, seed)
 			}
