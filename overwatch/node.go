@@ -276,9 +276,9 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
 	n.core.run("decisions", n.decisions.Run)
 	n.dns, err = dnsserver.New(dnsserver.Options{
-		Decisions: n.decisions,
+		Decisions: n.decisions, Why: n.why,
 		Inherited: inherited, Keep: keepSockets,
-		Listen:    cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
+		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
 		Registerer: n.registerer, Logger: n.part("dns"),
 	})
 	if err != nil {

@@ -49,6 +49,11 @@ var reads = []struct {
 	{"gossip config", 0},
 	{"gossip nodes", 0},
 	{"preferences show", 0},
+	{"routing test app.example.com --client 203.0.113.7 --ecs 198.51.100.0/24", 0},
+	{"routing why 0-2", 0},
+	{"routing decisions", 0},
+	{"routing flows", 0},
+	{"routing algorithms", 0},
 	{"version --nodes", 0},
 }
 

@@ -33,7 +33,12 @@ func wellAnswers() map[string]any {
 	const digest = "B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"
 	answers := fakeSettings(started)
 	maps.Copy(answers, map[string]any{
-		"GET /api/v1/audit-logs": fakeAudit(),
+		"GET /api/v1/audit-logs":            fakeAudit(),
+		"POST /api/v1/routing/test":         api.RoutingTest{Result: fakeExplanation()},
+		"GET /api/v1/routing/decisions/0-2": api.RoutingTest{Result: fakeExplanation()},
+		"GET /api/v1/routing/decisions":     fakeDecisions(),
+		"GET /api/v1/routing/flows":         fakeFlows(),
+		"GET /api/v1/routing/algorithms":    fakeAlgorithms(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}}},
 		"GET /api/v1/dnssec/ds": api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{

@@ -105,6 +105,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.preferencesCommand(),
 		a.initCommand(),
 		a.keygenCommand(),
+		a.routingCommand(),
 		a.manCommand(),
 		a.versionCommand(),
 	)

@@ -30,6 +30,8 @@ type Options struct {
 	NSID string
 	// ClientSubnet makes EDNS client subnet options understood (RFC 7871); otherwise they are ignored.
 	ClientSubnet bool
+	// Why answers TXT questions for _why.<name>; nil: nobody does.
+	Why Why
 	// Decisions keeps what became of steered queries; nil: nobody does.
 	Decisions *decisions.Recorder
 	// RateLimit bounds identical responses to one network.

@@ -44,7 +44,7 @@ func (r *request) readSimple(query []byte, subnets bool) bool {
 	if h.flags()&(flagResponse|opcodeMask) != 0 || h.questions() != 1 || h.answers() != 0 || h.authority() != 0 || h.additional() > 1 {
 		return false
 	}
-	if !r.readQuestion(query) || r.class != dns.ClassINET || special(r.question.Type) {
+	if !r.readQuestion(query) || r.class != dns.ClassINET || special(r.question.Type) || r.asksWhy() {
 		return false
 	}
 	r.edns = edns{}

@@ -21,6 +21,7 @@ type behaviour struct {
 	secret    [16]byte
 	limit     RateLimit
 	decisions *decisions.Recorder
+	why       Why // nil: nobody
 	now       func() time.Time
 	log       zerolog.Logger
 }

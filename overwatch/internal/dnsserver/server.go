@@ -35,7 +35,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{log: o.Logger}
 	b := behaviour{
 		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: o.RateLimit,
-		decisions: o.Decisions,
+		decisions: o.Decisions, why: o.Why,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger,
 	}
 	if _, err := rand.Read(b.secret[:]); err != nil {

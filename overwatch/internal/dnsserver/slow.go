@@ -80,7 +80,8 @@ func (r *responder) consider(query []byte) response {
 	if resolution.Steered.Basis != nil {
 		r.noted.Note(began, &resolution.Steered, q.client())
 	}
-	if resolution.Kind == zone.Positive {
+	r.explain(&resolution, name)
+	if resolution.Kind == zone.Positive && !q.asksWhy() {
 		q.edns.scoped(resolution.Scope)
 	}
 	rcode, s := outcome(resolution.Kind)

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) routingCommand() *cobra.Command {
+	return group("routing", "Show why clients are answered what they are answered, and what was answered",
+		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingWhyCommand(), a.routingFlowsCommand(), a.routingAlgorithmsCommand())
+}
+
+func (a *app) routingTestCommand() *cobra.Command {
+	var req api.RoutingTestRequest
+	var subnet string
+	cmd := &cobra.Command{
+		Use:   "test <name>",
+		Short: "Show what a client is answered for a name, and why; exit code 1 if it gets no answer",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Domain = args[0]
+			if subnet != "" {
+				req.EDNS = &api.RoutingEDNS{ClientSubnet: subnet}
+			}
+			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingTest, error) { return c.TestRouting(ctx, req) })
+			if err != nil {
+				return err
+			}
+			return a.printExplanation(test)
+		},
+		ValidArgsFunction: a.firstArgument(domainNames),
+	}
+	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask (required)")
+	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
+	cmd.Flags().StringVar(&subnet, "ecs", "", "`network` of the client that the resolver would tell, such as 203.0.113.0/24")
+	_ = cmd.MarkFlagRequired("client")
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"A", "AAAA"}, cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func (a *app) routingWhyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "why <decision>",
+		Short: "Show why a sampled answer was given, from what was known then",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingTest, error) {
+				return c.ExplainDecision(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return a.printExplanation(test)
+		},
+	}
+}
+
+// printExplanation ends with exit code 1 for an answer that has nothing for the client.
+func (a *app) printExplanation(test api.RoutingTest) error {
+	r := &test.Result
+	err := a.print(test, func() error {
+		for _, write := range []func() error{a.explanationFacts(r), a.explanationBackends(r), a.explanationFactors(r), a.explanationWouldBe(r)} {
+			if err := write(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err == nil && (r.Decision == api.RoutingNoBackend || r.Decision == api.RoutingNotFound) {
+		return &outcome{code: exitDegraded}
+	}
+	return err
+}
+
+// explanationFacts are one to a line.
+func (a *app) explanationFacts(r *api.RoutingResult) func() error {
+	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: r.Domain + " " + r.QueryType}}}
+	client := r.ClientIP
+	if r.ClientSubnet != "" {
+		client = r.ClientSubnet + ", told by " + r.ClientIP
+	}
+	place := "no region"
+	if r.ClientRegion != "" {
+		place = r.ClientRegion
+	}
+	t.Add(render.C("client"), render.C(client))
+	t.Add(render.C("is in"), render.C(place+", by "+r.LocatedBy+inBrackets(r.ClientCountry)))
+	t.Add(render.C("decision"), decisionCell(r.Decision))
+	if r.Algorithm != "" {
+		t.Add(render.C("algorithm"), render.C(r.Algorithm))
+	}
+	for _, record := range r.Answer {
+		t.Add(render.C("answer"), render.C(record))
+	}
+	if r.SelectedBackend != nil {
+		t.Add(render.C("ttl"), render.C(strconv.Itoa(r.TTL)+" s"))
+	}
+	t.Add(render.C("ecs scope"), number(r.ECSScope))
+	t.Add(render.C("snapshot"), render.C(fmt.Sprintf("%d, found in %.1f us", r.Generation, r.TimeMicros)))
+	return a.table(t)
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+func decisionCell(kind api.RoutingDecisionKind) render.Cell {
+	tone := render.Bad
+	switch kind {
+	case api.RoutingSuccess, api.RoutingOwnAnswer:
+		tone = render.Good
+	case api.RoutingFailover, api.RoutingFallback, api.RoutingNoData:
+		tone = render.Warn
+	}
+	return render.Cell{Text: string(kind), Tone: tone}
+}
+
+func (a *app) explanationBackends(r *api.RoutingResult) func() error {
+	t := &render.Table{Columns: []render.Column{{Name: "BACKEND"}, {Name: "REGION"}, {Name: "SHARE", Right: true}, {Name: "WHY"}}}
+	add := func(b *api.RoutingBackend, why string) {
+		t.Add(render.Cell{Text: endpoint(b.Address, b.Port), Tone: render.Good}, orNone(b.Region), percentCell(b.Share), render.C(fmt.Sprintf("%s, weight %d", why, b.Weight)))
+	}
+	if r.SelectedBackend != nil {
+		add(r.SelectedBackend, "selected")
+	}
+	for i := range r.Alternatives {
+		add(&r.Alternatives[i], "alternative")
+	}
+	for _, x := range r.Excluded {
+		t.Add(render.C(endpoint(x.Address, x.Port)), orNone(x.Region), render.C(render.None), render.C(x.Reason))
+	}
+	return a.section(t)
+}
+
+func percentCell(share float64) render.Cell {
+	return render.C(strconv.FormatFloat(100*share, 'f', 1, 64) + "%")
+}
+
+func (a *app) explanationFactors(r *api.RoutingResult) func() error {
+	t := &render.Table{Columns: []render.Column{{Name: "FACTOR"}, {Name: "TYPE"}, {Name: "VALUE"}, {Name: "IMPACT"}}}
+	for _, f := range r.Factors {
+		t.Add(render.C(f.Name), render.C(f.Type), render.C(f.Value), render.C(f.Impact))
+	}
+	return a.section(t)
+}
+
+func (a *app) explanationWouldBe(r *api.RoutingResult) func() error {
+	t := &render.Table{Columns: []render.Column{{Name: "IF UP"}, {Name: "WOULD BE"}, {Name: "ANSWERS"}}}
+	for _, w := range r.WouldBe {
+		var shares []string
+		for _, s := range w.Answers {
+			shares = append(shares, fmt.Sprintf("%s %.1f%%", s.Address, 100*s.Share))
+		}
+		t.Add(render.C(w.IfUp), decisionCell(w.Decision), orNone(strings.Join(shares, ", ")))
+	}
+	return a.section(t)
+}
+
+// section is a table below another one; nothing where it has no rows.
+func (a *app) section(t *render.Table) func() error {
+	return func() error {
+		if len(t.Rows) == 0 {
+			return nil
+		}
+		if _, err := fmt.Fprintln(a.Out); err != nil {
+			return err
+		}
+		return a.table(t)()
+	}
+}
+
+func (a *app) routingAlgorithmsCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "algorithms",
+		Short: "List the routing algorithms and what tunes them",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingAlgorithmList, error) {
+				return c.RoutingAlgorithms(ctx)
+			})
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"}, {Name: "KEYS"}, {Name: "DESCRIPTION"}}}
+			for _, x := range list.Algorithms {
+				keys := strings.Join(slices.Sorted(maps.Keys(x.Parameters)), ", ")
+				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), orNone(keys), render.C(x.Description))
+			}
+			return a.list(list, t)
+		},
+	})
+}

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// followPace is how often a follower asks for what is new.
+const followPace = time.Second
+
+// decisionFlags choose among sampled answers.
+type decisionFlags struct {
+	domain, algorithm, region, outcome string
+	since                              time.Duration
+	limit                              int
+	follow                             bool
+}
+
+func (f *decisionFlags) query(now time.Time) (url.Values, error) {
+	if f.limit < 1 || f.limit > api.MaxPageLimit {
+		return nil, fmt.Errorf("--limit is %d: it must be from 1 to %d", f.limit, api.MaxPageLimit)
+	}
+	return query(now, f.since, map[string]string{
+		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome, "limit": strconv.Itoa(f.limit),
+	})
+}
+
+// query leaves out what is empty.
+func query(now time.Time, since time.Duration, fields map[string]string) (url.Values, error) {
+	q := url.Values{}
+	for name, value := range fields {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if since < 0 {
+		return nil, fmt.Errorf("--since is %s: it must be a time that has passed, such as 10m", since)
+	}
+	if since > 0 {
+		q.Set("start_time", now.Add(-since).UTC().Format(time.RFC3339))
+	}
+	return q, nil
+}
+
+func (a *app) routingDecisionsCommand() *cobra.Command {
+	var f decisionFlags
+	cmd := a.listing(&cobra.Command{
+		Use:   "decisions",
+		Short: "List sampled real answers, the newest first",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := f.query(a.Now())
+			if err != nil {
+				return err
+			}
+			if f.follow {
+				return a.follow(cmd.Context(), q)
+			}
+			list, err := a.decisions(cmd.Context(), q)
+			if err != nil {
+				return err
+			}
+			t := decisionTable()
+			t.Empty = "No answer was sampled; routing.decision_sample says how many are."
+			for i := range list.Decisions {
+				t.AddNamed(list.Decisions[i].ID, a.decisionCells(&list.Decisions[i])...)
+			}
+			return a.list(list, t)
+		},
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&f.domain, "domain", "", "only of this `name`")
+	flags.StringVar(&f.algorithm, "algorithm", "", "only by this `algorithm`")
+	flags.StringVar(&f.region, "region", "", "only with a backend in this `region`")
+	flags.StringVar(&f.outcome, "outcome", "", "only of this `outcome`, such as failover")
+	flags.DurationVar(&f.since, "since", 0, "not older than this `time`, such as 10m")
+	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "how many to show at most")
+	flags.BoolVar(&f.follow, "follow", false, "go on with those that come, the newest last, until interrupted")
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
+	_ = cmd.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+func outcomeNames() []string {
+	var names []string
+	for _, kind := range api.RoutingDecisionKinds() {
+		names = append(names, string(kind))
+	}
+	return names
+}
+
+func (a *app) decisions(ctx context.Context, q url.Values) (api.RoutingDecisionList, error) {
+	return read(ctx, a, func(ctx context.Context, c *api.Client) (api.RoutingDecisionList, error) {
+		return c.RoutingDecisions(ctx, q)
+	})
+}
+
+func decisionTable() *render.Table {
+	return &render.Table{Columns: []render.Column{{Name: "ID"}, {Name: "WHEN"}, {Name: "NAME"}, {Name: "TYPE"}, {Name: "CLIENT"}, {Name: "IN"}, {Name: "ALGORITHM"},
+		{Name: "SERVER"}, {Name: "REGION"}, {Name: "OUTCOME"}}}
+}
+
+func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
+	return []render.Cell{render.C(d.ID), a.ago(&d.Timestamp), render.C(d.Domain), render.C(d.QueryType), render.C(d.ClientSubnet), orNone(d.ClientRegion),
+		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
+}
+
+// follow writes decisions as they come, one line each, until it is interrupted: JSON and YAML too have one value per decision.
+func (a *app) follow(ctx context.Context, q url.Values) error {
+	seen := map[string]bool{}
+	for {
+		list, err := a.decisions(ctx, q)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		now := map[string]bool{}
+		for _, d := range slices.Backward(list.Decisions) {
+			now[d.ID] = true
+			if seen[d.ID] {
+				continue
+			}
+			if err := a.followed(&d); err != nil {
+				return err
+			}
+		}
+		seen = now
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(followPace):
+		}
+	}
+}
+
+func (a *app) followed(d *api.RoutingDecision) error {
+	if a.output == outputJSON {
+		line, err := json.Marshal(d)
+		if err == nil {
+			_, err = fmt.Fprintln(a.Out, string(line))
+		}
+		return err
+	}
+	return a.print([]*api.RoutingDecision{d}, func() error {
+		server := "nobody"
+		if d.SelectedServer != "" {
+			server = d.SelectedServer + inBrackets(d.SelectedRegion)
+		}
+		_, err := fmt.Fprintf(a.Out, "%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"), render.Printable(d.ID),
+			render.Printable(d.Domain), d.QueryType, d.ClientSubnet, render.Printable(inBrackets(d.ClientRegion)), d.Algorithm, render.Printable(server), d.Outcome)
+		return err
+	})
+}
+
+func (a *app) routingFlowsCommand() *cobra.Command {
+	var source, destination, domain string
+	var since time.Duration
+	cmd := a.listing(&cobra.Command{
+		Use:   "flows",
+		Short: "List how many answers sent clients of which region where",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
+			if err != nil {
+				return err
+			}
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingFlowList, error) { return c.RoutingFlows(ctx, q) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "FROM"}, {Name: "TO"}, {Name: "ANSWERS", Right: true}, {Name: "SHARE", Right: true}, {Name: "LATEST"}},
+				Empty: "Nothing was answered."}
+			for _, f := range list.Flows {
+				name := f.Domain
+				if name == "" {
+					name = "(others)"
+				}
+				t.AddNamed(name, render.C(name), orNone(f.SourceRegion), orNone(f.DestinationRegion), render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.ago(&f.Timestamp))
+			}
+			return a.list(list, t)
+		},
+	})
+	flags := cmd.Flags()
+	flags.StringVar(&source, "source", "", "only of clients in this `region`")
+	flags.StringVar(&destination, "destination", "", "only to backends in this `region`")
+	flags.StringVar(&domain, "domain", "", "only of this `name`")
+	flags.DurationVar(&since, "since", 0, "of this `time` until now, such as 1h; default: all that is kept")
+	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
+	return cmd
+}
