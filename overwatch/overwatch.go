@@ -29,6 +29,7 @@ type Options struct {
 // Run is an overwatch node until ctx ends; then it finishes what it is answering and returns nil. SIGHUP makes it read
 // its configuration again. What is wrong with the configuration at the start is of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
+	serve := startQuickly()
 	cfg, err := load(o.ConfigPath)
 	if err != nil {
 		return err
@@ -51,6 +52,7 @@ func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
+	serve()
 	return n.run(ctx, hangups)
 }
 

@@ -78,7 +78,7 @@ func (n *node) join(file *config.Config, addresses []netip.Addr) (joined, over *
 		c := s.Join(over)
 		return len(publish.Check(dnsSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
-	if !serves(set) {
+	if !set.Empty() && !serves(set) { // the file alone was checked when it was read
 		set = n.fitting(set, serves)
 	}
 	return set.Join(over), over

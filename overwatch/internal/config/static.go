@@ -20,7 +20,11 @@ type StaticServer struct {
 // StaticServers returns the backends that the configuration declares. A server without a service stands for one of every
 // domain that lists its region, unless another server names that domain with the same address and port.
 func (c *Config) StaticServers() []StaticServer {
-	var all []StaticServer
+	servers := 0
+	for i := range c.Regions {
+		servers += len(c.Regions[i].Servers)
+	}
+	all := make([]StaticServer, 0, servers)
 	named := map[serverKey]bool{}
 	shared := false
 	for i := range c.Regions {

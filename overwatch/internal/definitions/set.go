@@ -27,6 +27,11 @@ type Set struct {
 	Settings map[string]json.RawMessage      // by section
 }
 
+// Empty reports whether the API has defined nothing.
+func (s *Set) Empty() bool {
+	return len(s.Domains)+len(s.Regions)+len(s.Mappings)+len(s.Settings) == 0
+}
+
 // New makes a Set of what the store has.
 func New(from store.Definitions) (*Set, error) {
 	s := &Set{

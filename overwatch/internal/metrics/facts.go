@@ -83,7 +83,15 @@ func describe() descs {
 }
 
 // Describe implements prometheus.Collector.
-func (f *facts) Describe(ch chan<- *prometheus.Desc) { prometheus.DescribeByCollect(f, ch) }
+func (f *facts) Describe(ch chan<- *prometheus.Desc) {
+	d := &f.d
+	for _, one := range []*prometheus.Desc{
+		d.build, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
+		d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring,
+	} {
+		ch <- one
+	}
+}
 
 // Collect implements prometheus.Collector.
 func (f *facts) Collect(ch chan<- prometheus.Metric) {

@@ -61,7 +61,7 @@ func BenchmarkReconfigure(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := p.reconfigure(s); err != nil {
+				if err := p.force(b.Context(), p.build(s, p.view.Load(), nil), func() {}); err != nil {
 					b.Fatal(err)
 				}
 			}

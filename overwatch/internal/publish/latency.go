@@ -158,6 +158,7 @@ func (p *Publisher) takeMeasurements() {
 	}
 	p.generation++
 	for service, samples := range taken {
+		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
 			p.measurements.learn(d, samples, p.backends.Service(service))
 			p.tell(d, p.decide(p.view.Load(), d))

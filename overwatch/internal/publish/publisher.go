@@ -31,14 +31,15 @@ type Publisher struct {
 	view atomic.Pointer[zone.View]
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
-	writer    *zone.Writer
-	positions *positions
-	domains   map[string]domain         // by service name
-	outcomes  map[string]policy.Outcome // of the last decisions, by service name
-	lost      map[string]bool           // services of which the log says that they lost their backends
-	lines     lines                     // written to the log about domains
-	serials   serials
-	settings  Settings // in force
+	writer     *zone.Writer
+	positions  *positions
+	domains    map[string]domain         // by service name
+	outcomes   map[string]policy.Outcome // of the last decisions, by service name
+	lost       map[string]bool           // services of which the log says that they lost their backends
+	lines      lines                     // written to the log about domains
+	serials    serials
+	settings   Settings // in force
+	rebuilding *rebuild // whose names are being decided; nil for none
 
 	generation uint64 // of the publication under way, or the last
 	decided    uint32 // bases made
@@ -75,7 +76,7 @@ func New(o Options) (*Publisher, error) {
 	if o.Signing != nil {
 		p.signing = newSigning(o.Signing, p.view.Load)
 	}
-	if err := p.reconfigure(o.Settings); err != nil {
+	if err := p.force(context.Background(), p.build(o.Settings, nil, nil), func() {}); err != nil {
 		return nil, err
 	}
 	return p, nil
@@ -132,29 +133,52 @@ func (p *Publisher) Run(ctx context.Context) error {
 	var changed <-chan struct{} // keys
 	if p.signing != nil {
 		changed = p.signing.changed
-		var background sync.WaitGroup
-		defer background.Wait()
-		background.Go(func() { p.signing.run(ctx) })
+		var preparing sync.WaitGroup
+		defer preparing.Wait()
+		preparing.Go(func() { p.signing.run(ctx) })
 	}
 	measuring := time.NewTicker(latencyPace)
 	defer measuring.Stop()
+	built := make(chan *rebuild)
+	building := false
+	var background sync.WaitGroup
+	defer background.Wait()
+	begin := func(s Settings, done chan error) {
+		building = true
+		before := p.view.Load()
+		background.Go(func() {
+			select {
+			case built <- p.build(s, before, done):
+			case <-ctx.Done():
+				if done != nil {
+					done <- context.Cause(ctx)
+				}
+			}
+		})
+	}
 	for {
+		// One view is built at a time, from settings that stay as they are.
+		requests, tables, keys := p.requests, p.tables, changed
+		if building {
+			requests, tables, keys = nil, nil, nil
+		}
 		select {
 		case <-measuring.C:
 			p.takeMeasurements()
 		case <-p.marks.ready:
 			p.publishMarked()
-		case r := <-p.requests:
+		case r := <-requests:
 			if r.settings == nil {
 				r.settings = &p.settings
 			}
-			r.done <- p.reconfigure(*r.settings)
-		case table := <-p.tables:
+			begin(*r.settings, r.done)
+		case table := <-tables:
 			p.place(table)
-		case <-changed:
-			if err := p.reconfigure(p.settings); err != nil {
-				p.log.Error().Err(err).Msg("the zones were not signed with the keys that are due; those before go on")
-			}
+		case <-keys:
+			begin(p.settings, nil)
+		case b := <-built:
+			building = false
+			p.conclude(ctx, b)
 		case <-ctx.Done():
 			return nil
 		}
@@ -184,12 +208,29 @@ func (p *Publisher) prepareFresh() {
 	}
 }
 
+// conclude puts a view into force and says so, or why not.
+func (p *Publisher) conclude(ctx context.Context, b *rebuild) {
+	err := p.force(ctx, b, func() {
+		select {
+		case <-p.marks.ready:
+			p.publishMarked()
+		default:
+		}
+	})
+	if b.done != nil {
+		b.done <- err
+	} else if err != nil {
+		p.log.Error().Err(err).Msg("the zones were not signed with the keys that are due; those before go on")
+	}
+}
+
 // publishMarked decides the marked services again.
 func (p *Publisher) publishMarked() {
 	begin := p.now()
 	p.generation++
 	services, upTo := p.marks.take()
 	for service := range services {
+		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
 			p.tell(d, p.decide(p.view.Load(), d))
 		}
@@ -197,50 +238,6 @@ func (p *Publisher) publishMarked() {
 	p.prepareFresh()
 	p.published(begin)
 	p.marks.visible(upTo)
-}
-
-// reconfigure builds another view and swaps.
-func (p *Publisher) reconfigure(s Settings) error {
-	begin := p.now()
-	plan := newPlan(s)
-	if len(plan.problems) > 0 {
-		return plan.problems
-	}
-	if p.signing != nil {
-		if err := p.signing.sign(plan); err != nil {
-			return err
-		}
-	}
-	serials := make(serials)
-	contents := make([]zone.Contents, 0, len(plan.zones))
-	for _, z := range plan.zones {
-		serials[z.Apex] = p.serials.number(z, begin)
-		contents = append(contents, z.Contents)
-	}
-	view, err := zone.New(contents, p.view.Load())
-	if err != nil {
-		return fmt.Errorf("building the zones: %w", err)
-	}
-	// From here on nothing can fail.
-	p.generation++
-	view.Place(s.Places)
-	p.positions = newPositions(p.positions, plan.earth, s.Places)
-	p.measurements.follow(plan.domains)
-	outcomes := make(map[string]policy.Outcome, len(plan.domains))
-	for service, d := range plan.domains {
-		outcomes[service] = p.decide(view, d)
-	}
-	p.domains, p.serials, p.settings = plan.domains, serials, s
-	p.view.Store(view)
-	if p.signing != nil {
-		p.signing.all(plan)
-	}
-	p.published(begin)
-	p.writer.Fresh() // they are among all
-	p.tellAll(outcomes)
-	p.metrics.zones.Set(float64(len(plan.zones)))
-	p.metrics.domains.Set(float64(len(plan.domains)))
-	return nil
 }
 
 func (p *Publisher) published(begin time.Time) {

@@ -20,24 +20,19 @@ const staticAtOnce = 2048
 // that only configuration declared before are removed. Readers see the change service by service. A declaration that cannot
 // be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was.
 func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) error {
-	ordered := slices.Clone(declarations)
-	for i := range ordered {
-		if err := ordered[i].normalise(); err != nil {
-			return err
-		}
-	}
-	slices.SortFunc(ordered, func(a, b Declaration) int { return a.ID.Compare(b.ID) })
-	for i := 1; i < len(ordered); i++ {
-		if ordered[i].ID == ordered[i-1].ID {
-			return fmt.Errorf("backend %s is declared twice", ordered[i].ID)
-		}
+	ordered, err := byService(declarations)
+	if err != nil {
+		return err
 	}
 	r.bulk.Lock()
 	defer r.bulk.Unlock()
 	r.round++
 	round := r.round
 	for len(ordered) > 0 {
-		n := staticPart(ordered)
+		n := len(ordered) // at the start nobody waits
+		if round > 1 {
+			n = staticPart(ordered)
+		}
 		part := ordered[:n]
 		if err := tell(ctx, r, func(w *writer, now time.Time) error { return w.declareStatic(part, round, now) }); err != nil {
 			return err
@@ -45,6 +40,48 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) er
 		ordered = ordered[n:]
 	}
 	return r.dropUndeclared(ctx, round)
+}
+
+// byService brings declarations into their one form and those of a service together, in the order of their endpoints.
+func byService(declarations []Declaration) ([]Declaration, error) {
+	numbers := make(map[string]int)               // of the services, as they come up
+	begins := make([]int, 1, len(declarations)+1) // where each begins; until they are summed, how many the one before has
+	of := make([]int, len(declarations))
+	for i := range declarations {
+		d := declarations[i]
+		if err := d.normalise(); err != nil {
+			return nil, err
+		}
+		number, known := numbers[d.ID.Service]
+		if !known {
+			number = len(numbers)
+			numbers[d.ID.Service] = number
+			begins = append(begins, 0)
+		}
+		begins[number+1]++
+		of[i] = number
+	}
+	for i := 1; i < len(begins); i++ {
+		begins[i] += begins[i-1]
+	}
+	ordered := make([]Declaration, len(declarations))
+	next := slices.Clone(begins)
+	for i, number := range of {
+		at := &ordered[next[number]]
+		*at = declarations[i]
+		_ = at.normalise() // as before
+		next[number]++
+	}
+	for i := range len(begins) - 1 {
+		own := ordered[begins[i]:begins[i+1]]
+		slices.SortFunc(own, func(a, b Declaration) int { return a.ID.compareEndpoint(b.ID) })
+		for k := 1; k < len(own); k++ {
+			if own[k].ID == own[k-1].ID {
+				return nil, fmt.Errorf("backend %s is declared twice", own[k].ID)
+			}
+		}
+	}
+	return ordered, nil
 }
 
 // staticPart returns how many of the declarations, which are in order, the next command takes.

@@ -1,0 +1,102 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// rebuild is another view on its way. With many names it takes a second or more, in which changes go on being
+// published in the view before.
+type rebuild struct {
+	begin    time.Time
+	settings Settings
+	done     chan error // of who asked; nil for nobody
+	plan     *plan
+	serials  serials
+	view     *zone.View
+	err      error
+
+	outcomes map[string]policy.Outcome
+	again    map[string]struct{} // services that changed since the names of the view began to be decided
+}
+
+// decidedAtOnce is how many names are decided before changes that came meanwhile are published: a few milliseconds.
+const decidedAtOnce = 256
+
+// build makes the view, with the answers that names have in the one before. It changes nothing of the Publisher; no other
+// build may be under way.
+func (p *Publisher) build(s Settings, before *zone.View, done chan error) *rebuild {
+	b := &rebuild{begin: p.now(), settings: s, done: done, plan: newPlan(s)}
+	if len(b.plan.problems) > 0 {
+		b.err = b.plan.problems
+		return b
+	}
+	if p.signing != nil {
+		if b.err = p.signing.sign(b.plan); b.err != nil {
+			return b
+		}
+	}
+	b.serials = make(serials)
+	contents := make([]zone.Contents, 0, len(b.plan.zones))
+	for _, z := range b.plan.zones {
+		b.serials[z.Apex] = p.serials.number(z, b.begin)
+		contents = append(contents, z.Contents)
+	}
+	if b.view, b.err = zone.New(contents, before); b.err != nil {
+		b.err = fmt.Errorf("building the zones: %w", b.err)
+	}
+	return b
+}
+
+// force puts a view that was built into force. Between the names, between is called from time to time. If ctx ends, the view before stays.
+func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error {
+	if b.err != nil {
+		return b.err
+	}
+	p.generation++
+	b.view.Place(b.settings.Places)
+	b.outcomes, b.again = make(map[string]policy.Outcome, len(b.plan.domains)), make(map[string]struct{})
+	p.rebuilding = b
+	defer func() { p.rebuilding = nil }()
+	before, positions := p.positions, newPositions(p.positions, b.plan.earth, b.settings.Places)
+	p.positions = positions
+	for service, d := range b.plan.domains {
+		b.outcomes[service] = p.decide(b.view, d)
+		if len(b.outcomes)%decidedAtOnce == 0 {
+			p.positions = before
+			if between(); ctx.Err() != nil {
+				return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))
+			}
+			p.positions = positions
+		}
+	}
+	for service := range b.again {
+		if d, ok := b.plan.domains[service]; ok {
+			b.outcomes[service] = p.decide(b.view, d)
+		}
+	}
+	// From here on nothing can fail.
+	p.measurements.follow(b.plan.domains)
+	p.domains, p.serials, p.settings = b.plan.domains, b.serials, b.settings
+	p.view.Store(b.view)
+	if p.signing != nil {
+		p.signing.all(b.plan)
+	}
+	p.published(b.begin)
+	p.writer.Fresh() // they are among all
+	p.tellAll(b.outcomes)
+	p.metrics.zones.Set(float64(len(b.plan.zones)))
+	p.metrics.domains.Set(float64(len(b.plan.domains)))
+	return nil
+}
+
+// changedMeanwhile notes services that the view on its way, if there is one, may have decided too early.
+func (p *Publisher) changedMeanwhile(service string) {
+	if p.rebuilding != nil {
+		p.rebuilding.again[service] = struct{}{}
+	}
+}
