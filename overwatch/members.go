@@ -24,6 +24,27 @@ func (n *node) members() []httpapi.Member {
 	return list
 }
 
+// self is what the API says of this node as a server of DNS.
+func (n *node) self() httpapi.Self {
+	s := httpapi.Self{}
+	for _, address := range n.dns.Addrs() {
+		s.Addresses = append(s.Addresses, address)
+	}
+	families, err := n.registerer.Gather()
+	if err != nil {
+		n.log.Error().Err(err).Msg("counting queries")
+	}
+	for _, f := range families {
+		if f.GetName() != "gslb_dns_queries_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			s.Queries += uint64(m.GetCounter().GetValue())
+		}
+	}
+	return s
+}
+
 // stringers is a slice as a log event takes it.
 func stringers[T fmt.Stringer](list []T) []fmt.Stringer {
 	out := make([]fmt.Stringer, len(list))

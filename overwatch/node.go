@@ -410,7 +410,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Definitions: n, RestartRequired: n.restartFor, ValidateConfig: validateText, ConfigPath: n.configPath, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, Members: n.members, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
+		Pins: n.trust, Audit: n.audit, Members: n.members, Self: n.self, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones, n.keySync

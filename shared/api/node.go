@@ -6,8 +6,8 @@ import "time"
 type AgentNode struct {
 	ID                string      `json:"id"`
 	Name              string      `json:"name"`
-	Address           string      `json:"address"` // empty: an agent only dials out
-	Port              int         `json:"port"`    // 0 for the same reason
+	Address           string      `json:"address"` // as it was announced; an agent only dials out
+	Port              int         `json:"port"`    // 0: not announced
 	Region            string      `json:"region"`
 	Status            AgentStatus `json:"status"`
 	Version           string      `json:"version"`
@@ -26,6 +26,92 @@ type AgentNodeList struct {
 	Nodes       []AgentNode `json:"nodes"`
 	Total       int         `json:"total"`
 	GeneratedAt time.Time   `json:"generated_at"`
+}
+
+// AgentRegistration is the body of POST /api/v1/nodes/agent.
+type AgentRegistration struct {
+	Name    string `json:"name"`              // the agent's id
+	Address string `json:"address,omitempty"` // where its host is, for people
+	Port    int    `json:"port,omitempty"`
+	Region  string `json:"region,omitempty"`
+	Version string `json:"version,omitempty"`
+}
+
+// AgentCertificate is the certificate that is pinned for an agent.
+type AgentCertificate struct {
+	AgentID     string            `json:"agent_id"`
+	Serial      string            `json:"serial"` // hexadecimal
+	NotBefore   time.Time         `json:"not_before"`
+	NotAfter    time.Time         `json:"not_after"`
+	Fingerprint string            `json:"fingerprint"` // sha256:<hexadecimal>
+	Status      CertificateStatus `json:"status"`
+	IssuedAt    time.Time         `json:"issued_at"`
+}
+
+// CertificateStatus is whether a certificate counts.
+type CertificateStatus string
+
+// The values of CertificateStatus.
+const (
+	CertificateValid       CertificateStatus = "valid"
+	CertificateNotYetValid CertificateStatus = "not_yet_valid"
+	CertificateExpired     CertificateStatus = "expired"
+	CertificateRevoked     CertificateStatus = "revoked"
+)
+
+// AgentCertificateAnswer is the answer of GET
+// /api/v1/nodes/agent/{id}/certificate.
+type AgentCertificateAnswer struct {
+	Certificate AgentCertificate `json:"certificate"`
+}
+
+// CertificateReissue is the answer of POST
+// /api/v1/nodes/agent/{id}/certificate.
+type CertificateReissue struct {
+	Message string      `json:"message"`
+	Status  AgentStatus `json:"status"` // pending
+}
+
+// OverwatchNode is one overwatch node: this one, or a peer that gossip knows.
+// What a peer does not tell is zero or null.
+type OverwatchNode struct {
+	ID            string          `json:"id"`
+	Name          string          `json:"name"`
+	Address       string          `json:"address"`
+	Port          int             `json:"port"` // of DNS
+	APIPort       int             `json:"api_port"`
+	Region        string          `json:"region"`
+	Status        OverwatchStatus `json:"status"`
+	Version       string          `json:"version"`
+	UptimeSeconds int64           `json:"uptime_seconds"`
+	LastSeen      *time.Time      `json:"last_seen"`
+	QueriesTotal  uint64          `json:"queries_total"`
+	QueriesPerSec float64         `json:"queries_per_sec"` // mean since the node started
+	DNSSECEnabled *bool           `json:"dnssec_enabled"`
+	Self          bool            `json:"self"` // the node that answers
+}
+
+// OverwatchNodeList is the answer of GET /api/v1/nodes/overwatch.
+type OverwatchNodeList struct {
+	Nodes       []OverwatchNode `json:"nodes"`
+	Total       int             `json:"total"`
+	GeneratedAt time.Time       `json:"generated_at"`
+}
+
+// OverwatchStatus is the status of an overwatch node.
+type OverwatchStatus string
+
+// The values of OverwatchStatus.
+const (
+	OverwatchOnline  OverwatchStatus = "online"
+	OverwatchOffline OverwatchStatus = "offline"
+	// OverwatchDegraded is a node that misses probes, or that is not ready.
+	OverwatchDegraded OverwatchStatus = "degraded"
+)
+
+// OverwatchStatuses lists the vocabulary in the order it is documented.
+func OverwatchStatuses() []OverwatchStatus {
+	return []OverwatchStatus{OverwatchOnline, OverwatchOffline, OverwatchDegraded}
 }
 
 // GossipNode is one participant of gossip: an overwatch member or an agent

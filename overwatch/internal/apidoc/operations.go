@@ -171,6 +171,10 @@ func overwatchOperations() []operation {
 }
 
 func nodeOperations() []operation {
+	announced := api.AgentNode{ID: "eu-west-host-2", Name: "eu-west-host-2", Region: "eu-west", Status: api.AgentPending, RegisteredAt: of(at())}
+	own := api.OverwatchNode{ID: "overwatch-1", Name: "overwatch-1", Address: "192.0.2.53", Port: 53, APIPort: 8080, Region: "eu-west", Status: api.OverwatchOnline, Version: "1.2.0",
+		UptimeSeconds: 3600, LastSeen: of(at()), QueriesTotal: 360_000, QueriesPerSec: 100, DNSSECEnabled: of(true), Self: true}
+	certificate := v1 + "/nodes/agent/{id}/certificate"
 	agent := api.AgentNode{
 		ID: "eu-west-host-1", Name: "eu-west-host-1", Region: "eu-west", Status: api.AgentOnline, Version: "1.2.0", UptimeSeconds: 3600, LastSeen: of(at()),
 		ChecksTotal: 720, ChecksPerSec: 0.2, ActiveChecks: 1, TargetCount: 1, CertificateExpiry: of(at().AddDate(1, 0, 0)), RegisteredAt: of(at()),
@@ -183,6 +187,19 @@ func nodeOperations() []operation {
 			query:  paged(word("status", "only of this status", api.AgentStatuses()), text("region", "only of this region", nil)),
 			answer: api.AgentNodeList{Nodes: []api.AgentNode{agent}, Total: 1, GeneratedAt: at()}},
 		{method: get, path: v1 + "/nodes/agent/{id}", summary: "One agent as a node", status: 200, answer: agent},
+		{method: post, path: v1 + "/nodes/agent", summary: "Announce an agent", description: "It is pending until it proves its token; announcing gives it no right.",
+			body: api.AgentRegistration{Name: "eu-west-host-2", Region: "eu-west"}, required: []string{"name"}, status: 201, answer: announced, errors: []int{conflict, noStore}},
+		{method: del, path: v1 + "/nodes/agent/{id}", summary: "Delete the pin and the announcement of an agent", status: 204, errors: []int{noStore}},
+		{method: get, path: certificate, summary: "The certificate that is pinned for an agent", status: 200, answer: api.AgentCertificateAnswer{Certificate: api.AgentCertificate{
+			AgentID: "eu-west-host-1", Serial: "4f3c", NotBefore: at(), NotAfter: at().AddDate(1, 0, 0), Fingerprint: "sha256:0f1e2d3c", Status: api.CertificateValid, IssuedAt: at(),
+		}}},
+		{method: post, path: certificate, summary: "Have the agent's next certificate pinned", status: 201,
+			answer: api.CertificateReissue{Message: "the pin of eu-west-host-1 is deleted: give it a new certificate", Status: api.AgentPending}, errors: []int{noStore}},
+		{method: del, path: certificate, summary: "Revoke the certificate of an agent", status: 204, errors: []int{noStore}},
+		{method: get, path: v1 + "/nodes/overwatch", summary: "This node and its peers", status: 200,
+			query:  paged(word("status", "only of this status", api.OverwatchStatuses()), text("region", "only of this region", nil)),
+			answer: api.OverwatchNodeList{Nodes: []api.OverwatchNode{own}, Total: 1, GeneratedAt: at()}},
+		{method: get, path: v1 + "/nodes/overwatch/{id}", summary: "This node or one of its peers", status: 200, answer: own},
 		{method: get, path: v1 + "/gossip/nodes", summary: "Who takes part in gossip", status: 200,
 			query:  paged(word("status", "only of this status", api.GossipStatuses()), text("region", "only of this region", nil)),
 			answer: api.GossipNodeList{Nodes: []api.GossipNode{member}, Total: 1, Healthy: 1, GeneratedAt: at()}},

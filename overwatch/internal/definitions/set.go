@@ -17,6 +17,7 @@ const (
 	MaxDomains  = 10_000
 	MaxRegions  = 1_000
 	MaxMappings = 100_000
+	MaxNodes    = 10_000
 )
 
 // Set is what the API has defined. Nothing in it is ever changed.
@@ -25,6 +26,7 @@ type Set struct {
 	Regions  map[string]*store.Region
 	Mappings map[netip.Prefix]*store.Mapping // by their canonical network
 	Settings map[string]json.RawMessage      // by section
+	Nodes    map[string]*store.Node          // agents that were announced, by id
 }
 
 // Empty reports whether the API has defined nothing.
@@ -37,6 +39,7 @@ func New(from store.Definitions) (*Set, error) {
 	s := &Set{
 		Domains: make(map[string]*store.Domain, len(from.Domains)), Regions: make(map[string]*store.Region, len(from.Regions)),
 		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)), Settings: make(map[string]json.RawMessage, len(from.Settings)),
+		Nodes: make(map[string]*store.Node, len(from.Nodes)),
 	}
 	for i := range from.Domains {
 		s.Domains[from.Domains[i].Name] = &from.Domains[i]
@@ -50,6 +53,9 @@ func New(from store.Definitions) (*Set, error) {
 			return nil, fmt.Errorf("stored mapping %q: %w", from.Mappings[i].CIDR, err)
 		}
 		s.Mappings[Network(network)] = &from.Mappings[i]
+	}
+	for i := range from.Nodes {
+		s.Nodes[from.Nodes[i].ID] = &from.Nodes[i]
 	}
 	for section, value := range from.Settings {
 		s.Settings[section] = value
@@ -103,6 +109,7 @@ func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	k.Domains = differences(s.Domains, next.Domains, func(d *store.Domain) { b.PutDomain(*d) }, func(name string) { b.DeleteDomain(name) })
 	k.Regions = differences(s.Regions, next.Regions, func(r *store.Region) { b.PutRegion(*r) }, func(name string) { b.DeleteRegion(name) })
 	k.Mappings = differences(s.Mappings, next.Mappings, func(m *store.Mapping) { b.PutMapping(*m) }, func(n netip.Prefix) { b.DeleteMapping(n.String()) })
+	differences(s.Nodes, next.Nodes, func(n *store.Node) { b.PutNode(*n) }, func(id string) { b.DeleteNode(id) })
 	for section, value := range next.Settings {
 		if !bytes.Equal(s.Settings[section], value) {
 			b.PutSetting(section, value)
@@ -141,7 +148,7 @@ type Draft struct {
 	file *config.Config
 	bare *config.Config
 
-	ownDomains, ownRegions, ownMappings, ownSettings bool // maps of next that are not those of the Set before
+	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that are not those of the Set before
 }
 
 // Edit begins the Set after s. file is the configuration file, bare, and with the settings of s over it.
@@ -185,6 +192,12 @@ func (d *Draft) PutMapping(network netip.Prefix, m *store.Mapping) {
 func (d *Draft) DeleteMapping(network netip.Prefix) {
 	delete(own(&d.next.Mappings, &d.ownMappings), network)
 }
+
+// PutNode puts an announced agent in place of the one of its id. The caller changes it no more.
+func (d *Draft) PutNode(n *store.Node) { own(&d.next.Nodes, &d.ownNodes)[n.ID] = n }
+
+// DeleteNode deletes an announced agent.
+func (d *Draft) DeleteNode(id string) { delete(own(&d.next.Nodes, &d.ownNodes), id) }
 
 // PutSetting puts the JSON of a section in place of what it has; nil deletes it.
 func (d *Draft) PutSetting(section string, value json.RawMessage) {

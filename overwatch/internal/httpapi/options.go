@@ -73,6 +73,8 @@ type Options struct {
 	Decisions *decisions.Recorder
 	// Audit keeps who changed what.
 	Audit *audit.Log
+	// Self tells where the node answers DNS, and how often it has.
+	Self func() Self
 	// Members lists the overwatch nodes that gossip knows, this one included.
 	Members func() []Member
 
@@ -161,6 +163,12 @@ type Validator interface {
 	CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
 }
 
+// Self is what the node says of itself as a server of DNS.
+type Self struct {
+	Addresses []netip.AddrPort // that it listens on
+	Queries   uint64           // that it has received
+}
+
 // Member is one overwatch node as gossip sees it.
 type Member struct {
 	ID       string
@@ -181,7 +189,7 @@ func (o *Options) complete() error {
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil, "ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "Members": o.Members == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
+		"Audit": o.Audit == nil, "Members": o.Members == nil, "Self": o.Self == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

@@ -35,6 +35,7 @@ func (s *Server) routes() []route {
 		override = v1 + "/overrides/:service/:address"
 		backend  = v1 + "/overwatch/backends/:service/:address/:port"
 		agent    = v1 + "/overwatch/agents/:agent_id"
+		node     = v1 + "/nodes/agent/:id"
 		region   = v1 + "/regions/:id"
 		mappings = v1 + "/geo/mappings"
 	)
@@ -91,7 +92,14 @@ func (s *Server) routes() []route {
 		{patch, override, s.putOverride},
 		{del, override, s.deleteOverride},
 		{get, v1 + "/nodes/agent", s.listAgentNodes},
-		{get, v1 + "/nodes/agent/:id", s.getAgentNode},
+		{get, node, s.getAgentNode},
+		{post, v1 + "/nodes/agent", s.postAgentNode},
+		{del, node, s.deleteAgentNode},
+		{get, node + "/certificate", s.getCertificate},
+		{post, node + "/certificate", s.postCertificate},
+		{del, node + "/certificate", s.deleteCertificate},
+		{get, v1 + "/nodes/overwatch", s.listOverwatchNodes},
+		{get, v1 + "/nodes/overwatch/:id", s.getOverwatchNode},
 		{get, mappings, s.listGeoMappings},
 		{put, mappings, s.putGeoMapping},
 		{patch, mappings, s.putGeoMapping},
@@ -144,16 +152,11 @@ type pending struct{ method, path string }
 // that builds its endpoint.
 func unbuilt() []pending {
 	methods := map[string][]string{
-		"/nodes/overwatch":             {"GET"},
-		"/nodes/overwatch/:id":         {"GET"},
-		"/nodes/agent":                 {"POST"},
-		"/nodes/agent/:id":             {"DELETE"},
-		"/nodes/agent/:id/certificate": {"GET", "POST", "DELETE"},
-		"/metrics/overview":            {"GET"},
-		"/metrics/history":             {"GET"},
-		"/metrics/nodes/:id":           {"GET"},
-		"/metrics/regions/:id":         {"GET"},
-		"/metrics/routing":             {"GET"},
+		"/metrics/overview":    {"GET"},
+		"/metrics/history":     {"GET"},
+		"/metrics/nodes/:id":   {"GET"},
+		"/metrics/regions/:id": {"GET"},
+		"/metrics/routing":     {"GET"},
 	}
 	var list []pending
 	for path, of := range methods {

@@ -60,6 +60,7 @@ type world struct {
 	cfg      atomic.Pointer[config.Config] // in force
 	defined  defined
 	reloads  reloads
+	members  []Member
 	restart  []string // the keys that a restart would change
 	fitness  fitness
 	mu       sync.Mutex
@@ -217,7 +218,7 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
 		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined, RestartRequired: func() []string { return w.restart }, ValidateConfig: func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml", Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return nil }, Places: nowhere, DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
+		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return w.members }, Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere, DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
 		f(&o)

@@ -11,6 +11,7 @@ type Definitions struct {
 	Domains  []Domain
 	Regions  []Region
 	Mappings []Mapping
+	Nodes    []Node
 	Settings map[string][]byte // JSON, by the name of a section
 }
 
@@ -23,6 +24,9 @@ func (s *Store) LoadDefinitions() (d Definitions, err error) {
 		return d, err
 	}
 	if d.Mappings, err = load[Mapping](s, bucketMappings); err != nil {
+		return d, err
+	}
+	if d.Nodes, err = load[Node](s, bucketNodes); err != nil {
 		return d, err
 	}
 	d.Settings = make(map[string][]byte)
@@ -83,6 +87,12 @@ func (b *Batch) PutMapping(m Mapping) { b.put(bucketMappings, m.CIDR, m) }
 
 // DeleteMapping deletes the mapping of a network. That there is none is no error.
 func (b *Batch) DeleteMapping(cidr string) { b.delete(bucketMappings, cidr) }
+
+// PutNode stores a node in place of the one of its id, if any.
+func (b *Batch) PutNode(n Node) { b.put(bucketNodes, n.ID, n) }
+
+// DeleteNode deletes a node. That there is none is no error.
+func (b *Batch) DeleteNode(id string) { b.delete(bucketNodes, id) }
 
 // PutSetting stores a section, which must be JSON.
 func (b *Batch) PutSetting(section string, value []byte) {

@@ -29,6 +29,16 @@ type Region struct {
 	UpdatedAt   time.Time `json:"updated_at"`
 }
 
+// Node is an agent that an operator has announced.
+type Node struct {
+	ID           string    `json:"id"`
+	Address      string    `json:"address"` // empty: not told
+	Port         int       `json:"port"`    // 0: not told
+	Region       string    `json:"region"`
+	Version      string    `json:"version"`
+	RegisteredAt time.Time `json:"registered_at"`
+}
+
 // Mapping places the clients of one network in a region.
 type Mapping struct {
 	CIDR    string `json:"cidr"` // canonical: unmapped, with no bit set beyond its length

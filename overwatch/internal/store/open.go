@@ -34,13 +34,14 @@ const (
 	bucketRegions   = "regions"
 	bucketMappings  = "mappings"
 	bucketSettings  = "settings"
+	bucketNodes     = "nodes"
 	bucketAudit     = "audit"
 	bucketLatencies = "latencies"
 )
 
 // buckets are all that hold records. A store of before one of them was known gets it when it is opened.
 func buckets() []string {
-	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketAudit, bucketLatencies}
+	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
 }
 
 // schema is the version of what is in the buckets. A store of a newer schema is refused; a change that this version could not

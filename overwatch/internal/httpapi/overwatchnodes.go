@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"cmp"
+	"net"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
+)
+
+// listOverwatchNodes answers GET /nodes/overwatch?status&region: this node
+// and its peers.
+func (s *Server) listOverwatchNodes(c *gin.Context) (answer, error) {
+	q, p, err := listQuery(c, "status", "region")
+	if err != nil {
+		return answer{}, err
+	}
+	status, err := oneOf(q, "status", api.OverwatchStatuses())
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.OverwatchNodeList{GeneratedAt: stamp(s.o.Now())}
+	matching := filtered(slices.Values(s.overwatchNodes()), func(n api.OverwatchNode) bool {
+		return (status == "" || n.Status == status) && (q["region"] == "" || n.Region == q["region"])
+	})
+	list.Nodes, list.Total = pageOf(matching, p, func(n api.OverwatchNode) api.OverwatchNode { return n })
+	return ok(list), nil
+}
+
+// getOverwatchNode answers GET /nodes/overwatch/{id}.
+func (s *Server) getOverwatchNode(c *gin.Context) (answer, error) {
+	nodes := s.overwatchNodes()
+	at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == c.Param("id") })
+	if at < 0 {
+		return answer{}, notFound("no overwatch node %.260q is known", c.Param("id"))
+	}
+	return ok(nodes[at]), nil
+}
+
+// overwatchNodes lists this node first, then its peers by id.
+func (s *Server) overwatchNodes() []api.OverwatchNode {
+	nodes := []api.OverwatchNode{s.ownNode()}
+	for _, m := range s.o.Members() {
+		if m.State == api.GossipSelf {
+			continue
+		}
+		status := api.OverwatchOffline
+		switch m.Status {
+		case api.GossipAlive:
+			status = api.OverwatchOnline
+		case api.GossipSuspect:
+			status = api.OverwatchDegraded
+		}
+		node := api.OverwatchNode{ID: m.ID, Name: m.ID, Region: m.Region, Status: status, Version: m.Version, LastSeen: stampOrNull(m.LastSeen)}
+		if m.Address.IsValid() {
+			node.Address = m.Address.Addr().String()
+		}
+		nodes = append(nodes, node)
+	}
+	slices.SortStableFunc(nodes[1:], func(a, b api.OverwatchNode) int {
+		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Address, b.Address))
+	})
+	return nodes
+}
+
+func (s *Server) ownNode() api.OverwatchNode {
+	now := s.o.Now()
+	cfg, _ := s.o.Config()
+	self := s.o.Self()
+	up := now.Sub(s.o.StartedAt).Seconds()
+	signs := s.o.SigningKeys != nil
+	node := api.OverwatchNode{
+		ID: s.o.NodeID, Name: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Status: api.OverwatchOnline, Version: s.o.Build.Version,
+		UptimeSeconds: int64(up), LastSeen: stampOrNull(now), QueriesTotal: self.Queries, DNSSECEnabled: &signs, Self: true,
+	}
+	if !s.o.Fitness.Readiness().Ready {
+		node.Status = api.OverwatchDegraded
+	}
+	if up > 0 {
+		node.QueriesPerSec = float64(self.Queries) / up
+	}
+	if len(self.Addresses) > 0 {
+		node.Address, node.Port = self.Addresses[0].Addr().String(), int(self.Addresses[0].Port())
+	}
+	if at, ok := s.Addr().(*net.TCPAddr); ok {
+		node.APIPort = at.Port
+	}
+	return node
+}

@@ -1,0 +1,72 @@
+package api
+
+import (
+	"context"
+	"net/http"
+)
+
+const (
+	pathAgentNodes     = "/api/v1/nodes/agent"
+	pathOverwatchNodes = "/api/v1/nodes/overwatch"
+)
+
+// OverwatchNodes lists the node and its peers.
+func (c *Client) OverwatchNodes(ctx context.Context) (OverwatchNodeList, error) {
+	return everyPage(ctx, c, pathOverwatchNodes, nil, func(l *OverwatchNodeList) (*[]OverwatchNode, int) { return &l.Nodes, l.Total })
+}
+
+// OverwatchNode shows one overwatch node.
+func (c *Client) OverwatchNode(ctx context.Context, id string) (OverwatchNode, error) {
+	p, err := under(pathOverwatchNodes, id)
+	if err != nil {
+		return OverwatchNode{}, err
+	}
+	return get[OverwatchNode](ctx, c, p, nil)
+}
+
+// AgentNodes lists the agents as nodes, those that are announced included.
+func (c *Client) AgentNodes(ctx context.Context) (AgentNodeList, error) {
+	return everyPage(ctx, c, pathAgentNodes, nil, func(l *AgentNodeList) (*[]AgentNode, int) { return &l.Nodes, l.Total })
+}
+
+// AnnounceAgent has an agent listed as pending until it comes.
+func (c *Client) AnnounceAgent(ctx context.Context, req AgentRegistration) (AgentNode, error) {
+	return send[AgentNode](ctx, c, http.MethodPost, pathAgentNodes, req)
+}
+
+// DeregisterAgent deletes the pin and the announcement of an agent.
+func (c *Client) DeregisterAgent(ctx context.Context, id string) error {
+	p, err := under(pathAgentNodes, id)
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+}
+
+// AgentCertificate shows the certificate that is pinned for an agent.
+func (c *Client) AgentCertificate(ctx context.Context, id string) (AgentCertificateAnswer, error) {
+	p, err := under(pathAgentNodes, id, "certificate")
+	if err != nil {
+		return AgentCertificateAnswer{}, err
+	}
+	return get[AgentCertificateAnswer](ctx, c, p, nil)
+}
+
+// ReissueCertificate has the next certificate of an agent pinned in place of
+// the one that it has.
+func (c *Client) ReissueCertificate(ctx context.Context, id string) (CertificateReissue, error) {
+	p, err := under(pathAgentNodes, id, "certificate")
+	if err != nil {
+		return CertificateReissue{}, err
+	}
+	return send[CertificateReissue](ctx, c, http.MethodPost, p, nil)
+}
+
+// RevokeCertificate refuses an agent from now on.
+func (c *Client) RevokeCertificate(ctx context.Context, id string) error {
+	p, err := under(pathAgentNodes, id, "certificate")
+	if err != nil {
+		return err
+	}
+	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
+}
