@@ -90,36 +90,70 @@ func (r *record) nextDrainStep(now time.Time) (at time.Time, moving bool) {
 
 // SetDrain begins to drain a backend: its share falls linearly to zero over the given time, then it does not serve until
 // ClearDrain. Zero means the time that Options.DrainTime gives. A drain that has begun already is replaced. It returns when
-// the backend will have stopped serving. The drain survives a restart.
+// the backend will have stopped serving. The drain is on disk when SetDrain returns; an error means that it is not draining.
 func (r *Registry) SetDrain(ctx context.Context, id ID, over time.Duration) (endsAt time.Time, err error) {
 	if over < 0 || over > MaxDrainTime {
 		return time.Time{}, fmt.Errorf("drain time %v: want 0 to %v", over, MaxDrainTime)
 	}
-	return ask(ctx, r, func(w *writer, now time.Time) (time.Time, error) {
-		rec := w.lookup(id)
-		if rec == nil {
-			return time.Time{}, fmt.Errorf("draining %s: %w", id, ErrUnknownBackend)
-		}
-		rec.drain = w.newDrain(id.Service, over, now)
-		w.refresh(rec, now)
-		w.keep(rec)
-		return rec.drain.ends(), nil
-	})
+	made, err := r.redrain(ctx, id, func(w *writer, now time.Time) *drain { return w.newDrain(id.Service, over, now) })
+	if err != nil {
+		return time.Time{}, fmt.Errorf("draining %s: %w", id, err)
+	}
+	return made.ends(), nil
 }
 
-// ClearDrain gives a backend its full share back at once, unless its agent is draining it. It is no error if it was not
-// draining.
-func (r *Registry) ClearDrain(ctx context.Context, id ID) error {
-	return tell(ctx, r, func(w *writer, now time.Time) error {
+// redrain gives a backend another drain of the operator's, nil for none, and waits until it is on disk. If it cannot be stored,
+// the one before counts again.
+func (r *Registry) redrain(ctx context.Context, id ID, next func(*writer, time.Time) *drain) (*drain, error) {
+	type change struct {
+		before, after *drain
+		stored        chan error
+	}
+	put := func(w *writer, now time.Time, to func(*record) *drain) (change, error) {
 		rec := w.lookup(id)
 		if rec == nil {
-			return fmt.Errorf("ending the drain of %s: %w", id, ErrUnknownBackend)
+			return change{}, ErrUnknownBackend
 		}
-		rec.drain = nil
+		c := change{before: rec.drain, after: to(rec)}
+		rec.drain = c.after
 		w.refresh(rec, now)
-		w.keep(rec)
-		return nil
+		c.stored = w.keepNow(rec)
+		return c, nil
+	}
+	made, err := ask(ctx, r, func(w *writer, now time.Time) (change, error) {
+		return put(w, now, func(*record) *drain { return next(w, now) })
 	})
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case err = <-made.stored:
+	case <-r.stopped:
+		err = ErrStopped
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		return made.after, nil
+	}
+	_, undone := ask(context.WithoutCancel(ctx), r, func(w *writer, now time.Time) (change, error) {
+		return put(w, now, func(rec *record) *drain {
+			if rec.drain != made.after { // somebody else's by now
+				return rec.drain
+			}
+			return made.before
+		})
+	})
+	return nil, errors.Join(err, undone)
+}
+
+// ClearDrain gives a backend its full share back at once, unless its agent is draining it, and returns when that is on disk. It
+// is no error if it was not draining.
+func (r *Registry) ClearDrain(ctx context.Context, id ID) error {
+	if _, err := r.redrain(ctx, id, func(*writer, time.Time) *drain { return nil }); err != nil {
+		return fmt.Errorf("ending the drain of %s: %w", id, err)
+	}
+	return nil
 }
 
 // newDrain returns a drain that begins now and takes the given time, or the service's own for zero.

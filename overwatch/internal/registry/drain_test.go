@@ -114,3 +114,30 @@ func TestDrain_UnhealthyKeepsItsOwnReason(t *testing.T) {
 		w.see(a1, agentUnhealthy)
 	})
 }
+
+func TestDrain_IsOnDiskWhenTheCallReturnsOrIsNone(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
+		_, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
+		w.must(err)
+		if stored := w.disk.all()[0]; stored.DrainOver != 100*time.Second || stored.DrainSince.IsZero() {
+			t.Errorf("stored: %+v", stored)
+		}
+		full := errors.New("no space left")
+		w.disk.fill(full)
+		if err := w.ClearDrain(w.ctx(), id(a1)); !errors.Is(err, full) {
+			t.Errorf("ClearDrain on a full disk: %v", err)
+		}
+		if b := w.View().Get(id(a1)); !b.Draining {
+			t.Error("a drain whose end could not be stored is over")
+		}
+		if _, err := w.SetDrain(w.ctx(), id(a1), time.Second); !errors.Is(err, full) {
+			t.Errorf("SetDrain on a full disk: %v", err)
+		}
+		w.disk.fill(nil)
+		w.must(w.ClearDrain(w.ctx(), id(a1)))
+		if stored := w.disk.all()[0]; !stored.DrainSince.IsZero() {
+			t.Errorf("stored: %+v", stored)
+		}
+	})
+}

@@ -55,6 +55,8 @@ type StatusStore interface {
 type memory struct {
 	unsaved []*record
 	gone    map[ID]struct{}
+	// urgent is what goes first into the next batch, for somebody who waits for it.
+	urgent []urgent
 	// restored is what New was given; waiting finds in it what has not been asked for.
 	restored []Remembered
 	waiting  map[ID]int
@@ -62,6 +64,24 @@ type memory struct {
 	// ready tells that a batch may be sent, busy that one is under way.
 	ready, busy bool
 	lastError   time.Time
+}
+
+// urgent is a record that somebody waits for to be saved.
+type urgent struct {
+	record *record
+	done   chan error // has room for one
+}
+
+// keepNow has r saved at once; done gets the outcome.
+func (w *writer) keepNow(r *record) (done chan error) {
+	done = make(chan error, 1)
+	if w.options.Statuses == nil || r.removed {
+		done <- nil
+		return done
+	}
+	w.memory.urgent = append(w.memory.urgent, urgent{r, done})
+	w.memory.ready = true
+	return done
 }
 
 // keep notes that r should be saved.
@@ -139,21 +159,30 @@ func (r *record) snapshot(now time.Time) Remembered {
 	return m
 }
 
-// batch takes the next records to be saved out of what waits. What is gone comes first, so that a backend that came back
-// meanwhile stays.
-func (w *writer) batch(now time.Time) []Remembered {
+// batch takes the next records to be saved out of what waits. What is gone comes before the others, so that a backend that came
+// back meanwhile stays; what somebody waits for, who gets the outcome over one of the channels, comes first of all.
+func (w *writer) batch(now time.Time) (out []Remembered, waiting []chan error) {
 	m := &w.memory
-	var out []Remembered
+	for _, u := range m.urgent {
+		waiting = append(waiting, u.done)
+		if u.record.removed {
+			continue
+		}
+		delete(m.gone, u.record.id)
+		u.record.stored, u.record.savedAt = true, w.at(now)
+		out = append(out, u.record.snapshot(now))
+	}
+	m.urgent = nil
 	for id := range m.gone {
-		if len(out) == saveAtMost {
-			return out
+		if len(out) >= saveAtMost {
+			return out, waiting
 		}
 		out = append(out, Remembered{ID: id, Gone: true})
 		delete(m.gone, id)
 	}
 	taken := 0
 	for _, r := range m.unsaved {
-		if len(out) == saveAtMost {
+		if len(out) >= saveAtMost {
 			break
 		}
 		taken++
@@ -168,7 +197,7 @@ func (w *writer) batch(now time.Time) []Remembered {
 	if len(m.unsaved) == 0 {
 		m.unsaved = nil // or its memory would never be let go
 	}
-	return out
+	return out, waiting
 }
 
 // failed takes a batch back that could not be stored.

@@ -7,8 +7,14 @@ const saveErrorEvery = time.Minute
 
 // saver writes batches to the store while the writer goes on. At most one batch is under way.
 type saver struct {
-	batches chan []Remembered
+	batches chan saveBatch
 	results chan saveResult
+}
+
+// saveBatch is what is saved together, and who waits for it.
+type saveBatch struct {
+	records []Remembered
+	waiting []chan error
 }
 
 // saveResult is what became of a batch.
@@ -23,11 +29,15 @@ func startSaver(store StatusStore) saver {
 	if store == nil {
 		return saver{}
 	}
-	s := saver{batches: make(chan []Remembered, 1), results: make(chan saveResult, 1)}
+	s := saver{batches: make(chan saveBatch, 1), results: make(chan saveResult, 1)}
 	go func() {
 		defer close(s.results)
 		for batch := range s.batches {
-			s.results <- saveResult{batch, store.SaveStatuses(batch)}
+			err := store.SaveStatuses(batch.records)
+			for _, done := range batch.waiting {
+				done <- err
+			}
+			s.results <- saveResult{batch.records, err}
 		}
 	}()
 	return s
@@ -40,12 +50,15 @@ func (w *writer) save(s saver, now time.Time) {
 		return
 	}
 	m.ready = false
-	batch := w.batch(now)
+	batch, waiting := w.batch(now)
 	if len(batch) == 0 {
+		for _, done := range waiting {
+			done <- nil // what they wait for is gone
+		}
 		return
 	}
 	m.busy = true
-	s.batches <- batch
+	s.batches <- saveBatch{batch, waiting}
 	if len(m.unsaved)+len(m.gone) > 0 {
 		w.askToSave()
 	}
@@ -74,11 +87,14 @@ func (w *writer) finish(s saver) {
 		w.saved(<-s.results, w.options.Now())
 	}
 	for {
-		batch := w.batch(w.options.Now())
+		batch, waiting := w.batch(w.options.Now())
 		if len(batch) == 0 {
+			for _, done := range waiting {
+				done <- nil
+			}
 			break
 		}
-		s.batches <- batch
+		s.batches <- saveBatch{batch, waiting}
 		if result := <-s.results; result.err != nil {
 			w.options.Logger.Error().Err(result.err).Msg("saving the last known status of backends on stop")
 			break
