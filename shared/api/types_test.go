@@ -78,7 +78,7 @@ func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 		{GossipNode{}, "id name address port status state region version rtt_ms last_seen joined_at"},
 		{DNSSECStatus{}, "enabled keys sync"},
 		{DNSSECKeyUse{}, "key_tag zone flags algorithm created_at age_seconds active"},
-		{DNSSECSyncState{}, "enabled last_sync last_sync_error next_sync peer_count"},
+		{DNSSECSyncState{}, "enabled last_sync last_sync_error next_sync peer_count peers"},
 		{DSRecords{}, "enabled ds_records"},
 		{DSRecord{}, "zone key_tag algorithm digest_type digest ds_record"},
 		{DNSSECKeys{}, "enabled keys"},
