@@ -55,7 +55,7 @@ func countBackend(stats *api.Stats, b *registry.Backend) {
 		return
 	}
 	stats.ValidatedBackends++
-	if b.Claim != nil && *b.Claim != (b.Validation.State == check.StateHealthy) {
+	if b.Disputed() {
 		stats.DisagreementCount++
 	}
 }

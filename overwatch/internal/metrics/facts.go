@@ -25,6 +25,7 @@ type Fitness interface {
 type Sources struct {
 	View          *registry.View
 	Agents        func() []trust.Record // the pinned ones
+	ClockJump     func() time.Duration  // how far the clock is ahead of the believed time
 	Domains       func() []string       // the names that the node steers
 	Fitness       Fitness
 	DNSSECEnabled bool
@@ -34,7 +35,7 @@ type Sources struct {
 // Register adds to r what the node knows of itself, and the figures of the Go
 // runtime and of the process.
 func Register(r prometheus.Registerer, s Sources) error {
-	if s.View == nil || s.Agents == nil || s.Domains == nil || s.Fitness == nil {
+	if s.View == nil || s.Agents == nil || s.ClockJump == nil || s.Domains == nil || s.Fitness == nil {
 		return errors.New("metrics: a source is not set")
 	}
 	return errors.Join(
@@ -56,8 +57,9 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // descs are the metrics of facts.
 type descs struct {
-	build, ready, status, dnssec, suspended                 *prometheus.Desc
+	build, ready, status, dnssec, suspended, clock          *prometheus.Desc
 	healthy, backends, draining, domains, domainsDown       *prometheus.Desc
+	disputed                                                *prometheus.Desc
 	overrides, registered, active, stale, revoked, expiring *prometheus.Desc
 }
 
@@ -68,9 +70,11 @@ func describe() descs {
 		status:      desc("overwatch_status", "1 for the status of GET /api/health, 0 for the others.", "status"),
 		dnssec:      desc("dnssec_enabled", "1 when answers are signed."),
 		suspended:   desc("overwatch_validation_suspended", "1 while the node sets its own verdicts aside because it seems cut off."),
+		clock:       desc("overwatch_clock_jump_seconds", "How far the clock jumped, for 5 minutes after it did; certificates are judged by the time before."),
 		healthy:     desc("overwatch_backends_healthy", "Backends whose effective status is healthy."),
 		backends:    desc("overwatch_backends", "Backends by effective status.", "status"),
 		draining:    desc("overwatch_backends_draining", "Backends that drain or have drained."),
+		disputed:    desc("overwatch_disagreements", "Backends of which the agent and the node's own check say different things."),
 		domains:     desc("overwatch_domains", "Domains that the node steers."),
 		domainsDown: desc("overwatch_domains_down", "Domains of which no backend may serve."),
 		overrides:   desc("overwatch_overrides", "Overrides in force."),
@@ -104,6 +108,7 @@ func (f *facts) Collect(ch chan<- prometheus.Metric) {
 	gauge(d.ready, truth(f.s.Fitness.Readiness().Ready))
 	gauge(d.dnssec, truth(f.s.DNSSECEnabled))
 	gauge(d.suspended, truth(f.s.View.ValidationSuspended()))
+	gauge(d.clock, f.s.ClockJump().Seconds())
 	current := f.s.Fitness.Status()
 	for _, status := range []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy} {
 		gauge(d.status, truth(status == current), string(status))
@@ -117,11 +122,14 @@ type gaugeFunc func(desc *prometheus.Desc, value float64, labels ...string)
 func (f *facts) collectBackends(gauge gaugeFunc) {
 	d := f.d
 	byStatus := map[api.EffectiveStatus]int{}
-	draining := 0
+	draining, disputed := 0, 0
 	for b := range f.s.View.Backends() {
 		byStatus[b.Status]++
 		if b.Draining {
 			draining++
+		}
+		if b.Disputed() {
+			disputed++
 		}
 	}
 	for _, status := range api.EffectiveStatuses() {
@@ -129,6 +137,7 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 	}
 	gauge(d.healthy, float64(byStatus[api.EffectiveHealthy]))
 	gauge(d.draining, float64(draining))
+	gauge(d.disputed, float64(disputed))
 	gauge(d.overrides, float64(len(f.s.View.Overrides())))
 	names := f.s.Domains()
 	down := 0

@@ -55,7 +55,8 @@ func sources(t *testing.T) Sources {
 		Agents: func() []trust.Record {
 			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000}, {AgentID: "2", ExpiresInHours: 100}, {AgentID: "3", Revoked: true}}
 		},
-		Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc"},
+		ClockJump: func() time.Duration { return 90 * time.Second },
+		Build:     buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc"},
 	}
 }
 
@@ -79,6 +80,8 @@ gslb_overwatch_backends{status="stale"} 0
 gslb_overwatch_backends{status="unhealthy"} 2
 gslb_overwatch_backends_draining 0
 gslb_overwatch_backends_healthy 1
+gslb_overwatch_clock_jump_seconds 90
+gslb_overwatch_disagreements 0
 gslb_overwatch_domains 2
 gslb_overwatch_domains_down 1
 gslb_overwatch_overrides 1

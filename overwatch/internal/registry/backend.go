@@ -53,6 +53,11 @@ type Backend struct {
 // Check returns how this node checks the backend itself. It may be called on what a View returned only.
 func (b *Backend) Check() check.Spec { return b.check.Value() }
 
+// Disputed reports whether the agent and this node's own check say different things, however old they are.
+func (b *Backend) Disputed() bool {
+	return b.Claim != nil && b.Validation.State != check.StateUnknown && *b.Claim != (b.Validation.State == check.StateHealthy)
+}
+
 // Validation is the state of this node's own checks of one backend.
 type Validation struct {
 	// State is the verdict; StateUnknown before the first conclusive check.

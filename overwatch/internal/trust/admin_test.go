@@ -276,10 +276,16 @@ func TestClock_AJumpIsNotBelievedForFiveMinutes(t *testing.T) {
 			r.taken(a.beat())
 			r.advance(settleTime - time.Second)
 			r.taken(a.beat())
+			if got := r.trust.ClockJump(); got != jump {
+				t.Errorf("the clock is said to be %s ahead, want %s", got, jump)
+			}
 			if r.lines("the clock jumped") != 1 {
 				t.Errorf("logged %s", r.logged.String())
 			}
 			r.advance(2 * time.Second)
+			if got := r.trust.ClockJump(); got != 0 {
+				t.Errorf("5 minutes later the clock is still said to be %s ahead", got)
+			}
 			code := wire.CodeExpired
 			if jump < 0 {
 				code = wire.CodeNotYetValid

@@ -36,6 +36,14 @@ func newClock(read func() time.Time, log zerolog.Logger) *clock {
 	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
 }
 
+// ClockJump is how far the clock is ahead of the time by which certificates are judged: 0 unless it jumped in the last 5 minutes.
+func (t *Trust) ClockJump() time.Duration {
+	t.clock.now()
+	t.clock.mu.Lock()
+	defer t.clock.mu.Unlock()
+	return t.clock.jumped
+}
+
 // now returns the believed time, and the monotonic time since the clock was made.
 func (c *clock) now() (believed time.Time, elapsed time.Duration) {
 	c.mu.Lock()
