@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -15,8 +16,9 @@ import (
 
 // relay stands between an agent and a node, like a NAT, and records all that the agent sends.
 type relay struct {
-	at netip.AddrPort
-	to netip.AddrPort
+	at  netip.AddrPort
+	to  netip.AddrPort
+	cut atomic.Bool // nothing passes, in neither direction
 
 	mu      sync.Mutex
 	packets [][]byte
@@ -64,6 +66,10 @@ func (r *relay) relayStreams(l net.Listener, running *sync.WaitGroup) {
 			return
 		}
 		out, err := net.DialTimeout("tcp", r.to.String(), time.Second)
+		if err == nil && r.cut.Load() {
+			out.Close()
+			err = net.ErrClosed
+		}
 		if err != nil {
 			in.Close()
 			continue
@@ -112,6 +118,9 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 		if err != nil {
 			return
 		}
+		if r.cut.Load() {
+			continue
+		}
 		r.mu.Lock()
 		r.packets = append(r.packets, slices.Clone(buf[:n]))
 		r.mu.Unlock()
@@ -128,7 +137,9 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 					if err != nil {
 						return
 					}
-					in.WriteTo(back[:n], agent)
+					if !r.cut.Load() {
+						in.WriteTo(back[:n], agent)
+					}
 				}
 			})
 		}

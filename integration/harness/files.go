@@ -129,6 +129,7 @@ type AgentBackend struct {
 type HealthCheck struct {
 	Type             string        `yaml:"type"`
 	Path             string        `yaml:"path"`
+	Address          string        `yaml:"address,omitempty"` // where the probe goes instead of the backend's own address
 	Interval         time.Duration `yaml:"interval"`
 	Timeout          time.Duration `yaml:"timeout"`
 	FailureThreshold int           `yaml:"failure_threshold"`

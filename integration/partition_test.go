@@ -1,0 +1,299 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// A node that its agents cannot reach goes on with its own checks: what lives is answered, what dies is not, and when the way is
+// open again everything is as before without anybody's doing. The other node notices nothing.
+func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
+	s := newSite(t, 2, 3)
+	cutOff, other := s.nodes[0], s.nodes[1]
+	var relays []*relay // each agent has a way of its own to the node
+	for _, a := range s.agents {
+		r := newRelay(t, cutOff.Gossip)
+		a.File.Agent.Gossip.OverwatchNodes[0] = r.at.String()
+		relays = append(relays, r)
+	}
+	s.startAll(t)
+
+	for _, r := range relays {
+		r.cut.Store(true)
+	}
+	for _, b := range s.backends {
+		s.status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+		s.status(t, other, b, time.Second, wantSound)
+	}
+	killed, err := s.backends[0].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, cutOff, s.backends[0].At.Addr(), killed, s.Timing.OwnDetection())
+	for _, b := range s.backends[1:] {
+		s.answered(t, cutOff, b.At.Addr(), killed.Add(time.Second), 5*time.Second)
+	}
+
+	for _, r := range relays {
+		r.cut.Store(false)
+	}
+	for _, b := range s.backends[1:] {
+		s.status(t, cutOff, b, heardAgainBound, func(v api.Backend) error {
+			if err := wantSound(v); err != nil {
+				return err
+			}
+			if v.AgentHealthy == nil || !*v.AgentHealthy {
+				return fmt.Errorf("its agent is not heard again")
+			}
+			return nil
+		})
+	}
+	for _, n := range s.nodes {
+		s.noFailures(t, n, s.began)
+	}
+}
+
+// heardAgainBound is how soon a node is told everything again once its agents can reach it: they try at most 15 s apart.
+const heardAgainBound = 25 * time.Second
+
+// frontDoor passes connections on to a backend: the way on which nodes and clients come. The agent beside the backend goes none.
+type frontDoor struct {
+	to netip.AddrPort
+
+	mu       sync.Mutex
+	listener net.Listener
+	at       netip.AddrPort
+}
+
+func newFrontDoor(t *testing.T, at netip.AddrPort, to netip.AddrPort) *frontDoor {
+	t.Helper()
+	f := &frontDoor{at: at, to: to}
+	f.open(t)
+	t.Cleanup(f.shut)
+	return f
+}
+
+func (f *frontDoor) open(t *testing.T) {
+	t.Helper()
+	l, err := net.Listen("tcp", f.at.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.mu.Lock()
+	f.listener = l
+	f.mu.Unlock()
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go f.pass(in)
+		}
+	}()
+}
+
+// shut refuses whoever comes from now on.
+func (f *frontDoor) shut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.listener.Close()
+}
+
+func (f *frontDoor) pass(in net.Conn) {
+	defer in.Close()
+	out, err := net.DialTimeout("tcp", f.to.String(), time.Second)
+	if err != nil {
+		return
+	}
+	defer out.Close()
+	bound := time.Now().Add(5 * time.Second)
+	in.SetDeadline(bound)
+	out.SetDeadline(bound)
+	go io.Copy(out, in)
+	io.Copy(in, out)
+}
+
+// behindDoors gives each backend a front door, which is where it is advertised; the agents probe behind it. It returns the backends as
+// clients see them.
+func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*frontDoor) {
+	t.Helper()
+	for i, b := range s.backends {
+		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 5, byte(i + 1)}), b.At.Port())
+		doors = append(doors, newFrontDoor(t, at, b.At))
+		seen = append(seen, &harness.Backend{Unit: b.Unit, At: at})
+		watched := &s.agents[i].File.Agent.Backends[0]
+		watched.Address, watched.HealthCheck.Address = at.Addr(), b.At.Addr().String()
+	}
+	return seen, doors
+}
+
+// A node whose own checks fail all at once, while the agents see no trouble, is the one that is cut off: it sets its verdicts aside and
+// believes the agents, the death of a backend included, until its checks come through again.
+func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
+	s := newSite(t, 1, 3)
+	n := s.nodes[0]
+	seen, doors := s.behindDoors(t)
+	s.startSeen(t, seen)
+
+	for _, d := range doors {
+		d.shut()
+	}
+	suspended := func(want float64) func(context.Context) error {
+		return func(context.Context) error {
+			if got := metric(t, n, "gslb_overwatch_validation_suspended"); got != want {
+				return fmt.Errorf("it is %v", got)
+			}
+			return nil
+		}
+	}
+	until(t, s.Timing.OwnDetection()+2*time.Second, "the node to set its own verdicts aside", suspended(1))
+	cut := time.Now()
+	for _, b := range seen {
+		s.answered(t, n, b.At.Addr(), cut, s.Timing.OwnDetection())
+	}
+	killed, err := s.backends[0].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, seen[0].At.Addr(), killed, s.Timing.Detection())
+	for _, b := range seen[1:] {
+		s.answered(t, n, b.At.Addr(), killed.Add(s.Timing.Detection()), 5*time.Second)
+	}
+
+	for _, d := range doors {
+		d.open(t)
+	}
+	until(t, s.Timing.Recovery()+5*time.Second, "the node to believe its own checks again", suspended(0))
+	for _, b := range seen[1:] {
+		s.status(t, n, b, startBound, wantSound)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// startSeen is startAll for backends behind doors.
+func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
+	t.Helper()
+	for i, b := range s.backends {
+		start(t, b)
+		start(t, s.agents[i])
+	}
+	for _, n := range s.nodes {
+		start(t, n)
+	}
+	for _, n := range s.nodes {
+		s.ready(t, n)
+		for _, b := range seen {
+			s.status(t, n, b, startBound, wantSound)
+		}
+	}
+	s.watchAnswers(t)
+}
+
+// An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own checks take, which the
+// node shows; nobody else's backend is touched by it.
+func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
+	s := newSite(t, 1, 2)
+	n, dead, other := s.nodes[0], s.backends[0], s.backends[1]
+	s.agents[0].File.Agent.Backends[0].HealthCheck.Address = other.At.Addr().String() // it looks elsewhere
+	s.startAll(t)
+
+	killed, err := dead.Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, dead.At.Addr(), killed, s.Timing.OwnDetection())
+	s.status(t, n, dead, time.Second, func(v api.Backend) error {
+		if v.AgentHealthy == nil || !*v.AgentHealthy || v.ValidationHealthy == nil || *v.ValidationHealthy {
+			return fmt.Errorf("both verdicts should be shown: %+v", v)
+		}
+		return wantStatus(v, api.EffectiveUnhealthy, false)
+	})
+	if got := metric(t, n, "gslb_overwatch_disagreements"); got != 1 {
+		t.Errorf("%v disagreements are counted, want 1", got)
+	}
+	s.status(t, n, other, time.Second, wantSound)
+	s.noFailures(t, n, s.began)
+}
+
+// All of a region dies at once, agents and backends. Its clients are answered with the other region within the bound, and it is
+// answered again when it is back.
+func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
+	s := newSite(t, 1, 4)
+	n := s.nodes[0]
+	n.File.Regions = append(n.File.Regions, harness.Region{Name: "us"})
+	for i := range n.File.Domains {
+		n.File.Domains[i].Regions = []string{"eu", "us"}
+	}
+	for _, a := range s.agents[2:] {
+		a.File.Agent.Identity.Region = "us"
+	}
+	s.startAll(t)
+
+	var killed time.Time
+	for i, b := range s.backends[:2] {
+		for _, kill := range []func() (time.Time, error){s.agents[i].Kill, b.Kill} {
+			at, err := kill()
+			if err != nil {
+				t.Fatal(err)
+			}
+			killed = at
+		}
+	}
+	for _, b := range s.backends[:2] {
+		s.gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
+	}
+	for _, b := range s.backends[2:] {
+		s.answered(t, n, b.At.Addr(), killed.Add(s.Timing.OwnDetection()), 5*time.Second)
+	}
+	for i, b := range s.backends[:2] {
+		start(t, b)
+		start(t, s.agents[i])
+	}
+	back := time.Now()
+	for _, b := range s.backends[:2] {
+		s.answered(t, n, b.At.Addr(), back, startBound)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and no client an
+// answer.
+func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
+	const seconds = 12
+	s := startSite(t, 1, 2)
+	n, victim := s.nodes[0], s.backends[0]
+	const publications = "gslb_dns_publications_total"
+	lines := func() int { return len(s.Story.Tail(n.Name, 1<<20)) + len(s.Story.Tail(s.agents[0].Name, 1<<20)) }
+	before, told := metric(t, n, publications), lines()
+	began := time.Now()
+	for i := range 2 * seconds {
+		tell(t, victim, []string{"/unhealthy", "/healthy"}[i%2])
+		<-time.After(time.Until(began.Add(time.Duration(i+1) * time.Second / 2)))
+	}
+	took := time.Since(began)
+	published := metric(t, n, publications) - before
+	logged := lines() - told
+	t.Logf("%v publications and %d lines in %s", published, logged, took.Round(time.Second))
+	if published == 0 {
+		t.Error("nothing was published: the backend did not flap at all")
+	}
+	// Agent and node each see at most two changes per second.
+	if most := 4 * took.Seconds(); published > most {
+		t.Errorf("%v publications, want %v at most", published, most)
+	}
+	if logged > seconds {
+		t.Errorf("%d lines in the logs of node and agent in %s, want %d at most", logged, took.Round(time.Second), seconds)
+	}
+	s.status(t, n, victim, startBound, wantSound)
+	s.noFailures(t, n, s.began)
+}
