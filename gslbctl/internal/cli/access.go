@@ -15,7 +15,7 @@ import (
 // The environment variables of gslbctl.
 const (
 	environmentNodes      = "GSLB_API"         // one node or several, separated by commas
-	environmentDNS        = "GSLB_DNS"         // where these answer DNS, in the same order
+	environmentDNS        = "GSLB_DNS"         // where these answer DNS, in the same order; about no others
 	environmentContext    = "GSLB_CONTEXT"     // the context to use
 	environmentFile       = "GSLB_CONFIG"      // the file of contexts
 	environmentToken      = "GSLB_TOKEN"       // these stand in for what the context leaves out
@@ -65,7 +65,7 @@ func (a *app) cluster() (contexts.Context, error) {
 	case len(a.nodes) > 0 && name != "":
 		return contexts.Context{}, errors.New("--api and --context both name nodes: give one of them")
 	case len(a.nodes) > 0:
-		return adHoc(a.nodes, words(a.Getenv(environmentDNS)))
+		return adHoc(a.nodes, nil)
 	case name != "":
 	case len(byEnvironment) > 0 && a.Getenv(environmentContext) != "":
 		return contexts.Context{}, fmt.Errorf("%s and %s both name nodes: set one of them", environmentNodes, environmentContext)

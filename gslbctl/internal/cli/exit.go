@@ -101,7 +101,7 @@ func dnsSentence(err error, address string) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer from DNS at " + address + " in time"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing answers DNS at " + address + ": name the place with --dns or in " + environmentDNS
+		return "nothing answers DNS at " + address + ": name the place with --dns, or in " + environmentDNS + " for the nodes in " + environmentNodes
 	}
 	return err.Error()
 }

@@ -1,0 +1,153 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// inTurn has scripts run one after another: they share a cluster.
+type inTurn struct{ *testing.T }
+
+func (t inTurn) Parallel()     {}
+func (t inTurn) Verbose() bool { return testing.Verbose() }
+func (t inTurn) Run(name string, f func(testscript.T)) {
+	t.T.Run(name, func(t *testing.T) { f(inTurn{t}) })
+}
+
+// The scripts in testdata/gslbctl, each against two nodes with two backends and their agents. GSLB_UPDATE_GOLDEN=1
+// writes what they compare with.
+func TestControl_Scripts(t *testing.T) {
+	scripts, err := filepath.Glob("testdata/gslbctl/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	s := startSite(t, 2, 2)
+	for _, n := range s.nodes {
+		until(t, startBound, n.Name+" to have heard and checked all", func(ctx context.Context) error {
+			stats, err := n.Client.Stats(ctx)
+			if err == nil && (stats.ActiveAgents < len(s.agents) || stats.ValidatedBackends < len(s.backends)) {
+				err = fmt.Errorf("%+v", stats)
+			}
+			return err
+		})
+	}
+	bin := programsTogether(t)
+	testscript.RunT(inTurn{t}, testscript.Params{
+		Files:               scripts,
+		RequireExplicitExec: true,
+		UpdateScripts:       os.Getenv("GSLB_UPDATE_GOLDEN") != "",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
+			e.Setenv("HOME", e.WorkDir)
+			e.Setenv(runMark, os.Getenv(runMark))
+			for i, n := range s.nodes {
+				e.Setenv(fmt.Sprintf("NODE%d", i+1), n.API.String())
+				e.Setenv(fmt.Sprintf("DNS%d", i+1), n.DNS.String())
+				e.Setenv(fmt.Sprintf("CONFIG%d", i+1), n.Path)
+			}
+			for i, b := range s.backends {
+				e.Setenv(fmt.Sprintf("BACKEND%d", i+1), b.At.String())
+				e.Setenv(fmt.Sprintf("BACKEND%d_IP", i+1), b.At.Addr().String())
+			}
+			e.Setenv("GSLB_API", s.nodes[0].API.String()+","+s.nodes[1].API.String())
+			e.Setenv("GSLB_DNS", s.nodes[0].DNS.String()+","+s.nodes[1].DNS.String())
+			for _, name := range []string{"FREE_DNS", "FREE_GOSSIP", "FREE_API"} {
+				e.Setenv(name, unusedAddress(t))
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"plain": s.plain, "eventually": eventually,
+		},
+	})
+}
+
+// programsTogether is a directory with all the programs, wherever they come from.
+func programsTogether(t *testing.T) string {
+	t.Helper()
+	b, dir := binaries(t), t.TempDir()
+	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
+		if err := os.Symlink(path, filepath.Join(dir, filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// unusedAddress is an address on which nothing listens, TCP or UDP.
+func unusedAddress(t *testing.T) string {
+	t.Helper()
+	for range 50 {
+		tcp, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := tcp.Addr().String()
+		udp, err := net.ListenPacket("udp", at)
+		tcp.Close()
+		if err == nil {
+			udp.Close()
+			return at
+		}
+	}
+	t.Fatal("no port is free for TCP and UDP")
+	return ""
+}
+
+// What differs from run to run.
+var (
+	ages      = regexp.MustCompile(`\b(\d+[smhd])+( ago)?\b`)
+	latencies = regexp.MustCompile(`\b\d+\.\d ms`)
+	versions  = regexp.MustCompile(`\d+\.\d+\.\d+-(dev|\d+-g[0-9a-f]+)`)
+	hashes    = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
+	blanks    = regexp.MustCompile(`  +`)
+)
+
+// plain FILE: writes standard output of the last command to a file without what differs from run to run.
+func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: plain file")
+	}
+	text := ts.ReadFile("stdout")
+	for i, n := range s.nodes {
+		text = strings.ReplaceAll(text, n.API.String(), fmt.Sprintf("NODE%d", i+1))
+		text = strings.ReplaceAll(text, n.DNS.String(), fmt.Sprintf("DNS%d", i+1))
+	}
+	for i, b := range s.backends {
+		text = strings.ReplaceAll(text, b.At.String(), fmt.Sprintf("BACKEND%d", i+1))
+	}
+	for with, pattern := range map[string]*regexp.Regexp{"AGE": ages, "LATENCY": latencies, "VERSION": versions, "FINGERPRINT": hashes} {
+		text = pattern.ReplaceAllString(text, with)
+	}
+	text = blanks.ReplaceAllString(text, "  ")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
+}
+
+// eventually CODE COMMAND: runs a command until it ends with that exit code.
+func eventually(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: eventually code command args...")
+	}
+	var said string
+	for end := time.Now().Add(startBound); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		err := ts.Exec(args[1], args[2:]...)
+		said = ts.ReadFile("stdout") + ts.ReadFile("stderr")
+		code := "0"
+		if err != nil {
+			code = strings.TrimPrefix(err.Error(), "exit status ")
+		}
+		if code == args[0] {
+			return
+		}
+	}
+	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], startBound, said)
+}
