@@ -3,6 +3,7 @@ package agent
 import (
 	"math"
 	"net/netip"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -40,7 +41,11 @@ func (o *outlook) drain(over time.Duration) {
 // figures are the agent's own, in the form they travel in.
 func (o *outlook) figures() wire.Figures {
 	cpu, memory := o.warnings.Figures()
-	return wire.Figures{CPUPercent: hundredths(cpu), MemoryPercent: hundredths(memory), ChecksTotal: o.checks.Checks()}
+	f := wire.Figures{CPUPercent: hundredths(cpu), MemoryPercent: hundredths(memory), ChecksTotal: o.checks.Checks(), Cores: uint16(min(runtime.NumCPU(), math.MaxUint16))}
+	for _, failed := range o.checks.Failures() {
+		f.ChecksFailed += failed
+	}
+	return f
 }
 
 // hundredths never makes a figure that is known 0, which would mean that it is not.

@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/dnsserver"
 	"gslb.internal/overwatch/internal/gossip"
+	"gslb.internal/overwatch/internal/history"
 	"gslb.internal/overwatch/internal/httpapi"
 	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/keysync"
@@ -57,6 +58,7 @@ type node struct {
 	steering   steering
 	store      *store.Store
 	audit      *audit.Log
+	history    *history.Recorder
 	trust      *trust.Trust
 	registry   *registry.Registry
 	servers    *inventory.Inventory
@@ -75,7 +77,8 @@ type node struct {
 
 	keptLatencies bool // the store has some; keepLatencies's
 
-	serving atomic.Bool // DNS is being answered
+	serving atomic.Bool   // DNS is being answered
+	checks  atomic.Uint64 // that this node has made of backends
 	closers []func()
 }
 
@@ -95,7 +98,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}()
 	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openAudit, n.openDefinitions, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openMetrics, n.openAPI,
+		n.openStore, n.openAudit, n.openDefinitions, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openHistory, n.openMetrics, n.openAPI,
 	} {
 		if err = open(ctx, n.inForce.Load().config); err != nil {
 			return nil, err
@@ -359,6 +362,7 @@ func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error)
 
 // validated passes on the verdict of one of this node's own checks.
 func (n *node) validated(ctx context.Context, v registry.Verdict) error {
+	n.checks.Add(1)
 	if v.Outcome == check.Success {
 		n.publisher.Measured(v.ID, v.Latency)
 	}
@@ -410,7 +414,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Definitions: n, RestartRequired: n.restartFor, ValidateConfig: validateText, ConfigPath: n.configPath, Reloader: n,
 		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, Members: n.members, Self: n.self, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
+		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones, n.keySync

@@ -120,6 +120,8 @@ func (f *Figures) encode(e *encoder) {
 	e.number(1, uint64(f.CPUPercent))
 	e.number(2, uint64(f.MemoryPercent))
 	e.number(3, f.ChecksTotal)
+	e.number(4, f.ChecksFailed)
+	e.number(5, uint64(f.Cores))
 }
 
 func decodeFigures(d *decoder) (f Figures) {
@@ -131,6 +133,10 @@ func decodeFigures(d *decoder) (f Figures) {
 			f.MemoryPercent = uint16(d.number("memory_percent", 1<<16-1))
 		case 3:
 			f.ChecksTotal = d.number("checks_total", 1<<64-1)
+		case 4:
+			f.ChecksFailed = d.number("checks_failed", 1<<64-1)
+		case 5:
+			f.Cores = uint16(d.number("cores", 1<<16-1))
 		}
 	}
 	return f

@@ -41,6 +41,8 @@ type Figures struct {
 	CPUPercent    uint16 // hundredths of a percent; 0 when unknown
 	MemoryPercent uint16 // hundredths of a percent; 0 when unknown
 	ChecksTotal   uint64 // health checks made since the agent started
+	ChecksFailed  uint64 // those of them that failed; since 1.1
+	Cores         uint16 // processors that the agent may use; 0 when unknown; since 1.1
 }
 
 // Transition says at once that one backend changed; the heartbeats repeat it.

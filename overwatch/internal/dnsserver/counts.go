@@ -11,5 +11,6 @@ type counts struct {
 	// Responses that the rate limit replaced or kept back.
 	limitedTruncated, limitedDropped atomic.Uint64
 	faults                           atomic.Uint64 // queries over which the code failed
-	_                                [64]byte      // keeps the next one's off this cache line
+	clock                            clock
+	_                                [64]byte // keeps the next one's off this cache line
 }

@@ -124,7 +124,9 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 func (t *tcpServer) answer(output, query []byte, from netip.Addr) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	began := t.responder.counts.clock.begin()
 	msg := t.responder.respond(query, from, true, t.scratch[:0])
+	t.responder.counts.clock.end(began, 1)
 	if msg == nil {
 		return output
 	}

@@ -93,6 +93,7 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 		return 0, errno
 	}
 	s.responder.tick()
+	began := s.responder.counts.clock.begin()
 	for i := range n {
 		s.responder.read(&s.requests[i], s.octets[i][:s.in[i].Len], sender(&s.from[i]), false)
 	}
@@ -107,6 +108,7 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
 		s.responder.counts.unsent.Add(uint64(unsent))
 	}
+	s.responder.counts.clock.end(began, n)
 	return n, 0
 }
 

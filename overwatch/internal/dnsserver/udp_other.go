@@ -44,11 +44,13 @@ func (s *udpSocket) serve() error {
 			return fmt.Errorf("receiving DNS queries on %s: %w", s.conn.LocalAddr(), err)
 		}
 		s.responder.tick()
+		began := s.responder.counts.clock.begin()
 		if msg := s.responder.respond(query[:n], from.Addr().Unmap(), false, reply); msg != nil {
 			if _, err := s.conn.WriteToUDPAddrPort(msg, from); err != nil {
 				s.responder.counts.unsent.Add(1)
 			}
 		}
+		s.responder.counts.clock.end(began, 1)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/history"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
@@ -75,6 +76,8 @@ type Options struct {
 	Audit *audit.Log
 	// Self tells where the node answers DNS, and how often it has.
 	Self func() Self
+	// History keeps what the node does.
+	History *history.Recorder
 	// Members lists the overwatch nodes that gossip knows, this one included.
 	Members func() []Member
 
@@ -189,7 +192,7 @@ func (o *Options) complete() error {
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
 		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil, "ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "Members": o.Members == nil, "Self": o.Self == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
+		"Audit": o.Audit == nil, "History": o.History == nil, "Members": o.Members == nil, "Self": o.Self == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

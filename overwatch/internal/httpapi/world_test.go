@@ -22,6 +22,7 @@ import (
 	"gslb.internal/overwatch/internal/decisions"
 	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/history"
 	"gslb.internal/overwatch/internal/inventory"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
@@ -54,6 +55,8 @@ type world struct {
 	registry *registry.Registry
 	servers  *inventory.Inventory
 	audit    *audit.Log
+	history  *history.Recorder
+	reading  history.Reading
 	boot     identity.Nonce
 	log      *safeBuffer
 
@@ -218,7 +221,7 @@ func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
 		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
 		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined, RestartRequired: func() []string { return w.restart }, ValidateConfig: func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml", Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, Members: func() []Member { return w.members }, Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere, DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
+		Validator: &w.checks, Audit: w.audit, History: w.history, Members: func() []Member { return w.members }, Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere, DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
 		f(&o)
@@ -245,6 +248,9 @@ func (w *world) openOwners() {
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
 	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.DefaultAuditRetention, Logger: zerolog.Nop()})
+	w.must(err)
+	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
+	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading }, Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
 	w.must(err)
 	w.trust, err = trust.New(trust.Options{Tokens: map[string]string{service: token}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
 	if err != nil {
@@ -317,7 +323,7 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 		w.t.Fatal(refusal)
 	}
 	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
-		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100, Figures: wire.Figures{ChecksTotal: 250},
+		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100, Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4},
 		Backends: []wire.Backend{{
 			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
 			ConsecutiveFailures: 4, LastError: "connection refused",

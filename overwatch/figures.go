@@ -1,0 +1,51 @@
+package overwatch
+
+import (
+	"context"
+	"path/filepath"
+	"time"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/history"
+	"gslb.internal/overwatch/internal/ready"
+	"gslb.internal/shared/api"
+)
+
+// historyFile carries the history of metrics over a restart, in the data directory.
+const historyFile = "metrics-history.json"
+
+// openHistory begins to keep what the node does.
+func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
+	n.history, err = history.Open(history.Options{Read: n.reading, Path: filepath.Join(cfg.DataDir, historyFile), Logger: n.part("metrics")})
+	if err != nil {
+		return err
+	}
+	n.core.run("history", n.history.Run)
+	return nil
+}
+
+// reading is what the node has done since its start, and what is true now.
+func (n *node) reading() history.Reading {
+	dns := n.dns.Figures()
+	r := history.Reading{
+		At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: n.checks.Load(), Domains: len(n.domains()),
+	}
+	r.Regions = n.decisions.Totals().ByRegion
+	r.TakeProcess()
+	for b := range n.registry.View().Backends() {
+		switch b.Status {
+		case api.EffectiveHealthy:
+			r.Healthy++
+		case api.EffectiveUnhealthy:
+			r.Unhealthy++
+		case api.EffectiveStale:
+			r.Stale++
+		}
+	}
+	for _, a := range n.registry.View().Agents() {
+		if ready.AgentStatus(a, r.At) != api.GossipDead {
+			r.Agents++
+		}
+	}
+	return r
+}

@@ -1,0 +1,119 @@
+package history
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// maxFile bounds the file: twice what all points take.
+const maxFile = 8 << 20
+
+// kept is the form of the file. A row is the Unix time of a point, in seconds, and its values in the order of Names; null is
+// not measured.
+type kept struct {
+	Names  []string     `json:"names"`
+	Minute [][]*float64 `json:"minute"`
+	Hour   [][]*float64 `json:"hour"`
+}
+
+func (r *Recorder) save() error {
+	r.mu.Lock()
+	k := kept{Names: Names(), Minute: rows(r.minute.points), Hour: rows(r.hour.points)}
+	r.mu.Unlock()
+	text, err := json.Marshal(k)
+	if err != nil {
+		return fmt.Errorf("encoding the history of metrics: %w", err)
+	}
+	temporary, err := os.CreateTemp(filepath.Dir(r.o.Path), filepath.Base(r.o.Path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = temporary.Write(text)
+	if err = errors.Join(err, temporary.Close()); err == nil {
+		err = os.Rename(temporary.Name(), r.o.Path)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(temporary.Name()))
+	}
+	return nil
+}
+
+func rows(points []Point) [][]*float64 {
+	list := make([][]*float64, 0, len(points))
+	for _, p := range points {
+		at := float64(p.At.Unix())
+		row := []*float64{&at}
+		for _, v := range p.Values {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				row = append(row, nil)
+				continue
+			}
+			row = append(row, &v)
+		}
+		list = append(list, row)
+	}
+	return list
+}
+
+func (r *Recorder) load() error {
+	f, err := os.Open(r.o.Path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err != nil {
+		return err
+	}
+	minute, hour, err := parse(text, r.o.Now())
+	if err != nil {
+		return err
+	}
+	r.minute.points, r.hour.points = minute, hour
+	return nil
+}
+
+// parse reads the text of a file. Points that are too old, or are not from before now, are left out.
+func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
+	if len(text) > maxFile {
+		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxFile)
+	}
+	var k kept
+	if err := json.Unmarshal(text, &k); err != nil {
+		return nil, nil, fmt.Errorf("it is not what was written: %w", err)
+	}
+	return points(&k, k.Minute, Minutes, time.Minute, now), points(&k, k.Hour, Hours, time.Hour, now), nil
+}
+
+// points reads rows. A metric that the file has not is not measured in them.
+func points(k *kept, rows [][]*float64, keep int, length time.Duration, now time.Time) []Point {
+	names := Names()
+	var list []Point
+	for _, row := range rows {
+		if len(row) != len(k.Names)+1 || row[0] == nil || *row[0] < 0 || *row[0] > float64(now.Unix()) {
+			continue
+		}
+		p := Point{At: time.Unix(int64(*row[0]), 0).UTC(), Values: make([]float64, len(names))}
+		if now.Sub(p.At) > time.Duration(keep)*length || (len(list) > 0 && !p.At.After(list[len(list)-1].At)) {
+			continue
+		}
+		for i, name := range names {
+			p.Values[i] = math.NaN()
+			if at := slices.Index(k.Names, name); at >= 0 && row[at+1] != nil {
+				p.Values[i] = *row[at+1]
+			}
+		}
+		list = append(list, p)
+	}
+	return list[max(len(list)-keep, 0):]
+}
