@@ -43,7 +43,7 @@ var layers = map[string]layer{
 	"decisions":   owner, // of what became of steered queries
 	"ready":       owner, // of no facts, but of the judgement on them
 	"dnsserver":   adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
-	"publish": adapter, "metrics": adapter,
+	"publish": adapter, "metrics": adapter, "doctor": adapter,
 	"apidoc": pure, // a description of the API for httpapi's tests; no program has it
 }
 
@@ -55,7 +55,7 @@ var homes = map[string][]string{
 	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/store"},
 	"github.com/miekg/dns": {
 		"gslb.internal/overwatch/internal/zone", "gslb.internal/overwatch/internal/dnssec",
-		"gslb.internal/overwatch/internal/dnsserver", "gslb.internal/overwatch/internal/publish", "gslb.internal/integration",
+		"gslb.internal/overwatch/internal/dnsserver", "gslb.internal/overwatch/internal/publish", "gslb.internal/overwatch/internal/doctor", "gslb.internal/integration",
 	},
 }
 

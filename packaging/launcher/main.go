@@ -20,13 +20,13 @@ func main() {
 	roles := map[string]command.Role{
 		"agent": {
 			Run:      func(ctx context.Context, path string) error { return agent.Run(ctx, agent.Options{ConfigPath: path}) },
-			Validate: agent.Validate,
+			Validate: agent.Validate, Actions: agent.Actions(),
 		},
 		"overwatch": {
 			Run: func(ctx context.Context, path string) error {
 				return overwatch.Run(ctx, overwatch.Options{ConfigPath: path})
 			},
-			Validate: overwatch.Validate,
+			Validate: overwatch.Validate, Actions: overwatch.Actions(),
 		},
 	}
 	modes := slices.Sorted(maps.Keys(roles))
@@ -47,20 +47,22 @@ func main() {
 			return roles[mode].Validate(path)
 		},
 	}
-	for _, action := range agent.Actions() {
-		either.Actions = append(either.Actions, command.Action{
-			Flag: action.Flag, Summary: "of an agent: " + action.Summary,
-			Do: func(path string, out io.Writer) error {
-				mode, err := settings.Mode(path, modes)
-				if err == nil && mode != "agent" {
-					err = fmt.Errorf("--%s is for agents, and %s says mode: %s", action.Flag, path, mode)
-				}
-				if err != nil {
-					return err
-				}
-				return action.Do(path, out)
-			},
-		})
+	for _, mode := range modes {
+		for _, action := range roles[mode].Actions {
+			either.Actions = append(either.Actions, command.Action{
+				Flag: action.Flag, Summary: "of mode " + mode + ": " + action.Summary,
+				Do: func(path string, out io.Writer) error {
+					is, err := settings.Mode(path, modes)
+					if err == nil && is != mode {
+						err = fmt.Errorf("--%s is for mode: %s, and %s says mode: %s", action.Flag, mode, path, is)
+					}
+					if err != nil {
+						return err
+					}
+					return action.Do(path, out)
+				},
+			})
+		}
 	}
 	os.Exit(command.Main("gslb", either, os.Args[1:], os.Stdout, os.Stderr))
 }

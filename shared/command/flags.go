@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -37,6 +38,9 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	asked := make([]bool, len(role.Actions))
 	for i, a := range role.Actions {
 		flags.BoolVar(&asked[i], a.Flag, false, "")
+	}
+	if len(args) > 0 && slices.ContainsFunc(role.Actions, func(a Action) bool { return a.Flag == args[0] }) {
+		args = append([]string{"--" + args[0]}, args[1:]...) // an action may come first as a word
 	}
 	err := flags.Parse(args)
 	for i := range asked {

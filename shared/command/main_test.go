@@ -47,6 +47,9 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		stderr string // part of
 	}{
 		{"run", nil, []string{"--config", "x.yaml"}, 0, "run x.yaml", "", ""},
+		{"an action", nil, []string{"--config", "x", "--polish"}, 0, "polish x", "shiny", ""},
+		{"an action as a word", nil, []string{"polish", "--config", "x"}, 0, "polish x", "shiny", ""},
+		{"no such action", nil, []string{"paint", "--config", "x"}, 2, "", "", "unexpected argument \"paint\""},
 		{"one hyphen and equals sign", nil, []string{"-config=x.yaml"}, 0, "run x.yaml", "", ""},
 		{"run fails", errors.New("port 53: in use"), []string{"--config", "x"}, 1, "run x", "", "gslb-test: port 53: in use\n"},
 		{"run with a wrong configuration", fmt.Errorf("loading: %w", problems), []string{"--config", "x"}, 2, "run x", "",

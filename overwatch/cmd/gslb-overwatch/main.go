@@ -16,6 +16,7 @@ func main() {
 			return overwatch.Run(ctx, overwatch.Options{ConfigPath: path})
 		},
 		Validate: overwatch.Validate,
+		Actions:  overwatch.Actions(),
 	}
 	os.Exit(command.Main("gslb-overwatch", role, os.Args[1:], os.Stdout, os.Stderr))
 }

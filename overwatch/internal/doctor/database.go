@@ -1,0 +1,35 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+)
+
+// oldDatabase is when networks have moved enough for a database to mislead.
+const oldDatabase = 60 * 24 * time.Hour
+
+// database looks at how old the geolocation database is.
+func database(_ context.Context, p Patient) []Finding {
+	if p.Geo == "" {
+		return nil
+	}
+	content, err := os.ReadFile(p.Geo) // and not mapped: who replaces the file must not end this program
+	if err != nil {
+		return trouble("geolocation", err.Error(), "correct overwatch.geolocation.database_path")
+	}
+	db, err := maxminddb.OpenBytes(content)
+	if err != nil {
+		return trouble("geolocation", fmt.Sprintf("%s: %v", p.Geo, err), "get the file again; it is damaged or not an MMDB")
+	}
+	defer db.Close()
+	built := time.Unix(int64(db.Metadata.BuildEpoch), 0).UTC() //nolint:gosec // as the file says
+	text := fmt.Sprintf("%s (%s) of %s", p.Geo, db.Metadata.DatabaseType, built.Format(time.DateOnly))
+	if time.Since(built) > oldDatabase {
+		return advice("geolocation", text+" is old", "get a newer one; it is read when the file changes")
+	}
+	return fine("geolocation", text)
+}

@@ -1,0 +1,187 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// resolvConf is where the machine's resolver is named.
+const resolvConf = "/etc/resolv.conf"
+
+// answering asks the node itself over both protocols.
+func answering(ctx context.Context, p Patient) (found []Finding) {
+	if !p.Running {
+		return advice("node", "does not run now: what it answers was not looked at", "")
+	}
+	if len(p.Zones) == 0 {
+		return nil
+	}
+	for _, at := range p.DNS {
+		for _, network := range []string{"udp", "tcp"} {
+			r, err := ask(ctx, network, local(at).String(), p.Zones[0].Name, dns.TypeSOA, false)
+			switch {
+			case err != nil:
+				found = append(found, trouble("node", fmt.Sprintf("%s over %s: %v", at, network, err), "look at its log: journalctl -u gslb-overwatch -n 50")...)
+			case !r.Authoritative:
+				found = append(found, trouble("node", fmt.Sprintf("%s over %s answers without authority for %s", at, network, p.Zones[0].Name),
+					"another DNS server has the address: `ss -lnp 'sport = :53'` shows which")...)
+			default:
+				found = append(found, fine("node", fmt.Sprintf("%s answers over %s", at, network))...)
+			}
+		}
+	}
+	return found
+}
+
+// local is an address at which this machine reaches a listener of its own.
+func local(at netip.AddrPort) netip.AddrPort {
+	switch at.Addr() {
+	case netip.IPv4Unspecified():
+		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+	case netip.IPv6Unspecified():
+		return netip.AddrPortFrom(netip.IPv6Loopback(), at.Port())
+	}
+	return at
+}
+
+// delegations looks from the outside: what the parents say of each zone, and whether who they name answers.
+func delegations(ctx context.Context, p Patient) (found []Finding) {
+	resolver := p.Resolver
+	if resolver == "" {
+		conf, err := dns.ClientConfigFromFile(resolvConf)
+		if err != nil || len(conf.Servers) == 0 {
+			return advice("delegation", "was not looked at: "+resolvConf+" names no resolver", "")
+		}
+		resolver = net.JoinHostPort(conf.Servers[0], conf.Port)
+	}
+	for _, z := range p.Zones {
+		found = append(found, delegation(ctx, p, z, resolver)...)
+	}
+	return found
+}
+
+func delegation(ctx context.Context, p Patient, z Zone, resolver string) (found []Finding) {
+	r, err := ask(ctx, "udp", resolver, z.Name, dns.TypeNS, true)
+	if err != nil {
+		return advice("delegation", fmt.Sprintf("%s: asking %s: %v", z.Name, resolver, err), "")
+	}
+	var servers []string
+	for _, rr := range r.Answer {
+		if ns, ok := rr.(*dns.NS); ok {
+			servers = append(servers, dns.CanonicalName(ns.Ns))
+		}
+	}
+	if len(servers) == 0 {
+		return trouble("delegation", fmt.Sprintf("%s: nobody is delegated to (%s)", z.Name, dns.RcodeToString[r.Rcode]),
+			"add NS records for "+strings.Join(z.Nameservers, ", ")+" to the parent zone, with their addresses")
+	}
+	slices.Sort(servers)
+	for _, want := range z.Nameservers {
+		if !slices.Contains(servers, dns.CanonicalName(want)) {
+			found = append(found, advice("delegation", fmt.Sprintf("%s: the world knows %s and not %s", z.Name, strings.Join(servers, ", "), want),
+				"give the parent zone the same NS records as dns.zones[].nameservers")...)
+		}
+	}
+	for _, server := range servers {
+		found = append(found, nameserver(ctx, z, server, resolver)...)
+	}
+	return append(found, chain(ctx, p, z, resolver)...)
+}
+
+// nameserver asks one that the world is told to ask.
+func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding {
+	var addresses []string
+	for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
+		r, err := ask(ctx, "udp", resolver, server, kind, true)
+		if err != nil {
+			continue
+		}
+		for _, rr := range r.Answer {
+			switch rr := rr.(type) {
+			case *dns.A:
+				addresses = append(addresses, net.JoinHostPort(rr.A.String(), "53"))
+			case *dns.AAAA:
+				addresses = append(addresses, net.JoinHostPort(rr.AAAA.String(), "53"))
+			}
+		}
+	}
+	if len(addresses) == 0 {
+		return trouble("name server", fmt.Sprintf("%s of %s has no address", server, z.Name), "give the parent zone its address (glue), and dns.zones[].records too")
+	}
+	var found []Finding
+	for _, address := range addresses {
+		for _, network := range []string{"udp", "tcp"} {
+			r, err := ask(ctx, network, address, z.Name, dns.TypeSOA, false)
+			switch {
+			case err != nil:
+				found = append(found, trouble("name server", fmt.Sprintf("%s (%s) over %s: %v", server, address, network, err), "start it, or open port 53, UDP and TCP")...)
+			case !r.Authoritative:
+				found = append(found, trouble("name server", fmt.Sprintf("%s (%s) has no authority for %s (%s)", server, address, z.Name, dns.RcodeToString[r.Rcode]),
+					"let it serve the zone, or take it out of the delegation")...)
+			}
+		}
+	}
+	if found == nil {
+		return fine("name server", fmt.Sprintf("%s answers for %s over UDP and TCP", server, z.Name))
+	}
+	return found
+}
+
+// chain compares the DS records at the parent with the keys that the node shows.
+func chain(ctx context.Context, p Patient, z Zone, resolver string) []Finding {
+	r, err := ask(ctx, "udp", resolver, z.Name, dns.TypeDS, true)
+	if err != nil {
+		return advice("DNSSEC", fmt.Sprintf("%s: asking %s for DS: %v", z.Name, resolver, err), "")
+	}
+	var parents []*dns.DS
+	for _, rr := range r.Answer {
+		if ds, ok := rr.(*dns.DS); ok {
+			parents = append(parents, ds)
+		}
+	}
+	switch {
+	case !p.Signed && len(parents) > 0:
+		return trouble("DNSSEC", z.Name+": the parent has a DS record and answers are not signed: resolvers that validate refuse them", "turn overwatch.dnssec.enabled on, or have the DS removed")
+	case !p.Signed:
+		return nil
+	case len(parents) == 0:
+		return advice("DNSSEC", z.Name+" is signed and the parent has no DS record: nobody can verify the answers", "give the parent the record of `gslbctl dnssec ds`")
+	case !p.Running || len(p.DNS) == 0:
+		return nil
+	}
+	r, err = ask(ctx, "tcp", local(p.DNS[0]).String(), z.Name, dns.TypeDNSKEY, false)
+	if err != nil {
+		return trouble("DNSSEC", fmt.Sprintf("%s: asking this node for its keys: %v", z.Name, err), "")
+	}
+	var tags []string
+	for _, rr := range r.Answer {
+		key, ok := rr.(*dns.DNSKEY)
+		if !ok {
+			continue
+		}
+		for _, ds := range parents {
+			if own := key.ToDS(ds.DigestType); own != nil && own.KeyTag == ds.KeyTag && strings.EqualFold(own.Digest, ds.Digest) {
+				return fine("DNSSEC", fmt.Sprintf("%s: the parent's DS %d is of a key of this node", z.Name, ds.KeyTag))
+			}
+		}
+		tags = append(tags, fmt.Sprint(key.KeyTag()))
+	}
+	return trouble("DNSSEC", fmt.Sprintf("%s: no DS of the parent is of a key of this node (%s): resolvers that validate refuse its answers", z.Name, strings.Join(tags, ", ")),
+		"give the parent the record of `gslbctl dnssec ds`, or restore the key that it has")
+}
+
+// ask asks one question of one server.
+func ask(ctx context.Context, network, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
+	q.RecursionDesired = recursive
+	q.SetEdns0(1232, false)
+	client := &dns.Client{Net: network, Timeout: patience}
+	r, _, err := client.ExchangeContext(ctx, q, server)
+	return r, err
+}

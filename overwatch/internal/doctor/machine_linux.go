@@ -1,0 +1,109 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	wantFiles  = 65536   // half of them may become TCP connections
+	wantBuffer = 4 << 20 // what a DNS socket asks for
+	wantDisk   = 1 << 30
+	// perName is what a name with four backends takes, unsigned and signed (overwatch/docs/capacity.md).
+	perName, perSignedName = 9 << 10, 16 << 10
+)
+
+// clock asks the kernel whether anything keeps its clock right: signatures are valid by the clock of this machine.
+func clock(context.Context, Patient) []Finding {
+	var t unix.Timex
+	state, err := unix.Adjtimex(&t)
+	if err != nil {
+		return advice("clock", fmt.Sprintf("the kernel does not say whether the clock is kept right: %v", err), "")
+	}
+	if t.Status&unix.STA_UNSYNC != 0 || state == unix.TIME_ERROR {
+		return trouble("clock", "nothing keeps the clock right (the kernel says: not synchronised)",
+			"run chrony or systemd-timesyncd; a clock that is days off makes signatures invalid for resolvers")
+	}
+	return fine("clock", fmt.Sprintf("synchronised, within %s", (time.Duration(t.Maxerror)*time.Microsecond).Round(time.Millisecond)))
+}
+
+// limits looks at how many files and connections the process may have open.
+func limits(context.Context, Patient) []Finding {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
+		return advice("open files", err.Error(), "")
+	}
+	// Go programs raise the soft limit to the hard one.
+	if l.Max < wantFiles {
+		return advice("open files", fmt.Sprintf("at most %d, so at most %d TCP clients", l.Max, l.Max/2),
+			fmt.Sprintf("set LimitNOFILE=%d or more in the unit; this is the limit of the shell that asked", wantFiles))
+	}
+	return fine("open files", fmt.Sprintf("at most %d", l.Max))
+}
+
+// buffers looks at how much a socket may hold while nobody reads it.
+func buffers(context.Context, Patient) []Finding {
+	const path = "/proc/sys/net/core/rmem_max"
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil // a container without it
+	}
+	size, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		return advice("socket buffers", fmt.Sprintf("%s: %v", path, err), "")
+	}
+	if size < wantBuffer {
+		return advice("socket buffers", fmt.Sprintf("net.core.rmem_max is %d: some %d queries can wait during a restart or a burst", size, size/768),
+			"sysctl -w net.core.rmem_max=16777216, and the same in /etc/sysctl.d (the package brings it)")
+	}
+	return fine("socket buffers", fmt.Sprintf("net.core.rmem_max is %d", size))
+}
+
+// memory compares what the names will take with what the machine has.
+func memory(_ context.Context, p Patient) []Finding {
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err != nil {
+		return nil
+	}
+	total := uint64(info.Totalram) * uint64(info.Unit)
+	need := uint64(64<<20) + uint64(p.Names)*perName
+	if p.Signed {
+		need = uint64(64<<20) + uint64(p.Names)*perSignedName
+	}
+	text := fmt.Sprintf("%d names take about %d MiB, the machine has %d MiB", p.Names, need>>20, total>>20)
+	if need > total/2 {
+		return trouble("memory", text, "use a larger machine, or serve fewer names with one node")
+	}
+	return fine("memory", text)
+}
+
+// disk looks at the data directory: whose it is, and whether there is room.
+func disk(_ context.Context, p Patient) []Finding {
+	info, err := os.Stat(p.DataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return advice("data_dir", p.DataDir+" does not exist", "the node makes it at its start, if its user may; systemd does with StateDirectory=")
+	} else if err != nil {
+		return trouble("data_dir", err.Error(), "run the doctor as the user of the service, or as root")
+	}
+	if mode := info.Mode().Perm(); mode&0o077 != 0 {
+		return trouble("data_dir", fmt.Sprintf("%s has mode %04o: others can look for keys in it", p.DataDir, mode), "chmod 700 "+p.DataDir)
+	}
+	var s unix.Statfs_t
+	if err := unix.Statfs(p.DataDir, &s); err != nil {
+		return trouble("data_dir", err.Error(), "")
+	}
+	free := s.Bavail * uint64(s.Bsize)
+	text := fmt.Sprintf("%s has %d MiB free", p.DataDir, free>>20)
+	if free < wantDisk {
+		return advice("data_dir", text, "give it 1 GiB: on a full disk changes by the API are refused")
+	}
+	return fine("data_dir", text)
+}

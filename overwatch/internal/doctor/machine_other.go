@@ -1,0 +1,13 @@
+//go:build !linux
+
+package doctor
+
+import "context"
+
+// What is asked of the machine is known for Linux only, where nodes run.
+
+func clock(context.Context, Patient) []Finding   { return nil }
+func limits(context.Context, Patient) []Finding  { return nil }
+func buffers(context.Context, Patient) []Finding { return nil }
+func memory(context.Context, Patient) []Finding  { return nil }
+func disk(context.Context, Patient) []Finding    { return nil }

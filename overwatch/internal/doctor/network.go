@@ -1,0 +1,67 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// maxSkew is how far clocks of nodes may be apart before a signature of one may look wrong to the other.
+const maxSkew = 5 * time.Minute
+
+// peers asks the other nodes' API, and compares clocks on the way.
+func peers(ctx context.Context, p Patient) (found []Finding) {
+	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	for _, peer := range p.Peers {
+		url := strings.TrimRight(peer, "/") + "/api/v1/version"
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+		if err != nil {
+			found = append(found, trouble("peer", fmt.Sprintf("%s: %v", peer, err), "correct overwatch.dnssec.key_sync.peers")...)
+			continue
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			found = append(found, trouble("peer", fmt.Sprintf("%s does not answer: %v", peer, err),
+				"start it, open its API's port for this node, or correct overwatch.dnssec.key_sync.peers")...)
+			continue
+		}
+		_ = response.Body.Close()
+		found = append(found, peerFinding(peer, response, time.Now())...)
+	}
+	return found
+}
+
+// peerFinding says what an answer of a peer at some time means.
+func peerFinding(peer string, response *http.Response, now time.Time) []Finding {
+	if response.StatusCode == http.StatusForbidden {
+		return trouble("peer", peer+" refuses this node", "put this node's address into its api.allowed_networks")
+	}
+	date, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		return fine("peer", peer+" answers")
+	}
+	// The header has whole seconds.
+	if skew := now.Sub(date).Abs(); skew > maxSkew {
+		return trouble("peer", fmt.Sprintf("the clock of %s and this one are %s apart", peer, skew.Round(time.Second)), "keep both right with chrony or systemd-timesyncd")
+	}
+	return fine("peer", peer+" answers, and has the same time")
+}
+
+// seeds tries whether the other nodes' gossip can be reached.
+func seeds(ctx context.Context, p Patient) (found []Finding) {
+	dialer := net.Dialer{Timeout: patience}
+	for _, seed := range p.Seeds {
+		conn, err := dialer.DialContext(ctx, "tcp", seed)
+		if err != nil {
+			found = append(found, advice("gossip seed", fmt.Sprintf("%s: %v", seed, err), "start that node, or open its port 7946, TCP and UDP")...)
+			continue
+		}
+		_ = conn.Close()
+		found = append(found, fine("gossip seed", seed+" can be reached")...)
+	}
+	return found
+}
