@@ -275,7 +275,7 @@ func BenchmarkLocate(b *testing.B) {
 	for i := range clients {
 		clients[i] = netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, rng.Uint32())))
 	}
-	b.Run(fmt.Sprintf("blocks=%d", len(table.v4.starts)), func(b *testing.B) {
+	b.Run(fmt.Sprintf("blocks=%d", len(table.v4.blocks)), func(b *testing.B) {
 		for i := 0; b.Loop(); i++ {
 			table.Locate(clients[i%len(clients)])
 		}

@@ -62,11 +62,16 @@ func locate(client netip.Addr, v4 *ranges4, v6 *ranges6) (value uint16, scope ui
 // front is how many leading bits choose the slice of blocks that is searched.
 const front = 16
 
-// ranges4 holds blocks of IPv4 addresses: block i reaches from starts[i] to just before starts[i+1].
+// ranges4 holds blocks of IPv4 addresses in their order: each reaches to just before the next.
 type ranges4 struct {
-	starts []uint32
-	places []place
+	blocks []block4
 	first  []uint32 // the block that holds the first address of each front
+}
+
+// block4 is where a block starts and what it says of its addresses, in one place so that it is one miss of the cache.
+type block4 struct {
+	start uint32
+	place
 }
 
 // place is what a block says of its addresses.
@@ -76,10 +81,9 @@ type place struct {
 }
 
 func newRanges4(blocks []block) ranges4 {
-	r := ranges4{first: index(blocks)}
-	for _, b := range blocks {
-		r.starts = append(r.starts, uint32(b.hi>>32))
-		r.places = append(r.places, place{b.value, b.bits})
+	r := ranges4{first: index(blocks), blocks: make([]block4, len(blocks))}
+	for i, b := range blocks {
+		r.blocks[i] = block4{uint32(b.hi >> 32), place{b.value, b.bits}}
 	}
 	return r
 }
@@ -88,13 +92,13 @@ func (r *ranges4) find(a uint32) (value uint16, bits uint8) {
 	low, high := int(r.first[a>>(32-front)]), int(r.first[a>>(32-front)+1])
 	for low < high { // the last block that starts at or before a
 		mid := int(uint(low+high+1) >> 1)
-		if r.starts[mid] <= a {
+		if r.blocks[mid].start <= a {
 			low = mid
 		} else {
 			high = mid - 1
 		}
 	}
-	return r.places[low].value, r.places[low].bits
+	return r.blocks[low].value, r.blocks[low].bits
 }
 
 // ranges6 is ranges4 for IPv6 addresses.
