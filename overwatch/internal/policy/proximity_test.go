@@ -11,7 +11,6 @@ import (
 var (
 	frankfurt = Coordinates{50.11, 8.68}
 	amsterdam = Coordinates{52.37, 4.90}
-	lyon      = Coordinates{45.76, 4.84}
 )
 
 func TestBiased_IsTheFormulaOfRoute53(t *testing.T) {
