@@ -21,6 +21,7 @@ type OverwatchFile struct {
 	Logging   Logging          `yaml:"logging"`
 	Metrics   Listener         `yaml:"metrics"`
 	API       Listener         `yaml:"api"`
+	Routing   *Routing         `yaml:"routing,omitempty"`
 }
 
 // OverwatchSection is the key `overwatch` of an OverwatchFile.
@@ -53,6 +54,11 @@ type OverwatchSection struct {
 type Geolocation struct {
 	DatabasePath string `yaml:"database_path"`
 	ECSEnabled   bool   `yaml:"ecs_enabled"`
+}
+
+// Routing is the key `routing` of an OverwatchFile.
+type Routing struct {
+	DecisionSample int `yaml:"decision_sample"`
 }
 
 // DNSSection is the key `dns` of an OverwatchFile.

@@ -1,0 +1,176 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// While backends die and come back, what the API explains is what DNS answers: whoever it gives a share is answered, and nobody
+// else, whenever nothing has changed between the two looks; and a backend that is down is excluded by its reason, with what would
+// be if it were up. The same is told by gslbctl and by DNS itself, and of real answers afterwards.
+func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
+	s := newSite(t, 1, 3)
+	n := s.nodes[0]
+	n.File.Routing = &harness.Routing{DecisionSample: 1}
+	s.startAll(t)
+	began := time.Now()
+	compared := 0
+	for round, b := range []*harness.Backend{s.backends[0], s.backends[1], s.backends[0]} {
+		killed, err := b.Kill()
+		if err != nil {
+			t.Fatal(err)
+		}
+		compared += s.explainedAlike(t, n, time.Second)
+		s.gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
+		s.explainsTheLossOf(t, n, b)
+		if round == 0 {
+			whySays(t, n, b.At.String())
+			gslbctlSays(t, n, b.At.String())
+		}
+		start(t, b)
+		until(t, startBound, "the backend", b.Serving)
+		compared += s.explainedAlike(t, n, time.Second)
+		s.answered(t, n, b.At.Addr(), killed, startBound)
+	}
+	if compared < 50 {
+		t.Errorf("only %d answers were compared", compared)
+	}
+	s.decisionsTellTheStory(t, n, began)
+}
+
+// explainedAlike compares answers with explanations for a while, and returns how many.
+func (s *site) explainedAlike(t *testing.T, n *harness.Node, span time.Duration) (compared int) {
+	t.Helper()
+	for end := time.Now().Add(span); time.Now().Before(end); {
+		before := explained(t, n)
+		r := exchange(t, "udp", n, appName, dns.TypeA)
+		if after := explained(t, n); after.Generation != before.Generation {
+			continue
+		}
+		compared++
+		if len(r.Answer) != 1 || before.SelectedBackend == nil {
+			t.Fatalf("DNS has %d answers, explained are %+v", len(r.Answer), before)
+		}
+		a := r.Answer[0].(*dns.A)
+		answering := append(before.Alternatives, *before.SelectedBackend)
+		if !slices.ContainsFunc(answering, func(b api.RoutingBackend) bool { return b.Address == a.A.String() && b.Share > 0 }) || int(a.Hdr.Ttl) != before.TTL {
+			t.Fatalf("DNS answers %v, explained is %+v", a, before)
+		}
+	}
+	return compared
+}
+
+func explained(t *testing.T, n *harness.Node) api.RoutingResult {
+	t.Helper()
+	test, err := n.Client.TestRouting(t.Context(), api.RoutingTestRequest{Domain: appName, ClientIP: "127.0.0.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return test.Result
+}
+
+func (s *site) explainsTheLossOf(t *testing.T, n *harness.Node, b *harness.Backend) {
+	t.Helper()
+	r := explained(t, n)
+	lost := slices.IndexFunc(r.Excluded, func(x api.RoutingExcluded) bool { return x.Address == b.At.Addr().String() })
+	if lost < 0 || !strings.Contains(r.Excluded[lost].Reason, "unhealthy") || len(r.Alternatives) != 1 {
+		t.Errorf("%s is down, and explained is %+v", b.At, r)
+	}
+	if !slices.ContainsFunc(r.WouldBe, func(w api.RoutingWouldBe) bool { return w.IfUp == b.At.String() && len(w.Answers) == 3 }) {
+		t.Errorf("what would be if %s were up is not told: %+v", b.At, r.WouldBe)
+	}
+}
+
+// whySays wants the explanation by DNS to tell of a backend, of both transports; and nobody who would validate it gets one.
+func whySays(t *testing.T, n *harness.Node, backend string) {
+	t.Helper()
+	for _, network := range []string{"udp", "tcp"} {
+		r := exchange(t, network, n, "_why."+appName, dns.TypeTXT)
+		text := fmt.Sprint(r.Answer)
+		if r.Rcode != dns.RcodeSuccess || !strings.Contains(text, "not "+backend) || !strings.Contains(text, "if "+backend+" were up") {
+			t.Errorf("over %s: %v", network, r)
+		}
+	}
+	m := new(dns.Msg).SetQuestion("_why."+appName+".", dns.TypeTXT)
+	m.SetEdns0(1232, true)
+	r, err := dns.Exchange(m, n.DNS.String())
+	if err != nil || r.Rcode != dns.RcodeNameError || len(r.Answer) != 0 || !slices.ContainsFunc(r.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC }) {
+		t.Errorf("with DO: %v, %v; want the denial", r, err)
+	}
+}
+
+// gslbctlSays wants gslbctl to tell of a backend, and its exit codes to tell whether there is an answer.
+func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		code int
+		says string
+	}{{appName, 0, backend}, {"no." + appName, 1, "domain_not_found"}} {
+		command(t, b.Control, "--api", n.API.String(), "routing", "test", c.name, "--client", "127.0.0.1").want(t, c.code, c.says)
+	}
+}
+
+// decisionsTellTheStory: of the real answers since, the sample has every backend, flows count all, and a reload ends the sampling.
+func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.Time) {
+	t.Helper()
+	list, err := n.Client.RoutingDecisions(t.Context(), url.Values{"domain": {appName}, "start_time": {began.UTC().Format(time.RFC3339)}, "limit": {"1000"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, d := range list.Decisions {
+		at, err := netip.ParseAddrPort(d.SelectedServer)
+		if err != nil || d.ClientSubnet != "127.0.0.0/24" || d.Outcome != api.RoutingSuccess {
+			t.Fatalf("%+v", d)
+		}
+		seen[at.Addr().String()] = true
+	}
+	if len(seen) != len(s.backends) || list.Total < 100 {
+		t.Errorf("%d decisions with %v", list.Total, seen)
+	}
+	past, err := n.Client.ExplainDecision(t.Context(), list.Decisions[0].ID)
+	if err != nil || past.Result.SelectedBackend == nil || past.Result.Domain != appName {
+		t.Errorf("%+v, %v", past, err)
+	}
+	flows, err := n.Client.RoutingFlows(t.Context(), url.Values{"domain": {appName}})
+	if err != nil || flows.Total != 1 || flows.Flows[0].DestinationRegion != "eu" || flows.Flows[0].RequestCount < uint64(list.Total) {
+		t.Errorf("%+v, %v", flows, err)
+	}
+	n.File.Routing.DecisionSample = 0
+	rewrite(t, n)
+	hangUp(t, n)
+	until(t, reloadBound, "sampling to end", func(ctx context.Context) error {
+		newest := func() string {
+			list, err := n.Client.RoutingDecisions(ctx, url.Values{"limit": {"1"}})
+			if err != nil || len(list.Decisions) == 0 {
+				return fmt.Sprint(err)
+			}
+			return list.Decisions[0].ID
+		}
+		before := newest()
+		for range 20 {
+			exchange(t, "udp", n, appName, dns.TypeA)
+		}
+		if newest() != before {
+			return errors.New("answers are still sampled")
+		}
+		return nil
+	})
+}
