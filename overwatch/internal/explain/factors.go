@@ -39,6 +39,7 @@ func (e *Explanation) Factors() []Factor {
 	if e.Basis.Placed {
 		factors = append(factors, e.geo())
 	}
+	factors = append(factors, e.choice()...)
 	rules := e.Basis.Rules
 	if len(rules.Regions) > 0 && e.Decision.Region != "" {
 		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "), e.Decision.Region + " answers"})
@@ -91,15 +92,49 @@ func (e *Explanation) geo() Factor {
 			f.Value += " " + e.Place.MatchedCIDR.String()
 		}
 	}
-	switch {
-	case e.Decision.Region == "":
-		f.Impact = "none"
-	case e.Decision.Region == e.Region:
-		f.Impact = "the client's own region answers"
-	default:
-		f.Impact = "its own region has nothing to answer with: " + e.Decision.Region + " is next"
-	}
+	f.Impact = e.whichRegion()
 	return f
+}
+
+// whichRegion says what came of where the client is.
+func (e *Explanation) whichRegion() string {
+	answers := e.Decision.Region
+	switch {
+	case answers == "":
+		return "none"
+	case e.Decision.Algorithm == policy.Proximity:
+		return answers + " is the nearest that can answer, or nearest with its bias"
+	case answers == e.Region:
+		return "the client's own region answers"
+	}
+	return "its own region has nothing to answer with: " + answers + " is next"
+}
+
+// choice is what else chose among the backends: another algorithm for want of data, or the client's network.
+func (e *Explanation) choice() (factors []Factor) {
+	d := &e.Decision
+	if d.Algorithm != "" && d.Algorithm != e.Basis.Rules.Algorithm {
+		factors = append(factors, Factor{"fallback_algorithm", Priority, string(d.Algorithm), string(e.Basis.Rules.Algorithm) + " knows too little to choose"})
+	}
+	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Due) > 0 {
+		factors = append(factors, Factor{"algorithm_inside", Priority, string(inside), "chooses inside " + d.Region})
+	}
+	if d.Hashed {
+		factors = append(factors, Factor{"client_network", Weight, fmt.Sprintf("/%d or /%d", d.ClientBits.IPv4, d.ClientBits.IPv6),
+			"this network keeps to one backend while that serves; shares are of all networks"})
+	}
+	return factors
+}
+
+// inside is the algorithm that chose among the backends of a region, or among all.
+func (e *Explanation) inside() policy.Algorithm {
+	if !e.Decision.Algorithm.ChoosesRegion() {
+		return e.Decision.Algorithm
+	}
+	if pool := e.Basis.Rules.Pools[e.Decision.Region]; pool != "" {
+		return pool
+	}
+	return policy.Weighted
 }
 
 // of is what the decision depended on of one backend.
@@ -120,7 +155,7 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if b.Excluded != "" {
 		return factors
 	}
-	if e.Basis.Rules.Algorithm == policy.Latency && b.Candidate.Latency.Samples > 0 {
+	if e.inside() == policy.Latency && b.Candidate.Latency.Samples > 0 {
 		factors = append(factors, Factor{name, Latency, Milliseconds(b.Candidate.Latency.Smoothed), "among the fastest"})
 	}
 	value := fmt.Sprint(b.Candidate.Weight)

@@ -18,6 +18,8 @@ func (e *Explanation) why(c *policy.Candidate, reason policy.Reason) string {
 		}
 	case policy.OtherRegion:
 		return fmt.Sprintf("%s: it is in %s, and %s answers", reason, named(c.Region), named(e.Decision.Region))
+	case policy.Farther:
+		return fmt.Sprintf("%s: it is in %s, and %s is nearer", reason, named(c.Region), named(e.Decision.Region))
 	case policy.FewSamples:
 		return fmt.Sprintf("%s: %d times", reason, c.Latency.Samples)
 	case policy.TooSlow, policy.Slower:
