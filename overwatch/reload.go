@@ -69,6 +69,11 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	_ = n.logging.Set(joined.Logging) // which has been checked
 	n.inForce.Store(&inForce{joined, time.Now()})
 	n.decisions.Sample(joined.Routing.DecisionSample)
+	if n.validator != nil {
+		if err := n.validator.Retime(joined.Overwatch.Validation.CheckInterval, joined.Overwatch.Validation.CheckTimeout); err != nil {
+			return nil, err
+		}
+	}
 	if err := n.registry.Retime(ctx, timing(joined)); err != nil {
 		return nil, err
 	}
@@ -98,7 +103,7 @@ var fixed = []struct {
 	{"overwatch.identity", func(c *config.Config) any { return c.Overwatch.Identity }},
 	{"overwatch.gossip", func(c *config.Config) any { return c.Overwatch.Gossip }},
 	{"overwatch.dnssec.enabled", func(c *config.Config) any { return c.Overwatch.DNSSEC.Enabled }},
-	{"overwatch.validation", func(c *config.Config) any { return c.Overwatch.Validation }},
+	{"overwatch.validation.enabled", func(c *config.Config) any { return c.Overwatch.Validation.Enabled }},
 	{"overwatch.geolocation.ecs_enabled", func(c *config.Config) any { return c.Overwatch.Geolocation.ECSEnabled }},
 	{"metrics", func(c *config.Config) any { return c.Metrics }},
 	{"api", func(c *config.Config) any { return withoutTokens(c.API) }},
@@ -120,7 +125,7 @@ func keepRunning(before, next *config.Config) {
 	next.DataDir, next.DNS.ListenAddress = before.DataDir, before.DNS.ListenAddress
 	next.DNS.NSID, next.DNS.RateLimit = before.DNS.NSID, before.DNS.RateLimit
 	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
-	next.Overwatch.Validation, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation, before.Overwatch.Geolocation.ECSEnabled
+	next.Overwatch.Validation.Enabled, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation.Enabled, before.Overwatch.Geolocation.ECSEnabled
 	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
 	tokens := next.API.Tokens
 	next.Metrics, next.API, next.Audit = before.Metrics, before.API, before.Audit
@@ -146,6 +151,8 @@ var live = []struct {
 	{"overwatch.agent_tokens", func(c *config.Config) any { return c.Overwatch.AgentTokens }},
 	{"overwatch.agent_policies", func(c *config.Config) any { return c.Overwatch.AgentPolicies }},
 	{"logging", func(c *config.Config) any { return c.Logging }},
+	{"overwatch.validation.check_interval", func(c *config.Config) any { return c.Overwatch.Validation.CheckInterval }},
+	{"overwatch.validation.check_timeout", func(c *config.Config) any { return c.Overwatch.Validation.CheckTimeout }},
 	{"overwatch.stale", func(c *config.Config) any { return c.Overwatch.Stale }},
 	{"api.tokens", func(c *config.Config) any { return c.API.Tokens }},
 	{"routing.decision_sample", func(c *config.Config) any { return c.Routing.DecisionSample }},

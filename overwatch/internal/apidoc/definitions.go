@@ -48,7 +48,7 @@ func regionOperations() []operation {
 
 func sectionOperations() []operation {
 	state := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{}}
-	waiting := api.ConfigState{Overlay: []string{"default_interval_seconds"}, RestartRequired: []string{"overwatch.validation"}}
+	waiting := api.ConfigState{Overlay: []string{"validation_enabled"}, RestartRequired: []string{"overwatch.validation.enabled"}}
 	preferences := api.PreferencesAnswer{Preferences: api.DefaultPreferences()}
 	liked := api.PreferencesChange{Theme: of("dark"), Timezone: of("Europe/Berlin")}
 	list := []operation{

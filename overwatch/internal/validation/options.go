@@ -32,7 +32,7 @@ type Options struct {
 	// several goroutines at once, for one backend by one at a time.
 	Report func(context.Context, registry.Verdict) error
 	// Interval is the time between two checks of one backend, Timeout bounds each: overwatch.validation's, whatever the
-	// backend's own check has.
+	// backend's own check has. Retime changes both.
 	Interval, Timeout time.Duration
 	// Concurrency bounds the checks under way; 0 means DefaultConcurrency.
 	Concurrency int
@@ -53,16 +53,23 @@ func (o *Options) complete() error {
 	if o.Concurrency < 0 {
 		return fmt.Errorf("validation: concurrency %d must be above zero", o.Concurrency)
 	}
-	sample := o.timed(check.Spec{Type: check.TCP, FailureThreshold: 1, SuccessThreshold: 1})
+	return times{o.Interval, o.Timeout}.check()
+}
+
+// times are how often checks are made and how long each may take.
+type times struct{ interval, timeout time.Duration }
+
+func (t times) check() error {
+	sample := t.given(check.Spec{Type: check.TCP, FailureThreshold: 1, SuccessThreshold: 1})
 	if problems := sample.Validate(); len(problems) > 0 {
 		return fmt.Errorf("overwatch.validation.check_%w", problems[0])
 	}
 	return nil
 }
 
-// timed returns a backend's check with this node's times.
-func (o *Options) timed(spec check.Spec) check.Spec {
-	spec.Interval, spec.Timeout = o.Interval, o.Timeout
+// given returns a backend's check with this node's times.
+func (t times) given(spec check.Spec) check.Spec {
+	spec.Interval, spec.Timeout = t.interval, t.timeout
 	return spec
 }
 
@@ -75,6 +82,6 @@ type prober interface {
 type proberMaker func(registry.Target) (prober, error)
 
 // networkProber is the proberMaker of the real network.
-func (o *Options) networkProber(t registry.Target) (prober, error) {
-	return check.NewProber(o.timed(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port), o.UserAgent)
+func (v *Validator) networkProber(t registry.Target) (prober, error) {
+	return check.NewProber(v.times.Load().given(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port), v.options.UserAgent)
 }

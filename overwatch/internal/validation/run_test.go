@@ -213,3 +213,37 @@ func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
 		}
 	})
 }
+
+// Another interval is in force at once: nobody waits for the rest of a long one, and checks go on in the new rhythm.
+func TestRetime_IsInForceFromTheNextCheckOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(targets(50)...)
+		v := w.run(t, 0)
+		after(3 * interval)
+		const short = interval / 10
+		changed := time.Now()
+		if err := v.Retime(short, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		after(5 * short)
+		for _, target := range w.Targets() {
+			var since []time.Time
+			for _, at := range w.started(target.ID) {
+				if at.After(changed) {
+					since = append(since, at)
+				}
+			}
+			if len(since) < 4 || len(since) > 6 {
+				t.Fatalf("%s was checked %d times in five of the new intervals", target.ID, len(since))
+			}
+			for i := 1; i < len(since); i++ {
+				if gap := since[i].Sub(since[i-1]); gap != short {
+					t.Fatalf("%s: a gap of %s, want %s", target.ID, gap, short)
+				}
+			}
+		}
+		if err := v.Retime(time.Second, time.Minute); err == nil {
+			t.Error("a timeout longer than the interval is taken")
+		}
+	})
+}

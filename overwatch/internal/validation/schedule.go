@@ -59,6 +59,18 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	}
 }
 
+// retime puts another interval in force. What would be checked later than that is checked within it, at random so that not all are at
+// once.
+func (s *schedule) retime(interval time.Duration, now time.Time) {
+	s.interval = interval
+	for _, e := range s.queue {
+		if e.due.Sub(now) > interval {
+			e.due = now.Add(rand.N(interval))
+		}
+	}
+	heap.Init(&s.queue)
+}
+
 // drop forgets an entry; whoever waits for it waits no longer.
 func (s *schedule) drop(e *entry) {
 	e.gone.Store(true)

@@ -21,6 +21,8 @@ type Validator struct {
 	newProber proberMaker
 	finished  chan finding
 	requests  chan *batch
+	times     atomic.Pointer[times]
+	retimed   chan struct{} // holds one token while times has changed and Run has not seen it
 	stopped   chan struct{}
 	cycled    atomic.Bool
 }
@@ -34,13 +36,30 @@ func New(o Options) (*Validator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Validator{
-		options: o, metrics: m, newProber: o.networkProber,
+	v := &Validator{
+		options: o, metrics: m, retimed: make(chan struct{}, 1),
 		// Room for every check, so that one that ends after Run does not wait for a reader.
 		finished: make(chan finding, o.Concurrency),
 		requests: make(chan *batch),
 		stopped:  make(chan struct{}),
-	}, nil
+	}
+	v.newProber = v.networkProber
+	v.times.Store(&times{o.Interval, o.Timeout})
+	return v, nil
+}
+
+// Retime changes how often checks are made and how long each may take, from the next check on. On an error nothing changes.
+func (v *Validator) Retime(interval, timeout time.Duration) error {
+	next := times{interval, timeout}
+	if err := next.check(); err != nil {
+		return err
+	}
+	v.times.Store(&next)
+	select {
+	case v.retimed <- struct{}{}:
+	default:
+	}
+	return nil
 }
 
 // FirstCycleDone reports whether every target that was there when Run began has been attempted once, or is gone. Without
@@ -78,7 +97,7 @@ func (v *Validator) Run(ctx context.Context) error {
 	defer poll.Stop()
 	due := time.NewTimer(0)
 	defer due.Stop()
-	s := newSchedule(v.options.Interval)
+	s := newSchedule(v.times.Load().interval)
 	f := follower{targets: v.options.Targets}
 	f.follow(s)
 	for {
@@ -97,6 +116,8 @@ func (v *Validator) Run(ctx context.Context) error {
 			s.finish(found, time.Now())
 		case b := <-v.requests:
 			s.expedite(b, time.Now())
+		case <-v.retimed:
+			s.retime(v.times.Load().interval, time.Now())
 		case <-due.C:
 		case <-poll.C:
 			f.follow(s)

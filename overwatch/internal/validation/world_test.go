@@ -116,7 +116,7 @@ func (w *world) run(t *testing.T, concurrency int) *Validator {
 		t.Fatal(err)
 	}
 	v.newProber = func(target registry.Target) (prober, error) {
-		if _, err := v.options.networkProber(target); err != nil {
+		if _, err := v.networkProber(target); err != nil {
 			return nil, err
 		}
 		return fake{w, target.ID}, nil
