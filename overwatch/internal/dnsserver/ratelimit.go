@@ -5,12 +5,13 @@ import (
 	"hash/maphash"
 	"net/netip"
 	"slices"
+	"sync/atomic"
 )
 
 // RateLimit bounds how many identical responses one network is sent over UDP, where the sender of a query may be made up
 // and its victim be flooded with answers. The zero RateLimit bounds nothing.
 type RateLimit struct {
-	// PerSecond is how many identical responses an IPv4 /24 or an IPv6 /56 gets in a second, from each core; 0 for any number.
+	// PerSecond is how many identical responses an IPv4 /24 or an IPv6 /56 gets in a second; 0 for any number.
 	PerSecond int
 	// Slip says what becomes of those above: every Slip-th is sent without records and with the TC flag, so that an honest client
 	// comes back over TCP, and the rest is dropped. 0 drops all.
@@ -33,16 +34,16 @@ const (
 	limiterColumns = 1 << 15 // a power of two; 8 octets each, so half a MiB in all
 )
 
-// limiter counts the responses of one responder. Like that, it belongs to one goroutine.
+// limiter counts the responses of all responders, each of which has a copy with the time.
 type limiter struct {
 	RateLimit
 	seed   maphash.Seed
 	second uint32
-	cells  *[limiterRows][limiterColumns]limiterCell // nil: nothing is limited
+	cells  *[limiterRows][limiterColumns]limiterCell // shared; nil: nothing is limited
 }
 
-// limiterCell is how many responses fell into it in a second; of another second it counts nothing.
-type limiterCell struct{ second, count uint32 }
+// limiterCell is a second, in the upper half, and how many responses fell into the cell in it.
+type limiterCell struct{ atomic.Uint64 }
 
 func newLimiter(limit RateLimit) limiter {
 	l := limiter{RateLimit: limit}
@@ -50,6 +51,16 @@ func newLimiter(limit RateLimit) limiter {
 		l.seed, l.cells = maphash.MakeSeed(), new([limiterRows][limiterColumns]limiterCell)
 	}
 	return l
+}
+
+// add counts a response and returns how many it is in this second. A count that several begin at once may lose one.
+func (c *limiterCell) add(second uint32) uint32 {
+	if seen := c.Load(); uint32(seen>>32) != second {
+		if c.CompareAndSwap(seen, uint64(second)<<32|1) {
+			return 1
+		}
+	}
+	return uint32(c.Add(1))
 }
 
 // tick tells the limiter the time, once for many queries.
@@ -84,8 +95,9 @@ func (l *limiter) judge(q *request, s status) verdict {
 	return dropIt
 }
 
-// hash stands for the client's network and the response. Responses with records of the name differ by name and type; others are
-// the same for all names, or random names would get around the limit.
+// hash stands for the client's network and the response. Responses with records of the name differ by name and type. All names
+// that a wildcard answers for are one, and other responses are the same for all names, or random names would get around
+// the limit.
 func (l *limiter) hash(q *request, s status) uint64 {
 	var key [8 + 8 + 4]byte
 	if q.from.Is4() {
@@ -97,8 +109,12 @@ func (l *limiter) hash(q *request, s status) uint64 {
 	}
 	key[7] = byte(s)
 	if s == success || s == noData {
-		binary.NativeEndian.PutUint64(key[8:], maphash.Bytes(l.seed, q.question.Name))
+		owner := q.question.Owner()
+		binary.NativeEndian.PutUint64(key[8:], maphash.Bytes(l.seed, owner))
 		binary.NativeEndian.PutUint16(key[16:], q.question.Type)
+		if len(owner) < len(q.question.Name) {
+			key[18] = 1
+		}
 	}
 	return maphash.Bytes(l.seed, key[:])
 }
@@ -107,15 +123,8 @@ func (l *limiter) hash(q *request, s status) uint64 {
 func (l *limiter) excess(hash uint64) uint32 {
 	count := ^uint32(0)
 	for row := range l.cells {
-		c := &l.cells[row][hash%limiterColumns]
+		count = min(count, l.cells[row][hash%limiterColumns].add(l.second))
 		hash >>= 32
-		if c.second != l.second {
-			*c = limiterCell{second: l.second}
-		}
-		if c.count < ^uint32(0) {
-			c.count++
-		}
-		count = min(count, c.count)
 	}
 	if limit := uint32(l.PerSecond); count > limit {
 		return count - limit

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/zone"
 )
 
 // limitedResponder allows three identical responses a second and slips every second one of the others.
@@ -37,6 +39,7 @@ func outcomes(t *testing.T, r *responder, from string, tcp bool, times int, pack
 func TestRateLimit_BoundsIdenticalResponsesToOneNetwork(t *testing.T) {
 	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
 	names := func(i int) []byte { return query(t, fmt.Sprintf("r%d.gslb.test.", i), dns.TypeA) }
+	wild := func(i int) []byte { return query(t, fmt.Sprintf("r%d.wild.gslb.test.", i), dns.TypeA) }
 	for _, c := range []struct {
 		promise, from string
 		tcp           bool
@@ -45,6 +48,7 @@ func TestRateLimit_BoundsIdenticalResponsesToOneNetwork(t *testing.T) {
 	}{
 		{"above the limit every second is truncated, the rest dropped", "203.0.113.9", false, same, "+++-T-T-"},
 		{"names that do not exist count together", "203.0.113.9", false, names, "+++-T-T-"},
+		{"so do names that a wildcard answers for", "203.0.113.9", false, wild, "+++-T-T-"},
 		{"IPv6", "2001:db8:0:100::1", false, same, "+++-T-T-"},
 		{"TCP is not limited", "203.0.113.9", true, same, "++++++++"},
 		{"loopback is not limited", "127.0.0.1", false, same, "++++++++"},
@@ -73,6 +77,19 @@ func TestRateLimit_OneClientsFloodIsNotAnothers(t *testing.T) {
 	}
 	if got := outcomes(t, r, "203.0.113.9", false, 1, func(int) []byte { return query(t, "v6.gslb.test.", dns.TypeAAAA) }); got != "+" {
 		t.Errorf("another answer to the same network: %s, want +", got)
+	}
+}
+
+// The limit is that of the node: queries that the kernel spreads over its sockets count together.
+func TestRateLimit_IsOneForAllSockets(t *testing.T) {
+	v := testView(t)
+	s := new(Server)
+	b := behaviour{view: func() *zone.View { return v }, limit: newLimiter(RateLimit{PerSecond: 4}), now: time.Now}
+	first, second := s.responder(b), s.responder(b)
+	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
+	got := outcomes(t, first, "203.0.113.9", false, 2, same) + outcomes(t, second, "203.0.113.9", false, 3, same) + outcomes(t, first, "203.0.113.9", false, 1, same)
+	if got != "++++--" {
+		t.Errorf("got %s, want ++++--", got)
 	}
 }
 

@@ -19,7 +19,7 @@ type behaviour struct {
 	subnets   bool   // client subnet options are understood
 	keepalive uint16 // idle timeout of TCP connections, in units of 100 ms
 	secret    [16]byte
-	limit     RateLimit
+	limit     limiter
 	decisions *decisions.Recorder
 	why       Why // nil: nobody
 	now       func() time.Time

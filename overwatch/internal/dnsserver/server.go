@@ -34,7 +34,7 @@ func New(o Options) (*Server, error) {
 	}
 	s := &Server{log: o.Logger}
 	b := behaviour{
-		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: o.RateLimit,
+		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: newLimiter(o.RateLimit),
 		decisions: o.Decisions, why: o.Why,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger,
 	}
@@ -66,7 +66,7 @@ func (s *Server) responder(b behaviour) *responder {
 		turns:     zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:])),
 		counts:    new(counts),
 		noted:     b.decisions.Socket(),
-		limiter:   newLimiter(b.limit),
+		limiter:   b.limit,
 	}
 	s.counts = append(s.counts, r.counts)
 	return r

@@ -76,7 +76,9 @@ func (r *responder) consider(query []byte) response {
 		return failure(dns.RcodeFormatError, formErr)
 	}
 	began := r.noted.Begin()
-	resolution := r.view().Resolve(name, q.question.Type, q.edns.do, q.client(), r.turns)
+	view := r.view()
+	view.Enclose(&q.question) // for the rate limit
+	resolution := view.Resolve(name, q.question.Type, q.edns.do, q.client(), r.turns)
 	if resolution.Steered.Basis != nil {
 		r.noted.Note(began, &resolution.Steered, q.client())
 	}

@@ -16,8 +16,21 @@ type Question struct {
 	DO     bool       // signatures and proofs are wanted (RFC 3225)
 	Client netip.Addr // who asks, for names whose answer depends on where that is
 
-	hash uint64 // of Name; 0 where it is not known yet
+	hash  uint64 // of Name; 0 where it is not known yet
+	owner int    // octets of Owner; 0 where it is not known yet
 }
+
+// Owner is what exists of the name: all of it, or its closest encloser; all of it too outside every zone and before the
+// question was answered.
+func (q *Question) Owner() []byte {
+	if q.owner == 0 {
+		return q.Name
+	}
+	return q.Name[len(q.Name)-q.owner:]
+}
+
+// Enclose finds the question's Owner without answering.
+func (v *View) Enclose(q *Question) { v.enclose(q) }
 
 // Kind is what kind of answer a question got.
 type Kind uint8

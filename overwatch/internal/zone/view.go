@@ -83,6 +83,7 @@ func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
 		q.hash = maphash.Bytes(seed, q.Name)
 	}
 	if slot = v.findHashed(q.Name, q.hash); slot != nil {
+		q.owner = len(q.Name)
 		return slot, true
 	}
 	name, labels := q.Name, q.Labels
@@ -94,6 +95,7 @@ func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
 			continue
 		}
 		if slot = v.find(name); slot != nil {
+			q.owner = len(name)
 			return slot, false
 		}
 	}

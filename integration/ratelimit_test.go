@@ -1,0 +1,215 @@
+package integration_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"golang.org/x/sys/unix"
+)
+
+// Addresses of the network namespace of the test, all on its loopback interface: the node is asked over no other, but
+// for it these are not loopback.
+const (
+	limitedNode    = "203.0.113.1"
+	limitedClient  = "198.51.100.77" // in the same /24 as limitedSecond
+	limitedSecond  = "198.51.100.78"
+	innocentClient = "192.0.2.7"
+	exemptClient   = "198.18.0.7"
+)
+
+const limitedConfig = `mode: overwatch
+data_dir: %[1]s/data
+overwatch:
+  identity: {node_id: limited, region: eu}
+  gossip: {bind_address: "127.0.0.1:7946", encryption_key: "a2tra2tra2tra2tra2tra2tra2tra2tra2tra2tra2s="}
+  validation: {enabled: false}
+dns:
+  listen_address: "203.0.113.1:5353"
+  zones: [{name: gslb.test, records: ["*.wild 60 A 192.0.2.99"]}]
+  rate_limit: {responses_per_second: 50, slip: 2, exempt_cidrs: [198.18.0.0/24]}
+metrics: {enabled: true, address: "127.0.0.1:9153"}
+api: {enabled: false}
+regions: [{name: eu, servers: [{address: 127.0.0.2, port: 80, service: app.gslb.test}]}]
+domains: [{name: app.gslb.test, regions: [eu]}]
+`
+
+// From addresses that are not loopback, a network gets as many identical answers in a second as the configuration says, from the whole node
+// and over all of its sockets; of those above, every second comes back empty and asks for TCP, where there is no limit.
+// Neither another network nor an exempt one notices.
+func TestRateLimit_HoldsForStrangers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		missing(t, "this test makes a network namespace: run it as root")
+	}
+	// The namespace is this thread's, and that of what it starts; the thread ends with the test's goroutine.
+	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		missing(t, "making a network namespace: "+err.Error())
+	}
+	orders := [][]string{{"link", "set", "lo", "up"}}
+	for _, a := range []string{limitedNode, limitedClient, limitedSecond, innocentClient, exemptClient} {
+		orders = append(orders, []string{"address", "add", a + "/32", "dev", "lo"})
+	}
+	for _, order := range orders {
+		if out, err := exec.Command("ip", order...).CombinedOutput(); err != nil {
+			missing(t, fmt.Sprintf("ip %s: %v %s; run: apt-get install -y iproute2", strings.Join(order, " "), err, out))
+		}
+	}
+	startLimited(t)
+
+	const limit, flood = 50, 600
+	same := func(int) string { return "app.gslb.test." }
+	random := func(i int) string { return fmt.Sprintf("r%d.gslb.test.", i) }
+	wild := func(i int) string { return fmt.Sprintf("r%d.wild.gslb.test.", i) }
+	for _, c := range []struct {
+		promise string
+		from    []string
+		names   func(int) string
+		limited bool
+	}{
+		{"one name", []string{limitedClient}, same, true},
+		{"from two addresses of one network", []string{limitedClient, limitedSecond}, same, true},
+		{"names that do not exist", []string{limitedClient}, random, true},
+		{"names that a wildcard answers for", []string{limitedClient}, wild, true},
+		{"an exempt network", []string{exemptClient}, same, false},
+	} {
+		// No t.Run: it would go on in another thread. Each case has a second of its own, as what was counted before is then forgotten.
+		time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second + 50*time.Millisecond)))
+		began := time.Now()
+		whole, empty := ask(t, c.from, c.names, flood)
+		seconds := int(time.Since(began)/time.Second) + 2
+		t.Logf("%s: %d whole answers, %d empty, %d none, in %d seconds at most", c.promise, whole, empty, flood-whole-empty, seconds)
+		if !c.limited {
+			if whole != flood {
+				t.Errorf("%s: %d of %d answers", c.promise, whole, flood)
+			}
+			continue
+		}
+		if whole < limit || whole > seconds*limit {
+			t.Errorf("%s: %d whole answers, want %d to %d", c.promise, whole, limit, seconds*limit)
+		}
+		if over := flood - whole; empty < over/4 || empty > over*3/4 {
+			t.Errorf("%s: %d of %d answers above the limit came back empty, want half", c.promise, empty, over)
+		}
+		if whole, _ := ask(t, []string{innocentClient}, same, 20); whole != 20 {
+			t.Errorf("%s: another network got %d of 20 answers meanwhile", c.promise, whole)
+		}
+		tcp := &dns.Client{Net: "tcp", Timeout: 5 * time.Second, Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(limitedClient)}}}
+		if m, _, err := tcp.Exchange(new(dns.Msg).SetQuestion("app.gslb.test.", dns.TypeA), limitedNode+":5353"); err != nil || len(m.Answer) != 1 {
+			t.Errorf("%s: over TCP: %v %v", c.promise, m, err)
+		}
+	}
+	for _, action := range []string{"dropped", "truncated"} {
+		if n := limitedMetric(t, `gslb_dns_rate_limited_total{action="`+action+`"}`); n == "" || n == "0" {
+			t.Errorf("%s answers are not counted: %q", action, n)
+		}
+	}
+}
+
+// startLimited starts a node with one socket per core and waits until it answers.
+func startLimited(t *testing.T) {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := filepath.Join(t.TempDir(), "overwatch.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, limitedConfig, filepath.Dir(config)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(b.Overwatch, "--config", config)
+	cmd.Stdout, cmd.Stderr = t.Output(), t.Output()
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if whole, _ := ask(t, []string{innocentClient}, func(int) string { return "app.gslb.test." }, 1); whole == 1 {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatal("the node does not answer")
+		}
+	}
+}
+
+// ask sends queries, each from a port of its own so that they spread over the node's sockets, and returns how many came back
+// whole and how many empty with the TC flag.
+func ask(t *testing.T, from []string, names func(int) string, queries int) (whole, empty int) {
+	t.Helper()
+	var sockets []*net.UDPConn
+	for i := range queries {
+		conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from[i%len(from)])}, &net.UDPAddr{IP: net.ParseIP(limitedNode), Port: 5353})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		sockets = append(sockets, conn)
+		packet, err := new(dns.Msg).SetQuestion(names(i), dns.TypeA).Pack()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(packet); err != nil && queries > 1 { // before the node is there, the one query is refused
+			t.Fatal(err)
+		}
+	}
+	reply := make([]byte, 1500)
+	patience := 300 * time.Millisecond // after the last answer
+	for _, conn := range sockets {
+		_ = conn.SetReadDeadline(time.Now().Add(patience))
+		n, err := conn.Read(reply)
+		if err != nil {
+			patience = time.Millisecond // the rest has had time
+			continue
+		}
+		switch flags := binary.BigEndian.Uint16(reply[2:]); {
+		case flags&0x0200 == 0:
+			whole++
+		case n > 12 && binary.BigEndian.Uint16(reply[6:]) == 0:
+			empty++
+		}
+	}
+	return whole, empty
+}
+
+// limitedMetric reads one metric inside the namespace.
+func limitedMetric(t *testing.T, name string) string {
+	t.Helper()
+	// The default transport dials on other threads, which are in another namespace.
+	conn, err := net.DialTCP("tcp4", nil, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9153})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	request, err := http.NewRequest(http.MethodGet, "http://127.0.0.1:9153/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Close = true
+	if err := request.Write(conn); err != nil {
+		t.Fatal(err)
+	}
+	var all bytes.Buffer
+	if _, err := all.ReadFrom(conn); err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(all.String()) {
+		if value, found := strings.CutPrefix(strings.TrimSpace(line), name+" "); found {
+			return value
+		}
+	}
+	return ""
+}
