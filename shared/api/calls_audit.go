@@ -2,7 +2,11 @@ package api
 
 import (
 	"context"
+	"fmt"
+	"io"
+	"net/http"
 	"net/url"
+	"time"
 )
 
 // AuditLog lists the audit entries that the query chooses: all of them, or
@@ -13,4 +17,34 @@ func (c *Client) AuditLog(ctx context.Context, query url.Values) (AuditList, err
 		return get[AuditList](ctx, c, path, query)
 	}
 	return everyPage(ctx, c, path, query, func(l *AuditList) (*[]AuditEntry, int) { return &l.Entries, l.Total })
+}
+
+// exportTimeout bounds an export, which may be as long as the log.
+const exportTimeout = 10 * time.Minute
+
+// ExportAudit writes the audit entries that the query chooses to w as they
+// come, in the query's format. An error may come after a part of them.
+func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
+	defer cancel()
+	req, err := c.request(ctx, call{method: http.MethodGet, path: "/api/v1/audit-logs/export", query: query})
+	if err != nil {
+		return err
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return c.unreachable(ctx, err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+		if err != nil {
+			return c.unreachable(ctx, err)
+		}
+		return c.decode(resp, body, 0, nil)
+	}
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		return fmt.Errorf("the export is not whole: %w", err)
+	}
+	return nil
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(), a.auditVerifyCommand())
+	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(), a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
 }
 
 func (a *app) auditListCommand() *cobra.Command {

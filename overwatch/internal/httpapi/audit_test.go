@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/shared/api"
 )
 
@@ -124,5 +125,28 @@ func TestAudit_StatsCount(t *testing.T) {
 	if s.TotalEntries != 2 || s.EntriesLast24h != 2 || s.ByStatus[api.AuditFailure] != 1 || s.ByAction["reload"] != 1 || s.RetentionDays != 90 ||
 		len(s.TopActors) != 1 || s.TopActors[0].Count != 2 || s.OldestEntry == nil || s.NewestEntry == nil {
 		t.Errorf("%+v", s)
+	}
+}
+
+// TestAuditExport_NoCellIsAFormula: what somebody sends to a node must not
+// run in the spreadsheet of whoever looks at the log.
+func TestAuditExport_NoCellIsAFormula(t *testing.T) {
+	w := newWorld(t)
+	for _, action := range []string{"=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "plain"} {
+		w.must(w.audit.Record(audit.Change{Action: action, Resource: "domain", ResourceID: action, Actor: action}))
+	}
+	cells, err := csv.NewReader(strings.NewReader(w.send("GET", "/api/v1/audit-logs/export?format=csv&sort_order=asc", "").body)).ReadAll()
+	if err != nil || len(cells) != 8 {
+		t.Fatalf("%d lines, %v", len(cells), err)
+	}
+	for _, line := range cells[1:] {
+		for _, cell := range line {
+			if cell != "" && strings.ContainsAny(cell[:1], "=+-@\t\r") {
+				t.Errorf("a cell is %q", cell)
+			}
+		}
+	}
+	if cells[1][2] != "'=HYPERLINK(1)" || cells[7][2] != "plain" {
+		t.Errorf("%q, %q", cells[1][2], cells[7][2])
 	}
 }

@@ -67,11 +67,23 @@ func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error 
 			return err
 		}
 		details, failure := json.Marshal(e.Details)
-		err = errors.Join(failure, out.Write([]string{
+		err = errors.Join(failure, out.Write(harmless([]string{
 			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID, e.Actor, e.ActorType, e.ActorIP, e.Status,
 			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64), e.RequestID, e.PreviousHash, e.Hash,
-		}))
+		})))
 	}
 	out.Flush()
 	return errors.Join(err, out.Error())
+}
+
+// harmless keeps a spreadsheet from taking a cell for a formula: such a cell
+// begins with an apostrophe, which spreadsheets take for "this is text". It
+// changes the cells and returns them.
+func harmless(cells []string) []string {
+	for i, cell := range cells {
+		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+			cells[i] = "'" + cell
+		}
+	}
+	return cells
 }

@@ -3,10 +3,7 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/definitions"
-	"gslb.internal/shared/api"
 )
 
 // The public paths.
@@ -147,28 +144,4 @@ func (s *Server) sectionRoutes() (list []route) {
 			route{http.MethodPatch, path, s.putSection(section)}, route{http.MethodDelete, path, s.deleteSection(section)})
 	}
 	return list
-}
-
-// pending is one method of one path that the API promises and that has no
-// truth behind it yet.
-type pending struct{ method, path string }
-
-// unbuilt lists what answers 501. A line leaves this table with the commit
-// that builds its endpoint.
-func unbuilt() []pending {
-	methods := map[string][]string{}
-	var list []pending
-	for path, of := range methods {
-		for _, method := range of {
-			list = append(list, pending{method, "/api/v1" + path})
-			if method == http.MethodGet {
-				list = append(list, pending{http.MethodHead, "/api/v1" + path})
-			}
-		}
-	}
-	return list
-}
-
-func notBuilt(c *gin.Context) {
-	reply(c, http.StatusNotImplemented, api.ErrorBody{Error: "this build does not answer " + c.Request.Method + " " + c.FullPath() + " yet"})
 }

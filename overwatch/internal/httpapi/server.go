@@ -123,9 +123,6 @@ func (s *Server) engine() *gin.Engine {
 			e.Handle(http.MethodHead, r.path, s.handle(r.handler))
 		}
 	}
-	for _, r := range unbuilt() {
-		e.Handle(r.method, r.path, notBuilt)
-	}
 	e.NoRoute(noRoute)
 	e.NoMethod(noMethod)
 	return e

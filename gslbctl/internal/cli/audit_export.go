@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
+)
+
+// auditFormats are the formats of an export.
+func auditFormats() []string { return []string{"json", "ndjson", "csv"} }
+
+func (a *app) auditExportCommand() *cobra.Command {
+	var format, path string
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Write the audit log of a node to a file or to standard output",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !slices.Contains(auditFormats(), format) {
+				return fmt.Errorf("--format is %q: it must be one of %s", format, strings.Join(auditFormats(), ", "))
+			}
+			export := func(w io.Writer) error {
+				_, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (struct{}, error) {
+					return struct{}{}, c.ExportAudit(ctx, url.Values{"format": {format}, "sort_order": {"asc"}}, w)
+				})
+				return err
+			}
+			if path == "" {
+				return export(a.Out)
+			}
+			return exportTo(path, export)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
+	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
+	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
+	return cmd
+}
+
+// exportTo writes a new file that only its owner can read. What is not whole
+// does not stay.
+func exportTo(path string, export func(io.Writer) error) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("--file: %w", err)
+	}
+	err = export(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// auditPace is how often audit tail -f looks for further entries.
+const auditPace = time.Second
+
+func (a *app) auditTailCommand() *cobra.Command {
+	var follow bool
+	var lines int
+	cmd := &cobra.Command{
+		Use:   "tail",
+		Short: "Print the latest changes, the newest last",
+		Long:  "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry.\nWith -f it goes on with those that come, until Ctrl-C. It follows one node: the first that answers.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if lines < 1 || lines > api.MaxPageLimit {
+				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
+			}
+			if a.output != outputTable && a.output != outputJSON {
+				return fmt.Errorf("--output is %q: tail prints %s or %s", a.output, outputTable, outputJSON)
+			}
+			return a.tailAudit(cmd.Context(), lines, follow)
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on with the changes that come")
+	cmd.Flags().IntVar(&lines, "lines", 20, "how many of the latest changes to begin with")
+	return cmd
+}
+
+// tailAudit prints the latest entries, and then those that follow.
+func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
+	from := url.Values{"limit": {strconv.Itoa(lines)}}
+	for last := uint64(0); ; {
+		list, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.AuditList, error) { return c.AuditLog(ctx, from) })
+		if err != nil {
+			return err
+		}
+		if from.Get("sort_order") != "asc" {
+			slices.Reverse(list.Entries)
+		}
+		for i := range list.Entries {
+			e := &list.Entries[i]
+			if e.ID <= last {
+				continue
+			}
+			if err := a.printAudit(e); err != nil {
+				return err
+			}
+			last = e.ID
+			// From here on, all that is not older: ids tell which are new.
+			from = url.Values{"limit": {strconv.Itoa(api.MaxPageLimit)}, "sort_order": {"asc"}, "start_time": {e.Timestamp.Format(time.RFC3339Nano)}}
+		}
+		if !follow {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil // the end that was asked for
+		case <-time.After(auditPace):
+		}
+	}
+}
+
+func (a *app) printAudit(e *api.AuditEntry) error {
+	if a.output == outputJSON {
+		return json.NewEncoder(a.Out).Encode(e)
+	}
+	_, err := fmt.Fprintf(a.Out, "%s  %d  %s  %s %s %s  %s\n", e.Timestamp.Local().Format("2006-01-02 15:04:05"), e.ID, render.Printable(e.Actor),
+		render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status))
+	return err
+}
