@@ -4,19 +4,21 @@ import "time"
 
 // Domain is one steered DNS name. Its ID is its name.
 type Domain struct {
-	ID              string    `json:"id"`
-	Name            string    `json:"name"`
-	TTL             int       `json:"ttl"` // seconds
-	RoutingPolicy   string    `json:"routing_policy"`
-	HealthCheckID   string    `json:"health_check_id"` // empty: each server brings its own check
-	DNSSECEnabled   bool      `json:"dnssec_enabled"`
-	Enabled         bool      `json:"enabled"`
-	Description     string    `json:"description"`
-	Tags            []string  `json:"tags"`
-	BackendCount    int       `json:"backend_count"`
-	HealthyBackends int       `json:"healthy_backends"`
-	CreatedAt       time.Time `json:"created_at"`
-	UpdatedAt       time.Time `json:"updated_at"`
+	ID            string `json:"id"`
+	Name          string `json:"name"`
+	TTL           int    `json:"ttl"` // seconds
+	RoutingPolicy string `json:"routing_policy"`
+	// FallbackAlgorithm chooses where RoutingPolicy lacks data; empty: what that one does by itself.
+	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"`
+	HealthCheckID     string    `json:"health_check_id"` // empty: each server brings its own check
+	DNSSECEnabled     bool      `json:"dnssec_enabled"`
+	Enabled           bool      `json:"enabled"`
+	Description       string    `json:"description"`
+	Tags              []string  `json:"tags"`
+	BackendCount      int       `json:"backend_count"`
+	HealthyBackends   int       `json:"healthy_backends"`
+	CreatedAt         time.Time `json:"created_at"`
+	UpdatedAt         time.Time `json:"updated_at"`
 	// Settings is set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }

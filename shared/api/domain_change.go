@@ -4,13 +4,15 @@ package api
 // PUT and PATCH /api/v1/domains/{name}, which leave what is nil as it is and
 // take no other name than the domain's.
 type DomainChange struct {
-	Name          string    `json:"name,omitempty"`
-	TTL           *int      `json:"ttl,omitempty"`            // seconds; new: dns.default_ttl
-	RoutingPolicy *string   `json:"routing_policy,omitempty"` // new: round-robin
-	DNSSECEnabled *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
-	Enabled       *bool     `json:"enabled,omitempty"`        // new: true
-	Description   *string   `json:"description,omitempty"`
-	Regions       *[]string `json:"regions,omitempty"` // configured regions, in order of preference
+	Name          string  `json:"name,omitempty"`
+	TTL           *int    `json:"ttl,omitempty"`            // seconds; new: dns.default_ttl
+	RoutingPolicy *string `json:"routing_policy,omitempty"` // new: round-robin
+	// FallbackAlgorithm chooses where RoutingPolicy lacks data; empty: what that one does by itself.
+	FallbackAlgorithm *string   `json:"fallback_algorithm,omitempty"`
+	DNSSECEnabled     *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
+	Enabled           *bool     `json:"enabled,omitempty"`        // new: true
+	Description       *string   `json:"description,omitempty"`
+	Regions           *[]string `json:"regions,omitempty"` // configured regions, in order of preference
 }
 
 // Reload is the answer of POST /api/v1/config/reload.

@@ -14,6 +14,7 @@ import (
 type domainFlags struct {
 	ttl         int
 	policy      string
+	fallback    string
 	description string
 	enabled     bool
 	regions     []string
@@ -21,7 +22,8 @@ type domainFlags struct {
 
 func (f *domainFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.ttl, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
-	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen, such as weighted or failover")
+	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen: see gslbctl routing algorithms")
+	cmd.Flags().StringVar(&f.fallback, "fallback", "", "how, where --policy lacks data; empty for none")
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
@@ -35,6 +37,9 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 	}
 	if given("policy") {
 		req.RoutingPolicy = &f.policy
+	}
+	if given("fallback") {
+		req.FallbackAlgorithm = &f.fallback
 	}
 	if given("description") {
 		req.Description = &f.description
@@ -76,7 +81,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().NFlag() == 0 {
-				return errors.New("nothing to change: give --ttl, --policy, --description, --enabled or --regions")
+				return errors.New("nothing to change: give --ttl, --policy, --fallback, --description, --enabled or --regions")
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))

@@ -90,6 +90,6 @@ func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool) {
 func Domain(d *store.Domain) config.Domain {
 	var c config.Domain
 	c.SetDefaults()
-	c.Name, c.TTL, c.RoutingAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy, d.Regions
+	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy, d.FallbackAlgorithm, d.Regions
 	return c
 }

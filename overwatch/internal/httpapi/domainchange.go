@@ -169,6 +169,12 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 		}
 		d.RoutingPolicy = *req.RoutingPolicy
 	}
+	if req.FallbackAlgorithm != nil {
+		d.FallbackAlgorithm = *req.FallbackAlgorithm
+	}
+	if err := checkFallback(d); err != nil {
+		return err
+	}
 	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil && *req.DNSSECEnabled != signs {
 		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t", *req.DNSSECEnabled, signs)
 	}
@@ -183,6 +189,20 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	}
 	if req.Regions != nil {
 		return setRegions(d, *req.Regions)
+	}
+	return nil
+}
+
+// checkFallback wants a fallback that there is, behind a policy that may need it.
+func checkFallback(d *store.Domain) error {
+	switch fallback := policy.Algorithm(d.FallbackAlgorithm); {
+	case fallback == "":
+	case !slices.Contains(policy.Algorithms(), fallback):
+		return badRequest("fallback_algorithm is %.64q: it must be one of %v, or empty", fallback, policy.Algorithms())
+	case !policy.Algorithm(d.RoutingPolicy).MayLackData():
+		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback, d.RoutingPolicy)
+	case string(fallback) == d.RoutingPolicy:
+		return badRequest("fallback_algorithm is %q: it must be another than the routing_policy, or empty", fallback)
 	}
 	return nil
 }

@@ -25,6 +25,13 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	if d := changed.Domain; d.TTL != 20 || d.Description != text || d.Enabled || d.RoutingPolicy != "failover" {
 		t.Errorf("changed %+v", d)
 	}
+	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"proximity","fallback_algorithm":"client-hash"}`); r.status != 200 || !strings.Contains(r.body, `"fallback_algorithm":"client-hash"`) {
+		t.Errorf("PATCH: %d %s", r.status, r.body)
+	}
+	w.wantError("a policy without use for the fallback", w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover"}`), 400, "must be empty")
+	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "fallback_algorithm") {
+		t.Errorf("PATCH: %d %s", r.status, r.body)
+	}
 	if list, err := w.client.Domains(t.Context()); err != nil || list.Total != 3 {
 		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
 	}
@@ -51,9 +58,12 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"a.example","regions":["x"]}`:            `region is "x": it must be one of eu, us`,
 		`{"name":"a.example","regions":["eu","eu"]}`:      "twice",
 		`{"name":"a.example","routing_policy":"fastest"}`: `routing_policy is "fastest"`,
-		`{"name":"a.example","dnssec_enabled":true}`:      "overwatch.dnssec.enabled is false",
-		`{"name":"a.example","description":"\n"}`:         "description",
-		`{"name":"a.example","backend_count":1}`:          `"backend_count"`,
+		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`:        `fallback_algorithm is "x"`,
+		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"latency"}`:  "another than the routing_policy",
+		`{"name":"a.example","routing_policy":"weighted","fallback_algorithm":"latency"}`: "weighted never lacks data",
+		`{"name":"a.example","dnssec_enabled":true}`:                                      "overwatch.dnssec.enabled is false",
+		`{"name":"a.example","description":"\n"}`:                                         "description",
+		`{"name":"a.example","backend_count":1}`:                                          `"backend_count"`,
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, words)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
@@ -48,8 +49,8 @@ func (s *Server) getDomain(c *gin.Context) (answer, error) {
 func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
 	view.Settings = &api.DomainSettings{
-		GeoRoutingEnabled:   d.RoutingAlgorithm == "geolocation",
-		FailoverEnabled:     d.RoutingAlgorithm == "failover" || d.RoutingAlgorithm == "geolocation",
+		GeoRoutingEnabled:   d.RoutingAlgorithm == "geolocation" || d.RoutingAlgorithm == "proximity",
+		FailoverEnabled:     policy.Algorithm(d.RoutingAlgorithm).ChoosesRegion(),
 		FailoverThreshold:   d.FailoverThreshold,
 		LoadBalancingMethod: balancing(d.RoutingAlgorithm),
 	}
@@ -93,25 +94,27 @@ func (s *Server) domainOf(c *gin.Context, cfg *config.Config) (config.Domain, er
 }
 
 // balancing is how a policy chooses among candidates that are equally good to
-// it: all but round-robin share by weight.
-func balancing(policy string) string {
-	if policy == "round-robin" {
-		return policy
+// it: all but round-robin and client-hash share by weight.
+func balancing(algorithm string) string {
+	switch policy.Algorithm(algorithm) {
+	case policy.RoundRobin, policy.ClientHash:
+		return algorithm
 	}
 	return "weighted"
 }
 
 func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.Domain {
 	view := api.Domain{
-		ID:            d.Name,
-		Name:          d.Name,
-		TTL:           cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
-		RoutingPolicy: d.RoutingAlgorithm,
-		DNSSECEnabled: s.o.SigningKeys != nil,
-		Enabled:       true, // only the API switches one off
-		Tags:          []string{},
-		CreatedAt:     stamp(since),
-		UpdatedAt:     stamp(since),
+		ID:                d.Name,
+		Name:              d.Name,
+		TTL:               cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
+		RoutingPolicy:     d.RoutingAlgorithm,
+		FallbackAlgorithm: d.FallbackAlgorithm,
+		DNSSECEnabled:     s.o.SigningKeys != nil,
+		Enabled:           true, // only the API switches one off
+		Tags:              []string{},
+		CreatedAt:         stamp(since),
+		UpdatedAt:         stamp(since),
 	}
 	if created != nil {
 		view.Enabled, view.Description = created.Enabled, created.Description

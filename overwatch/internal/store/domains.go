@@ -4,14 +4,15 @@ import "time"
 
 // Domain is a steered name that the API created.
 type Domain struct {
-	Name          string    `json:"name"`
-	TTL           int       `json:"ttl"` // seconds; 0: the node's default
-	RoutingPolicy string    `json:"routing_policy"`
-	Regions       []string  `json:"regions"`
-	Enabled       bool      `json:"enabled"`
-	Description   string    `json:"description"`
-	CreatedAt     time.Time `json:"created_at"`
-	UpdatedAt     time.Time `json:"updated_at"`
+	Name              string    `json:"name"`
+	TTL               int       `json:"ttl"` // seconds; 0: the node's default
+	RoutingPolicy     string    `json:"routing_policy"`
+	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"` // empty: none
+	Regions           []string  `json:"regions"`
+	Enabled           bool      `json:"enabled"`
+	Description       string    `json:"description"`
+	CreatedAt         time.Time `json:"created_at"`
+	UpdatedAt         time.Time `json:"updated_at"`
 }
 
 // Region is a place that the API created.
