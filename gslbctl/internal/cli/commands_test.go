@@ -54,6 +54,10 @@ var reads = []struct {
 	{"routing decisions", 0},
 	{"routing flows", 0},
 	{"routing algorithms", 0},
+	{"nodes overwatch", 0},
+	{"nodes agents", 0},
+	{"nodes show ow-1", 0},
+	{"nodes certificate eu-1", 0},
 	{"version --nodes", 0},
 }
 
@@ -109,7 +113,7 @@ func TestGroups_AloneDoWhatListDoes(t *testing.T) {
 
 func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
 	nodes := []*node{startNode(t)}
-	for _, args := range []string{"domains", "servers", "backends", "overrides", "agents", "agents expiring", "audit", "dnssec keys", "geo mappings", "regions", "gossip nodes", "health servers", "health regions"} {
+	for _, args := range []string{"domains", "servers", "backends", "overrides", "agents", "agents expiring", "audit", "dnssec keys", "geo mappings", "regions", "nodes", "nodes agents", "gossip nodes", "health servers", "health regions"} {
 		for _, format := range []string{outputWide, outputName} {
 			r := call(t, System{}, nodes, append([]string{"--api", documented(0), "-o", format}, strings.Fields(args)...)...)
 			if r.code != 0 || r.errors != "" {
@@ -231,6 +235,10 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"regions remove eu":                          "add --yes",
 		"regions set eu":                             "nothing to change",
 		"geo remove 10.1.0.0/16":                     "add --yes",
+		"nodes deregister eu-1":                      "add --yes",
+		"nodes reissue eu-1":                         "add --yes",
+		"nodes revoke eu-1":                          "add --yes",
+		"diff":                                       "name two or more",
 		"config reset dns":                           "add --yes",
 		"config reset system":                        "must be one of dns, gossip, health-check, logging",
 		"config show nothing":                        "must be one of dns, gossip, health-check, logging, system",
@@ -283,6 +291,10 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"config reset dns -y", "DELETE /api/v1/config/dns", "dns is as the file says"},
 		{"config reset gossip -y", "DELETE /api/v1/gossip/config", "gossip is as the file says"},
 		{`preferences set theme=dark custom_settings={"a":[1]}`, `PATCH /api/v1/preferences  {"theme":"dark","custom_settings":{"a":[1]}}`, `preferences is changed: theme=dark, custom_settings={"a":[1]}`},
+		{"nodes announce eu-9 --region eu --address 192.0.2.9 --port 9100", `POST /api/v1/nodes/agent  {"name":"eu-9","address":"192.0.2.9","port":9100,"region":"eu"}`, "agent eu-9 is pending"},
+		{"nodes deregister eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is forgotten"},
+		{"nodes revoke eu-1 -y", "DELETE /api/v1/nodes/agent/eu-1/certificate", "eu-1 is refused until it is unpinned"},
+		{"nodes reissue eu-1 -y", "POST /api/v1/nodes/agent/eu-1/certificate", "its next certificate is pinned"},
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
 			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`, "server app.example.com:192.0.2.12:443 is registered"},

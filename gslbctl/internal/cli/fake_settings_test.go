@@ -42,6 +42,20 @@ func fakeSettings(started time.Time) map[string]any {
 		"PATCH /api/v1/preferences":                  preferences,
 		"GET /api/v1/config/system": api.SystemConfigAnswer{Config: api.SystemConfig{Version: "1.2.3", BuildInfo: api.BuildInfo{GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"},
 			Mode: "overwatch", NodeID: "ow-1", NodeName: "ow-1", Region: "eu", Features: []string{"dnssec", "geolocation"}, StartTime: started, ConfigPath: "/etc/gslb/overwatch.yaml", DataDir: "/var/lib/gslb"}},
+		"GET /api/v1/nodes/overwatch": api.OverwatchNodeList{Total: 2, GeneratedAt: now, Nodes: []api.OverwatchNode{
+			{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 53, APIPort: 8080, Region: "eu", Status: api.OverwatchOnline, Version: "1.2.3", UptimeSeconds: 51 * 3600, LastSeen: ago(0), QueriesTotal: 8123456, QueriesPerSec: 44.25, DNSSECEnabled: pointer(true), Self: true},
+			{ID: "ow-2", Name: "ow-2", Address: "192.0.2.2", Region: "us", Status: api.OverwatchDegraded, LastSeen: ago(12 * time.Second)}}},
+		"GET /api/v1/nodes/agent": api.AgentNodeList{Total: 2, GeneratedAt: now, Nodes: []api.AgentNode{
+			{ID: "eu-1", Name: "eu-1", Region: "eu", Status: api.AgentOnline, Version: "1.2.3", UptimeSeconds: 7200, LastSeen: ago(4 * time.Second), ChecksTotal: 2880, ChecksPerSec: 0.4, ActiveChecks: 2, TargetCount: 2, RegisteredAt: &started},
+			{ID: "eu-9", Name: "eu-9", Status: api.AgentPending}}},
+		"GET /api/v1/nodes/agent/eu-1/certificate": api.AgentCertificateAnswer{Certificate: api.AgentCertificate{AgentID: "eu-1", Serial: "0a1b", NotBefore: started, NotAfter: now.Add(300 * 24 * time.Hour),
+			Fingerprint: "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08", Status: api.CertificateValid, IssuedAt: started}},
+		"GET /api/v1/nodes/overwatch/ow-1": api.OverwatchNode{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 53, APIPort: 8080, Region: "eu", Status: api.OverwatchOnline, Version: "1.2.3", UptimeSeconds: 51 * 3600,
+			LastSeen: ago(0), QueriesTotal: 8123456, QueriesPerSec: 44.25, DNSSECEnabled: pointer(true), Self: true},
+		"DELETE /api/v1/nodes/agent/eu-1/certificate": nil,
+		"POST /api/v1/nodes/agent":                    api.AgentNode{ID: "eu-9", Status: api.AgentPending},
+		"DELETE /api/v1/nodes/agent/eu-9":             nil,
+		"POST /api/v1/nodes/agent/eu-1/certificate":   api.CertificateReissue{Message: "its next certificate is pinned", Status: api.AgentPending},
 		"GET /api/v1/gossip/nodes": api.GossipNodeList{Total: 2, Healthy: 1, GeneratedAt: now, Nodes: []api.GossipNode{
 			{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 7946, Status: api.GossipAlive, State: api.GossipSelf, Region: "eu", Version: "1.2.3", LastSeen: ago(0), JoinedAt: &started},
 			{ID: "eu-1", Name: "eu-1", Status: api.GossipSuspect, State: api.GossipMember, Region: "eu", RTTMS: 12, LastSeen: ago(40 * time.Second), JoinedAt: &started}}},

@@ -87,6 +87,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.AddCommand(
 		a.statusCommand(),
 		a.watchCommand(),
+		a.diffCommand(),
 		a.healthCommand(),
 		a.drainCommand(),
 		a.undrainCommand(),
@@ -96,6 +97,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.overridesCommand(),
 		a.regionsCommand(),
 		a.agentsCommand(),
+		a.nodesCommand(),
 		a.auditCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),

@@ -1,0 +1,204 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) diffCommand() *cobra.Command {
+	return a.watchable(&cobra.Command{
+		Use:   "diff",
+		Short: "Show in what nodes differ",
+		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, pinned agents and signing keys.\n" +
+			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays a difference.\n" +
+			"The exit code is 0 when they say the same, 1 when they differ, 2 when no node answers.",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context()) },
+	})
+}
+
+// difference is one thing that nodes say different things of.
+type difference struct {
+	Kind string            `json:"kind"`
+	Name string            `json:"name"`
+	Said map[string]string `json:"said"` // by node; a node that does not know it is left out
+}
+
+// diffReport is what diff found out.
+type diffReport struct {
+	Nodes       []string     `json:"nodes"`
+	Differences []difference `json:"differences"`
+}
+
+// thing is something that a node knows.
+type thing struct{ kind, name string }
+
+func (a *app) diff(ctx context.Context) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	if len(clients) < 2 {
+		return errors.New("diff compares nodes: name two or more, such as with --api twice")
+	}
+	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
+	replies := everywhere(ctx, clients, readThings)
+	stop()
+	report := diffReport{Differences: []difference{}}
+	everything := map[thing]bool{}
+	for _, r := range replies {
+		if r.err != nil {
+			return fmt.Errorf("nothing can be compared: %w", r.err)
+		}
+		report.Nodes = append(report.Nodes, r.node)
+		for t := range r.answer {
+			everything[t] = true
+		}
+	}
+	for t := range everything {
+		d := difference{Kind: t.kind, Name: t.name, Said: map[string]string{}}
+		versions := map[string]bool{}
+		for _, r := range replies {
+			said, known := r.answer[t]
+			if known {
+				d.Said[r.node] = said
+			}
+			versions[fmt.Sprint(known, said)] = true
+		}
+		if len(versions) > 1 {
+			report.Differences = append(report.Differences, d)
+		}
+	}
+	slices.SortFunc(report.Differences, func(x, y difference) int {
+		return slices.Compare([]string{x.Kind, x.Name}, []string{y.Kind, y.Name})
+	})
+	if err := a.print(report, a.table(diffTable(report))); err != nil {
+		return err
+	}
+	if len(report.Differences) > 0 {
+		return &outcome{code: exitDegraded}
+	}
+	return nil
+}
+
+func diffTable(report diffReport) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "WHICH"}}, Empty: fmt.Sprintf("The %d nodes say the same.", len(report.Nodes))}
+	for _, node := range report.Nodes {
+		t.Columns = append(t.Columns, render.Column{Name: node})
+	}
+	for _, d := range report.Differences {
+		row := []render.Cell{render.C(d.Kind), render.C(d.Name)}
+		for _, node := range report.Nodes {
+			said, known := d.Said[node]
+			if !known {
+				row = append(row, render.Cell{Text: "not there", Tone: render.Warn})
+				continue
+			}
+			row = append(row, render.C(said))
+		}
+		t.Add(row...)
+	}
+	return t
+}
+
+// readThings asks a node for all that diff compares.
+func readThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+	all := map[thing]string{}
+	for _, part := range []func(context.Context, *api.Client) (map[thing]string, error){serverThings, domainThings, placeThings, trustThings} {
+		found, err := part(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, found)
+	}
+	return all, nil
+}
+
+func serverThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+	servers, err := c.Servers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	overrides, err := c.Overrides(ctx)
+	found := map[thing]string{}
+	for _, s := range servers.Servers {
+		said := fmt.Sprintf("%s, weight %d, in %s", s.EffectiveStatus, s.Weight, s.Region)
+		if s.Draining {
+			said += ", draining"
+		}
+		found[thing{"server", s.ID}] = said
+	}
+	for _, o := range overrides.Overrides {
+		found[thing{"override", o.Service + " " + o.Address}] = saidCell(&o.Healthy).Text
+	}
+	return found, err
+}
+
+func domainThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+	domains, err := c.Domains(ctx)
+	found := map[thing]string{}
+	for _, d := range domains.Domains {
+		said := fmt.Sprintf("%s, TTL %ds", d.RoutingPolicy, d.TTL)
+		if !d.Enabled {
+			said += ", disabled"
+		}
+		found[thing{"domain", d.Name}] = said
+	}
+	return found, err
+}
+
+func placeThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+	regions, err := c.Regions(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mappings, err := c.GeoMappings(ctx)
+	found := map[thing]string{}
+	for _, r := range regions.Regions {
+		said := "disabled"
+		if r.Enabled {
+			said = "enabled"
+		}
+		found[thing{"region", r.Name}] = said
+	}
+	for _, m := range mappings.Mappings {
+		found[thing{"mapping", m.CIDR}] = m.Region
+	}
+	return found, err
+}
+
+// fingerprintShown is how much of a fingerprint tells two apart.
+const fingerprintShown = len("sha256:") + 16
+
+func trustThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
+	agents, err := c.Agents(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := c.DNSSECStatus(ctx)
+	found := map[thing]string{}
+	for _, agent := range agents.Agents {
+		said := agent.Fingerprint[:min(len(agent.Fingerprint), fingerprintShown)]
+		if agent.Revoked {
+			said = "revoked"
+		}
+		found[thing{"agent", agent.AgentID}] = said
+	}
+	for _, k := range keys.Keys {
+		said := "does not sign"
+		if k.Active {
+			said = "signs"
+		}
+		found[thing{"key", k.Zone + " " + strconv.Itoa(k.KeyTag)}] = said
+	}
+	return found, err
+}

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+)
+
+// TestREADME_CommandLinesWork runs the indented lines of the README, in order, as one user.
+func TestREADME_CommandLinesWork(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := startNode(t)
+	sys, _ := atHome(t, nil)
+	t.Chdir(t.TempDir())
+	ran := 0
+	for line := range strings.Lines(string(text)) {
+		command, found := strings.CutPrefix(line, "    gslbctl ")
+		if !found {
+			continue
+		}
+		command, _, _ = strings.Cut(command, " > ")
+		command, _, _ = strings.Cut(command, " # ")
+		r := call(t, sys, []*node{n}, shellWords(command)...)
+		if r.code == exitNotAsked || r.errors != "" {
+			t.Errorf("gslbctl %s: %+v", strings.TrimSpace(command), r)
+		}
+		ran++
+	}
+	if ran < 6 {
+		t.Errorf("only %d lines found", ran)
+	}
+}
+
+// The examples of --help name commands and flags that there are.
+func TestHelp_ExamplesAreUnderstood(t *testing.T) {
+	var walk func(*cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		example := strings.ReplaceAll(cmd.Example, "\\\n", " ")
+		for line := range strings.Lines(example) {
+			line, _, _ = strings.Cut(strings.TrimSpace(line), " && ")
+			line, isOurs := strings.CutPrefix(line, "gslbctl ")
+			if !isOurs {
+				continue
+			}
+			root := (&app{}).rootCommand()
+			found, rest, err := root.Find(shellWords(line))
+			if err == nil {
+				err = found.ParseFlags(rest)
+			}
+			if err == nil {
+				err = found.ValidateArgs(found.Flags().Args())
+			}
+			if err != nil || found.Name() != cmd.Name() {
+				t.Errorf("%s: the example %q: %v", cmd.CommandPath(), line, err)
+			}
+		}
+		for _, child := range cmd.Commands() {
+			walk(child)
+		}
+	}
+	walk((&app{}).rootCommand())
+}

@@ -1,0 +1,231 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) nodesCommand() *cobra.Command {
+	return group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(), a.nodesShowCommand(), a.nodesAgentsCommand(),
+		a.nodesAnnounceCommand(), a.nodesDeregisterCommand(), a.nodesCertificateCommand(), a.nodesReissueCommand(), a.nodesRevokeCommand())
+}
+
+func (a *app) nodesOverwatchCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "overwatch",
+		Short: "List the overwatch nodes that one of them knows",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverwatchNodeList, error) { return c.OverwatchNodes(ctx) })
+			if err != nil {
+				return err
+			}
+			return a.list(list, a.overwatchTable(list.Nodes))
+		},
+	})
+}
+
+func (a *app) nodesShowCommand() *cobra.Command {
+	return a.watchable(&cobra.Command{
+		Use:   "show <node>",
+		Short: "Show one overwatch node",
+		Args:  cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(func(ctx context.Context, c *api.Client) ([]string, error) {
+			list, err := c.OverwatchNodes(ctx)
+			var found []string
+			for _, n := range list.Nodes {
+				found = append(found, n.ID)
+			}
+			return found, err
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverwatchNode, error) {
+				return c.OverwatchNode(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			return a.print(n, a.table(a.overwatchTable([]api.OverwatchNode{n})))
+		},
+	})
+}
+
+func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
+	t := &render.Table{
+		Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "VERSION"}, {Name: "UP"}, {Name: "SEEN"}, {Name: "QUERIES", Right: true},
+			{Name: "PER SECOND", Right: true}, {Name: "SIGNS"}, {Name: "DNS PORT", Right: true, Wide: true}, {Name: "API PORT", Right: true, Wide: true}},
+		Empty: "No overwatch node is known.",
+	}
+	for _, n := range nodes {
+		signs, up := render.None, render.None
+		if n.DNSSECEnabled != nil {
+			signs = render.YesNo(*n.DNSSECEnabled)
+		}
+		if n.UptimeSeconds > 0 {
+			up = render.Span(time.Duration(n.UptimeSeconds) * time.Second)
+		}
+		t.AddNamed(n.ID, render.C(n.ID), orNone(n.Address), orNone(n.Region), statusCell(n.Status), orNone(n.Version), render.C(up), a.ago(n.LastSeen),
+			render.C(strconv.FormatUint(n.QueriesTotal, 10)), rate(n.QueriesPerSec), render.C(signs), portCell(n.Port), portCell(n.APIPort))
+	}
+	return t
+}
+
+func rate(perSecond float64) render.Cell {
+	return render.C(strconv.FormatFloat(perSecond, 'f', 1, 64))
+}
+
+// portCell shows a port; 0 is one that nobody has told.
+func portCell(port int) render.Cell {
+	if port == 0 {
+		return render.C(render.None)
+	}
+	return number(port)
+}
+
+func (a *app) nodesAgentsCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "agents",
+		Short: "List agents with what they do; gslbctl agents says whom to believe",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentNodeList, error) { return c.AgentNodes(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "VERSION"}, {Name: "UP"}, {Name: "SEEN"}, {Name: "CHECKS", Right: true},
+					{Name: "PER SECOND", Right: true}, {Name: "TARGETS", Right: true}, {Name: "REGISTERED", Wide: true}},
+				Empty: "No agent is known.",
+			}
+			for _, n := range list.Nodes {
+				t.AddNamed(n.ID, render.C(n.ID), orNone(n.Region), statusCell(n.Status), orNone(n.Version), render.C(render.Span(time.Duration(n.UptimeSeconds)*time.Second)),
+					a.ago(n.LastSeen), render.C(strconv.FormatUint(n.ChecksTotal, 10)), rate(n.ChecksPerSec), number(n.TargetCount), a.ago(n.RegisteredAt))
+			}
+			return a.list(list, t)
+		},
+	})
+}
+
+func agentNodeNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.AgentNodes(ctx)
+	var found []string
+	for _, n := range list.Nodes {
+		found = append(found, n.ID)
+	}
+	return found, err
+}
+
+func (a *app) nodesAnnounceCommand() *cobra.Command {
+	var req api.AgentRegistration
+	cmd := &cobra.Command{
+		Use:   "announce <agent>",
+		Short: "Have an agent listed as pending until it comes",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			req.Name = args[0]
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				n, err := c.AnnounceAgent(ctx, req)
+				return "agent " + n.ID + " is " + string(n.Status), err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&req.Address, "address", "", "where its host is, for people")
+	cmd.Flags().IntVar(&req.Port, "port", 0, "a port there, for people")
+	cmd.Flags().StringVar(&req.Region, "region", "", "the `region` that it will be in")
+	_ = cmd.RegisterFlagCompletionFunc("region", a.completion(allRegionNames))
+	return cmd
+}
+
+func (a *app) nodesDeregisterCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "deregister <agent>",
+		Short:             "Forget an agent: its announcement and its certificate",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "Deregistering "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return "agent " + args[0] + " is forgotten", c.DeregisterAgent(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func (a *app) nodesCertificateCommand() *cobra.Command {
+	return a.watchable(&cobra.Command{
+		Use:               "certificate <agent>",
+		Short:             "Show the certificate that is pinned for an agent",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			answer, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentCertificateAnswer, error) {
+				return c.AgentCertificate(ctx, args[0])
+			})
+			if err != nil {
+				return err
+			}
+			k := answer.Certificate
+			t := &render.Table{Columns: []render.Column{{Name: "AGENT"}, {Name: k.AgentID}}}
+			for _, fact := range [][2]string{
+				{"status", strings.ReplaceAll(string(k.Status), "_", " ")}, {"ends", render.Until(k.NotAfter, a.Now())}, {"begins", k.NotBefore.UTC().Format(time.RFC3339)},
+				{"issued", render.Ago(&k.IssuedAt, a.Now())}, {"serial", k.Serial}, {"fingerprint", k.Fingerprint},
+			} {
+				t.Add(render.C(fact[0]), orNone(fact[1]))
+			}
+			return a.print(answer, a.table(t))
+		},
+	})
+}
+
+func (a *app) nodesReissueCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "reissue <agent>",
+		Short:             "Have the next certificate of an agent pinned in place of the one it has",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "Reissuing the certificate of "+args[0]+" takes the backends that only it reports out of DNS until it enrols with a new one"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				done, err := c.ReissueCertificate(ctx, args[0])
+				return done.Message, err
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+func (a *app) nodesRevokeCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:               "revoke <agent>",
+		Short:             "Refuse an agent from now on; gslbctl agents revoke keeps a reason as well",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNodeNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				return args[0] + " is refused until it is unpinned", c.RevokeCertificate(ctx, args[0])
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}
