@@ -42,6 +42,16 @@ func fakeSettings(started time.Time) map[string]any {
 		"PATCH /api/v1/preferences":                  preferences,
 		"GET /api/v1/config/system": api.SystemConfigAnswer{Config: api.SystemConfig{Version: "1.2.3", BuildInfo: api.BuildInfo{GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"},
 			Mode: "overwatch", NodeID: "ow-1", NodeName: "ow-1", Region: "eu", Features: []string{"dnssec", "geolocation"}, StartTime: started, ConfigPath: "/etc/gslb/overwatch.yaml", DataDir: "/var/lib/gslb"}},
+		"GET /api/v1/metrics/overview": api.OverviewAnswer{Overview: api.Overview{Timestamp: now, UptimeSeconds: 51 * 3600, QueriesTotal: 8123456, QueriesPerSec: 44.246, ActiveDomains: 2, ActiveServers: 3, HealthyServers: 2,
+			UnhealthyServers: 1, StaleServers: 1, OverwatchNodes: 2, AgentNodes: 2, DNSSECEnabled: true, GossipEnabled: true, ErrorRate: 0.0125, ResponseTimes: api.ResponseTimes{AvgMS: 0.0312, P50MS: 0.03, P95MS: 0.05, P99MS: 0.1, MaxMS: 1.25},
+			Memory: api.MemoryUse{UsedBytes: pointer(uint64(48 << 20)), TotalBytes: pointer(uint64(8 << 30)), Percent: 0.6}, CPU: api.CPUUse{UsedPercent: 1.5, Cores: 4}}},
+		"GET /api/v1/metrics/nodes/eu-1": api.NodeMetricsAnswer{Metrics: api.NodeMetrics{NodeID: "eu-1", NodeType: api.NodeAgent, Timestamp: now, Status: "online", UptimeSeconds: 7200, ChecksTotal: 2880, ChecksPerSec: 0.4}},
+		"GET /api/v1/metrics/regions/eu": api.RegionMetricsAnswer{Metrics: api.RegionMetrics{RegionID: "eu", Timestamp: now, TotalServers: 2, HealthyServers: 2, QueriesTotal: pointer(uint64(6000000)), TrafficPercent: pointer(73.9)}},
+		"GET /api/v1/metrics/routing": api.RoutingStatsAnswer{Stats: api.RoutingStats{Timestamp: now, TotalDecisions: 8000000, ByAlgorithm: map[string]uint64{"weighted": 7000000, "failover": 1000000},
+			ByRegion: map[string]uint64{"eu": 6000000, "us": 2000000}, ByOutcome: map[api.RoutingDecisionKind]uint64{api.RoutingSuccess: 8000000}, AvgDecisionTimeUS: 0.42}},
+		"GET /api/v1/metrics/history": api.History{Total: 2, GeneratedAt: now, DataPoints: []api.HistoryPoint{
+			{Timestamp: now.Add(-time.Minute), Values: map[string]float64{"queries_per_sec": 44.246, "error_rate": 0.0125, "response_p99_ms": 0.1, "healthy_servers": 2}},
+			{Timestamp: now, Values: map[string]float64{"queries_per_sec": 45, "error_rate": 0}}}},
 		"GET /api/v1/nodes/overwatch": api.OverwatchNodeList{Total: 2, GeneratedAt: now, Nodes: []api.OverwatchNode{
 			{ID: "ow-1", Name: "ow-1", Address: "192.0.2.1", Port: 53, APIPort: 8080, Region: "eu", Status: api.OverwatchOnline, Version: "1.2.3", UptimeSeconds: 51 * 3600, LastSeen: ago(0), QueriesTotal: 8123456, QueriesPerSec: 44.25, DNSSECEnabled: pointer(true), Self: true},
 			{ID: "ow-2", Name: "ow-2", Address: "192.0.2.2", Region: "us", Status: api.OverwatchDegraded, LastSeen: ago(12 * time.Second)}}},

@@ -98,6 +98,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.regionsCommand(),
 		a.agentsCommand(),
 		a.nodesCommand(),
+		a.metricsCommand(),
 		a.auditCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),
