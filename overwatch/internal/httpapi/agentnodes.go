@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"net/http"
 
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/definitions"
 	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
@@ -91,6 +93,8 @@ func (s *Server) deleteAgentNode(c *gin.Context) (answer, error) {
 				return err
 			}
 			note = nil
+		} else if err := s.o.Pins.Unpin(ctx, id); err != nil && !errors.Is(err, trust.ErrNotPinned) { // of what a reissue left
+			return err
 		}
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
 			if d.Now().Nodes[id] != nil {
@@ -115,7 +119,7 @@ func (s *Server) getCertificate(c *gin.Context) (answer, error) {
 }
 
 // postCertificate answers POST /nodes/agent/{id}/certificate: the pin goes,
-// and the agent's next certificate is pinned. It stays announced meanwhile.
+// and the agent's next certificate is pinned, which must be another one. It stays announced meanwhile.
 func (s *Server) postCertificate(c *gin.Context) (answer, error) {
 	id := c.Param("id")
 	r, found := s.o.Pins.Get(id)
@@ -133,7 +137,10 @@ func (s *Server) postCertificate(c *gin.Context) (answer, error) {
 		if err != nil {
 			return err
 		}
-		return s.unpin(ctx, id, note)
+		if err := s.o.Pins.Reissue(ctx, id, note); err != nil {
+			return err
+		}
+		return s.o.Orders.DropAgent(ctx, id)
 	}, "")
 	return answer{http.StatusCreated, api.CertificateReissue{
 		Message: "the pin of " + id + " is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then pinned", Status: api.AgentPending,

@@ -36,6 +36,7 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 	if len(w.registry.View().Agents()) != 0 {
 		t.Error("what the agent reported is still there")
 	}
+	w.wantError("twice", w.send("POST", "/api/v1/nodes/agent/agent-1/certificate", ""), 404)
 	w.agent("192.0.2.51", wire.ClaimHealthy)
 	w.must(w.client.RevokeCertificate(t.Context(), agentName))
 	if c, err := w.client.AgentCertificate(t.Context(), agentName); err != nil || c.Certificate.Status != api.CertificateRevoked {

@@ -155,6 +155,8 @@ type Pins interface {
 	Get(agentID string) (trust.Record, bool)
 	// Unpin changes nothing when it fails.
 	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
+	// Reissue wants another certificate than the pinned one; it changes nothing when it fails.
+	Reissue(ctx context.Context, agentID string, with ...store.Entry) error
 	// Revoke is in effect even when it could not be stored.
 	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
 }

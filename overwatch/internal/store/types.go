@@ -18,6 +18,9 @@ type Pin struct {
 	Revoked        bool            `json:"revoked,omitempty"`
 	RevokedAt      time.Time       `json:"revoked_at,omitzero"`
 	RevokedReason  string          `json:"revoked_reason,omitempty"`
+	// Superseded, unless zero, is the SHA-256 of a certificate that an operator took from the agent. No certificate is pinned then,
+	// and any other than this one may be.
+	Superseded [32]byte `json:"superseded,omitzero"`
 }
 
 // PinnedService is a service that an agent proved to know the token of.

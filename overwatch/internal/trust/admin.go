@@ -13,7 +13,7 @@ import (
 // ErrNotPinned is returned for an agent id that has no pin.
 var ErrNotPinned = errors.New("no agent of that id is pinned")
 
-// Unpin deletes an agent's pin, also that of a revoked agent. From then on its messages are refused, and another certificate may
+// Unpin deletes an agent's pin, also that of a revoked agent, or what Reissue left of it. From then on its messages are refused, and another certificate may
 // enrol under the id; the process that has the old certificate may not, only one that is started later. The pin is gone from the
 // disk when Unpin returns nil, and what goes with it is on it; on an error nothing has changed.
 func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
@@ -23,7 +23,7 @@ func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) 
 	defer t.lock(agentID)()
 	p := t.holder(agentID)
 	if p == nil {
-		return fmt.Errorf("%w: %s", ErrNotPinned, agentID)
+		return t.endReissue(agentID, with)
 	}
 	if err := t.pins.DeletePin(agentID, with...); err != nil {
 		return fmt.Errorf("deleting the pin of %s: %w", agentID, err)

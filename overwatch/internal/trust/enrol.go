@@ -64,11 +64,17 @@ func (a *attempt) identify() error {
 // pinnable refuses an agent id for which another certificate is pinned (a pin is never replaced silently), and a process whose pin
 // was deleted.
 func (a *attempt) pinnable() *Refusal {
+	if a.superseded(a.request.AgentID, a.sealed.KeyID) {
+		return a.refuse(wire.CodeRevoked, "", supersededDetail)
+	}
 	if a.departure != nil && a.sealed.Epoch <= a.departure.epoch {
 		return a.refuse(wire.CodeNotEnrolled, "", pinDeleted)
 	}
 	a.mu.RLock()
-	holder, agents := a.byID[a.request.AgentID], len(a.byID)
+	holder, agents := a.byID[a.request.AgentID], len(a.byID)+len(a.replaced)
+	if _, replaced := a.replaced[a.request.AgentID]; replaced {
+		agents-- // its place is its own
+	}
 	a.mu.RUnlock()
 	switch {
 	case holder == nil && agents >= MaxAgents:

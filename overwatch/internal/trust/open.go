@@ -62,6 +62,9 @@ type attempt struct {
 
 // report opens a message of a pinned agent.
 func (a *attempt) report() (Message, *Refusal) {
+	if a.pinned == nil && a.departure != nil && a.superseded(a.departure.id, a.sealed.KeyID) {
+		return Message{}, a.refuse(wire.CodeRevoked, "", supersededDetail)
+	}
 	if a.pinned == nil && a.departure != nil {
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", pinDeleted)
 	}

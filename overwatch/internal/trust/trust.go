@@ -60,6 +60,7 @@ type Trust struct {
 	policies map[string][]netip.Prefix
 	byKey    map[identity.KeyID]*pinned
 	byID     map[string]*pinned
+	replaced map[string]identity.KeyID // certificates that were taken from agents, by agent id; none of these is in byID
 	left     departed
 }
 
@@ -83,8 +84,13 @@ func New(o Options) (*Trust, error) {
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(),
 		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
+		replaced: make(map[string]identity.KeyID),
 	}
 	for _, pin := range stored {
+		if pin.Superseded != [32]byte{} {
+			t.replaced[pin.AgentID] = pin.Superseded
+			continue
+		}
 		t.add(t.restore(pin))
 	}
 	return t, nil
@@ -123,6 +129,7 @@ func (t *Trust) restore(pin store.Pin) *pinned {
 func (t *Trust) add(p *pinned) {
 	t.byKey[p.certificate.KeyID] = p
 	t.byID[p.id] = p
+	delete(t.replaced, p.id)
 }
 
 // lock serialises changes of one agent's pin; the result unlocks.
