@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
@@ -19,6 +20,12 @@ type relay struct {
 	at  netip.AddrPort
 	to  netip.AddrPort
 	cut atomic.Bool // nothing passes, in neither direction
+
+	// Packets only: cut in both directions, towards the node, and towards the agent; and how many of a hundred are lost each way.
+	cutPackets, cutThere, cutBack atomic.Bool
+	loss                          atomic.Int32
+
+	back atomic.Value // func([]byte): sends the agent a packet as if the node had
 
 	mu      sync.Mutex
 	packets [][]byte
@@ -118,7 +125,7 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 		if err != nil {
 			return
 		}
-		if r.cut.Load() {
+		if r.cut.Load() || r.cutThere.Load() || r.loses() {
 			continue
 		}
 		r.mu.Lock()
@@ -127,6 +134,7 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 		out.Write(buf[:n])
 		if agent == nil {
 			agent = from
+			r.back.Store(func(p []byte) { in.WriteTo(p, from) })
 			running.Go(func() {
 				back := make([]byte, 64<<10)
 				for {
@@ -137,13 +145,23 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 					if err != nil {
 						return
 					}
-					if !r.cut.Load() {
+					if !r.cut.Load() && !r.cutBack.Load() && !r.loses() {
 						in.WriteTo(back[:n], agent)
 					}
 				}
 			})
 		}
 	}
+}
+
+// inject sends the agent a packet as if it came from the node. The agent must have sent one.
+func (r *relay) inject(packet []byte) {
+	r.back.Load().(func([]byte))(packet)
+}
+
+// loses tells whether the next packet is lost.
+func (r *relay) loses() bool {
+	return r.cutPackets.Load() || rand.Int32N(100) < r.loss.Load()
 }
 
 // recorded is how many packets and streams the agent has sent so far.

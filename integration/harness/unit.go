@@ -72,6 +72,16 @@ func (u *Unit) Running() bool {
 	return p != nil && p.running()
 }
 
+// PID is the number of the program's process, 0 when none was started.
+func (u *Unit) PID() int {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.process == nil {
+		return 0
+	}
+	return u.process.cmd.Process.Pid
+}
+
 // Signal sends a signal to the program and does not wait for what it does. One that has ended gets none.
 func (u *Unit) Signal(sig syscall.Signal) error {
 	p := u.current()

@@ -1,0 +1,383 @@
+package integration_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"golang.org/x/sys/unix"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// relayed is a site of one node whose agents all come by relays.
+func relayed(t *testing.T, backends int) (*site, []*relay) {
+	t.Helper()
+	s := newSite(t, 1, backends)
+	var relays []*relay
+	for _, a := range s.agents {
+		r := newRelay(t, s.nodes[0].Gossip)
+		a.File.Agent.Gossip.OverwatchNodes[0] = r.at.String()
+		relays = append(relays, r)
+	}
+	s.startAll(t)
+	return s, relays
+}
+
+// heardAlways watches for a while that a backend's agent is never taken for silent.
+func (s *site) heardAlways(t *testing.T, n *harness.Node, b *harness.Backend, over time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(over); time.Now().Before(end); time.Sleep(staleResolution) {
+		s.status(t, n, b, time.Second, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+	}
+}
+
+// Row 6, UDP only: agents that cannot send a packet say what they have to say over TCP, and nobody is taken for silent.
+func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
+	s, relays := relayed(t, 2)
+	n := s.nodes[0]
+	for _, r := range relays {
+		r.cutPackets.Store(true)
+	}
+	// What was true at the cut is true for a while anyhow.
+	time.Sleep(s.Timing.StaleThreshold)
+	s.heardAlways(t, n, s.backends[0], 2*s.Timing.StaleThreshold)
+	killed, err := s.backends[1].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, s.backends[1].At.Addr(), killed, s.Timing.Detection())
+	s.noFailures(t, n, s.began)
+}
+
+// Row 6, one way each: packets that go only there, or only back, take nothing out of the answers, and soon after the way
+// is whole again all is as it was.
+func TestPartition_PacketsOneWayOnly(t *testing.T) {
+	s, relays := relayed(t, 2)
+	n := s.nodes[0]
+	for _, way := range []struct {
+		name string
+		cut  func(*relay, bool)
+	}{
+		{"only from the node", func(r *relay, cut bool) { r.cutThere.Store(cut) }},
+		{"only to the node", func(r *relay, cut bool) { r.cutBack.Store(cut) }},
+	} {
+		t.Logf("packets pass %s", way.name)
+		for _, r := range relays {
+			way.cut(r, true)
+		}
+		time.Sleep(s.Timing.StaleThreshold)
+		s.heardAlways(t, n, s.backends[0], s.Timing.StaleThreshold)
+		for _, r := range relays {
+			way.cut(r, false)
+		}
+		s.status(t, n, s.backends[0], s.Timing.Heartbeat+time.Second, wantSound)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// Row 7: with 30 of 100 packets lost each way nobody is taken for silent, nor with 60, since what is not acknowledged is
+// repeated over TCP.
+func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
+	s, relays := relayed(t, 2)
+	n := s.nodes[0]
+	for _, percent := range []int32{30, 60} {
+		for _, r := range relays {
+			r.loss.Store(percent)
+		}
+		s.heardAlways(t, n, s.backends[0], 3*s.Timing.StaleThreshold)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// Row 9: without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
+// last resort and never that the name does not exist.
+func TestAllAgentsGone_AnswersStay(t *testing.T) {
+	s := startSite(t, 1, 3)
+	n := s.nodes[0]
+	for _, a := range s.agents {
+		if _, err := a.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, b := range s.backends {
+		s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+		s.answered(t, n, b.At.Addr(), time.Now(), 5*time.Second)
+	}
+	s.noFailures(t, n, s.began)
+	for _, b := range s.backends {
+		if _, err := b.Kill(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ended := time.Now()
+	until(t, s.Timing.OwnDetection()+time.Second, "SERVFAIL", func(context.Context) error {
+		for _, a := range s.watch.Since(n, appName, ended) {
+			if a.Err == nil && a.Rcode == dns.RcodeNameError {
+				t.Fatalf("the answer was that the name does not exist: %+v", a)
+			}
+			if a.Err == nil && a.Rcode == dns.RcodeServerFailure {
+				return nil
+			}
+		}
+		return errors.New("not yet")
+	})
+	for _, b := range s.backends {
+		start(t, b)
+	}
+	back := time.Now()
+	for _, b := range s.backends {
+		s.answered(t, n, b.At.Addr(), back, s.Timing.Recovery()+5*time.Second)
+	}
+}
+
+// Row 13: on a full disk DNS and health go on, what must be durable is refused and in words, a new agent is not
+// acknowledged; with room again everything recovers by itself.
+func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
+	if os.Geteuid() != 0 {
+		missing(t, "a small disk of its own needs root")
+	}
+	disk := t.TempDir()
+	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test", disk).CombinedOutput(); err != nil {
+		missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
+	s := newSite(t, 1, 2)
+	n, late := s.nodes[0], s.agents[1]
+	n.File.DataDir = filepath.Join(disk, "data")
+	s.agents = s.agents[:1]
+	s.startAll(t)
+
+	ballast := filepath.Join(disk, "ballast")
+	fill(t, ballast)
+	// The first ones still fit into what the store has of the disk.
+	created, err := 0, error(nil)
+	for ; err == nil && created < 5000; created++ {
+		_, err = n.Client.CreateDomain(t.Context(), newDomain(created))
+	}
+	created-- // the last one was not
+	var refused *api.Error
+	if !errors.As(err, &refused) || refused.Status != http.StatusInsufficientStorage {
+		t.Fatalf("creating a domain on a full disk: %v, want 507", err)
+	}
+	t.Logf("after %d domains: %v", created, err)
+	if _, err := n.Client.Domain(t.Context(), newDomain(created).Name); err == nil {
+		t.Error("the domain that was refused is there")
+	}
+	start(t, late)
+	killed, err := s.backends[0].Kill() // health goes on
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
+	start(t, s.backends[0])
+	s.answered(t, n, s.backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
+	if pins := s.pins(t, n); len(pins) != 1 {
+		t.Errorf("%d agents are pinned on a full disk, want the one of before", len(pins))
+	}
+
+	if err := os.Remove(ballast); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := n.Client.CreateDomain(t.Context(), newDomain(created)); err != nil {
+		t.Errorf("creating a domain with room again: %v", err)
+	}
+	s.status(t, n, s.backends[1], 30*time.Second, wantSound)
+}
+
+func newDomain(i int) api.DomainChange {
+	return api.DomainChange{Name: fmt.Sprintf("new-%d.test.gslb.test", i), Regions: &[]string{"eu"}}
+}
+
+// fill writes until nothing more fits.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for size := 1 << 20; size >= 512; {
+		if _, err := f.Write(make([]byte, size)); errors.Is(err, syscall.ENOSPC) {
+			size /= 2
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Row 27: a node that can open nothing more answers over UDP and holds it against no backend; then it recovers.
+func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	var before unix.Rlimit
+	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, nil, &before); err != nil {
+		t.Fatal(err)
+	}
+	scarce := unix.Rlimit{Cur: uint64(openFiles(t, n.PID())), Max: before.Max}
+	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, &scarce, nil); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	time.Sleep(6 * s.Timing.ValidationInterval) // many checks that cannot be made
+	for _, a := range s.watch.Since(n, appName, began) {
+		if !a.Good() {
+			t.Fatalf("an answer failed without descriptors: %+v", a)
+		}
+	}
+	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, &before, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range s.backends {
+		s.status(t, n, b, 10*time.Second, wantSound)
+		s.answered(t, n, b.At.Addr(), began, time.Second)
+	}
+	s.noFailures(t, n, s.began)
+	killed, err := s.backends[0].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
+}
+
+// openFiles is how many descriptors a process has.
+func openFiles(t *testing.T, pid int) int {
+	t.Helper()
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+// Row 34: whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the checkers' memory stays.
+func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
+	s := newSite(t, 1, 1)
+	n := s.nodes[0]
+	hostile := map[string]func(net.Conn){
+		"says nothing":          func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
+		"closes at once":        func(net.Conn) {},
+		"closes in mid-answer":  func(c net.Conn) { _, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Le") },
+		"is not HTTP":           func(c net.Conn) { _, _ = io.WriteString(c, strings.Repeat("\x16\x03\x01 garbage", 100)) },
+		"drips its header":      func(c net.Conn) { drip(c, "HTTP/1.1 200 OK\r\n", "X: y\r\n") },
+		"has an endless header": func(c net.Conn) { endless(c, "HTTP/1.1 200 OK\r\nX: ", strings.Repeat("a", 64<<10)) },
+		"redirects for ever": func(c net.Conn) {
+			_, _ = bufio.NewReader(c).ReadString('\n')
+			_, _ = io.WriteString(c, "HTTP/1.1 302 Found\r\nLocation: /health\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+		},
+	}
+	at := byte(10)
+	places := map[string]netip.AddrPort{}
+	for name, behave := range hostile {
+		at++
+		place := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, at}), s.backends[0].At.Port())
+		l, err := net.Listen("tcp", place.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { l.Close() })
+		go serveBadly(l, behave)
+		places[name] = place
+		s.agents[0].File.Agent.Backends = append(s.agents[0].File.Agent.Backends, harness.AgentBackend{
+			Service: appName, Address: place.Addr(), Port: place.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+		})
+	}
+	s.startAll(t)
+	for name, place := range places {
+		b := &harness.Backend{Unit: &harness.Unit{Name: name}, At: place}
+		v := s.status(t, n, b, s.Timing.OwnDetection()+3*time.Second, func(v api.Backend) error {
+			if v.AgentHealthy == nil || *v.AgentHealthy || v.ValidationHealthy == nil || *v.ValidationHealthy {
+				return errors.New("not yet found by both")
+			}
+			return wantStatus(v, api.EffectiveUnhealthy, false)
+		})
+		if v.ValidationError == nil || *v.ValidationError == "" {
+			t.Errorf("a backend that %s has no reason: %+v", name, v)
+			continue
+		}
+		t.Logf("a backend that %s: %s", name, *v.ValidationError)
+	}
+	memory, files := residentMiB(t, s.agents[0].PID()), openFiles(t, s.agents[0].PID())
+	time.Sleep(5 * time.Second) // some 16 checks of each
+	if now := residentMiB(t, s.agents[0].PID()); now > memory+32 {
+		t.Errorf("the agent's memory went from %d to %d MiB", memory, now)
+	}
+	if now := openFiles(t, s.agents[0].PID()); now > files+2*len(hostile) {
+		t.Errorf("the agent's descriptors went from %d to %d", files, now)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+func serveBadly(l net.Listener, behave func(net.Conn)) {
+	for {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer c.Close()
+			_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+			behave(c)
+		}()
+	}
+}
+
+// drip says the first thing and then the other, a little at a time.
+func drip(c net.Conn, first, then string) {
+	_, err := io.WriteString(c, first)
+	for err == nil {
+		time.Sleep(50 * time.Millisecond)
+		_, err = io.WriteString(c, then)
+	}
+}
+
+// endless says the first thing and then the other, as fast as it is taken.
+func endless(c net.Conn, first, then string) {
+	_, err := io.WriteString(c, first)
+	for err == nil {
+		_, err = io.WriteString(c, then)
+	}
+}
+
+// residentMiB is the memory of a process.
+func residentMiB(t *testing.T, pid int) int {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var size, resident int
+	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
+		t.Fatal(err)
+	}
+	return resident * os.Getpagesize() >> 20
+}
+
+// Row 20, on the agent's side: garbage on the way back from the node does not end an agent, and it is counted.
+func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
+	s, relays := relayed(t, 1)
+	garbage := make([]byte, 1200)
+	for range 2000 {
+		_, _ = rand.Read(garbage)
+		relays[0].inject(garbage)
+	}
+	s.heardAlways(t, s.nodes[0], s.backends[0], 2*s.Timing.StaleThreshold)
+	if !s.agents[0].Running() {
+		t.Error("the agent has ended")
+	}
+}
