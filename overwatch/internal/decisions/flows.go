@@ -32,7 +32,7 @@ type Flow struct {
 type FlowCount struct {
 	Flow
 	Count  uint64
-	Latest time.Time // when the last bucket with one began
+	Latest time.Time // when the last of them was, to about a second
 }
 
 // flows are counts by time. The newest bucket is the last.
@@ -43,13 +43,18 @@ type flows struct {
 
 type bucket struct {
 	begin  time.Time
-	counts map[Flow]uint64
+	counts map[Flow]tally
+}
+
+type tally struct {
+	count  uint64
+	latest int64 // Unix time, in seconds
 }
 
 func (f *flows) add(now time.Time, flow Flow, count uint64) {
 	begin := now.Truncate(FlowBucket)
 	if last := len(f.buckets) - 1; last < 0 || f.buckets[last].begin.Before(begin) {
-		f.buckets = append(f.buckets, bucket{begin, make(map[Flow]uint64)})
+		f.buckets = append(f.buckets, bucket{begin, make(map[Flow]tally)})
 	}
 	newest := f.buckets[len(f.buckets)-1].counts
 	if _, known := newest[flow]; !known {
@@ -61,7 +66,7 @@ func (f *flows) add(now time.Time, flow Flow, count uint64) {
 		}
 	}
 	before := len(newest)
-	newest[flow] += count
+	newest[flow] = tally{newest[flow].count + count, now.Unix()}
 	f.size += len(newest) - before
 }
 
@@ -91,8 +96,8 @@ func (r *Recorder) Flows(start, end time.Time) []FlowCount {
 			if sum[flow] == nil {
 				sum[flow] = &FlowCount{Flow: flow}
 			}
-			sum[flow].Count += n
-			sum[flow].Latest = b.begin
+			sum[flow].Count += n.count
+			sum[flow].Latest = time.Unix(n.latest, 0)
 		}
 	}
 	out := make([]FlowCount, 0, len(sum))

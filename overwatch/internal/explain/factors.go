@@ -101,7 +101,7 @@ func (e *Explanation) whichRegion() string {
 	answers := e.Decision.Region
 	switch {
 	case answers == "":
-		return "none"
+		return "makes no difference: there is no answer"
 	case e.Decision.Algorithm == policy.Proximity:
 		return answers + " is the nearest that can answer, or nearest with its bias"
 	case answers == e.Region:
