@@ -53,6 +53,7 @@ func Run(ctx context.Context, o Options) error {
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	serve()
+	defer spread()() // only now, as there is a socket per core
 	return n.run(ctx, hangups)
 }
 

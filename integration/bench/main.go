@@ -25,6 +25,7 @@ type options struct {
 	names   []int
 	servers []string
 	shape   shape
+	restart int // queries per second, instead of all else
 }
 
 func main() {
@@ -38,7 +39,11 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, o); err != nil {
+	work := run
+	if o.restart > 0 {
+		work = func(ctx context.Context, o options) error { return restart(ctx, o, o.restart) }
+	}
+	if err := work(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		stop()
 		os.Exit(1)
@@ -52,6 +57,7 @@ func readFlags() (o options, err error) {
 	flag.IntVar(&o.shape.sockets, "sockets", 8, "client sockets")
 	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
 	before := flag.String("against", "", "directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
+	flag.IntVar(&o.restart, "restart", 0, "instead of all else, restart ours under so many queries a second and say how many are lost")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
 	flag.Parse()

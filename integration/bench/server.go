@@ -65,7 +65,6 @@ func start(ctx context.Context, s server, at setup) (*running, error) {
 	}
 	defer out.Close()
 	cmd := exec.Command("taskset", append([]string{"-c", "0"}, argv...)...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {

@@ -78,6 +78,7 @@ func (s *udpSocket) serve() error {
 			time.Sleep(pause)
 		}
 	}
+	leave(s.fd)
 	for range maxDrain {
 		if n, errno := s.answerBatch(); n < batch || errno != 0 {
 			break

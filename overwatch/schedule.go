@@ -2,6 +2,7 @@ package overwatch
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
 )
 
@@ -20,4 +21,16 @@ func startQuickly() (serve func()) {
 	}
 	debug.SetGCPercent(startingPercent)
 	return func() { debug.SetGCPercent(servingPercent) }
+}
+
+// spread lets twice as many threads run Go code as there are cores until the function that it returns is called. Whoever reads
+// queries then never waits until signing, a collection or a scrape lets go of one of the runtime's processors, which may take
+// 10 ms: the kernel shares the cores among the threads, and prefers those that mostly wait. Whoever sets GOMAXPROCS has
+// decided otherwise.
+func spread() (restore func()) {
+	if os.Getenv("GOMAXPROCS") != "" {
+		return func() {}
+	}
+	runtime.GOMAXPROCS(2 * runtime.GOMAXPROCS(0))
+	return runtime.SetDefaultGOMAXPROCS
 }
