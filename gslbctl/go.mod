@@ -3,6 +3,7 @@ module gslb.internal/gslbctl
 go 1.26.0
 
 require (
+	github.com/miekg/dns v1.1.73
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.10
 	go.yaml.in/yaml/v3 v3.0.6

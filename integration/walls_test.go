@@ -55,7 +55,8 @@ var homes = map[string][]string{
 	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/store"},
 	"github.com/miekg/dns": {
 		"gslb.internal/overwatch/internal/zone", "gslb.internal/overwatch/internal/dnssec",
-		"gslb.internal/overwatch/internal/dnsserver", "gslb.internal/overwatch/internal/publish", "gslb.internal/overwatch/internal/doctor", "gslb.internal/integration",
+		"gslb.internal/overwatch/internal/dnsserver", "gslb.internal/overwatch/internal/publish", "gslb.internal/overwatch/internal/doctor", "gslb.internal/gslbctl",
+		"gslb.internal/integration",
 	},
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"time"
 
@@ -12,7 +13,8 @@ import (
 )
 
 func (a *app) dnssecCommand() *cobra.Command {
-	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(), a.dnssecKeysCommand())
+	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(), a.dnssecKeysCommand(),
+		a.dnssecSyncCommand(), a.dnssecCheckCommand())
 }
 
 // notSigned stands for a table of keys where there are none.
@@ -32,7 +34,15 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 			for _, k := range status.Keys {
 				t.Add(render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
 			}
-			return a.print(status, a.table(t))
+			return a.print(status, func() error {
+				if err := a.table(t)(); err != nil || !status.Sync.Enabled {
+					return err
+				}
+				if _, err := fmt.Fprintln(a.Out); err != nil {
+					return err
+				}
+				return a.table(a.peersTable(status.Sync.Peers))()
+			})
 		},
 	}
 }
@@ -77,4 +87,17 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 			return a.list(list, t)
 		},
 	})
+}
+
+// peersTable tells how the exchange of keys with each peer stands.
+func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"}, {Name: "REASON"}}}
+	for _, p := range peers {
+		reason, tone := render.None, render.Plain
+		if p.Error != nil {
+			reason, tone = *p.Error, render.Bad
+		}
+		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess), render.Cell{Text: reason, Tone: tone})
+	}
+	return t
 }

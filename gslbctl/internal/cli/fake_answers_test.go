@@ -40,7 +40,11 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/routing/flows":         fakeFlows(),
 		"GET /api/v1/routing/algorithms":    fakeAlgorithms(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
-			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}}},
+			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}},
+			Sync: api.DNSSECSyncState{Enabled: true, LastSync: pointer(now.Add(-time.Hour)), LastSyncError: pointer("http://192.0.2.3:8080: it answers 403"), NextSync: pointer(now.Add(time.Minute)), PeerCount: 2, Peers: []api.DNSSECPeer{
+				{Peer: "http://192.0.2.2:8080", NodeID: "ow-2", OK: true, LastAttempt: pointer(now.Add(-time.Minute)), LastSuccess: pointer(now.Add(-time.Minute)), Imported: 1},
+				{Peer: "http://192.0.2.3:8080", LastAttempt: pointer(now.Add(-time.Minute)), LastSuccess: pointer(now.Add(-time.Hour)), Error: pointer("it answers 403")}}}},
+		"POST /api/v1/dnssec/sync": api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.2:8080", OK: true, Imported: 1}}},
 		"GET /api/v1/dnssec/ds": api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
 			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest, DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{

@@ -1,0 +1,96 @@
+package chain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/miekg/dns"
+)
+
+// payload is the size of an answer over UDP that is asked for, in octets.
+const payload = 1232
+
+// ask asks one server one question with DO, over TCP where UDP was not enough.
+func ask(ctx context.Context, server, name string, rtype uint16, recursion bool) (*dns.Msg, error) {
+	q := new(dns.Msg).SetQuestion(name, rtype)
+	q.RecursionDesired = recursion
+	q.CheckingDisabled = recursion // the resolver's own verdict is not wanted
+	q.SetEdns0(payload, true)
+	for _, network := range []string{"udp", "tcp"} {
+		client := dns.Client{Net: network, UDPSize: payload}
+		reply, _, err := client.ExchangeContext(ctx, q, server)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return nil, errors.New("does not answer in time")
+		case err != nil:
+			return nil, fmt.Errorf("does not answer: %s", reason(err))
+		case len(reply.Question) != 1 || reply.Question[0].Qtype != rtype || !strings.EqualFold(reply.Question[0].Name, name):
+			return nil, errors.New("answers another question")
+		case !reply.Truncated:
+			return reply, nil
+		}
+	}
+	return nil, errors.New("answers truncated over TCP")
+}
+
+func reason(err error) string {
+	if op, ok := errors.AsType[*net.OpError](err); ok {
+		err = op.Err
+	}
+	return err.Error()
+}
+
+// systemResolvers is where the machine's resolvers are written down.
+const systemResolvers = "/etc/resolv.conf"
+
+// Resolver is the first resolver that this machine is configured with, as host:port.
+func Resolver() (string, error) {
+	c, err := dns.ClientConfigFromFile(systemResolvers)
+	if err != nil || len(c.Servers) == 0 {
+		return "", fmt.Errorf("%s names no resolver", systemResolvers)
+	}
+	return net.JoinHostPort(c.Servers[0], c.Port), nil
+}
+
+// AskDS asks a resolver for the DS records that a zone's parent has. None is no error.
+func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
+	reply, err := ask(ctx, resolver, dns.Fqdn(zone), dns.TypeDS, true)
+	if err != nil {
+		return nil, fmt.Errorf("the resolver %s %w", resolver, err)
+	}
+	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
+		return nil, fmt.Errorf("the resolver %s answers %s for the DS records of %s", resolver, dns.RcodeToString[reply.Rcode], zone)
+	}
+	return all[*dns.DS](reply.Answer), nil
+}
+
+// ParseDS reads a DS record as a line of a zone file, or its data alone: "34505 13 2 <digest>".
+func ParseDS(zone, text string) (*dns.DS, error) {
+	wrong := fmt.Errorf("%q is no DS record: give one such as %q", text, "34505 13 2 <digest in hexadecimal>")
+	line := text
+	if fields := strings.Fields(text); len(fields) > 0 && !strings.Contains(strings.ToUpper(text), "DS") {
+		line = dns.Fqdn(zone) + " IN DS " + text
+	}
+	rr, err := dns.NewRR(line)
+	if err != nil {
+		return nil, wrong
+	}
+	ds, ok := rr.(*dns.DS)
+	if !ok || ds.Digest == "" || !strings.EqualFold(ds.Hdr.Name, dns.Fqdn(zone)) {
+		return nil, wrong
+	}
+	return ds, nil
+}
+
+// all picks the records of one type.
+func all[T dns.RR](section []dns.RR) (found []T) {
+	for _, rr := range section {
+		if one, ok := rr.(T); ok {
+			found = append(found, one)
+		}
+	}
+	return found
+}

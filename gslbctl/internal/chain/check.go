@@ -1,0 +1,283 @@
+package chain
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// Verdict is what a validating resolver concludes (RFC 4033 section 5).
+type Verdict string
+
+// The verdicts. Unanswered stands for a server that says nothing: resolvers go to the next.
+const (
+	Secure     Verdict = "secure"
+	Insecure   Verdict = "insecure"
+	Bogus      Verdict = "bogus"
+	Unanswered Verdict = "unanswered"
+)
+
+// Question is what is to be judged.
+type Question struct {
+	Zone    string    // its apex
+	DS      []*dns.DS // that the parent has
+	Names   []string  // in the zone, asked for their addresses beside the SOA
+	Servers []string  // host:port
+	Now     time.Time // to hold against signatures
+}
+
+// Finding is the verdict on what one server answers for a zone.
+type Finding struct {
+	Zone    string    `json:"zone"`
+	Server  string    `json:"server"`
+	Verdict Verdict   `json:"verdict"`
+	Reason  string    `json:"reason"`                  // one sentence
+	Expires time.Time `json:"signatures_end,omitzero"` // when the first of the signatures that were looked at ends
+}
+
+// Check asks every server at once. The findings are in the order of the servers.
+func Check(ctx context.Context, q Question) []Finding {
+	q.Zone = dns.CanonicalName(q.Zone)
+	views := make([]view, len(q.Servers))
+	var group sync.WaitGroup
+	for i, server := range q.Servers {
+		group.Go(func() { views[i] = look(ctx, &q, server) })
+	}
+	group.Wait()
+	findings := make([]Finding, len(views))
+	for i := range views {
+		findings[i] = q.judge(&views[i])
+	}
+	alone := slices.Clone(findings)
+	for i := range views {
+		q.compare(&findings[i], alone, views, i)
+	}
+	return findings
+}
+
+// view is what one server says of a zone.
+type view struct {
+	server  string
+	err     error
+	keys    *dns.Msg
+	answers []*dns.Msg // first the SOA
+}
+
+func look(ctx context.Context, q *Question, server string) view {
+	v := view{server: server}
+	if v.keys, v.err = ask(ctx, server, q.Zone, dns.TypeDNSKEY, false); v.err != nil {
+		return v
+	}
+	questions := []dns.Question{{Name: q.Zone, Qtype: dns.TypeSOA}}
+	for _, name := range q.Names {
+		questions = append(questions, dns.Question{Name: dns.Fqdn(name), Qtype: dns.TypeA}, dns.Question{Name: dns.Fqdn(name), Qtype: dns.TypeAAAA})
+	}
+	for _, question := range questions {
+		reply, err := ask(ctx, server, question.Name, question.Qtype, false)
+		if err != nil {
+			v.err = err
+			return v
+		}
+		v.answers = append(v.answers, reply)
+	}
+	return v
+}
+
+// judge walks the chain of one server.
+func (q *Question) judge(v *view) Finding {
+	f := Finding{Zone: q.Zone, Server: v.server, Verdict: Bogus}
+	if v.err != nil {
+		f.Verdict, f.Reason = Unanswered, "the server "+v.err.Error()
+		return f
+	}
+	keys := all[*dns.DNSKEY](v.keys.Answer)
+	if len(q.DS) == 0 {
+		f.Verdict, f.Reason = Insecure, withoutDS(keys)
+		return f
+	}
+	if len(keys) == 0 {
+		f.Reason = fmt.Sprintf("the parent has DS %s, but the server answers %s without a DNSKEY record", tags(q.DS), dns.RcodeToString[v.keys.Rcode])
+		return f
+	}
+	entry, why := q.entry(v, keys, &f)
+	if why != "" {
+		f.Reason = why
+		return f
+	}
+	for _, reply := range v.answers {
+		if why := q.answer(reply, keys, &f); why != "" {
+			f.Reason = why
+			return f
+		}
+	}
+	f.Verdict = Secure
+	f.Reason = fmt.Sprintf("DS %d, DNSKEY %d, and the signatures of %d %s hold until %s", entry, entry, len(v.answers), plural(len(v.answers)), f.Expires.UTC().Format(time.RFC3339))
+	return f
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return "answer"
+	}
+	return "answers"
+}
+
+// withoutDS says what is to be done where the parent has no DS record.
+func withoutDS(keys []*dns.DNSKEY) string {
+	if len(keys) == 0 {
+		return "the parent has no DS record and the server no key: the zone is not signed"
+	}
+	return fmt.Sprintf("the parent has no DS record, so resolvers do not validate: give it %q", record(keys[0].ToDS(dns.SHA256)))
+}
+
+func record(ds *dns.DS) string {
+	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
+}
+
+// entry finds the key that a DS record leads to and that signs the DNSKEY RRset, or says why there is none.
+func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
+	var led []*dns.DNSKEY
+	for _, key := range keys {
+		if slices.ContainsFunc(q.DS, func(ds *dns.DS) bool { return leads(ds, key) }) {
+			led = append(led, key)
+		}
+	}
+	if len(led) == 0 {
+		return 0, fmt.Sprintf("the parent's DS %s leads to none of the keys %s: give the parent %q, or bring back the key of that DS", tags(q.DS), keyTags(keys), record(keys[0].ToDS(dns.SHA256)))
+	}
+	set := toRRs(keys)
+	key, why := q.signed(set, all[*dns.RRSIG](v.keys.Answer), led, f)
+	if why != "" {
+		return 0, "the DNSKEY records: " + why
+	}
+	return key, ""
+}
+
+func leads(ds *dns.DS, key *dns.DNSKEY) bool {
+	if ds.KeyTag != key.KeyTag() || ds.Algorithm != key.Algorithm || key.Flags&dns.ZONE == 0 {
+		return false
+	}
+	made := key.ToDS(ds.DigestType)
+	return made != nil && strings.EqualFold(made.Digest, ds.Digest)
+}
+
+// signed says with which of the keys a set of records is signed, or why with none.
+func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
+	owner, rtype := set[0].Header().Name, set[0].Header().Rrtype
+	why = "no signature"
+	for _, sig := range signatures {
+		if sig.TypeCovered != rtype || !strings.EqualFold(sig.Hdr.Name, owner) {
+			continue
+		}
+		for _, key := range keys {
+			switch expires := time.Unix(int64(sig.Expiration), 0); {
+			case sig.KeyTag != key.KeyTag() || !strings.EqualFold(sig.SignerName, key.Hdr.Name):
+				if why == "no signature" {
+					why = fmt.Sprintf("signed with key %d, which is none of %s", sig.KeyTag, keyTags(keys))
+				}
+			case !sig.ValidityPeriod(q.Now):
+				why = fmt.Sprintf("the signature of key %d holds from %s to %s, and it is %s", sig.KeyTag,
+					time.Unix(int64(sig.Inception), 0).UTC().Format(time.RFC3339), expires.UTC().Format(time.RFC3339), q.Now.UTC().Format(time.RFC3339))
+			case sig.Verify(key, set) != nil:
+				why = fmt.Sprintf("the signature of key %d is wrong", sig.KeyTag)
+			default:
+				if f.Expires.IsZero() || expires.Before(f.Expires) {
+					f.Expires = expires
+				}
+				return key.KeyTag(), ""
+			}
+		}
+	}
+	return 0, why
+}
+
+// answer says what is wrong with an answer; nothing if it is as a validator wants it.
+func (q *Question) answer(reply *dns.Msg, keys []*dns.DNSKEY, f *Finding) string {
+	question := reply.Question[0]
+	what := question.Name + " " + dns.Type(question.Qtype).String()
+	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
+		return what + ": the server answers " + dns.RcodeToString[reply.Rcode]
+	}
+	found := false
+	for _, section := range [][]dns.RR{reply.Answer, reply.Ns} {
+		signatures := all[*dns.RRSIG](section)
+		for _, set := range sets(section) {
+			found = true
+			if _, why := q.signed(set, signatures, keys, f); why != "" {
+				header := set[0].Header()
+				return fmt.Sprintf("%s: the %s of %s: %s", what, dns.Type(header.Rrtype), header.Name, why)
+			}
+		}
+	}
+	if !found {
+		return what + ": the answer has nothing in it"
+	}
+	return ""
+}
+
+// sets groups the records of a section, signatures left out.
+func sets(section []dns.RR) (list [][]dns.RR) {
+	for _, rr := range section {
+		h := rr.Header()
+		if h.Rrtype == dns.TypeRRSIG {
+			continue
+		}
+		i := slices.IndexFunc(list, func(set []dns.RR) bool {
+			return set[0].Header().Rrtype == h.Rrtype && strings.EqualFold(set[0].Header().Name, h.Name)
+		})
+		if i < 0 {
+			list = append(list, nil)
+			i = len(list) - 1
+		}
+		list[i] = append(list[i], rr)
+	}
+	return list
+}
+
+// compare holds the answers of one server against the keys of the others, which resolvers may have in their caches.
+func (q *Question) compare(f *Finding, alone []Finding, views []view, at int) {
+	if f.Verdict != Secure {
+		return
+	}
+	for i := range views {
+		if i == at || alone[i].Verdict != Secure {
+			continue // nobody keeps the keys of who is bogus
+		}
+		theirs := all[*dns.DNSKEY](views[i].keys.Answer)
+		var unused Finding
+		if why := q.answer(views[at].answers[0], theirs, &unused); why != "" {
+			f.Verdict = Bogus
+			f.Reason = fmt.Sprintf("to resolvers that have the keys of %s in their caches: %s; run gslbctl dnssec sync", views[i].server, why)
+			return
+		}
+	}
+}
+
+func toRRs(keys []*dns.DNSKEY) []dns.RR {
+	set := make([]dns.RR, len(keys))
+	for i, k := range keys {
+		set[i] = k
+	}
+	return set
+}
+
+func tags(list []*dns.DS) string {
+	var all []string
+	for _, ds := range list {
+		all = append(all, fmt.Sprint(ds.KeyTag))
+	}
+	return strings.Join(all, ", ")
+}
+
+func keyTags(list []*dns.DNSKEY) string {
+	var all []string
+	for _, k := range list {
+		all = append(all, fmt.Sprint(k.KeyTag()))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miekg/dns"
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/chain"
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// maxCheckedNames bounds how many domains of a zone are asked for.
+const maxCheckedNames = 5
+
+// checkOptions are the flags of dnssec check.
+type checkOptions struct {
+	ds       []string
+	servers  []string
+	resolver string
+}
+
+func (a *app) dnssecCheckCommand() *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use:   "check [zone]",
+		Short: "Say what a validating resolver makes of each node's answers",
+		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of each node.\n" +
+			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are checked. With a zone\n" +
+			"and --server no API is needed.\n\n" +
+			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be made.",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
+	}
+	cmd.Flags().StringArrayVar(&o.ds, "ds", nil, "`record` that the parent has or will have, such as \"34505 13 2 <digest>\", instead of asking for it")
+	cmd.Flags().StringArrayVar(&o.servers, "server", nil, "`address` of DNS to check, with a port if it is not 53, instead of those of the nodes; repeat it")
+	cmd.Flags().StringVar(&o.resolver, "resolver", "", "`address` of the resolver to ask for DS records; the machine's own without it")
+	return cmd
+}
+
+func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) error {
+	servers, err := a.checkedServers(o.servers)
+	if err != nil {
+		return err
+	}
+	questions, err := a.checkedZones(ctx, o, args)
+	if err != nil {
+		return err
+	}
+	stop := a.progress("walking the chain of trust")
+	defer stop()
+	list := []chain.Finding{}
+	for _, q := range questions {
+		if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
+			return &outcome{exitNotAsked, err.Error() + "; name a resolver with --resolver, or the record with --ds"}
+		}
+		q.Servers, q.Now = servers, a.Now()
+		bound, cancel := context.WithTimeout(ctx, a.timeout)
+		list = append(list, chain.Check(bound, q)...)
+		cancel()
+	}
+	stop()
+	return a.sayFindings(list)
+}
+
+func (a *app) sayFindings(list []chain.Finding) error {
+	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "SERVER"}, {Name: "VERDICT"}, {Name: "REASON"}}}
+	wrong := 0
+	silent := true
+	for _, f := range list {
+		tone := render.Good
+		if f.Verdict != chain.Secure {
+			wrong++
+			tone = render.Bad
+		}
+		silent = silent && f.Verdict == chain.Unanswered
+		t.Add(render.C(f.Zone), render.C(f.Server), render.Cell{Text: string(f.Verdict), Tone: tone}, render.C(f.Reason))
+	}
+	if err := a.print(list, a.table(t)); err != nil {
+		return err
+	}
+	switch {
+	case silent:
+		return &outcome{exitNotAsked, "no server answers: name them with --server, or where nodes answer DNS with --dns"}
+	case wrong > 0:
+		return &outcome{exitDegraded, ""}
+	}
+	return nil
+}
+
+// checkedServers are those of the command line, or of the nodes.
+func (a *app) checkedServers(named []string) ([]string, error) {
+	var servers []string
+	if len(named) == 0 {
+		nodes, err := a.named()
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range nodes {
+			servers = append(servers, n.dns)
+		}
+		return servers, nil
+	}
+	for _, text := range named {
+		server, err := withDNSPort("--server", text)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, server)
+	}
+	return servers, nil
+}
+
+func withDNSPort(flag, text string) (string, error) {
+	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
+		return net.JoinHostPort(addr.String(), "53"), nil
+	}
+	if host, port, err := net.SplitHostPort(text); err == nil && host != "" {
+		if number, err := strconv.ParseUint(port, 10, 16); err == nil && number > 0 {
+			return text, nil
+		}
+	}
+	if _, ok := dns.IsDomainName(text); ok && text != "" && !strings.ContainsAny(text, ":/ ") {
+		return net.JoinHostPort(text, "53"), nil
+	}
+	return "", fmt.Errorf("%s is %q: give an address or host:port, such as 192.0.2.1 or [2001:db8::1]:5353", flag, text)
+}
+
+// checkedZones are the zones to check with names in them, as far as an API knows some.
+func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) ([]chain.Question, error) {
+	var zones []string
+	if len(args) > 0 {
+		if _, ok := dns.IsDomainName(args[0]); !ok || args[0] == "" {
+			return nil, fmt.Errorf("%q is not the name of a zone", args[0])
+		}
+		zones = []string{dns.CanonicalName(args[0])}
+	}
+	if len(zones) > 0 && len(o.servers) > 0 {
+		return []chain.Question{{Zone: zones[0]}}, nil
+	}
+	keys, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys, error) { return c.DNSSECKeys(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	var known []string
+	for _, k := range keys.Keys {
+		known = append(known, k.Zone)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	if len(zones) == 0 {
+		zones = known
+	}
+	if len(zones) == 0 {
+		return nil, &outcome{exitDegraded, "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
+	}
+	if len(o.ds) > 0 && len(zones) > 1 {
+		return nil, fmt.Errorf("--ds is for one zone, and there are %d: name one", len(zones))
+	}
+	domains, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DomainList, error) { return c.Domains(ctx) })
+	if err != nil {
+		return nil, err
+	}
+	questions := make([]chain.Question, len(zones))
+	for i, zone := range zones {
+		questions[i] = chain.Question{Zone: zone, Names: namesIn(zone, known, domains.Domains)}
+	}
+	return questions, nil
+}
+
+// namesIn are some of the domains that lie in a zone, and in none below it.
+func namesIn(zone string, zones []string, domains []api.Domain) (names []string) {
+	for i := range domains {
+		name := dns.CanonicalName(concrete(domains[i].Name))
+		below := slices.ContainsFunc(zones, func(other string) bool {
+			return other != zone && dns.IsSubDomain(zone, other) && dns.IsSubDomain(other, name)
+		})
+		if dns.IsSubDomain(zone, name) && !below && len(names) < maxCheckedNames {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// parentDS are the DS records of the command line, or those that the parent has.
+func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list []*dns.DS, err error) {
+	for _, text := range o.ds {
+		ds, err := chain.ParseDS(zone, text)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, ds)
+	}
+	if len(list) > 0 {
+		return list, nil
+	}
+	resolver := o.resolver
+	if resolver == "" {
+		resolver, err = chain.Resolver()
+	} else {
+		resolver, err = withDNSPort("--resolver", resolver)
+	}
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, a.timeout)
+	defer cancel()
+	return chain.AskDS(ctx, resolver, zone)
+}

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// syncedPeer is what came of one node asking one of its peers for keys.
+type syncedPeer struct {
+	Node string `json:"node"`
+	api.DNSSECPeerSync
+}
+
+func (a *app) dnssecSyncCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "sync",
+		Short: "Have every node ask its peers for their keys now",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.dnssecSync(cmd.Context()) },
+	}
+}
+
+func (a *app) dnssecSync(ctx context.Context) error {
+	clients, err := a.clients()
+	if err != nil {
+		return err
+	}
+	stop := a.progress("asking for keys")
+	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.DNSSECSync, error) { return c.SyncDNSSEC(ctx) })
+	stop()
+	if len(replies) == 1 && replies[0].err != nil {
+		return replies[0].err
+	}
+	list := []syncedPeer{}
+	failed := 0
+	for _, r := range replies {
+		if r.err != nil {
+			_, sentence := verdict(r.err)
+			r.answer.Peers = []api.DNSSECPeerSync{{Error: &sentence}}
+		}
+		for _, peer := range r.answer.Peers {
+			list = append(list, syncedPeer{r.node, peer})
+			if !peer.OK {
+				failed++
+			}
+		}
+	}
+	if err := a.print(list, a.table(syncTable(list))); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return &outcome{exitDegraded, fmt.Sprintf("%d of %s failed: nothing of them was taken", failed, render.Count(len(list), "exchange", "exchanges"))}
+	}
+	return nil
+}
+
+func syncTable(list []syncedPeer) *render.Table {
+	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "PEER"}, {Name: "WELL"}, {Name: "NEW KEYS", Right: true}, {Name: "REASON"}}}
+	for _, p := range list {
+		reason, tone := render.None, render.Plain
+		if p.Error != nil {
+			reason, tone = *p.Error, render.Bad
+		}
+		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), render.C(strconv.Itoa(p.Imported)), render.Cell{Text: reason, Tone: tone})
+	}
+	return t
+}
