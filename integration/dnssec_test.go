@@ -112,10 +112,16 @@ const unboundTries = 3
 
 func startUnbound(t *testing.T, n *harness.Node, anchor string) *resolver {
 	t.Helper()
+	return startUnboundWith(t, n, anchor, "cache-max-ttl: 0\n  cache-max-negative-ttl: 0")
+}
+
+// startUnboundWith is startUnbound with other options about its cache.
+func startUnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *resolver {
+	t.Helper()
 	var err error
 	for range unboundTries {
 		var r *resolver
-		if r, err = tryUnbound(t, n, anchor); err == nil {
+		if r, err = tryUnbound(t, n, anchor, cache); err == nil {
 			return r
 		}
 		t.Logf("unbound did not start: %v", err)
@@ -124,7 +130,7 @@ func startUnbound(t *testing.T, n *harness.Node, anchor string) *resolver {
 	return nil
 }
 
-func tryUnbound(t *testing.T, n *harness.Node, anchor string) (*resolver, error) {
+func tryUnbound(t *testing.T, n *harness.Node, anchor, cache string) (*resolver, error) {
 	t.Helper()
 	program, dir := judge(t, "unbound"), t.TempDir()
 	at := freePort(t)
@@ -142,12 +148,12 @@ server:
   module-config: "validator iterator"
   trust-anchor: %q
   local-zone: "test." nodefault
-  cache-max-ttl: 0
-  cache-max-negative-ttl: 0
+  ede: yes
+  %s
   aggressive-nsec: no
 remote-control:
   control-enable: no
-`, at.Addr(), at.Port(), dir, anchor)
+`, at.Addr(), at.Port(), dir, anchor, cache)
 	// A stub for each zone, since what the NS records of the zones lead to is port 53.
 	for _, zone := range []string{zoneName, childZone} {
 		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(), n.DNS.Port())

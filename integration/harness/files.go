@@ -41,7 +41,8 @@ type OverwatchSection struct {
 		CheckTimeout  time.Duration `yaml:"check_timeout"`
 	} `yaml:"validation"`
 	DNSSEC struct {
-		Denial string `yaml:"denial,omitempty"`
+		Denial  string   `yaml:"denial,omitempty"`
+		KeySync *KeySync `yaml:"key_sync,omitempty"`
 	} `yaml:"dnssec,omitempty"`
 	Stale struct {
 		Threshold   time.Duration `yaml:"threshold"`
@@ -59,6 +60,14 @@ type Geolocation struct {
 // Routing is the key `routing` of an OverwatchFile.
 type Routing struct {
 	DecisionSample int `yaml:"decision_sample"`
+}
+
+// KeySync is the key `overwatch.dnssec.key_sync` of an OverwatchFile.
+type KeySync struct {
+	Peers        []string      `yaml:"peers"`
+	PollInterval time.Duration `yaml:"poll_interval"`
+	Timeout      time.Duration `yaml:"timeout"`
+	Secret       string        `yaml:"secret,omitempty"`
 }
 
 // DNSSection is the key `dns` of an OverwatchFile.

@@ -172,6 +172,13 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 				m.Rcode, m.Ns = dns.RcodeServerFailure, nil
 			}
 		}}, of(a), Bogus, "app.gslb.test. AAAA: the server answers SERVFAIL"},
+		"a name without a backend": {server{keys: []key{a}, signers: []key{a}, spoil: func(m *dns.Msg) {
+			if m.Question[0].Qtype == dns.TypeA {
+				m.Rcode, m.Answer = dns.RcodeServerFailure, nil
+				m.SetEdns0(payload, true)
+				m.IsEdns0().Option = append(m.IsEdns0().Option, &dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeNoReachableAuthority})
+			}
+		}}, of(a), Secure, "the signatures of 2 answers"},
 		"an empty answer": {server{keys: []key{a}, signers: []key{a}, spoil: func(m *dns.Msg) { m.Ns = nil }}, of(a), Bogus, "has nothing in it"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,9 +83,21 @@ func look(ctx context.Context, q *Question, server string) view {
 			v.err = err
 			return v
 		}
-		v.answers = append(v.answers, reply)
+		if !withoutBackend(reply) {
+			v.answers = append(v.answers, reply)
+		}
 	}
 	return v
+}
+
+// withoutBackend says whether a name is answered SERVFAIL because nothing may serve it (RFC 8914 section 4.23), which has nothing
+// to do with signatures.
+func withoutBackend(reply *dns.Msg) bool {
+	opt := reply.IsEdns0()
+	return reply.Rcode == dns.RcodeServerFailure && opt != nil && slices.ContainsFunc(opt.Option, func(o dns.EDNS0) bool {
+		ede, ok := o.(*dns.EDNS0_EDE)
+		return ok && ede.InfoCode == dns.ExtendedErrorCodeNoReachableAuthority
+	})
 }
 
 // judge walks the chain of one server.
@@ -245,7 +257,7 @@ func (q *Question) compare(f *Finding, alone []Finding, views []view, at int) {
 		return
 	}
 	for i := range views {
-		if i == at || alone[i].Verdict != Secure {
+		if i == at || len(views[at].answers) == 0 || alone[i].Verdict != Secure {
 			continue // nobody keeps the keys of who is bogus
 		}
 		theirs := all[*dns.DNSKEY](views[i].keys.Answer)

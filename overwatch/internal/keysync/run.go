@@ -64,12 +64,18 @@ func (s *Sync) Run(ctx context.Context) error {
 		}
 		settings := s.current()
 		outcomes, unsettled := s.round(ctx, s.o.Apply)
-		if failures++; unsettled || failure(outcomes) == nil {
-			failures = 0
+		stopping := ctx.Err() != nil // what failed with it says nothing of the peers
+		if !stopping {
+			s.note(outcomes)
 		}
-		s.note(outcomes)
 		if ordered != nil {
 			ordered <- outcomes
+		}
+		if stopping {
+			return nil
+		}
+		if failures++; unsettled || failure(outcomes) == nil {
+			failures = 0
 		}
 		timer.Stop()
 		if len(settings.Peers) == 0 {

@@ -1,0 +1,521 @@
+package integration_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// syncPoll is how often the nodes of these tests ask one another: the shortest that is allowed.
+const syncPoll = time.Second
+
+// keyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the time in which
+// a key is provisional, a retry, and what a busy machine adds.
+const keyBound = 60 * time.Second
+
+// recorder is what stands between a node and a peer: it passes everything on and keeps it.
+type recorder struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request
+	answers  [][]byte
+}
+
+func record(t *testing.T, to *harness.Node) *recorder {
+	r := &recorder{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		out := req.Clone(req.Context())
+		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", to.API.String()
+		resp, err := http.DefaultTransport.RoundTrip(out)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		r.requests, r.answers = append(r.requests, out), append(r.answers, body)
+		r.mu.Unlock()
+		for name, values := range resp.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(resp.StatusCode)
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// startLiar answers as one who means ill, in another way each time.
+func startLiar(t *testing.T) string {
+	var turn atomic.Int64
+	ways := []http.HandlerFunc{
+		func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, "\x00garbage")
+		},
+		func(w http.ResponseWriter, _ *http.Request) { // a body without end
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("WWW-Authenticate", `Gslb-Key-Sync nonce="`+strings.Repeat("A", 75)+`"`)
+			for range 1 << 20 {
+				if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<10)); err != nil {
+					return
+				}
+			}
+		},
+		func(w http.ResponseWriter, r *http.Request) { // a body that drips
+			w.Header().Set("Content-Type", "application/json")
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte(" "))
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-time.After(100 * time.Millisecond):
+				case <-r.Context().Done():
+				}
+			}
+		},
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ways[int(turn.Add(1))%len(ways)](w, r)
+	}))
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s.URL
+}
+
+// keySite is three nodes that exchange keys, none of which is started.
+func keySite(t *testing.T) (*site, *recorder) {
+	t.Helper()
+	s := newSite(t, 3, 0)
+	tap := record(t, s.nodes[0])
+	for i, n := range s.nodes {
+		sync := &harness.KeySync{PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters"}
+		for k, other := range s.nodes {
+			switch {
+			case k == i:
+			case k == 0 && i == 1:
+				sync.Peers = append(sync.Peers, tap.URL)
+			default:
+				sync.Peers = append(sync.Peers, "http://"+other.API.String())
+			}
+		}
+		n.File.Overwatch.DNSSEC.KeySync = sync
+	}
+	return s, tap
+}
+
+func (s *site) startNodes(t *testing.T, nodes ...*harness.Node) {
+	t.Helper()
+	for _, n := range nodes {
+		start(t, n)
+	}
+	for _, n := range nodes {
+		until(t, keyBound, n.Name+" to answer", func(ctx context.Context) error {
+			_, err := n.Client.DSRecords(ctx)
+			return err
+		})
+	}
+}
+
+// keyTags are those of the keys that a node publishes for the zone of these tests.
+func keyTags(ctx context.Context, n *harness.Node) ([]int, error) {
+	list, err := n.Client.DNSSECKeys(ctx)
+	var tags []int
+	for _, k := range list.Keys {
+		if k.Zone == zoneName+"." {
+			tags = append(tags, k.KeyTag)
+		}
+	}
+	return tags, err
+}
+
+// sameKeys waits until all nodes publish the same keys, that many, and tell the parent of all of them.
+func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
+	t.Helper()
+	until(t, keyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
+		for i, n := range nodes {
+			got, err := keyTags(ctx, n)
+			if err != nil {
+				return err
+			}
+			ds, err := n.Client.DSRecords(ctx)
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				tags = got
+			}
+			if len(got) != count || !slices.Equal(got, tags) || len(ds.DSRecords) != count {
+				return fmt.Errorf("%s has keys %v and %d DS, %s has keys %v", n.Name, got, len(ds.DSRecords), nodes[0].Name, tags)
+			}
+		}
+		return nil
+	})
+	return tags
+}
+
+// bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC 8914).
+var bogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired, dns.ExtendedErrorCodeSignatureNotYetValid,
+	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet, dns.ExtendedErrorCodeNSECMissing}
+
+// watcher asks validating resolvers all along, one for each node, which remember keys as long as they may.
+type watcher struct {
+	t      *testing.T
+	secure atomic.Int64
+	bogus  atomic.Int64
+}
+
+// watchKeys begins to watch; the returned function ends it and fails the test for each answer that was bogus.
+func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func()) {
+	t.Helper()
+	w := &watcher{t: t}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for _, n := range nodes {
+		r := startUnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
+		all.Go(func() {
+			for ctx.Err() == nil {
+				w.look(n, r)
+			}
+		})
+	}
+	return func() {
+		t.Helper()
+		cancel()
+		all.Wait()
+		if w.secure.Load() == 0 {
+			t.Error("not one secure answer was seen")
+		}
+		t.Logf("%d answers were secure, %d bogus", w.secure.Load(), w.bogus.Load())
+	}
+}
+
+func (w *watcher) look(n *harness.Node, r *resolver) {
+	reply, err := r.ask(fmt.Sprintf("n%x.%s", rand.Uint64(), zoneName), dns.TypeA) // a name that no cache has
+	switch {
+	case err == nil:
+		w.secure.Add(1)
+	case reply == nil: // the machine is busy
+	case reply.Rcode != dns.RcodeServerFailure:
+		w.bogus.Add(1)
+		w.t.Errorf("through %s: %v", n.Name, err)
+	default:
+		for _, o := range reply.IsEdns0().Option {
+			if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(bogusCodes, ede.InfoCode) {
+				w.bogus.Add(1)
+				w.t.Errorf("through %s: bogus: %s %s", n.Name, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
+			}
+		}
+	}
+	time.Sleep(20 * time.Millisecond)
+}
+
+// Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it). Validators that know the
+// first DS, and remember keys, believe every answer all along.
+func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
+	for _, tool := range []string{"unbound", "delv", "dnssec-keygen"} {
+		judge(t, tool)
+	}
+	s, tap := keySite(t)
+	liar := startLiar(t)
+	a, b, c := s.nodes[0], s.nodes[1], s.nodes[2]
+	a.File.Overwatch.DNSSEC.KeySync.Peers = append(a.File.Overwatch.DNSSEC.KeySync.Peers, liar)
+
+	s.startNodes(t, s.nodes...) // together, without keys
+	first := sameKeys(t, 1, s.nodes...)
+	ds := dsOf(t, a, zoneName)
+	end := watchKeys(t, ds.DSRecord, s.nodes...)
+
+	status, err := a.Client.DNSSECStatus(t.Context())
+	if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
+		status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
+		t.Errorf("the status with a liar among the peers is %+v, %v", status.Sync, err)
+	}
+	if metric(t, a, "gslb_dnssec_sync_success") != 0 || metric(t, b, "gslb_dnssec_sync_success") != 1 || metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
+		t.Error("the metrics do not tell which node failed with a peer")
+	}
+
+	// One is wiped.
+	stopNode(t, c)
+	backup := filepath.Join(c.File.DataDir, "..", "backup")
+	if err := os.Rename(c.File.DataDir, backup); err != nil {
+		t.Fatal(err)
+	}
+	s.startNodes(t, c)
+	if got := sameKeys(t, 1, s.nodes...); !slices.Equal(got, first) {
+		t.Errorf("keys %v after one was wiped, before %v", got, first)
+	}
+
+	// A second key in the directory of one is published and signs everywhere. The API orders the exchange.
+	stopNode(t, a)
+	keygen(t, a)
+	s.startNodes(t, a)
+	for _, n := range []*harness.Node{b, c} {
+		if done, err := n.Client.SyncDNSSEC(t.Context()); err != nil || !done.Synced {
+			t.Errorf("%s: %+v, %v", n.Name, done, err)
+		}
+		if tags, err := keyTags(t.Context(), n); err != nil || len(tags) != 2 {
+			t.Errorf("%s publishes %v when the exchange is over (%v)", n.Name, tags, err)
+		}
+	}
+	sameKeys(t, 2, s.nodes...)
+
+	// One is restored from a backup without that key, after it was killed.
+	if _, err := c.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.RemoveAll(c.File.DataDir), os.Rename(backup, c.File.DataDir)); err != nil {
+		t.Fatal(err)
+	}
+	s.startNodes(t, c)
+	sameKeys(t, 2, s.nodes...)
+
+	// One has a damaged key file (row 16): a peer's copy mends it.
+	stopNode(t, b)
+	private := keyFilesOf(t, b)[0]
+	if err := os.Truncate(private, 30); err != nil {
+		t.Fatal(err)
+	}
+	s.startNodes(t, b)
+	sameKeys(t, 2, s.nodes...)
+	if _, err := os.Stat(private + ".aside"); err != nil {
+		t.Error(err)
+	}
+
+	time.Sleep(2 * syncPoll) // the watcher sees a while of rest
+	end()
+	for _, n := range s.nodes {
+		delvSOA(t, n, ds)
+	}
+	checkChain(t, s, ds)
+	nothingLeaks(t, s, tap)
+}
+
+func stopNode(t *testing.T, n *harness.Node) {
+	t.Helper()
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func keyFilesOf(t *testing.T, n *harness.Node) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(n.File.DataDir, "dnssec", "K"+zoneName+".+*.private"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	return files
+}
+
+// keygen makes a key with BIND's tool.
+func keygen(t *testing.T, n *harness.Node) {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), judge(t, "dnssec-keygen"), "-q", "-K", filepath.Join(n.File.DataDir, "dnssec"), "-a", "ECDSAP256SHA256", "-f", "KSK", zoneName).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// delvSOA has delv look at one answer of a node.
+func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
+	t.Helper()
+	anchors := filepath.Join(t.TempDir(), "anchors")
+	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm, ds.DigestType, ds.Digest)
+	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+zoneName, zoneName, "SOA").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "fully validated") {
+		t.Errorf("delv through %s: %v\n%s", n.Name, err, out)
+	}
+}
+
+// checkChain has gslbctl say the same: with the right DS secure, with another bogus, and without a server nothing.
+func checkChain(t *testing.T, s *site, ds api.DSRecord) {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var nodes, servers []string
+	for _, n := range s.nodes {
+		nodes = append(nodes, "--api", n.API.String(), "--dns", n.DNS.String())
+		servers = append(servers, "--server", n.DNS.String())
+	}
+	record := func(digest string) string { return fmt.Sprintf("%d 13 2 %s", ds.KeyTag, digest) }
+	check := func(args ...string) result {
+		return command(t, append([]string{b.Control, "dnssec", "check", zoneName}, args...)...)
+	}
+	r := check(append(nodes, "--ds", ds.DSRecord)...)
+	r.want(t, exitOK, "secure")
+	if strings.Count(r.output, "secure") != len(s.nodes) {
+		t.Errorf("it says\n%s", r.output)
+	}
+	check(append(servers, "--ds", record(ds.Digest))...).want(t, exitOK, "secure")
+	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).want(t, exitFailure, "bogus", "leads to none of the keys")
+	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).want(t, exitBadInput, "unanswered")
+	command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).want(t, exitFailure, s.nodes[1].API.String(), "nothing of them was taken")
+}
+
+// nothingLeaks looks for private keys in what crossed the network and in all that the API tells, and repeats requests.
+func nothingLeaks(t *testing.T, s *site, tap *recorder) {
+	t.Helper()
+	var secrets [][]byte
+	for _, file := range keyFilesOf(t, s.nodes[0]) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if key, ok := strings.CutPrefix(line, "PrivateKey: "); ok {
+				secrets = append(secrets, []byte(strings.TrimRight(strings.TrimSpace(key), "=")))
+			}
+		}
+	}
+	if len(secrets) != 2 {
+		t.Fatalf("%d private keys found", len(secrets))
+	}
+	clean := func(what string, text []byte) {
+		for _, secret := range secrets {
+			if bytes.Contains(text, secret) {
+				t.Errorf("%s has a private key in it", what)
+			}
+		}
+	}
+	tap.mu.Lock()
+	requests, answers := slices.Clone(tap.requests), slices.Clone(tap.answers)
+	tap.mu.Unlock()
+	sealed := 0
+	for i, answer := range answers {
+		clean("an answer", answer)
+		var list api.DNSSECKeys
+		if json.Unmarshal(answer, &list) != nil || list.Sealed == "" {
+			continue
+		}
+		if sealed++; sealed > 5 {
+			continue
+		}
+		for _, n := range s.nodes {
+			repeated := requests[i].Clone(t.Context())
+			repeated.URL.Host = n.API.String()
+			resp, err := http.DefaultTransport.RoundTrip(repeated)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != http.StatusUnauthorized || bytes.Contains(body, []byte("sealed")) {
+				t.Errorf("%s answers a repeated request: %d %s", n.Name, resp.StatusCode, body)
+			}
+		}
+	}
+	if sealed == 0 {
+		t.Error("nothing sealed was recorded")
+	}
+	for _, path := range []string{"dnssec/keys", "dnssec/status", "dnssec/ds", "audit-logs?limit=1000", "gossip/config"} {
+		resp, err := http.Get("http://" + s.nodes[0].API.String() + "/api/v1/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d, %v", path, resp.StatusCode, err)
+		}
+		clean(path, body)
+	}
+	for _, n := range s.nodes {
+		for _, line := range n.Output() {
+			clean("the log of "+n.Name, []byte(line.Text))
+		}
+	}
+}
+
+// Row 36 of the fault matrix, on the side of DNSSEC: while the API creates and deletes names, every answer is secure, and so is every
+// proof that a name is not there.
+func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
+	const writes, writers = 1000, 4
+	_, n := signedSite(t, "nsec")
+	r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
+	var group sync.WaitGroup
+	var done atomic.Int64
+	for w := range writers {
+		group.Go(func() {
+			for i := range writes / writers / 2 {
+				name := fmt.Sprintf("w%d-%d.%s", w, i%7, zoneName)
+				if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := n.Client.DeleteDomain(t.Context(), name); err != nil {
+					t.Error(err)
+					return
+				}
+				done.Add(2)
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		group.Wait()
+	}()
+	secure := 0
+	for running := true; running; {
+		select {
+		case <-over:
+			running = false
+		default:
+		}
+		name := fmt.Sprintf("w%d-%d.%s", rand.IntN(writers), rand.IntN(7), zoneName)
+		if rand.IntN(2) == 0 {
+			name = asked[rand.IntN(len(asked))]
+		}
+		rtype := askedTypes[rand.IntN(len(askedTypes))]
+		if !askable(name, rtype) {
+			continue
+		}
+		// A created name has no backend: SERVFAIL for its addresses is what it should be answered, and is not bogus.
+		reply, err := r.ask(name, rtype)
+		if err == nil {
+			secure++
+			continue
+		}
+		if reply == nil {
+			continue
+		}
+		for _, o := range reply.IsEdns0().Option {
+			if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(bogusCodes, ede.InfoCode) {
+				t.Errorf("%v: %s %s", err, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
+			}
+		}
+	}
+	if done.Load() != writes || secure < 100 {
+		t.Errorf("%d writes, %d secure answers", done.Load(), secure)
+	}
+	t.Logf("%d writes, %d secure answers", done.Load(), secure)
+}
