@@ -168,7 +168,10 @@ func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 		nodes := startTogether(n, "a", "b", "c")
 		time.Sleep(3 * time.Hour)
 		proven := 0
-		for _, c := range slices.Clone(n.carried) {
+		n.mu.Lock()
+		recorded := slices.Clone(n.carried)
+		n.mu.Unlock()
+		for _, c := range recorded {
 			for _, private := range secretBytes(t, nodes[0]) {
 				if bytes.Contains(c.answer, private) {
 					t.Fatal("a private key crossed in the clear")
