@@ -29,6 +29,7 @@ type Place struct {
 // cut short while the Database is in use.
 type Database struct {
 	reader *maxminddb.Reader
+	places map[uintptr]Place // by the record's offset: many networks share one, and they are gone through more than once
 }
 
 // ReadDatabase reads and checks the file at path.
@@ -64,13 +65,29 @@ func parseDatabase(content []byte) (*Database, error) {
 	if reader.Metadata.NodeCount > uint(len(content)) {
 		return nil, fmt.Errorf("promises %d nodes in %d octets", reader.Metadata.NodeCount, len(content))
 	}
-	d := &Database{reader: reader}
-	for _, at := range d.networks() {
-		if at.err != nil {
-			return nil, at.err
+	d := &Database{reader: reader, places: make(map[uintptr]Place)}
+	for r := range reader.Networks() {
+		if err := d.learn(r); err != nil {
+			return nil, err
 		}
 	}
 	return d, nil
+}
+
+// learn decodes the record of a network, once.
+func (d *Database) learn(r maxminddb.Result) error {
+	if err := r.Err(); err != nil {
+		return err
+	}
+	if _, known := d.places[r.Offset()]; known {
+		return nil
+	}
+	p, err := placeOf(r)
+	if err != nil {
+		return fmt.Errorf("record of %s: %w", r.Prefix(), err)
+	}
+	d.places[r.Offset()] = p
+	return nil
 }
 
 // entry is a network's place or why it cannot be read.
@@ -81,23 +98,13 @@ type entry struct {
 
 // networks yields each network that the database knows once, IPv4 networks as such. It ends behind the first error.
 func (d *Database) networks() iter.Seq2[netip.Prefix, entry] {
-	known := make(map[uintptr]Place) // many networks share one record
 	return func(yield func(netip.Prefix, entry) bool) {
 		for r := range d.reader.Networks() {
 			if err := r.Err(); err != nil {
 				yield(netip.Prefix{}, entry{err: err})
 				return
 			}
-			p, ok := known[r.Offset()]
-			if !ok {
-				var err error
-				if p, err = placeOf(r); err != nil {
-					yield(r.Prefix(), entry{err: fmt.Errorf("record of %s: %w", r.Prefix(), err)})
-					return
-				}
-				known[r.Offset()] = p
-			}
-			if !yield(canonical(r.Prefix()), entry{Place: p}) {
+			if !yield(canonical(r.Prefix()), entry{Place: d.places[r.Offset()]}) {
 				return
 			}
 		}
