@@ -20,7 +20,7 @@ type OverwatchFile struct {
 	Domains   []Domain         `yaml:"domains"`
 	Logging   Logging          `yaml:"logging"`
 	Metrics   Listener         `yaml:"metrics"`
-	API       Listener         `yaml:"api"`
+	API       APISection       `yaml:"api"`
 	Routing   *Routing         `yaml:"routing,omitempty"`
 }
 
@@ -161,6 +161,13 @@ type Logging struct {
 type Listener struct {
 	Enabled bool   `yaml:"enabled"`
 	Address string `yaml:"address"`
+}
+
+// APISection is the key `api` of an OverwatchFile.
+type APISection struct {
+	Listener `yaml:",inline"`
+
+	More map[string]any `yaml:",inline"` // further keys
 }
 
 // writeFile writes a configuration, readable by its owner only because it has secrets in it.

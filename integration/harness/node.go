@@ -78,7 +78,7 @@ func (c *Cluster) overwatchFile(n *Node, name, region string, servers map[string
 		DNS:     DNSSection{ListenAddress: n.DNS.String()},
 		Logging: Logging{Level: "info", Format: "console"},
 		Metrics: Listener{Enabled: true, Address: n.Prom.String()},
-		API:     Listener{Enabled: true, Address: n.API.String()},
+		API:     APISection{Listener: Listener{Enabled: true, Address: n.API.String()}},
 	}
 	f.Overwatch.Identity.NodeID, f.Overwatch.Identity.Region = name, region
 	f.Overwatch.AgentTokens = maps.Clone(c.Tokens)

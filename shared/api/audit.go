@@ -46,6 +46,11 @@ type AuditList struct {
 	GeneratedAt time.Time    `json:"generated_at"`
 }
 
+// AuditExport is the answer of GET /api/v1/audit-logs/export as JSON.
+type AuditExport struct {
+	Entries []AuditEntry `json:"entries"`
+}
+
 // AuditOne is the answer of GET /api/v1/audit-logs/{id}.
 type AuditOne struct {
 	Entry AuditEntry `json:"entry"`
