@@ -23,7 +23,7 @@ type Publisher struct {
 	metrics  *metrics
 	marks    *marks
 	requests chan request
-	tables   chan *geo.Table
+	tables   chan placing
 	signing  *signing // nil: answers are not signed
 
 	measurements measurements
@@ -46,6 +46,12 @@ type Publisher struct {
 	states     map[policy.Facts]*policy.Facts
 }
 
+// placing is another table of where clients are; done is closed when it counts.
+type placing struct {
+	table *geo.Table
+	done  chan struct{}
+}
+
 // request is a change of settings, nil for those in force with the keys that are due now, and where its outcome goes.
 type request struct {
 	settings *Settings
@@ -65,7 +71,7 @@ func New(o Options) (*Publisher, error) {
 		metrics:  newMetrics(),
 		marks:    newMarks(),
 		requests: make(chan request),
-		tables:   make(chan *geo.Table),
+		tables:   make(chan placing),
 		writer:   zone.NewWriter(),
 		states:   make(map[policy.Facts]*policy.Facts),
 	}
@@ -120,8 +126,10 @@ func (p *Publisher) request(ctx context.Context, s *Settings) error {
 // Place puts another table of where clients are into force, made from the same regions as the one of the settings in force. Queries
 // follow it right after the return. It needs Run.
 func (p *Publisher) Place(ctx context.Context, table *geo.Table) error {
+	r := placing{table, make(chan struct{})}
 	select {
-	case p.tables <- table:
+	case p.tables <- r:
+		<-r.done
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to change where clients are: %w", context.Cause(ctx))
@@ -172,8 +180,9 @@ func (p *Publisher) Run(ctx context.Context) error {
 				r.settings = &p.settings
 			}
 			begin(*r.settings, r.done)
-		case table := <-tables:
-			p.place(table)
+		case r := <-tables:
+			p.place(r.table)
+			close(r.done)
 		case <-keys:
 			begin(p.settings, nil)
 		case b := <-built:
