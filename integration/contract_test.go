@@ -27,30 +27,30 @@ type row struct {
 }
 
 const (
-	problem   = "error:s"
-	named     = "message:s id:s"
-	listed    = " total:i generated_at:t"
-	server    = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} effective_status:s{healthy|unhealthy|stale} agent_healthy:b? draining:b created_at:t updated_at:t"
-	domain    = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
-	settings  = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i settings.load_balancing_method:s"
-	region    = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b priority:i server_count:i healthy_servers:i"
-	agentNode = "id:s name:s address:s port:i region:s status:s{online|offline|pending} version:s uptime_seconds:i last_seen:t? checks_total:i checks_per_sec:n active_checks:i target_count:i certificate_expiry:t? registered_at:t?"
-	owNode    = "id:s name:s address:s port:i api_port:i region:s status:s{online|offline|degraded} version:s uptime_seconds:i last_seen:t? queries_total:i queries_per_sec:n dnssec_enabled:b?"
-	gossiper  = "id:s name:s address:s port:i status:s{alive|suspect|dead} state:s{self|member} region:s version:s rtt_ms:i last_seen:t? joined_at:t?"
-	check     = "server_id:s health_check.enabled:b health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s"
-	backend   = "service:s address:s port:i agent_id:s region:s effective_status:s{healthy|unhealthy|stale} agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b reason:s"
-	override  = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s expires_at:t?"
-	agent     = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? not_after:t expires_in_hours:n revoked:b backends:i"
-	entry     = "id:i timestamp:t action:s{create|update|delete|revoke|override|reload|sync|validate} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s"
-	state     = " overlay:a restart_required:a"
-	dnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i config.default_ttl:i config.min_ttl:i config.max_ttl:i config.negative_ttl:i config.rate_limit_enabled:b config.rate_limit_qps:i config.return_last_healthy:b config.zones:a" + state
-	checks    = "config.validation_enabled:b config.default_interval_seconds:n config.default_timeout_seconds:n config.healthy_threshold:i config.unhealthy_threshold:i config.max_concurrent_checks:i config.default_protocol:s config.http_follow_redirects:b" + state
-	logged    = "config.level:s{debug|info|warn|error} config.format:s{json|console}" + state
-	gossip    = "config.enabled:b config.bind_address:s config.bind_port:i config.cluster_name:s config.encryption_enabled:b config.gossip_interval_ms:i config.probe_interval_ms:i config.probe_timeout_ms:i config.seeds:a" + state
-	liked     = "preferences.theme:s{light|dark|auto} preferences.language:s preferences.timezone:s preferences.date_format:s preferences.time_format:s preferences.refresh_interval_seconds:i preferences.notifications_enabled:b preferences.default_view:s preferences.custom_settings:o preferences.updated_at:t?"
-	algorithm = "id:s name:s description:s type:s parameters:o enabled:b default:b"
-	times     = "response_times.avg_ms:n response_times.p50_ms:n response_times.p95_ms:n response_times.p99_ms:n response_times.max_ms:n"
-	success   = "success:b message:s"
+	shapeProblem   = "error:s"
+	shapeNamed     = "message:s id:s"
+	shapeListed    = " total:i generated_at:t"
+	shapeServer    = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} effective_status:s{healthy|unhealthy|stale} agent_healthy:b? draining:b created_at:t updated_at:t"
+	shapeDomain    = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
+	shapeSettings  = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i settings.load_balancing_method:s"
+	shapeRegion    = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b priority:i server_count:i healthy_servers:i"
+	shapeAgentNode = "id:s name:s address:s port:i region:s status:s{online|offline|pending} version:s uptime_seconds:i last_seen:t? checks_total:i checks_per_sec:n active_checks:i target_count:i certificate_expiry:t? registered_at:t?"
+	shapeOwNode    = "id:s name:s address:s port:i api_port:i region:s status:s{online|offline|degraded} version:s uptime_seconds:i last_seen:t? queries_total:i queries_per_sec:n dnssec_enabled:b?"
+	shapeGossiper  = "id:s name:s address:s port:i status:s{alive|suspect|dead} state:s{self|member} region:s version:s rtt_ms:i last_seen:t? joined_at:t?"
+	shapeCheck     = "server_id:s health_check.enabled:b health_check.type:s health_check.path:s health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s"
+	shapeBackend   = "service:s address:s port:i agent_id:s region:s effective_status:s{healthy|unhealthy|stale} agent_healthy:b? validation_healthy:b? validation_last_check:t? id:s weight:i share:n draining:b may_serve:b reason:s"
+	shapeOverride  = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s expires_at:t?"
+	shapeAgent     = "agent_id:s fingerprint:s region:s services:a version:s first_seen:t last_seen:t? not_after:t expires_in_hours:n revoked:b backends:i"
+	shapeEntry     = "id:i timestamp:t action:s{create|update|delete|revoke|override|reload|sync|validate} resource:s resource_id:s actor:s actor_type:s{user|system} actor_ip:s status:s{success|failure} details:o duration_ms:n request_id:s previous_hash:s"
+	shapeState     = " overlay:a restart_required:a"
+	shapeDnsConfig = "config.listen_address:a config.enable_tcp:b config.enable_udp:b config.max_udp_size:i config.default_ttl:i config.min_ttl:i config.max_ttl:i config.negative_ttl:i config.rate_limit_enabled:b config.rate_limit_qps:i config.return_last_healthy:b config.zones:a" + shapeState
+	shapeChecks    = "config.validation_enabled:b config.default_interval_seconds:n config.default_timeout_seconds:n config.healthy_threshold:i config.unhealthy_threshold:i config.max_concurrent_checks:i config.default_protocol:s config.http_follow_redirects:b" + shapeState
+	shapeLogged    = "config.level:s{debug|info|warn|error} config.format:s{json|console}" + shapeState
+	shapeGossip    = "config.enabled:b config.bind_address:s config.bind_port:i config.cluster_name:s config.encryption_enabled:b config.gossip_interval_ms:i config.probe_interval_ms:i config.probe_timeout_ms:i config.seeds:a" + shapeState
+	shapeLiked     = "preferences.theme:s{light|dark|auto} preferences.language:s preferences.timezone:s preferences.date_format:s preferences.time_format:s preferences.refresh_interval_seconds:i preferences.notifications_enabled:b preferences.default_view:s preferences.custom_settings:o preferences.updated_at:t?"
+	shapeAlgorithm = "id:s name:s description:s type:s parameters:o enabled:b default:b"
+	shapeTimes     = "response_times.avg_ms:n response_times.p50_ms:n response_times.p95_ms:n response_times.p99_ms:n response_times.max_ms:n"
+	shapeSuccess   = "success:b message:s"
 )
 
 // each puts a prefix before the fields of a shape.
@@ -77,134 +77,134 @@ func contract(app, backendAt, agentID string) []row {
 		{"GET /api/v1/health/servers", "", "", 200, each("servers[].", "address:s port:i region:s healthy:b status:s{healthy|unhealthy|unknown} last_check:t? last_healthy:t? consecutive_failures:i consecutive_successes:i last_error:s?") + " generated_at:t"},
 		{"GET /api/v1/health/regions", "", "", 200, each("regions[].", "name:s total_servers:i healthy_count:i unhealthy_count:i health_percent:n") + " generated_at:t"},
 
-		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test","ttl":20,"routing_policy":"weighted","enabled":true,"description":"x"}`, 201, each("domain.", domain+" "+settings)},
-		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test"}`, 409, problem},
-		{"POST /api/v1/domains", "", `{"name":"` + app + `"}`, 409, problem},
-		{"GET /api/v1/domains", "", "", 200, each("domains[].", domain+" health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t") + listed},
-		{"GET /api/v1/domains/{name}", made, "", 200, each("domain.", domain+" "+settings)},
-		{"GET /api/v1/domains/{name}", "/v1/domains/none.example", "", 404, problem},
-		{"PUT /api/v1/domains/{name}", made, `{"ttl":30}`, 200, each("domain.", domain)},
-		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":30}`, 400, problem},
-		{"PATCH /api/v1/domains/{name}", made, `{"ttl":25}`, 200, each("domain.", domain)},
-		{"POST /api/v1/domains/{name}/backends", made + "/backends", `{"address":"192.0.2.8","port":80,"region":"eu"}`, 201, named},
-		{"POST /api/v1/domains/{name}/backends", made + "/backends", `{"address":"192.0.2.8","port":80,"region":"eu"}`, 400, problem},
-		{"POST /api/v1/domains/{name}/backends", "/v1/domains/none.example/backends", `{"address":"192.0.2.8","port":80,"region":"eu"}`, 400, problem},
-		{"GET /api/v1/domains/{name}/backends", made + "/backends", "", 200, each("backends[].", "id:s address:s port:i weight:i priority:i region:s healthy:b enabled:b last_check:t?") + listed},
+		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test","ttl":20,"routing_policy":"weighted","enabled":true,"description":"x"}`, 201, each("domain.", shapeDomain+" "+shapeSettings)},
+		{"POST /api/v1/domains", "", `{"name":"new.test.gslb.test"}`, 409, shapeProblem},
+		{"POST /api/v1/domains", "", `{"name":"` + app + `"}`, 409, shapeProblem},
+		{"GET /api/v1/domains", "", "", 200, each("domains[].", shapeDomain+" health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t") + shapeListed},
+		{"GET /api/v1/domains/{name}", made, "", 200, each("domain.", shapeDomain+" "+shapeSettings)},
+		{"GET /api/v1/domains/{name}", "/v1/domains/none.example", "", 404, shapeProblem},
+		{"PUT /api/v1/domains/{name}", made, `{"ttl":30}`, 200, each("domain.", shapeDomain)},
+		{"PUT /api/v1/domains/{name}", "/v1/domains/" + app, `{"ttl":30}`, 400, shapeProblem},
+		{"PATCH /api/v1/domains/{name}", made, `{"ttl":25}`, 200, each("domain.", shapeDomain)},
+		{"POST /api/v1/domains/{name}/backends", made + "/backends", `{"address":"192.0.2.8","port":80,"region":"eu"}`, 201, shapeNamed},
+		{"POST /api/v1/domains/{name}/backends", made + "/backends", `{"address":"192.0.2.8","port":80,"region":"eu"}`, 400, shapeProblem},
+		{"POST /api/v1/domains/{name}/backends", "/v1/domains/none.example/backends", `{"address":"192.0.2.8","port":80,"region":"eu"}`, 400, shapeProblem},
+		{"GET /api/v1/domains/{name}/backends", made + "/backends", "", 200, each("backends[].", "id:s address:s port:i weight:i priority:i region:s healthy:b enabled:b last_check:t?") + shapeListed},
 		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 204, ""},
-		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 404, problem},
+		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 404, shapeProblem},
 
-		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu"}`, 201, named},
-		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu"}`, 400, problem},
-		{"POST /api/v1/servers", "", `{"service":"none.example","address":"192.0.2.9","port":80,"region":"eu"}`, 400, problem},
-		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"weight":1001,"region":"eu"}`, 400, problem},
-		{"GET /api/v1/servers", "", "", 200, each("servers[].", server)},
-		{"GET /api/v1/servers/{id}", mine, "", 200, server},
-		{"GET /api/v1/servers/{id}", known, "", 200, server},
-		{"GET /api/v1/servers/{id}", "/v1/servers/none.example:192.0.2.1:1", "", 404, problem},
-		{"PATCH /api/v1/servers/{id}", mine, `{"weight":7}`, 200, named},
-		{"GET /api/v1/servers/{id}/health-check", mine + "/health-check", "", 200, check},
-		{"PUT /api/v1/servers/{id}/health-check", mine + "/health-check", `{"type":"http","path":"/x"}`, 200, check},
-		{"PATCH /api/v1/servers/{id}/health-check", mine + "/health-check", `{"interval":"9s"}`, 200, check},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu"}`, 201, shapeNamed},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu"}`, 400, shapeProblem},
+		{"POST /api/v1/servers", "", `{"service":"none.example","address":"192.0.2.9","port":80,"region":"eu"}`, 400, shapeProblem},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"weight":1001,"region":"eu"}`, 400, shapeProblem},
+		{"GET /api/v1/servers", "", "", 200, each("servers[].", shapeServer)},
+		{"GET /api/v1/servers/{id}", mine, "", 200, shapeServer},
+		{"GET /api/v1/servers/{id}", known, "", 200, shapeServer},
+		{"GET /api/v1/servers/{id}", "/v1/servers/none.example:192.0.2.1:1", "", 404, shapeProblem},
+		{"PATCH /api/v1/servers/{id}", mine, `{"weight":7}`, 200, shapeNamed},
+		{"GET /api/v1/servers/{id}/health-check", mine + "/health-check", "", 200, shapeCheck},
+		{"PUT /api/v1/servers/{id}/health-check", mine + "/health-check", `{"type":"http","path":"/x"}`, 200, shapeCheck},
+		{"PATCH /api/v1/servers/{id}/health-check", mine + "/health-check", `{"interval":"9s"}`, 200, shapeCheck},
 		{"POST /api/v1/servers/{id}/drain", mine + "/drain", `{"duration":"1h"}`, 202, "draining:b drain_ends_at:t"},
 		{"DELETE /api/v1/servers/{id}/drain", mine + "/drain", "", 200, "draining:b drain_ends_at:t?"},
-		{"DELETE /api/v1/servers/{id}", known, "", 400, problem},
+		{"DELETE /api/v1/servers/{id}", known, "", 400, shapeProblem},
 		{"DELETE /api/v1/servers/{id}", mine, "", 204, ""},
 		{"DELETE /api/v1/domains/{name}", made, "", 204, ""},
 
-		{"POST /api/v1/regions", "", `{"name":"ap","code":"AP","description":"x","latitude":1.5,"longitude":103,"continent":"AS","enabled":true,"priority":2}`, 201, region},
-		{"POST /api/v1/regions", "", `{"name":"ap"}`, 400, problem},
-		{"GET /api/v1/regions", "/v1/regions?enabled=true&continent=AS", "", 200, each("regions[].", region) + listed},
-		{"GET /api/v1/regions/{id}", "/v1/regions/ap", "", 200, region},
-		{"PUT /api/v1/regions/{id}", "/v1/regions/ap", `{"code":"B"}`, 200, region},
-		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"code":"C"}`, 200, region},
-		{"PUT /api/v1/regions/{id}", "/v1/regions/eu", `{"code":"B"}`, 400, problem},
+		{"POST /api/v1/regions", "", `{"name":"ap","code":"AP","description":"x","latitude":1.5,"longitude":103,"continent":"AS","enabled":true,"priority":2}`, 201, shapeRegion},
+		{"POST /api/v1/regions", "", `{"name":"ap"}`, 400, shapeProblem},
+		{"GET /api/v1/regions", "/v1/regions?enabled=true&continent=AS", "", 200, each("regions[].", shapeRegion) + shapeListed},
+		{"GET /api/v1/regions/{id}", "/v1/regions/ap", "", 200, shapeRegion},
+		{"PUT /api/v1/regions/{id}", "/v1/regions/ap", `{"code":"B"}`, 200, shapeRegion},
+		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"code":"C"}`, 200, shapeRegion},
+		{"PUT /api/v1/regions/{id}", "/v1/regions/eu", `{"code":"B"}`, 400, shapeProblem},
 
 		{"PUT /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","region":"ap","comment":"x"}`, 201, "cidr:s region:s comment:s source:s{config|api}"},
 		{"PATCH /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","comment":"y"}`, 200, "cidr:s region:s comment:s source:s{config|api}"},
-		{"PUT /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","region":"mars"}`, 400, problem},
-		{"GET /api/v1/geo/mappings", "", "", 200, each("mappings[].", "cidr:s region:s comment:s source:s{config|api}") + listed},
+		{"PUT /api/v1/geo/mappings", "", `{"cidr":"198.51.100.0/24","region":"mars"}`, 400, shapeProblem},
+		{"GET /api/v1/geo/mappings", "", "", 200, each("mappings[].", "cidr:s region:s comment:s source:s{config|api}") + shapeListed},
 		{"GET /api/v1/geo/test", "/v1/geo/test?ip=198.51.100.7", "", 200, "ip:s region:s match_type:s{custom_mapping|country|continent|default} matched_cidr:s comment:s country:s continent:s scope_prefix:i"},
-		{"DELETE /api/v1/regions/{id}", "/v1/regions/ap", "", 409, problem},
+		{"DELETE /api/v1/regions/{id}", "/v1/regions/ap", "", 409, shapeProblem},
 		{"DELETE /api/v1/geo/mappings/{cidr}", "/v1/geo/mappings/198.51.100.0%2F24", "", 204, ""},
-		{"DELETE /api/v1/geo/mappings/{cidr}", "/v1/geo/mappings/198.51.100.0/24", "", 404, problem},
+		{"DELETE /api/v1/geo/mappings/{cidr}", "/v1/geo/mappings/198.51.100.0/24", "", 404, shapeProblem},
 		{"DELETE /api/v1/regions/{id}", "/v1/regions/ap", "", 204, ""},
 
-		{"GET /api/v1/nodes/overwatch", "/v1/nodes/overwatch?status=online&region=eu", "", 200, each("nodes[].", owNode) + listed},
-		{"GET /api/v1/nodes/overwatch/{id}", "/v1/nodes/overwatch/ow-1", "", 200, owNode},
-		{"POST /api/v1/nodes/agent", "", `{"name":"soon","address":"192.0.2.1","port":9100,"region":"eu","version":"1"}`, 201, agentNode},
-		{"GET /api/v1/nodes/agent", "/v1/nodes/agent?status=pending&region=eu", "", 200, each("nodes[].", agentNode) + listed},
-		{"GET /api/v1/nodes/agent/{id}", "/v1/nodes/agent/" + agentID, "", 200, agentNode},
-		{"GET /api/v1/nodes/agent/{id}", "/v1/nodes/agent/nobody", "", 404, problem},
+		{"GET /api/v1/nodes/overwatch", "/v1/nodes/overwatch?status=online&region=eu", "", 200, each("nodes[].", shapeOwNode) + shapeListed},
+		{"GET /api/v1/nodes/overwatch/{id}", "/v1/nodes/overwatch/ow-1", "", 200, shapeOwNode},
+		{"POST /api/v1/nodes/agent", "", `{"name":"soon","address":"192.0.2.1","port":9100,"region":"eu","version":"1"}`, 201, shapeAgentNode},
+		{"GET /api/v1/nodes/agent", "/v1/nodes/agent?status=pending&region=eu", "", 200, each("nodes[].", shapeAgentNode) + shapeListed},
+		{"GET /api/v1/nodes/agent/{id}", "/v1/nodes/agent/" + agentID, "", 200, shapeAgentNode},
+		{"GET /api/v1/nodes/agent/{id}", "/v1/nodes/agent/nobody", "", 404, shapeProblem},
 		{"DELETE /api/v1/nodes/agent/{id}", "/v1/nodes/agent/soon", "", 204, ""},
 		{"GET /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 200, each("certificate.", "agent_id:s serial:s not_before:t not_after:t fingerprint:s status:s{valid|not_yet_valid|expired|revoked} issued_at:t")},
 
-		{"GET /api/v1/gossip/nodes", "/v1/gossip/nodes?status=alive", "", 200, each("nodes[].", gossiper) + listed + " healthy:i"},
-		{"GET /api/v1/gossip/nodes/{id}", "/v1/gossip/nodes/ow-1", "", 200, gossiper},
-		{"GET /api/v1/gossip/config", "", "", 200, gossip},
-		{"PUT /api/v1/gossip/config", "", `{"seeds":["127.0.0.1:1"]}`, 200, gossip},
-		{"PATCH /api/v1/gossip/config", "", `{"gossip_interval_ms":300}`, 200, gossip},
+		{"GET /api/v1/gossip/nodes", "/v1/gossip/nodes?status=alive", "", 200, each("nodes[].", shapeGossiper) + shapeListed + " healthy:i"},
+		{"GET /api/v1/gossip/nodes/{id}", "/v1/gossip/nodes/ow-1", "", 200, shapeGossiper},
+		{"GET /api/v1/gossip/config", "", "", 200, shapeGossip},
+		{"PUT /api/v1/gossip/config", "", `{"seeds":["127.0.0.1:1"]}`, 200, shapeGossip},
+		{"PATCH /api/v1/gossip/config", "", `{"gossip_interval_ms":300}`, 200, shapeGossip},
 		{"DELETE /api/v1/gossip/config", "", "", 204, ""},
 		{"POST /api/v1/gossip/generate-key", "", "", 200, "key:s algorithm:s{AES-256-GCM} bits:i"},
 
 		{"GET /api/v1/dnssec/status", "", "", 200, "enabled:b keys[].key_tag:i sync.enabled:b sync.last_sync:t? sync.last_sync_error:s? sync.next_sync:t? sync.peer_count:i"},
 		{"GET /api/v1/dnssec/ds", "", "", 200, "enabled:b " + each("ds_records[].", "zone:s key_tag:i algorithm:i digest_type:i digest:s ds_record:s")},
 		{"GET /api/v1/dnssec/keys", "", "", 200, "enabled:b " + each("keys[].", "zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t state:s{published|active|retired} origin_node:s")},
-		{"POST /api/v1/dnssec/sync", "", "", 400, problem},
+		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
 
-		{"GET /api/v1/overwatch/backends", "/v1/overwatch/backends?service=" + app, "", 200, each("backends[].", backend) + listed},
-		{"GET /api/v1/overwatch/backends/{service}/{address}/{port}", where, "", 200, backend},
-		{"POST /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", `{"healthy":true,"reason":"x"}`, 200, success},
-		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", "", 200, success},
+		{"GET /api/v1/overwatch/backends", "/v1/overwatch/backends?service=" + app, "", 200, each("backends[].", shapeBackend) + shapeListed},
+		{"GET /api/v1/overwatch/backends/{service}/{address}/{port}", where, "", 200, shapeBackend},
+		{"POST /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", `{"healthy":true,"reason":"x"}`, 200, shapeSuccess},
+		{"DELETE /api/v1/overwatch/backends/{service}/{address}/{port}/override", where + "/override", "", 200, shapeSuccess},
 		{"GET /api/v1/overwatch/stats", "", "", 200, "active_agents:i stale_backends:i total_backends:i healthy_backends:i unhealthy_backends:i draining_backends:i active_overrides:i validation_enabled:b validation_suspended:b validated_backends:i disagreement_count:i unique_services:i backends_by_service:o backends_by_region:o generated_at:t"},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + app, "", 200, each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
-		{"GET /api/v1/overwatch/agents", "", "", 200, each("agents[].", agent) + listed},
-		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, agent},
+		{"GET /api/v1/overwatch/agents", "", "", 200, each("agents[].", shapeAgent) + shapeListed},
+		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeAgent},
 		{"GET /api/v1/overwatch/agents/expiring", "/v1/overwatch/agents/expiring?threshold_days=3650", "", 200, each("expiring[].", "agent_id:s expires_in_hours:n") + " count:i"},
-		{"PUT /api/v1/overrides/{service}/{address}", order, `{"healthy":true,"reason":"x","expires_in":"30m"}`, 200, override},
-		{"PATCH /api/v1/overrides/{service}/{address}", order, `{"reason":"y"}`, 200, override},
-		{"GET /api/v1/overrides", "", "", 200, each("overrides[].", override) + listed},
-		{"GET /api/v1/overrides/{service}/{address}", order, "", 200, override},
+		{"PUT /api/v1/overrides/{service}/{address}", order, `{"healthy":true,"reason":"x","expires_in":"30m"}`, 200, shapeOverride},
+		{"PATCH /api/v1/overrides/{service}/{address}", order, `{"reason":"y"}`, 200, shapeOverride},
+		{"GET /api/v1/overrides", "", "", 200, each("overrides[].", shapeOverride) + shapeListed},
+		{"GET /api/v1/overrides/{service}/{address}", order, "", 200, shapeOverride},
 		{"DELETE /api/v1/overrides/{service}/{address}", order, "", 204, ""},
-		{"GET /api/v1/overrides/{service}/{address}", order, "", 404, problem},
-		{"PUT /api/v1/overrides/{service}/{address}", "/v1/overrides/none.example/192.0.2.1", `{"healthy":true,"reason":"x"}`, 404, problem},
+		{"GET /api/v1/overrides/{service}/{address}", order, "", 404, shapeProblem},
+		{"PUT /api/v1/overrides/{service}/{address}", "/v1/overrides/none.example/192.0.2.1", `{"healthy":true,"reason":"x"}`, 404, shapeProblem},
 
-		{"GET /api/v1/preferences", "", "", 200, liked},
-		{"PUT /api/v1/preferences", "", `{"theme":"dark"}`, 200, liked},
-		{"PATCH /api/v1/preferences", "", `{"theme":"pink"}`, 400, problem},
+		{"GET /api/v1/preferences", "", "", 200, shapeLiked},
+		{"PUT /api/v1/preferences", "", `{"theme":"dark"}`, 200, shapeLiked},
+		{"PATCH /api/v1/preferences", "", `{"theme":"pink"}`, 400, shapeProblem},
 		{"GET /api/v1/config/system", "", "", 200, each("config.", "version:s build_info:o mode:s{overwatch} node_id:s node_name:s region:s features:a start_time:t config_path:s data_dir:s")},
-		{"GET /api/v1/config/dns", "", "", 200, dnsConfig},
-		{"PUT /api/v1/config/dns", "", `{"default_ttl":45}`, 200, dnsConfig},
-		{"PATCH /api/v1/config/dns", "", `{"default_ttl":46}`, 200, dnsConfig},
+		{"GET /api/v1/config/dns", "", "", 200, shapeDnsConfig},
+		{"PUT /api/v1/config/dns", "", `{"default_ttl":45}`, 200, shapeDnsConfig},
+		{"PATCH /api/v1/config/dns", "", `{"default_ttl":46}`, 200, shapeDnsConfig},
 		{"DELETE /api/v1/config/dns", "", "", 204, ""},
-		{"GET /api/v1/config/health-check", "", "", 200, checks},
-		{"PUT /api/v1/config/health-check", "", `{"default_interval_seconds":9}`, 200, checks},
-		{"PATCH /api/v1/config/health-check", "", `{"max_concurrent_checks":1}`, 400, problem},
+		{"GET /api/v1/config/health-check", "", "", 200, shapeChecks},
+		{"PUT /api/v1/config/health-check", "", `{"default_interval_seconds":9}`, 200, shapeChecks},
+		{"PATCH /api/v1/config/health-check", "", `{"max_concurrent_checks":1}`, 400, shapeProblem},
 		{"DELETE /api/v1/config/health-check", "", "", 204, ""},
-		{"GET /api/v1/config/logging", "", "", 200, logged},
-		{"PUT /api/v1/config/logging", "", `{"level":"debug"}`, 200, logged},
-		{"PATCH /api/v1/config/logging", "", `{"level":"loud"}`, 400, problem},
+		{"GET /api/v1/config/logging", "", "", 200, shapeLogged},
+		{"PUT /api/v1/config/logging", "", `{"level":"debug"}`, 200, shapeLogged},
+		{"PATCH /api/v1/config/logging", "", `{"level":"loud"}`, 400, shapeProblem},
 		{"DELETE /api/v1/config/logging", "", "", 204, ""},
 		{"POST /api/v1/config/validate", "", "mode: agent", 200, "valid:b " + each("errors[].", "line:i key:s value:s message:s")},
 		{"POST /api/v1/config/reload", "", "", 200, "reloaded:b changes:a restart_required:a"},
 
-		{"GET /api/v1/audit-logs", "", "", 200, each("entries[].", entry) + " limit:i offset:i" + listed},
-		{"GET /api/v1/audit-logs/{id}", "/v1/audit-logs/1", "", 200, each("entry.", entry)},
-		{"GET /api/v1/audit-logs/{id}", "/v1/audit-logs/999999", "", 404, problem},
+		{"GET /api/v1/audit-logs", "", "", 200, each("entries[].", shapeEntry) + " limit:i offset:i" + shapeListed},
+		{"GET /api/v1/audit-logs/{id}", "/v1/audit-logs/1", "", 200, each("entry.", shapeEntry)},
+		{"GET /api/v1/audit-logs/{id}", "/v1/audit-logs/999999", "", 404, shapeProblem},
 		{"GET /api/v1/audit-logs/stats", "", "", 200, each("stats.", "total_entries:i entries_last_24h:i entries_last_7d:i by_action:o by_resource:o by_status:o by_actor_type:o top_actors[].actor:s top_actors[].count:i retention_days:n oldest_entry:t? newest_entry:t?") + " generated_at:t"},
-		{"GET /api/v1/audit-logs/export", "/v1/audit-logs/export?format=json&limit=1", "", 400, problem},
+		{"GET /api/v1/audit-logs/export", "/v1/audit-logs/export?format=json&limit=1", "", 400, shapeProblem},
 
-		{"GET /api/v1/metrics/overview", "", "", 200, each("overview.", "timestamp:t uptime_seconds:i queries_total:i queries_per_sec:n health_checks_total:i health_checks_per_sec:n active_domains:i active_servers:i healthy_servers:i unhealthy_servers:i stale_servers:i active_regions:i overwatch_nodes:i agent_nodes:i dnssec_enabled:b gossip_enabled:b error_rate:n memory:o cpu:o "+times)},
+		{"GET /api/v1/metrics/overview", "", "", 200, each("overview.", "timestamp:t uptime_seconds:i queries_total:i queries_per_sec:n health_checks_total:i health_checks_per_sec:n active_domains:i active_servers:i healthy_servers:i unhealthy_servers:i stale_servers:i active_regions:i overwatch_nodes:i agent_nodes:i dnssec_enabled:b gossip_enabled:b error_rate:n memory:o cpu:o "+shapeTimes)},
 		{"GET /api/v1/metrics/history", "", "", 200, "data_points:a total:i generated_at:t"},
 		{"GET /api/v1/metrics/nodes/{id}", "/v1/metrics/nodes/ow-1", "", 200, each("metrics.", "node_id:s node_type:s timestamp:t status:s uptime_seconds:i queries_total:i queries_per_sec:n checks_total:i checks_per_sec:n error_rate:n")},
 		{"GET /api/v1/metrics/regions/{id}", "/v1/metrics/regions/eu", "", 200, each("metrics.", "region_id:s timestamp:t total_servers:i healthy_servers:i queries_total:i queries_per_sec:n error_rate:n traffic_percent:n")},
 		{"GET /api/v1/metrics/routing", "", "", 200, each("stats.", "timestamp:t total_decisions:i by_algorithm:o by_region:o by_outcome:o geo_routing_hits:i failover_events:i avg_decision_time_us:n")},
 
-		{"GET /api/v1/routing/algorithms", "", "", 200, each("algorithms[].", algorithm) + listed},
-		{"GET /api/v1/routing/algorithms/{id}", "/v1/routing/algorithms/weighted", "", 200, each("algorithm.", algorithm)},
-		{"GET /api/v1/routing/algorithms/{id}", "/v1/routing/algorithms/best", "", 404, problem},
+		{"GET /api/v1/routing/algorithms", "", "", 200, each("algorithms[].", shapeAlgorithm) + shapeListed},
+		{"GET /api/v1/routing/algorithms/{id}", "/v1/routing/algorithms/weighted", "", 200, each("algorithm.", shapeAlgorithm)},
+		{"GET /api/v1/routing/algorithms/{id}", "/v1/routing/algorithms/best", "", 404, shapeProblem},
 		{"POST /api/v1/routing/test", "", `{"domain":"` + app + `","client_ip":"198.51.100.7"}`, 200, each("result.", "domain:s client_ip:s client_region:s located_by:s algorithm:s selected_backend:o alternatives:a excluded:a factors:a decision:s{success|failover|fallback|no_healthy_backend|domain_not_found} ecs_scope:i ttl:i decision_time_us:n snapshot_generation:i timestamp:t")},
 		{"GET /api/v1/routing/decisions", "", "", 200, "decisions:a total:i limit:i offset:i generated_at:t"},
-		{"GET /api/v1/routing/decisions/{id}", "/v1/routing/decisions/999999", "", 404, problem},
+		{"GET /api/v1/routing/decisions/{id}", "/v1/routing/decisions/999999", "", 404, shapeProblem},
 		{"GET /api/v1/routing/flows", "", "", 200, "flows:a total:i generated_at:t"},
 
 		{"GET /api/v1/openapi.json", "", "", 200, "openapi:s paths:o"},
@@ -213,11 +213,11 @@ func contract(app, backendAt, agentID string) []row {
 		{"GET /api/docs/docs.css", "", "", 200, "page"},
 
 		{"DELETE /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 204, ""},
-		{"POST /api/v1/overwatch/agents/{agent_id}/revoke", "/v1/overwatch/agents/" + agentID + "/revoke", `{"reason":"x"}`, 200, success},
-		{"DELETE /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, success},
-		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 404, problem},
-		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 404, problem},
-		{"DELETE /api/v1/nodes/agent/{id}", "/v1/nodes/agent/" + agentID, "", 404, problem},
+		{"POST /api/v1/overwatch/agents/{agent_id}/revoke", "/v1/overwatch/agents/" + agentID + "/revoke", `{"reason":"x"}`, 200, shapeSuccess},
+		{"DELETE /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeSuccess},
+		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 404, shapeProblem},
+		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 404, shapeProblem},
+		{"DELETE /api/v1/nodes/agent/{id}", "/v1/nodes/agent/" + agentID, "", 404, shapeProblem},
 	}
 }
 
@@ -247,7 +247,7 @@ func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 // described is the operations of the node's own document, which a test of the API holds against its routes both ways.
 func described(t *testing.T, n *harness.Node) map[string]bool {
 	t.Helper()
-	status, body := ask(t, n, http.MethodGet, "/api/v1/openapi.json", "")
+	status, body := request(t, n, http.MethodGet, "/api/v1/openapi.json", "")
 	var document struct {
 		Paths map[string]map[string]any `json:"paths"`
 	}
@@ -263,16 +263,16 @@ func described(t *testing.T, n *harness.Node) map[string]bool {
 	return operations
 }
 
-func ask(t *testing.T, n *harness.Node, method, path, body string) (int, []byte) {
+func request(t *testing.T, n *harness.Node, method, path, body string) (int, []byte) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), method, n.Client.Node()+path, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(t.Context(), method, n.Client.Node()+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if body != "" {
-		request.Header.Set("Content-Type", "application/json") // which YAML may be called, too
+		r.Header.Set("Content-Type", "application/json") // which YAML may be called, too
 	}
-	answer, err := http.DefaultClient.Do(request)
+	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -297,7 +297,7 @@ func (r row) try(t *testing.T, n *harness.Node) {
 	if r.path != "" {
 		path = "/api" + r.path
 	}
-	status, body := ask(t, n, method, path, r.body)
+	status, body := request(t, n, method, path, r.body)
 	what := fmt.Sprintf("%s %s %s: %d %.300s", method, path, r.body, status, body)
 	if status != r.status {
 		t.Errorf("%s\nwant status %d", what, r.status)

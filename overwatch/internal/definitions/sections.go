@@ -200,7 +200,7 @@ func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessa
 			continue
 		}
 		if fixed {
-			return nil, settings.Problems{{Value: field, Message: fmt.Sprintf("is %s and cannot be %.100s: %s", before[field], after[field], why)}}
+			return nil, settings.Problems{{Key: field, Message: fmt.Sprintf("is %s and cannot be %.100s: %s", before[field], after[field], why)}}
 		}
 	}
 	if len(after) == 0 {
@@ -256,13 +256,33 @@ func (s *Set) lay(name string, c *config.Config) error {
 	return nil
 }
 
+// outOfRange finds numbers of an overlay that no setting can have: laid over, they are others.
+func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
+	var wanted map[string]json.RawMessage
+	shown, err := fieldsOf(View(name, over))
+	if overlay == nil || err != nil || json.Unmarshal(overlay, &wanted) != nil {
+		return nil
+	}
+	for field, value := range wanted {
+		if intervals[field] && !bytes.Equal(value, shown[field]) {
+			found = append(found, settings.Problem{Key: field, Value: string(value), Message: "is out of range"})
+		}
+	}
+	return found
+}
+
+// intervals are the settings that are times written as numbers.
+var intervals = map[string]bool{
+	"default_interval_seconds": true, "default_timeout_seconds": true, "gossip_interval_ms": true, "probe_interval_ms": true, "probe_timeout_ms": true,
+}
+
 // Check finds what is wrong with the settings of a section in a configuration that they have been laid over, and names each as
 // the API does.
 func Check(name string, c *config.Config) settings.Problems {
 	var found settings.Problems
 	for _, p := range c.CheckSettings() {
 		if field, ours := fieldOf(name, p.Key); ours {
-			found = append(found, settings.Problem{Value: p.Value, Message: field + " " + p.Message})
+			found = append(found, settings.Problem{Key: field, Value: p.Value, Message: p.Message})
 		}
 	}
 	return found

@@ -222,7 +222,7 @@ func (d *Draft) Lay(section string, wanted any) error {
 	if err != nil {
 		return err
 	}
-	if problems := Check(section, over); len(problems) > 0 {
+	if problems := append(outOfRange(section, overlay, over), Check(section, over)...); len(problems) > 0 {
 		return problems
 	}
 	d.PutSetting(section, overlay)

@@ -168,7 +168,8 @@ func TestSection_RefusesWhatCannotBe(t *testing.T) {
 		{"config/logging", `{"level":"loud"}`, "level"},
 		{"config/logging", `{"format":"xml"}`, "format"},
 		{"config/health-check", `{"default_interval_seconds":0}`, "default_interval_seconds"},
-		{"config/health-check", `{"default_interval_seconds":1e300}`, ""},
+		{"config/health-check", `{"default_interval_seconds":1e300}`, "out of range"},
+		{"gossip/config", `{"probe_interval_ms":9223372036854775807}`, "out of range"},
 		{"config/health-check", `{"default_timeout_seconds":60}`, "default_timeout_seconds"},
 		{"config/health-check", `{"healthy_threshold":5}`, "healthy_threshold"},
 		{"gossip/config", `{"probe_timeout_ms":2000}`, "probe_timeout_ms"},
@@ -177,9 +178,6 @@ func TestSection_RefusesWhatCannotBe(t *testing.T) {
 		{"gossip/config", `{"encryption_key":"x"}`, "encryption_key"},
 	} {
 		r := w.send("PUT", "/api/v1/"+test.path, test.body)
-		if test.word == "" && r.status == 200 {
-			continue
-		}
 		w.wantError(test.path+" "+test.body, r, 400, test.word)
 	}
 }
