@@ -1,0 +1,373 @@
+package integration_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the invariants held
+// against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), GSLB_SOAK_SEED repeats a run.
+func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
+	length, seed := 30*time.Second, rand.Uint64()
+	if text := os.Getenv("GSLB_SOAK"); text != "" {
+		var err error
+		if length, err = time.ParseDuration(text); err != nil {
+			t.Fatalf("GSLB_SOAK: %v", err)
+		}
+	}
+	if text := os.Getenv("GSLB_SOAK_SEED"); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("GSLB_SOAK_SEED: %v", err)
+		}
+	}
+	t.Logf("to repeat this run: GSLB_SOAK_SEED=%d GSLB_SOAK=%s go test -run Soak .", seed, length)
+	k := &soak{site: startSite(t, 2, 4), random: rand.New(rand.NewPCG(seed, 0)), up: map[*harness.Node]time.Time{}, judged: map[*harness.Node]time.Time{}}
+	k.lives = make([]life, len(k.backends))
+	for _, n := range k.nodes {
+		k.up[n], k.judged[n] = k.began, k.began
+		k.keys = append(k.keys, keysOf(t, n))
+	}
+	k.settle(t)
+	k.weigh(t, nil)
+	size := k.weights
+	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); {
+		for range 5 + k.random.IntN(10) {
+			k.fault(t)
+			time.Sleep(time.Duration(k.random.IntN(1000)) * time.Millisecond)
+			k.judge(t)
+		}
+		k.heal(t)
+		k.settle(t)
+		k.judge(t)
+	}
+	k.weigh(t, size)
+	for _, n := range k.nodes {
+		command(t, binaries(t).Control, "--api", n.API.String(), "audit", "verify").want(t, exitOK)
+	}
+	t.Logf("%d faults, %d answers judged, %d signatures verified; %s", k.faults, k.answers, k.verified, strings.Join(k.done, " "))
+}
+
+// soak is a site under random faults.
+type soak struct {
+	*site
+	random *rand.Rand
+	lives  []life                      // of backends
+	up     map[*harness.Node]time.Time // since when it serves; absent while it does not run
+	judged map[*harness.Node]time.Time // up to when its answers are judged
+	keys   [][]*dns.DNSKEY             // by node
+	// weights is the size of each program at the beginning.
+	weights map[string]size
+
+	faults, answers, verified int
+	done                      []string
+}
+
+// life is what a backend is and was.
+type life struct {
+	dead    bool
+	since   time.Time // of that
+	frozen  bool      // its agent
+	ordered bool      // an operator's order keeps it out
+}
+
+// bound is when a backend that has died is out of every answer, whatever else happens to its agent.
+func (k *soak) bound() time.Duration { return k.Timing.OwnDetection() + time.Second }
+
+// disturbed is how many backends may be missing from the answers. Two of four are left alone.
+func (k *soak) disturbed() (count int) {
+	for _, l := range k.lives {
+		if l.dead || l.ordered {
+			count++
+		}
+	}
+	return count
+}
+
+// fault makes one thing go wrong, or right again.
+func (k *soak) fault(t *testing.T) {
+	i := k.random.IntN(len(k.backends))
+	n := k.nodes[k.random.IntN(len(k.nodes))]
+	b, a, l := k.backends[i], k.agents[i], &k.lives[i]
+	k.faults++
+	what := ""
+	switch k.random.IntN(8) {
+	case 0, 1: // a backend dies or returns
+		switch {
+		case l.dead:
+			start(t, b)
+			*l = life{since: time.Now(), frozen: l.frozen, ordered: l.ordered}
+			what = b.Name + " returns"
+		case k.disturbed() < 2 || l.ordered:
+			killed, err := b.Kill()
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.dead, l.since = true, killed
+			what = b.Name + " dies"
+		}
+	case 2: // an agent dies or returns
+		if a.Running() {
+			if _, err := a.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			l.frozen = false
+			what = a.Name + " dies"
+		} else {
+			start(t, a)
+			what = a.Name + " returns"
+		}
+	case 3: // an agent hangs or goes on
+		if a.Running() {
+			signal := syscall.SIGSTOP
+			if l.frozen {
+				signal = syscall.SIGCONT
+			}
+			if err := a.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			l.frozen = !l.frozen
+			what = fmt.Sprintf("%s %s", a.Name, map[bool]string{true: "hangs", false: "goes on"}[l.frozen])
+		}
+	case 4: // a node dies and is started again
+		k.judge(t)
+		if _, err := n.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		delete(k.up, n)
+		start(t, n)
+		k.up[n] = time.Now().Add(dnsBackBound)
+		what = n.Name + " is killed and restarted"
+	case 5:
+		if err := n.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		what = n.Name + " reloads"
+	case 6: // an operator's order, on both nodes
+		healthy := l.ordered
+		if l.ordered || k.disturbed() < 2 && !l.dead {
+			for _, n := range k.nodes {
+				k.order(t, n, b, healthy)
+			}
+			l.ordered = !l.ordered
+			what = fmt.Sprintf("%s ordered %s", b.Name, map[bool]string{true: "out", false: "back"}[l.ordered])
+		}
+	case 7: // a domain comes and goes
+		name := fmt.Sprintf("new-%d.test.gslb.test", k.random.IntN(3))
+		if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name, Regions: &[]string{"eu"}}); err != nil {
+			_ = n.Client.DeleteDomain(t.Context(), name) // it was there, or the node is just starting
+		}
+		what = name + " comes or goes"
+	}
+	if what != "" {
+		k.Story.Event("%s", what)
+	}
+}
+
+// order puts a backend out of the answers or lifts that. A node that is just starting is asked until it answers.
+func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift bool) {
+	t.Helper()
+	k.ready(t, n)
+	no := false
+	address := b.At.String()
+	var err error
+	if lift {
+		err = n.Client.ClearOverride(t.Context(), appName, address)
+	} else {
+		_, err = n.Client.SetOverride(t.Context(), appName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
+	}
+	if err != nil {
+		t.Fatalf("%s: the order about %s: %v", n.Name, address, err)
+	}
+}
+
+// heal makes everything well.
+func (k *soak) heal(t *testing.T) {
+	for i, b := range k.backends {
+		l := &k.lives[i]
+		if l.frozen {
+			if err := k.agents[i].Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l.ordered {
+			for _, n := range k.nodes {
+				k.order(t, n, b, true)
+			}
+		}
+		if l.dead {
+			start(t, b)
+			l.since = time.Now()
+		}
+		*l = life{since: l.since}
+		if !k.agents[i].Running() {
+			start(t, k.agents[i])
+		}
+	}
+	k.Story.Event("everything is made well")
+}
+
+// settle waits until every node has everything well, and verifies signatures.
+func (k *soak) settle(t *testing.T) {
+	for _, n := range k.nodes {
+		k.ready(t, n)
+		for _, b := range k.backends {
+			k.status(t, n, b, heardAgainBound, wantSound)
+		}
+	}
+	k.verify(t)
+}
+
+// judge holds the invariants against what clients were answered since the last time.
+func (k *soak) judge(t *testing.T) {
+	for _, n := range k.nodes {
+		up, running := k.up[n]
+		if !running {
+			continue
+		}
+		answers := k.watch.Since(n, appName, k.judged[n])
+		last := k.judged[n]
+		for _, a := range answers {
+			k.answers++
+			last = a.At.Add(1)
+			if a.At.Before(up) {
+				continue // it was starting
+			}
+			if !a.Good() { // two backends are always well
+				t.Errorf("I1: %s failed a lookup at %s: %+v", n.Name, a.At.Format("15:04:05.000"), a)
+				continue
+			}
+			for _, addr := range a.Addrs {
+				k.judgeAddress(t, n, a, addr)
+			}
+		}
+		k.judged[n] = last
+	}
+	k.verify(t)
+}
+
+// judgeAddress holds I2 and I3 against one address of one answer.
+func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, addr netip.Addr) {
+	for i, b := range k.backends {
+		if b.At.Addr() != addr {
+			continue
+		}
+		l := k.lives[i]
+		from := l.since
+		if up := k.up[n]; up.After(from) {
+			from = up // it has to find out again
+		}
+		if l.dead && a.At.After(from.Add(k.bound())) {
+			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"), a.At.Sub(l.since), k.bound())
+		}
+		return
+	}
+	t.Errorf("I2: %s answered %s, which no backend has", n.Name, addr)
+}
+
+// verify asks every node that runs once for a name that exists and one that does not, and verifies all signatures (I4).
+func (k *soak) verify(t *testing.T) {
+	for i, n := range k.nodes {
+		if time.Now().Before(k.up[n]) {
+			continue
+		}
+		for _, name := range []string{appName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
+			q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
+			q.SetEdns0(1232, true)
+			r, _, err := (&dns.Client{Net: "tcp", Timeout: 2 * time.Second}).ExchangeContext(t.Context(), q, n.DNS.String())
+			if err != nil {
+				t.Errorf("I1: %s over TCP: %v", n.Name, err)
+				continue
+			}
+			k.verifySections(t, n, k.keys[i], r)
+		}
+	}
+}
+
+func (k *soak) verifySections(t *testing.T, n *harness.Node, keys []*dns.DNSKEY, r *dns.Msg) {
+	type set struct {
+		name string
+		kind uint16
+	}
+	for _, section := range [][]dns.RR{r.Answer, r.Ns} {
+		sets, signed := map[set][]dns.RR{}, map[set]bool{}
+		for _, rr := range section {
+			if h := rr.Header(); h.Rrtype != dns.TypeRRSIG {
+				sets[set{dns.CanonicalName(h.Name), h.Rrtype}] = append(sets[set{dns.CanonicalName(h.Name), h.Rrtype}], rr)
+			}
+		}
+		for _, rr := range section {
+			sig, ok := rr.(*dns.RRSIG)
+			if !ok {
+				continue
+			}
+			of := set{dns.CanonicalName(sig.Header().Name), sig.TypeCovered}
+			for _, key := range keys {
+				if key.KeyTag() == sig.KeyTag && sig.ValidityPeriod(time.Now()) && sig.Verify(key, sets[of]) == nil {
+					signed[of] = true
+					k.verified++
+				}
+			}
+		}
+		for of := range sets {
+			if !signed[of] {
+				t.Errorf("I4: %s: no signature of the first key over %s %s verifies:\n%s", n.Name, of.name, dns.TypeToString[of.kind], r)
+			}
+		}
+	}
+	if len(r.Answer)+len(r.Ns) == 0 {
+		t.Errorf("I4: %s answered nothing:\n%s", n.Name, r)
+	}
+}
+
+// keysOf is the keys of the zone as the node shows them.
+func keysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
+	t.Helper()
+	r, _, err := (&dns.Client{Net: "tcp", Timeout: 2 * time.Second}).ExchangeContext(t.Context(), new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n.DNS.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rr := range r.Answer {
+		if key, ok := rr.(*dns.DNSKEY); ok {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		t.Fatalf("%s shows no key:\n%s", n.Name, r)
+	}
+	return keys
+}
+
+// size is what a process has.
+type size struct{ memory, files int }
+
+// weigh measures every process, and compares with what it had (I8).
+func (k *soak) weigh(t *testing.T, before map[string]size) {
+	k.weights = map[string]size{}
+	measure := func(name string, pid int) {
+		now := size{residentMiB(t, pid), openFiles(t, pid)}
+		k.weights[name] = now
+		k.done = append(k.done, fmt.Sprintf("%s %d MiB %d files;", name, now.memory, now.files))
+		if was, known := before[name]; known && (now.memory > was.memory+64 || now.files > was.files+64) {
+			t.Errorf("I8: %s had %+v and has %+v", name, was, now)
+		}
+	}
+	for _, n := range k.nodes {
+		measure(n.Name, n.PID())
+	}
+	for _, a := range k.agents {
+		measure(a.Name, a.PID())
+	}
+}
