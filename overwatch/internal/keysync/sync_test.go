@@ -86,7 +86,7 @@ func watched(t *testing.T, ds []uint16, nodes func() []*node) (end func()) {
 }
 
 // Row 32 of the fault matrix, and its like for three.
-func TestSync_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
+func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 	for _, names := range [][]string{{"a", "b"}, {"a", "b", "c"}} {
 		test(t, func(t *testing.T, n *network) {
 			began := time.Now()
@@ -366,7 +366,7 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 }
 
 // Row 16: a damaged file stops the start by name, unless a peer has a copy.
-func TestBootstrap_MendsADamagedKeyFromAPeerOrStops(t *testing.T) {
+func TestRow16_ADamagedKeyIsMendedFromAPeerOrStopsTheStart(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b")
 		time.Sleep(time.Minute)
