@@ -46,7 +46,9 @@ func (s *Server) commit(c *gin.Context, ch *change, apply func(ctx context.Conte
 		noted = true
 		return entry(nil)
 	}))
-	if flushed := s.o.Publisher.Flush(ctx); err == nil {
+	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout) // however long the change itself took
+	defer done()
+	if flushed := s.o.Publisher.Flush(flushing); err == nil {
 		err = flushed
 	}
 	if err != nil || !noted {

@@ -25,9 +25,8 @@ func (s *Server) listDomains(c *gin.Context) (answer, error) {
 	}
 	cfg, since := s.o.Config()
 	set, _ := s.o.Definitions.Defined()
-	domains := slices.SortedFunc(slices.Values(allDomains(cfg, set)), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
-	list.Domains, list.Total = pageOf(slices.Values(domains), p, func(d config.Domain) api.Domain { return s.domainView(cfg, d, set.Domains[d.Name], since) })
+	list.Domains, list.Total = pageOf(slices.Values(s.sortedDomains(cfg, set)), p, func(d *config.Domain) api.Domain { return s.domainView(cfg, *d, set.Domains[d.Name], since) })
 	return ok(list), nil
 }
 
@@ -57,15 +56,32 @@ func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *stor
 	return api.DomainDetail{Domain: view}
 }
 
-// allDomains are those that are served, and those that the API has switched
-// off.
-func allDomains(cfg *config.Config, set *definitions.Set) []config.Domain {
-	list := slices.Clip(cfg.Domains)
+// domainsByName is all domains of one state of the node.
+type domainsByName struct {
+	cfg    *config.Config
+	set    *definitions.Set
+	sorted []*config.Domain
+}
+
+// sortedDomains are those that are served, and those that the API has
+// switched off, by name. They are sorted once for each state, since there may
+// be 100 000.
+func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*config.Domain {
+	if last := s.byName.Load(); last != nil && last.cfg == cfg && last.set == set {
+		return last.sorted
+	}
+	list := make([]*config.Domain, 0, len(cfg.Domains)+len(set.Domains))
+	for i := range cfg.Domains {
+		list = append(list, &cfg.Domains[i])
+	}
 	for _, d := range set.Domains {
 		if !d.Enabled {
-			list = append(list, definitions.Domain(d))
+			off := definitions.Domain(d)
+			list = append(list, &off)
 		}
 	}
+	slices.SortFunc(list, func(a, b *config.Domain) int { return strings.Compare(a.Name, b.Name) })
+	s.byName.Store(&domainsByName{cfg, set, list})
 	return list
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gin-gonic/gin"
@@ -37,6 +38,7 @@ type Server struct {
 	listener *httpserve.Listener
 	http     *http.Server
 	orders   overrideDesk
+	byName   atomic.Pointer[domainsByName]
 	regions  sync.RWMutex // held for reading while a server is put into a region, for writing while one is deleted
 }
 
