@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"time"
 )
 
 // CreateDomain has a name answered. DNS has changed when it returns.
@@ -35,7 +36,7 @@ func (c *Client) DeleteDomain(ctx context.Context, name string) error {
 // Reload has the node read its configuration again.
 func (c *Client) Reload(ctx context.Context) (Reload, error) {
 	var answer Reload
-	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/reload"}, &answer)
+	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/reload", timeout: time.Minute}, &answer)
 	return answer, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -11,12 +12,18 @@ import (
 	"gslb.internal/shared/api"
 )
 
+// reloadTimeout bounds a reload, which takes seconds where there are 100 000
+// names; it is below answerTimeout.
+const reloadTimeout = answerTimeout - 10*time.Second
+
 // postReload answers POST /config/reload.
 func (s *Server) postReload(c *gin.Context) (answer, error) {
 	var done api.Reload
 	ch := &change{action: "reload", resource: "config", id: s.o.NodeID}
 	err := s.commit(c, ch, func(ctx context.Context, _ store.Entry) (err error) {
-		done.Changes, done.RestartRequired, err = s.o.Reloader.Reload(ctx)
+		reloading, stop := context.WithTimeout(context.WithoutCancel(ctx), reloadTimeout)
+		defer stop()
+		done.Changes, done.RestartRequired, err = s.o.Reloader.Reload(reloading)
 		ch.after = done.Changes
 		return err
 	})
