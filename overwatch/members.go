@@ -26,10 +26,7 @@ func (n *node) members() []httpapi.Member {
 
 // self is what the API says of this node as a server of DNS.
 func (n *node) self() httpapi.Self {
-	s := httpapi.Self{}
-	for _, address := range n.dns.Addrs() {
-		s.Addresses = append(s.Addresses, address)
-	}
+	s := httpapi.Self{Addresses: n.dns.Addrs()}
 	families, err := n.registerer.Gather()
 	if err != nil {
 		n.log.Error().Err(err).Msg("counting queries")

@@ -3,6 +3,7 @@ package definitions
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -259,9 +260,12 @@ func (s *Set) lay(name string, c *config.Config) error {
 // outOfRange finds numbers of an overlay that no setting can have: laid over, they are others.
 func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
 	var wanted map[string]json.RawMessage
-	shown, err := fieldsOf(View(name, over))
-	if overlay == nil || err != nil || json.Unmarshal(overlay, &wanted) != nil {
+	if overlay == nil {
 		return nil
+	}
+	shown, err := fieldsOf(View(name, over))
+	if err = errors.Join(err, json.Unmarshal(overlay, &wanted)); err != nil {
+		return settings.Problems{{Message: err.Error()}}
 	}
 	for field, value := range wanted {
 		if intervals[field] && !bytes.Equal(value, shown[field]) {
