@@ -36,6 +36,9 @@ var programs = sync.OnceValues(func() (harness.Binaries, error) {
 })
 
 func TestMain(m *testing.M) {
+	if os.Getenv(echoPart) != "" {
+		os.Exit(playEcho())
+	}
 	os.Exit(run(m))
 }
 

@@ -15,11 +15,11 @@ import (
 // Unit is one program of a cluster. It can be ended in several ways and started again as it was.
 type Unit struct {
 	Name string
-	Log  string // the file that has all it printed
+	Log  string   // the file that has all it printed
+	Env  []string // of the program, as exec.Cmd has it; a test may replace it before a start
 
 	agent bool // of gslb
 	argv  []string
-	env   []string
 	story *Story
 	ports []*reservation // held until the first start
 
@@ -39,7 +39,7 @@ func (u *Unit) Start() error {
 	if err != nil {
 		return fmt.Errorf("log of %s: %w", u.Name, err)
 	}
-	p, err := startProcess(u.argv, u.env, io.MultiWriter(file, &output{story: u.story, source: u.Name}))
+	p, err := startProcess(u.argv, u.Env, io.MultiWriter(file, &output{story: u.story, source: u.Name}))
 	if err != nil {
 		_ = file.Close() // nothing was written
 		return err
@@ -158,7 +158,7 @@ func (u *Unit) current() *process {
 }
 
 func (c *Cluster) newUnit(name string, argv []string, ports ...*reservation) *Unit {
-	u := &Unit{Name: name, Log: filepath.Join(c.Dir, name+".log"), argv: argv, env: c.env, story: c.Story, ports: ports}
+	u := &Unit{Name: name, Log: filepath.Join(c.Dir, name+".log"), argv: argv, Env: c.env, story: c.Story, ports: ports}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.units = append(c.units, u)

@@ -1,0 +1,190 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// tightMemory is the limit under which the Go runtime of a node is to stay while it is attacked (row 28), and tightBound what
+// the process may have then: the limit is not held to the byte, and what the kernel holds for it counts.
+const (
+	tightMemory = "GOMEMLIMIT=64MiB"
+	tightBound  = 128 << 20
+)
+
+// Row 24: malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client gets every answer,
+// in time.
+func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	before, y := memory(t, n.Path), newYardstick(t)
+	end := storms(t, n.DNS, noise, malformed, randomName, anything)
+	tcpAnswers(t, n, 5*time.Second)
+	t.Logf("%d packets in %s", end(), time.Since(y.began).Round(time.Millisecond))
+	s.steady(t, n, y)
+	if grown := memory(t, n.Path) - before; grown > floodMemory {
+		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
+	}
+	s.status(t, n, s.backends[0], time.Second, wantSound)
+}
+
+// Row 25: TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an answer, over UDP
+// or over a new connection.
+func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	before, began := memory(t, n.Path), time.Now()
+	tcpCrowd(t, n, 3000)
+	t.Logf("3000 connections after %s", time.Since(began).Round(time.Millisecond))
+	y := newYardstick(t)
+	tcpAnswers(t, n, 4*time.Second)
+	s.steady(t, n, y)
+	open := metric(t, n, "gslb_dns_tcp_connections")
+	grown := memory(t, n.Path) - before
+	t.Logf("%v connections are open, memory grew by %d MiB", open, grown>>20)
+	if open < 1000 {
+		t.Errorf("only %v connections are open: the test tests nothing", open)
+	}
+	if grown > floodMemory {
+		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
+	}
+}
+
+// tcpCrowd opens connections to a node's DNS: half of them say nothing, most of the others drip, some are deaf.
+func tcpCrowd(t *testing.T, n *harness.Node, count int) {
+	t.Helper()
+	mute, deafs := count/2, count/15
+	crowd(t, n.DNS, mute, silent)
+	crowd(t, n.DNS, count-mute-deafs, dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), time.Second))
+	crowd(t, n.DNS, deafs, deaf)
+}
+
+// Row 26: connections to the API that stop in mid-request or drip keep neither others from their answers within a second nor DNS.
+func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	y := newYardstick(t)
+	apiCrowd(t, n.API, 600)
+	slowestAnswer := apiAnswers(t, n, 5*time.Second)
+	t.Logf("600 connections; the slowest answer of the API took %s", slowestAnswer.Round(time.Millisecond))
+	s.steady(t, n, y)
+}
+
+// apiCrowd opens connections to an HTTP listener that send parts of requests, each kind a third.
+func apiCrowd(t *testing.T, to netip.AddrPort, count int) {
+	t.Helper()
+	half := func(text string) func(context.Context, net.Conn) {
+		return func(_ context.Context, c net.Conn) {
+			_, _ = io.WriteString(c, text)
+			hold(c)
+		}
+	}
+	crowd(t, to, count/3, half("GET /api/v1/backends HTTP/1.1\r\nHost: x\r\n"))
+	crowd(t, to, count/3, half("POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{\"name\":"))
+	crowd(t, to, count-2*(count/3), dripping("GET / HTTP/1.1\r\nX: y", 200*time.Millisecond))
+}
+
+// apiAnswers asks a node's API over a new connection each time and fails the test for each answer that takes a second.
+func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(over); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		client, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: 5 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		if _, err := client.Backends(t.Context(), api.BackendFilter{}); err != nil {
+			t.Fatalf("the API, %s after the beginning: %v", over-time.Until(end), err)
+		}
+		took := time.Since(began)
+		if longest = max(longest, took); took > time.Second {
+			t.Errorf("an answer of the API took %s", took)
+		}
+	}
+	return longest
+}
+
+// Row 28, and garbage on every port at once: under a tight memory limit a node that has rows 18, 19, 24, 25 and 26 all together answers
+// every lookup, hears its agents, follows the death of a backend, and stays within its memory.
+func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
+	s := newSite(t, 1, 2)
+	n := s.nodes[0]
+	n.Env = append(slices.Clone(n.Env), tightMemory)
+	s.startAll(t)
+	y := newYardstick(t)
+	endDNS := storms(t, n.DNS, noise, malformed, randomName, anything)
+	endGossip := storms(t, n.Gossip, noise, framed)
+	ctx, cancel := context.WithCancel(t.Context())
+	streams := garbageStreams(ctx, t, n.DNS, n.Gossip, n.API, n.Prom, s.agents[0].Prom)
+	idleStreams(t, n.Gossip, 300)
+	tcpCrowd(t, n, 1500)
+	apiCrowd(t, n.API, 150)
+	tcpAnswers(t, n, 3*time.Second)
+	killed, err := s.backends[0].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection()+time.Second) // the machine is full
+	most := memory(t, n.Path)
+	cancel()
+	t.Logf("%d packets, %d streams in %s; memory %d MiB", endDNS()+endGossip(), streams(), time.Since(y.began).Round(time.Millisecond), most>>20)
+	if most > tightBound {
+		t.Errorf("the node has %d MiB, allowed are %d", most>>20, tightBound>>20)
+	}
+	s.steady(t, n, y)
+	s.status(t, n, s.backends[1], 5*time.Second, func(v api.Backend) error {
+		if v.AgentLastSeen == nil || time.Since(*v.AgentLastSeen) > 2*s.Timing.Heartbeat {
+			return errors.New("its agent is not heard")
+		}
+		return wantStatus(v, api.EffectiveHealthy, true)
+	})
+	for _, u := range []*harness.Unit{n.Unit, s.agents[0].Unit} {
+		if !u.Running() {
+			t.Errorf("%s has ended", u.Name)
+		}
+	}
+}
+
+// framed is noise that begins like a frame of gslb's gossip.
+func framed(r *rand.Rand) []byte {
+	return append([]byte("\xf4\x06gslb/1\x01"), noise(r)...)
+}
+
+// garbageStreams sends noise to some TCP ports, one connection after the other, until ctx ends. The returned function waits for the end
+// and says how many connections it was.
+func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) func() int {
+	t.Helper()
+	count := make(chan int, len(to))
+	for k, at := range to {
+		go func() {
+			made := 0
+			random := rand.New(rand.NewPCG(3, uint64(k)))
+			for ; ctx.Err() == nil; made++ {
+				c, err := stranger("tcp", made).DialContext(ctx, "tcp", at.String())
+				if err == nil {
+					_ = c.SetDeadline(time.Now().Add(100 * time.Millisecond))
+					_, _ = c.Write(noise(random))
+					_ = c.Close()
+				}
+				rest(ctx, 10*time.Millisecond)
+			}
+			count <- made
+		}()
+	}
+	return func() (made int) {
+		for range to {
+			made += <-count
+		}
+		return made
+	}
+}
