@@ -49,6 +49,7 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 		return sample{}, err
 	}
 	group := r.cmd.Process.Pid
+	settle(group)
 	clientBefore := ownChildren()
 	cpu, busy, at := cpuOf(session(group)), machineBusy(), time.Now()
 	seen, err := ask(ctx, o.shape, s, port, names, o.seconds)
@@ -67,6 +68,19 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 		other:  (machineBusy() - busy - spent - (ownChildren() - clientBefore)) / wall,
 		memory: memory(session(group)), ready: float64(ready.Milliseconds()),
 	}, nil
+}
+
+// settle waits until a server has nothing left to do from its start, such as collecting what it no longer needs or signing, but
+// not forever.
+func settle(group int) {
+	const look, enough, atMost = 500 * time.Millisecond, 0.01, 30 * time.Second
+	for end := time.Now().Add(atMost); time.Now().Before(end); {
+		before := cpuOf(session(group))
+		time.Sleep(look)
+		if cpuOf(session(group))-before <= enough {
+			return
+		}
+	}
 }
 
 // ask runs the load client on the last core.
