@@ -101,7 +101,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		n.openStore, n.openAudit, n.openDefinitions, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openHistory, n.openMetrics, n.openAPI,
 	} {
 		if err = open(ctx, n.inForce.Load().config); err != nil {
-			return nil, err
+			return nil, withoutRoom(cfg.DataDir, err)
 		}
 	}
 	n.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{

@@ -89,6 +89,14 @@ func tryListener(network, address string) error {
 	return c.Close()
 }
 
+// withoutRoom says of a disk that is full what to do; other errors stay as they are.
+func withoutRoom(dir string, err error) error {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return fmt.Errorf("%w: the disk of data_dir %s is full: free some room there, or give another data_dir", err, dir)
+	}
+	return err
+}
+
 // remedied says of a listener that could not be opened why, and what to do; other errors stay as they are.
 func remedied(key, address string, err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
