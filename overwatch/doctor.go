@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/doctor"
+	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/command"
 )
@@ -81,7 +82,7 @@ func patient(cfg *config.Config) doctor.Patient {
 	p := doctor.Patient{
 		DataDir: cfg.DataDir, Names: len(cfg.Domains), Signed: cfg.Overwatch.DNSSEC.Enabled, Geo: cfg.Overwatch.Geolocation.DatabasePath,
 		Zones: zones[:min(len(zones), doctorZones)], Running: store.InUse(cfg.DataDir),
-		Peers: cfg.Overwatch.DNSSEC.KeySync.Peers, Seeds: cfg.Overwatch.Gossip.Seeds,
+		Peers: cfg.Overwatch.DNSSEC.KeySync.Peers, PeersTLS: keysync.SettingsOf(cfg).TLS.Config, Seeds: cfg.Overwatch.Gossip.Seeds,
 	}
 	for _, text := range cfg.DNS.ListenAddress {
 		if port, all := strings.CutPrefix(text, ":"); all {

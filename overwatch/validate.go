@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/httpserve"
+	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/settings"
 )
@@ -29,6 +30,11 @@ func Validate(path string) error {
 	if t := cfg.API.TLS; cfg.API.Enabled && t.Certificate != "" {
 		if _, err := httpserve.LoadCertificates(httpserve.TLSFiles{Certificate: t.Certificate, Key: t.Key, ClientCA: t.ClientCA}, func(error) {}); err != nil {
 			found = append(found, settings.Problem{File: path, Key: "api.tls", Value: t.Certificate, Message: err.Error()})
+		}
+	}
+	if cfg.Overwatch.DNSSEC.Enabled {
+		if _, err := keysync.SettingsOf(cfg).TLS.Config(); err != nil {
+			found = append(found, settings.Problem{File: path, Key: "overwatch.dnssec.key_sync", Message: err.Error()})
 		}
 	}
 	if !store.InUse(cfg.DataDir) {

@@ -68,6 +68,9 @@ type KeySync struct {
 	PollInterval time.Duration `yaml:"poll_interval"`
 	Timeout      time.Duration `yaml:"timeout"`
 	Secret       string        `yaml:"secret,omitempty"`
+	CA           string        `yaml:"ca,omitempty"`
+	Certificate  string        `yaml:"certificate,omitempty"`
+	Key          string        `yaml:"key,omitempty"`
 }
 
 // DNSSection is the key `dns` of an OverwatchFile.

@@ -105,6 +105,9 @@ type KeySync struct {
 	PollInterval time.Duration   `key:"poll_interval"`
 	Timeout      time.Duration   `key:"timeout"`
 	Secret       settings.Secret `key:"secret"`
+	CA           string          `key:"ca"`          // PEM file: the authorities of the peers' certificates
+	Certificate  string          `key:"certificate"` // PEM file, shown to peers that want one
+	Key          string          `key:"key"`         // PEM file
 }
 
 // Geolocation places clients in regions.

@@ -73,6 +73,7 @@ func (v *validator) dnssec() {
 	v.once(key+".key_sync.peers", sync.Peers)
 	v.atLeast(key+".key_sync.poll_interval", sync.PollInterval, time.Second)
 	v.atLeast(key+".key_sync.timeout", sync.Timeout, time.Millisecond)
+	v.peersTLS(key+".key_sync", sync)
 	secret := key + ".key_sync.secret"
 	if n := len(sync.Secret); n > 0 && n < shortToken {
 		v.warn("%s: it has %d characters: %s", secret, n, tokenRemedy)
@@ -81,6 +82,17 @@ func (v *validator) dnssec() {
 		v.warn("%s: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node", secret)
 	}
 	v.reachable()
+}
+
+// peersTLS is about peers over https.
+func (v *validator) peersTLS(key string, s *KeySync) {
+	if (s.Certificate == "") != (s.Key == "") {
+		v.Add(key, "", "certificate and key go together: give both for peers with api.tls.client_ca, else neither")
+	}
+	files := s.CA + s.Certificate + s.Key
+	if files != "" && len(s.Peers) > 0 && !slices.ContainsFunc(s.Peers, func(peer string) bool { return strings.HasPrefix(strings.ToLower(peer), "https:") }) {
+		v.warn("%s.peers: none is https, so ca, certificate and key are not used: write https:// where the peer has api.tls", key)
+	}
 }
 
 // reachable warns of keys that the other nodes cannot come for.

@@ -48,6 +48,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.dnssec.security_acknowledgment: is missing: with dnssec.enabled false, anybody on the way can forge answers; say in your own words that this is accepted, or sign`}},
 		{"dnssec kinds", "overwatch: {dnssec: {algorithm: RSASHA256, denial: nsec5}}", []string{
 			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`, `1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
+		{"half of a client's certificate", "overwatch: {dnssec: {key_sync: {certificate: /c.pem}}}", []string{
+			`1: overwatch.dnssec.key_sync: certificate and key go together: give both for peers with api.tls.client_ca, else neither`}},
 		{"key sync", "overwatch: {dnssec: {key_sync: {peers: [ow-2, 'http://u@x', 'http://x', 'http://x'], poll_interval: 1ms, timeout: 0s}}}", []string{
 			`1: overwatch.dnssec.key_sync.peers[0]: "ow-2": give the base URL of the peer's API, such as http://overwatch-2.example.com:8080`,
 			`1: overwatch.dnssec.key_sync.peers[1]: "http://u@x": a base URL has no user, no query and no fragment: remove them`,
@@ -194,6 +196,8 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			`overwatch.dnssec.key_sync.peers: api.enabled is false here, so the peers cannot ask this node for its keys`}},
 		{"keys that peers reach through a tunnel only", "api: {enabled: true}\noverwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://127.0.0.1:1', 'http://[2001:db8::1]:8080']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: api.address is 127.0.0.1:8080, where the peers can ask this node for its keys only through a tunnel or proxy; otherwise listen where they reach it and add their networks to api.allowed_networks`}},
+		{"https files without https", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {dnssec: {key_sync: {secret: " + testToken + ", ca: /ca.pem, peers: ['http://x']}}}", []string{
+			`overwatch.dnssec.key_sync.peers: none is https, so ca, certificate and key are not used: write https:// where the peer has api.tls`}},
 		{"short secret", "overwatch: {dnssec: {key_sync: {secret: x}}}", []string{
 			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
 		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{

@@ -7,6 +7,7 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"net/netip"
 	"sync"
 	"time"
@@ -46,7 +47,9 @@ type Patient struct {
 	DNS     []netip.AddrPort
 	Running bool
 	Peers   []string // base URLs of the other nodes' API
-	Seeds   []string // host:port of other nodes' gossip
+	// PeersTLS is how this node speaks with those over https; nil is as the machine does.
+	PeersTLS func() (*tls.Config, error)
+	Seeds    []string // host:port of other nodes' gossip
 	// Resolver is the address of the resolver that the delegation is looked up through; "" for the first of /etc/resolv.conf.
 	Resolver string
 }

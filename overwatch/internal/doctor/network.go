@@ -14,7 +14,14 @@ const maxSkew = 5 * time.Minute
 
 // peers asks the other nodes' API, and compares clocks on the way.
 func peers(ctx context.Context, p Patient) (found []Finding) {
-	client := &http.Client{Timeout: patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	transport := &http.Transport{}
+	if p.PeersTLS != nil {
+		var err error
+		if transport.TLSClientConfig, err = p.PeersTLS(); err != nil {
+			return trouble("peer", err.Error(), "correct the file or the path")
+		}
+	}
+	client := &http.Client{Timeout: patience, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	for _, peer := range p.Peers {
 		url := strings.TrimRight(peer, "/") + "/api/v1/version"

@@ -89,28 +89,46 @@ func (f TLSFiles) look() string {
 }
 
 func (f TLSFiles) load() (*tls.Config, error) {
-	info, err := os.Stat(f.Key)
+	pair, err := LoadPair(f.Certificate, f.Key)
 	if err != nil {
-		return nil, fmt.Errorf("the key of the certificate: %w", err)
-	}
-	if perm := info.Mode().Perm(); perm&0o066 != 0 {
-		return nil, fmt.Errorf("the key %s is open to group or others (mode %04o): chmod 600 %s", f.Key, perm, f.Key)
-	}
-	pair, err := tls.LoadX509KeyPair(f.Certificate, f.Key)
-	if err != nil {
-		return nil, fmt.Errorf("the certificate %s with the key %s: %w", f.Certificate, f.Key, err)
+		return nil, err
 	}
 	config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}}
 	if f.ClientCA == "" {
 		return config, nil
 	}
-	text, err := os.ReadFile(f.ClientCA)
-	if err != nil {
+	if config.ClientCAs, err = LoadAuthorities(f.ClientCA); err != nil {
 		return nil, fmt.Errorf("the authorities of clients: %w", err)
 	}
-	config.ClientCAs, config.ClientAuth = x509.NewCertPool(), tls.RequireAndVerifyClientCert
-	if !config.ClientCAs.AppendCertsFromPEM(text) {
-		return nil, errors.New("the authorities of clients: " + f.ClientCA + " has no certificate in PEM form")
-	}
+	config.ClientAuth = tls.RequireAndVerifyClientCert
 	return config, nil
+}
+
+// LoadPair reads a certificate and its private key, which is refused when group or others can read it.
+func LoadPair(certificate, key string) (tls.Certificate, error) {
+	info, err := os.Stat(key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("the key of the certificate: %w", err)
+	}
+	if perm := info.Mode().Perm(); perm&0o066 != 0 {
+		return tls.Certificate{}, fmt.Errorf("the key %s is open to group or others (mode %04o): chmod 600 %s", key, perm, key)
+	}
+	pair, err := tls.LoadX509KeyPair(certificate, key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("the certificate %s with the key %s: %w", certificate, key, err)
+	}
+	return pair, nil
+}
+
+// LoadAuthorities reads a PEM file with at least one certificate.
+func LoadAuthorities(path string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, errors.New(path + " has no certificate in PEM form")
+	}
+	return pool, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/ecdh"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,31 +22,43 @@ import (
 // maxRefusal is how much of an answer that is an error is read, in bytes.
 const maxRefusal = 4 << 10
 
-// newClient returns the client that asks peers. Connections are not kept, since rounds are rare, and no proxy and no redirect is
-// followed: the request is for the peer that the configuration names.
-func newClient(transport http.RoundTripper) *http.Client {
+// newClient returns the client that asks peers in one round. Connections are not kept, since rounds are rare, and no proxy and no
+// redirect is followed: the request is for the peer that the configuration names.
+func (s *Sync) newClient(files TLSFiles) (*http.Client, error) {
+	transport := s.o.Transport
 	if transport == nil {
+		config, err := files.Config()
+		if err != nil {
+			return nil, err
+		}
 		transport = &http.Transport{
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
+			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true, TLSClientConfig: config,
 		}
 	}
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
+}
+
+// exchanger asks peers, in one round.
+type exchanger struct {
+	node     string // this one's id
+	settings *Settings
+	client   *http.Client
 }
 
 // ask fetches what a peer has. Its error says in words why that is not possible.
-func (s *Sync) ask(ctx context.Context, peer string, settings *Settings) (*message, error) {
-	ctx, cancel := context.WithTimeout(ctx, settings.Timeout)
+func (e *exchanger) ask(ctx context.Context, peer string) (*message, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.settings.Timeout)
 	defer cancel()
 	began := time.Now()
-	m, err := s.exchange(ctx, strings.TrimRight(peer, "/")+path, settings)
+	m, err := e.exchange(ctx, strings.TrimRight(peer, "/")+path)
 	if err != nil && ctx.Err() != nil {
 		return nil, fmt.Errorf("no complete answer within %s", time.Since(began).Round(time.Millisecond))
 	}
 	return m, err
 }
 
-func (s *Sync) exchange(ctx context.Context, target string, settings *Settings) (*message, error) {
-	first, err := s.get(ctx, target, "")
+func (e *exchanger) exchange(ctx context.Context, target string) (*message, error) {
+	first, err := e.get(ctx, target, "")
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +71,8 @@ func (s *Sync) exchange(ctx context.Context, target string, settings *Settings) 
 	if err != nil {
 		return nil, fmt.Errorf("making a key for the request: %w", err)
 	}
-	r := request{node: s.o.NodeID, point: private.PublicKey().Bytes(), nonce: nonce}
-	second, err := s.get(ctx, target, r.prove(settings.Secrets[0]))
+	r := request{node: e.node, point: private.PublicKey().Bytes(), nonce: nonce}
+	second, err := e.get(ctx, target, r.prove(e.settings.Secrets[0]))
 	if err != nil {
 		return nil, err
 	}
@@ -68,11 +81,11 @@ func (s *Sync) exchange(ctx context.Context, target string, settings *Settings) 
 	if err != nil {
 		return nil, err
 	}
-	return r.open(settings.Secrets[0], private, sealed)
+	return r.open(e.settings.Secrets[0], private, sealed)
 }
 
 // get makes one request and returns an answer that is JSON with status 200. The caller closes its body.
-func (s *Sync) get(ctx context.Context, target, authorization string) (*http.Response, error) {
+func (e *exchanger) get(ctx context.Context, target, authorization string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
 		return nil, fmt.Errorf("its address: %w", err)
@@ -82,7 +95,7 @@ func (s *Sync) get(ctx context.Context, target, authorization string) (*http.Res
 	if authorization != "" {
 		req.Header.Set("Authorization", authorization)
 	}
-	resp, err := s.client.Do(req)
+	resp, err := e.client.Do(req)
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -106,6 +119,9 @@ func unreachable(err error) error {
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
 		return errors.New("nothing listens there: start the node, with api.enabled: true and api.address where this node reaches it")
+	}
+	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
+		return fmt.Errorf("its certificate is not accepted: %w; overwatch.dnssec.key_sync.ca names the authorities", err)
 	}
 	return fmt.Errorf("cannot be reached: %w", err)
 }

@@ -194,8 +194,8 @@ func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 			n.put("replay", &replay{nodes[1].Challenge(), c.answer})
 			settings := nodes[0].current()
 			settings.Peers = []string{"http://replay"}
-			if _, err := nodes[0].ask(t.Context(), "http://replay", &settings); err == nil || !strings.Contains(err.Error(), "not sealed for this request") {
-				t.Fatalf("a repeated answer: %v", err)
+			if outcomes := nodes[0].askAll(t.Context(), &settings); outcomes[0].err == nil || !strings.Contains(outcomes[0].err.Error(), "not sealed for this request") {
+				t.Fatalf("a repeated answer: %v", outcomes[0].err)
 			}
 		}
 		if proven < 6 {

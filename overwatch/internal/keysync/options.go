@@ -32,7 +32,6 @@ type Options struct {
 type Sync struct {
 	o        Options
 	instance string
-	client   *http.Client
 	nonces   *nonces
 	metrics  *metrics
 	orders   chan order
@@ -51,11 +50,14 @@ func New(o Options) (*Sync, error) {
 	if o.Zones == nil || o.Apply == nil || o.Audit == nil || len(o.Settings.Secrets) == 0 {
 		return nil, errors.New("keysync: Options.Zones, Apply, Audit and a secret are needed")
 	}
+	if _, err := o.Settings.TLS.Config(); err != nil {
+		return nil, err // else a node without keys would ask nobody and make its own
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	s := &Sync{
-		o: o, instance: rand.Text(), client: newClient(o.Transport), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
+		o: o, instance: rand.Text(), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
 		settings: o.Settings,
 	}
 	o.Zones.AwaitPeers(len(o.Settings.Peers) > 0)

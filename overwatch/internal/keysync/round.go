@@ -44,12 +44,18 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 
 func (s *Sync) askAll(ctx context.Context, settings *Settings) []outcome {
 	outcomes := make([]outcome, len(settings.Peers))
+	client, err := s.newClient(settings.TLS)
+	e := exchanger{s.o.NodeID, settings, client}
 	var all sync.WaitGroup
 	for i, peer := range settings.Peers {
+		o := &outcomes[i]
+		o.peer = peer
+		if err != nil {
+			o.err = err
+			continue
+		}
 		all.Go(func() {
-			o := &outcomes[i]
-			o.peer = peer
-			m, err := s.ask(ctx, peer, settings)
+			m, err := e.ask(ctx, peer)
 			if err != nil {
 				o.err = err
 				return

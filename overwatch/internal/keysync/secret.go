@@ -17,12 +17,13 @@ type Settings struct {
 	PollInterval time.Duration // between two rounds that went well
 	Timeout      time.Duration // for one peer's answer
 	Secrets      [][]byte      // the first proves this node; a peer may prove itself by any
+	TLS          TLSFiles      // for peers over https
 }
 
 // SettingsOf takes them from a configuration.
 func SettingsOf(c *config.Config) Settings {
 	sync := &c.Overwatch.DNSSEC.KeySync
-	s := Settings{Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout}
+	s := Settings{Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout, TLS: TLSFiles{CA: sync.CA, Certificate: sync.Certificate, Key: sync.Key}}
 	if own := sync.Secret.Reveal(); own != "" {
 		s.Secrets = [][]byte{derive([]byte(own), "configured")}
 		return s

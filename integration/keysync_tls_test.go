@@ -1,0 +1,96 @@
+package integration_test
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// Nodes whose API is https of a private authority, and wants a certificate of its clients, exchange keys. One that does not know the
+// authority, or shows no certificate, gets none and says why; a file that cannot be used stops the start.
+func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.T) {
+	s := newSite(t, 3, 0)
+	dir := t.TempDir()
+	authority, files := selfSigned(t, dir)
+	pair, err := tls.LoadX509KeyPair(files[0], files[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusting := &tls.Config{RootCAs: authority, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	for i, n := range s.nodes {
+		n.File.API.More = map[string]any{"tls": map[string]any{"certificate": files[0], "key": files[1], "client_ca": files[0]}}
+		sync := &harness.KeySync{
+			PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
+			CA: files[0], Certificate: files[0], Key: files[1],
+		}
+		for k, other := range s.nodes {
+			if k != i {
+				sync.Peers = append(sync.Peers, "https://"+other.API.String())
+			}
+		}
+		n.File.Overwatch.DNSSEC.KeySync = sync
+		if n.Client, err = api.NewClient(api.ClientOptions{Node: "https://" + n.API.String(), Timeout: apiBound, TLS: trusting}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.startNodes(t, s.nodes...)
+	first := sameKeys(t, 1, s.nodes...)
+
+	stranger := s.nodes[2]
+	for _, bad := range []struct {
+		promise string
+		change  func(*harness.KeySync)
+		want    string
+	}{
+		{"a node that does not know the authority", func(k *harness.KeySync) { k.CA = "" }, "its certificate is not accepted"},
+		{"a node that shows no certificate", func(k *harness.KeySync) { k.Certificate, k.Key = "", "" }, "certificate required"},
+	} {
+		t.Run(bad.promise, func(t *testing.T) {
+			good := *stranger.File.Overwatch.DNSSEC.KeySync
+			defer func() { stranger.File.Overwatch.DNSSEC.KeySync = &good }()
+			changed := good
+			bad.change(&changed)
+			stranger.File.Overwatch.DNSSEC.KeySync = &changed
+			stopNode(t, stranger)
+			s.startNodes(t, stranger)
+			until(t, keyBound, "the reason", func(ctx context.Context) error {
+				status, err := stranger.Client.DNSSECStatus(ctx)
+				if err != nil {
+					return err
+				}
+				for _, p := range status.Sync.Peers {
+					if p.OK || p.Error == nil || !strings.Contains(*p.Error, bad.want) {
+						return fmt.Errorf("peer %+v", p)
+					}
+				}
+				return nil
+			})
+		})
+	}
+	stopNode(t, stranger)
+	s.startNodes(t, stranger)
+	if got := sameKeys(t, 1, s.nodes...); !slices.Equal(got, first) {
+		t.Errorf("keys %v, before %v", got, first)
+	}
+
+	stopNode(t, stranger)
+	stranger.File.Overwatch.DNSSEC.KeySync.CA = files[1] // a key, and no certificate
+	start(t, stranger)
+	until(t, startBound, "the node to give up", func(context.Context) error {
+		if stranger.Running() {
+			return fmt.Errorf("it runs")
+		}
+		return nil
+	})
+	said := fmt.Sprint(stranger.Output())
+	if !strings.Contains(said, "overwatch.dnssec.key_sync.ca") || !strings.Contains(said, files[1]) {
+		t.Errorf("it says %s", said)
+	}
+}
