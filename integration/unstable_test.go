@@ -1,0 +1,357 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// Row 4: an agent whose word about its own backend changes ten times a second costs a bounded number of publications, a few lines of
+// log and little processor time, and nobody else's backend notices.
+func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
+	const over = 8 * time.Second
+	s := newSite(t, 1, 2)
+	n := s.nodes[0]
+	// What the agent looks at changes with every look; what the node looks at is well.
+	var flapping atomic.Bool
+	var looks atomic.Int64
+	looked := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, 50}), s.backends[0].At.Port())
+	l, err := net.Listen("tcp", looked.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	moody := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if look := looks.Add(1); flapping.Load() && look%2 == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	})}
+	go func() { _ = moody.Serve(l) }()
+	t.Cleanup(func() { _ = moody.Close() })
+	check := &s.agents[0].File.Agent.Backends[0].HealthCheck
+	check.Address = looked.Addr().String()
+	check.Interval, check.Timeout, check.FailureThreshold, check.SuccessThreshold = 100*time.Millisecond, 100*time.Millisecond, 1, 1
+	s.startAll(t)
+
+	const publications = "gslb_dns_publications_total"
+	lines := func() int { return len(n.Output()) + len(s.agents[0].Output()) }
+	cost := func(d time.Duration) time.Duration {
+		before := cpu(t, n.Path)
+		time.Sleep(d)
+		return cpu(t, n.Path) - before
+	}
+	quiet := cost(over / 2)
+	before, told, first := metric(t, n, publications), lines(), looks.Load()
+	began := time.Now()
+	flapping.Store(true)
+	busy := cost(over) / 2
+	flapping.Store(false)
+	seconds := time.Since(began).Seconds()
+	published, changes, logged := metric(t, n, publications)-before, looks.Load()-first, lines()-told
+	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s in %s instead of %s", changes, seconds, published, logged, busy, over/2, quiet)
+	if float64(changes) < 5*seconds {
+		t.Errorf("only %d changes in %.1f s: the test tests nothing", changes, seconds)
+	}
+	if most := 12 * seconds; published > most {
+		t.Errorf("%v publications in %.1f s, want %v at most", published, seconds, most)
+	}
+	if float64(logged) > 2*seconds {
+		t.Errorf("%d lines in the logs of node and agent in %.1f s", logged, seconds)
+	}
+	if extra := busy - quiet; extra > over/2/10 {
+		t.Errorf("the node took %s of processor time more in %s, want a tenth of a core at most", extra, over/2)
+	}
+	for range quietAnswers {
+		s.answered(t, n, s.backends[1].At.Addr(), time.Now(), time.Second)
+	}
+	s.status(t, n, s.backends[1], time.Second, wantSound)
+	s.status(t, n, s.backends[0], startBound, wantSound)
+	s.noFailures(t, n, s.began)
+}
+
+// Row 4, by a program that keeps to no interval: an agent with the right token that calls its own backend well and unwell as fast as the node
+// takes it.
+func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
+	const over = 4 * time.Second
+	s := newSite(t, 1, 3)
+	n, own := s.nodes[0], s.backends[2]
+	s.agents = s.agents[:2]
+	s.startAll(t)
+	moody, err := newFleetAgent(t.TempDir(), 1, newCipherText(t, s.GossipKey), n.Gossip, appName, s.Tokens[appName])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { moody.udp.Close() })
+	go moody.read()
+	moody.backends = moody.backends[:1]
+	moody.backends[0].Address, moody.backends[0].Port = own.At.Addr(), own.At.Port()
+	if err := errors.Join(moody.hello(), moody.enrol(false, ackTime), moody.heartbeat()); err != nil {
+		t.Fatal(err)
+	}
+	s.status(t, n, own, startBound, wantSound)
+
+	const publications = "gslb_dns_publications_total"
+	before, used, told := metric(t, n, publications), cpu(t, n.Path), len(n.Output())
+	began, sent := time.Now(), 0
+	for ; time.Since(began) < over; sent++ {
+		moody.backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
+		_ = moody.heartbeat() // refused or not
+	}
+	seconds := time.Since(began).Seconds()
+	published, took := metric(t, n, publications)-before, cpu(t, n.Path)-used
+	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, len(n.Output())-told, took)
+	if float64(sent) < 10*seconds {
+		t.Errorf("only %d changes in %.1f s: the test tests nothing", sent, seconds)
+	}
+	if most := 60 * seconds; published > most {
+		t.Errorf("%v publications in %.1f s, want %v at most", published, seconds, most)
+	}
+	if logged := len(n.Output()) - told; float64(logged) > 2*seconds {
+		t.Errorf("%d lines in the node's log in %.1f s", logged, seconds)
+	}
+	if took > over/2 {
+		t.Errorf("the node took %s of processor time in %s", took, over)
+	}
+	for _, b := range s.backends[:2] {
+		s.answered(t, n, b.At.Addr(), began.Add(over), 5*time.Second)
+		s.status(t, n, b, time.Second, wantSound)
+	}
+	s.noFailures(t, n, s.began)
+}
+
+// Row 8: nodes that cannot reach one another answer as before with the keys that they have, and say so in status and metric; with the way
+// back they agree again.
+func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
+	s := newSite(t, 2, 2)
+	a, b := s.nodes[0], s.nodes[1]
+	to := [2]*relay{newRelay(t, b.API), newRelay(t, a.API)}
+	for i, n := range s.nodes {
+		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: syncPoll, Timeout: time.Second,
+			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + to[i].at.String()}}
+	}
+	s.startAll(t)
+	keys := sameKeys(t, 1, a, b)
+	synced := func(want float64, peerOK bool) func(context.Context) error {
+		return func(ctx context.Context) error {
+			for _, n := range s.nodes {
+				status, err := n.Client.DNSSECStatus(ctx)
+				if err != nil {
+					return err
+				}
+				if len(status.Sync.Peers) != 1 || status.Sync.Peers[0].OK != peerOK || (status.Sync.Peers[0].Error == nil) != peerOK {
+					return fmt.Errorf("the status of %s is %+v", n.Name, status.Sync)
+				}
+				if got := metric(t, n, "gslb_dnssec_sync_success"); got != want {
+					return fmt.Errorf("gslb_dnssec_sync_success of %s is %v", n.Name, got)
+				}
+			}
+			return nil
+		}
+	}
+	until(t, keyBound, "the nodes to have exchanged keys", synced(1, true))
+	cut := time.Now()
+	for _, r := range to {
+		r.cut.Store(true)
+	}
+	until(t, 30*time.Second, "the nodes to say that they are cut off", synced(0, false))
+	t.Logf("said %s after the cut", time.Since(cut).Round(time.Millisecond))
+	for _, n := range s.nodes {
+		if tags, err := keyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
+			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
+		}
+	}
+	killed, err := s.backends[0].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range s.nodes {
+		s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
+	}
+	for _, r := range to {
+		r.cut.Store(false)
+	}
+	until(t, keyBound, "the nodes to exchange keys again", synced(1, true))
+	for _, n := range s.nodes {
+		if tags, err := keyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
+			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
+		}
+		s.noFailures(t, n, s.began)
+	}
+}
+
+// Row 22, the documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes back by itself, and one
+// that was revoked when its entry is deleted. Its backend is answered again each time, the other's all along.
+func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
+	s := startSite(t, 1, 2)
+	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
+	reset := func() {
+		t.Helper()
+		if err := agent.Stop(); err != nil {
+			t.Fatal(err)
+		}
+		command(t, binaries(t).Agent, "--config", agent.Path, "--reset-identity").want(t, exitOK)
+		start(t, agent)
+	}
+	pinned := s.pins(t, n)[agent.Name]
+	back := func(how string) {
+		t.Helper()
+		since := time.Now()
+		s.status(t, n, b, reconnectBound, func(v api.Backend) error {
+			if v.AgentLastSeen == nil || v.AgentLastSeen.Before(since) {
+				return errors.New("its agent is not heard")
+			}
+			return wantSound(v)
+		})
+		s.answered(t, n, b.At.Addr(), since, 5*time.Second)
+		now := s.pins(t, n)[agent.Name]
+		if now == pinned {
+			t.Errorf("%s: the certificate is the one of before", how)
+		}
+		t.Logf("%s: back after %s", how, time.Since(since).Round(time.Millisecond))
+		pinned = now
+	}
+
+	if _, err := n.Client.ReissueCertificate(t.Context(), agent.Name); err != nil {
+		t.Fatal(err)
+	}
+	reset()
+	back("reissued")
+
+	if err := n.Client.RevokeCertificate(t.Context(), agent.Name); err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, b.At.Addr(), time.Now(), time.Second)
+	reset()
+	until(t, refusalBound, "the agent to say that it is refused", func(context.Context) error { return said(agent.Unit, "revoked") })
+	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
+		t.Fatal(err)
+	}
+	back("revoked, and its entry deleted")
+	s.noFailures(t, n, s.began)
+}
+
+// Row 33: without a database, and with files that are none or mean ill, clients are placed by what was known before, and nobody goes without
+// an answer, also while the file is replaced again and again.
+func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
+	r := startRouted(t)
+	var asking sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	var answers atomic.Int64
+	asking.Go(func() {
+		for rest(ctx, pace) {
+			if _, _, err := r.ask("geolocation", clientUS); err != nil {
+				t.Errorf("while the database is replaced: %v", err)
+				return
+			}
+			answers.Add(1)
+		}
+	})
+	good, err := os.ReadFile(databases + "GeoIP2-City-Test.mmdb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put := func(content []byte) {
+		t.Helper()
+		if err := errors.Join(os.WriteFile(r.database+".new", content, 0o600), os.Rename(r.database+".new", r.database)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const failures = "gslb_geo_reload_failures_total"
+	before := metric(t, r.node, failures)
+	bad := map[string][]byte{"truncated": good[:len(good)/2], "empty": nil, "garbage": []byte(strings.Repeat("garbage\n", 5000)), "without its description": good[:len(good)-200]}
+	for name, content := range bad {
+		put(content)
+		hangUp(t, r.node) // or in five seconds, by itself
+		until(t, startBound, "a database that is "+name+" to be refused", func(context.Context) error {
+			if now := metric(t, r.node, failures); now <= before {
+				return fmt.Errorf("%v failures so far", now)
+			}
+			return nil
+		})
+		before = metric(t, r.node, failures)
+		r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+	}
+	for i := range 40 { // replaced while it is read
+		if i%2 == 0 {
+			put(good)
+		} else if err := os.WriteFile(r.database, good[:len(good)*i/40], 0o600); err != nil { // in place, as nobody should
+			t.Fatal(err)
+		}
+		if err := r.node.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	put(good)
+	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+	cancel()
+	asking.Wait()
+	t.Logf("%d answers meanwhile, all good", answers.Load())
+
+	// Missing at the start: the first region, and said so.
+	if err := errors.Join(r.node.Stop(), os.Remove(r.database)); err != nil {
+		t.Fatal(err)
+	}
+	start(t, r.node)
+	s := r.site
+	s.ready(t, r.node)
+	r.answers(t, "geolocation", clientUS, "b1", 0)
+	if loaded := metric(t, r.node, "gslb_geo_database_loaded"); loaded != 0 {
+		t.Errorf("gslb_geo_database_loaded is %v without a database", loaded)
+	}
+	if err := said(r.node.Unit, "database_path", "no such file"); err != nil {
+		t.Error(err)
+	}
+	put(good)
+	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+}
+
+// Row 35: without the right to bind port 53, and without IPv6, the message names the address and what is missing, the exit code is 1,
+// and --validate finds it.
+func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
+	if os.Geteuid() != 0 {
+		missing(t, "this test makes a network namespace: run it as root")
+	}
+	// What is given up is this thread's, and of what it starts; the thread ends with the test's goroutine.
+	runtime.LockOSThread()
+	if err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+		missing(t, "making a network namespace: "+err.Error())
+	}
+	if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
+		missing(t, fmt.Sprintf("ip link set lo up: %v %s; run: apt-get install -y iproute2", err, out))
+	}
+	if out, err := exec.Command("ip", "-6", "address", "flush", "dev", "lo").CombinedOutput(); err != nil {
+		missing(t, fmt.Sprintf("ip -6 address flush dev lo: %v %s", err, out))
+	}
+	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_NET_BIND_SERVICE, 0, 0, 0); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []struct{ address, word string }{{"127.0.0.1:53", "CAP_NET_BIND_SERVICE"}, {"[::1]:5353", "`ip address`"}} {
+		s := newSite(t, 1, 0)
+		n := s.nodes[0]
+		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946" // nobody else is in this namespace
+		n.File.API.Enabled, n.File.Metrics.Enabled = false, false
+		rewrite(t, n)
+		program := binaries(t).Overwatch
+		command(t, program, "--config", n.Path, "--validate").want(t, exitBadInput, "dns.listen_address", at.address, at.word)
+		command(t, program, "--config", n.Path).want(t, exitFailure, at.address, at.word)
+	}
+}
