@@ -87,6 +87,12 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	s.noFailures(t, n, s.began)
 }
 
+// What a node takes of the messages of one agent: so many at once, and so many a second over time.
+const (
+	agentBurst = 200
+	agentRate  = 50
+)
+
 // Row 4, by a program that keeps to no interval: an agent with the right token that calls its own backend well and unwell as fast as the node
 // takes it.
 func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
@@ -118,17 +124,17 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	seconds := time.Since(began).Seconds()
 	published, took := metric(t, n, publications)-before, cpu(t, n.Path)-used
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, len(n.Output())-told, took)
-	if float64(sent) < 10*seconds {
-		t.Errorf("only %d changes in %.1f s: the test tests nothing", sent, seconds)
+	if metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) == 0 {
+		t.Error("what is too much of it is not counted")
 	}
-	if most := 60 * seconds; published > most {
+	if most := agentBurst + agentRate*seconds*1.2; published > most {
 		t.Errorf("%v publications in %.1f s, want %v at most", published, seconds, most)
 	}
 	if logged := len(n.Output()) - told; float64(logged) > 2*seconds {
 		t.Errorf("%d lines in the node's log in %.1f s", logged, seconds)
 	}
-	if took > over/2 {
-		t.Errorf("the node took %s of processor time in %s", took, over)
+	if took > over/4 {
+		t.Errorf("the node took %s of processor time in %s, want a quarter of a core at most", took, over)
 	}
 	for _, b := range s.backends[:2] {
 		s.answered(t, n, b.At.Addr(), began.Add(over), 5*time.Second)

@@ -20,12 +20,13 @@ const (
 	dropEvicted      frame.Fault = "evicted"       // an unfinished stream that gave way to a newer one
 	dropQueueFull    frame.Fault = "queue_full"
 	dropAgentLimit   frame.Fault = "agent_limit" // too many messages of one key waiting
+	dropAgentRate    frame.Fault = "agent_rate"  // too many messages of one believed agent in a short time
 	dropBusy         frame.Fault = "busy"        // memberlist did not keep up
 )
 
 var dropReasons = []frame.Fault{
 	frame.Size, frame.Label, frame.Cipher, frame.Key, frame.Malformed, frame.Incomplete,
-	dropKind, dropEnvelope, dropAddressLimit, dropStreamLimit, dropEvicted, dropQueueFull, dropAgentLimit, dropBusy,
+	dropKind, dropEnvelope, dropAddressLimit, dropStreamLimit, dropEvicted, dropQueueFull, dropAgentLimit, dropAgentRate, dropBusy,
 }
 
 // strangerInterval is the least time between two log lines about packets that our keys do not open.
@@ -43,7 +44,7 @@ type drops struct {
 
 func newDrops(logger zerolog.Logger) (*drops, *prometheus.CounterVec) {
 	vec := prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gslb_gossip_dropped_total", Help: "Packets, streams and messages dropped before anything in them was believed, by reason.",
+		Name: "gslb_gossip_dropped_total", Help: "Packets, streams and messages of which nothing was taken, by reason.",
 	}, []string{"reason"})
 	d := &drops{counters: make(map[frame.Fault]prometheus.Counter, len(dropReasons)), logger: logger}
 	for _, reason := range dropReasons {

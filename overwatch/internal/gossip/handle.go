@@ -26,6 +26,10 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		n.door.paths.proved(a.head.KeyID, a.from.addr, time.Now())
 	}
 	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
+	if paced(msg.Type) && !n.paces.take(msg.Agent.ID(), time.Now()) {
+		n.intake.drops.count(dropAgentRate, a.from.addr)
+		return
+	}
 	outcome, err := n.apply(ctx, msg)
 	if err != nil {
 		if ctx.Err() == nil {

@@ -29,6 +29,7 @@ type Node struct {
 	intake  *intake
 	members *members
 	skews   *skews
+	paces   *paces
 	list    *memberlist.Memberlist // set by Run before anything uses it
 	config  *memberlist.Config
 	answers atomic.Uint64 // sealed answers, their sequence number
@@ -44,7 +45,7 @@ func New(o Options) (*Node, error) {
 		return nil, fmt.Errorf("overwatch.gossip.encryption_key: %w", err)
 	}
 	drops, dropped := newDrops(o.Logger)
-	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger)}
+	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), paces: newPaces()}
 	hello, err := n.hello()
 	if err != nil {
 		return nil, err
