@@ -160,7 +160,7 @@ func TestRouting_GeolocationByARealDatabase(t *testing.T) {
 	}
 	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
 	r.answers(t, "geolocation", "2002:d8a0:5338::/48", "b2 b3", 0) // 6to4 of 216.160.83.56
-	r.answers(t, "geolocation", clientSweden, "b1", 0)            // in no region: the first
+	r.answers(t, "geolocation", clientSweden, "b1", 0)             // in no region: the first
 	r.replace(t, "MaxMind-DB-test-broken-pointers-24.mmdb")
 	until(t, startBound, "the broken file to be refused", func(context.Context) error {
 		if metric(t, r.node, "gslb_geo_reload_failures_total") == 0 {

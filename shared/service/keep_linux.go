@@ -14,7 +14,7 @@ func Keep(name string, sockets []syscall.Conn) error {
 	if conn == nil || len(sockets) == 0 {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	// Not through os.File, whose Fd makes the socket blocking for everybody who has it.
 	var copies []int
 	defer func() {

@@ -93,7 +93,7 @@ func tell(state string) error {
 	if conn == nil {
 		return err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	if _, err := conn.Write([]byte(state)); err != nil {
 		return fmt.Errorf("telling the service manager: %w", err)
 	}

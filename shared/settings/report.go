@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -100,6 +101,6 @@ func (r *Report) err() error {
 func Inspect(validate func(*Report)) Problems {
 	report := &Report{}
 	validate(report)
-	problems, _ := report.err().(Problems)
+	problems, _ := errors.AsType[Problems](report.err())
 	return problems
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -28,8 +29,10 @@ func Load(path string, checks ...Check) (*Config, error) {
 func CheckText(text string, checks ...Check) settings.Problems {
 	c := Default()
 	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
-	problems, _ := err.(settings.Problems)
-	return problems
+	if problems, ok := errors.AsType[settings.Problems](err); ok || err == nil {
+		return problems
+	}
+	return settings.Problems{{Message: err.Error()}}
 }
 
 // validator completes c and notes what is wrong with it.

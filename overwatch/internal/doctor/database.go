@@ -25,7 +25,7 @@ func database(_ context.Context, p Patient) []Finding {
 	if err != nil {
 		return trouble("geolocation", fmt.Sprintf("%s: %v", p.Geo, err), "get the file again; it is damaged or not an MMDB")
 	}
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	built := time.Unix(int64(db.Metadata.BuildEpoch), 0).UTC() //nolint:gosec // as the file says
 	text := fmt.Sprintf("%s (%s) of %s", p.Geo, db.Metadata.DatabaseType, built.Format(time.DateOnly))
 	if time.Since(built) > oldDatabase {

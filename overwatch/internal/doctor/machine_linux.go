@@ -73,7 +73,7 @@ func memory(_ context.Context, p Patient) []Finding {
 	if err := unix.Sysinfo(&info); err != nil {
 		return nil
 	}
-	total := uint64(info.Totalram) * uint64(info.Unit)
+	total := uint64(info.Totalram) * uint64(info.Unit) //nolint:unconvert // other architectures have other types
 	need := uint64(64<<20) + uint64(p.Names)*perName
 	if p.Signed {
 		need = uint64(64<<20) + uint64(p.Names)*perSignedName
