@@ -38,6 +38,14 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
 		t.Errorf("the server is not answered when the call returns: %v", r)
 	}
+	for minimum, answers := range map[string]int{"2": 0, "50%": 1} {
+		if _, err := n.Client.ChangeDomain(t.Context(), createdName, api.DomainChange{MinHealthy: &minimum}); err != nil {
+			t.Fatal(err)
+		}
+		if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != answers {
+			t.Errorf("with min_healthy %s and one backend, want %d answers: %v", minimum, answers, r)
+		}
+	}
 	weight := 7
 	if _, err := n.Client.PatchServer(t.Context(), server.ID, api.ServerPatch{Weight: &weight}); err != nil {
 		t.Fatal(err)

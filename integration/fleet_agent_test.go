@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,7 @@ type fleetAgent struct {
 	udp      *net.UDPConn
 	boot     identity.Nonce
 	acks     chan wire.Ack
+	heard    atomic.Pointer[time.Time] // when the newest Ack came
 }
 
 // newFleetAgent makes the i-th agent. Its source address and those of its backends belong to nobody else.
@@ -124,6 +126,8 @@ func (a *fleetAgent) read() {
 		}
 		var ack wire.Ack
 		if ack.UnmarshalBinary(sealed.Payload) == nil {
+			now := time.Now()
+			a.heard.Store(&now)
 			select {
 			case a.acks <- ack:
 			default:
@@ -202,7 +206,11 @@ func (a *fleetAgent) exchange(kind wire.Type, m encoding.BinaryMarshaler, stream
 	} else {
 		_, err = a.udp.Write(a.cipher.packet(message))
 	}
-	if err == nil && !a.acknowledged(a.seq, late.C) {
+	from := a.seq
+	if kind == wire.TypeEnrol {
+		from = 0 // the Ack to an earlier one will do
+	}
+	if err == nil && !a.acknowledged(kind, from, late.C) {
 		err = fmt.Errorf("%s of %s was not acknowledged", kind, a.id.CommonName)
 	}
 	return err
@@ -224,11 +232,12 @@ func (a *fleetAgent) send(message []byte) error {
 // ackTime is how long the Ack to a message is waited for, as the agent does.
 const ackTime = time.Second
 
-func (a *fleetAgent) acknowledged(seq uint64, late <-chan time.Time) bool {
+// acknowledged waits for the Ack to a message of a kind, from a sequence number on.
+func (a *fleetAgent) acknowledged(kind wire.Type, from uint64, late <-chan time.Time) bool {
 	for {
 		select {
 		case ack := <-a.acks:
-			if ack.AckedSeq == seq {
+			if ack.AckedType == kind && ack.AckedSeq >= from {
 				return len(ack.Refused) == 0
 			}
 		case <-late:

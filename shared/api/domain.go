@@ -9,16 +9,19 @@ type Domain struct {
 	TTL           int    `json:"ttl"` // seconds
 	RoutingPolicy string `json:"routing_policy"`
 	// FallbackAlgorithm chooses where RoutingPolicy lacks data; empty: what that one does by itself.
-	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"`
-	HealthCheckID     string    `json:"health_check_id"` // empty: each server brings its own check
-	DNSSECEnabled     bool      `json:"dnssec_enabled"`
-	Enabled           bool      `json:"enabled"`
-	Description       string    `json:"description"`
-	Tags              []string  `json:"tags"`
-	BackendCount      int       `json:"backend_count"`
-	HealthyBackends   int       `json:"healthy_backends"`
-	CreatedAt         time.Time `json:"created_at"`
-	UpdatedAt         time.Time `json:"updated_at"`
+	FallbackAlgorithm string `json:"fallback_algorithm,omitempty"`
+	// MinHealthy is how many backends must be fit to serve, a number or a part of all ("50%"): with fewer, the name goes to its
+	// last resort. Empty: no minimum.
+	MinHealthy      string    `json:"min_healthy,omitempty"`
+	HealthCheckID   string    `json:"health_check_id"` // empty: each server brings its own check
+	DNSSECEnabled   bool      `json:"dnssec_enabled"`
+	Enabled         bool      `json:"enabled"`
+	Description     string    `json:"description"`
+	Tags            []string  `json:"tags"`
+	BackendCount    int       `json:"backend_count"`
+	HealthyBackends int       `json:"healthy_backends"`
+	CreatedAt       time.Time `json:"created_at"`
+	UpdatedAt       time.Time `json:"updated_at"`
 	// Settings is set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }

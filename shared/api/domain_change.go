@@ -8,11 +8,14 @@ type DomainChange struct {
 	TTL           *int    `json:"ttl,omitempty"`            // seconds; new: dns.default_ttl
 	RoutingPolicy *string `json:"routing_policy,omitempty"` // new: round-robin
 	// FallbackAlgorithm chooses where RoutingPolicy lacks data; empty: what that one does by itself.
-	FallbackAlgorithm *string   `json:"fallback_algorithm,omitempty"`
-	DNSSECEnabled     *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
-	Enabled           *bool     `json:"enabled,omitempty"`        // new: true
-	Description       *string   `json:"description,omitempty"`
-	Regions           *[]string `json:"regions,omitempty"` // configured regions, in order of preference
+	FallbackAlgorithm *string `json:"fallback_algorithm,omitempty"`
+	// MinHealthy is how many backends must be fit to serve, a number as in "2" or a part of all as in "50%": with fewer, the name
+	// goes to its last resort. Empty: no minimum.
+	MinHealthy    *string   `json:"min_healthy,omitempty"`
+	DNSSECEnabled *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
+	Enabled       *bool     `json:"enabled,omitempty"`        // new: true
+	Description   *string   `json:"description,omitempty"`
+	Regions       *[]string `json:"regions,omitempty"` // configured regions, in order of preference
 }
 
 // Reload is the answer of POST /api/v1/config/reload.

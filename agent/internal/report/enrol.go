@@ -74,6 +74,7 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 func (l *link) streamed(err error) {
 	if err != nil {
 		l.trouble(err)
+		l.doubtful()
 	}
 }
 
@@ -84,5 +85,6 @@ func (l *link) trouble(err error) {
 
 // acknowledgedAt notes when the node last took something.
 func (l *link) acknowledgedAt(now time.Time) {
+	l.heard.now(now)
 	l.status.edit(func(s *NodeState) { s.LastAck, s.LastError = now, "" })
 }

@@ -82,6 +82,7 @@ func (l *link) preferStream() bool {
 func (l *link) unacknowledged(now time.Time) {
 	b := &l.beat
 	b.deadline = time.Time{}
+	l.doubtful()
 	if !b.stream {
 		b.losses++
 		if l.session.reporting {

@@ -80,6 +80,11 @@ func (a *app) printDomain(r domainReport) error {
 		render.Printable(d.RoutingPolicy), d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"), render.YesNo(d.DNSSECEnabled)); err != nil {
 		return err
 	}
+	if d.MinHealthy != "" {
+		if _, err := fmt.Fprintf(a.Out, "with fewer than %s fit to serve, it goes to its last resort\n\n", render.Printable(d.MinHealthy)); err != nil {
+			return err
+		}
+	}
 	t := &render.Table{
 		Columns: []render.Column{{Name: "ADDRESS"}, {Name: "REGION"}, {Name: "PRIORITY", Right: true}, {Name: "WEIGHT", Right: true},
 			{Name: "HEALTHY"}, {Name: "ENABLED"}, {Name: "CHECKED"}},

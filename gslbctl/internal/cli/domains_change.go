@@ -15,6 +15,7 @@ type domainFlags struct {
 	ttl         int
 	policy      string
 	fallback    string
+	minHealthy  string
 	description string
 	enabled     bool
 	regions     []string
@@ -24,6 +25,7 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.ttl, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen: see gslbctl routing algorithms")
 	cmd.Flags().StringVar(&f.fallback, "fallback", "", "how, where --policy lacks data; empty for none")
+	cmd.Flags().StringVar(&f.minHealthy, "min-healthy", "", "with fewer backends fit to serve, go to the last resort: a number or a part as in 50%; empty for none")
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
@@ -40,6 +42,9 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 	}
 	if given("fallback") {
 		req.FallbackAlgorithm = &f.fallback
+	}
+	if given("min-healthy") {
+		req.MinHealthy = &f.minHealthy
 	}
 	if given("description") {
 		req.Description = &f.description
@@ -81,7 +86,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().NFlag() == 0 {
-				return errors.New("nothing to change: give --ttl, --policy, --fallback, --description, --enabled or --regions")
+				return errors.New("nothing to change: give --ttl, --policy, --fallback, --min-healthy, --description, --enabled or --regions")
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))

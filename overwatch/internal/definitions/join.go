@@ -91,5 +91,6 @@ func Domain(d *store.Domain) config.Domain {
 	var c config.Domain
 	c.SetDefaults()
 	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy, d.FallbackAlgorithm, d.Regions
+	c.MinHealthy = d.MinHealthy
 	return c
 }

@@ -175,6 +175,12 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if err := checkFallback(d); err != nil {
 		return err
 	}
+	if req.MinHealthy != nil {
+		if _, ok := policy.ParseMinimum(*req.MinHealthy); !ok {
+			return badRequest("min_healthy is %.64q: it must be a number of backends from 1 to %d, a part of them from 1%% to 100%%, or empty", *req.MinHealthy, policy.MaxMinimum)
+		}
+		d.MinHealthy = *req.MinHealthy
+	}
 	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil && *req.DNSSECEnabled != signs {
 		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t", *req.DNSSECEnabled, signs)
 	}

@@ -32,6 +32,9 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "fallback_algorithm") {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
+	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"min_healthy":"50%"}`); r.status != 200 || !strings.Contains(r.body, `"min_healthy":"50%"`) {
+		t.Errorf("PATCH: %d %s", r.status, r.body)
+	}
 	if list, err := w.client.Domains(t.Context()); err != nil || list.Total != 3 {
 		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
 	}
@@ -61,6 +64,9 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`:        `fallback_algorithm is "x"`,
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"latency"}`:  "another than the routing_policy",
 		`{"name":"a.example","routing_policy":"weighted","fallback_algorithm":"latency"}`: "weighted never lacks data",
+		`{"name":"a.example","min_healthy":"0"}`:                                          `min_healthy is "0"`,
+		`{"name":"a.example","min_healthy":"101%"}`:                                       "from 1% to 100%",
+		`{"name":"a.example","min_healthy":2}`:                                            "min_healthy must be",
 		`{"name":"a.example","dnssec_enabled":true}`:                                      "overwatch.dnssec.enabled is false",
 		`{"name":"a.example","description":"\n"}`:                                         "description",
 		`{"name":"a.example","backend_count":1}`:                                          `"backend_count"`,

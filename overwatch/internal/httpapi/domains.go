@@ -126,6 +126,7 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		TTL:               cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
 		RoutingPolicy:     d.RoutingAlgorithm,
 		FallbackAlgorithm: d.FallbackAlgorithm,
+		MinHealthy:        d.MinHealthy,
 		DNSSECEnabled:     s.o.SigningKeys != nil,
 		Enabled:           true, // only the API switches one off
 		Tags:              []string{},

@@ -8,6 +8,7 @@ type Domain struct {
 	TTL               int       `json:"ttl"` // seconds; 0: the node's default
 	RoutingPolicy     string    `json:"routing_policy"`
 	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"` // empty: none
+	MinHealthy        string    `json:"min_healthy,omitempty"`        // as policy.ParseMinimum reads it; empty: no minimum
 	Regions           []string  `json:"regions"`
 	Enabled           bool      `json:"enabled"`
 	Description       string    `json:"description"`

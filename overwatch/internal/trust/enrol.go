@@ -12,34 +12,45 @@ import (
 
 // enrol opens a request to pin a certificate, or to add services to a pinned one.
 func (a *attempt) enrol() (Message, *Refusal) {
+	proved, refused, refusal := a.judge()
+	if refusal != nil {
+		return Message{}, refusal
+	}
+	return a.pin(proved, refused)
+}
+
+// judge decides whether an Enrol is believed, without changing anything. However many there are, only a few are judged at a time.
+func (a *attempt) judge() ([]store.PinnedService, []wire.RefusedClaim, *Refusal) {
+	a.judging <- struct{}{}
+	defer func() { <-a.judging }()
 	if a.pinned != nil {
 		if refusal := a.admissible(); refusal != nil {
-			return Message{}, refusal
+			return nil, nil, refusal
 		}
 	}
 	if err := a.request.UnmarshalBinary(a.sealed.Payload); err != nil {
-		return Message{}, a.drop(ReasonMalformed, err.Error())
+		return nil, nil, a.drop(ReasonMalformed, err.Error())
 	}
 	if identity.KeyIDOf(a.request.Certificate) != a.sealed.KeyID {
-		return Message{}, a.drop(ReasonMalformed, "certificate is not the one whose key id the envelope has")
+		return nil, nil, a.drop(ReasonMalformed, "certificate is not the one whose key id the envelope has")
 	}
 	if refusal := a.pinnable(); refusal != nil {
-		return Message{}, refusal
+		return nil, nil, refusal
 	}
 	proved, refused := a.prove()
 	if len(proved) == 0 && !a.speaks() {
-		return Message{}, a.refuse(refused[0].Code, refused[0].Service, proofDetail(refused[0].Code))
+		return nil, nil, a.refuse(refused[0].Code, refused[0].Service, proofDetail(refused[0].Code))
 	}
 	if err := a.identify(); err != nil {
-		return Message{}, a.drop(ReasonMalformed, err.Error())
+		return nil, nil, a.drop(ReasonMalformed, err.Error())
 	}
 	if refusal := a.valid(a.certificate); refusal != nil {
-		return Message{}, refusal
+		return nil, nil, refusal
 	}
 	if !a.sealed.Verify(identity.AgentToNode, a.certificate.PublicKey) {
-		return Message{}, a.drop(ReasonSignature, "")
+		return nil, nil, a.drop(ReasonSignature, "")
 	}
-	return a.pin(proved, refused)
+	return proved, refused, nil
 }
 
 // identify checks the certificate in the request, once.

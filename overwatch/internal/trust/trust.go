@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"maps"
 	"net/netip"
+	"runtime"
 	"sync"
 	"time"
 
@@ -53,7 +54,11 @@ type Trust struct {
 
 	// changing serialises changes of one agent's pin, the disk included: agents that share an element wait for each other,
 	// others do not. Taken before mu.
-	changing [64]sync.Mutex
+	changing [4096]sync.Mutex
+
+	// judging holds a token for each Enrol that is being judged, so that a crowd of agents does not take the processor from
+	// everything else: at most half of the cores.
+	judging chan struct{}
 
 	mu       sync.RWMutex
 	tokens   map[string]string
@@ -81,7 +86,7 @@ func New(o Options) (*Trust, error) {
 	}
 	t := &Trust{
 		boot: o.Boot, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
-		clock: newClock(o.Now, o.Logger), answers: newAnswers(),
+		clock: newClock(o.Now, o.Logger), answers: newAnswers(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
 		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		replaced: make(map[string]identity.KeyID),
