@@ -73,6 +73,21 @@ test-integration: build ## black-box tests with real processes, import walls, de
 	@s=$$SECONDS; cd integration && $(GO) vet ./... && GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -timeout 25m ./... ; \
 	  echo "   integration took $$((SECONDS-s)) s"
 
+.PHONY: test-full
+test-full: build ## what does not fit into `make test`: 100 restarts, 1000 kills of the store, 10 000 agents, ten minutes of random faults
+	@failed=; s=$$SECONDS; \
+	(cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store) || failed="$$failed store"; \
+	cd integration; export GSLB_BIN=$(CURDIR)/bin; \
+	GSLB_RESTARTS=100 GSLB_KILLS=100 $(GO) test -count=1 -timeout 30m -v -run 'TestOverwatchCrash_ManyTimes|TestCreated_Nothing' . || failed="$$failed restarts"; \
+	(ulimit -n 20000 && GSLB_FLEET=10000 $(GO) test -count=1 -timeout 10m -v -run 'TestFleet' .) || failed="$$failed fleet"; \
+	GSLB_SOAK=10m $(GO) test -count=1 -timeout 30m -v -run 'TestSoak' . || failed="$$failed soak"; \
+	echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
+
+.PHONY: soak
+SOAK ?= 1h
+soak: build ## random faults for SOAK (1h), every answer judged; a failing run says how to repeat it
+	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run Soak .
+
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: check-tools ## run every fuzz target for FUZZTIME (10s)

@@ -72,6 +72,7 @@ func (c *cipherText) stream(plain []byte) []byte {
 type fleetAgent struct {
 	id       *identity.Identity
 	epoch    uint64
+	ahead    time.Duration // its clock
 	seq      uint64
 	service  string
 	token    string
@@ -197,7 +198,7 @@ func (a *fleetAgent) exchange(kind wire.Type, m encoding.BinaryMarshaler, stream
 	a.seq++
 	message := append([]byte{byte(frame.User)}, a.id.Seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Minor: wire.Minor, Type: uint8(kind), BootNonce: a.boot,
-		Epoch: a.epoch, Seq: a.seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
+		Epoch: a.epoch, Seq: a.seq, SentAtMillis: time.Now().Add(a.ahead).UnixMilli(), Payload: payload,
 	})...)
 	late := time.NewTimer(patience)
 	defer late.Stop()

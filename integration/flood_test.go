@@ -35,7 +35,7 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 		sent, conns := flood(t, network, n.Gossip)
 		t.Logf("%s: %d MiB in %d connections or packets after %s", network, sent>>20, conns, time.Since(begin).Round(time.Millisecond))
 	}
-	idle := idleStreams(t, n.Gossip, 300)
+	idle := idleStreams(t, n.Gossip, 2000)
 
 	for i, b := range s.backends {
 		s.status(t, n, b, 5*time.Second, func(v api.Backend) error {

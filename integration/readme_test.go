@@ -1,10 +1,12 @@
 package integration_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,5 +44,37 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), program, "--config", path, "--validate").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", role, err, out)
 		}
+	}
+}
+
+// Every test that this module's README names is there, in this module or in a package of another: a name may be cut off with "..." or "*".
+func TestReadme_NamedTestsAreThere(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests []string
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			tests = append(tests, string(found[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`Test[A-Z]\w*`).FindAllString(string(readme), -1)
+	for _, name := range named {
+		if !slices.ContainsFunc(tests, func(test string) bool { return strings.HasPrefix(test, name) }) {
+			t.Errorf("README.md names %s, which is nowhere", name)
+		}
+	}
+	if len(named) < 50 {
+		t.Errorf("README.md names %d tests", len(named))
 	}
 }

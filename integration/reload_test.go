@@ -68,15 +68,18 @@ func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
 func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.nodes[0]
+	end := storms(t, n.DNS, malformed, randomName)
 	for range 500 {
 		if err := n.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
+		time.Sleep(2 * time.Millisecond)
 	}
 	until(t, reloadBound, "the node to reload", func(context.Context) error { return said(n.Unit, "configuration reloaded") })
 	for _, b := range s.backends {
 		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
+	t.Logf("%d packets of others meanwhile", end())
 	s.noFailures(t, n, s.began)
 }
 

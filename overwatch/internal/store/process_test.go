@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,10 +76,17 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+// Row 14 of the fault matrix. GSLB_KILLS=1000 makes it a thousand kills.
 func TestKill_NoAcknowledgedPinIsLost(t *testing.T) {
 	rounds := 20
 	if testing.Short() {
 		rounds = 4
+	}
+	if text := os.Getenv("GSLB_KILLS"); text != "" {
+		var err error
+		if rounds, err = strconv.Atoi(text); err != nil {
+			t.Fatalf("GSLB_KILLS: %v", err)
+		}
 	}
 	dir := t.TempDir()
 	acknowledged := make(map[string]bool)
@@ -100,7 +108,7 @@ func TestKill_NoAcknowledgedPinIsLost(t *testing.T) {
 			if isID {
 				acknowledged["agent-"+id] = true
 			}
-			if n == 5+round {
+			if n == 5+round%50 {
 				c.Process.Kill() // what it acknowledges until it is dead still comes through the pipe
 			}
 		}
