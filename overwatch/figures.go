@@ -28,7 +28,7 @@ func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 func (n *node) reading() history.Reading {
 	dns := n.dns.Figures()
 	r := history.Reading{
-		At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: n.checks.Load(), Domains: len(n.domains()),
+		At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: n.checks.Load(), Domains: len(n.inForce.Load().config.Domains),
 	}
 	r.Regions = n.decisions.Totals().ByRegion
 	r.TakeProcess()

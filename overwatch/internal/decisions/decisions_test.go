@@ -212,6 +212,55 @@ func BenchmarkNote(b *testing.B) {
 	}
 }
 
+// A decision is made once and not at each fold, and what is remembered of decisions is bounded.
+func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
+	r := New(0, nil)
+	s, b := r.Socket(), basis(1)
+	note(s, b, 1, 0)
+	first := r.Totals()
+	b.Candidates = nil // a decision made now would have no address
+	note(s, b, 1, 0)
+	if again := r.Totals(); first.ByRegion["eu"] != 1 || again.ByRegion["eu"] != 2 || again.ByOutcome[policy.Success] != 2 {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	b = basis(1)
+	for i := range maxKnown - 1 {
+		r.known.like[which{number: uint32(i + 2)}] = nil
+	}
+	for i := range 10 {
+		r.known.of(&zone.Steered{Basis: b, Number: maxKnown + uint32(i), Region: 1})
+	}
+	if n := len(r.known.like); n > maxKnown || n == 0 || len(r.known.distinct) != 1 {
+		t.Errorf("%d decisions are remembered, %d distinct", n, len(r.known.distinct))
+	}
+	note(s, b, 1, 1)
+	if got := r.Totals(); got.ByRegion["us"] != 1 || got.Decisions != 3 {
+		t.Errorf("after all were forgotten: %+v", got)
+	}
+}
+
+// What summing up costs where answers are of many names: a table that is just full, each time of others.
+func BenchmarkFold(b *testing.B) {
+	const names = 100_000
+	bases := make([]*policy.Basis, names)
+	for i := range bases {
+		bases[i] = basis(uint32(i + 1))
+	}
+	r := New(0, nil)
+	s, next := r.Socket(), 0
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		for range tableFull {
+			note(s, bases[next%names], 1, 0)
+			next++
+		}
+		b.StartTimer()
+		r.fold()
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*tableFull), "ns/name")
+}
+
 func newest(r *Recorder) (policy.Decision, *policy.Candidate) {
 	d := r.Decisions()[0]
 	return d.Decide()

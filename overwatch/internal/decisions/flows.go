@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/geo"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
 )
 
@@ -43,7 +41,7 @@ type flows struct {
 
 type bucket struct {
 	begin  time.Time
-	counts map[Flow]tally
+	counts map[Flow]*tally
 }
 
 type tally struct {
@@ -54,20 +52,26 @@ type tally struct {
 func (f *flows) add(now time.Time, flow Flow, count uint64) {
 	begin := now.Truncate(FlowBucket)
 	if last := len(f.buckets) - 1; last < 0 || f.buckets[last].begin.Before(begin) {
-		f.buckets = append(f.buckets, bucket{begin, make(map[Flow]tally)})
+		f.buckets = append(f.buckets, bucket{begin, make(map[Flow]*tally)})
 	}
 	newest := f.buckets[len(f.buckets)-1].counts
-	if _, known := newest[flow]; !known {
+	n := newest[flow]
+	if n == nil {
 		for f.size >= MaxFlows && len(f.buckets) > 1 {
 			f.drop()
 		}
 		if f.size >= MaxFlows {
 			flow = Flow{}
+			n = newest[flow]
 		}
 	}
-	before := len(newest)
-	newest[flow] = tally{newest[flow].count + count, now.Unix()}
-	f.size += len(newest) - before
+	if n == nil {
+		n = new(tally)
+		newest[flow] = n
+		f.size++
+	}
+	n.count += count
+	n.latest = now.Unix()
 }
 
 func (f *flows) drop() {
@@ -118,54 +122,35 @@ func (r *Recorder) Missed() (missed uint64) {
 	return missed
 }
 
-// folder adds counts up. It remembers decisions, since many counts follow from one.
+// folder adds counts up.
 type folder struct {
-	into  *Recorder
-	now   time.Time
-	known map[which]outcome
-}
-
-// which is what a decision of a name is told apart by, as far as counting needs it: of clients at different spots in a region who
-// are sent to the same backends, the first stands for all.
-type which struct {
-	number uint32
-	family policy.Family
-	choice uint16
-	region geo.RegionID
-}
-
-// outcome is a decision as far as counting needs it.
-type outcome struct {
-	policy.Decision
-	source  string
-	regions []string // of the backends, by the decision's addresses
-}
-
-func (f *folder) decide(answer *zone.Steered) outcome {
-	which := which{answer.Number, answer.Family, answer.Choice, answer.Region}
-	o, known := f.known[which]
-	if known {
-		return o
-	}
-	at := answer.Client()
-	o.Decision, o.source = answer.Basis.Decide(answer.Family, at), at.Region
-	for lead := range o.Due {
-		region := ""
-		if c := selected(o.Decision, uint16(lead)); c != nil {
-			region = c.Region
-		}
-		o.regions = append(o.regions, region)
-	}
-	f.known[which] = o
-	return o
+	into *Recorder
+	now  time.Time
+	// counted is what has something to add to the totals: a few for all names together.
+	counted []*likeness
 }
 
 func (f *folder) take(answer zone.Steered, count uint64) {
-	o, destination := f.decide(&answer), ""
-	answered := int(answer.Lead) < len(o.regions)
-	if answered {
-		destination = o.regions[answer.Lead]
-		f.into.flows.add(f.now, Flow{strings.TrimSuffix(answer.Basis.Name, "."), o.source, destination}, count)
+	l := f.into.known.of(&answer)
+	lead := min(int(answer.Lead), len(l.regions))
+	if lead < len(l.regions) {
+		f.into.flows.add(f.now, Flow{strings.TrimSuffix(answer.Basis.Name, "."), l.source, l.regions[lead]}, count)
 	}
-	f.into.totals.add(answer.Basis, o.Decision, answered, o.source, destination, count)
+	if l.led[lead] += count; !l.counted {
+		l.counted = true
+		f.counted = append(f.counted, l)
+	}
+}
+
+// total adds to the totals what was taken.
+func (f *folder) total() {
+	for _, l := range f.counted {
+		for lead, count := range l.led {
+			if count > 0 {
+				f.into.totals.add(l, lead, count)
+			}
+		}
+		clear(l.led)
+		l.counted = false
+	}
 }

@@ -23,6 +23,7 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	sockets []*Socket
+	known   known
 	flows   flows
 	totals  Totals
 }
@@ -32,7 +33,7 @@ func New(sample int, now func() time.Time) *Recorder {
 	if now == nil {
 		now = time.Now
 	}
-	r := &Recorder{now: now, totals: newTotals()}
+	r := &Recorder{now: now, known: newKnown(), totals: newTotals()}
 	r.Sample(sample)
 	return r
 }
@@ -86,7 +87,7 @@ func (r *Recorder) fold() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.now()
-	f := folder{into: r, now: now, known: make(map[which]outcome)}
+	f := folder{into: r, now: now}
 	for _, s := range r.sockets {
 		// A table that was replaced may still have been written to until a moment after; by now nobody does.
 		s.old.empty(f.take)
@@ -98,5 +99,6 @@ func (r *Recorder) fold() {
 			s.table.Store(new(table))
 		}
 	}
+	f.total()
 	r.flows.forget(now)
 }

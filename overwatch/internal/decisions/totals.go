@@ -26,17 +26,20 @@ func newTotals() Totals {
 	return Totals{ByAlgorithm: map[policy.Algorithm]uint64{}, ByRegion: map[string]uint64{}, ByOutcome: map[policy.Outcome]uint64{}}
 }
 
-func (t *Totals) add(basis *policy.Basis, decision policy.Decision, answered bool, source, destination string, count uint64) {
+// add counts answers that are led by one of the decision's addresses, or by none.
+func (t *Totals) add(l *likeness, lead int, count uint64) {
 	t.Decisions += count
-	t.ByAlgorithm[decision.Algorithm] += count
-	t.ByOutcome[decision.Outcome] += count
-	if answered {
-		if _, known := t.ByRegion[destination]; !known && len(t.ByRegion) >= maxRegions {
-			destination = ""
-		}
-		t.ByRegion[destination] += count
+	t.ByAlgorithm[l.algorithm] += count
+	t.ByOutcome[l.outcome] += count
+	if lead >= len(l.regions) {
+		return
 	}
-	if answered && basis.Placed && source != "" {
+	destination := l.regions[lead]
+	if _, known := t.ByRegion[destination]; !known && len(t.ByRegion) >= maxRegions {
+		destination = ""
+	}
+	t.ByRegion[destination] += count
+	if l.placed && l.source != "" {
 		t.GeoHits += count
 	}
 }
