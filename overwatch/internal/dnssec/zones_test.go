@@ -1,6 +1,8 @@
 package dnssec
 
 import (
+	"crypto/ecdsa"
+	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/zone"
@@ -224,5 +227,20 @@ func TestSigner_FailsWithoutAPlaceForTheKey(t *testing.T) {
 	}
 	if _, err := w.Signer(apex); err == nil || !strings.Contains(err.Error(), apex) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
+	w := open(t, t.TempDir())
+	s := w.signer(t)
+	broken := *s.active[0]
+	broken.private = &ecdsa.PrivateKey{PublicKey: broken.private.PublicKey, D: new(big.Int)} // zero is nobody's private key
+	s.active = append([]*Key{s.active[0]}, &broken)
+	set := zone.RRset{Owner: s.name, Type: dns.TypeA, TTL: 60, RData: [][]byte{{192, 0, 2, 1}}}
+	if records, _, err := s.Sign(set); err == nil || records != nil {
+		t.Errorf("it signs: %v", records)
+	}
+	if failures, made := testutil.ToFloat64(w.metrics.failures), testutil.ToFloat64(w.metrics.signatures); failures != 1 || made != 0 {
+		t.Errorf("%v failures and %v signatures are counted, want 1 and 0", failures, made)
 	}
 }

@@ -1,0 +1,359 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// askNode asks a node itself, with DO and that much room in UDP, or over TCP.
+func askNode(t *testing.T, n *harness.Node, network, name string, rtype, room uint16, do bool) *dns.Msg {
+	t.Helper()
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
+	q.AuthenticatedData = true // "I understand AD": still nothing to be set by an authority
+	q.SetEdns0(room, do)
+	reply, _, err := (&dns.Client{Net: network, Timeout: 3 * time.Second}).ExchangeContext(t.Context(), q, n.DNS.String())
+	if err != nil {
+		t.Fatalf("%s %s over %s: %v", name, dns.Type(rtype), network, err)
+	}
+	return reply
+}
+
+// keysAt are the DNSKEY records of a zone.
+func keysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
+	t.Helper()
+	for _, rr := range askNode(t, n, "tcp", zone, dns.TypeDNSKEY, 1232, true).Answer {
+		if key, ok := rr.(*dns.DNSKEY); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// unsigned names an RRset of a section that no signature of one of the keys covers, "" if there is none.
+func unsigned(section []dns.RR, keys []*dns.DNSKEY) string {
+	for _, rr := range section {
+		h := rr.Header()
+		if h.Rrtype == dns.TypeRRSIG || h.Rrtype == dns.TypeOPT {
+			continue
+		}
+		same := func(other dns.RR) bool { return other.Header().Name == h.Name && other.Header().Rrtype == h.Rrtype }
+		set := slices.DeleteFunc(slices.Clone(section), func(other dns.RR) bool { return !same(other) })
+		if !slices.ContainsFunc(section, func(other dns.RR) bool {
+			sig, ok := other.(*dns.RRSIG)
+			return ok && sig.TypeCovered == h.Rrtype && sig.Hdr.Name == h.Name && sig.ValidityPeriod(time.Now()) &&
+				slices.ContainsFunc(keys, func(k *dns.DNSKEY) bool {
+					return k.KeyTag() == sig.KeyTag && k.Hdr.Name == sig.SignerName && sig.Verify(k, set) == nil
+				})
+		}) {
+			return h.Name + " " + dns.Type(h.Rrtype).String()
+		}
+	}
+	return ""
+}
+
+// Every RRset of every answer to a query with DO is signed, the truncated ones over TCP; without DO none is; AD is never set.
+func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			_, n := signedSite(t, denial)
+			keys := append(keysAt(t, n, zoneName), keysAt(t, n, childZone)...)
+			if len(keys) != 2 {
+				t.Fatalf("keys %v", keys)
+			}
+			truncated, seen := 0, map[string]int{}
+			for _, name := range asked {
+				for _, rtype := range askedTypes {
+					if !askable(name, rtype) {
+						continue
+					}
+					signed := askNode(t, n, "udp", name, rtype, 512, true)
+					if signed.Truncated {
+						truncated++
+						if signed = askNode(t, n, "tcp", name, rtype, 512, true); signed.Truncated {
+							t.Errorf("%s %s is truncated over TCP", name, dns.Type(rtype))
+						}
+					}
+					seen[fmt.Sprintf("%s, %t", dns.RcodeToString[signed.Rcode], len(signed.Answer) > 0)]++
+					if missing := unsigned(signed.Answer, keys) + unsigned(signed.Ns, keys); missing != "" || len(signed.Answer)+len(signed.Ns) == 0 {
+						t.Errorf("%s %s: not signed: %s\n%s", name, dns.Type(rtype), missing, signed)
+					}
+					for _, network := range []string{"udp", "tcp"} {
+						plain := askNode(t, n, network, name, rtype, 1232, false)
+						for _, rr := range slices.Concat(plain.Answer, plain.Ns, plain.Extra) {
+							switch rr.Header().Rrtype {
+							case dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3:
+								t.Errorf("%s %s without DO: %s", name, dns.Type(rtype), rr)
+							}
+						}
+						if plain.AuthenticatedData || signed.AuthenticatedData {
+							t.Errorf("%s %s: AD is set", name, dns.Type(rtype))
+						}
+					}
+				}
+			}
+			t.Logf("%v, %d truncated over UDP", seen, truncated)
+			if denial == "nsec3" && truncated == 0 || seen["NOERROR, true"] == 0 || seen["NOERROR, false"] == 0 || seen["NXDOMAIN, false"] == 0 {
+				t.Error("a kind of answer did not come up")
+			}
+		})
+	}
+}
+
+// faultOf are the marks that dnsviz print puts to what is wrong, or doubtful.
+var faultOf = regexp.MustCompile(`(?m)^\s*([EW]:.*|.*\[[^]]*[!?-][^]]*\].*)$`)
+
+// dnsviz looks at the names, from a zone's key as trust anchor, and lists what is wrong.
+func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults []string, said string) {
+	t.Helper()
+	program, dir := judge(t, "dnsviz"), t.TempDir()
+	probe, anchor := filepath.Join(dir, "probe"), filepath.Join(dir, "anchor")
+	if err := os.WriteFile(anchor, []byte(key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := fmt.Sprintf("ow-1.%s=%s", zoneName, n.DNS)
+	args := append([]string{"probe", "-A", "-4", "-a", zoneName, "-x", zoneName + "+:" + server, "-x", childZone + ":" + server, "-o", probe}, names...)
+	for _, args := range [][]string{args, {"print", "-P", "-r", probe, "-t", anchor}} {
+		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("dnsviz %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+		said = string(out)
+	}
+	return faultOf.FindAllString(said, -1), said
+}
+
+func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			_, n := signedSite(t, denial)
+			key := keysAt(t, n, zoneName)[0]
+			faults, said := dnsviz(t, n, key.String(), zoneName, appName, "q.wild."+zoneName, "ent."+zoneName, "a.b.ent."+zoneName, "nx."+zoneName,
+				childZone, "www."+childZone, "nx."+childZone, "deep."+childZone)
+			if len(faults) > 0 || strings.Count(said, "[.]") < 100 {
+				t.Errorf("dnsviz finds\n%s\nin\n%s", strings.Join(faults, "\n"), said)
+			}
+			key.PublicKey = keysAt(t, n, childZone)[0].PublicKey
+			if faults, said := dnsviz(t, n, key.String(), appName); len(faults) == 0 {
+				t.Errorf("with another trust anchor it finds nothing wrong:\n%s", said)
+			}
+		})
+	}
+}
+
+// walkZone lists a zone as anybody can with NSEC: from name to name, and of each the types that its record has.
+func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
+	t.Helper()
+	of := func(section []dns.RR, owner string, rtype uint16) (set []dns.RR) {
+		for _, rr := range section {
+			sig, ok := rr.(*dns.RRSIG)
+			if rr.Header().Name == owner && (rr.Header().Rrtype == rtype || ok && sig.TypeCovered == rtype && sig.SignerName == zone) {
+				set = append(set, rr)
+			}
+		}
+		return set
+	}
+	owner := zone
+	for range 100 {
+		proof := of(askNode(t, n, "tcp", owner, dns.TypeNSEC, 1232, true).Answer, owner, dns.TypeNSEC)
+		cut := owner != zone && owner == childZone+"."
+		if cut { // the zone below answers for its apex; a name behind it is denied by what the zone above has
+			label, rest, _ := strings.Cut(owner, ".")
+			proof = of(askNode(t, n, "tcp", label+"0."+rest, dns.TypeA, 1232, true).Ns, owner, dns.TypeNSEC)
+		}
+		if len(proof) != 2 {
+			t.Fatalf("%s has no NSEC record: %v", owner, proof)
+		}
+		records = append(records, proof...)
+		next := proof[0].(*dns.NSEC)
+		for _, rtype := range next.TypeBitMap {
+			if rtype == dns.TypeNSEC || rtype == dns.TypeRRSIG {
+				continue
+			}
+			records = append(records, of(askNode(t, n, "tcp", owner, rtype, 1232, true).Answer, owner, rtype)...)
+		}
+		if owner = next.NextDomain; owner == zone {
+			return records
+		}
+	}
+	t.Fatal("the chain of NSEC records does not end")
+	return nil
+}
+
+// ldns-verify-zone wants the whole zone, which is what walking it gives: each name with one of the answers that it may have.
+func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
+	program := judge(t, "ldns-verify-zone")
+	_, n := signedSite(t, "nsec")
+	for _, zone := range []string{zoneName + ".", childZone + "."} {
+		records := walkZone(t, n, zone)
+		verify := func() ([]byte, error) {
+			var text strings.Builder
+			for _, rr := range records {
+				fmt.Fprintln(&text, rr)
+			}
+			path := filepath.Join(t.TempDir(), "zone")
+			if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return exec.CommandContext(t.Context(), program, "-V", "2", path).CombinedOutput()
+		}
+		if out, err := verify(); err != nil {
+			t.Errorf("%s: %v\n%s\n%v", zone, err, out, records)
+		}
+		records = slices.DeleteFunc(records, func(rr dns.RR) bool {
+			sig, ok := rr.(*dns.RRSIG)
+			return ok && sig.TypeCovered == dns.TypeSOA
+		})
+		if out, err := verify(); err == nil {
+			t.Errorf("%s without the signature of its SOA record is fine too: %s", zone, out)
+		}
+	}
+}
+
+// bogus says why a validator does not believe the node; nil for what it believes, and for SERVFAIL of the node itself, which is what
+// a name without backends is answered. secure says that it was proven.
+func (r *resolver) bogus(name string, rtype uint16) (secure bool, err error) {
+	reply, err := r.ask(name, rtype)
+	switch {
+	case err == nil:
+		return true, nil
+	case reply == nil: // the machine is busy, or the node restarts
+		return false, nil
+	case reply.Rcode != dns.RcodeServerFailure:
+		return false, err
+	case reply.IsEdns0() == nil:
+		return false, nil
+	}
+	for _, o := range reply.IsEdns0().Option {
+		if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(bogusCodes, ede.InfoCode) {
+			return false, fmt.Errorf("%w: %s %s", err, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
+		}
+	}
+	return false, nil
+}
+
+// churnPause is the time between two changes of the random walk.
+const churnPause = 30 * time.Millisecond
+
+// churn changes a site at random until ctx ends: backends die and return, orders are given and lifted, names come and go.
+func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node) (changes int) {
+	down, names := make([]bool, len(s.backends)), map[string]bool{}
+	no := false
+	for ; ctx.Err() == nil; changes++ {
+		i := rand.IntN(len(s.backends))
+		var err error
+		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)], zoneName); rand.IntN(8) {
+		case 0:
+			if down[i] {
+				err = s.backends[i].Start()
+			} else {
+				_, err = s.backends[i].Kill()
+			}
+			down[i] = !down[i]
+		case 1:
+			_, err = n.Client.SetOverride(ctx, appName, s.backends[i].At.String(), api.OverrideRequest{Healthy: &no, Reason: "the walk"})
+		case 2:
+			if err = n.Client.ClearOverride(ctx, appName, s.backends[i].At.String()); notThere(err) {
+				err = nil
+			}
+		default:
+			if names[name] {
+				err = n.Client.DeleteDomain(ctx, name)
+			} else {
+				_, err = n.Client.CreateDomain(ctx, api.DomainChange{Name: name})
+			}
+			if err == nil {
+				names[name] = !names[name]
+			}
+		}
+		if err != nil && ctx.Err() == nil {
+			t.Errorf("a change of the walk: %v", err)
+			return changes
+		}
+		time.Sleep(churnPause)
+	}
+	return changes
+}
+
+func notThere(err error) bool {
+	answer, ok := errors.AsType[*api.Error](err)
+	return ok && answer.Status == 404
+}
+
+// Thousands of random questions while health, orders and names change at random; then the same while a second key comes and the node is
+// killed. Each answer is one that a validator believes.
+func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
+	const questions, askers = 1500, 3
+	names := append(slices.Clone(asked), "w1."+zoneName, "a.w1."+zoneName, "q.a.w1."+zoneName, "z.ent."+zoneName, "w2."+childZone, "x.w2."+childZone, "zz."+zoneName)
+	for _, denial := range bothDenials {
+		t.Run(denial, func(t *testing.T) {
+			s, n := signedSite(t, denial)
+			r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
+			walk := func(what string) {
+				var mu sync.Mutex
+				var all sync.WaitGroup
+				proven := 0
+				for range askers {
+					all.Go(func() {
+						for range questions / askers {
+							name, rtype := names[rand.IntN(len(names))], askedTypes[rand.IntN(len(askedTypes))]
+							if rand.IntN(4) == 0 {
+								name = fmt.Sprintf("n%x.%s", rand.Uint32(), name)
+							}
+							if !askable(name, rtype) {
+								continue
+							}
+							secure, err := r.bogus(name, rtype)
+							if err != nil {
+								t.Errorf("%s: %v", what, err)
+								return
+							}
+							if secure {
+								mu.Lock()
+								proven++
+								mu.Unlock()
+							}
+						}
+					})
+				}
+				all.Wait()
+				t.Logf("%s: %d of %d questions had a proven answer, none a bogus one", what, proven, questions)
+				if proven < questions*2/3 {
+					t.Errorf("%s: only %d answers were proven", what, proven)
+				}
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			changed := make(chan int, 1)
+			go func() { changed <- churn(ctx, t, s, n) }()
+			walk("while everything changes")
+			stop()
+			if changes := <-changed; changes < 20 {
+				t.Errorf("only %d changes", changes)
+			}
+			if _, err := n.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			keygen(t, n)
+			s.startNodes(t, n)
+			if keys := keysAt(t, n, zoneName); len(keys) != 2 {
+				t.Errorf("keys %v", keys)
+			}
+			walk("after a kill and a second key")
+		})
+	}
+}
