@@ -30,7 +30,9 @@ type network struct {
 
 	mu      sync.Mutex
 	hosts   map[string]http.Handler
-	cut     map[string]bool // nobody reaches these, and they reach nobody
+	cut     map[string]bool          // nobody reaches these, and they reach nobody
+	late    map[string]time.Duration // how long these take to answer
+	closed  time.Time                // until then nobody takes connections
 	carried []carried
 }
 
@@ -40,13 +42,27 @@ type carried struct {
 }
 
 func newNetwork(t *testing.T) *network {
-	return &network{t: t, hosts: make(map[string]http.Handler), cut: make(map[string]bool)}
+	return &network{t: t, hosts: make(map[string]http.Handler), cut: make(map[string]bool), late: make(map[string]time.Duration)}
 }
 
 func (n *network) isolate(name string, cut bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.cut[name] = cut
+}
+
+// delay has a node answer late from now on.
+func (n *network) delay(name string, late time.Duration) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.late[name] = late
+}
+
+// refuse has nobody take connections until then.
+func (n *network) refuse(until time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.closed = until
 }
 
 func (n *network) put(name string, h http.Handler) {
@@ -63,14 +79,20 @@ type link struct {
 
 func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	l.mu.Lock()
-	h, apart := l.hosts[r.URL.Host], l.cut[l.from] || l.cut[r.URL.Host]
+	h, apart, late := l.hosts[r.URL.Host], l.cut[l.from] || l.cut[r.URL.Host], l.late[r.URL.Host]
+	closed := time.Now().Before(l.closed)
 	l.mu.Unlock()
 	switch {
 	case apart: // packets are dropped
 		<-r.Context().Done()
 		return nil, r.Context().Err()
-	case h == nil:
+	case h == nil || closed:
 		return nil, errors.New("connection refused")
+	}
+	select {
+	case <-time.After(late):
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
