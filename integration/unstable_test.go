@@ -28,7 +28,7 @@ import (
 // Row 4: an agent whose word about its own backend changes ten times a second costs a bounded number of publications, a few lines of
 // log and little processor time, and nobody else's backend notices.
 func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
-	const over = 8 * time.Second
+	const over = 6 * time.Second
 	s := newSite(t, 1, 2)
 	n := s.nodes[0]
 	// What the agent looks at changes with every look; what the node looks at is well.
