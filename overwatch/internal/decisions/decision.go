@@ -1,7 +1,6 @@
 package decisions
 
 import (
-	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -45,14 +44,14 @@ func (r *Recorder) Decisions() []Decision {
 	var all []Decision
 	for _, s := range r.list() {
 		end := s.ring.next.Load()
-		for n := end - min(end, RingSize); n < end; n++ {
-			if d, ok := s.ring.get(n); ok {
-				d.ID = fmt.Sprintf("%d-%d", s.index, n+1)
+		for n := end; n > end-min(end, RingSize); n-- {
+			if d, ok := s.ring.get(n - 1); ok {
+				d.ID = fmt.Sprintf("%d-%d", s.index, n)
 				all = append(all, d)
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Decision) int { return cmp.Or(b.At.Compare(a.At), cmp.Compare(b.ID, a.ID)) })
+	slices.SortStableFunc(all, func(a, b Decision) int { return b.At.Compare(a.At) }) // and of one time, each socket's newest first
 	return all
 }
 

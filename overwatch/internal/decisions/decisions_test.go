@@ -80,6 +80,20 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 	}
 }
 
+func TestDecisions_OfOneTimeAreNewestFirst(t *testing.T) {
+	at := time.Now()
+	r := New(1, func() time.Time { return at })
+	s := r.Socket()
+	for i := range 11 {
+		note(s, basis(uint32(i+1)), 0, 0)
+	}
+	for i, d := range r.Decisions() {
+		if want := uint32(11 - i); d.Steered.Number != want {
+			t.Errorf("place %d has decision %d, want %d", i, d.Steered.Number, want)
+		}
+	}
+}
+
 func TestNetwork_KeepsNoMoreOfAClientThanPromised(t *testing.T) {
 	for address, want := range map[string]string{
 		"203.0.113.77": "203.0.113.0/24", "::ffff:203.0.113.77": "203.0.113.0/24", "2001:db8:1:2:3::4": "2001:db8:1::/48", "255.255.255.255": "255.255.255.0/24",
