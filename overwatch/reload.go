@@ -149,6 +149,7 @@ var live = []struct {
 	{"domains", func(c *config.Config) any { return c.Domains }},
 	{"regions", func(c *config.Config) any { return c.Regions }},
 	{"overwatch.agent_tokens", func(c *config.Config) any { return c.Overwatch.AgentTokens }},
+	{"overwatch.previous_agent_tokens", func(c *config.Config) any { return c.Overwatch.PreviousAgentTokens }},
 	{"overwatch.agent_policies", func(c *config.Config) any { return c.Overwatch.AgentPolicies }},
 	{"logging", func(c *config.Config) any { return c.Logging }},
 	{"overwatch.validation.check_interval", func(c *config.Config) any { return c.Overwatch.Validation.CheckInterval }},

@@ -197,11 +197,15 @@ func (d *decoder) mapOf(v reflect.Value, i int) {
 	}
 }
 
-// value reads node i, which is not null, into v: a struct, a pointer to one, or a scalar in a list or map.
+// value reads node i, which is not null, into v: a struct, a pointer to one, a list in a map, or a scalar in a list or map.
 func (d *decoder) value(v reflect.Value, i int, inElement bool) {
 	n := &d.document.nodes[i]
-	if shapeOf(v.Type()) == scalarShape {
+	switch shapeOf(v.Type()) {
+	case scalarShape:
 		d.scalar(v, i)
+		return
+	case listShape:
+		d.listOf(v, i, false)
 		return
 	}
 	if v.Kind() == reflect.Pointer {

@@ -97,9 +97,9 @@ func shapeOf(t reflect.Type) shape {
 	return scalarShape
 }
 
-// isSecret tells whether a type is Secret or a list or map of it.
+// isSecret tells whether a type is Secret, or a list or map of it, or of lists of it.
 func isSecret(t reflect.Type) bool {
-	if t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
+	for t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
 	}
 	return t == secretType

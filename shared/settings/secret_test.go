@@ -187,3 +187,30 @@ func chmod(t *testing.T, path string, mode uint32) {
 		t.Fatal(err)
 	}
 }
+
+// A map of lists of secrets has the sources that every secret has.
+func TestSecrets_InListsOfAMap(t *testing.T) {
+	type lists struct {
+		Mode   string              `key:"mode"`
+		Former map[string][]Secret `key:"former"`
+	}
+	for name, text := range map[string]string{
+		"file": "mode: test\nformer: {a.example: [one, two], b.example: [three]}\n", "_file": "mode: test\nformer_file: former.yaml\n", "environment": "mode: test\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, filepath.Join(dir, "main.yaml"), text, 0o600)
+			write(t, filepath.Join(dir, "former.yaml"), "a.example: [one, two]\nb.example: [three]\n", 0o600)
+			if name == "environment" {
+				t.Setenv("T_FORMER", `{"a.example": ["one", "two"], "b.example": ["three"]}`)
+			}
+			var got lists
+			if err := Load(filepath.Join(dir, "main.yaml"), &got, Options{Mode: "test", EnvPrefix: "T"}); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(got.Former["a.example"], []Secret{"one", "two"}) || !slices.Equal(got.Former["b.example"], []Secret{"three"}) {
+				t.Errorf("%d lists", len(got.Former))
+			}
+		})
+	}
+}

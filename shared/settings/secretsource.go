@@ -108,6 +108,9 @@ func (s *secrets) take(leaf leaf, text, source string) {
 
 // form says how a collection of secrets is written.
 func form(t reflect.Type) string {
+	if t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice {
+		return `a map such as {"app.example.com": ["token"]}`
+	}
 	if t.Kind() == reflect.Map {
 		return `a map such as {"app.example.com": "token"}`
 	}

@@ -33,15 +33,16 @@ type Config struct {
 
 // Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.
 type Overwatch struct {
-	Identity      Identity                   `key:"identity"`
-	DataDir       string                     `key:"data_dir"` // moved to Config.DataDir by Load
-	AgentTokens   map[string]settings.Secret `key:"agent_tokens"`
-	AgentPolicies map[string]AgentPolicy     `key:"agent_policies"`
-	Gossip        Gossip                     `key:"gossip"`
-	Validation    Validation                 `key:"validation"`
-	Stale         Stale                      `key:"stale"`
-	DNSSEC        DNSSEC                     `key:"dnssec"`
-	Geolocation   Geolocation                `key:"geolocation"`
+	Identity            Identity                     `key:"identity"`
+	DataDir             string                       `key:"data_dir"` // moved to Config.DataDir by Load
+	AgentTokens         map[string]settings.Secret   `key:"agent_tokens"`
+	PreviousAgentTokens map[string][]settings.Secret `key:"previous_agent_tokens"`
+	AgentPolicies       map[string]AgentPolicy       `key:"agent_policies"`
+	Gossip              Gossip                       `key:"gossip"`
+	Validation          Validation                   `key:"validation"`
+	Stale               Stale                        `key:"stale"`
+	DNSSEC              DNSSEC                       `key:"dnssec"`
+	Geolocation         Geolocation                  `key:"geolocation"`
 }
 
 // Audit is the log of who changed what.

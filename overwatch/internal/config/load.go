@@ -65,11 +65,14 @@ func (c *Config) complete(report *settings.Report) {
 	}
 }
 
-// Tokens returns the service tokens, by service.
-func (c *Config) Tokens() map[string]string {
-	tokens := make(map[string]string, len(c.Overwatch.AgentTokens))
+// Tokens returns the tokens that prove a service, by service: first the one of agent_tokens, then those before it.
+func (c *Config) Tokens() map[string][]string {
+	tokens := make(map[string][]string, len(c.Overwatch.AgentTokens))
 	for service, token := range c.Overwatch.AgentTokens {
-		tokens[service] = token.Reveal()
+		tokens[service] = []string{token.Reveal()}
+		for _, before := range c.Overwatch.PreviousAgentTokens[service] {
+			tokens[service] = append(tokens[service], before.Reveal())
+		}
 	}
 	return tokens
 }

@@ -96,7 +96,7 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Tokens()["app.example.com"] != testToken || len(c.GossipKeys()) != 1 || len(c.GossipKeys()[0]) != 32 {
+	if !slices.Equal(c.Tokens()["app.example.com"], []string{testToken}) || len(c.GossipKeys()) != 1 || len(c.GossipKeys()[0]) != 32 {
 		t.Errorf("tokens %d, keys %d", len(c.Tokens()), len(c.GossipKeys()))
 	}
 	wantZones := []Zone{{Name: "gslb.example.com"}, {Name: "other.example.com", Nameservers: []string{"ns1.example.net", "ns2.example.net"},

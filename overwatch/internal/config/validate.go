@@ -128,6 +128,7 @@ func (v *validator) tokens() {
 			v.warn("%s: no domain has this name: what its agents report is not served until one has", key)
 		}
 	}
+	v.previousTokens()
 	for service := range o.AgentPolicies {
 		if _, ok := o.AgentTokens[service]; !ok {
 			v.Add(settings.Entry("overwatch.agent_policies", service), "", "agent_tokens has no such service: give it a token, or remove the policy")

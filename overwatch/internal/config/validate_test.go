@@ -41,6 +41,13 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`3: overwatch.agent_tokens["a..b"]: two dots stand together, or one at the beginning: remove it`,
 			`4: overwatch.agent_tokens["ok.example"]: this service is there already, spelled otherwise (case and a final dot do not count): keep one`,
 			`6: overwatch.agent_tokens["nothing"]: the token is empty: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+		{"previous tokens", "overwatch:\n  agent_tokens: {a.example: " + testToken + ", c.example: x}\n  previous_agent_tokens:\n    a.example: [older, '', older, " + testToken + "]\n    b.example: [x]\n    c.example: [a, b, c, d, e]\n    c.example.: x", []string{
+			`4: overwatch.previous_agent_tokens["a.example"][1]: the token is empty: remove it`,
+			`4: overwatch.previous_agent_tokens["a.example"][2]: is there twice: keep one`,
+			`4: overwatch.previous_agent_tokens["a.example"][3]: is also the token in agent_tokens: put the new one there, or remove this`,
+			`5: overwatch.previous_agent_tokens["b.example"]: agent_tokens has no such service: give it its new token there, or remove this`,
+			`6: overwatch.previous_agent_tokens["c.example"]: has 5 tokens: keep at most 4`,
+			`7: overwatch.previous_agent_tokens["c.example."]: expected a list, found a single value`}},
 		{"policy without token", "overwatch: {agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
 			`1: overwatch.agent_policies["a.example"]: agent_tokens has no such service: give it a token, or remove the policy`}},
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"net"
 	"net/netip"
@@ -45,5 +46,35 @@ func (v *validator) apiTokens(a *API) {
 	addr, parseErr := netip.ParseAddr(host)
 	if loopback := err == nil && parseErr == nil && addr.IsLoopback(); a.Enabled && a.Tokens.Any() && a.TLS.Certificate == "" && !loopback {
 		v.warn("api.tokens: tokens cross the network in the clear without api.tls: give a certificate, or listen on a loopback address")
+	}
+}
+
+// maxPreviousTokens bounds the tokens of a service that still count, since each is tried against each proof.
+const maxPreviousTokens = 4
+
+// previousTokens checks the tokens that still count while agents change to the present ones.
+func (v *validator) previousTokens() {
+	const key = "overwatch.previous_agent_tokens"
+	o := &v.config.Overwatch
+	o.PreviousAgentTokens = canonicalKeys(v, key, o.PreviousAgentTokens)
+	for _, service := range slices.Sorted(maps.Keys(o.PreviousAgentTokens)) {
+		entry, list := settings.Entry(key, service), o.PreviousAgentTokens[service]
+		present, served := o.AgentTokens[service]
+		switch {
+		case !served:
+			v.Add(entry, "", "agent_tokens has no such service: give it its new token there, or remove this")
+		case len(list) > maxPreviousTokens:
+			v.Addf(entry, "", "has %d tokens: keep at most %d", len(list), maxPreviousTokens)
+		}
+		for i, token := range list {
+			switch {
+			case token == "":
+				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "the token is empty: remove it")
+			case served && token == present:
+				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "is also the token in agent_tokens: put the new one there, or remove this")
+			case slices.Index(list, token) < i:
+				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "is there twice: keep one")
+			}
+		}
 	}
 }

@@ -116,7 +116,7 @@ type testNode struct {
 func testOptions(t testing.TB) Options {
 	boot := identity.NewNonce()
 	tr, err := trust.New(trust.Options{
-		Tokens: map[string]string{testService: testToken}, Boot: boot, Pins: &memoryPins{}, Logger: zerolog.Nop(),
+		Tokens: map[string][]string{testService: {testToken}}, Boot: boot, Pins: &memoryPins{}, Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -28,11 +28,11 @@ func SettingsOf(c *config.Config) Settings {
 		s.Secrets = [][]byte{derive([]byte(own), "configured")}
 		return s
 	}
-	tokens := c.Tokens()
+	tokens := c.Overwatch.AgentTokens
 	for _, key := range c.GossipKeys() {
 		material := field(nil, key)
 		for _, service := range slices.Sorted(maps.Keys(tokens)) {
-			material = field(field(material, []byte(service)), []byte(tokens[service]))
+			material = field(field(material, []byte(service)), []byte(tokens[service].Reveal()))
 		}
 		s.Secrets = append(s.Secrets, derive(material, "of the gossip key and all tokens"))
 	}

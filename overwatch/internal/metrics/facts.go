@@ -57,10 +57,10 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 
 // descs are the metrics of facts.
 type descs struct {
-	build, ready, status, dnssec, suspended, clock          *prometheus.Desc
-	healthy, backends, draining, domains, domainsDown       *prometheus.Desc
-	disputed                                                *prometheus.Desc
-	overrides, registered, active, stale, revoked, expiring *prometheus.Desc
+	build, ready, status, dnssec, suspended, clock                    *prometheus.Desc
+	healthy, backends, draining, domains, domainsDown                 *prometheus.Desc
+	disputed                                                          *prometheus.Desc
+	overrides, registered, active, stale, revoked, expiring, outdated *prometheus.Desc
 }
 
 func describe() descs {
@@ -82,6 +82,7 @@ func describe() descs {
 		active:      desc("overwatch_agents_active", "Agents whose heartbeats arrive."),
 		stale:       desc("overwatch_stale_agents", "Agents that were heard since the start and have missed as many heartbeats as their threshold says."),
 		revoked:     desc("overwatch_agents_revoked", "Revoked agents that are still listed."),
+		outdated:    desc("overwatch_agents_previous_token", "Agents that speak for a service by one of previous_agent_tokens."),
 		expiring:    desc("overwatch_agents_expiring", "Agents whose certificate ends within 30 days or has ended."),
 	}
 }
@@ -91,7 +92,7 @@ func (f *facts) Describe(ch chan<- *prometheus.Desc) {
 	d := &f.d
 	for _, one := range []*prometheus.Desc{
 		d.build, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
-		d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring,
+		d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
 	} {
 		ch <- one
 	}
@@ -152,7 +153,7 @@ func (f *facts) collectBackends(gauge gaugeFunc) {
 
 func (f *facts) collectAgents(gauge gaugeFunc) {
 	d := f.d
-	registered, revoked, expiring := 0, 0, 0
+	registered, revoked, expiring, outdated := 0, 0, 0, 0
 	for _, a := range f.s.Agents() {
 		switch {
 		case a.Revoked:
@@ -160,6 +161,9 @@ func (f *facts) collectAgents(gauge gaugeFunc) {
 			continue
 		case a.ExpiresInHours <= api.DefaultExpiringDays*24:
 			expiring++
+		}
+		if a.Outdated {
+			outdated++
 		}
 		registered++
 	}
@@ -175,6 +179,7 @@ func (f *facts) collectAgents(gauge gaugeFunc) {
 	gauge(d.registered, float64(registered))
 	gauge(d.revoked, float64(revoked))
 	gauge(d.expiring, float64(expiring))
+	gauge(d.outdated, float64(outdated))
 	gauge(d.active, float64(active))
 	gauge(d.stale, float64(stale))
 }

@@ -53,7 +53,7 @@ func sources(t *testing.T) Sources {
 	return Sources{
 		View: r.View(), Domains: func() []string { return []string{"a.example", "b.example"} }, Fitness: fitness{},
 		Agents: func() []trust.Record {
-			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000}, {AgentID: "2", ExpiresInHours: 100}, {AgentID: "3", Revoked: true}}
+			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000, Outdated: true}, {AgentID: "2", ExpiresInHours: 100}, {AgentID: "3", Revoked: true}}
 		},
 		ClockJump: func() time.Duration { return 90 * time.Second },
 		Build:     buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc"},
@@ -73,6 +73,7 @@ gslb_build_info{git_commit="abc",go_version="go1.26",version="1.2.3"} 1
 gslb_dnssec_enabled 0
 gslb_overwatch_agents_active 0
 gslb_overwatch_agents_expiring 1
+gslb_overwatch_agents_previous_token 1
 gslb_overwatch_agents_registered 2
 gslb_overwatch_agents_revoked 1
 gslb_overwatch_backends{status="healthy"} 1

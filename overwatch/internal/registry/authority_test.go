@@ -43,7 +43,7 @@ func newAuthority(t testing.TB) *authority {
 	a := &authority{t: t, boot: identity.NewNonce()}
 	var err error
 	a.trust, err = trust.New(trust.Options{
-		Tokens:   map[string]string{"a.example": token, "b.example": token, "c.example": token, "d.example": token},
+		Tokens:   map[string][]string{"a.example": {token}, "b.example": {token}, "c.example": {token}, "d.example": {token}},
 		Policies: map[string][]netip.Prefix{"d.example": {netip.MustParsePrefix("10.0.0.0/8")}},
 		Boot:     a.boot, Pins: pinsInMemory{}, Logger: zerolog.Nop(),
 	})

@@ -137,7 +137,7 @@ func TestHeartbeat_ClaimEndsWhenItIsNoLongerAllowed(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example", "b.example")
 		w.beat(agent, a1+" healthy", b1+" healthy")
-		w.authority.trust.SetTokens(map[string]string{"a.example": token, "b.example": "another token of some more characters"}, nil)
+		w.authority.trust.SetTokens(map[string][]string{"a.example": {token}, "b.example": {"another token of some more characters"}}, nil)
 		if got := w.beat(agent, a1+" healthy", b1+" healthy"); !slices.Equal(got, []string{"not_enrolled"}) {
 			t.Errorf("refused %v", got)
 		}

@@ -35,7 +35,7 @@ func (k keptPins) DeletePin(id string, _ ...store.Entry) error {
 func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 	t.Helper()
 	boot := identity.NewNonce()
-	tr, err := trust.New(trust.Options{Tokens: map[string]string{"a.example": token}, Boot: boot, Pins: k, Logger: zerolog.Nop()})
+	tr, err := trust.New(trust.Options{Tokens: map[string][]string{"a.example": {token}}, Boot: boot, Pins: k, Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

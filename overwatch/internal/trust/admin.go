@@ -78,8 +78,8 @@ func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...stor
 }
 
 // SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents whose services changed, in order. An agent
-// no longer speaks for a service whose token is not the one that it proved; it gets it back by proving the new one.
-func (t *Trust) SetTokens(tokens map[string]string, policies map[string][]netip.Prefix) (changed []string) {
+// no longer speaks for a service of which the token that it proved is not there any more; it gets it back by proving one that is.
+func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tokens, t.policies = usableTokens(tokens), canonical(policies)

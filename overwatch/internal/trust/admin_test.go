@@ -180,7 +180,7 @@ func TestSetTokens_AChangedTokenMustBeProvedAgain(t *testing.T) {
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
 	held := a.enrol("app.test", "db.test").Agent
 	b.enrol("db.test")
-	changed := r.trust.SetTokens(map[string]string{"app.test": "another token, 0123456789 0123456789", "db.test": dbToken}, nil)
+	changed := r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"}, "db.test": {dbToken}}, nil)
 	if !slices.Equal(changed, []string{"eu-web-1"}) {
 		t.Errorf("changed %v", changed)
 	}
@@ -195,19 +195,48 @@ func TestSetTokens_AChangedTokenMustBeProvedAgain(t *testing.T) {
 	r.speaks(held, "app.test", "db.test")
 }
 
+func TestSetTokens_APreviousTokenCountsUntilItIsDropped(t *testing.T) {
+	const next = "another token, 0123456789 0123456789"
+	r := newRig(t)
+	a, late := r.agent("eu-web-1"), r.agent("eu-web-2")
+	held := a.enrol("app.test", "db.test").Agent
+	overlap := map[string][]string{"app.test": {next, appToken}, "db.test": {dbToken}}
+	outdated := func(id string, want bool) {
+		t.Helper()
+		if record, _ := r.trust.Get(id); record.Outdated != want {
+			t.Errorf("%s speaks by a previous token: %t", id, record.Outdated)
+		}
+	}
+	if changed := r.trust.SetTokens(overlap, nil); len(changed) != 0 {
+		t.Errorf("changed %v", changed)
+	}
+	r.speaks(held, "app.test", "db.test")
+	outdated("eu-web-1", true)
+	r.speaks(late.enrol("app.test").Agent, "app.test") // new, and still with the old token
+	r.tokens = overlap
+	r.restart()
+	a.again().enrol("app.test=" + next)
+	outdated("eu-web-1", false)
+	outdated("eu-web-2", true)
+	if changed := r.trust.SetTokens(map[string][]string{"app.test": {next}, "db.test": {dbToken}}, nil); !slices.Equal(changed, []string{"eu-web-2"}) {
+		t.Errorf("changed %v", changed)
+	}
+	r.told(late.again().enrolment("app.test"), wire.CodeWrongToken)
+}
+
 func TestSetTokens_ARemovedTokenSilencesItsAgentsUntilItIsBack(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	if changed := r.trust.SetTokens(map[string]string{"db.test": dbToken}, nil); !slices.Equal(changed, []string{"eu-web-1"}) {
+	if changed := r.trust.SetTokens(map[string][]string{"db.test": {dbToken}}, nil); !slices.Equal(changed, []string{"eu-web-1"}) {
 		t.Errorf("changed %v", changed)
 	}
 	r.told(a.beat(), wire.CodeNotEnrolled)
 	r.told(a.enrolment("app.test"), wire.CodeUnknownService)
-	r.tokens = map[string]string{"db.test": dbToken}
+	r.tokens = map[string][]string{"db.test": {dbToken}}
 	r.restart()
 	r.told(a.again().beat(), wire.CodeNotEnrolled) // also after a restart
-	r.trust.SetTokens(map[string]string{"app.test": appToken}, nil)
+	r.trust.SetTokens(map[string][]string{"app.test": {appToken}}, nil)
 	r.speaks(r.taken(a.again().again().beat()).Agent, "app.test")
 }
 
@@ -215,7 +244,7 @@ func TestSetTokens_WithTheSameTokensChangesNothing(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	if changed := r.trust.SetTokens(map[string]string{"APP.test": appToken}, nil); len(changed) != 0 {
+	if changed := r.trust.SetTokens(map[string][]string{"APP.test": {appToken}}, nil); len(changed) != 0 {
 		t.Errorf("changed %v", changed)
 	}
 	r.taken(a.beat())
@@ -348,8 +377,8 @@ func TestOpen_FromManyGoroutinesWhileTheOperatorChangesThings(t *testing.T) {
 	}
 	all.Go(func() {
 		for range 10 {
-			r.trust.SetTokens(map[string]string{"app.test": appToken}, nil)
-			r.trust.SetTokens(map[string]string{"app.test": appToken, "db.test": dbToken}, nil)
+			r.trust.SetTokens(map[string][]string{"app.test": {appToken}}, nil)
+			r.trust.SetTokens(map[string][]string{"app.test": {appToken}, "db.test": {dbToken}}, nil)
 			r.trust.Agents()
 		}
 	})

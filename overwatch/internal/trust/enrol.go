@@ -105,16 +105,19 @@ func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedC
 	defer a.mu.RUnlock()
 	for i := range a.request.Proofs {
 		p := &a.request.Proofs[i]
-		token, known := a.tokens[p.Service]
+		tokens, known := a.tokens[p.Service]
 		if !known {
 			refused = append(refused, wire.RefusedClaim{Service: p.Service, Code: wire.CodeUnknownService})
 			continue
 		}
-		want := identity.Proof(token, p.Service, a.sealed.KeyID, a.boot, a.sealed.Epoch)
+		at := slices.IndexFunc(tokens, func(token string) bool {
+			want := identity.Proof(token, p.Service, a.sealed.KeyID, a.boot, a.sealed.Epoch)
+			return hmac.Equal(want[:], p.MAC[:])
+		})
 		switch {
-		case hmac.Equal(want[:], p.MAC[:]):
+		case at >= 0:
 			proved = append(proved, store.PinnedService{
-				Name: p.Service, TokenMark: identity.TokenMark(token, p.Service, a.sealed.KeyID), ProvedAt: a.now.UTC(),
+				Name: p.Service, TokenMark: identity.TokenMark(tokens[at], p.Service, a.sealed.KeyID), ProvedAt: a.now.UTC(),
 			})
 		case a.pinned == nil || a.pinned.standing.Load().grant(p.Service) == nil:
 			refused = append(refused, wire.RefusedClaim{Service: p.Service, Code: wire.CodeWrongToken})

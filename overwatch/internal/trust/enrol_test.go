@@ -68,7 +68,7 @@ func TestEnrol_UnknownServiceIsRefused(t *testing.T) {
 
 func TestEnrol_AnEmptyTokenIsNoToken(t *testing.T) {
 	r := newRig(t)
-	r.trust.SetTokens(map[string]string{"app.test": ""}, nil)
+	r.trust.SetTokens(map[string][]string{"app.test": {""}}, nil)
 	r.told(r.agent("eu-web-1").enrolment("app.test="), wire.CodeUnknownService)
 }
 
@@ -149,11 +149,11 @@ func TestEnrol_SealedByAnotherKeyIsRefused(t *testing.T) {
 
 func TestEnrol_AtMost16Services(t *testing.T) {
 	r := newRig(t)
-	tokens := map[string]string{}
+	tokens := map[string][]string{}
 	var names []string
 	for i := range wire.MaxServices + 2 {
 		name := fmt.Sprintf("s%02d.test", i)
-		tokens[name] = appToken
+		tokens[name] = []string{appToken}
 		names = append(names, name+"="+appToken)
 	}
 	r.trust.SetTokens(tokens, nil)

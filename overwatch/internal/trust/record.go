@@ -27,6 +27,7 @@ type Record struct {
 	Region         string
 	Version        string
 	Services       []string // those that it speaks for now
+	Outdated       bool     // speaks for one of them by a token of previous_agent_tokens
 	FirstSeen      time.Time
 	NotBefore      time.Time
 	NotAfter       time.Time
@@ -65,7 +66,7 @@ func (t *Trust) Get(agentID string) (Record, bool) {
 func (p *pinned) record(now time.Time) Record {
 	pin, c := p.stored(), p.certificate
 	r := Record{
-		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version, Services: Agent{p}.Services(),
+		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version, Services: Agent{p}.Services(), Outdated: p.standing.Load().outdated,
 		FirstSeen: pin.FirstSeen, NotBefore: c.NotBefore, NotAfter: c.NotAfter, ExpiresInHours: c.NotAfter.Sub(now).Hours(),
 		Status: StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,
 	}

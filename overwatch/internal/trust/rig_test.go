@@ -81,7 +81,7 @@ type rig struct {
 	trust  *Trust
 	boot   identity.Nonce
 	pins   *memory
-	tokens map[string]string
+	tokens map[string][]string
 	mu     sync.Mutex
 	time   time.Time
 	logged bytes.Buffer
@@ -89,7 +89,7 @@ type rig struct {
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{t: t, pins: &memory{pins: make(map[string]store.Pin)}, time: noon, tokens: map[string]string{"App.test.": appToken, "db.test": dbToken}}
+	r := &rig{t: t, pins: &memory{pins: make(map[string]store.Pin)}, time: noon, tokens: map[string][]string{"App.test.": {appToken}, "db.test": {dbToken}}}
 	r.restart()
 	return r
 }

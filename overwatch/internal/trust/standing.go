@@ -26,9 +26,10 @@ type pinned struct {
 
 // standing is what an agent may do at present.
 type standing struct {
-	region  string
-	revoked bool
-	grants  []grant // ordered by service; empty when revoked or unpinned
+	region   string
+	revoked  bool
+	outdated bool    // speaks for a service by a token of previous_agent_tokens
+	grants   []grant // ordered by service; empty when revoked or unpinned
 }
 
 // grant is a service that the agent speaks for.
@@ -46,7 +47,7 @@ func (s *standing) grant(service string) *grant {
 	return nil
 }
 
-// stand derives what the holder of a pin may do: it speaks for the services whose present token is the one that it proved. The
+// stand derives what the holder of a pin may do: it speaks for the services of which it proved a token that counts at present. The
 // caller holds mu for reading, or is New.
 func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
 	s := &standing{region: pin.Region, revoked: pin.Revoked}
@@ -54,8 +55,11 @@ func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
 		return s
 	}
 	for _, proved := range pin.Services {
-		token, there := t.tokens[proved.Name]
-		if there && identity.TokenMark(token, proved.Name, key) == proved.TokenMark {
+		at := slices.IndexFunc(t.tokens[proved.Name], func(token string) bool {
+			return identity.TokenMark(token, proved.Name, key) == proved.TokenMark
+		})
+		if at >= 0 {
+			s.outdated = s.outdated || at > 0
 			s.grants = append(s.grants, grant{service: proved.Name, allowed: t.policies[proved.Name]})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/netip"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,8 +30,9 @@ type PinStore interface {
 
 // Options is what a Trust is made of.
 type Options struct {
-	// Tokens are the service tokens by service name (agent_tokens).
-	Tokens map[string]string
+	// Tokens are the service tokens by service name: first the one of agent_tokens, then those of previous_agent_tokens, any of which
+	// proves the service as well.
+	Tokens map[string][]string
 	// Policies are the networks where a service's backends may be (agent_policies); a service without an entry, anywhere.
 	Policies map[string][]netip.Prefix
 	// Boot is the boot nonce of this process.
@@ -61,7 +63,7 @@ type Trust struct {
 	judging chan struct{}
 
 	mu       sync.RWMutex
-	tokens   map[string]string
+	tokens   map[string][]string
 	policies map[string][]netip.Prefix
 	byKey    map[identity.KeyID]*pinned
 	byID     map[string]*pinned
@@ -111,9 +113,12 @@ func canonical[V any](m map[string]V) map[string]V {
 }
 
 // usableTokens leaves out empty tokens, which everybody would know.
-func usableTokens(tokens map[string]string) map[string]string {
+func usableTokens(tokens map[string][]string) map[string][]string {
 	c := canonical(tokens)
-	maps.DeleteFunc(c, func(_, token string) bool { return token == "" })
+	for service, list := range c {
+		c[service] = slices.DeleteFunc(slices.Clone(list), func(token string) bool { return token == "" })
+	}
+	maps.DeleteFunc(c, func(_ string, list []string) bool { return len(list) == 0 })
 	return c
 }
 
