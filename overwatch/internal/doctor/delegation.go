@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -79,7 +80,7 @@ func delegation(ctx context.Context, p Patient, z Zone, resolver string) (found 
 	}
 	if len(servers) == 0 {
 		return trouble("delegation", fmt.Sprintf("%s: nobody is delegated to (%s)", z.Name, dns.RcodeToString[r.Rcode]),
-			"add NS records for "+strings.Join(z.Nameservers, ", ")+" to the parent zone, with their addresses")
+			"add NS records for "+cmp.Or(strings.Join(z.Nameservers, ", "), "the nodes")+" to the parent zone, with their addresses")
 	}
 	slices.Sort(servers)
 	for _, want := range z.Nameservers {
