@@ -252,7 +252,7 @@ func (w *world) openOwners() {
 	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
 	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading }, Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
 	w.must(err)
-	w.trust, err = trust.New(trust.Options{Tokens: map[string]string{service: token}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
+	w.trust, err = trust.New(trust.Options{Tokens: map[string][]string{service: {token}}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
