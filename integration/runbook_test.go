@@ -103,7 +103,8 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 		r.lay(t, config, s.text)
 		return
 	}
-	unit, places := map[string]*harness.Unit{}, []string{}
+	unit := map[string]*harness.Unit{}
+	var places []string
 	words := maps.Clone(r.words)
 	if n != nil {
 		unit["gslb-overwatch"] = n.Unit
