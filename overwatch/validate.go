@@ -106,7 +106,7 @@ func withoutRoom(dir string, err error) error {
 // remedied says of a listener that could not be opened why, and what to do; other errors stay as they are.
 func remedied(key, address string, err error) error {
 	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "listen" {
-		return fmt.Errorf("%s: %s: %s", key, address, cannotListen("tcp", address, err))
+		return fmt.Errorf("%s: %s: %s (%w)", key, address, cannotListen("tcp", address, err), failed.Err)
 	}
 	return err
 }
