@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,7 +82,6 @@ type fleetAgent struct {
 	udp      *net.UDPConn
 	boot     identity.Nonce
 	acks     chan wire.Ack
-	heard    atomic.Pointer[time.Time] // when the newest Ack came
 }
 
 // newFleetAgent makes the i-th agent. Its source address and those of its backends belong to nobody else.
@@ -127,8 +125,6 @@ func (a *fleetAgent) read() {
 		}
 		var ack wire.Ack
 		if ack.UnmarshalBinary(sealed.Payload) == nil {
-			now := time.Now()
-			a.heard.Store(&now)
 			select {
 			case a.acks <- ack:
 			default:

@@ -19,8 +19,7 @@ import (
 const (
 	fleetBackends = 3
 	fleetInterval = 10 * time.Second
-	// What gslb-agent does: pings of a node from which nothing else is heard; how long an Ack spares one; how long at most.
-	fleetPing, fleetQuiet, fleetPingAtLeast = 2 * time.Second, 5 * time.Second, 10 * time.Second
+	fleetPing     = 2 * time.Second // what gslb-agent does
 	// fleetServices is how many names the agents share among them.
 	fleetServices = 100
 	// fleetBound is how long all of them may take to be registered at a node that has never seen one of them.
@@ -67,7 +66,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		<-time.After(fleetInterval) // what the start left to do is done
 	}
 	from, used, lost := time.Now(), cpu(t, n.Path), f.repeated.Load()
-	<-time.After(fleetInterval) // one heartbeat of each, one ping
+	<-time.After(fleetInterval) // one heartbeat of each, five pings
 	cores := (cpu(t, n.Path) - used).Seconds() / time.Since(from).Seconds()
 	rss := memory(t, n.Path)
 	lost = f.repeated.Load() - lost
@@ -203,16 +202,8 @@ func (a *fleetAgent) keepPinging(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
-		begun := time.Now()
 		_ = a.ping() // a node that is not there yet refuses it
 		rest(ctx, fleetPing)
-		if heard := a.heard.Load(); heard != nil {
-			newest := *heard
-			if begun.After(newest) {
-				newest = begun
-			}
-			rest(ctx, min(time.Until(newest.Add(fleetQuiet)), time.Until(begun.Add(fleetPingAtLeast))))
-		}
 	}
 }
 

@@ -74,7 +74,6 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 func (l *link) streamed(err error) {
 	if err != nil {
 		l.trouble(err)
-		l.doubtful()
 	}
 }
 
@@ -85,6 +84,5 @@ func (l *link) trouble(err error) {
 
 // acknowledgedAt notes when the node last took something.
 func (l *link) acknowledgedAt(now time.Time) {
-	l.heard.now(now)
 	l.status.edit(func(s *NodeState) { s.LastAck, s.LastError = now, "" })
 }

@@ -61,7 +61,6 @@ type fakeNode struct {
 	silent   bool // takes everything, answers nothing but pings
 	messages []received
 	hellos   int
-	pings    int
 	answered *link
 	seen     *identity.Nonce // in the newest answer to a ping
 	greeting func(identity.Envelope) identity.Envelope
@@ -96,7 +95,6 @@ func (n *fakeNode) greet() []byte {
 
 func (n *fakeNode) ping() (time.Duration, error) {
 	n.mu.Lock()
-	n.pings++
 	blocked, nonce := n.down || n.noUDP, n.nonce
 	n.mu.Unlock()
 	if blocked {

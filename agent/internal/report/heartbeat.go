@@ -82,7 +82,6 @@ func (l *link) preferStream() bool {
 func (l *link) unacknowledged(now time.Time) {
 	b := &l.beat
 	b.deadline = time.Time{}
-	l.doubtful()
 	if !b.stream {
 		b.losses++
 		if l.session.reporting {

@@ -49,8 +49,6 @@ type link struct {
 	restate atomic.Bool // any goroutine: there are other backends
 	reprove atomic.Bool // any goroutine: there are other tokens
 	pongs   chan pong
-	heard   heard
-	doubt   chan struct{}
 	done    chan func(now time.Time) // what to do after a finished task
 	tasks   int                      // under way
 	others  sync.WaitGroup           // goroutines beside that of run
@@ -80,7 +78,7 @@ func newLink(agent *self, address string, pins *pins, metrics *metrics) *link {
 	l := &link{
 		self: agent, address: address, pins: pins, metrics: metrics,
 		logger:  agent.options.Logger.With().Str("node", address).Logger(),
-		pending: newPending(), inbox: make(chan []byte, inboxSize), wake: make(chan struct{}, 1), pongs: make(chan pong), doubt: make(chan struct{}, 1),
+		pending: newPending(), inbox: make(chan []byte, inboxSize), wake: make(chan struct{}, 1), pongs: make(chan pong),
 		done:    make(chan func(time.Time), maxTasks), // never blocks: a task counts until its function is taken
 		contact: contact{retry: backoff{first: helloSpread}},
 	}

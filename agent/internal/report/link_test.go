@@ -59,45 +59,7 @@ func TestLink_EnrolProvesTheTokenForThisProcessOfTheNode(t *testing.T) {
 	})
 }
 
-// A node whose Acks come is pinged seldom, but often enough for it to know where datagrams go; one that does not acknowledge is
-// pinged at once.
-func TestLink_PingsWhereAcksSayNothing(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		l := startLink(t, n)
-		defer l.stop()
-		after(30 * time.Second)
-		pings := func(d time.Duration) int {
-			n.set(func(n *fakeNode) { n.pings = 0 })
-			after(d)
-			return n.pings
-		}
-		if got := pings(100 * time.Second); got < 9 || got > 12 {
-			t.Errorf("%d pings in 100 s of acknowledged heartbeats, want about 10", got)
-		}
-		n.set(func(n *fakeNode) { n.silent = true })
-		if got := pings(100 * time.Second); got < 30 {
-			t.Errorf("%d pings in 100 s without an Ack, want one every 2 s", got)
-		}
-	})
-}
-
-// Frequent heartbeats do not keep a node from being pinged.
-func TestLink_PingsEvery10sHoweverMuchIsAcknowledged(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		n := newFakeNode(t)
-		l := startLinkWith(t, n, func(o *Options) { o.Interval = time.Second })
-		defer l.stop()
-		after(30 * time.Second)
-		n.set(func(n *fakeNode) { n.pings = 0 })
-		after(100 * time.Second)
-		if n.pings < 9 || n.pings > 11 {
-			t.Errorf("%d pings in 100 s, want 10", n.pings)
-		}
-	})
-}
-
-func TestLink_NodeRestartIsNoticedWithin6s(t *testing.T) {
+func TestLink_NodeRestartIsNoticedWithin3s(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
 		l := startLink(t, n)
@@ -108,9 +70,9 @@ func TestLink_NodeRestartIsNoticedWithin6s(t *testing.T) {
 			after(outage)
 			back := time.Now()
 			n.restart()
-			after(6 * time.Second)
+			after(3 * time.Second)
 			if len(n.got(wire.TypeEnrol, back)) == 0 || len(n.got(wire.TypeHeartbeat, back)) == 0 {
-				t.Errorf("after an outage of %s: no enrolment and heartbeat within 6 s", outage)
+				t.Errorf("after an outage of %s: no enrolment and heartbeat within 3 s", outage)
 			}
 			if s := l.status.read(); !s.Connected || s.LastError != "" {
 				t.Errorf("after an outage of %s: %+v", outage, s)

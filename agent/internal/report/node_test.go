@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a test with sockets waits for something that should take milliseconds.
-const patience = 10 * time.Second
+const patience = 5 * time.Second
 
 // socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is sealed for it,
 // to where pings come from.

@@ -24,9 +24,7 @@ import (
 
 const (
 	streamTime   = 3 * time.Second        // to connect, and to get an answer
-	pingInterval = 2 * time.Second        // between two pings of a node from which nothing else is heard
-	quietTime    = 5 * time.Second        // without a word of the node until it is pinged: a restart is noticed that soon
-	pingAtLeast  = 10 * time.Second       // between two pings, however much is heard: the node must know where datagrams go
+	pingInterval = 2 * time.Second        // between two pings: a node's restart is noticed that soon
 	pingAgain    = time.Second            // after one that was not answered
 	pingTime     = 500 * time.Millisecond // for a ping to be answered
 	resolveTime  = 3 * time.Second

@@ -2,7 +2,6 @@ package report
 
 import (
 	"context"
-	"sync/atomic"
 	"time"
 )
 
@@ -19,33 +18,21 @@ type pings struct {
 	cut    bool      // datagrams were blocked since the last heartbeat that was planned because of that
 }
 
-// keepPinging pings again and again, whatever the state of the conversation: an answer ends any backoff. A node whose Acks
-// come shows by them that it is there and is the same process, so it is pinged seldom.
+// keepPinging pings again and again, whatever the state of the conversation: an answer ends any backoff.
 func (l *link) keepPinging(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
-	var begun time.Time
 	for {
 		select {
 		case <-next.C:
-			if rest := l.heard.rest(begun, time.Now()); rest > 0 {
-				next.Reset(rest)
-				continue
-			}
-		case <-l.doubt:
-			if rest := pingAgain - time.Since(begun); rest > 0 {
-				next.Reset(rest)
-				continue
-			}
 		case <-ctx.Done():
 			return
 		}
-		begun = time.Now()
+		begun := time.Now()
 		rtt, err := l.peer.ping()
 		pause := pingInterval
 		if err != nil {
 			pause = pingAgain
-			l.heard.at.Store(nil)
 		}
 		next.Reset(max(pause-time.Since(begun), 0))
 		select {
@@ -53,33 +40,6 @@ func (l *link) keepPinging(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-// heard is when the node last acknowledged something; nothing while that means little, because something else or a ping was not
-// answered since. Any goroutine may use it.
-type heard struct{ at atomic.Pointer[time.Time] }
-
-func (h *heard) now(now time.Time) { h.at.Store(&now) }
-
-// rest returns how long a ping is not needed yet; last is when the last one was sent, which was answered.
-func (h *heard) rest(last, now time.Time) time.Duration {
-	at := h.at.Load()
-	if at == nil {
-		return 0
-	}
-	if last.After(*at) {
-		return last.Add(quietTime).Sub(now)
-	}
-	return min(at.Add(quietTime).Sub(now), last.Add(pingAtLeast).Sub(now))
-}
-
-// doubtful has the node pinged soon: it did not acknowledge something, or could not be reached.
-func (l *link) doubtful() {
-	l.heard.at.Store(nil)
-	select {
-	case l.doubt <- struct{}{}:
-	default:
 	}
 }
 

@@ -14,7 +14,7 @@ const (
 	maxPaths = 32768
 	// verifiedFor is how long the source of a verified datagram is used; heartbeats renew it.
 	verifiedFor = 5 * time.Minute
-	// pingedFor is how long the source of a ping is used; agents ping every 10 s at least.
+	// pingedFor is how long the source of a ping is used; agents ping every other second.
 	pingedFor = 30 * time.Second
 )
 
