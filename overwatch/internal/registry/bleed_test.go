@@ -44,7 +44,7 @@ func TestBleed_LowersTheShareToATenthAndRaisesItAgain(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
-		before := len(w.changed)
+		before := w.changed.count()
 		w.signal(agent, wire.Warnings{CPUMillis: halfMinute}, a1)
 		w.share(a1, 1, true)
 		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonWarnsOfCPU})
@@ -53,7 +53,7 @@ func TestBleed_LowersTheShareToATenthAndRaisesItAgain(t *testing.T) {
 		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute}, a1+" healthy") // repeats it: nothing changes
 		w.pass(15 * time.Second)
 		w.share(a1, 0.1, true)
-		if n := len(w.changed) - before; n != bleedSteps+1 {
+		if n := w.changed.count() - before; n != bleedSteps+1 {
 			t.Errorf("%d publications on the way down, want %d", n, bleedSteps+1)
 		}
 		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute}, a1+" healthy")

@@ -21,9 +21,9 @@ func TestLog_AFlappingBackendIsCounted(t *testing.T) {
 			t.Error("the lines do not say how many changes there were")
 		}
 		w.beatFor(time.Minute, agent, a1+" healthy")
-		before := w.log.Len()
+		before := w.log.String()
 		w.beat(agent, a1+" unhealthy")
-		if w.log.Len() == before {
+		if w.log.String() == before {
 			t.Error("after a quiet time, a change has no line at once")
 		}
 	})

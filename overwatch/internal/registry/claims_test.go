@@ -260,9 +260,9 @@ func TestSetStatic_LargeOneIsAppliedServiceByService(t *testing.T) {
 			list = append(list, static(fmt.Sprintf("s%d:10.0.0.%d:80", i/3, i%3+1)), static(fmt.Sprintf("big:10.1.%d.%d:80", i/250, i%250+1)))
 		}
 		w.must(w.SetStatic(w.ctx(), list))
-		slices.Sort(w.changed)
-		if distinct := len(slices.Compact(slices.Clone(w.changed))); distinct != staticAtOnce+1 || distinct != len(w.changed) {
-			t.Errorf("told %d times of %d services", len(w.changed), distinct)
+		changed := w.changed.sorted()
+		if distinct := len(slices.Compact(slices.Clone(changed))); distinct != staticAtOnce+1 || distinct != len(changed) {
+			t.Errorf("told %d times of %d services", len(changed), distinct)
 		}
 		if n := len(slices.Collect(w.View().Backends())); n != len(list) {
 			t.Errorf("%d backends, want %d", n, len(list))
@@ -292,14 +292,14 @@ func TestHeartbeat_WithNothingNewReplacesNothing(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy", a2+" unhealthy")
 		before := w.View().Service("a.example")
-		changed, generation := len(w.changed), w.View().TargetsGeneration()
+		changed, generation := w.changed.count(), w.View().TargetsGeneration()
 		w.pass(10 * time.Second)
 		said := claims(a1+" healthy", a2+" unhealthy")
 		said[0].LatencyMicros, said[0].ConsecutiveSuccesses, said[1].LastError = 700, 2, "timeout"
 		outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		after := w.View().Service("a.example")
-		if outcome.Changed || &before[0] != &after[0] || len(w.changed) != changed || w.View().TargetsGeneration() != generation {
+		if outcome.Changed || &before[0] != &after[0] || w.changed.count() != changed || w.View().TargetsGeneration() != generation {
 			t.Error("a heartbeat that only moved figures published something")
 		}
 		r := after[0].Report()
@@ -352,9 +352,9 @@ func TestChanged_IsToldOnceForEachServiceOfACommand(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example", "b.example")
 		w.beat(agent, a1+" healthy", a2+" healthy", b1+" healthy")
-		slices.Sort(w.changed)
-		if !slices.Equal(w.changed, []string{"a.example", "b.example"}) {
-			t.Errorf("told %v", w.changed)
+		changed := w.changed.sorted()
+		if !slices.Equal(changed, []string{"a.example", "b.example"}) {
+			t.Errorf("told %v", changed)
 		}
 	})
 }

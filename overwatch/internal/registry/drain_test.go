@@ -20,7 +20,7 @@ func (w *world) share(s string, want float64, serve bool) {
 func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
-		before := len(w.changed)
+		before := w.changed.count()
 		ends, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
 		w.must(err)
 		if b := w.View().Get(id(a1)); !b.Draining || !b.DrainEndsAt.Equal(ends) || !ends.Equal(time.Now().Add(100*time.Second)) {
@@ -37,7 +37,7 @@ func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 		w.share(a1, 0, false)
 		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrained})
 		w.pass(time.Hour)
-		if n := len(w.changed) - before; n != drainSteps+1 {
+		if n := w.changed.count() - before; n != drainSteps+1 {
 			t.Errorf("%d publications, want %d", n, drainSteps+1)
 		}
 		w.must(w.ClearDrain(w.ctx(), id(a1)))
@@ -51,12 +51,12 @@ func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 func TestDrain_ShortOneIsBoundedInPublications(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
-		before := len(w.changed)
+		before := w.changed.count()
 		_, err := w.SetDrain(w.ctx(), id(a1), 200*time.Millisecond)
 		w.must(err)
 		w.pass(time.Second)
 		w.share(a1, 0, false)
-		if n := len(w.changed) - before; n > 4 {
+		if n := w.changed.count() - before; n > 4 {
 			t.Errorf("%d publications in 200 ms", n)
 		}
 	})

@@ -124,15 +124,15 @@ func TestReplay_OfADayChangesNothing(t *testing.T) {
 			t.Helper()
 			w.pass(0)
 			before := w.seen()
-			w.changed = nil
+			w.changed.forget()
 			for i, raw := range day {
 				if w.hear(tr, raw) {
 					t.Fatalf("%s: message %d of the day is believed", when, i)
 				}
 			}
 			w.pass(0)
-			if after := w.seen(); !slices.Equal(before, after) || len(w.changed) != 0 {
-				t.Errorf("%s: from\n%v\nto\n%v, told of %v", when, before, after, w.changed)
+			if after := w.seen(); !slices.Equal(before, after) || w.changed.count() != 0 {
+				t.Errorf("%s: from\n%v\nto\n%v, told of %v", when, before, after, w.changed.sorted())
 			}
 		}
 		if len(w.seen()) != 3 {

@@ -125,8 +125,8 @@ func TestVerdict_OnWhatIsNotKnownChangesNothing(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.verdict(a1, check.Success)
 		w.seeNone(a1)
-		if len(w.changed) > 0 {
-			t.Errorf("told %v", w.changed)
+		if w.changed.count() > 0 {
+			t.Errorf("told %v", w.changed.sorted())
 		}
 	})
 	inWorld(t, notValidating, func(w *world) {
@@ -140,11 +140,11 @@ func TestVerdict_ThatConfirmsTellsNobody(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
 		w.verdict(a1, check.Success)
-		told, updated := len(w.changed), w.View().Get(id(a1)).UpdatedAt
+		told, updated := w.changed.count(), w.View().Get(id(a1)).UpdatedAt
 		w.pass(30 * time.Second)
 		w.verdict(a1, check.Success)
 		b := w.View().Get(id(a1))
-		if len(w.changed) != told || !b.UpdatedAt.Equal(updated) {
+		if w.changed.count() != told || !b.UpdatedAt.Equal(updated) {
 			t.Error("a verdict that only confirms counts as a change")
 		}
 		if b.Validation.Successes != 2 || !b.Validation.At.Equal(time.Now()) {

@@ -1,7 +1,6 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"net/netip"
 	"slices"
@@ -23,10 +22,59 @@ type world struct {
 	*Registry
 	t         *testing.T
 	authority *authority
-	changed   []string // services that Changed was told, in order; only read when the writer rests
-	log       bytes.Buffer
+	changed   told
+	log       logged
 	disk      disk
 	stop      func()
+}
+
+// told is the services that Changed was told. Virtual time alone orders nothing between a test and the writer, so it has a lock.
+type told struct {
+	mu       sync.Mutex
+	services []string
+}
+
+func (c *told) add(service string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.services = append(c.services, service)
+}
+
+func (c *told) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.services = nil
+}
+
+func (c *told) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.services)
+}
+
+func (c *told) sorted() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(slices.Values(c.services))
+}
+
+// logged is what the registry wrote, with a lock for the same reason.
+type logged struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
 }
 
 // disk is a StatusStore that can be full.
@@ -102,7 +150,7 @@ func inWorld(t *testing.T, timing Timing, test func(w *world)) {
 // start runs a registry; what o lacks is filled in.
 func (w *world) start(o Options) {
 	w.t.Helper()
-	o.Changed = func(service string) { w.changed = append(w.changed, service) }
+	o.Changed = w.changed.add
 	o.Statuses = &w.disk
 	o.Logger = zerolog.New(&w.log)
 	if o.Trusted == nil {
