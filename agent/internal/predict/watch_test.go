@@ -1,7 +1,6 @@
 package predict
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"net/netip"
@@ -26,8 +25,27 @@ type scene struct {
 	err         error
 	failures    map[Target]uint64
 	changes     atomic.Int32
-	log         bytes.Buffer
+	log         logged
 	registry    *prometheus.Registry
+}
+
+// logged is what the Watch wrote. Virtual time alone orders nothing between a test and a goroutine that a timer wakes, so it has a lock.
+type logged struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
 }
 
 func (s *scene) CPU(context.Context) (float64, error) {

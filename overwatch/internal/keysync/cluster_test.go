@@ -113,7 +113,26 @@ type node struct {
 	dir   string
 	zones *dnssec.Zones
 	stop  func()
-	log   *bytes.Buffer
+	log   *logged
+}
+
+// logged is what a node wrote. Virtual time alone orders nothing between a test and a goroutine that a timer wakes, so it has a lock.
+type logged struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.text = append(l.text, p...)
+	return len(p), nil
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return string(l.text)
 }
 
 var theSecret = [][]byte{[]byte("0123456789abcdef0123456789abcdef")}
@@ -131,8 +150,8 @@ func (n *network) start(name, dir string, peers ...string) *node {
 
 // open is the part of start that can fail.
 func (n *network) open(name, dir string, peers ...string) (*node, error) {
-	node := &node{net: n, name: name, dir: dir, log: new(bytes.Buffer)}
-	logger := zerolog.New(zerolog.SyncWriter(node.log))
+	node := &node{net: n, name: name, dir: dir, log: new(logged)}
+	logger := zerolog.New(node.log)
 	var err error
 	if node.zones, err = dnssec.Open(dnssec.Options{Dir: dir, NodeID: name, Now: time.Now, Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {
 		return nil, err

@@ -56,10 +56,10 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		if p.View() != before {
 			t.Error("a measurement made another view")
 		}
-		if len(p.measurements.smoothed) != 1 {
-			t.Errorf("%d services are measured, want the one that chooses by latency", len(p.measurements.smoothed))
+		if n := len(p.Latencies()); n != 2 {
+			t.Errorf("%d backends are measured, want those of the name that chooses by latency", n)
 		}
-		if err := p.Reconfigure(ctx, testSettings()); err != nil || len(p.measurements.smoothed) != 0 {
+		if err := p.Reconfigure(ctx, testSettings()); err != nil || len(p.Latencies()) != 0 {
 			t.Errorf("measurements of a name that no longer chooses by latency are kept (%v)", err)
 		}
 		stop()

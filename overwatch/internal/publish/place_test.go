@@ -105,10 +105,10 @@ func TestProximity_FollowsHealthConfigurationAndTheDatabase(t *testing.T) {
 			}
 		}
 		want("the nearest", "1.1 1.2", "2.1 2.2")
-		healthy := b.data["app.gslb.test"]
+		healthy := b.Service("app.gslb.test")
 		down := *healthy[2]
 		down.MayServe = false
-		b.data["app.gslb.test"] = slices.Concat(healthy[:2], []*registry.Backend{&down}, healthy[3:])
+		b.replace("app.gslb.test", slices.Concat(healthy[:2], []*registry.Backend{&down}, healthy[3:]))
 		p.Mark("app.gslb.test")
 		if err := p.Flush(ctx); err != nil {
 			t.Fatal(err)
@@ -155,8 +155,8 @@ func TestClientHash_AClientKeepsItsBackendWhileItServes(t *testing.T) {
 		client := netip.AddrFrom4([4]byte{198, byte(i >> 8), byte(i), 7})
 		before[client] = lead(client)
 	}
-	all := b.data["app.gslb.test"]
-	b.data["app.gslb.test"] = slices.Concat(all[:2], all[3:]) // 10.0.1.1 is gone
+	all := b.Service("app.gslb.test")
+	b.replace("app.gslb.test", slices.Concat(all[:2], all[3:])) // 10.0.1.1 is gone
 	p.decide(p.View(), p.domains["app.gslb.test"])
 	moved := 0
 	for client, was := range before {

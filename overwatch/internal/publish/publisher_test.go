@@ -47,6 +47,13 @@ func (b *backends) set(service string, lines ...string) {
 	}
 }
 
+// replace makes the list that of a service, while a Publisher may be reading.
+func (b *backends) replace(service string, list []*registry.Backend) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.data[service] = list
+}
+
 func testSettings() Settings {
 	return Settings{
 		DNS: config.DNS{DefaultTTL: 30, Zones: []config.Zone{{Name: "gslb.test", Records: []string{"www CNAME app", "@ TXT hello"}}}},

@@ -26,7 +26,7 @@ func TestMetrics_CountChecksByOutcome(t *testing.T) {
 		for _, c := range v.metrics.checks {
 			total += gauge(t, c)
 		}
-		if n := len(w.reports); n < 2 || total != float64(n) || gauge(t, v.metrics.checks[1]) != float64(n) {
+		if n := w.told(); n < 2 || total != float64(n) || gauge(t, v.metrics.checks[1]) != float64(n) {
 			t.Errorf("%v checks counted, %d reported", total, n)
 		}
 	})

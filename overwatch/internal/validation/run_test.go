@@ -63,7 +63,7 @@ func TestRun_ReportsTheStateByTheBackendsOwnThresholds(t *testing.T) {
 		w := newWorld(target(1))
 		outcomes := []check.Outcome{check.Success, check.Failure, check.Failure, check.Unknown, check.Failure, check.Success, check.Success}
 		w.answer = func(context.Context, registry.ID) check.Result {
-			o := outcomes[min(len(w.reports), len(outcomes)-1)]
+			o := outcomes[min(w.told(), len(outcomes)-1)]
 			return check.Result{Outcome: o, Err: o.String(), Latency: time.Second, At: time.Now()}
 		}
 		w.run(t, 0)
@@ -99,8 +99,8 @@ func TestRun_NeverHasMoreChecksUnderWayThanAllowed(t *testing.T) {
 			t.Errorf("the lag is %vs with 90 checks waiting", got)
 		}
 		after(3 * interval)
-		if w.most != 10 {
-			t.Errorf("%d checks at once, want 10", w.most)
+		if _, most := w.load(); most != 10 {
+			t.Errorf("%d checks at once, want 10", most)
 		}
 		for _, target := range w.Targets() {
 			if n := len(w.started(target.ID)); n < 1 {
@@ -205,8 +205,8 @@ func TestRun_StopsWithinAChecksTimeAndReportsNothingHalf(t *testing.T) {
 		if err := v.Run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if w.running != 0 || len(w.reports) != 0 {
-			t.Errorf("%d checks still run, %d verdicts were reported", w.running, len(w.reports))
+		if running, _ := w.load(); running != 0 || w.told() != 0 {
+			t.Errorf("%d checks still run, %d verdicts were reported", running, w.told())
 		}
 		if _, err := v.CheckNow(t.Context(), func(registry.ID) bool { return true }); !errors.Is(err, ErrStopped) {
 			t.Errorf("CheckNow after the end: %v", err)

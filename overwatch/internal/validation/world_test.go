@@ -69,6 +69,20 @@ func (w *world) verdicts(id registry.ID) []registry.Verdict {
 	return found
 }
 
+// told is how many verdicts were reported.
+func (w *world) told() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.reports)
+}
+
+// load is how many checks are under way, and the most that ever were at once.
+func (w *world) load() (running, most int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.running, w.most
+}
+
 func (w *world) started(id registry.ID) []time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
