@@ -1,6 +1,8 @@
 package dnsserver
 
 import (
+	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"syscall"
@@ -36,6 +38,8 @@ type Options struct {
 	Decisions *decisions.Recorder
 	// RateLimit bounds identical responses to one network.
 	RateLimit RateLimit
+	// Turns is where each socket begins to take turns; nil: anywhere, by chance.
+	Turns func() *zone.Turns
 	// Now is the clock for cookies and the rate limit; nil means time.Now.
 	Now        func() time.Time
 	Registerer prometheus.Registerer
@@ -55,8 +59,18 @@ func (o *Options) complete() error {
 	if o.Keep == nil {
 		o.Keep = func([]syscall.Conn) error { return nil }
 	}
+	if o.Turns == nil {
+		o.Turns = anywhere
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	return nil
+}
+
+// anywhere begins all schedules at places that nobody can tell.
+func anywhere() *zone.Turns {
+	var seed [16]byte
+	_, _ = rand.Read(seed[:]) // never fails
+	return zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:]))
 }

@@ -21,7 +21,8 @@ type behaviour struct {
 	secret    [16]byte
 	limit     limiter
 	decisions *decisions.Recorder
-	why       Why // nil: nobody
+	why       Why                // nil: nobody
+	starts    func() *zone.Turns // of each responder
 	now       func() time.Time
 	log       zerolog.Logger
 }

@@ -3,7 +3,6 @@ package dnsserver
 import (
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
-
-	"gslb.internal/overwatch/internal/zone"
 )
 
 // Server answers DNS queries on UDP and TCP.
@@ -35,7 +32,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{log: o.Logger}
 	b := behaviour{
 		view: o.View, nsid: []byte(o.NSID), subnets: o.ClientSubnet, limit: newLimiter(o.RateLimit),
-		decisions: o.Decisions, why: o.Why,
+		decisions: o.Decisions, why: o.Why, starts: o.Turns,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger,
 	}
 	if _, err := rand.Read(b.secret[:]); err != nil {
@@ -59,11 +56,9 @@ func New(o Options) (*Server, error) {
 
 // responder makes one with turns and counts of its own.
 func (s *Server) responder(b behaviour) *responder {
-	var seed [16]byte
-	_, _ = rand.Read(seed[:]) // never fails
 	r := &responder{
 		behaviour: b,
-		turns:     zone.NewTurns(binary.NativeEndian.Uint64(seed[:8]), binary.NativeEndian.Uint64(seed[8:])),
+		turns:     b.starts(),
 		counts:    new(counts),
 		noted:     b.decisions.Socket(),
 		limiter:   b.limit,

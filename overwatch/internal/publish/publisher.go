@@ -19,6 +19,7 @@ import (
 type Publisher struct {
 	backends Backends
 	now      func() time.Time
+	measure  <-chan time.Time // nil: at latencyPace
 	log      zerolog.Logger
 	metrics  *metrics
 	marks    *marks
@@ -67,6 +68,7 @@ func New(o Options) (*Publisher, error) {
 	p := &Publisher{
 		backends: o.Backends,
 		now:      o.Now,
+		measure:  o.Measure,
 		log:      o.Logger,
 		metrics:  newMetrics(),
 		marks:    newMarks(),
@@ -145,8 +147,12 @@ func (p *Publisher) Run(ctx context.Context) error {
 		defer preparing.Wait()
 		preparing.Go(func() { p.signing.run(ctx) })
 	}
-	measuring := time.NewTicker(latencyPace)
-	defer measuring.Stop()
+	measure := p.measure
+	if measure == nil {
+		measuring := time.NewTicker(latencyPace)
+		defer measuring.Stop()
+		measure = measuring.C
+	}
 	built := make(chan *rebuild)
 	building := false
 	var background sync.WaitGroup
@@ -171,7 +177,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 			requests, tables, keys = nil, nil, nil
 		}
 		select {
-		case <-measuring.C:
+		case <-measure:
 			p.takeMeasurements()
 		case <-p.marks.ready:
 			p.publishMarked()

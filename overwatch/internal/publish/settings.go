@@ -42,6 +42,7 @@ type Options struct {
 	Signing    *dnssec.Zones                      // nil: answers are not signed
 	Latencies  map[registry.ID]policy.Measurement // those of before a restart
 	Now        func() time.Time                   // nil means time.Now
+	Measure    <-chan time.Time                   // when to take measurements up; nil: each second
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }
