@@ -113,6 +113,26 @@ type RoutingShare struct {
 	Share   float64 `json:"share"`
 }
 
+// RoutingAnswerList is the answer of GET /api/v1/routing/answers: what all clients are answered for one domain.
+type RoutingAnswerList struct {
+	Domain      string          `json:"domain"`
+	QueryType   string          `json:"query_type"`
+	Answers     []RoutingAnswer `json:"answers"` // every client gets one of them
+	Total       int             `json:"total"`
+	Generation  uint64          `json:"snapshot_generation"`
+	GeneratedAt time.Time       `json:"generated_at"`
+}
+
+// RoutingAnswer is what clients in one region are answered. By proximity, those in one region can get different answers.
+type RoutingAnswer struct {
+	ClientRegion string              `json:"client_region"` // "" for none
+	Everybody    bool                `json:"everybody"`     // clients in all regions
+	Decision     RoutingDecisionKind `json:"decision"`
+	Algorithm    string              `json:"algorithm"`
+	TTL          int                 `json:"ttl"` // seconds
+	Addresses    []RoutingShare      `json:"addresses"`
+}
+
 // RoutingAlgorithm is a way of choosing among backends.
 type RoutingAlgorithm struct {
 	ID          string            `json:"id"`
@@ -183,6 +203,11 @@ func (c *Client) TestRouting(ctx context.Context, r RoutingTestRequest) (Routing
 	var answer RoutingTest
 	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/routing/test", body: r}, &answer)
 	return answer, err
+}
+
+// RoutingAnswers says what the clients of all regions are answered for a domain, with addresses of type A or AAAA.
+func (c *Client) RoutingAnswers(ctx context.Context, domain, queryType string) (RoutingAnswerList, error) {
+	return get[RoutingAnswerList](ctx, c, "/api/v1/routing/answers", url.Values{"domain": {domain}, "query_type": {queryType}})
 }
 
 // RoutingAlgorithms lists the algorithms.

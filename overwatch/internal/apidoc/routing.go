@@ -27,6 +27,12 @@ func routingOperations() []operation {
 		{method: post, path: v1 + "/routing/test", summary: "What a client is answered, and why", description: "By the function that answers DNS, from what DNS answers from. Nothing changes.",
 			body:     api.RoutingTestRequest{Domain: "app.example.com", ClientIP: "203.0.113.7", QueryType: "A", EDNS: &api.RoutingEDNS{ClientSubnet: "198.51.100.0/24"}},
 			required: []string{"domain", "client_ip"}, status: 200, answer: test},
+		{method: get, path: v1 + "/routing/answers", summary: "What the clients of all regions are answered", description: "From what DNS answers from. A wildcard's name has its asterisk.", status: 200,
+			query: []parameter{needed(text("domain", "the name of a domain", "app.example.com")), word("query_type", "the type of the addresses, A without it", []string{"A", "AAAA"})},
+			answer: api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Answers: []api.RoutingAnswer{{
+				ClientRegion: "us-east", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30,
+				Addresses: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}},
+			}}, Total: 1, Generation: 17, GeneratedAt: at()}},
 		{method: get, path: v1 + "/routing/decisions", summary: "Sampled answers, the newest first", status: 200,
 			query: paged(span[0], span[1], text("domain", "only of this domain", nil), text("algorithm", "only by this algorithm", nil),
 				text("region", "only with a backend in this region", nil), word("outcome", "only of this outcome", api.RoutingDecisionKinds())),

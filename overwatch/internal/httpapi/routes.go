@@ -105,6 +105,7 @@ func (s *Server) routes() []route {
 		{get, v1 + "/routing/algorithms", s.listRoutingAlgorithms},
 		{get, v1 + "/routing/algorithms/:id", s.getRoutingAlgorithm},
 		{post, v1 + "/routing/test", s.postRoutingTest},
+		{get, v1 + "/routing/answers", s.getRoutingAnswers},
 		{get, v1 + "/routing/decisions", s.listRoutingDecisions},
 		{get, v1 + "/routing/decisions/:id", s.getRoutingDecision},
 		{get, v1 + "/routing/flows", s.listRoutingFlows},

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/netip"
-	"strings"
 
 	"github.com/gin-gonic/gin"
 
@@ -74,12 +73,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	if err != nil || q.Client.Zone() != "" {
 		return q, subnet, badRequest("client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7", r.ClientIP)
 	}
-	switch strings.ToUpper(r.QueryType) {
-	case "", "A":
-	case "AAAA":
-		q.Family = policy.IPv6
-	default:
-		return q, subnet, badRequest("query_type is %.64q: it must be A or AAAA, the types that are steered", r.QueryType)
+	if q.Family, err = familyOf(r.QueryType); err != nil {
+		return q, subnet, err
 	}
 	if len(r.EDNS) == 0 || string(r.EDNS) == "null" {
 		return q, subnet, nil

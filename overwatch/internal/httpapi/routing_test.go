@@ -78,9 +78,11 @@ func geoWorld(t *testing.T) *world {
 		backendAt("10.0.0.5:443", "eu", func(b *registry.Backend) { b.Weight = 0 }),
 		backendAt("10.0.0.6:443", "eu", func(b *registry.Backend) { b.Draining, b.DrainEndsAt, b.Share = true, noon, 0 }),
 		backendAt("[2001:db8::1]:443", "eu", nil),
-	}, "down.test": {backendAt("10.0.0.9:1", "eu", func(b *registry.Backend) { b.MayServe = false })}},
+	}, "down.test": {backendAt("10.0.0.9:1", "eu", func(b *registry.Backend) { b.MayServe = false })},
+		"*.any.test": {backendAt("10.0.1.1:1", "eu", nil), backendAt("10.0.1.2:1", "us", nil)}},
 		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 60, MaxAnswers: 1},
-		config.Domain{Name: "down.test", RoutingAlgorithm: "weighted"})
+		config.Domain{Name: "down.test", RoutingAlgorithm: "weighted"},
+		config.Domain{Name: "*.any.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 5})
 	return newWorld(t, func(o *Options) { o.DNSView = view })
 }
 
@@ -241,4 +243,44 @@ func FuzzRoutingTest(f *testing.F) {
 			t.Errorf("%s: %+v, %v", body, result, err)
 		}
 	})
+}
+
+func TestRoutingAnswers_AreThoseOfAllRegions(t *testing.T) {
+	w := geoWorld(t)
+	answers := func(query string) string {
+		t.Helper()
+		r := w.send("GET", "/api/v1/routing/answers?"+query, "")
+		var list api.RoutingAnswerList
+		if err := json.Unmarshal([]byte(r.body), &list); err != nil || r.status != 200 {
+			t.Fatalf("%s: %d %s", query, r.status, r.body)
+		}
+		var said []string
+		for _, a := range list.Answers {
+			who := a.ClientRegion
+			if a.Everybody {
+				who = "everybody"
+			}
+			text := fmt.Sprintf("%s %s %d:", who, a.Decision, a.TTL)
+			for _, share := range a.Addresses {
+				text += fmt.Sprintf(" %s %.2f", share.Address, share.Share)
+			}
+			said = append(said, text)
+		}
+		return strings.Join(said, "; ")
+	}
+	for query, want := range map[string]string{
+		"domain=geo.test":                  " success 60: 10.0.0.1 0.25 10.0.0.2 0.75; eu success 60: 10.0.0.1 0.25 10.0.0.2 0.75; us failover 60: 10.0.0.1 0.25 10.0.0.2 0.75",
+		"domain=GEO.test.&query_type=aaaa": " success 60: 2001:db8::1 1.00; eu success 60: 2001:db8::1 1.00; us success 60: 2001:db8::1 1.00",
+		"domain=down.test":                 "everybody no_healthy_backend 30:",
+		"domain=*.any.test":                    " success 5: 10.0.1.2 1.00; eu success 5: 10.0.1.1 1.00; us success 5: 10.0.1.2 1.00",
+	} {
+		if got := answers(query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	for query, status := range map[string]int{"": 400, "domain=own.test": 404, "domain=none.example": 404, "domain=a..b": 400, "domain=geo.test&query_type=TXT": 400, "domain=geo.test&x=1": 400} {
+		if r := w.send("GET", "/api/v1/routing/answers?"+query, ""); r.status != status {
+			t.Errorf("%s: %d %s, want %d", query, r.status, r.body, status)
+		}
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/geo/geotest"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -86,6 +87,23 @@ func answered(p *Publisher, client string) string {
 	return strings.Join(found, " ")
 }
 
+// audiences is the addresses of each audience that there is.
+func audiences(t *testing.T, p *Publisher) (found []string) {
+	t.Helper()
+	list, err := p.View().Audiences("app.gslb.test", policy.IPv4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range list {
+		var addresses []string
+		for _, due := range a.Basis.Decide(policy.IPv4, a.Client()).Due {
+			addresses = append(addresses, strings.TrimPrefix(due.Address.String(), "10.0."))
+		}
+		found = append(found, strings.Join(addresses, " "))
+	}
+	return found
+}
+
 func TestProximity_FollowsHealthConfigurationAndTheDatabase(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const paris, newYork, nowhere = "198.51.100.7", "203.0.113.7", "192.0.2.1"
@@ -98,6 +116,9 @@ func TestProximity_FollowsHealthConfigurationAndTheDatabase(t *testing.T) {
 			for i, client := range []string{paris, newYork} {
 				if got := answered(p, client); got != answers[i] {
 					t.Errorf("%s: %s is answered %q, want %q", what, client, got, answers[i])
+				}
+				if all := audiences(t, p); !slices.Contains(all, answers[i]) {
+					t.Errorf("%s: the audiences are answered %q, %s is not among them", what, all, client)
 				}
 			}
 			if got := answered(p, nowhere); strings.Contains(got, " ") {
