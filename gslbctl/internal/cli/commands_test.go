@@ -51,6 +51,7 @@ var reads = []struct {
 	{"preferences show", 0},
 	{"routing test app.example.com --client 203.0.113.7 --ecs 198.51.100.0/24", 0},
 	{"routing why 0-2", 0},
+	{"routing answers app.example.com", 0},
 	{"routing decisions", 0},
 	{"routing flows", 0},
 	{"routing algorithms", 0},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -30,8 +29,8 @@ func (a *app) drainCommand() *cobra.Command {
 		Use:   "drain <id>|<ip>|<ip>:<port>|<agent>|<region>",
 		Short: "Lead traffic away from servers, and wait until nobody comes any more",
 		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an address, all that an\n" +
-			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers with them any\n" +
-			"more, by its API and by its DNS, and what resolvers were told before has expired.\n" +
+			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers clients of any\n" +
+			"region with them any more, by its API and by its DNS, and what resolvers were told before has expired.\n" +
 			"gslbctl undrain takes it back.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot",
@@ -199,7 +198,7 @@ func eachServer(servers []api.Backend, done string, do func(id string) (said str
 	var missing error
 	for _, s := range servers {
 		said, err := do(s.ID)
-		if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
+		if isNotFound(err) {
 			missing = err
 			continue
 		}

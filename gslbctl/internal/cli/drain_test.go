@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,6 +15,7 @@ func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)
 	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{Domain: api.Domain{Name: "app.example.com", TTL: 1}}
+	n.answers["GET /api/v1/routing/answers"] = answersTo(map[string]string{"": "192.0.2.11"})
 	n.answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: backends, Total: len(backends)}
 	for _, b := range backends {
 		n.answers["POST /api/v1/servers/"+b.ID+"/drain"] = api.Drain{Draining: true, DrainEndsAt: pointer(now)}
@@ -25,6 +27,14 @@ func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 func fakeBackend(address string, port int, agent, region string) api.Backend {
 	return api.Backend{ID: fmt.Sprintf("app.example.com:%s:%d", address, port), Service: "app.example.com", Address: address, Port: port, AgentID: agent, Region: region,
 		MayServe: true, Share: 1, EffectiveStatus: api.EffectiveHealthy}
+}
+
+// answersTo is what clients of each region are answered.
+func answersTo(byRegion map[string]string) (list api.RoutingAnswerList) {
+	for region, address := range byRegion {
+		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess, TTL: 1, Addresses: []api.RoutingShare{{Address: address, Share: 1}}})
+	}
+	return list
 }
 
 func (n *node) set(request string, answer any) {
@@ -98,6 +108,35 @@ func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
 	}
 }
 
+// The nodes' DNS, asked from here, answers with others; clients elsewhere still get the address.
+func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
+	leaving, staying := fakeBackend("192.0.2.10", 443, "eu-1", "eu"), fakeBackend("192.0.2.11", 443, "eu-2", "eu")
+	leaving.Share = 0
+	first, dns := drainingNode(t, leaving, staying)
+	second, _ := drainingNode(t, leaving, staying)
+	dns.answer("app.example.com", [4]byte{192, 0, 2, 11})
+	const answers = "GET /api/v1/routing/answers?domain=app.example.com&query_type=A"
+	second.set(answers, answersTo(map[string]string{"": "192.0.2.11", "us": "192.0.2.10"}))
+	line := []string{"drain", leaving.ID, "--wait", "--api", documented(0), "--api", documented(1), "--dns", dns.at, "--dns", dns.at}
+	r := call(t, System{}, []*node{first, second}, append(slices.Clone(line), "--within", "10ms")...)
+	if r.code != 1 || !strings.Contains(r.errors, "not drained: http://"+documented(1)+" still answers app.example.com with 192.0.2.10 to clients in us") {
+		t.Errorf("%+v", r)
+	}
+	time.AfterFunc(1500*time.Millisecond, func() { second.set(answers, answersTo(map[string]string{"": "192.0.2.11", "us": "192.0.2.11"})) })
+	began := time.Now()
+	r = call(t, System{}, []*node{first, second}, line...)
+	if r.code != 0 || !strings.Contains(r.errors, "to clients in us") || time.Since(began) < 2500*time.Millisecond {
+		t.Errorf("%+v after %s", r, time.Since(began))
+	}
+	// A node that knows no such domain answers nobody with it.
+	for _, request := range []string{answers, "GET /api/v1/domains/app.example.com"} {
+		second.set(request, &api.Error{Status: 404, Message: "no such domain"})
+	}
+	if r = call(t, System{}, []*node{first, second}, line...); r.code != 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
 func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 	leaving := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
 	drained := leaving
@@ -114,6 +153,7 @@ func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			n, dns := drainingNode(t, tc.backends...)
+			n.set("GET /api/v1/routing/answers", answersTo(map[string]string{"": "192.0.2.10"}))
 			r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "10ms", "--api", documented(0), "--dns", dns.at, "-o", "json")
 			if r.code != 1 || !strings.Contains(r.errors, "not drained: ") || !strings.Contains(r.errors, tc.words) || !strings.Contains(r.out, `"drained": false`) {
 				t.Errorf("%+v", r)
@@ -126,6 +166,13 @@ func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
 	r := call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--dns", dead(t))
 	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "--dns") || len(n.changes()) != 0 {
+		t.Errorf("%+v, %q", r, n.changes())
+	}
+	// One of two nodes is gone: it may still answer.
+	n, dns := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
+	gone := dead(t)
+	r = call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--api", gone, "--dns", dns.at)
+	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "nothing listens on http://"+gone) || !strings.Contains(r.errors, "name the others alone") || len(n.changes()) != 0 {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
 	for _, args := range []string{"drain x --within 5s", "drain x --over -1s", "drain x --wait --within 0s"} {

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
@@ -28,7 +30,7 @@ type drainWait struct {
 	app     *app
 	nodes   []target
 	servers []api.Backend
-	ttl     time.Duration // the longest that resolvers keep an answer with one of them
+	ttl     time.Duration // the longest that resolvers keep an answer with one of them, as far as is known
 	until   time.Time     // when waiting ends without success
 	quiet   time.Time     // since when no node answers with any of them; zero while one does
 	reason  string        // why one does
@@ -51,24 +53,58 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 		return nil, err
 	}
 	w := &drainWait{app: a, nodes: nodes, servers: servers}
-	for _, n := range nodes {
-		for _, s := range servers {
-			detail, err := n.Domain(ctx, s.Service)
-			if err != nil {
-				return nil, fmt.Errorf("the TTL of %s: %w", s.Service, err)
-			}
-			w.ttl = max(w.ttl, time.Duration(detail.Domain.TTL)*time.Second)
+	ttls, failed := make([]time.Duration, len(nodes)), make([]error, len(nodes))
+	stop := a.progress("asking " + render.Count(len(nodes), "node", "nodes"))
+	atOnce(len(nodes), func(i int) { ttls[i], failed[i] = w.prepared(ctx, nodes[i]) })
+	stop()
+	for _, err := range failed {
+		if err == nil {
+			continue
 		}
-		if _, err := n.answered(ctx, servers[0], a.timeout); err != nil {
-			return nil, &outcome{exitNotAsked, fmt.Sprintf("nothing was drained, since --wait cannot ask the DNS of %s: %s", n.Node(), dnsSentence(err, n.dns))}
+		sentence := "nothing was drained, since --wait must ask every node: " + err.Error()
+		if len(nodes) > 1 {
+			sentence += "; if it is out of service, name the others alone with --api"
 		}
+		return nil, &outcome{exitNotAsked, sentence}
 	}
+	w.ttl = slices.Max(ttls)
 	within := f.within
 	if within == 0 {
 		within = w.ttl + max(f.over, w.ttl) + drainMargin
 	}
 	w.until = time.Now().Add(within)
 	return w, nil
+}
+
+// prepared asks a node what waiting will ask it, and for the longest TTL of the
+// servers' domains. The error is a sentence.
+func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, err error) {
+	asked := map[string]bool{}
+	for _, s := range w.servers {
+		if asked[s.Service] {
+			continue
+		}
+		asked[s.Service] = true
+		detail, err := n.Domain(ctx, s.Service)
+		if isNotFound(err) {
+			continue // it answers nobody with it
+		}
+		if err != nil {
+			_, sentence := verdict(err)
+			return 0, errors.New(sentence)
+		}
+		ttl = max(ttl, time.Duration(detail.Domain.TTL)*time.Second)
+	}
+	if _, err := n.answered(ctx, w.servers[0], w.app.timeout); err != nil {
+		return 0, errors.New(dnsSentence(err, n.dns))
+	}
+	return ttl, nil
+}
+
+// isNotFound says whether a node does not have what it was asked for.
+func isNotFound(err error) bool {
+	refused, ok := errors.AsType[*api.Error](err)
+	return ok && refused.Status == http.StatusNotFound
 }
 
 // answered asks a node's DNS whether it answers with a server's address.
@@ -153,19 +189,50 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 		if i >= 0 && list.Backends[i].MayServe && list.Backends[i].Share > 0 {
 			return fmt.Sprintf("%s still has %.0f%% of its share at %s", s.ID, 100*list.Backends[i].Share, n.Node())
 		}
+		switch clients, err := n.clientsAnswered(ctx, s); {
+		case err != nil:
+			_, sentence := verdict(err)
+			return sentence
+		case clients != "":
+			return w.stillAnswered(n, s, clients, list.Backends)
+		}
 		switch yes, err := n.answered(ctx, s, w.app.timeout); {
 		case err != nil:
 			return dnsSentence(err, n.dns)
 		case yes:
-			return w.stillAnswered(n, s, list.Backends)
+			return w.stillAnswered(n, s, "", list.Backends)
 		}
 	}
 	return ""
 }
 
+// clientsAnswered names the clients that a node answers with a server's
+// address, wherever they ask from; nothing if there are none.
+func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
+	kind := "A"
+	if strings.Contains(s.Address, ":") {
+		kind = "AAAA"
+	}
+	list, err := n.RoutingAnswers(ctx, s.Service, kind)
+	if isNotFound(err) {
+		return "", nil
+	}
+	var who []string
+	for _, answer := range list.Answers {
+		if slices.ContainsFunc(answer.Addresses, func(share api.RoutingShare) bool { return share.Address == s.Address }) {
+			who = append(who, clientsOf(answer))
+		}
+	}
+	slices.Sort(who)
+	return strings.Join(slices.Compact(who), ", "), err
+}
+
 // stillAnswered says why a node answers with a server whose share is nothing.
-func (w *drainWait) stillAnswered(n target, s api.Backend, all []api.Backend) string {
+func (w *drainWait) stillAnswered(n target, s api.Backend, clients string, all []api.Backend) string {
 	reason := fmt.Sprintf("%s still answers %s with %s", n.Node(), s.Service, s.Address)
+	if clients != "" {
+		reason += " to clients in " + clients
+	}
 	ours := func(b api.Backend) bool {
 		return slices.ContainsFunc(w.servers, func(s api.Backend) bool { return s.ID == b.ID })
 	}

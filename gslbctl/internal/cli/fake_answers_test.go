@@ -38,7 +38,11 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/routing/decisions/0-2": api.RoutingTest{Result: fakeExplanation()},
 		"GET /api/v1/routing/decisions":     fakeDecisions(),
 		"GET /api/v1/routing/flows":         fakeFlows(),
-		"GET /api/v1/routing/algorithms":    fakeAlgorithms(),
+		"GET /api/v1/routing/answers": api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Total: 2, Generation: 17, GeneratedAt: now, Answers: []api.RoutingAnswer{
+			{Decision: api.RoutingSuccess, Algorithm: "geolocation", TTL: 30, Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 1}}},
+			{ClientRegion: "us", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30, Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 0.8}, {Address: "192.0.2.11", Share: 0.2}}},
+		}},
+		"GET /api/v1/routing/algorithms": fakeAlgorithms(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
 			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}},
 			Sync: api.DNSSECSyncState{Enabled: true, LastSync: pointer(now.Add(-time.Hour)), LastSyncError: pointer("http://192.0.2.3:8080: it answers 403"), NextSync: pointer(now.Add(time.Minute)), PeerCount: 2, Peers: []api.DNSSECPeer{

@@ -16,7 +16,7 @@ import (
 
 func (a *app) routingCommand() *cobra.Command {
 	return group("routing", "Show why clients are answered what they are answered, and what was answered",
-		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingWhyCommand(), a.routingFlowsCommand(), a.routingAlgorithmsCommand())
+		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(), a.routingWhyCommand(), a.routingFlowsCommand(), a.routingAlgorithmsCommand())
 }
 
 func (a *app) routingTestCommand() *cobra.Command {
@@ -43,7 +43,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
 	cmd.Flags().StringVar(&subnet, "ecs", "", "`network` of the client that the resolver would tell, such as 203.0.113.0/24")
 	_ = cmd.MarkFlagRequired("client")
-	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions([]string{"A", "AAAA"}, cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -159,11 +159,7 @@ func (a *app) explanationFactors(r *api.RoutingResult) func() error {
 func (a *app) explanationWouldBe(r *api.RoutingResult) func() error {
 	t := &render.Table{Columns: []render.Column{{Name: "IF UP"}, {Name: "WOULD BE"}, {Name: "ANSWERS"}}}
 	for _, w := range r.WouldBe {
-		var shares []string
-		for _, s := range w.Answers {
-			shares = append(shares, fmt.Sprintf("%s %.1f%%", s.Address, 100*s.Share))
-		}
-		t.Add(render.C(w.IfUp), decisionCell(w.Decision), orNone(strings.Join(shares, ", ")))
+		t.Add(render.C(w.IfUp), decisionCell(w.Decision), orNone(shares(w.Answers)))
 	}
 	return a.section(t)
 }
