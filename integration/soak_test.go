@@ -60,6 +60,10 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Logf("%d faults, %d answers judged, %d signatures verified; %s", k.faults, k.answers, k.verified, strings.Join(k.done, " "))
 }
 
+// soakBackBound is when a node that was started is to answer. On a machine at rest it does within dnsBackBound, which row 10 holds; a
+// soak is long, and its machine may be busy.
+const soakBackBound = 5 * time.Second
+
 // soak is a site under random faults.
 type soak struct {
 	*site
@@ -148,7 +152,7 @@ func (k *soak) fault(t *testing.T) {
 		}
 		delete(k.up, n)
 		start(t, n)
-		k.up[n] = time.Now().Add(dnsBackBound)
+		k.up[n] = time.Now().Add(soakBackBound)
 		what = n.Name + " is killed and restarted"
 	case 5:
 		if err := n.Signal(syscall.SIGHUP); err != nil {
@@ -242,8 +246,8 @@ func (k *soak) judge(t *testing.T) {
 		for _, a := range answers {
 			k.answers++
 			last = a.At.Add(1)
-			if a.At.Before(up) {
-				continue // it was starting
+			if a.At.Add(-a.Took).Before(up) {
+				continue // it was starting when it was asked
 			}
 			if !a.Good() { // two backends are always well
 				t.Errorf("I1: %s failed a lookup at %s: %+v", n.Name, a.At.Format("15:04:05.000"), a)

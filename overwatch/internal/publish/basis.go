@@ -1,6 +1,8 @@
 package publish
 
 import (
+	"time"
+
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/shared/check"
@@ -31,13 +33,22 @@ func (p *Publisher) candidates(backends []*registry.Backend, latencies map[regis
 			Share:       b.Share,
 			MayServe:    b.MayServe,
 			Forbidden:   b.Override != nil && !b.Override.Healthy,
-			LastHealthy: b.LastHealthyAt,
+			LastHealthy: lastServed(b),
 			Latency:     latencies[b.ID],
 			Port:        b.Port,
 			Facts:       p.facts(b),
 		}
 	}
 	return out
+}
+
+// lastServed is when a backend that may not serve last might, as far as health and drains decide that. The healthy one that has
+// been drained counts from the end of its drain: while it goes on being healthy that does not change, and no more do answers.
+func lastServed(b *registry.Backend) time.Time {
+	if b.Reason == registry.ReasonDrained {
+		return b.DrainEndsAt
+	}
+	return b.LastHealthyAt
 }
 
 // facts is what explains a backend's state. Most backends are in one of a few states, and share what says so.
