@@ -69,12 +69,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	_ = n.logging.Set(joined.Logging) // which has been checked
 	n.inForce.Store(&inForce{joined, time.Now()})
 	n.decisions.Sample(joined.Routing.DecisionSample)
-	if n.validator != nil {
-		if err := n.validator.Retime(joined.Overwatch.Validation.CheckInterval, joined.Overwatch.Validation.CheckTimeout); err != nil {
-			return nil, err
-		}
-	}
-	if err := n.registry.Retime(ctx, timing(joined)); err != nil {
+	if err := n.retime(ctx, joined); err != nil {
 		return nil, err
 	}
 	if err := n.declare(ctx, joined); err != nil {
@@ -89,6 +84,16 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 		n.keySync.Reconfigure(keysync.SettingsOf(next))
 	}
 	return n.restartFor(), n.publisher.Flush(ctx)
+}
+
+// retime has the checks and the registry go by the times of a configuration.
+func (n *node) retime(ctx context.Context, cfg *config.Config) error {
+	if n.validator != nil {
+		if err := n.validator.Retime(cfg.Overwatch.Validation.CheckInterval, cfg.Overwatch.Validation.CheckTimeout); err != nil {
+			return err
+		}
+	}
+	return n.registry.Retime(ctx, timing(cfg))
 }
 
 // fixed are the keys that are read at the start only.

@@ -22,6 +22,9 @@ import (
 // steerTimeout bounds the changes that are put into force together.
 const steerTimeout = time.Minute
 
+// errNotSteered is what became of changes that were to go into force with one that brought its call down.
+var errNotSteered = errors.New("the change was not made, since another one made at the same time failed inside; try it again")
+
 // steering joins the configuration file with what the API has defined. What comes of it is the configuration in force. Changes
 // that come while one is being put into force go together into the next, so that a hundred of them cost little more than one.
 type steering struct {
@@ -170,11 +173,21 @@ func (n *node) Define(note store.Entry, change func(*definitions.Draft) error) e
 func (n *node) steer(batch []*edit) {
 	ctx, cancel := context.WithTimeout(n.core.ctx, steerTimeout)
 	defer cancel()
+	defer func() { // also where a panic passes through: nobody may take it for done
+		for _, e := range batch {
+			if !e.done {
+				e.done, e.err = true, errNotSteered
+			}
+		}
+	}()
 	err := n.steerTogether(ctx, batch)
 	if _, unservable := errors.AsType[settings.Problems](err); unservable && len(batch) > 1 {
 		for _, e := range batch {
-			e.err = n.steerTogether(ctx, []*edit{e})
+			err := n.steerTogether(ctx, []*edit{e})
 			e.done = true
+			if e.err == nil {
+				e.err = err
+			}
 		}
 		return
 	}
@@ -235,12 +248,17 @@ func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 	}
 	if err != nil {
 		back, _ := next.Changes(s.set)
-		return errors.Join(err, n.store.Write(back))
+		return errors.Join(err, n.store.Write(back)) // the caller notes the failure in the audit log
 	}
 	s.set = next
 	n.show(over, next)
 	_ = n.logging.Set(joined.Logging) // which has been checked
-	n.inForce.Store(&inForce{joined, n.inForce.Load().since})
+	before := n.inForce.Swap(&inForce{joined, n.inForce.Load().since})
+	if before.config.Overwatch.Validation != joined.Overwatch.Validation {
+		if err := n.retime(ctx, joined); err != nil {
+			return err
+		}
+	}
 	if kinds.Domains && sharesServers(joined) {
 		return n.declare(ctx, joined)
 	}
