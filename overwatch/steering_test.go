@@ -66,7 +66,7 @@ func (n *node) queued() int {
 
 func creates(name string) func(*definitions.Draft) error {
 	return func(d *definitions.Draft) error {
-		d.PutDomain(&store.Domain{Name: name, TTL: 30})
+		d.PutDomain(&store.Domain{Name: name, TTL: 30, Enabled: true})
 		return nil
 	}
 }

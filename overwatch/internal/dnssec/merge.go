@@ -31,6 +31,18 @@ func (z *Zones) Missing() []string {
 	return missing
 }
 
+// Bare tells whether no zone that is to be served has a key.
+func (z *Zones) Bare() bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for apex := range z.wanted {
+		if len(z.keyring.Keys(apex)) > 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // AwaitPeers says whether there are other nodes to ask. If so, keys that are made from now on are provisional until they were asked.
 func (z *Zones) AwaitPeers(peers bool) {
 	z.mu.Lock()

@@ -21,9 +21,10 @@ const firstRetry = 10 * time.Second
 const unsettledPause = 2 * time.Second
 
 // Bootstrap asks the peers for the keys of zones that have none here, or damaged ones. It returns when none is missing any more, when
-// all peers have answered, or after bootTime. What is missing then has to be made.
+// all peers have answered, or after bootTime. What is missing then has to be made. Where some zones have keys and none is damaged it
+// returns at once: those zones are to be answered, and a new one gets a key that is provisional until the peers were asked.
 func (s *Sync) Bootstrap(ctx context.Context) {
-	if len(s.current().Peers) == 0 || len(s.o.Zones.Missing()) == 0 {
+	if len(s.current().Peers) == 0 || len(s.o.Zones.Missing()) == 0 || !s.o.Zones.Bare() && s.o.Zones.Damage() == nil {
 		return
 	}
 	s.o.Logger.Info().Strs("zones", some(s.o.Zones.Missing())).Msg("asking the other nodes for signing keys")

@@ -114,6 +114,21 @@ func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 	}
 }
 
+// The zones that have keys are answered at once, also while the peer is away that might have the key of a new one.
+func TestBootstrap_ANewZoneDelaysNoOther(t *testing.T) {
+	test(t, func(t *testing.T, n *network) {
+		n.isolate("b", true)
+		a := n.start("a", t.TempDir(), "b")
+		a.zones.Expect([]string{"new.example."})
+		began := time.Now()
+		a.Bootstrap(t.Context())
+		if took := time.Since(began); took > 0 {
+			t.Errorf("the start took %s, though %s has a key", took, apex)
+		}
+		a.stop()
+	})
+}
+
 func TestSync_ANodeThatStartsLaterTakesTheKeyBeforeItAnswers(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		a := n.start("a", t.TempDir(), "b", "c")
