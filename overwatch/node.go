@@ -127,7 +127,7 @@ func (n *node) part(name string) zerolog.Logger {
 }
 
 func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
-	if n.store, err = store.Open(cfg.DataDir, store.Options{Logger: n.part("store")}); err != nil {
+	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version, Logger: n.part("store")}); err != nil {
 		return err
 	}
 	n.closers = append(n.closers, func() {

@@ -27,6 +27,9 @@ func Validate(path string) error {
 	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
 	}
+	if err := store.CheckSchema(cfg.DataDir); err != nil {
+		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: err.Error()})
+	}
 	if t := cfg.API.TLS; cfg.API.Enabled && t.Certificate != "" {
 		if _, err := httpserve.LoadCertificates(httpserve.TLSFiles{Certificate: t.Certificate, Key: t.Key, ClientCA: t.ClientCA}, func(error) {}); err != nil {
 			found = append(found, settings.Problem{File: path, Key: "api.tls", Value: t.Certificate, Message: err.Error()})

@@ -251,10 +251,10 @@ func smallFile(t testing.TB, path string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := fill(db); err != nil {
+	s := &Store{db: db, path: path, changed: make(chan struct{}, 1)}
+	if err := s.fill(db); err != nil {
 		t.Fatal(err)
 	}
-	s := &Store{db: db, path: path, changed: make(chan struct{}, 1)}
 	putPins(t, s, 8)
 	if err := db.Close(); err != nil {
 		t.Fatal(err)

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -39,19 +38,15 @@ const (
 	bucketLatencies = "latencies"
 )
 
-// buckets are all that hold records. A store of before one of them was known gets it when it is opened.
+// buckets are all that hold records.
 func buckets() []string {
 	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
 }
 
-// schema is the version of what is in the buckets. A store of a newer schema is refused; a change that this version could not
-// read takes a new number, and a step that converts from the one before.
-const schema = 1
-
-var schemaKey = []byte("schema")
-
 // Options is what a Store needs besides its directory.
 type Options struct {
+	// Program is the name and version of this program, for the message of an earlier one that finds the store; at most 128 octets.
+	Program string
 	// Now tells the time, for names of files that are set aside; nil is time.Now.
 	Now func() time.Time
 	// Logger gets a line when a copy could not be made, and when it could again.
@@ -61,6 +56,7 @@ type Options struct {
 // Store is an open store.
 type Store struct {
 	dir, path string
+	program   string
 	now       func() time.Time
 	log       zerolog.Logger
 	lock      *os.File
@@ -88,7 +84,7 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, fileName), now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1)}
+	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err
@@ -103,6 +99,9 @@ func (s *Store) copyPath() string { return filepath.Join(s.dir, copyName) }
 
 // open finds a file that is sound, and gives it to bbolt.
 func (s *Store) open() error {
+	if err := s.clearLeftovers(); err != nil {
+		return err
+	}
 	if err := s.settleFile(); err != nil {
 		return err
 	}
@@ -117,50 +116,10 @@ func (s *Store) open() error {
 		return err
 	}
 	s.db = db
-	if err := errors.Join(s.checkSchema(), s.addBuckets()); err != nil {
+	if err := s.migrate(); err != nil {
 		return errors.Join(err, db.Close())
 	}
 	return nil
-}
-
-// addBuckets makes the buckets that the version before did not have.
-func (s *Store) addBuckets() error {
-	complete := true
-	err := guarded(func() error {
-		return s.db.View(func(tx *bolt.Tx) error {
-			for _, bucket := range buckets() {
-				complete = complete && tx.Bucket([]byte(bucket)) != nil
-			}
-			return nil
-		})
-	})
-	if err != nil || complete {
-		return err
-	}
-	err = guarded(func() error { return s.db.Update(makeBuckets) })
-	if err != nil {
-		return fmt.Errorf("%w in %s: %w", ErrNotDurable, s.path, err)
-	}
-	s.markChanged()
-	return nil
-}
-
-// makeBuckets makes the buckets that are missing, with the digests of empty ones.
-func makeBuckets(tx *bolt.Tx) error {
-	w := &writer{tx: tx, digests: make(map[string]digest)}
-	if _, err := tx.CreateBucketIfNotExists([]byte(bucketDigests)); err != nil {
-		return err
-	}
-	for _, bucket := range buckets() {
-		if tx.Bucket([]byte(bucket)) != nil {
-			continue
-		}
-		if _, err := tx.CreateBucket([]byte(bucket)); err != nil {
-			return err
-		}
-		w.digests[bucket] = digest{}
-	}
-	return w.finish()
 }
 
 // Recovered says in a sentence what was found damaged when the store was opened and what took its place; "" if nothing was. An
@@ -198,48 +157,31 @@ func openBolt(path string) (*bolt.DB, error) {
 }
 
 // create makes an empty store. It gets its name only when it is whole.
-func create(path string) error {
-	temporary := path + ".new"
+func (s *Store) create() error {
+	temporary := s.path + ".new"
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("creating %s: %w", path, err)
+		return fmt.Errorf("creating %s: %w", s.path, err)
 	}
 	db, err := openBolt(temporary)
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(fill(db), db.Close()); err != nil {
+	if err = errors.Join(s.fill(db), db.Close()); err != nil {
 		os.Remove(temporary)
-		return fmt.Errorf("creating %s: %w", path, err)
+		return fmt.Errorf("creating %s: %w", s.path, err)
 	}
-	return rename(temporary, path)
+	return rename(temporary, s.path)
 }
 
 // fill makes the buckets of an empty store.
-func fill(db *bolt.DB) error {
+func (s *Store) fill(db *bolt.DB) error {
 	return db.Update(func(tx *bolt.Tx) error {
-		if err := makeBuckets(tx); err != nil {
+		if _, err := tx.CreateBucket([]byte(bucketDigests)); err != nil {
 			return err
 		}
 		w := &writer{tx: tx, digests: make(map[string]digest)}
-		w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
+		w.addBuckets(buckets()...)
+		w.label(s.program)
 		return w.finish()
 	})
-}
-
-// checkSchema refuses a store that a newer version wrote.
-func (s *Store) checkSchema() error {
-	var found uint32
-	err := s.read(bucketMeta, func(key, value []byte) error {
-		if string(key) == string(schemaKey) && len(value) == 4 {
-			found = binary.BigEndian.Uint32(value)
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	if found != schema {
-		return fmt.Errorf("%s has schema %d, and this version knows %d only: use the version that wrote it, or move the file away to start without pins and overrides", s.path, found, schema)
-	}
-	return nil
 }

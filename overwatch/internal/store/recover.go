@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -37,16 +38,19 @@ func (s *Store) settleFile() error {
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(s.copyPath()); errors.Is(err, fs.ErrNotExist) {
-			return create(s.path)
+			return s.create()
 		}
 		return s.replace("it is missing")
 	case errors.Is(err, errDamaged):
 		return s.replace(err.Error())
 	}
+	if newer, ok := errors.AsType[*newerError](err); ok {
+		return newer
+	}
 	return fmt.Errorf("opening %s: %w: this user (uid %d) must be able to read and write it", s.path, err, os.Geteuid())
 }
 
-// inspect verifies a file. The error wraps errDamaged unless the file could not be opened at all.
+// inspect verifies a file. The error wraps errDamaged unless the file could not be opened at all, or is a newerError.
 func inspect(path string) (soundness, error) {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -60,11 +64,19 @@ func inspect(path string) (soundness, error) {
 	if !info.Mode().IsRegular() {
 		return soundness{}, errors.New("it is not a file")
 	}
+	if err := refuseNewer(path, f, info.Size()); err != nil {
+		return soundness{}, err
+	}
 	return verify(f, info.Size())
 }
 
 // replace sets the file aside and puts the copy in its place, or an empty store if the copy is no better.
 func (s *Store) replace(why string) error {
+	if _, err := inspect(s.copyPath()); err != nil {
+		if newer, ok := errors.AsType[*newerError](err); ok {
+			return newer // whose program can use it, and knows what to do about this file
+		}
+	}
 	s.recovered = fmt.Sprintf("%s could not be used (%s)", s.path, why)
 	aside, err := s.setAside(s.path)
 	if err != nil {
@@ -82,7 +94,7 @@ func (s *Store) replace(why string) error {
 		s.recovered += "; its copy could not be used either, was set aside as " + aside
 	}
 	s.recovered += "; the store is empty now: agents must enrol again, revocations and overrides are lost"
-	return create(s.path)
+	return s.create()
 }
 
 // setAside renames a damaged file to a name with the date, which it returns; "" if there is no such file.
@@ -97,19 +109,11 @@ func (s *Store) setAside(path string) (string, error) {
 
 // useCopy puts a copy of the copy, which is sound, under the store's name.
 func (s *Store) useCopy() error {
-	from, err := os.Open(s.copyPath())
+	info, err := os.Stat(s.copyPath())
 	if err != nil {
 		return err
 	}
-	defer from.Close()
-	info, err := from.Stat()
-	if err != nil {
-		return err
-	}
-	if err := writeWhole(s.path, func(w io.Writer) error {
-		_, err := io.Copy(w, from)
-		return err
-	}); err != nil {
+	if err := duplicate(s.copyPath(), s.path); err != nil {
 		// No room for a second copy, perhaps: then the only one has to serve.
 		if renameErr := rename(s.copyPath(), s.path); renameErr != nil {
 			return fmt.Errorf("restoring %s: %w", s.path, errors.Join(err, renameErr))
@@ -119,9 +123,28 @@ func (s *Store) useCopy() error {
 	return nil
 }
 
+// clearLeftovers deletes files that a process was writing when it was killed.
+func (s *Store) clearLeftovers() error {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return notWritable(s.dir, err)
+	}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), fileName) && strings.Contains(e.Name(), newEnding) {
+			if err := os.Remove(filepath.Join(s.dir, e.Name())); err != nil {
+				return notWritable(s.dir, err)
+			}
+		}
+	}
+	return nil
+}
+
+// newEnding is that of a file which is being written.
+const newEnding = ".new-"
+
 // writeWhole writes a file that gets its name only when it is whole and on the disk.
 func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newEnding+"*")
 	if err != nil {
 		return err
 	}
@@ -137,6 +160,19 @@ func writeWhole(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return rename(f.Name(), path)
+}
+
+// duplicate copies a sound file that nobody writes.
+func duplicate(from, to string) error {
+	f, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return writeWhole(to, func(w io.Writer) error {
+		_, err := io.Copy(w, f)
+		return err
+	})
 }
 
 // rename renames a file durably.

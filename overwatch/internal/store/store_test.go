@@ -189,25 +189,6 @@ func TestOpen_SecondTimeIsAClearError(t *testing.T) {
 	}
 }
 
-func TestOpen_NewerSchemaIsRefusedAndLeftAlone(t *testing.T) {
-	dir := t.TempDir()
-	s := open(t, dir)
-	if err := s.update(func(w *writer) { w.put(bucketMeta, schemaKey, []byte{0, 0, 0, schema + 1}) }); err != nil {
-		t.Fatal(err)
-	}
-	closed(t, s)
-	before, err := os.ReadFile(s.path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Open(dir, Options{}); err == nil || !strings.Contains(err.Error(), "schema 2") {
-		t.Fatalf("error is %v", err)
-	}
-	if after, _ := os.ReadFile(s.path); !bytes.Equal(before, after) {
-		t.Error("the file was changed")
-	}
-}
-
 func TestRun_CopiesSoonAfterAChangeAndNotForEachOfABurst(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {

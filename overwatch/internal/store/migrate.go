@@ -1,0 +1,172 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	bolt "go.etcd.io/bbolt"
+)
+
+// steps convert what an earlier program wrote: steps[0] makes schema 2 of schema 1, and so on. A step changes the contents of the
+// transaction that it is given and nothing else; it may find part of its work done, since development versions wrote that. What a
+// program of before would misread, and not only what it could not read, takes a step: so that it refuses.
+var steps = []func(*writer){addDefinitions}
+
+// schema is the version of what is in the buckets. That of a store is in bucketMeta, whose records have the same form in every schema.
+const schema = 2
+
+var (
+	schemaKey  = []byte("schema")  // 4 octets, big-endian
+	programKey = []byte("program") // the program that first wrote this schema: its name and version
+)
+
+// addDefinitions makes schema 2: what the API defines beside servers and domains, latencies, and pins that were superseded. A
+// program of schema 1 would not serve the definitions, and would take a superseded pin for one of an agent that may come back.
+func addDefinitions(w *writer) {
+	w.addBuckets(bucketServers, bucketDomains, bucketAudit, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketLatencies)
+}
+
+// keptName is the file that keeps a store as it was in a schema, before it was converted: one for each schema.
+func keptName(dir string, number uint32) string {
+	return filepath.Join(dir, fileName+".schema-"+strconv.FormatUint(uint64(number), 10))
+}
+
+// migrate converts a store of an earlier schema, in one transaction, after it has put a copy aside. Whatever ends it, the next Open finds
+// the store as it was or wholly converted.
+func (s *Store) migrate() error {
+	found, err := s.schemaFound()
+	if err != nil || found == schema {
+		return err
+	}
+	if found == 0 || found > schema {
+		return fmt.Errorf("%s has schema %d, which no version writes: restore a backup", s.path, found)
+	}
+	kept := keptName(s.dir, found)
+	if err := duplicate(s.path, kept); err != nil {
+		return fmt.Errorf("keeping a copy of %s before it is converted from schema %d to %d: %w: the store is as it was", s.path, found, schema, err)
+	}
+	err = guarded(func() error {
+		return s.db.Update(func(tx *bolt.Tx) error {
+			w := &writer{tx: tx, digests: make(map[string]digest)}
+			for _, step := range steps[found-1:] {
+				step(w)
+			}
+			w.label(s.program)
+			return w.finish()
+		})
+	})
+	if err != nil {
+		return fmt.Errorf("converting %s from schema %d to %d: %w: %w: the store is as it was", s.path, found, schema, ErrNotDurable, err)
+	}
+	s.log.Info().Uint32("from", found).Uint32("to", schema).Str("copy", kept).Msg("the store was converted; delete the copy when you will not go back to the version before")
+	s.markChanged()
+	return nil
+}
+
+func (s *Store) schemaFound() (found uint32, err error) {
+	err = s.read(bucketMeta, func(key, value []byte) error {
+		if string(key) == string(schemaKey) && len(value) == 4 {
+			found = binary.BigEndian.Uint32(value)
+		}
+		return nil
+	})
+	return found, err
+}
+
+// label writes what the store is now.
+func (w *writer) label(program string) {
+	w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
+	w.put(bucketMeta, programKey, []byte(program))
+}
+
+// addBuckets makes those of the buckets that are missing.
+func (w *writer) addBuckets(names ...string) {
+	for _, name := range names {
+		if w.err != nil || w.tx.Bucket([]byte(name)) != nil {
+			continue
+		}
+		_, w.err = w.tx.CreateBucket([]byte(name))
+		w.digests[name] = digest{}
+	}
+}
+
+// newerError is that a file is of a schema which this program does not know.
+type newerError struct {
+	path    string
+	found   uint32
+	program string // that first wrote the schema; "" if it did not say
+}
+
+func (e *newerError) Error() string {
+	text := fmt.Sprintf("%s has schema %d, and this program understands up to %d: ", e.path, e.found, schema)
+	if e.program == "" {
+		text += "install the version that wrote it, or a later one"
+	} else {
+		text += "install " + e.program + " or later"
+	}
+	dir := filepath.Dir(e.path)
+	if kept := keptName(dir, schema); exists(kept) {
+		path := filepath.Join(dir, fileName)
+		return text + fmt.Sprintf("; or go back to the copy that was kept when it was converted, without what changed since: mv %s %s && rm -f %s", kept, path, filepath.Join(dir, copyName))
+	}
+	return text + fmt.Sprintf("; or restore a backup of schema %d", schema)
+}
+
+func exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
+// CheckSchema returns the error that Open would return because a newer program wrote the store in dir. It changes nothing; other
+// trouble is left to Open.
+func CheckSchema(dir string) error {
+	path := filepath.Join(dir, fileName)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil //nolint:nilerr // left to Open
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // left to Open
+	}
+	return refuseNewer(path, f, info.Size())
+}
+
+// refuseNewer returns a newerError if a newer program wrote the file. All other contents may then have a form of which nothing is known
+// here, and must not be taken for damage. Of a file that does not say its schema it says nothing.
+func refuseNewer(path string, r io.ReaderAt, size int64) error {
+	m, _, err := readMetas(r, size)
+	if err != nil {
+		return nil
+	}
+	newer := newerError{path: path}
+	w := walk{r: r, size: size, meta: m, seen: make(map[uint64]struct{})}
+	err = w.tree(m.root, func(name []byte, flags uint32, value []byte) error {
+		if string(name) != bucketMeta || flags&leafIsBucket == 0 {
+			return nil
+		}
+		return w.bucket(value, func(key []byte, _ uint32, record []byte) error {
+			switch value, _, err := unseal(bucketMeta, key, record); {
+			case err != nil:
+				return err
+			case string(key) == string(schemaKey) && len(value) == 4:
+				newer.found = binary.BigEndian.Uint32(value)
+			case string(key) == string(programKey) && len(value) <= maxProgram:
+				newer.program = string(value)
+			}
+			return nil
+		})
+	})
+	if err != nil || newer.found <= schema {
+		return nil //nolint:nilerr // what is damaged, verify says
+	}
+	return &newer
+}
+
+// maxProgram bounds a program's name and version, in octets.
+const maxProgram = 128
