@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) error {
 		logger.Warn().Msg(message)
 	}
 
-	dir, err := datadir.Open(cfg.DataDir)
+	dir, err := datadir.Open(cfg.DataDir, program())
 	if err != nil {
 		return err
 	}
@@ -160,6 +160,9 @@ func Run(ctx context.Context, o Options) error {
 	logger.Info().Msg("agent stopped")
 	return err
 }
+
+// program is the name and version of this program.
+func program() string { return "gslb-agent " + buildinfo.Get().Version }
 
 // tell says something of the agent to the service manager.
 func tell(state func() error, logger zerolog.Logger) {

@@ -19,20 +19,21 @@ func ResetIdentity(configPath string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	dir, err := datadir.Open(cfg.DataDir)
+	dir, err := datadir.Open(cfg.DataDir, program())
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
 	deleted := 0
 	for _, name := range []string{certificateFile, keyFile} {
-		path := filepath.Join(cfg.DataDir, name)
-		switch err := os.Remove(path); {
-		case err == nil:
-			deleted++
-			fmt.Fprintf(out, "deleted %s\n", path)
-		case !errors.Is(err, fs.ErrNotExist):
-			return fmt.Errorf("resetting the identity: %w", err)
+		for _, path := range append(datadir.Copies(cfg.DataDir, name), filepath.Join(cfg.DataDir, name)) {
+			switch err := os.Remove(path); {
+			case err == nil:
+				deleted++
+				fmt.Fprintf(out, "deleted %s\n", path)
+			case !errors.Is(err, fs.ErrNotExist):
+				return fmt.Errorf("resetting the identity: %w", err)
+			}
 		}
 	}
 	if deleted == 0 {

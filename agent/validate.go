@@ -21,6 +21,8 @@ func Validate(path string) error {
 	var found settings.Problems
 	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+	} else if err := datadir.CheckSchema(cfg.DataDir); err != nil {
+		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: err.Error()})
 	}
 	if err := monitor.Check(backends(cfg)); err != nil {
 		found = append(found, settings.Problem{File: path, Key: "agent.backends", Message: strings.TrimPrefix(err.Error(), "agent.backends: ")})

@@ -20,9 +20,10 @@ var errLocked = errors.New("locked by another process")
 // Dir is a data directory that this process has for itself.
 type Dir struct{ lock *os.File }
 
-// Open makes the directory if it is missing (0700) and takes it for this process. The errors name the directory and what
-// to do; one that another agent has is among them.
-func Open(path string) (*Dir, error) {
+// Open makes the directory if it is missing (0700), takes it for this process, and converts what an earlier agent left in it.
+// Program is this agent's name and version, for the message of an earlier one that finds the directory. The errors name the
+// directory and what to do; one that another agent has, and one that a newer agent wrote, are among them.
+func Open(path, program string) (*Dir, error) {
 	if err := create(path); err != nil {
 		return nil, err
 	}
@@ -31,6 +32,9 @@ func Open(path string) (*Dir, error) {
 		return nil, fmt.Errorf("data_dir %s cannot be written to (%w): make it belong to the user that runs the agent, or choose another", path, plain(err))
 	}
 	if err := take(lock, path); err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	if err := migrate(path, program); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
 	return &Dir{lock: lock}, nil

@@ -1,3 +1,5 @@
+//go:build unix
+
 package datadir
 
 import (
@@ -10,7 +12,7 @@ import (
 
 func TestOpen_MakesTheDirectoryForItsOwnerOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b")
-	dir, err := Open(path)
+	dir, err := Open(path, thisProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,14 +28,14 @@ func TestOpen_MakesTheDirectoryForItsOwnerOnly(t *testing.T) {
 
 func TestOpen_SecondAgentIsKeptOutAndToldByWhom(t *testing.T) {
 	path := t.TempDir()
-	first, err := Open(path)
+	first, err := Open(path, thisProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !InUse(path) {
 		t.Error("a directory that is open is not in use")
 	}
-	_, err = Open(path)
+	_, err = Open(path, thisProgram)
 	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
 		t.Errorf("second open: %v", err)
 	}
@@ -41,7 +43,7 @@ func TestOpen_SecondAgentIsKeptOutAndToldByWhom(t *testing.T) {
 	if InUse(path) {
 		t.Error("a directory that was closed is in use")
 	}
-	again, err := Open(path)
+	again, err := Open(path, thisProgram)
 	if err != nil {
 		t.Fatalf("after closing: %v", err)
 	}
@@ -53,7 +55,7 @@ func TestOpen_LockFileOfAnAgentThatDiedKeepsNobodyOut(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, lockName), []byte("4194305\n and more"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	dir, err := Open(path)
+	dir, err := Open(path, thisProgram)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,11 +71,11 @@ func TestOpen_NamesTheDirectoryAndTheRemedy(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Open(file)
+	_, err := Open(file, thisProgram)
 	if err == nil || !strings.Contains(err.Error(), file+" is a file: name a directory") {
 		t.Errorf("a file: %v", err)
 	}
-	_, err = Open(filepath.Join(file, "below"))
+	_, err = Open(filepath.Join(file, "below"), thisProgram)
 	if err == nil || !strings.Contains(err.Error(), "cannot be made (not a directory)") {
 		t.Errorf("below a file: %v", err)
 	}
@@ -84,7 +86,7 @@ func TestOpen_NamesTheDirectoryAndTheRemedy(t *testing.T) {
 	if os.Getuid() == 0 {
 		closed = "/proc/self" // root may write to any directory but one of the kernel's
 	}
-	_, err = Open(closed)
+	_, err = Open(closed, thisProgram)
 	if err == nil || !strings.Contains(err.Error(), "cannot be written to") {
 		t.Errorf("not writable: %v", err)
 	}

@@ -1,0 +1,151 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+// newEnding is that of what is being written: with a kill it stays behind, and the next start deletes it.
+const newEnding = ".being-written"
+
+// Bounds of what a copy holds: an agent's files are small, and it has one pin for each overwatch node.
+const (
+	maxKeptFile  = 64 << 10 // octets
+	maxKeptFiles = 1000     // in one directory
+)
+
+// keep copies what there is of some files and directories of a directory, and which schema it has, into a directory (0700) of
+// that directory, which gets its name when it is whole and takes the place of one of that name. Without any of them it makes none.
+func keep(path string, names []string, kept string) error {
+	temporary := kept + newEnding
+	found := 0
+	for _, name := range slices.Concat(names, []string{schemaFile}) {
+		info, err := os.Stat(filepath.Join(path, name))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if found == 0 {
+			if err := os.Mkdir(temporary, 0o700); err != nil {
+				return err
+			}
+		}
+		found++
+		if err := keepOne(filepath.Join(path, name), info, filepath.Join(temporary, name)); err != nil {
+			return errors.Join(err, os.RemoveAll(temporary))
+		}
+	}
+	if found == 0 {
+		return nil
+	}
+	if err := errors.Join(syncDir(temporary), os.RemoveAll(kept), os.Rename(temporary, kept)); err != nil {
+		return err
+	}
+	return syncDir(path)
+}
+
+// keepOne copies a file, or a directory with the files in it.
+func keepOne(from string, info fs.FileInfo, to string) error {
+	if !info.IsDir() {
+		return copyFile(from, info, to)
+	}
+	if err := os.Mkdir(to, 0o700); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		return err
+	}
+	if len(entries) > maxKeptFiles {
+		return fmt.Errorf("%s has %d files, of which at most %d are kept: move what is not the agent's elsewhere", from, len(entries), maxKeptFiles)
+	}
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		if err := copyFile(filepath.Join(from, e.Name()), info, filepath.Join(to, e.Name())); err != nil {
+			return err
+		}
+	}
+	return syncDir(to)
+}
+
+// copyFile copies a file for its owner only.
+func copyFile(from string, info fs.FileInfo, to string) error {
+	if info.Size() > maxKeptFile {
+		return fmt.Errorf("%s has %d octets, an agent's files have at most %d: move it elsewhere if it is not the agent's", from, info.Size(), maxKeptFile)
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return writeFile(to, content)
+}
+
+// writeFile writes a file (0600) that gets its name when it is whole and on the disk.
+func writeFile(path string, content []byte) error {
+	temporary := path + newEnding
+	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(temporary))
+	}
+	if err := os.Rename(temporary, path); err != nil {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
+
+// syncDir makes the names in a directory durable. Windows has no such call, and no need of it.
+func syncDir(path string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// clearLeftovers deletes what a process was writing when it was killed.
+func clearLeftovers(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return fmt.Errorf("data_dir %s: %w", path, plain(err))
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), newEnding) {
+			if err := os.RemoveAll(filepath.Join(path, e.Name())); err != nil {
+				return fmt.Errorf("data_dir %s: deleting what was half written: %w", path, err)
+			}
+		}
+	}
+	return nil
+}
+
+// Copies are the places of a file in the copies that were kept of a directory; those that do not exist are among them.
+func Copies(path, name string) (places []string) {
+	for number := range schema {
+		places = append(places, filepath.Join(keptName(path, number), name))
+	}
+	return places
+}

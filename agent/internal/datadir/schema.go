@@ -1,0 +1,128 @@
+package datadir
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// schema is the version of what is in the directory. What an agent of before would misread, and not only what it could not
+// read, takes a new one.
+const schema = 1
+
+// schemaFile says the schema of a directory. Its form is the same in every schema: "schema: 1", then "program: <name and
+// version>" of the agent that first wrote that schema.
+const (
+	schemaFile    = "agent.schema"
+	maxSchemaFile = 1 << 10 // octets
+)
+
+// step makes a schema of the one before.
+type step struct {
+	// keeps are the files and directories of the schema before, of which a copy is kept; not directories in directories.
+	keeps []string
+	// apply converts. It may have been begun, and ended anywhere, before.
+	apply func(path string) error
+}
+
+// steps[0] makes schema 1 of schema 0, which is a directory that does not say its schema. Schema 1 says it, and is otherwise
+// the same.
+var steps = []step{
+	{keeps: []string{"agent.crt", "agent.key", "agent.epoch", "overwatch_pins"}, apply: func(string) error { return nil }},
+}
+
+// keptName is the directory that keeps what a schema had before it was converted: one for each schema.
+func keptName(path string, number int) string {
+	return filepath.Join(path, schemaFile+"-"+strconv.Itoa(number))
+}
+
+// migrate brings the directory to this schema, each step after a copy of what it finds. Whatever ends it, what was there is
+// there as it was, and the next start goes on. The caller has the lock.
+func migrate(path, program string) error {
+	if err := clearLeftovers(path); err != nil {
+		return err
+	}
+	found, err := readSchema(path)
+	if err != nil {
+		return err
+	}
+	for ; found < schema; found++ {
+		s := steps[found]
+		if err := keep(path, s.keeps, keptName(path, found)); err != nil {
+			return fmt.Errorf("data_dir %s: keeping a copy before it is converted from schema %d to %d: %w: nothing was changed", path, found, found+1, err)
+		}
+		err := s.apply(path)
+		if err == nil {
+			err = writeSchema(path, found+1, program)
+		}
+		if err != nil {
+			return fmt.Errorf("data_dir %s: converting it from schema %d to %d: %w: what it had is in %s", path, found, found+1, err, keptName(path, found))
+		}
+	}
+	return nil
+}
+
+// CheckSchema returns the error that Open would return because a newer agent wrote the directory, or because it does not say
+// its schema as it should. It changes nothing; of a directory that this user may not look into it says nothing.
+func CheckSchema(path string) error {
+	if _, err := readSchema(path); !errors.Is(err, fs.ErrPermission) {
+		return err
+	}
+	return nil
+}
+
+// readSchema returns the schema of a directory. That it is newer than this one is an error.
+func readSchema(path string) (int, error) {
+	name := filepath.Join(path, schemaFile)
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("data_dir %s: reading its schema: %w", path, err)
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSchemaFile))
+	if err != nil {
+		return 0, fmt.Errorf("data_dir %s: reading its schema: %w", path, err)
+	}
+	first, rest, _ := strings.Cut(string(text), "\n")
+	digits, ok := strings.CutPrefix(first, "schema: ")
+	found, err := strconv.Atoi(digits)
+	if !ok || err != nil || found < 1 {
+		return 0, fmt.Errorf("%s is damaged: its first line must be \"schema: <number>\", not %.40q; if no agent newer than this one had the directory, delete the file", name, first)
+	}
+	if found > schema {
+		return 0, newer(path, found, rest)
+	}
+	return found, nil
+}
+
+// newer says what to do with a directory that a newer agent wrote.
+func newer(path string, found int, rest string) error {
+	install := "the version that wrote it"
+	line, _, _ := strings.Cut(rest, "\n")
+	if program, ok := strings.CutPrefix(line, "program: "); ok && program != "" {
+		install = fmt.Sprintf("%.100s", program)
+	}
+	text := fmt.Sprintf("data_dir %s has schema %d, and this agent understands up to %d: install %s or later", path, found, schema, install)
+	if kept := keptName(path, schema); isDir(kept) {
+		text += fmt.Sprintf("; or go back to the copy that was kept when it was converted: cp -a %s/. %s/", kept, path)
+	}
+	return errors.New(text)
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// writeSchema says in the directory that it has a schema.
+func writeSchema(path string, number int, program string) error {
+	return writeFile(filepath.Join(path, schemaFile), fmt.Appendf(nil, "schema: %d\nprogram: %s\n", number, program))
+}
