@@ -54,6 +54,13 @@ func (u *Unit) Start() error {
 	return nil
 }
 
+// Use makes the next start run another program with the same arguments: another version, say.
+func (u *Unit) Use(program string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.argv = append([]string{program}, u.argv[1:]...)
+}
+
 // alive returns nil while the program runs, and its last words when it has ended.
 func (u *Unit) alive() error {
 	if u.Running() {
