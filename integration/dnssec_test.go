@@ -47,7 +47,7 @@ func judge(t *testing.T, name string) string {
 			return path
 		}
 	}
-	missing(t, name+" is not installed; run: apt-get install -y unbound bind9-dnsutils ldnsutils dnsviz dnsperf rpm systemd-container prometheus")
+	missing(t, name+" is not installed; .ci/run lists the package of each such program (Debian: apt-get install)")
 	return ""
 }
 

@@ -291,6 +291,7 @@ func (r *runbook) servedThroughout(t *testing.T) {
 // startRunbook starts a site for a document.
 func startRunbook(t *testing.T, path string, ran *int, nodes, backends int) *runbook {
 	t.Helper()
+	judge(t, "curl")
 	r := &runbook{site: startSite(t, nodes, backends), path: path, ran: ran, away: map[*harness.Node][]span{}}
 	r.words = map[string]string{"SERVICE": appName, "ZONE": zoneName, "PATH": programsTogether(t)}
 	return r
