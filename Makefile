@@ -65,8 +65,8 @@ test-unit: check-tools ## vet and unit tests of every module
 	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 10m ./...) || failed="$$failed $$m"; \
 	  echo "   $$m took $$((SECONDS-s)) s"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
-	@if [ -n "$(RACE)" ]; then echo "== allocation promises (they cannot be held under the race detector)"; \
-	  $(GO) test -timeout 5m -run 'Alloc' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; fi
+	@if [ -n "$(RACE)" ]; then echo "== promises about allocations and processor time (they cannot be held under the race detector)"; \
+	  $(GO) test -timeout 5m -run 'Alloc|CPU_' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; fi
 
 .PHONY: test-integration
 test-integration: build ## black-box tests with real processes, import walls, dead code

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -45,7 +46,7 @@ func TestStates(t *testing.T) {
 		if err := c.tell(); err != nil {
 			t.Fatal(err)
 		}
-		if got := told(t, conn, time.Second); got != c.want {
+		if got := told(t, conn, 30*time.Second); got != c.want {
 			t.Errorf("told %q, want %q", got, c.want)
 		}
 	}
@@ -81,28 +82,31 @@ func TestWatch_TellsOnlyWhileWell(t *testing.T) {
 	t.Setenv("WATCHDOG_USEC", "30000")
 	t.Setenv("WATCHDOG_PID", strconv.Itoa(os.Getpid()))
 	ctx, stop := context.WithCancel(t.Context())
-	unwell := make(chan error, 1)
+	var unwell atomic.Bool
+	asked := make(chan struct{}, 100) // while unwell
 	ended := make(chan error, 1)
 	go func() {
 		ended <- Watch(ctx, func(context.Context) error {
-			select {
-			case err := <-unwell:
-				unwell <- err
-				return err
-			default:
+			if !unwell.Load() {
 				return nil
 			}
+			asked <- struct{}{}
+			return errors.New("stuck")
 		})
 	}()
 	for range 3 {
-		if got := told(t, conn, 5*time.Second); got != "WATCHDOG=1" {
+		if got := told(t, conn, 30*time.Second); got != "WATCHDOG=1" {
 			t.Fatalf("told %q", got)
 		}
 	}
-	unwell <- errors.New("stuck")
-	for told(t, conn, 200*time.Millisecond) != "" { // what was on its way
+	unwell.Store(true)
+	<-asked
+	for told(t, conn, time.Millisecond) != "" { // what was told before
 	}
-	if got := told(t, conn, 200*time.Millisecond); got != "" {
+	for range 3 {
+		<-asked
+	}
+	if got := told(t, conn, time.Millisecond); got != "" {
 		t.Errorf("unwell, and told %q", got)
 	}
 	stop()

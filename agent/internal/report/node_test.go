@@ -18,7 +18,7 @@ import (
 )
 
 // patience is how long a test with sockets waits for something that should take milliseconds.
-const patience = 5 * time.Second
+const patience = 30 * time.Second
 
 // socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is sealed for it,
 // to where pings come from.
@@ -62,6 +62,7 @@ func (n *socketNode) start(key []byte, bind string) {
 		if err == nil {
 			break
 		}
+		<-time.After(20 * time.Millisecond)
 	}
 	if err != nil {
 		n.t.Fatal(err)

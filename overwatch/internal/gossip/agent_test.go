@@ -21,7 +21,7 @@ import (
 )
 
 // patience is how long a test waits for something that should take milliseconds.
-const patience = 5 * time.Second
+const patience = 30 * time.Second
 
 var (
 	gossipKey = bytes.Repeat([]byte{7}, frame.KeySize)

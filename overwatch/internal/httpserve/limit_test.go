@@ -8,7 +8,7 @@ import (
 )
 
 // deadline bounds every wait of these tests.
-const deadline = 5 * time.Second
+const deadline = 30 * time.Second
 
 func listen(t *testing.T, limit int) *Listener {
 	t.Helper()
