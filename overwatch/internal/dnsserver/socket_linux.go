@@ -21,7 +21,30 @@ const restartBuffer = 32 << 20
 // may be lost if the next one is not there within some 150 ms at 50 000 queries a second.
 func leave(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, restartBuffer) != nil {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, restartBuffer)
+		grow(fd, unix.SO_RCVBUF, restartBuffer)
+	}
+}
+
+// size gives a UDP socket its buffers. Without the privilege they take what net.core allows.
+func size(fd int) {
+	for _, b := range []struct{ forced, allowed int }{{unix.SO_RCVBUFFORCE, unix.SO_RCVBUF}, {unix.SO_SNDBUFFORCE, unix.SO_SNDBUF}} {
+		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, b.forced, socketBuffer) != nil {
+			grow(fd, b.allowed, socketBuffer)
+		}
+	}
+}
+
+// grow makes a buffer as large as net.core allows, up to size, and never smaller: who passed the socket on may have had the privilege.
+func grow(fd, buffer, size int) {
+	fresh, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	defer unix.Close(fresh)
+	_ = unix.SetsockoptInt(fresh, unix.SOL_SOCKET, buffer, size)
+	allowed, _ := unix.GetsockoptInt(fresh, unix.SOL_SOCKET, buffer)
+	if had, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, buffer); err == nil && had < allowed {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, buffer, size)
 	}
 }
 
@@ -48,21 +71,14 @@ func socketOptions(at netip.AddrPort) func(network, address string, c syscall.Ra
 	if at.Addr().IsUnspecified() {
 		needed = append(needed, receiver)
 	}
-	// These may be refused. Of the buffers' sizes the later ones need a privilege, the earlier ones take what net.core allows.
-	wished := []socketOption{
-		paths,
-		{unix.SOL_SOCKET, unix.SO_RCVBUF, socketBuffer}, {unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, socketBuffer},
-		{unix.SOL_SOCKET, unix.SO_SNDBUF, socketBuffer}, {unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, socketBuffer},
-	}
 	return func(_, _ string, c syscall.RawConn) error {
 		var refused error
 		err := c.Control(func(fd uintptr) {
 			for _, o := range needed {
 				refused = errors.Join(refused, o.set(int(fd)))
 			}
-			for _, o := range wished {
-				_ = o.set(int(fd))
-			}
+			_ = paths.set(int(fd)) // an old kernel may refuse it
+			size(int(fd))
 		})
 		return errors.Join(err, refused)
 	}

@@ -1,0 +1,33 @@
+package dnsserver
+
+import (
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func TestGrow_NeverMakesABufferSmaller(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	room := func() int {
+		size, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return size
+	}
+	had := room()
+	if grow(fd, unix.SO_RCVBUF, 4096); room() != had {
+		t.Errorf("a buffer of %d has become one of %d", had, room())
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4096); err != nil {
+		t.Fatal(err)
+	}
+	small := room()
+	if grow(fd, unix.SO_RCVBUF, 64<<10); room() <= small {
+		t.Errorf("a buffer of %d did not grow", small)
+	}
+}
