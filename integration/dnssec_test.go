@@ -237,6 +237,27 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 	}
 }
 
+// Validators whose clocks are off by hours either way, or the node's clock jumped before it signed, which is the same, believe every answer:
+// unbound is told another time and to allow for no skew. By clocks that are off by days, nothing is believed.
+func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
+	t.Parallel()
+	_, n := signedSite(t, "nsec")
+	ds := dsOf(t, n, zoneName).DSRecord
+	for off, believes := range map[time.Duration]bool{
+		time.Hour: true, -time.Hour: true, 11 * time.Hour: true, -11 * time.Hour: true, 20 * 24 * time.Hour: false, -2 * 24 * time.Hour: false,
+	} {
+		r := startUnboundWith(t, n, ds, fmt.Sprintf("cache-max-ttl: 0\n  cache-max-negative-ttl: 0\n  val-sig-skew-min: 0\n  val-sig-skew-max: 0\n  val-override-date: %q",
+			time.Now().Add(off).UTC().Format("20060102150405")))
+		for _, name := range asked {
+			for _, rtype := range []uint16{dns.TypeA, dns.TypeSOA, dns.TypeDNSKEY, dns.TypeMX} {
+				if _, err := r.ask(name, rtype); (err == nil) != believes {
+					t.Errorf("by a clock that is off by %s: %s %s: %v", off, name, dns.Type(rtype), err)
+				}
+			}
+		}
+	}
+}
+
 // delvAll has delv, which shares no code with unbound, look at one name of each kind.
 func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -16,7 +17,55 @@ const (
 	backends = 4 // of each name, with weights 10, 20, 30 and 40
 )
 
-func name(i int) string { return fmt.Sprintf("d%05d.%s", i, zoneName) }
+// floodNames is how many invented names a client has ready; it asks for them in turn.
+const floodNames = 1 << 16
+
+// asking is what a server is asked for: the names that it serves, or invented ones, as in a flood of random names.
+type asking string
+
+const (
+	served    asking = ""          // names that have an address
+	absent    asking = "absent"    // neighbours of those that do not exist
+	below     asking = "below"     // what does not exist below them
+	expanded  asking = "expanded"  // what the wildcards below them answer for
+	enclosing asking = "enclosing" // what does not exist below an empty non-terminal
+)
+
+// label is the i-th name that has addresses, in the zone.
+func (a asking) label(i int) string {
+	switch a {
+	case expanded:
+		return fmt.Sprintf("*.d%05d", i)
+	case enclosing:
+		return fmt.Sprintf("a.d%05d", i)
+	}
+	return fmt.Sprintf("d%05d", i)
+}
+
+// name is label in full.
+func (a asking) name(i int) string { return a.label(i) + "." + zoneName }
+
+// questions are the names to ask for.
+func (a asking) questions(names int) (all []string) {
+	if a == served {
+		for i := range names {
+			all = append(all, a.name(i))
+		}
+		return all
+	}
+	random := rand.New(rand.NewPCG(1, 1)) // the same in each run
+	for range floodNames {
+		separator := "."
+		if a == absent {
+			separator = "-"
+		}
+		all = append(all, fmt.Sprintf("%08x%sd%05d.%s", random.Uint32(), separator, random.IntN(names), zoneName))
+	}
+	return all
+}
+
+// positive says whether the answers have addresses.
+func (a asking) positive() bool { return a == served || a == expanded }
 
 // backend is an address of its own for each backend of each name.
 func backend(i, j int) netip.Addr {
@@ -58,4 +107,6 @@ func zoneFile(names int, records func(f *file, i int)) *file {
 }
 
 // oneAddress gives each name a single fixed address.
-func oneAddress(f *file, i int) { f.line("d%05d 60 IN A %s", i, backend(i, 0)) }
+func oneAddress(of asking) func(f *file, i int) {
+	return func(f *file, i int) { f.line("%s 60 IN A %s", of.label(i), backend(i, 0)) }
+}

@@ -30,7 +30,7 @@ type shape struct{ sockets, window int }
 
 // tally is what the client saw.
 type tally struct {
-	Answered uint64  // with NOERROR and a record at least, after the warm-up
+	Answered uint64  // as is right, after the warm-up
 	Wrong    uint64  // any other response
 	Lost     uint64  // not answered within lostAfter
 	Seconds  float64 // that Answered is of
@@ -43,11 +43,12 @@ func loadMain(args []string) int {
 	names := flags.Int("names", 1, "how many are asked for")
 	seconds := flags.Float64("seconds", 1, "after the warm-up")
 	signed := flags.Bool("signed", false, "ask for signatures")
+	ask := flags.String("ask", "", "for names that are invented, and which")
 	var s shape
 	flags.IntVar(&s.sockets, "sockets", 8, "")
 	flags.IntVar(&s.window, "window", 32, "")
 	_ = flags.Parse(args)
-	c, err := newClient(*port, *names, *signed, s)
+	c, err := newClient(*port, asking(*ask), *names, *signed, s)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
@@ -62,6 +63,7 @@ func loadMain(args []string) int {
 type client struct {
 	queries [][]byte
 	next    int
+	asking  asking
 	sockets []*clientSocket
 	window  int
 	tally   tally
@@ -81,10 +83,10 @@ type clientSocket struct {
 	inRoom  [clientBatch][maxReply]byte
 }
 
-func newClient(port, names int, signed bool, s shape) (*client, error) {
-	c := &client{window: s.window}
-	for i := range names {
-		q := new(dns.Msg).SetQuestion(name(i)+".", dns.TypeA)
+func newClient(port int, ask asking, names int, signed bool, s shape) (*client, error) {
+	c := &client{window: s.window, asking: ask}
+	for _, name := range ask.questions(names) {
+		q := new(dns.Msg).SetQuestion(name+".", dns.TypeA)
 		q.RecursionDesired = false
 		if signed {
 			q.SetEdns0(1232, true)
@@ -167,7 +169,7 @@ func (c *client) receive(s *clientSocket, now time.Time, counting bool) (any boo
 			s.flying--
 			switch {
 			case !counting:
-			case reply[3]&0xF == 0 && binary.BigEndian.Uint16(reply[6:]) > 0:
+			case c.right(reply):
 				c.tally.Answered++
 			default:
 				c.tally.Wrong++
@@ -186,6 +188,15 @@ func (c *client) receive(s *clientSocket, now time.Time, counting bool) (any boo
 		clear(s.busy[:])
 	}
 	return any
+}
+
+// right says whether a reply is of the kind that the questions have.
+func (c *client) right(reply []byte) bool {
+	rcode, answers, authority := int(reply[3]&0xF), binary.BigEndian.Uint16(reply[6:]), binary.BigEndian.Uint16(reply[8:])
+	if c.asking.positive() {
+		return rcode == dns.RcodeSuccess && answers > 0
+	}
+	return rcode == dns.RcodeNameError && authority > 0
 }
 
 // send fills the window, but not for the sake of a few.

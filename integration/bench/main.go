@@ -24,6 +24,7 @@ type options struct {
 	seconds float64
 	names   []int
 	servers []string
+	base    string // that ratios refer to
 	shape   shape
 	restart int // queries per second, instead of all else
 }
@@ -60,6 +61,7 @@ func readFlags() (o options, err error) {
 	flag.IntVar(&o.restart, "restart", 0, "instead of all else, restart ours under so many queries a second and say how many are lost")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
+	flag.StringVar(&o.base, "base", usualBase, "the server that ratios refer to")
 	flag.Parse()
 	if *before != "" {
 		bin, err := filepath.Abs(*before)
@@ -83,6 +85,9 @@ func readFlags() (o options, err error) {
 				return o, fmt.Errorf("-servers %q: there is %s", name, strings.Join(allNames(), ", "))
 			}
 		}
+	}
+	if !slices.Contains(o.servers, o.base) && o.base != usualBase {
+		return o, fmt.Errorf("-base %q: it is not among the servers that are measured", o.base)
 	}
 	if o.rounds < 1 || o.seconds <= 0 || o.shape.sockets < 1 || o.shape.window < 1 {
 		return o, errors.New("-rounds, -seconds, -sockets and -window: want numbers above 0")
@@ -128,7 +133,7 @@ func run(ctx context.Context, o options) error {
 				_ = os.RemoveAll(dir)
 			}
 		}
-		report(os.Stdout, names, o.servers, results)
+		report(os.Stdout, names, o.base, o.servers, results)
 	}
 	return nil
 }

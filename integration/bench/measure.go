@@ -39,7 +39,7 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 		return sample{}, err
 	}
 	began := time.Now()
-	r, err := start(ctx, s, setup{dir, o.bin, port, names})
+	r, err := start(ctx, s, setup{dir, o.bin, port, names, s.asking})
 	if err != nil {
 		return sample{}, err
 	}
@@ -94,6 +94,7 @@ func ask(ctx context.Context, s shape, of server, port, names int, seconds float
 	if of.signed {
 		args = append(args, "-signed")
 	}
+	args = append(args, "-ask", string(of.asking))
 	cmd := exec.CommandContext(ctx, "taskset", args...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()

@@ -8,16 +8,25 @@ import (
 	"path/filepath"
 )
 
+// signing is how a server signs, if it does.
+type signing string
+
+const (
+	unsigned signing = ""
+	nsec     signing = "nsec"
+	nsec3    signing = "nsec3"
+)
+
 // gslb prepares gslb-overwatch with static backends that nothing checks.
-func gslb(algorithm string, signed bool) func(setup) ([]string, error) {
+func gslb(algorithm string, signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		f := &file{}
 		f.line("mode: overwatch\ndata_dir: %s", filepath.Join(at.dir, "data"))
 		f.line("overwatch:\n  identity: {node_id: bench, region: r1}")
 		key := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32))
 		f.line("  gossip: {bind_address: \"127.0.0.1:0\", encryption_key: %q}\n  validation: {enabled: false}", key)
-		if signed {
-			f.line("  dnssec: {enabled: true}")
+		if signing != unsigned {
+			f.line("  dnssec: {enabled: true, denial: %s}", signing)
 		} else {
 			f.line("  dnssec: {enabled: false, security_acknowledgment: \"unsigned answers are measured\"}")
 		}
@@ -30,12 +39,12 @@ func gslb(algorithm string, signed bool) func(setup) ([]string, error) {
 		for j := range backends {
 			f.line("  - name: r%d\n    servers:", j+1)
 			for i := range at.names {
-				f.line("      - {address: %s, port: 80, weight: %d, service: %s}", backend(i, j), weight(j), name(i))
+				f.line("      - {address: %s, port: 80, weight: %d, service: %q}", backend(i, j), weight(j), at.ask.name(i))
 			}
 		}
 		f.line("domains:")
 		for i := range at.names {
-			f.line("  - {name: %s, routing_algorithm: %s, regions: [r1, r2, r3, r4], ttl: 60}", name(i), algorithm)
+			f.line("  - {name: %q, routing_algorithm: %s, regions: [r1, r2, r3, r4], ttl: 60}", at.ask.name(i), algorithm)
 		}
 		path, err := f.write(at.dir, "overwatch.yaml")
 		return []string{filepath.Join(at.bin, "gslb-overwatch"), "--config", path}, err

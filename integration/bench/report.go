@@ -41,7 +41,7 @@ func (r *result) ratio(to *result) string {
 }
 
 // report writes a table, as Markdown.
-func report(w io.Writer, names int, order []string, results map[string]*result) {
+func report(w io.Writer, names int, base string, order []string, results map[string]*result) {
 	fmt.Fprintf(w, "\n### %d names\n\n", names)
 	fmt.Fprintf(w, "| server | CPU us/query, median (min-max) | ratio to %s | queries/s, median (min-max) | MiB | ready ms | failed | other cores |\n", base)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")

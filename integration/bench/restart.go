@@ -38,7 +38,7 @@ func restart(ctx context.Context, o options, rate int) error {
 	if err != nil {
 		return err
 	}
-	argv, err := gslb("weighted", true)(setup{dir, o.bin, port, 10})
+	argv, err := gslb("weighted", nsec)(setup{dir, o.bin, port, 10, served})
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func restart(ctx context.Context, o options, rate int) error {
 	}
 	questions := &file{}
 	for i := range 10 {
-		questions.line("%s A", name(i))
+		questions.line("%s A", served.name(i))
 	}
 	list, err := questions.write(dir, "questions")
 	if err != nil {
@@ -140,6 +140,6 @@ func startKept(argv []string, sockets []*os.File) (*exec.Cmd, error) {
 // answered waits for one answer.
 func answered(port int) error {
 	client := &dns.Client{Timeout: 10 * time.Second}
-	_, _, err := client.Exchange(new(dns.Msg).SetQuestion(name(0)+".", dns.TypeA), "127.0.0.1:"+strconv.Itoa(port))
+	_, _, err := client.Exchange(new(dns.Msg).SetQuestion(served.name(0)+".", dns.TypeA), "127.0.0.1:"+strconv.Itoa(port))
 	return err
 }

@@ -11,21 +11,33 @@ import (
 
 // all is everything that is compared, in the order of the table. The first rival is the one that ratios refer to.
 var all = []server{
-	{name: "gslb-weighted", prepare: gslb("weighted", false)},
-	{name: "gslb-geolocation", prepare: gslb("geolocation", false)},
-	{name: "gslb-signed", signed: true, prepare: gslb("weighted", true)},
+	{name: "gslb-weighted", prepare: gslb("weighted", unsigned)},
+	{name: "gslb-geolocation", prepare: gslb("geolocation", unsigned)},
+	{name: "gslb-signed", signed: true, prepare: gslb("weighted", nsec)},
+	{name: "gslb-absent", signed: true, asking: absent, prepare: gslb("weighted", nsec)},
+	{name: "gslb-absent-nsec3", signed: true, asking: absent, prepare: gslb("weighted", nsec3)},
+	{name: "gslb-below", signed: true, asking: below, prepare: gslb("weighted", nsec)},
+	{name: "gslb-below-nsec3", signed: true, asking: below, prepare: gslb("weighted", nsec3)},
+	{name: "gslb-enclosing", signed: true, asking: enclosing, prepare: gslb("weighted", nsec)},
+	{name: "gslb-enclosing-nsec3", signed: true, asking: enclosing, prepare: gslb("weighted", nsec3)},
+	{name: "gslb-expanded", signed: true, asking: expanded, prepare: gslb("weighted", nsec)},
+	{name: "gslb-expanded-nsec3", signed: true, asking: expanded, prepare: gslb("weighted", nsec3)},
 	{name: "gdnsd-weighted", program: "gdnsd", most: 10000, prepare: gdnsdWeighted},
 	{name: "gdnsd-geoip", program: "gdnsd", most: 10000, prepare: gdnsdGeoIP},
-	{name: "nsd", program: "nsd", prepare: nsd(false)},
-	{name: "nsd-signed", program: "nsd", signed: true, most: 10000, prepare: nsd(true)},
+	{name: "nsd", program: "nsd", prepare: nsd(unsigned)},
+	{name: "nsd-signed", program: "nsd", signed: true, most: 10000, prepare: nsd(nsec)},
+	{name: "nsd-absent", program: "nsd", signed: true, asking: absent, most: 10000, prepare: nsd(nsec)},
+	{name: "nsd-absent-nsec3", program: "nsd", signed: true, asking: absent, most: 10000, prepare: nsd(nsec3)},
+	{name: "nsd-below-nsec3", program: "nsd", signed: true, asking: below, most: 10000, prepare: nsd(nsec3)},
+	{name: "nsd-expanded-nsec3", program: "nsd", signed: true, asking: expanded, most: 10000, prepare: nsd(nsec3)},
 	{name: "knot", program: "knotd", prepare: knot(false)},
 	{name: "knot-onlinesign", program: "knotd", signed: true, prepare: knot(true)},
 	{name: "pdns-lua", program: "pdns_server", most: 10000, prepare: pdnsLua(false)},
 	{name: "pdns-lua-signed", program: "pdns_server", signed: true, most: 10000, prepare: pdnsLua(true)},
 }
 
-// base is what ratios refer to.
-const base = "gdnsd-weighted"
+// usualBase is what ratios refer to if nothing else is said.
+const usualBase = "gdnsd-weighted"
 
 func allNames() []string {
 	out := make([]string, len(all))
@@ -105,11 +117,11 @@ func gdnsdGeoIP(at setup) ([]string, error) {
 }
 
 // nsd serves a zone with one fixed address per name; signed, it was signed beforehand.
-func nsd(signed bool) func(setup) ([]string, error) {
+func nsd(signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
-		zone, err := zoneFile(at.names, oneAddress).write(at.dir, "zone")
-		if err == nil && signed {
-			zone, err = sign(at.dir, zone)
+		zone, err := zoneFile(at.names, oneAddress(at.ask)).write(at.dir, "zone")
+		if err == nil && signing != unsigned {
+			zone, err = sign(at.dir, zone, signing)
 		}
 		if err != nil {
 			return nil, err
@@ -126,14 +138,18 @@ func nsd(signed bool) func(setup) ([]string, error) {
 }
 
 // sign makes a key, P-256 as ours, and signs the zone file with it.
-func sign(dir, zone string) (string, error) {
+func sign(dir, zone string, signing signing) (string, error) {
 	keygen := exec.Command("ldns-keygen", "-a", "ECDSAP256SHA256", "-k", zoneName)
 	keygen.Dir = dir
 	key, err := keygen.Output()
 	if err != nil {
 		return "", fmt.Errorf("ldns-keygen: %w", err)
 	}
-	signer := exec.Command("ldns-signzone", "-f", "signed", filepath.Base(zone), string(key[:len(key)-1]))
+	args := []string{"-f", "signed", filepath.Base(zone), string(key[:len(key)-1])}
+	if signing == nsec3 {
+		args = append([]string{"-n", "-t", "0"}, args...) // no iterations and no salt, as ours
+	}
+	signer := exec.Command("ldns-signzone", args...)
 	signer.Dir = dir
 	if out, err := signer.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("ldns-signzone: %w: %s", err, out)
@@ -144,7 +160,7 @@ func sign(dir, zone string) (string, error) {
 // knot serves the same zone as nsd; signed, it signs each answer when it is asked for it.
 func knot(signed bool) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
-		zone, err := zoneFile(at.names, oneAddress).write(at.dir, "zone")
+		zone, err := zoneFile(at.names, oneAddress(at.ask)).write(at.dir, "zone")
 		if err != nil {
 			return nil, err
 		}

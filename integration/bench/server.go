@@ -29,6 +29,7 @@ type setup struct {
 	bin   string // of ours
 	port  int
 	names int
+	ask   asking
 }
 
 // server is one of those that are compared.
@@ -36,6 +37,7 @@ type server struct {
 	name    string
 	program string
 	signed  bool
+	asking  asking
 	most    int // names that it is measured with at most, where more would take minutes to prepare; 0 for any
 	// prepare writes the server's files and returns how to start it in the foreground.
 	prepare func(setup) (argv []string, err error)
@@ -84,7 +86,7 @@ func start(ctx context.Context, s server, at setup) (*running, error) {
 
 // answers waits until the first name has an address, and with signed servers a signature.
 func (r *running) answers(ctx context.Context, s server, at setup) error {
-	query := new(dns.Msg).SetQuestion(name(0)+".", dns.TypeA)
+	query := new(dns.Msg).SetQuestion(at.ask.name(0)+".", dns.TypeA)
 	query.SetEdns0(1232, s.signed)
 	client := &dns.Client{Timeout: 200 * time.Millisecond}
 	problem := errors.New("no answer")

@@ -6,10 +6,11 @@ import (
 )
 
 // How far the wall clock may have moved between two looks without anything that is signed becoming void: back by less than
-// signatures are backdated, and forward by much less than they hold.
+// signatures are backdated, and forward by less than the oldest ones still hold, which is Validity without renewal and jitter, six
+// days. What holds is not signed again after a jump forward, or validators would be sent signatures from the future.
 const (
 	maxBack    = backdated / 2
-	maxForward = 24 * time.Hour
+	maxForward = 3 * 24 * time.Hour
 )
 
 // clock watches the wall clock for jumps.

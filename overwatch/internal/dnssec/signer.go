@@ -11,10 +11,11 @@ import (
 	"gslb.internal/overwatch/internal/zone"
 )
 
-// Signatures hold from an hour before they are made, for resolvers whose clocks are behind, for 14 days. Others take their
-// place from the seventh day on, spread over a day.
+// Signatures hold for 14 days, beginning a day before they are made: a clock that is set to another time zone, here or at a resolver,
+// is off by up to 14 hours. (BIND and Knot allow an hour and one and a half, PowerDNS up to a week.) Others take their place from the
+// seventh day on, spread over a day.
 const (
-	backdated = time.Hour
+	backdated = 24 * time.Hour
 	Validity  = 14 * 24 * time.Hour
 	renewal   = 7 * 24 * time.Hour
 	jitter    = 24 * time.Hour

@@ -149,7 +149,7 @@ func TestSign_ValidForFourteenDaysAndRenewedFromTheSeventh(t *testing.T) {
 		}
 		sig := unpackSignature(t, "app.gslb.test.", 30, records[0])
 		from, to := time.Unix(int64(sig.Inception), 0), time.Unix(int64(sig.Expiration), 0)
-		if !from.Equal(start.Add(-time.Hour)) || to.Sub(from) != 14*24*time.Hour {
+		if !from.Equal(start.Add(-backdated)) || to.Sub(from) != 14*24*time.Hour {
 			t.Fatalf("valid from %v to %v", from, to)
 		}
 		if age := renew.Sub(from); age < 7*24*time.Hour || age >= 8*24*time.Hour {
@@ -170,12 +170,15 @@ func TestClock_JumpsThatVoidSignaturesAreNoticed(t *testing.T) {
 	}{
 		"time passes":               {[]time.Duration{5 * time.Second, time.Minute, 12 * time.Hour}, false},
 		"an hour forward":           {[]time.Duration{time.Hour}, false},
-		"an hour back":              {[]time.Duration{-time.Hour}, true},
-		"back in small steps":       {[]time.Duration{-10 * time.Minute, -10 * time.Minute, -11 * time.Minute}, true},
+		"an hour back":              {[]time.Duration{-time.Hour}, false},
+		"13 hours back":             {[]time.Duration{-13 * time.Hour}, true},
+		"back in small steps":       {[]time.Duration{-5 * time.Hour, -5 * time.Hour, -3 * time.Hour}, true},
+		"two days forward":          {[]time.Duration{2 * day}, false},
+		"and back again":            {[]time.Duration{2 * day, -2 * day}, true},
 		"400 days forward":          {[]time.Duration{400 * day}, true},
 		"10 years back":             {[]time.Duration{-3650 * day}, true},
 		"a small correction":        {[]time.Duration{-time.Second}, false},
-		"and only once for a jump":  {[]time.Duration{-time.Hour, time.Second}, false},
+		"and only once for a jump":  {[]time.Duration{-13 * time.Hour, time.Second}, false},
 		"forward and back the same": {[]time.Duration{400 * day, -400 * day}, true},
 	} {
 		var watch clock
@@ -199,8 +202,54 @@ func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 	if w.time = start.Add(time.Minute); w.CheckClock() || s.Epoch() != before {
 		t.Error("a minute voided signatures")
 	}
-	if w.time = start.Add(-2 * time.Hour); !w.CheckClock() || s.Epoch() == before {
+	if w.time = start.Add(-13 * time.Hour); !w.CheckClock() || s.Epoch() == before {
 		t.Error("signatures of the future go on")
+	}
+}
+
+// However the clock jumps, by hours or days and several times: what is signed before or after holds by the node's clock, and after jumps of up
+// to 11 hours by the clock of a validator that did not jump. Each with hours to spare.
+func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
+	const margin = time.Hour
+	set := zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30, RData: [][]byte{{192, 0, 2, 1}}}
+	for _, jumps := range [][]time.Duration{
+		{time.Hour}, {-time.Hour}, {11 * time.Hour}, {-11 * time.Hour}, {time.Hour, -time.Hour}, {-time.Hour, time.Hour}, {11 * time.Hour, -11 * time.Hour},
+		{5 * time.Hour, 5 * time.Hour, -10 * time.Hour, -time.Hour}, {-5 * time.Hour, -5 * time.Hour, 11 * time.Hour},
+		{14 * time.Hour}, {-14 * time.Hour}, {2 * 24 * time.Hour, -2 * 24 * time.Hour}, {300 * 24 * time.Hour}, {300 * 24 * time.Hour, -300 * 24 * time.Hour},
+	} {
+		w := open(t, t.TempDir())
+		s := w.signer(t)
+		var sig *dns.RRSIG
+		var epoch uint32
+		off := time.Duration(0) // of the node's clock from the validator's
+		look := func() {
+			t.Helper()
+			if sig == nil || epoch != s.Epoch() {
+				records, _, err := s.Sign(set)
+				if err != nil {
+					t.Fatal(err)
+				}
+				sig, epoch = unpackSignature(t, "app.gslb.test.", 30, records[0]), s.Epoch()
+			}
+			clocks := []time.Time{w.time}
+			if off.Abs() <= 11*time.Hour {
+				clocks = append(clocks, w.time.Add(-off))
+			}
+			for _, now := range clocks {
+				if !sig.ValidityPeriod(now.Add(-margin)) || !sig.ValidityPeriod(now.Add(margin)) {
+					t.Errorf("%v: by a clock at %v a signature from %d to %d", jumps, now, sig.Inception, sig.Expiration)
+				}
+			}
+		}
+		look()
+		for _, jump := range jumps {
+			w.time = w.time.Add(time.Second + jump)
+			off += jump
+			w.CheckClock()
+			look()    // what was signed before
+			sig = nil // and what is signed now
+			look()
+		}
 	}
 }
 

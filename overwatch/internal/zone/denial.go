@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"crypto/sha1" // #nosec G505 -- the one hash that NSEC3 has (RFC 5155 section 11), and no secret depends on it
 	"encoding/base32"
 	"slices"
 	"strings"
@@ -21,13 +20,6 @@ const (
 	NSEC Denial = iota
 	NSEC3
 )
-
-// chain is the names of a signed zone in the order in which their denial goes round.
-type chain struct {
-	hashed bool
-	keys   []string // ascending: of the names (appendKey), or their hashes
-	links  []*link  // one per key
-}
 
 // link is one name of a chain. Its records of denial are RRsets of one record each, so their signatures hold them too.
 type link struct {
@@ -84,34 +76,6 @@ func (l *link) leaveOut(f policy.Family, rtype uint16) *Signature {
 	return sig
 }
 
-// cover is the link that proves that no name has the key: the last one in front of it. The first comes after the last.
-func (c *chain) cover(key []byte) *link {
-	low, high := 0, len(c.keys)
-	for low < high {
-		middle := int(uint(low+high) >> 1)
-		if c.keys[middle] < string(key) {
-			low = middle + 1
-		} else {
-			high = middle
-		}
-	}
-	if low == 0 {
-		low = len(c.links)
-	}
-	return c.links[low-1]
-}
-
-// coverName is the link that proves that there is no such name. In a hashed chain, the name must be the one right below
-// its closest encloser.
-func (c *chain) coverName(name []byte) *link {
-	if c.hashed {
-		hash := sha1.Sum(name) // #nosec G401 -- see the import
-		return c.cover(hash[:])
-	}
-	var key [maxKey]byte
-	return c.cover(appendKey(key[:0], name))
-}
-
 // linking is a name on its way into a chain.
 type linking struct {
 	*proofs
@@ -141,6 +105,7 @@ func (z *Zone) link(names, cuts []*name) {
 		*all[i].into = l
 		c.keys, c.links = append(c.keys, all[i].key), append(c.links, l)
 	}
+	c.seal(z.apex)
 	z.chain = c
 	for _, n := range names {
 		n.proofs.find(c, n.wild != nil)
@@ -155,14 +120,6 @@ func (p *proofs) find(c *chain, wild bool) {
 	if !wild && 2+len(p.name) <= maxName {
 		p.star = c.coverName([]byte("\x01*" + p.name))
 	}
-}
-
-func (c *chain) keyOf(name canonical) string {
-	if c.hashed {
-		hash := sha1.Sum([]byte(name)) // #nosec G401 -- see the import
-		return string(hash[:])
-	}
-	return string(appendKey(nil, []byte(name)))
 }
 
 // linkOf makes the records of one name.

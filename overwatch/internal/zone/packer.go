@@ -10,16 +10,21 @@ const (
 	headerSize   = 12
 	pointerFlag  = 0xC000
 	questionName = pointerFlag | headerSize // a pointer to the name in the question
+	maxPointer   = 1<<14 - 1                // how far into a message a pointer leads
 	classIN      = dns.ClassINET
 )
 
 // packer writes records as both paths send them. Names are compressed by a rule that needs no search: an owner that is
-// the question's name points to it; what lies in the zone ends in a pointer to the apex, which every question in the
-// zone contains; everything else is written out.
+// the question's name points to it, and one that the record in front has to that one's; what lies in the zone ends in a pointer
+// to the apex, which every question in the zone contains; everything else is written out.
 type packer struct {
 	apex     canonical
 	wire     []byte
 	pointers []uint16 // where in wire a pointer to the apex belongs
+
+	whole bool      // wire is a message from its header on
+	last  canonical // the owner of the record in front
+	at    int       // where that is written out
 }
 
 // record appends rr. An empty owner stands for the question's name.
@@ -28,9 +33,13 @@ func (p *packer) record(owner canonical, rr dns.RR) error {
 	if err != nil {
 		return err
 	}
-	if owner == "" {
+	switch {
+	case owner == "":
 		p.wire = binary.BigEndian.AppendUint16(p.wire, questionName)
-	} else {
+	case p.whole && owner == p.last && owner != p.apex && p.at <= maxPointer:
+		p.wire = binary.BigEndian.AppendUint16(p.wire, uint16(pointerFlag|p.at))
+	default:
+		p.last, p.at = owner, len(p.wire)
 		p.name([]byte(owner))
 	}
 	header := rr.Header()

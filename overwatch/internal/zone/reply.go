@@ -105,7 +105,8 @@ func (r *reply) deny(kind Kind) {
 	}
 }
 
-// prove appends a record of denial, unless another one of its name is there already: two would be one RRset.
+// prove appends a record of denial with its signatures, whose owner points to the record's, unless another one of its name is there
+// already: two would be one RRset.
 func (r *reply) prove(l *link, p *Signature) {
 	for _, there := range r.proved[:r.proofs] {
 		if there == l {
@@ -114,11 +115,27 @@ func (r *reply) prove(l *link, p *Signature) {
 	}
 	r.proved[r.proofs] = l
 	r.proofs++
-	if !r.owner(l.prefix, false, len(p.content)) {
+	m := p.current()
+	if m == nil {
+		r.unsigned = true
 		return
 	}
+	at := len(r.msg)
+	if !r.owner(l.prefix, false, len(p.content)+len(m.wire)+2*len(m.wire)/int(m.each)) {
+		return
+	}
+	written := r.msg[at] < pointerFlag>>8 && l.prefix != "" && at <= maxPointer
 	r.msg = append(r.msg, p.content...)
-	r.answer.Authority += 1 + r.signature(p, l.prefix, false, r.zone.negative.ttl)
+	r.answer.Authority++
+	for wire := m.wire; len(wire) > 0; wire = wire[m.each:] {
+		if written {
+			r.msg = binary.BigEndian.AppendUint16(r.msg, uint16(pointerFlag|at))
+		} else if !r.owner(l.prefix, false, len(wire)) {
+			return
+		}
+		r.msg = append(r.msg, wire[:m.each]...)
+		r.answer.Authority++
+	}
 }
 
 // nameError answers that a name does not exist, and no wildcard in its place (RFC 4035 section 3.1.3.2, RFC 5155

@@ -291,7 +291,7 @@ func (r *Resolution) AppendTo(msg []byte) ([]byte, error) {
 	question := msg[headerSize:][:nameLength(msg[headerSize:])]
 	low := slices.Clone(question)
 	lower(low)
-	p := packer{apex: r.apex, wire: msg}
+	p := packer{apex: r.apex, wire: msg, whole: true}
 	for _, rr := range slices.Concat(r.Answer, r.Authority) {
 		owner, err := canonicalName(rr.Header().Name)
 		if err != nil {

@@ -1,0 +1,103 @@
+package zone
+
+import (
+	"crypto/sha1" // #nosec G505 -- the one hash that NSEC3 has (RFC 5155 section 11), and no secret depends on it
+	"encoding/binary"
+	"math/bits"
+	"sort"
+)
+
+// chain is the names of a signed zone in the order in which their denial goes round. A flood of invented names is a flood of
+// searches in it, so these touch little memory: the heads, and as a rule nothing of the keys.
+type chain struct {
+	hashed bool
+	common int      // octets that all keys begin with, and those of all names in the zone: the apex's, unless hashed
+	keys   []string // ascending: of the names (appendKey), or their hashes
+	links  []*link  // one per key
+	heads  []uint64 // one per key: its octets behind the common ones, as many as fit
+	starts []uint32 // of a hashed chain: the first head that begins with these bits or is above
+}
+
+// headOf is the head of what stands behind the common octets of a key.
+func headOf(key string) uint64 {
+	var head [8]byte
+	copy(head[:], key)
+	return binary.BigEndian.Uint64(head[:])
+}
+
+// seal ends the building of a chain, once it has its keys and links. apex is the zone's.
+func (c *chain) seal(apex canonical) {
+	if !c.hashed {
+		c.common = len(appendKey(nil, []byte(apex)))
+	}
+	c.heads = make([]uint64, len(c.keys))
+	for i, key := range c.keys {
+		c.heads[i] = headOf(key[c.common:])
+	}
+	if !c.hashed {
+		return
+	}
+	c.starts = make([]uint32, 1<<bits.Len(uint(len(c.keys))))
+	at := 0
+	for i := range c.starts {
+		for at < len(c.heads) && c.bucket(c.heads[at]) < i {
+			at++
+		}
+		c.starts[i] = uint32(at)
+	}
+}
+
+// bucket is where in starts a head belongs. Hashes are spread evenly, so few share one.
+func (c *chain) bucket(head uint64) int { return int(head >> (65 - bits.Len(uint(len(c.starts))))) }
+
+// cover is the link that proves that no name has the key: the last one in front of it. The first comes after the last.
+func (c *chain) cover(key []byte) *link {
+	var head uint64
+	if rest := key[c.common:]; len(rest) >= 8 {
+		head = binary.BigEndian.Uint64(rest)
+	} else {
+		head = headOf(string(rest))
+	}
+	low, high := 0, len(c.heads)
+	if c.hashed {
+		low = int(c.starts[c.bucket(head)])
+		for low < high && c.heads[low] < head {
+			low++
+		}
+	} else {
+		for low < high {
+			if middle := int(uint(low+high) >> 1); c.heads[middle] < head {
+				low = middle + 1
+			} else {
+				high = middle
+			}
+		}
+	}
+	if low < len(c.heads) && c.heads[low] == head {
+		alike := c.keys[low:]
+		low += sort.Search(len(alike), func(i int) bool { return alike[i] >= string(key) })
+	}
+	if low == 0 {
+		low = len(c.links)
+	}
+	return c.links[low-1]
+}
+
+// coverName is the link that proves that there is no such name. In a hashed chain, the name must be the one right below
+// its closest encloser.
+func (c *chain) coverName(name []byte) *link {
+	if c.hashed {
+		hash := sha1.Sum(name) // #nosec G401 -- see the import
+		return c.cover(hash[:])
+	}
+	var key [maxKey]byte
+	return c.cover(appendKey(key[:0], name))
+}
+
+func (c *chain) keyOf(name canonical) string {
+	if c.hashed {
+		hash := sha1.Sum([]byte(name)) // #nosec G401 -- see the import
+		return string(hash[:])
+	}
+	return string(appendKey(nil, []byte(name)))
+}

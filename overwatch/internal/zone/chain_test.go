@@ -1,0 +1,73 @@
+package zone
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/miekg/dns"
+)
+
+// The search in a chain finds what looking at every key finds: for keys that are there, between, in front and behind, alike in their
+// heads or not.
+func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3))
+	labels := []string{"a", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaab", "aaaaaaa", "b", "service-00001", "service-00002", "\\000", "\\001", "\\255\\255\\255\\255\\255\\255\\255\\255", "*", "-"}
+	invent := func() (name string) {
+		for range 1 + random.IntN(3) {
+			name += labels[random.IntN(len(labels))] + "."
+		}
+		if random.IntN(3) == 0 {
+			name = fmt.Sprintf("r%d.", random.IntN(500)) + name
+		}
+		return name + "gslb.test."
+	}
+	for _, denial := range denials {
+		for _, size := range []int{0, 1, 2, 7, 60, 400} {
+			c := contents(t, "gslb.test.")
+			c.Signer, c.Denial = newTestSigner(t, c.Apex), denial
+			for range size {
+				c.Steered = append(c.Steered, invent())
+			}
+			slices.Sort(c.Steered)
+			c.Steered = slices.Compact(c.Steered)
+			v := newView(t, nil, c)
+			chain := v.slot("\x04gslb\x04test\x00").zone.chain
+			for range 2000 {
+				name, err := canonicalName(invent())
+				if err != nil {
+					t.Fatal(err)
+				}
+				key, want := chain.keyOf(name), chain.links[len(chain.links)-1]
+				for i, at := range chain.keys {
+					if at < key {
+						want = chain.links[i]
+					}
+				}
+				if got := chain.coverName([]byte(name)); got != want {
+					t.Fatalf("%d names: %s is covered by %q, want %q", size, name, got.prefix, want.prefix)
+				}
+			}
+		}
+	}
+}
+
+// Behind so many records that no pointer leads there, proofs are written out in full.
+func TestSigned_ProofsFarIntoAMessage(t *testing.T) {
+	for way, denial := range denials {
+		var lines []string
+		for i := range 120 {
+			lines = append(lines, fmt.Sprintf("*.wide TXT \"%0200d\"", i))
+		}
+		c := contents(t, "gslb.test.", lines...)
+		signer := newTestSigner(t, c.Apex)
+		c.Signer, c.Denial = signer, denial
+		c.Records = append(c.Records, signer.key)
+		v := newView(t, nil, c)
+		r := askSigned(t, v, "q.r.wide.gslb.test.", dns.TypeTXT, NewTurns(1, 1), NewTurns(1, 1))
+		if err := validate("q.r.wide.gslb.test.", dns.TypeTXT, r, map[string]*dns.DNSKEY{c.Apex: signer.key}); err != nil || len(r.Answer) != 121 {
+			t.Errorf("%s: %d records, %v", way, len(r.Answer), err)
+		}
+	}
+}
