@@ -60,13 +60,13 @@ func TestControl_Scripts(t *testing.T) {
 			}
 			e.Setenv("GSLB_API", s.nodes[0].API.String()+","+s.nodes[1].API.String())
 			e.Setenv("GSLB_DNS", s.nodes[0].DNS.String()+","+s.nodes[1].DNS.String())
-			for _, name := range []string{"FREE_DNS", "FREE_GOSSIP", "FREE_API"} {
+			for _, name := range []string{"FREE_DNS", "FREE_GOSSIP", "FREE_API", "FREE_DNS2", "FREE_GOSSIP2", "FREE_API2"} {
 				e.Setenv(name, unusedAddress(t))
 			}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"plain": s.plain, "eventually": eventually,
+			"plain": s.plain, "eventually": eventually, "keep": keep,
 		},
 	})
 }
@@ -132,13 +132,21 @@ func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
-// eventually CODE COMMAND: runs a command until it ends with that exit code.
+// keep NAME: puts standard output of the last command into an environment variable.
+func keep(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: keep name")
+	}
+	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
+}
+
+// eventually CODE COMMAND: runs a command until it ends with that exit code, which nodes that agree on keys take longest for.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually code command args...")
 	}
 	var said string
-	for end := time.Now().Add(startBound); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(keyBound); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		said = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		code := "0"
@@ -149,5 +157,5 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 	}
-	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], startBound, said)
+	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], keyBound, said)
 }

@@ -48,9 +48,9 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 }
 
 func (a *app) dnssecDSCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "ds",
-		Short: "Show the DS records that the parent zones should have",
+		Short: "List the DS records that the parent zones should have",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords, error) { return c.DSRecords(ctx) })
@@ -59,11 +59,11 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			for _, ds := range list.DSRecords {
-				t.Add(render.C(ds.DSRecord))
+				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))
 			}
-			return a.print(list, a.table(t))
+			return a.list(list, t)
 		},
-	}
+	})
 }
 
 func (a *app) dnssecKeysCommand() *cobra.Command {

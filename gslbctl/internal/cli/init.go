@@ -12,38 +12,43 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// The listeners of init: those of the reference deployment, and with --local
-// those that need no privileges and that nobody else reaches.
-const (
-	initDNS, initLocalDNS       = ":53", "127.0.0.1:5300"
-	initGossip, initLocalGossip = "0.0.0.0:7946", "127.0.0.1:7946"
-	initAPI                     = "127.0.0.1:8080"
-)
-
 // initReport is what init made. Its secrets are in the files only.
 type initReport struct {
-	Files    pair.Files `json:"files"`
-	Zone     string     `json:"zone"`
-	Services []string   `json:"services"`
-	DNS      string     `json:"dns"`
-	API      string     `json:"api"`
+	Files      pair.Files `json:"files"`
+	Zone       string     `json:"zone"`
+	Services   []string   `json:"services"`
+	Nodes      []initNode `json:"nodes"`
+	Delegation []string   `json:"delegation"` // the records that the zone above needs, without that of the keys
+}
+
+// initNode is one overwatch node of a report.
+type initNode struct {
+	Name string `json:"name"`
+	DNS  string `json:"dns"`
+	API  string `json:"api"`
 }
 
 func (a *app) initCommand() *cobra.Command {
 	var plan pair.Plan
-	var services []string
-	var local bool
+	var nodes, services []string
 	cmd := &cobra.Command{
-		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port>",
-		Short: "Write a matching pair of configurations, ready to start",
-		Long: "init writes overwatch.yaml and agent.yaml with fresh keys, for nodes that answer a zone and an agent that reports backends.\n" +
-			"It asks no node and changes no file that is there already. overwatch.yaml goes to every overwatch node, agent.yaml\n" +
-			"to the machine with the backends.",
+		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
+		Short: "Write matching configurations of overwatch nodes and an agent, ready to start",
+		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent that reports\n" +
+			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. init asks no node and changes\n" +
+			"no file that is there already.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
-			"  gslbctl init /etc/gslb --zone gslb.example.com --overwatch ow1.example.net --overwatch ow2.example.net \\\n" +
+			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node ns2=198.51.100.10,2001:db8::10 \\\n" +
 			"      --service app=192.0.2.10:8080,192.0.2.11:8080 --service shop=192.0.2.12:443 --check http:/health --region eu",
 		Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) error {
+			for _, text := range nodes {
+				n, err := pair.ParseNode(text)
+				if err != nil {
+					return err
+				}
+				plan.Nodes = append(plan.Nodes, n)
+			}
 			for _, text := range services {
 				s, err := pair.ParseService(text)
 				if err != nil {
@@ -55,67 +60,86 @@ func (a *app) initCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if local {
-				keepLocal(cmd, &plan, dir)
+			if plan.Local && plan.DataDir == "" {
+				plan.DataDir = filepath.ToSlash(filepath.Join(dir, "data"))
 			}
 			files, plan, err := pair.Write(dir, plan)
 			if err != nil {
 				return err
 			}
-			report := initReport{Files: files, Zone: plan.Zone, DNS: plan.DNS, API: plan.API}
-			for _, s := range plan.Services {
-				report.Services = append(report.Services, s.Name)
-			}
-			return a.print(report, func() error { return a.printNextSteps(report) })
+			report := reportOf(files, &plan)
+			return a.print(report, func() error { return a.printNextSteps(report, &plan) })
 		},
 	}
-	cmd.Flags().StringVar(&plan.Zone, "zone", "", "the `zone` that the nodes answer")
-	cmd.Flags().StringArrayVar(&services, "service", nil, "a `name=ip:port[,ip:port]` in the zone and what serves it; repeat it for several")
-	cmd.Flags().StringArrayVar(&plan.Overwatch, "overwatch", nil, "`host` of an overwatch node as agents reach it; repeat it for several")
-	cmd.Flags().StringVar(&plan.Region, "region", pair.DefaultRegion, "the `region` that the backends are in")
-	cmd.Flags().StringVar(&plan.Check, "check", pair.DefaultCheck, "how backends are checked: tcp, http:/path or https:/path")
-	cmd.Flags().StringVar(&plan.DNS, "dns-listen", initDNS, "where nodes answer DNS")
-	cmd.Flags().StringVar(&plan.Gossip, "gossip-listen", initGossip, "where nodes hear agents")
-	cmd.Flags().StringVar(&plan.API, "api-listen", initAPI, "where nodes serve the API")
-	cmd.Flags().StringVar(&plan.DataDir, "data-dir", "", "`directory` for the data of both (default: each has /var/lib/gslb on its own machine)")
-	cmd.Flags().BoolVar(&local, "local", false, "to try it on this machine: all on 127.0.0.1, DNS on port 5300, data in the directory")
+	flags := cmd.Flags()
+	flags.StringVar(&plan.Zone, "zone", "", "the `zone` that the nodes answer")
+	flags.StringArrayVar(&services, "service", nil, "a `name=ip:port[,ip:port]` in the zone and what serves it; repeat it for several")
+	flags.StringArrayVar(&nodes, "node", nil, "an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for several")
+	flags.StringVar(&plan.Region, "region", pair.DefaultRegion, "the `region` that all of them are in")
+	flags.StringVar(&plan.Check, "check", pair.DefaultCheck, "how backends are checked: tcp, http:/path or https:/path")
+	flags.StringArrayVar(&plan.DNS, "dns-listen", nil, "where nodes answer DNS (default :53); this and the two below: once for all nodes, or once for each in their order")
+	flags.StringArrayVar(&plan.Gossip, "gossip-listen", nil, "where nodes hear agents (default 0.0.0.0:7946)")
+	flags.StringArrayVar(&plan.API, "api-listen", nil, "where nodes serve the API (default 127.0.0.1:8080, of several nodes :8080 for one another)")
+	flags.StringVar(&plan.DataDir, "data-dir", "", "`directory` for the data of all (default: each has /var/lib/gslb on its own machine)")
+	flags.BoolVar(&plan.Local, "local", false, "to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is enough")
 	for _, flag := range []string{"zone", "service"} {
 		_ = cmd.MarkFlagRequired(flag)
 	}
 	return cmd
 }
 
-// keepLocal has everything on this machine that the flags say nothing about.
-func keepLocal(cmd *cobra.Command, plan *pair.Plan, dir string) {
-	given := cmd.Flags().Changed
-	if !given("dns-listen") {
-		plan.DNS = initLocalDNS
+func reportOf(files pair.Files, plan *pair.Plan) initReport {
+	report := initReport{Files: files, Zone: plan.Zone, Delegation: plan.Delegation()}
+	for _, s := range plan.Services {
+		report.Services = append(report.Services, s.Name)
 	}
-	if !given("gossip-listen") {
-		plan.Gossip = initLocalGossip
+	for i := range plan.Nodes {
+		n := &plan.Nodes[i]
+		report.Nodes = append(report.Nodes, initNode{n.Name, n.DNSAt(), n.APIAt()})
 	}
-	if !given("overwatch") {
-		plan.Overwatch = []string{plan.Gossip}
-	}
-	if !given("data-dir") {
-		plan.DataDir = filepath.ToSlash(filepath.Join(dir, "data"))
-	}
+	return report
 }
 
-func (a *app) printNextSteps(r initReport) error {
-	server, port, _ := net.SplitHostPort(r.DNS)
-	if server == "" {
-		server = "127.0.0.1"
+func (a *app) printNextSteps(r initReport, plan *pair.Plan) error {
+	control := "  gslbctl"
+	for _, n := range r.Nodes {
+		control += " --api " + n.API
 	}
-	steps := []string{
-		"wrote " + r.Files.Overwatch + " and " + r.Files.Agent,
-		"next:",
-		"  gslb-overwatch --config " + r.Files.Overwatch,
-		"  gslb-agent --config " + r.Files.Agent,
-		"  gslbctl --api " + r.API + " status",
-		fmt.Sprintf("  dig @%s -p %s %s", server, port, r.Services[0]),
-		"  gslbctl --api " + r.API + " dnssec ds   (for the parent of " + r.Zone + ", beside its NS records)",
+	server, port, _ := net.SplitHostPort(r.Nodes[0].DNS)
+	var commands []step
+	for i, path := range r.Files.Overwatch {
+		commands = append(commands, step{"  gslb-overwatch --config " + path, "on " + r.Nodes[i].Name})
+	}
+	commands = append(commands,
+		step{"  gslb-agent --config " + r.Files.Agent, "beside the backends"},
+		step{control + " status", "on a node"},
+		step{fmt.Sprintf("  dig @%s -p %s %s", server, port, r.Services[0]), "anywhere"})
+	steps := append([]string{"wrote " + strings.Join(r.Files.Overwatch, ", ") + " and " + r.Files.Agent, "next:"}, lined(commands, plan.Local)...)
+	if !plan.Local {
+		steps = append(steps, "in the zone above "+r.Zone+", with the record that gslbctl dnssec ds prints:")
+		for _, record := range r.Delegation {
+			steps = append(steps, "  "+record)
+		}
 	}
 	_, err := fmt.Fprintln(a.Out, render.PrintableLines(strings.Join(steps, "\n")))
 	return err
+}
+
+// step is a command and where it is for.
+type step struct{ command, where string }
+
+// lined are steps as lines. Of local ones all are for this machine.
+func lined(steps []step, local bool) (lines []string) {
+	width := 0
+	for _, s := range steps {
+		width = max(width, len(s.command))
+	}
+	for _, s := range steps {
+		if local {
+			lines = append(lines, s.command)
+		} else {
+			lines = append(lines, fmt.Sprintf("%-*s  # %s", width, s.command, s.where))
+		}
+	}
+	return lines
 }

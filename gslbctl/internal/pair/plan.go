@@ -3,25 +3,23 @@ package pair
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// Plan is what the pair is for.
+// Plan is what the configurations are for.
 type Plan struct {
-	Zone      string   // the zone that is delegated to the nodes
-	Region    string   // where the agent's backends and the node are
-	Overwatch []string // where agents reach the nodes: host or host:port
-	Services  []Service
-	Check     string // how backends are checked: tcp, http:/path or https:/path
-	DNS       string // where the node answers DNS: address:port, or :port for all addresses
-	Gossip    string // where the node hears agents
-	API       string // where the node serves the API
-	DataDir   string // a directory for the data of both; empty: each has its own default
+	Zone     string // the zone that is delegated to the nodes
+	Region   string // where the agent's backends and the nodes are
+	Nodes    []Node
+	Services []Service
+	Check    string // how backends are checked: tcp, http:/path or https:/path
+	DataDir  string // a directory for the data of all; empty: each has its own default
+	Local    bool   // all on this machine
+	// Listeners, of all nodes or of each in their order; none: what is usual.
+	DNS, Gossip, API []string
 }
 
 // Service is a name in the zone and what serves it.
@@ -34,7 +32,6 @@ type Service struct {
 const (
 	DefaultRegion = "main"
 	DefaultCheck  = "tcp"
-	gossipPort    = "7946"
 )
 
 // ParseService reads "<name>=<ip>:<port>[,<ip>:<port>...]".
@@ -46,7 +43,7 @@ func ParseService(text string) (Service, error) {
 	s := Service{Name: name}
 	for _, backend := range strings.Split(list, ",") {
 		at, err := netip.ParseAddrPort(backend)
-		if err != nil || at.Port() == 0 || at.Addr().Zone() != "" || at.Addr().IsUnspecified() || at.Addr().IsMulticast() {
+		if err != nil || at.Port() == 0 || !isMachine(at.Addr()) {
 			return Service{}, fmt.Errorf("--service is %q: %q is no backend; it must be ip:port, such as 192.0.2.10:8080 or [2001:db8::1]:443", text, backend)
 		}
 		s.Backends = append(s.Backends, netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
@@ -77,17 +74,19 @@ func (p Plan) complete() (Plan, error) {
 	if _, _, err := p.check(); err != nil {
 		return p, err
 	}
-	for flag, listen := range map[string]string{"--dns-listen": p.DNS, "--gossip-listen": p.Gossip, "--api-listen": p.API} {
-		if err := checkListen(listen); err != nil {
-			return p, fmt.Errorf("%s is %q: %w", flag, listen, err)
-		}
-	}
-	var err error
-	if p.Overwatch, err = withPorts(p.Overwatch); err != nil {
+	if err := p.completeNodes(); err != nil {
 		return p, err
 	}
-	p.Services, err = inZone(p.Services, p.Zone)
-	return p, err
+	var err error
+	if p.Services, err = inZone(p.Services, p.Zone); err != nil {
+		return p, err
+	}
+	for _, n := range p.Nodes {
+		if slices.ContainsFunc(p.Services, func(s Service) bool { return s.Name == n.Name+"."+p.Zone }) {
+			return p, fmt.Errorf("--service %s and --node %s have the same name in the zone: give the node another one, such as ns1", n.Name, n.Name)
+		}
+	}
+	return p, nil
 }
 
 func plain(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
@@ -102,42 +101,6 @@ func checkName(name string) error {
 		}
 	}
 	return nil
-}
-
-func checkListen(text string) error {
-	host, port, err := net.SplitHostPort(text)
-	if err == nil && host != "" {
-		_, err = netip.ParseAddr(host)
-	}
-	if number, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || number == 0 {
-		return errors.New("it must be an IP address and a port, such as 127.0.0.1:8080, or :port for all addresses")
-	}
-	return nil
-}
-
-// hostForm is a host name or an address as it stands before a port.
-var hostForm = regexp.MustCompile(`^[A-Za-z0-9._:%-]+$`)
-
-func withPorts(nodes []string) ([]string, error) {
-	if len(nodes) == 0 {
-		return nil, errors.New("--overwatch is missing: name each node as agents reach it, such as ow1.example.net")
-	}
-	var list []string
-	for _, text := range nodes {
-		if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
-			text = net.JoinHostPort(addr.String(), gossipPort)
-		} else if !strings.Contains(text, ":") {
-			text = net.JoinHostPort(text, gossipPort)
-		}
-		host, port, err := net.SplitHostPort(text)
-		if number, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || number == 0 || !hostForm.MatchString(host) {
-			return nil, fmt.Errorf("--overwatch is %q: it must be a host or host:port, such as ow1.example.net", text)
-		}
-		if !slices.Contains(list, text) {
-			list = append(list, text)
-		}
-	}
-	return list, nil
 }
 
 // maxBackends is how many backends one agent speaks for.

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"text/template"
 )
 
@@ -18,56 +20,151 @@ var overwatchText string
 //go:embed agent.yaml.tmpl
 var agentText string
 
-// Files are the pair on the disk.
+// Files are the configurations on the disk.
 type Files struct {
-	Overwatch string `json:"overwatch"`
-	Agent     string `json:"agent"`
+	Overwatch []string `json:"overwatch"` // in the order of the nodes
+	Agent     string   `json:"agent"`
 }
 
 // facts are what the templates show.
 type facts struct {
 	Plan
-	GossipKey string
-	Tokens    map[string]string
-	Kind      string // of the health check
-	Path      string
+	GossipKey  string
+	SyncSecret string
+	Tokens     map[string]string
+	Kind       string // of the health check
+	Path       string
 }
 
-// Write makes both files in a directory, readable by their owner only, or
-// none. Files that are there already are left alone, which is an error.
+// nodeFacts are what the template of one node shows.
+type nodeFacts struct {
+	facts
+	Node  Node
+	Data  string   // its directory; empty: the default
+	Peers []string // the APIs of the others
+}
+
+// Write makes all files in a directory, readable by their owner only, or none.
+// Files that are there already are left alone, which is an error.
 func Write(dir string, plan Plan) (Files, Plan, error) {
 	plan, err := plan.complete()
 	if err != nil {
 		return Files{}, plan, err
 	}
-	f := facts{Plan: plan, GossipKey: GossipKey(), Tokens: map[string]string{}}
-	f.Kind, f.Path, _ = plan.check()
-	for _, s := range plan.Services {
-		f.Tokens[s.Name] = Token()
+	f := plan.facts()
+	files := Files{Agent: filepath.Join(dir, "agent.yaml")}
+	texts := map[string][]byte{}
+	for i := range plan.Nodes {
+		base := plan.base(i)
+		path := filepath.Join(dir, base+".yaml")
+		if texts[path], err = fill(path, overwatchText, f.node(i, base)); err != nil {
+			return Files{}, plan, err
+		}
+		files.Overwatch = append(files.Overwatch, path)
 	}
-	files := Files{Overwatch: filepath.Join(dir, "overwatch.yaml"), Agent: filepath.Join(dir, "agent.yaml")}
-	overwatch, err := f.fill("overwatch.yaml", overwatchText)
-	if err != nil {
-		return Files{}, plan, err
-	}
-	agent, err := f.fill("agent.yaml", agentText)
-	if err != nil {
+	if texts[files.Agent], err = fill(files.Agent, agentText, f); err != nil {
 		return Files{}, plan, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return Files{}, plan, fmt.Errorf("making the directory of the configurations: %w", err)
 	}
-	if err := create(files.Overwatch, overwatch); err != nil {
-		return Files{}, plan, err
-	}
-	if err := create(files.Agent, agent); err != nil {
-		os.Remove(files.Overwatch)
-		return Files{}, plan, err
+	var made []string
+	for _, path := range append(slices.Clone(files.Overwatch), files.Agent) {
+		if err := create(path, texts[path]); err != nil {
+			for _, path := range made {
+				os.Remove(path)
+			}
+			return Files{}, plan, err
+		}
+		made = append(made, path)
 	}
 	return files, plan, nil
 }
 
-func (f facts) fill(name, text string) ([]byte, error) {
+// base is what a node's file and directory are named after.
+func (p *Plan) base(i int) string {
+	if len(p.Nodes) == 1 {
+		return "overwatch"
+	}
+	return "overwatch-" + p.Nodes[i].Name
+}
+
+// facts has fresh secrets.
+func (p *Plan) facts() facts {
+	f := facts{Plan: *p, GossipKey: GossipKey(), SyncSecret: Token(), Tokens: map[string]string{}}
+	f.Kind, f.Path, _ = p.check()
+	for _, s := range p.Services {
+		f.Tokens[s.Name] = Token()
+	}
+	return f
+}
+
+func (f facts) node(i int, base string) nodeFacts {
+	n := nodeFacts{facts: f, Node: f.Nodes[i]}
+	if f.DataDir != "" {
+		n.Data = f.DataDir + "/" + base
+	}
+	for k := range f.Nodes {
+		if other := &f.Nodes[k]; k != i {
+			n.Peers = append(n.Peers, "http://"+other.reach(other.API))
+		}
+	}
+	return n
+}
+
+// AgentsReach are the places where agents reach the nodes.
+func (f facts) AgentsReach() (list []string) {
+	for i := range f.Nodes {
+		list = append(list, f.Nodes[i].agentAt())
+	}
+	return list
+}
+
+// Networks are those that the API admits where nodes need one another's.
+func (f facts) Networks() []string {
+	list := []string{"127.0.0.1/32", "::1/128"}
+	for _, n := range f.Nodes {
+		for _, address := range n.Addresses {
+			if network := netip.PrefixFrom(address, address.BitLen()).String(); !slices.Contains(list, network) {
+				list = append(list, network)
+			}
+		}
+	}
+	return list
+}
+
+// Nameservers are the nodes' names in the zone.
+func (p Plan) Nameservers() (list []string) {
+	for _, n := range p.Nodes {
+		list = append(list, n.Name+"."+p.Zone)
+	}
+	return list
+}
+
+// Glue are the address records of the nodes' names.
+func (p Plan) Glue() (list []string) {
+	for i, name := range p.Nameservers() {
+		for _, address := range p.Nodes[i].Addresses {
+			kind := "A"
+			if address.Is6() {
+				kind = "AAAA"
+			}
+			list = append(list, fmt.Sprintf("%s. 3600 IN %s %s", name, kind, address))
+		}
+	}
+	return list
+}
+
+// Delegation are the records that the zone above needs, without that of the
+// keys.
+func (p Plan) Delegation() (list []string) {
+	for _, name := range p.Nameservers() {
+		list = append(list, fmt.Sprintf("%s. 3600 IN NS %s.", p.Zone, name))
+	}
+	return append(list, p.Glue()...)
+}
+
+func fill(name, text string, with any) ([]byte, error) {
 	quoted := template.FuncMap{"quote": func(v any) (string, error) {
 		encoded, err := json.Marshal(v) // a JSON text is a YAML text
 		return string(encoded), err
@@ -77,7 +174,7 @@ func (f facts) fill(name, text string) ([]byte, error) {
 		return nil, fmt.Errorf("template of %s: %w", name, err)
 	}
 	var out bytes.Buffer
-	if err := t.Execute(&out, f); err != nil {
+	if err := t.Execute(&out, with); err != nil {
 		return nil, fmt.Errorf("template of %s: %w", name, err)
 	}
 	return out.Bytes(), nil

@@ -1,0 +1,219 @@
+package pair
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Node is one overwatch node.
+type Node struct {
+	Name      string       // its node_id, and its name in the zone
+	Addresses []netip.Addr // where clients reach it; agents and other nodes use the first
+	DNS       string       // its listeners: address:port, or :port for all addresses
+	Gossip    string
+	API       string
+}
+
+// The listeners of the reference deployment, and those that need no privileges
+// and that nobody else reaches. Of several nodes on one machine, each has the
+// next port.
+const (
+	dnsPort      = 53
+	localDNSPort = 5300
+	gossipPort   = 7946
+	apiPort      = 8080
+)
+
+// maxNodes is how many nodes can exchange keys.
+const maxNodes = 32
+
+// ParseNode reads "<name>=<ip>[,<ip>...]", or a name alone.
+func ParseNode(text string) (Node, error) {
+	name, list, found := strings.Cut(text, "=")
+	n := Node{Name: strings.ToLower(name)}
+	if !labelForm.MatchString(n.Name) {
+		return n, fmt.Errorf("--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at most 63", text)
+	}
+	if !found {
+		return n, nil
+	}
+	for _, word := range strings.Split(list, ",") {
+		address, err := netip.ParseAddr(strings.Trim(word, "[]"))
+		if err != nil || !isMachine(address) {
+			return n, fmt.Errorf("--node is %q: %q is not the IP address of a machine; it must be name=ip, such as ns1=203.0.113.10 or ns1=203.0.113.10,2001:db8::10", text, word)
+		}
+		if address = address.Unmap(); slices.Contains(n.Addresses, address) {
+			return n, fmt.Errorf("--node is %q: it has %s twice", text, address)
+		}
+		n.Addresses = append(n.Addresses, address)
+	}
+	return n, nil
+}
+
+// isMachine says whether an address can be that of one machine.
+func isMachine(a netip.Addr) bool {
+	return a.Zone() == "" && !a.IsUnspecified() && !a.IsMulticast() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255})
+}
+
+// completeNodes gives each node what was left out, and its listeners.
+func (p *Plan) completeNodes() error {
+	nodes := slices.Clone(p.Nodes)
+	if len(nodes) == 0 && p.Local {
+		nodes = []Node{{Name: "local"}}
+	}
+	if len(nodes) == 0 || len(nodes) > maxNodes {
+		return fmt.Errorf("%d nodes are given: name each overwatch node with --node name=ip, such as ns1=203.0.113.10, from 1 to %d", len(nodes), maxNodes)
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		if slices.ContainsFunc(nodes[:i], func(other Node) bool { return other.Name == n.Name }) {
+			return fmt.Errorf("--node %s is there twice: give each node a name of its own", n.Name)
+		}
+		if len(n.Addresses) == 0 && !p.Local {
+			return fmt.Errorf("--node %s has no address: it must be name=ip, such as %s=203.0.113.10", n.Name, n.Name)
+		}
+		if len(n.Addresses) == 0 {
+			n.Addresses = []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
+		}
+	}
+	for _, l := range []struct {
+		flag      string
+		given     []string
+		otherwise func(i int) string
+		of        func(*Node) *string
+	}{
+		{"--dns-listen", p.DNS, func(i int) string { return p.listener(&nodes[i], i, fmt.Sprintf(":%d", dnsPort), localDNSPort) }, func(n *Node) *string { return &n.DNS }},
+		{"--gossip-listen", p.Gossip, func(i int) string { return p.listener(&nodes[i], i, anywhere(&nodes[i], gossipPort), gossipPort) }, func(n *Node) *string { return &n.Gossip }},
+		{"--api-listen", p.API, func(i int) string { return p.listener(&nodes[i], i, apiListener(len(nodes)), apiPort) }, func(n *Node) *string { return &n.API }},
+	} {
+		if err := listen(nodes, l.flag, l.given, l.otherwise, l.of); err != nil {
+			return err
+		}
+	}
+	p.Nodes = nodes
+	return p.exchange()
+}
+
+// listener is what a node listens on without being told.
+func (p *Plan) listener(n *Node, i int, there string, localPort int) string {
+	if p.Local {
+		return net.JoinHostPort(n.Addresses[0].String(), strconv.Itoa(localPort+i))
+	}
+	return there
+}
+
+// anywhere is all addresses of a node's family.
+func anywhere(n *Node, port int) string {
+	all := netip.IPv4Unspecified()
+	if n.Addresses[0].Is6() {
+		all = netip.IPv6Unspecified()
+	}
+	return netip.AddrPortFrom(all, uint16(port)).String()
+}
+
+// apiListener is where only this machine reaches the API, unless other nodes
+// need it.
+func apiListener(nodes int) string {
+	if nodes > 1 {
+		return fmt.Sprintf(":%d", apiPort)
+	}
+	return fmt.Sprintf("127.0.0.1:%d", apiPort)
+}
+
+// listen gives every node its listener of one kind: what was given once is for
+// all of them.
+func listen(nodes []Node, flag string, given []string, otherwise func(int) string, of func(*Node) *string) error {
+	if len(given) > 1 && len(given) != len(nodes) {
+		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", flag, len(given), len(nodes))
+	}
+	for i := range nodes {
+		text := otherwise(i)
+		if len(given) > 0 {
+			text = given[min(i, len(given)-1)]
+		}
+		if err := checkListen(text); err != nil {
+			return fmt.Errorf("%s is %q: %w", flag, text, err)
+		}
+		for k := range nodes[:i] {
+			if shared, at := sameMachine(&nodes[k], &nodes[i]); shared && overlap(*of(&nodes[k]), text) {
+				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", flag, text, nodes[k].Name, nodes[i].Name, at)
+			}
+		}
+		*of(&nodes[i]) = text
+	}
+	return nil
+}
+
+func sameMachine(a, b *Node) (shared bool, at netip.Addr) {
+	i := slices.IndexFunc(a.Addresses, func(one netip.Addr) bool { return slices.Contains(b.Addresses, one) })
+	if i < 0 {
+		return false, at
+	}
+	return true, a.Addresses[i]
+}
+
+// overlap says whether two listeners of one machine cannot both be opened.
+func overlap(a, b string) bool {
+	aHost, aPort, _ := net.SplitHostPort(a)
+	bHost, bPort, _ := net.SplitHostPort(b)
+	return aPort == bPort && (aHost == bHost || isAny(aHost) || isAny(bHost))
+}
+
+// isAny says whether the host of a listener stands for all addresses.
+func isAny(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "" || err == nil && address.IsUnspecified()
+}
+
+func checkListen(text string) error {
+	host, port, err := net.SplitHostPort(text)
+	if err == nil && host != "" {
+		_, err = netip.ParseAddr(host)
+	}
+	if number, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil || number == 0 {
+		return errors.New("it must be an IP address and a port, such as 127.0.0.1:8080, or :port for all addresses")
+	}
+	return nil
+}
+
+// exchange says whether nodes reach one another's API.
+func (p *Plan) exchange() error {
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		host, _, _ := net.SplitHostPort(n.API)
+		address, err := netip.ParseAddr(host)
+		if len(p.Nodes) > 1 && err == nil && address.IsLoopback() && !n.Addresses[0].IsLoopback() {
+			return fmt.Errorf("--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s", n.API, n.Name, apiListener(len(p.Nodes)))
+		}
+	}
+	return nil
+}
+
+// reach is where others reach one of a node's listeners.
+func (n *Node) reach(listener string) string {
+	_, port, _ := net.SplitHostPort(listener)
+	return net.JoinHostPort(n.Addresses[0].String(), port)
+}
+
+// DNSAt is where a node answers DNS, host:port.
+func (n *Node) DNSAt() string { return n.here(n.DNS) }
+
+// APIAt is where a node's API is reached: from the other nodes, if there are
+// any, else from its own machine.
+func (n *Node) APIAt() string { return n.here(n.API) }
+
+// here is a listener, at the node's address if it is for all addresses.
+func (n *Node) here(listener string) string {
+	if host, _, _ := net.SplitHostPort(listener); !isAny(host) {
+		return listener
+	}
+	return n.reach(listener)
+}
+
+// agentAt is where agents reach a node.
+func (n *Node) agentAt() string { return n.reach(n.Gossip) }
