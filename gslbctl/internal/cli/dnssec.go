@@ -20,6 +20,9 @@ func (a *app) dnssecCommand() *cobra.Command {
 // notSigned stands for a table of keys where there are none.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
+// notTold stands for DS records while nodes agree on keys.
+const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; gslbctl dnssec status shows what they say."
+
 func (a *app) dnssecStatusCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "status",
@@ -50,7 +53,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "ds",
-		Short: "List the DS records that the parent zones should have",
+		Short: "List the DS records that the parent zones should have; exit code 1 if there is none",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords, error) { return c.DSRecords(ctx) })
@@ -58,10 +61,16 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
+			if list.Enabled {
+				t.Empty = notTold
+			}
 			for _, ds := range list.DSRecords {
 				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))
 			}
-			return a.list(list, t)
+			if err := a.list(list, t); err != nil || len(list.DSRecords) > 0 {
+				return err
+			}
+			return &outcome{code: exitDegraded}
 		},
 	})
 }

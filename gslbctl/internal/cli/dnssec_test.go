@@ -74,3 +74,16 @@ func TestDNSSECCheck_ExitCodes(t *testing.T) {
 		}
 	}
 }
+
+func TestDNSSECDS_EndsWithOneWithoutARecord(t *testing.T) {
+	n := startNode(t)
+	for enabled, words := range map[bool]string{true: "There is no DS record yet", false: "not signed"} {
+		n.answers["GET /api/v1/dnssec/ds"] = api.DSRecords{Enabled: enabled, DSRecords: []api.DSRecord{}}
+		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 || !strings.Contains(r.out, words) {
+			t.Errorf("%+v", r)
+		}
+		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0), "-o", "name"); r.code != 1 || r.out != "" {
+			t.Errorf("%+v", r)
+		}
+	}
+}
