@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/netip"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,6 +82,9 @@ type fleetAgent struct {
 	cipher   *cipherText
 	udp      *net.UDPConn
 	boot     identity.Nonce
+	half     *identity.Exchange // of its sessions
+	share    identity.Share     // this agent's, if the node offers sessions
+	session  atomic.Pointer[identity.Session]
 	acks     chan wire.Ack
 }
 
@@ -92,7 +96,7 @@ func newFleetAgent(dir string, i int, c *cipherText, node netip.AddrPort, servic
 		return nil, err
 	}
 	a := &fleetAgent{id: id, epoch: uint64(time.Now().UnixMilli()), service: service, token: token, node: node, cipher: c,
-		source: netip.AddrFrom4([4]byte{127, 80, byte(i >> 8), byte(i)}), acks: make(chan wire.Ack, 8)}
+		source: netip.AddrFrom4([4]byte{127, 80, byte(i >> 8), byte(i)}), acks: make(chan wire.Ack, 8), half: identity.NewExchange()}
 	for k := range fleetBackends {
 		a.backends = append(a.backends, wire.Backend{
 			Service: service, Address: netip.AddrFrom4([4]byte{10, byte(k), byte(i >> 8), byte(i)}), Port: 8080, Weight: 100, Claim: wire.ClaimHealthy,
@@ -120,7 +124,7 @@ func (a *fleetAgent) read() {
 			continue // the answer to a ping
 		}
 		sealed, err := identity.Parse(p.User)
-		if err != nil || wire.Type(sealed.Type) != wire.TypeAck {
+		if err != nil || wire.Type(sealed.Type) != wire.TypeAck || sealed.InSession() && !sealed.Authentic(identity.NodeToAgent, a.session.Load()) {
 			continue
 		}
 		var ack wire.Ack
@@ -153,9 +157,22 @@ func (a *fleetAgent) hello() error {
 		return errors.New("answer to the push/pull: " + string(fault))
 	}
 	sealed, err := userState(plain)
-	if err == nil {
-		a.boot = sealed.BootNonce
+	if err != nil {
+		return err
 	}
+	var hello wire.Hello
+	if err := hello.UnmarshalBinary(sealed.Payload); err != nil {
+		return err
+	}
+	a.boot = sealed.BootNonce
+	if hello.Share == (identity.Share{}) {
+		return nil // an earlier version
+	}
+	a.share = a.half.Share()
+	session, err := a.half.Agree(identity.Pairing{
+		Agent: a.id.KeyID, Node: sealed.KeyID, Boot: a.boot, Epoch: a.epoch, AgentShare: a.share, NodeShare: hello.Share,
+	})
+	a.session.Store(session)
 	return err
 }
 
@@ -192,7 +209,11 @@ func (a *fleetAgent) exchange(kind wire.Type, m encoding.BinaryMarshaler, stream
 		return err
 	}
 	a.seq++
-	message := append([]byte{byte(frame.User)}, a.id.Seal(identity.AgentToNode, identity.Envelope{
+	seal := a.id.Seal
+	if session := a.session.Load(); session != nil && kind == wire.TypeHeartbeat && !stream {
+		seal = session.Seal
+	}
+	message := append([]byte{byte(frame.User)}, seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Minor: wire.Minor, Type: uint8(kind), BootNonce: a.boot,
 		Epoch: a.epoch, Seq: a.seq, SentAtMillis: time.Now().Add(a.ahead).UnixMilli(), Payload: payload,
 	})...)
@@ -246,7 +267,7 @@ func (a *fleetAgent) acknowledged(kind wire.Type, from uint64, late <-chan time.
 func (a *fleetAgent) enrol(stream bool, patience time.Duration) error {
 	return a.exchange(wire.TypeEnrol, &wire.Enrol{
 		AgentID: a.id.CommonName, Region: "eu", Version: "fleet", Certificate: a.id.DER,
-		Proofs: []wire.Proof{{Service: a.service, MAC: identity.Proof(a.token, a.service, a.id.KeyID, a.boot, a.epoch)}},
+		Proofs: []wire.Proof{{Service: a.service, MAC: identity.Proof(a.token, a.service, a.id.KeyID, a.boot, a.epoch)}}, Share: a.share,
 	}, stream, patience)
 }
 

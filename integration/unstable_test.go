@@ -56,7 +56,7 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	cost := func(d time.Duration) time.Duration {
 		before := cpu(t, n.Path)
 		time.Sleep(d)
-		return cpu(t, n.Path) - before
+		return cpu(t, n.Path).since(before).sum()
 	}
 	quiet := cost(over / 2)
 	before, told, first := metric(t, n, publications), lines(), looks.Load()
@@ -122,7 +122,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 		_ = moody.heartbeat() // refused or not
 	}
 	seconds := time.Since(began).Seconds()
-	published, took := metric(t, n, publications)-before, cpu(t, n.Path)-used
+	published, took := metric(t, n, publications)-before, cpu(t, n.Path).since(used).sum()
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, len(n.Output())-told, took)
 	if metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) == 0 {
 		t.Error("what is too much of it is not counted")

@@ -51,6 +51,7 @@ type node struct {
 	logging    *logging.Control
 	started    time.Time
 	boot       identity.Nonce
+	exchange   *identity.Exchange
 	inForce    atomic.Pointer[inForce]
 
 	core       *core
@@ -59,6 +60,7 @@ type node struct {
 	store      *store.Store
 	audit      *audit.Log
 	history    *history.Recorder
+	identity   *identity.Identity
 	trust      *trust.Trust
 	registry   *registry.Registry
 	servers    *inventory.Inventory
@@ -90,7 +92,7 @@ type inForce struct {
 
 // newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger, control *logging.Control) (_ *node, err error) {
-	n := &node{configPath: configPath, log: logger, logging: control, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry(), core: newCore(ctx)}
+	n := &node{configPath: configPath, log: logger, logging: control, started: time.Now(), boot: identity.NewNonce(), exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(), core: newCore(ctx)}
 	n.inForce.Store(&inForce{cfg, n.started})
 	defer func() {
 		if err != nil {
@@ -98,7 +100,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}()
 	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openAudit, n.openDefinitions, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openHistory, n.openMetrics, n.openAPI,
+		n.openStore, n.openAudit, n.openDefinitions, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openHistory, n.openMetrics, n.openAPI,
 	} {
 		if err = open(ctx, n.inForce.Load().config); err != nil {
 			return nil, withoutRoom(cfg.DataDir, err)
@@ -156,9 +158,19 @@ func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 	return nil
 }
 
+func (n *node) openIdentity(_ context.Context, cfg *config.Config) (err error) {
+	var created bool
+	n.identity, created, err = identity.LoadOrCreate(filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile),
+		cfg.Overwatch.Identity.NodeID, time.Now())
+	if err == nil && created {
+		n.log.Info().Str("fingerprint", n.identity.KeyID.Fingerprint()).Msg("made this node's identity; agents pin it when they first see it")
+	}
+	return err
+}
+
 func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	n.trust, err = trust.New(trust.Options{
-		Tokens: cfg.Tokens(), Policies: policies(cfg), Boot: n.boot, Pins: n.store, Logger: n.part("trust"),
+		Tokens: cfg.Tokens(), Policies: policies(cfg), Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
 	})
 	return err
 }
@@ -328,20 +340,12 @@ func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
 		Denial: cfg.Overwatch.DNSSEC.Denial}
 }
 
-func (n *node) openGossip(_ context.Context, cfg *config.Config) error {
-	id, created, err := identity.LoadOrCreate(filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile),
-		cfg.Overwatch.Identity.NodeID, time.Now())
-	if err != nil {
-		return err
-	}
-	if created {
-		n.log.Info().Str("fingerprint", id.KeyID.Fingerprint()).Msg("made this node's identity; agents pin it when they first see it")
-	}
+func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 	g := cfg.Overwatch.Gossip
 	n.gossip, err = gossip.New(gossip.Options{
 		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds,
 		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
-		Identity: id, Boot: n.boot, Trust: n.trust, Registry: n.registry,
+		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
 		Registerer: n.registerer, Logger: n.part("gossip"),
 	})

@@ -4,6 +4,7 @@ import (
 	"crypto"
 	"crypto/ed25519"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -54,10 +55,13 @@ type Envelope struct {
 // Layout of a sealed message, all numbers big-endian:
 //
 //	0 magic "GS"  2 major  3 minor  4 type  5 key id (32)  37 boot nonce (16)  53 epoch (8)  61 seq (8)  69 sent at (8)  77 payload  -64 signature
+//	0 magic "GM"  the same                                                                                                   -32 code of a Session
 //
 // The first 37 octets keep their places in every major version, so that a node can tell whose message it cannot read.
 const (
 	magic        = "GS"
+	macMagic     = "GM"
+	macSize      = sha256.Size
 	headerSize   = 77
 	offKeyID     = 5
 	offBootNonce = 37
@@ -65,7 +69,7 @@ const (
 	offSeq       = 61
 	offSentAt    = 69
 
-	// Overhead is how many octets a sealed message has more than its payload.
+	// Overhead is how many octets a sealed message has more than its payload, at most: those of a Session are shorter.
 	Overhead = headerSize + ed25519.SignatureSize
 )
 
@@ -74,15 +78,8 @@ var ErrEnvelope = errors.New("not a sealed message")
 
 // Seal signs e with id's key for one direction and returns the message that goes over the network.
 func (id *Identity) Seal(dir Direction, e Envelope) []byte {
-	b := make([]byte, 0, Overhead+len(e.Payload))
-	b = append(b, magic...)
-	b = append(b, e.Major, e.Minor, e.Type)
-	b = append(b, id.KeyID[:]...)
-	b = append(b, e.BootNonce[:]...)
-	b = binary.BigEndian.AppendUint64(b, e.Epoch)
-	b = binary.BigEndian.AppendUint64(b, e.Seq)
-	b = binary.BigEndian.AppendUint64(b, uint64(e.SentAtMillis))
-	b = append(b, e.Payload...)
+	e.KeyID = id.KeyID
+	b := e.append(make([]byte, 0, Overhead+len(e.Payload)), magic)
 	signature, err := id.key.Sign(nil, b, &ed25519.Options{Hash: crypto.Hash(0), Context: dir.context()})
 	if err != nil {
 		panic("identity: signing: " + err.Error()) // only for options that do not exist
@@ -90,36 +87,59 @@ func (id *Identity) Seal(dir Direction, e Envelope) []byte {
 	return append(b, signature...)
 }
 
-// Sealed is a message as it came, taken apart but not believed: everything in it is the sender's word until Verify holds.
+// append appends everything of a message but its signature or code.
+func (e *Envelope) append(b []byte, magic string) []byte {
+	b = append(b, magic...)
+	b = append(b, e.Major, e.Minor, e.Type)
+	b = append(b, e.KeyID[:]...)
+	b = append(b, e.BootNonce[:]...)
+	b = binary.BigEndian.AppendUint64(b, e.Epoch)
+	b = binary.BigEndian.AppendUint64(b, e.Seq)
+	b = binary.BigEndian.AppendUint64(b, uint64(e.SentAtMillis))
+	return append(b, e.Payload...)
+}
+
+// Sealed is a message as it came, taken apart but not believed: everything in it is the sender's word until Verify or Authentic holds.
 type Sealed struct {
 	Envelope
 	signed    []byte
-	signature []byte
+	signature []byte // nil of a Session's message
+	code      []byte // nil of a signed message
 }
 
 // Parse takes a sealed message apart without copying: b must not change while the result is in use. It looks at the form
 // only. Of another major version than 1, everything behind the key id is left at zero, for nobody here knows what it means.
 func Parse(b []byte) (Sealed, error) {
-	if len(b) < Overhead || string(b[:len(magic)]) != magic {
+	tail := ed25519.SignatureSize
+	inSession := len(b) >= len(macMagic) && string(b[:len(macMagic)]) == macMagic
+	if inSession {
+		tail = macSize
+	}
+	if len(b) < headerSize+tail || !inSession && string(b[:len(magic)]) != magic {
 		return Sealed{}, fmt.Errorf("%w: %d octets", ErrEnvelope, len(b))
 	}
 	s := Sealed{Envelope: Envelope{Major: b[2], Minor: b[3], Type: b[4], KeyID: KeyID(b[offKeyID:offBootNonce])}}
 	if s.Major != envelopeMajor {
 		return s, nil
 	}
-	end := len(b) - ed25519.SignatureSize
+	end := len(b) - tail
 	s.BootNonce = Nonce(b[offBootNonce:offEpoch])
 	s.Epoch = binary.BigEndian.Uint64(b[offEpoch:])
 	s.Seq = binary.BigEndian.Uint64(b[offSeq:])
 	s.SentAtMillis = int64(binary.BigEndian.Uint64(b[offSentAt:]))
-	s.Payload, s.signed, s.signature = b[headerSize:end:end], b[:end], b[end:]
+	s.Payload, s.signed = b[headerSize:end:end], b[:end]
+	if inSession {
+		s.code = b[end:]
+	} else {
+		s.signature = b[end:]
+	}
 	return s, nil
 }
 
 // envelopeMajor is the major protocol version whose layout stands above.
 const envelopeMajor = 1
 
-// Verify reports whether the holder of pub's private key sealed this message for this direction.
+// Verify reports whether the holder of pub's private key signed this message for this direction.
 func (s *Sealed) Verify(dir Direction, pub ed25519.PublicKey) bool {
 	if len(pub) != ed25519.PublicKeySize || len(s.signature) != ed25519.SignatureSize {
 		return false

@@ -179,15 +179,22 @@ func FuzzParse(f *testing.F) {
 	f.Add(id.Seal(AgentToNode, testEnvelope()))
 	f.Add(id.Seal(NodeToAgent, Envelope{Major: 2}))
 	f.Add([]byte{})
+	agent, node := exchangeOf(f, 3), exchangeOf(f, 4)
+	p := testPairing(agent, node)
+	session := agree(f, agent, p)
+	f.Add(session.Seal(AgentToNode, testEnvelope()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		s, err := Parse(b)
 		if err != nil {
 			return
 		}
+		if s.InSession() && (s.Verify(AgentToNode, id.PublicKey) || s.Authentic(AgentToNode, session) != bytes.Equal(session.Seal(AgentToNode, s.Envelope), b)) {
+			t.Error("of a session, but not what was sealed in it")
+		}
 		if s.Verify(AgentToNode, id.PublicKey) && !bytes.Equal(id.Seal(AgentToNode, s.Envelope), b) {
 			t.Error("verifies, but is not what was sealed")
 		}
-		if s.Major == envelopeMajor && len(s.Payload) != len(b)-Overhead {
+		if s.Major == envelopeMajor && len(s.Payload) != len(b)-headerSize-len(s.signature)-len(s.code) {
 			t.Errorf("payload of %d octets in %d", len(s.Payload), len(b))
 		}
 	})

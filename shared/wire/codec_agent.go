@@ -14,6 +14,7 @@ func (m *Enrol) MarshalBinary() ([]byte, error) {
 	for i := range m.Proofs {
 		e.message(5, m.Proofs[i].encode)
 	}
+	e.share(6, m.Share)
 	return e.finish()
 }
 
@@ -35,6 +36,8 @@ func (m *Enrol) UnmarshalBinary(b []byte) error {
 			in := d.element("proofs", len(m.Proofs), MaxServices)
 			m.Proofs = append(m.Proofs, decodeProof(&in))
 			d.err = in.err
+		case 6:
+			m.Share = d.share("share")
 		}
 	}
 	d.need("agent_id", m.AgentID != "")

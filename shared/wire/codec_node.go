@@ -10,6 +10,7 @@ func (m *Hello) MarshalBinary() ([]byte, error) {
 	e.octets(3, m.BootNonce[:])
 	e.atMost("octets of hello.certificate", len(m.Certificate), MaxCertificate)
 	e.octets(4, m.Certificate)
+	e.share(5, m.Share)
 	return e.finish()
 }
 
@@ -27,6 +28,8 @@ func (m *Hello) UnmarshalBinary(b []byte) error {
 			d.exactly("boot_nonce", m.BootNonce[:])
 		case 4:
 			m.Certificate = append([]byte(nil), d.octets("certificate", MaxCertificate)...)
+		case 5:
+			m.Share = d.share("share")
 		}
 	}
 	d.need("node_id", m.NodeID != "")

@@ -129,6 +129,13 @@ func (d *decoder) exactly(name string, dst []byte) {
 	}
 }
 
+// share returns 32 octets that are not all zero: none is written by leaving the field out.
+func (d *decoder) share(name string) (v [32]byte) {
+	d.exactly(name, v[:])
+	d.need(name, v != [32]byte{})
+	return v
+}
+
 // text returns printable text. When it equals like, it returns like and allocates nothing.
 func (d *decoder) text(name string, limit int, like string) string {
 	b := d.octets(name, limit)

@@ -66,6 +66,13 @@ func (e *encoder) octets(field uint64, v []byte) {
 	}
 }
 
+// share writes v unless it is zero.
+func (e *encoder) share(field uint64, v [32]byte) {
+	if v != [32]byte{} {
+		e.octets(field, v[:])
+	}
+}
+
 // text writes v, which must be printable and at most limit octets.
 func (e *encoder) text(field uint64, name, v string, limit int) {
 	if v == "" {

@@ -8,6 +8,7 @@ type Hello struct {
 	Version     string
 	BootNonce   [16]byte // of this node process; every message to it carries it
 	Certificate []byte   // the node's, DER; agents pin it at first use
+	Share       [32]byte // for a session: see identity.Exchange; zero: the node has no sessions; since 1.1
 }
 
 // Enrol asks a node to pin the agent's certificate for the services that the proofs cover.
@@ -17,6 +18,7 @@ type Enrol struct {
 	Version     string
 	Certificate []byte // DER
 	Proofs      []Proof
+	Share       [32]byte // for a session with the node whose Hello has one; zero: the agent wants none; since 1.1
 }
 
 // Proof shows that the sender knows the token of one service, without showing the token: see identity.Proof.

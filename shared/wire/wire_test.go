@@ -31,10 +31,10 @@ func samples() map[string]message {
 	}
 	second := Backend{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432, Claim: ClaimHealthy, Check: Check{Type: "tcp"}}
 	return map[string]message{
-		"hello": &Hello{NodeID: "ow-1", Version: "1.0.0", BootNonce: [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, Certificate: []byte("DER")},
+		"hello": &Hello{NodeID: "ow-1", Version: "1.0.0", BootNonce: [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, Certificate: []byte("DER"), Share: [32]byte{31: 5}},
 		"enrol": &Enrol{
 			AgentID: "eu-web-1", Region: "eu", Version: "1.0.0", Certificate: []byte("DER"),
-			Proofs: []Proof{{Service: "app.gslb.test", MAC: [32]byte{1, 2, 3}}, {Service: "db.gslb.test", MAC: [32]byte{4}}},
+			Proofs: []Proof{{Service: "app.gslb.test", MAC: [32]byte{1, 2, 3}}, {Service: "db.gslb.test", MAC: [32]byte{4}}}, Share: [32]byte{6},
 		},
 		"heartbeat": &Heartbeat{
 			Region: "eu", Version: "1.0.0", UptimeSeconds: 86400, IntervalMillis: 10000, MissedThreshold: 3,

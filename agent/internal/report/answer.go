@@ -18,7 +18,7 @@ func (l *link) answer(message []byte, now time.Time) {
 	if err != nil || sealed.Major != wire.Major || sealed.KeyID != s.node.KeyID || sealed.Epoch != l.options.Epoch {
 		return
 	}
-	if !sealed.Verify(identity.NodeToAgent, s.node.PublicKey) {
+	if !s.genuine(&sealed) {
 		return
 	}
 	current := sealed.BootNonce == s.boot
@@ -35,6 +35,14 @@ func (l *link) answer(message []byte, now time.Time) {
 			l.rejected(&reject, now)
 		}
 	}
+}
+
+// genuine reports whether the node sealed an answer: by its signature, or an Ack by the code of the session.
+func (s *session) genuine(sealed *identity.Sealed) bool {
+	if sealed.InSession() {
+		return wire.Type(sealed.Type) == wire.TypeAck && sealed.Authentic(identity.NodeToAgent, s.keys)
+	}
+	return sealed.Verify(identity.NodeToAgent, s.node.PublicKey)
 }
 
 // acknowledged takes an Ack of the session's process.

@@ -20,7 +20,7 @@ const (
 // enrolNow asks the node to pin our certificate for our services, by datagram and as a stream in turn.
 func (l *link) enrolNow(now time.Time) {
 	s := l.session
-	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot))
+	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot, s.keys != nil))
 	if err != nil {
 		s.enrolAt = time.Time{} // it would fail the same way each time
 		l.logger.Error().Err(err).Msg("cannot enrol")

@@ -53,6 +53,8 @@ type fakeNode struct {
 	mu       sync.Mutex
 	id       *identity.Identity
 	nonce    identity.Nonce
+	half     *identity.Exchange // nil: it has no sessions, as nodes of 1.0
+	session  *identity.Session
 	down     bool // nothing gets through
 	noUDP    bool
 	noTCP    bool
@@ -67,7 +69,7 @@ type fakeNode struct {
 }
 
 func newFakeNode(t testing.TB) *fakeNode {
-	return &fakeNode{id: testIdentity(t, "ow-1"), nonce: identity.NewNonce()}
+	return &fakeNode{id: testIdentity(t, "ow-1"), nonce: identity.NewNonce(), half: identity.NewExchange()}
 }
 
 var errRefused = &contactError{reasonUnreachable, errors.New("connection refused")}
@@ -85,7 +87,11 @@ func (n *fakeNode) hello(context.Context) ([]byte, error) {
 
 // greet seals the node's Hello.
 func (n *fakeNode) greet() []byte {
-	payload, _ := (&wire.Hello{NodeID: "ow-1", Version: "1", BootNonce: n.nonce, Certificate: n.id.DER}).MarshalBinary()
+	hello := &wire.Hello{NodeID: "ow-1", Version: "1", BootNonce: n.nonce, Certificate: n.id.DER}
+	if n.half != nil {
+		hello.Share = n.half.Share()
+	}
+	payload, _ := hello.MarshalBinary()
 	e := identity.Envelope{Major: wire.Major, Type: uint8(wire.TypeHello), BootNonce: n.nonce, Seq: 1, Payload: payload}
 	if n.greeting != nil {
 		e = n.greeting(e)
@@ -150,7 +156,7 @@ func (n *fakeNode) take(message []byte, stream bool) {
 	defer n.mu.Unlock()
 	r := received{sealed, stream, time.Now()}
 	n.messages = append(n.messages, r)
-	if n.silent || n.noUDP {
+	if n.silent || n.noUDP || sealed.InSession() && !sealed.Authentic(identity.AgentToNode, n.session) {
 		return
 	}
 	var m encoding.BinaryMarshaler
@@ -165,9 +171,46 @@ func (n *fakeNode) take(message []byte, stream bool) {
 	if m == nil {
 		return
 	}
+	if r.kind() == wire.TypeEnrol {
+		n.agree(&sealed)
+	}
 	answer := n.seal(m, sealed.Epoch)
+	if sealed.InSession() {
+		answer = n.inSession(r, m)
+	}
 	to := n.answered
 	time.AfterFunc(oneWay, func() { to.hear(answer) })
+}
+
+// agree takes up the session that an Enrol asks for.
+func (n *fakeNode) agree(enrol *identity.Sealed) {
+	var m wire.Enrol
+	if err := m.UnmarshalBinary(enrol.Payload); err != nil {
+		panic(err)
+	}
+	n.session = nil
+	if m.Share == (identity.Share{}) {
+		return
+	}
+	var err error
+	n.session, err = n.half.Agree(identity.Pairing{
+		Agent: enrol.KeyID, Node: n.id.KeyID, Boot: n.nonce, Epoch: enrol.Epoch, AgentShare: m.Share, NodeShare: n.half.Share(),
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// inSession seals an answer by the session, as nodes seal Acks to what came in it; a Reject they sign.
+func (n *fakeNode) inSession(r received, m encoding.BinaryMarshaler) []byte {
+	if _, ok := m.(*wire.Ack); !ok {
+		return n.seal(m, r.sealed.Epoch)
+	}
+	payload, err := m.MarshalBinary()
+	if err != nil {
+		panic(err)
+	}
+	return n.session.Seal(identity.NodeToAgent, identity.Envelope{Major: wire.Major, Type: uint8(wire.TypeAck), Payload: payload})
 }
 
 func (r received) ack(refused ...wire.RefusedClaim) *wire.Ack {

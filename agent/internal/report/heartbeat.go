@@ -35,18 +35,23 @@ type beat struct {
 	silent   int       // heartbeats in a row that were not acknowledged on any path
 }
 
-// sendBeat sends the whole state; mustStream says that the datagram with it was lost.
+// sendBeat sends the whole state; mustStream says that the datagram with it was lost. What goes as a stream because datagrams are not
+// answered is signed, whatever session there is: should the node have lost it, that is why, and the signature is believed.
 func (l *link) sendBeat(now time.Time, mustStream bool) {
 	b := &l.beat
 	interval := l.options.Interval
 	b.at = now.Add(interval - rand.N(interval/10+1))
-	message, seq, err := l.seal(l.session.boot, wire.TypeHeartbeat, l.heartbeat(now))
+	stream, seal := mustStream || l.pings.missed >= lostPings || l.preferStream(), l.options.Identity.Seal
+	if s := l.session; s.keys != nil && s.enrolled && !stream {
+		seal = s.keys.Seal
+	}
+	message, seq, err := l.sealWith(seal, l.session.boot, wire.TypeHeartbeat, l.heartbeat(now))
 	if err != nil {
 		l.beatFailed(err)
 		return
 	}
 	b.made, b.seq, b.deadline = now, seq, now.Add(ackTime)
-	b.stream = mustStream || len(message) > wire.MaxDatagram || l.pings.missed >= lostPings || l.preferStream()
+	b.stream = stream || len(message) > wire.MaxDatagram
 	l.metrics.sent.WithLabelValues(l.address).Inc()
 	l.status.edit(func(s *NodeState) { s.Path = map[bool]string{false: pathUDP, true: pathTCP}[b.stream] })
 	if !b.stream {

@@ -94,10 +94,25 @@ func (l *link) greeted(message []byte, now time.Time) error {
 		l.resume(now)
 		return nil
 	}
-	l.session = &session{node: node, hello: hello, boot: hello.BootNonce, enrolAt: now, enrolFrom: l.seq.Load() + 1,
+	l.session = &session{node: node, hello: hello, boot: hello.BootNonce, keys: l.agree(node, &hello), enrolAt: now, enrolFrom: l.seq.Load() + 1,
 		retry: backoff{first: time.Second}}
 	l.beat = beat{}
 	return nil
+}
+
+// agree derives the session that a Hello offers, or none: then everything is signed.
+func (l *link) agree(node *identity.Certificate, hello *wire.Hello) *identity.Session {
+	if hello.Share == (identity.Share{}) {
+		return nil
+	}
+	o := &l.options
+	session, err := l.exchange.Agree(identity.Pairing{
+		Agent: o.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: o.Epoch, AgentShare: l.exchange.Share(), NodeShare: hello.Share,
+	})
+	if err != nil {
+		l.logger.Warn().Err(err).Msg("no session with the overwatch node: everything is signed")
+	}
+	return session
 }
 
 // openHello checks that a Hello is sealed by the certificate it carries.

@@ -65,6 +65,7 @@ type session struct {
 	node  *identity.Certificate
 	hello wire.Hello
 	boot  identity.Nonce
+	keys  *identity.Session // spares heartbeats and their Acks signatures once enrolled; nil: the node has none
 
 	enrolled  bool
 	reporting bool      // heartbeats and transitions make sense

@@ -18,34 +18,44 @@ type self struct {
 	started time.Time
 	tokens  atomic.Pointer[map[string]string] // Options.Tokens, or those of Renew
 	seq     *atomic.Uint64
+
+	exchange *identity.Exchange
 }
 
 func newSelf(o Options) *self {
-	s := &self{options: o, started: time.Now(), seq: new(atomic.Uint64)}
+	s := &self{options: o, started: time.Now(), seq: new(atomic.Uint64), exchange: identity.NewExchange()}
 	s.tokens.Store(&o.Tokens)
 	return s
 }
 
-// seal seals a message for one process of a node and returns it with its sequence number.
+// seal signs a message for one process of a node and returns it with its sequence number.
 func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
+	return s.sealWith(s.options.Identity.Seal, boot, t, m)
+}
+
+// sealWith is seal by another means than the certificate's key, such as a session.
+func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte, boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
 	payload, err := m.MarshalBinary()
 	if err != nil {
 		return nil, 0, fmt.Errorf("encoding a %s: %w", t, err)
 	}
 	seq = s.seq.Add(1)
-	return s.options.Identity.Seal(identity.AgentToNode, identity.Envelope{
+	return seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Minor: wire.Minor, Type: uint8(t), BootNonce: boot,
 		Epoch: s.options.Epoch, Seq: seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
 	}), seq, nil
 }
 
-// enrol proves every service's token to one process of a node.
-func (s *self) enrol(boot identity.Nonce) *wire.Enrol {
+// enrol proves every service's token to one process of a node, and asks for a session if it wants one.
+func (s *self) enrol(boot identity.Nonce, session bool) *wire.Enrol {
 	o := s.options
 	m := &wire.Enrol{AgentID: o.AgentID, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
 	for service, token := range *s.tokens.Load() {
 		service = wire.CanonicalService(service)
 		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, o.Identity.KeyID, boot, o.Epoch)})
+	}
+	if session {
+		m.Share = s.exchange.Share()
 	}
 	slices.SortFunc(m.Proofs, func(a, b wire.Proof) int { return cmp.Compare(a.Service, b.Service) })
 	return m

@@ -58,6 +58,8 @@ type testAgent struct {
 	packets chan *memberlist.Packet
 	answers chan []byte
 	hello   []byte
+	half    *identity.Exchange // nil: it wants no session
+	session *identity.Session
 	source  net.IP // of streams; nil: the system's choice
 	once    sync.Once
 }
@@ -159,7 +161,13 @@ func (a *testAgent) greet() error {
 		return err
 	}
 	a.boot = hello.BootNonce
-	return nil
+	if a.half == nil {
+		return nil
+	}
+	a.session, err = a.half.Agree(identity.Pairing{
+		Agent: a.id.KeyID, Node: sealed.KeyID, Boot: a.boot, Epoch: a.epoch, AgentShare: a.half.Share(), NodeShare: hello.Share,
+	})
+	return err
 }
 
 func (a *testAgent) seal(t wire.Type, m encoding.BinaryMarshaler) []byte {
@@ -175,10 +183,14 @@ func (a *testAgent) seal(t wire.Type, m encoding.BinaryMarshaler) []byte {
 }
 
 func (a *testAgent) enrolment() []byte {
-	return a.seal(wire.TypeEnrol, &wire.Enrol{
+	m := &wire.Enrol{
 		AgentID: a.id.CommonName, Region: "eu", Version: "1", Certificate: a.id.DER,
 		Proofs: []wire.Proof{{Service: testService, MAC: identity.Proof(testToken, testService, a.id.KeyID, a.boot, a.epoch)}},
-	})
+	}
+	if a.half != nil {
+		m.Share = a.half.Share()
+	}
+	return a.seal(wire.TypeEnrol, m)
 }
 
 func (a *testAgent) datagram(message []byte) {

@@ -10,8 +10,8 @@ import (
 
 // answer seals a message for the sender of a and sends it by datagram to wherever that agent is known to be. The epoch in
 // its envelope is that of the message that is answered: an agent takes no answer that was meant for another process. An
-// answer that is lost is not repeated; the agent asks again.
-func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler) {
+// answer that is lost is not repeated; the agent asks again. It is sealed as the message was: in a session, or signed if that is nil.
+func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
 	targets := n.door.paths.to(a.head.KeyID, a.head.Epoch, a.from, time.Now())
 	if len(targets) == 0 {
 		return
@@ -21,7 +21,11 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler) {
 		n.options.Logger.Error().Err(err).Stringer("type", t).Msg("encoding an answer")
 		return
 	}
-	sealed := n.options.Identity.Seal(identity.NodeToAgent, identity.Envelope{
+	seal := n.options.Identity.Seal
+	if session != nil {
+		seal = session.Seal
+	}
+	sealed := seal(identity.NodeToAgent, identity.Envelope{
 		Major: wire.Major, Minor: wire.Minor, Type: uint8(t), BootNonce: n.options.Boot,
 		Epoch: a.head.Epoch, Seq: n.answers.Add(1), SentAtMillis: time.Now().UnixMilli(), Payload: payload,
 	})

@@ -18,7 +18,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		n.options.Logger.Debug().Str("from", a.from.addr.String()).Err(refusal).Msg("message refused")
 		if !refusal.Silent {
 			reject := refusal.Reject()
-			n.answer(a, wire.TypeReject, &reject)
+			n.answer(a, wire.TypeReject, &reject, nil)
 		}
 		return
 	}
@@ -85,5 +85,5 @@ func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcom
 	}
 	n.answer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,
-	})
+	}, msg.Session)
 }

@@ -122,7 +122,7 @@ func (n *Node) memberlistConfig() (*memberlist.Config, error) {
 // hello seals this node's introduction. It is the same for everybody and for the life of the process.
 func (n *Node) hello() ([]byte, error) {
 	o := n.options
-	m := wire.Hello{NodeID: o.NodeID, Version: o.Version, BootNonce: o.Boot, Certificate: o.Identity.DER}
+	m := wire.Hello{NodeID: o.NodeID, Version: o.Version, BootNonce: o.Boot, Certificate: o.Identity.DER, Share: o.Share}
 	payload, err := m.MarshalBinary()
 	if err != nil {
 		return nil, fmt.Errorf("encoding this node's hello: %w", err)

@@ -114,16 +114,16 @@ type testNode struct {
 }
 
 func testOptions(t testing.TB) Options {
-	boot := identity.NewNonce()
+	boot, id, half := identity.NewNonce(), testIdentity(t, "ow-1"), identity.NewExchange()
 	tr, err := trust.New(trust.Options{
-		Tokens: map[string][]string{testService: {testToken}}, Boot: boot, Pins: &memoryPins{}, Logger: zerolog.Nop(),
+		Tokens: map[string][]string{testService: {testToken}}, Boot: boot, Node: id.KeyID, Exchange: half, Pins: &memoryPins{}, Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Options{
-		Bind: "127.0.0.1:0", Keys: [][]byte{gossipKey}, NodeID: "ow-1", Region: "eu", Version: "1", Identity: testIdentity(t, "ow-1"),
-		Boot: boot, Trust: tr, Registry: newTestRegistry(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Bind: "127.0.0.1:0", Keys: [][]byte{gossipKey}, NodeID: "ow-1", Region: "eu", Version: "1", Identity: id,
+		Boot: boot, Share: half.Share(), Trust: tr, Registry: newTestRegistry(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
 	}
 }
 

@@ -49,7 +49,9 @@ type Options struct {
 	// Identity seals what this node says. Agents pin its certificate.
 	Identity *identity.Identity
 	// Boot is the nonce of this process, the same that Trust knows.
-	Boot     identity.Nonce
+	Boot identity.Nonce
+	// Share is that of the Exchange that Trust has; zero: none.
+	Share    identity.Share
 	Trust    Truster
 	Registry Registry
 	// ProbeInterval, ProbeTimeout and GossipInterval are for the other overwatch nodes; zero means the default.

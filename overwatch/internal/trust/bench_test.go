@@ -1,6 +1,10 @@
 package trust
 
-import "testing"
+import (
+	"testing"
+
+	"gslb.internal/shared/wire"
+)
 
 // BenchmarkOpen_Heartbeat is one heartbeat of some 250 octets from a pinned agent. The check of the signature is nearly all of it.
 func BenchmarkOpen_Heartbeat(b *testing.B) {
@@ -24,6 +28,21 @@ func BenchmarkOpen_Heartbeat(b *testing.B) {
 			b.Fatal(refusal)
 		}
 		n++
+	}
+}
+
+// BenchmarkOpen_HeartbeatInSession is the same by its code, as nearly all heartbeats come.
+func BenchmarkOpen_HeartbeatInSession(b *testing.B) {
+	r := newRig(b)
+	p := r.agent("eu-web-1").inSession("app.test", "db.test")
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		raw := p.code(wire.TypeHeartbeat)
+		b.StartTimer()
+		if _, refusal := r.trust.Open(raw); refusal != nil {
+			b.Fatal(refusal)
+		}
 	}
 }
 

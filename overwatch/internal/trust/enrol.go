@@ -50,7 +50,22 @@ func (a *attempt) judge() ([]store.PinnedService, []wire.RefusedClaim, *Refusal)
 	if !a.sealed.Verify(identity.AgentToNode, a.certificate.PublicKey) {
 		return nil, nil, a.drop(ReasonSignature, "")
 	}
+	if err := a.agree(); err != nil {
+		return nil, nil, a.drop(ReasonMalformed, err.Error())
+	}
 	return proved, refused, nil
+}
+
+// agree derives the session that the request asks for. Its signature held.
+func (a *attempt) agree() (err error) {
+	if a.exchange == nil || a.request.Share == (identity.Share{}) {
+		return nil
+	}
+	a.agreed, err = a.exchange.Agree(identity.Pairing{
+		Agent: a.sealed.KeyID, Node: a.node, Boot: a.boot, Epoch: a.sealed.Epoch,
+		AgentShare: a.request.Share, NodeShare: a.exchange.Share(),
+	})
+	return err
 }
 
 // identify checks the certificate in the request, once.
@@ -173,6 +188,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 		}
 	}
 	a.answers.forget(a.pinned.id)
+	a.pinned.session.Store(a.agreed)
 	message := a.believed()
 	message.NewlyPinned, message.Refused = newly, append(refused, full...)
 	return message, nil

@@ -58,6 +58,7 @@ type attempt struct {
 	// Of an Enrol, whose certificate may not be pinned yet.
 	request     wire.Enrol
 	certificate *identity.Certificate
+	agreed      *identity.Session // nil: the agent wants none, or there are none
 }
 
 // report opens a message of a pinned agent.
@@ -74,7 +75,8 @@ func (a *attempt) report() (Message, *Refusal) {
 	if refusal := a.admissible(); refusal != nil {
 		return Message{}, refusal
 	}
-	if !a.sealed.Verify(identity.AgentToNode, a.pinned.certificate.PublicKey) {
+	session := a.pinned.session.Load()
+	if !a.genuine(session) {
 		return Message{}, a.drop(ReasonSignature, "")
 	}
 	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
@@ -83,7 +85,20 @@ func (a *attempt) report() (Message, *Refusal) {
 	if len(a.pinned.standing.Load().grants) == 0 { // revoked or unpinned this very moment, or all its tokens changed
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", "the tokens of its services changed: they must be proved again")
 	}
-	return a.believed(), nil
+	message := a.believed()
+	if a.sealed.InSession() {
+		message.Session = session
+	}
+	return message, nil
+}
+
+// genuine reports whether the pinned agent sealed the message: by its signature, or a heartbeat by the code of its session, which is
+// all that a session is for. Everything else is too rare for its signature to matter.
+func (a *attempt) genuine(session *identity.Session) bool {
+	if a.sealed.InSession() {
+		return wire.Type(a.sealed.Type) == wire.TypeHeartbeat && a.sealed.Authentic(identity.AgentToNode, session)
+	}
+	return a.sealed.Verify(identity.AgentToNode, a.pinned.certificate.PublicKey)
 }
 
 const pinDeleted = "the pin of this certificate was deleted on this node: restart the agent to enrol it again"

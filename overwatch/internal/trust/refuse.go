@@ -81,6 +81,9 @@ func (a *attempt) authentic(code wire.RejectCode) bool {
 	if a.request.AgentID != "" && a.identify() != nil {
 		return false
 	}
+	if a.pinned != nil {
+		return a.genuine(a.pinned.session.Load())
+	}
 	_, pub := a.sender()
 	return a.sealed.Verify(identity.AgentToNode, pub)
 }

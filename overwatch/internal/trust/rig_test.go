@@ -24,6 +24,9 @@ const (
 	dbToken  = "token of the service db, 0123456789."
 )
 
+// nodeKey is the key id of the node's certificate.
+var nodeKey = identity.KeyID{31: 1}
+
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // memory is a PinStore in memory, which can be made to fail.
@@ -80,6 +83,7 @@ type rig struct {
 	t      testing.TB
 	trust  *Trust
 	boot   identity.Nonce
+	half   *identity.Exchange
 	pins   *memory
 	tokens map[string][]string
 	mu     sync.Mutex
@@ -97,11 +101,11 @@ func newRig(t testing.TB) *rig {
 // restart replaces the Trust by one of a new process, on the same store.
 func (r *rig) restart() {
 	r.t.Helper()
-	r.boot = identity.NewNonce()
+	r.boot, r.half = identity.NewNonce(), identity.NewExchange()
 	var err error
 	r.trust, err = New(Options{
 		Tokens: r.tokens, Policies: map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("10.0.0.0/8")}},
-		Boot: r.boot, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
+		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -16,7 +16,8 @@ import (
 type pinned struct {
 	id          string
 	certificate *identity.Certificate
-	standing    atomic.Pointer[standing] // replaced, never edited
+	standing    atomic.Pointer[standing]         // replaced, never edited
+	session     atomic.Pointer[identity.Session] // with the agent's process that enrolled last; nil: it signs everything
 
 	mu       sync.Mutex
 	window   identity.Window // of this process; mu

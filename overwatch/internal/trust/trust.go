@@ -35,8 +35,11 @@ type Options struct {
 	Tokens map[string][]string
 	// Policies are the networks where a service's backends may be (agent_policies); a service without an entry, anywhere.
 	Policies map[string][]netip.Prefix
-	// Boot is the boot nonce of this process.
+	// Boot is the boot nonce of this process, Node the key id of this node's certificate.
 	Boot identity.Nonce
+	Node identity.KeyID
+	// Exchange is this process's half of the sessions with agents; nil is none, and everything is signed.
+	Exchange *identity.Exchange
 	// Pins keeps the pins.
 	Pins PinStore
 	// Now tells the time; nil is time.Now.
@@ -47,12 +50,14 @@ type Options struct {
 
 // Trust knows the pinned agents and the tokens.
 type Trust struct {
-	boot    identity.Nonce
-	pins    PinStore
-	log     zerolog.Logger
-	clock   *clock
-	answers *answers
-	seed    maphash.Seed
+	boot     identity.Nonce
+	node     identity.KeyID
+	exchange *identity.Exchange
+	pins     PinStore
+	log      zerolog.Logger
+	clock    *clock
+	answers  *answers
+	seed     maphash.Seed
 
 	// changing serialises changes of one agent's pin, the disk included: agents that share an element wait for each other,
 	// others do not. Taken before mu.
@@ -87,7 +92,7 @@ func New(o Options) (*Trust, error) {
 		return nil, fmt.Errorf("loading pins: %w", err)
 	}
 	t := &Trust{
-		boot: o.Boot, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
+		boot: o.Boot, node: o.Node, exchange: o.Exchange, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
 		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),

@@ -1,0 +1,128 @@
+package identity
+
+import (
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// Share is the public half of an Exchange, an X25519 point (RFC 7748). The zero Share stands for none.
+type Share [32]byte
+
+// Exchange is one process's half of the agreement on session keys. It is drawn anew by each process and never stored, and may be used
+// from any number of goroutines.
+type Exchange struct {
+	key   *ecdh.PrivateKey
+	share Share
+}
+
+// NewExchange draws an Exchange.
+func NewExchange() *Exchange {
+	key, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		panic("identity: drawing a session key: " + err.Error()) // crypto/rand never fails
+	}
+	return &Exchange{key: key, share: Share(key.PublicKey().Bytes())}
+}
+
+// Share is what the other process has to know. It says who speaks only inside a message that its sender signed.
+func (x *Exchange) Share() Share { return x.share }
+
+// Pairing names one process of an agent and one process of a node. A Session is for exactly these two.
+type Pairing struct {
+	Agent, Node           KeyID
+	Boot                  Nonce  // of the node's process
+	Epoch                 uint64 // of the agent's process
+	AgentShare, NodeShare Share
+}
+
+// Session authenticates messages between the two processes of a Pairing by a key that nobody else has: it costs a fiftieth of a
+// signature. Each direction has a key of its own. A Session is immutable.
+//
+// It is as good as a signature for those two and no other: it rests on the signed Hello, which has the node's share, and on the
+// signed Enrol, which has the agent's. It convinces no third party, and ends with either process.
+type Session struct {
+	pairing Pairing
+	keys    [NodeToAgent + 1][sha256.Size]byte // by Direction
+}
+
+// Agree derives the Session of a pairing, one of whose shares is x's own. It fails for a share that is no point or one of low order,
+// whose secret anybody could know.
+func (x *Exchange) Agree(p Pairing) (*Session, error) {
+	peer := p.NodeShare
+	if x.share == p.NodeShare {
+		peer = p.AgentShare
+	}
+	if p.AgentShare == p.NodeShare || x.share != p.AgentShare && x.share != p.NodeShare {
+		return nil, errors.New("the shares are not those of two processes, this being one")
+	}
+	point, err := ecdh.X25519().NewPublicKey(peer[:])
+	if err != nil {
+		return nil, fmt.Errorf("the share is not an X25519 key: %w", err)
+	}
+	secret, err := x.key.ECDH(point)
+	if err != nil {
+		return nil, fmt.Errorf("the share is not usable: %w", err)
+	}
+	s := &Session{pairing: p}
+	for _, dir := range []Direction{AgentToNode, NodeToAgent} {
+		key, err := hkdf.Key(sha256.New, secret, p.Boot[:], p.info(dir), sha256.Size)
+		if err != nil {
+			return nil, fmt.Errorf("deriving a session key: %w", err)
+		}
+		s.keys[dir] = [sha256.Size]byte(key)
+	}
+	return s, nil
+}
+
+// info is the context of one direction's key (RFC 5869, section 3.2): everything that the two sides must agree on. All of its parts but the
+// first have fixed lengths.
+func (p Pairing) info(dir Direction) string {
+	b := []byte(dir.context() + ", session\x00")
+	for _, part := range [][]byte{p.Agent[:], p.Node[:], p.Boot[:], p.AgentShare[:], p.NodeShare[:]} {
+		b = append(b, part...)
+	}
+	return string(binary.BigEndian.AppendUint64(b, p.Epoch))
+}
+
+// Seal authenticates e for one direction and returns the message that goes over the network. Key id, boot nonce and epoch are those of
+// the pairing, whatever e has.
+func (s *Session) Seal(dir Direction, e Envelope) []byte {
+	e.KeyID, e.BootNonce, e.Epoch = s.pairing.sender(dir), s.pairing.Boot, s.pairing.Epoch
+	b := e.append(make([]byte, 0, headerSize+len(e.Payload)+macSize), macMagic)
+	return s.mac(b, dir, b)
+}
+
+func (p *Pairing) sender(dir Direction) KeyID {
+	if dir == AgentToNode {
+		return p.Agent
+	}
+	return p.Node
+}
+
+// mac appends the authentication code of message to dst.
+func (s *Session) mac(dst []byte, dir Direction, message []byte) []byte {
+	h := hmac.New(sha256.New, s.keys[dir][:])
+	h.Write(message)
+	return h.Sum(dst)
+}
+
+// InSession reports whether the message says to be authenticated by a Session rather than signed.
+func (s *Sealed) InSession() bool { return s.code != nil }
+
+// Authentic reports whether the other side of a session sealed this message for this direction. A nil session authenticates nothing.
+func (s *Sealed) Authentic(dir Direction, by *Session) bool {
+	if by == nil || len(s.code) != macSize {
+		return false
+	}
+	if s.KeyID != by.pairing.sender(dir) || s.BootNonce != by.pairing.Boot || s.Epoch != by.pairing.Epoch {
+		return false
+	}
+	var room [macSize]byte
+	return hmac.Equal(by.mac(room[:0], dir, s.signed), s.code)
+}
