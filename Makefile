@@ -77,6 +77,7 @@ test-integration: build ## black-box tests with real processes, import walls, de
 test-full: build ## what does not fit into `make test`: 100 restarts, 1000 kills of the store, 10 000 agents, ten minutes of random faults
 	@failed=; s=$$SECONDS; \
 	(cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store) || failed="$$failed store"; \
+	(cd overwatch && GSLB_MODEL_HISTORIES=60 $(GO) test -count=1 -timeout 30m -run 'TestAnswers_' .) || failed="$$failed model"; \
 	cd integration; export GSLB_BIN=$(CURDIR)/bin; \
 	GSLB_RESTARTS=100 GSLB_KILLS=100 $(GO) test -count=1 -timeout 30m -v -run 'TestOverwatchCrash_ManyTimes|TestCreated_Nothing' . || failed="$$failed restarts"; \
 	(ulimit -n 20000 && GSLB_FLEET=10000 $(GO) test -count=1 -timeout 10m -v -run 'TestFleet' .) || failed="$$failed fleet"; \
@@ -87,6 +88,11 @@ test-full: build ## what does not fit into `make test`: 100 restarts, 1000 kills
 SOAK ?= 1h
 soak: build ## random faults for SOAK (1h), every answer judged; a failing run says how to repeat it
 	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run Soak .
+
+.PHONY: scale
+SCALE ?= integration/plots
+scale: build ## 100 000 names, 10 000 agents and three nodes on this machine; plots into SCALE (integration/plots; Linux, some minutes)
+	@mkdir -p $(SCALE); ulimit -n 20000 && cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SCALE=$(abspath $(SCALE)) $(GO) test -count=1 -timeout 40m -v -run 'TestScale' .
 
 .PHONY: fuzz
 FUZZTIME ?= 10s

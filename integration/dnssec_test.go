@@ -164,7 +164,7 @@ remote-control:
 	}
 	var said bytes.Buffer
 	cmd := exec.Command(program, "-c", path)
-	cmd.Stdout, cmd.Stderr = &said, &said
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &said, &said, harness.OwnGroup()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -152,11 +152,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		missing(t, "a small disk of its own needs root")
 	}
-	disk := t.TempDir()
-	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test", disk).CombinedOutput(); err != nil {
-		missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
-	}
-	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
+	disk := smallDisk(t)
 	s := newSite(t, 1, 2)
 	n, late := s.nodes[0], s.agents[1]
 	n.File.DataDir = filepath.Join(disk, "data")
@@ -198,6 +194,17 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 		t.Errorf("creating a domain with room again: %v", err)
 	}
 	s.status(t, n, s.backends[1], 30*time.Second, wantSound)
+}
+
+// smallDisk mounts a disk of 16 MiB until the test ends, which needs root.
+func smallDisk(t *testing.T) string {
+	t.Helper()
+	disk := t.TempDir()
+	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test", disk).CombinedOutput(); err != nil {
+		missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
+	return disk
 }
 
 func newDomain(i int) api.DomainChange {

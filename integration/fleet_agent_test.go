@@ -30,22 +30,29 @@ type cipherText struct {
 
 func newCipherText(t *testing.T, gossipKey string) *cipherText {
 	t.Helper()
-	key, err := base64.StdEncoding.DecodeString(gossipKey)
+	c, err := encipher(gossipKey)
 	if err != nil {
-		t.Fatal(err)
-	}
-	block, err := aes.NewCipher(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &cipherText{}
-	if c.aead, err = cipher.NewGCM(block); err != nil {
-		t.Fatal(err)
-	}
-	if c.keyring, err = frame.NewKeyring(wire.Label, [][]byte{key}); err != nil {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// encipher is newCipherText for what is not a test.
+func encipher(gossipKey string) (c *cipherText, err error) {
+	key, err := base64.StdEncoding.DecodeString(gossipKey)
+	if err != nil {
+		return nil, err
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	c = &cipherText{}
+	if c.aead, err = cipher.NewGCM(block); err != nil {
+		return nil, err
+	}
+	c.keyring, err = frame.NewKeyring(wire.Label, [][]byte{key})
+	return c, err
 }
 
 // label is what stands in front of every packet and stream.

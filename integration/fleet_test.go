@@ -138,21 +138,24 @@ type fleet struct {
 }
 
 // run lets the agents live until the test ends.
-func (f *fleet) run(t *testing.T, agents []*fleetAgent) {
-	ctx, cancel := context.WithCancel(t.Context())
+func (f *fleet) run(t *testing.T, agents []*fleetAgent) { t.Cleanup(f.begin(agents)) }
+
+// begin lets the agents live until end is called.
+func (f *fleet) begin(agents []*fleetAgent) (end func()) {
+	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	for _, a := range agents {
 		group.Go(a.read)
 		group.Go(func() { f.live(ctx, a) })
 		group.Go(func() { a.keepPinging(ctx) })
 	}
-	t.Cleanup(func() {
+	return func() {
 		cancel()
 		for _, a := range agents {
 			a.udp.Close()
 		}
 		group.Wait()
-	})
+	}
 }
 
 // live is an agent's life from the moment at which its node is back: each notices it by its next ping.

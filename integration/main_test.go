@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -39,17 +41,32 @@ func TestMain(m *testing.M) {
 	if os.Getenv(echoPart) != "" {
 		os.Exit(playEcho())
 	}
+	if os.Getenv(fleetPart) != "" {
+		os.Exit(playFleet())
+	}
 	os.Exit(run(m))
 }
 
-// run gives all tests a temporary directory and a mark of their own, and fails when anything of either is left.
+// directoryPrefix begins the name of a run's temporary directory; the number of its process follows.
+const directoryPrefix = "gslb-integration-"
+
+// run gives all tests a temporary directory and a mark of their own, and fails when anything of either is left. A run that is
+// interrupted takes its directory with it; what one that was killed has left is swept by the next.
 func run(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "gslb-integration-")
+	sweep(os.TempDir())
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", directoryPrefix, os.Getpid()))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	defer os.RemoveAll(dir)
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		clean(dir)   // the programs end with this process
+		os.Exit(130) // as shells say it
+	}()
 	os.Setenv("TMPDIR", dir)
 	os.Setenv(runMark, rand.Text())
 	code := m.Run()
@@ -67,9 +84,14 @@ func leftovers(dir, mark string) []string {
 	if err != nil {
 		return []string{err.Error()}
 	}
+	return append(left, processesOf(mark)...)
+}
+
+// processesOf lists the running processes that carry a mark, but for this one.
+func processesOf(mark string) (left []string) {
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")
 	if err != nil {
-		return append(left, err.Error())
+		return []string{err.Error()}
 	}
 	self := fmt.Sprintf("/proc/%d/environ", os.Getpid())
 	for _, path := range environs {

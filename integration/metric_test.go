@@ -46,13 +46,18 @@ func metric(t *testing.T, n *harness.Node, name string) float64 {
 // memory is how much of a program is in memory, in bytes. The program is found by its configuration file.
 func memory(t *testing.T, configPath string) int64 {
 	t.Helper()
-	dir := processOf(t, configPath)
+	return statusBytes(t, processOf(t, configPath), "VmRSS:")
+}
+
+// statusBytes reads a line of a process's status, which is told in KiB.
+func statusBytes(t *testing.T, dir, key string) int64 {
+	t.Helper()
 	status, err := os.ReadFile(filepath.Join(dir, "status"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(status)) {
-		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
+		if rest, found := strings.CutPrefix(line, key); found {
 			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
 			if err != nil {
 				t.Fatal(err)
@@ -60,7 +65,7 @@ func memory(t *testing.T, configPath string) int64 {
 			return kib << 10
 		}
 	}
-	t.Fatalf("%s/status has no VmRSS", dir)
+	t.Fatalf("%s/status has no %s", dir, key)
 	return 0
 }
 

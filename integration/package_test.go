@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"gslb.internal/integration/harness"
 )
 
 // releaser builds the program that makes releases.
@@ -171,7 +173,7 @@ func TestPackages_Life(t *testing.T) {
 		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
 		"--boot", "--", "--unit=life.target", "--log-target=null", "--show-status=0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it
-	cmd.WaitDelay = 20 * time.Second
+	cmd.WaitDelay, cmd.SysProcAttr = 20*time.Second, harness.OwnGroup()
 	console, err := cmd.CombinedOutput()
 	story, _ := os.ReadFile(filepath.Join(place, "story"))
 	verdict, _ := os.ReadFile(filepath.Join(place, "verdict"))

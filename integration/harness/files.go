@@ -12,6 +12,7 @@ import (
 // OverwatchFile is the configuration file of an overwatch node, with the keys that clusters here use. A test may
 // change it before the node is started.
 type OverwatchFile struct {
+	Includes  []string         `yaml:"includes,omitempty"`
 	Mode      string           `yaml:"mode"`
 	DataDir   string           `yaml:"data_dir"`
 	Overwatch OverwatchSection `yaml:"overwatch"`

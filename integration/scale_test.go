@@ -1,0 +1,342 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// scaleSize is how much of everything a run of scale has.
+type scaleSize struct {
+	names  []int // of one node alone, one after the other; the last is that of the cluster
+	agents int
+	flips  int
+}
+
+const (
+	scaleNodes    = 3
+	scaleBackends = 4 // of each name
+	scaleName     = "n%06d.test.gslb.test"
+	askFor        = 2 * time.Second // to measure the processor time of queries
+)
+
+// One machine with three nodes, many names and many agents: what a start takes, what a query costs, how agents come back, what all
+// that takes in memory, and how soon the death of a backend is in the answers of all nodes. GSLB_SCALE=directory makes it 100 000 names and
+// 10 000 agents and puts the plots of README.md there; without it everything is small, and what is shown is that it can be measured.
+func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
+	dir, size := os.Getenv("GSLB_SCALE"), scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000, flips: 60}
+	if dir == "" {
+		dir, size = t.TempDir(), scaleSize{names: []int{10, 100}, agents: 20, flips: 2}
+	}
+	s := &scaleRun{dir: dir}
+	for _, names := range size.names {
+		s.oneNode(t, names)
+	}
+	s.cluster(t, size)
+	s.draw(t)
+}
+
+// scaleRun is what was measured.
+type scaleRun struct {
+	dir string
+
+	started, peak, resting, perQuery []point   // over names: seconds, MiB, MiB, microseconds
+	registered                       [][]point // by node, over seconds
+	memory                           []point   // of the first node, over agents
+	flips                            [][]float64
+}
+
+// scaleCluster prepares a node with names that have static backends which nobody checks, unsigned.
+func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*harness.Cluster, []*harness.Node) {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	timing := harness.Fast()
+	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
+	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: timing, Domains: domains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing the cluster: %v", err)
+		}
+		if t.Failed() {
+			c.Story.Tell(t.Output(), 40)
+		}
+	})
+	path := filepath.Join(c.Dir, "names.yaml")
+	if err := os.WriteFile(path, []byte(manyNames(names)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var all []*harness.Node
+	for i := range nodes {
+		n, err := c.AddNode(fmt.Sprint("ow-", i+1), "eu", map[string][]harness.Server{"eu": nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.File.Includes, n.File.DNS.Zones = []string{path}, []string{"test.gslb.test"}
+		n.File.Overwatch.Validation.Enabled = false
+		n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleetInterval, 5*time.Minute
+		all = append(all, n)
+	}
+	return c, all
+}
+
+// manyNames is a file that a node's configuration includes.
+func manyNames(names int) string {
+	var b strings.Builder
+	b.WriteString("overwatch:\n  dnssec: {enabled: false, security_acknowledgment: \"unsigned answers are measured\"}\nregions:\n  - name: many\n    servers:\n")
+	for i := range names {
+		for k := range scaleBackends {
+			fmt.Fprintf(&b, "      - {address: %s, port: 80, weight: %d, service: "+scaleName+"}\n", netip.AddrFrom4([4]byte{10, byte(i >> 14), byte(i >> 6), byte(i<<2 | k)}), 10*(k+1), i)
+		}
+	}
+	b.WriteString("domains:\n")
+	for i := range names {
+		fmt.Fprintf(&b, "  - {name: "+scaleName+", routing_algorithm: weighted, regions: [many], ttl: 60}\n", i)
+	}
+	return b.String()
+}
+
+// oneNode measures a node with names alone.
+func (s *scaleRun) oneNode(t *testing.T, names int) {
+	t.Helper()
+	c, nodes := scaleCluster(t, 1, names, nil)
+	n, began := nodes[0], time.Now()
+	start(t, n)
+	firstAnswer(t, n, names-1)
+	took := time.Since(began)
+	s.started = append(s.started, point{float64(names), took.Seconds()})
+	cost, asked := costPerQuery(t, n, names)
+	s.perQuery = append(s.perQuery, point{float64(names), float64(cost.Nanoseconds()) / 1000})
+	s.peak = append(s.peak, point{float64(names), float64(peakMemory(t, n.PID()) >> 20)})
+	s.resting = append(s.resting, point{float64(names), float64(residentMiB(t, n.PID()))})
+	t.Logf("%d names with %d backends each: answers %s after the start, %v MiB at most, %v MiB then, %s of processor time per query over %d queries",
+		names, scaleBackends, took.Round(time.Millisecond), s.peak[len(s.peak)-1].y, s.resting[len(s.resting)-1].y, cost, asked)
+	if err := c.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// firstAnswer waits until a node answers for a name.
+func firstAnswer(t *testing.T, n *harness.Node, name int) {
+	t.Helper()
+	client, query := &dns.Client{Timeout: 100 * time.Millisecond}, new(dns.Msg).SetQuestion(fmt.Sprintf(scaleName+".", name), dns.TypeA)
+	until(t, 5*time.Minute, n.Name+" to answer", func(context.Context) error {
+		r, _, err := client.Exchange(query, n.DNS.String())
+		if err == nil && len(r.Answer) == 0 {
+			err = fmt.Errorf("the answer is %v", r)
+		}
+		return err
+	})
+}
+
+// costPerQuery asks for names drawn at random and returns the node's processor time for each that it answered.
+func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration, answered int64) {
+	t.Helper()
+	var count atomic.Int64
+	ask := func(over time.Duration) {
+		var group sync.WaitGroup
+		for k := range 4 {
+			group.Go(func() { count.Add(askAround(t, n.DNS, names, uint64(k), time.Now().Add(over))) })
+		}
+		group.Wait()
+	}
+	ask(askFor / 4) // what the first answers leave behind is done
+	count.Store(0)
+	before := cpu(t, n.Path)
+	ask(askFor)
+	used := cpu(t, n.Path) - before
+	if answered = count.Load(); answered == 0 {
+		t.Fatal("no query was answered")
+	}
+	return used / time.Duration(answered), answered
+}
+
+// askAround asks over one socket, 32 queries at a time, until end.
+func askAround(t *testing.T, at netip.AddrPort, names int, seed uint64, end time.Time) (answered int64) {
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(at))
+	if err != nil {
+		t.Error(err)
+		return 0
+	}
+	defer conn.Close()
+	random, in := rand.New(rand.NewPCG(seed, 5)), make([]byte, 4096)
+	for time.Now().Before(end) {
+		for range 32 {
+			packed, err := new(dns.Msg).SetQuestion(fmt.Sprintf(scaleName+".", random.IntN(names)), dns.TypeA).Pack()
+			if err != nil {
+				t.Error(err)
+				return answered
+			}
+			_, _ = conn.Write(packed) // what is lost is not counted
+		}
+		for range 32 {
+			_ = conn.SetReadDeadline(time.Now().Add(100 * time.Millisecond))
+			size, err := conn.Read(in)
+			if err != nil {
+				break
+			}
+			if size > 8 && in[3]&0xf == dns.RcodeSuccess && in[7] == 1 { // one record
+				answered++
+			}
+		}
+	}
+	return answered
+}
+
+// cluster measures three nodes with all names while all agents come to each of them, and then the death of a backend.
+func (s *scaleRun) cluster(t *testing.T, size scaleSize) {
+	t.Helper()
+	domains := []harness.Domain{{Name: appName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
+	for i := range fleetServices {
+		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
+	}
+	names := size.names[len(size.names)-1]
+	c, nodes := scaleCluster(t, scaleNodes, names, domains)
+	for _, n := range nodes {
+		start(t, n)
+	}
+	for _, n := range nodes {
+		firstAnswer(t, n, names-1)
+	}
+	s.comeToAll(t, c, nodes, size.agents)
+	for _, n := range nodes {
+		t.Logf("%s: %d MiB with %d names and %d agents", n.Name, residentMiB(t, n.PID()), names, size.agents)
+	}
+	s.die(t, c, nodes, size.flips)
+}
+
+// comeToAll lets the same agents come to every node at once, and stay until the test ends.
+func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.Node, count int) {
+	t.Helper()
+	dir, fleets := t.TempDir(), make([]*distantFleet, len(nodes))
+	for k, n := range nodes {
+		fleets[k] = newDistantFleet(t, &fleetOrder{Dir: dir, Key: c.GossipKey, Node: n.Gossip, Tokens: c.Tokens, Count: count})
+	}
+	s.registered, s.memory = make([][]point, len(nodes)), []point{{0, float64(residentMiB(t, nodes[0].PID()))}}
+	began := time.Now()
+	for _, f := range fleets {
+		f.begin(t)
+	}
+	until(t, 10*time.Minute, "all agents to be registered", func(context.Context) (err error) {
+		for k, f := range fleets {
+			got, curve := float64(f.registered.Load()), s.registered[k]
+			if len(curve) == 0 || got >= curve[len(curve)-1].y+float64(count)/200 || got == float64(count) && got > curve[len(curve)-1].y {
+				s.registered[k] = append(curve, point{time.Since(began).Seconds(), got})
+			}
+			if got < float64(count) {
+				err = fmt.Errorf("%v are at %s", got, nodes[k].Name)
+			}
+		}
+		if got := s.registered[0][len(s.registered[0])-1].y; got > s.memory[len(s.memory)-1].x+float64(count)/100 || err == nil {
+			s.memory = append(s.memory, point{got, float64(residentMiB(t, nodes[0].PID()))})
+		}
+		return err
+	})
+	t.Logf("%d agents were registered at each of %d nodes after %s", count, len(nodes), time.Since(began).Round(100*time.Millisecond))
+}
+
+// die lets a backend fail its checks again and again, and measures until each node answers without it.
+func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, flips int) {
+	t.Helper()
+	backend := newSwitched()
+	server := httptest.NewServer(backend)
+	defer server.Close()
+	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
+	a, err := c.AddAgent("agent-1", "eu", nodes, []harness.AgentBackend{{
+		Service: appName, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: c.Timing.Check(),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	start(t, a)
+	s.flips = make([][]float64, len(nodes))
+	for range flips {
+		backend.set(true)
+		for _, n := range nodes {
+			until(t, startBound, n.Name+" to answer with the backend", func(context.Context) error {
+				if !answersWell(n) {
+					return fmt.Errorf("it does not")
+				}
+				return nil
+			})
+		}
+		failed := backend.set(false)
+		begin := <-failed
+		var group sync.WaitGroup
+		for k, n := range nodes {
+			group.Go(func() {
+				for answersWell(n) && time.Since(begin) < 10*time.Second {
+					time.Sleep(time.Millisecond)
+				}
+				s.flips[k] = append(s.flips[k], float64(time.Since(begin).Microseconds())/1000)
+			})
+		}
+		group.Wait()
+	}
+	for k, n := range nodes {
+		slices.Sort(s.flips[k])
+		took := s.flips[k]
+		t.Logf("%s: from a failing check to the answer: median %.1f ms, slowest %.1f ms", n.Name, took[len(took)/2], took[len(took)-1])
+		if took[len(took)-1] >= 10_000 {
+			t.Errorf("%s went on answering a dead backend for 10 s", n.Name)
+		}
+	}
+}
+
+func answersWell(n *harness.Node) bool {
+	r, err := dns.Exchange(new(dns.Msg).SetQuestion(appName+".", dns.TypeA), n.DNS.String())
+	return err == nil && len(r.Answer) == 1
+}
+
+// draw writes the plots.
+func (s *scaleRun) draw(t *testing.T) {
+	t.Helper()
+	var registered, answered []line
+	for k := range s.registered {
+		name := fmt.Sprint("ow-", k+1)
+		registered = append(registered, line{name, s.registered[k]})
+		var shares []point
+		for i, ms := range s.flips[k] {
+			shares = append(shares, point{ms, 100 * float64(i+1) / float64(len(s.flips[k]))})
+		}
+		answered = append(answered, line{name, shares})
+	}
+	for file, c := range map[string]chart{
+		"start.svg":    {title: "From the start of a node to its first answer", x: "names, with four backends each", y: "s", logX: true, lines: []line{{"one node", s.started}}},
+		"memory.svg":   {title: "Memory of a node over names", x: "names, with four backends each", y: "MiB", logX: true, lines: []line{{"most", s.peak}, {"after the queries", s.resting}}},
+		"query.svg":    {title: "Processor time for a query", x: "names, asked for at random", y: "µs", logX: true, lines: []line{{"one node", s.perQuery}}},
+		"agents.svg":   {title: "Agents come to three nodes at once", x: "s", y: "agents registered", lines: registered},
+		"fleet.svg":    {title: "Memory of a node over agents", x: "agents registered, with three backends each", y: "MiB", lines: []line{{"ow-1", s.memory}}},
+		"failover.svg": {title: "From a failing check to the answers of three nodes", x: "ms", y: "% of failures", lines: answered},
+	} {
+		if err := os.WriteFile(filepath.Join(s.dir, file), []byte(c.svg()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// peakMemory is the most that a process has had in memory, in bytes.
+func peakMemory(t *testing.T, pid int) int64 {
+	t.Helper()
+	return statusBytes(t, filepath.Join("/proc", fmt.Sprint(pid)), "VmHWM:")
+}
