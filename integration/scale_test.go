@@ -164,7 +164,7 @@ func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration,
 	count.Store(0)
 	before := cpu(t, n.Path)
 	ask(askFor)
-	used := cpu(t, n.Path) - before
+	used := cpu(t, n.Path).since(before).sum()
 	if answered = count.Load(); answered == 0 {
 		t.Fatal("no query was answered")
 	}
