@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"strings"
@@ -39,14 +40,22 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 				t.Fatalf("%s off: %v", off, err)
 			}
 		}
-		told := 0
-		for _, l := range n.Output() {
-			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) {
-				told++
+		told := func() (count int) {
+			for _, l := range n.Output() {
+				if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) {
+					count++
+				}
 			}
+			return count
 		}
-		if told != 1 {
-			t.Errorf("the clock of %s was mentioned %d times", name, told)
+		until(t, startBound, "the clock of "+name+" to be mentioned", func(context.Context) error {
+			if told() == 0 {
+				return errors.New("it is not")
+			}
+			return nil
+		})
+		if count := told(); count != 1 {
+			t.Errorf("the clock of %s was mentioned %d times", name, count)
 		}
 	}
 	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: otherName})

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -36,6 +37,12 @@ func times(t *testing.T, variable string, few int) int {
 // savedAfter is when a node has stored what it heard: it does so every two seconds.
 const savedAfter = 3 * time.Second
 
+// saved waits until nodes have stored what they heard, be the machine as busy as it may.
+func saved() {
+	for began := time.Now(); time.Since(began) < clock.Allowed(savedAfter, began, time.Now()); time.Sleep(pace) {
+	}
+}
+
 // Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the next start as before,
 // is ready only after it has checked every backend, and its agents come back to it with the pins that they had. GSLB_RESTARTS=100
 // makes it a hundred times.
@@ -44,7 +51,7 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	n := s.nodes[0]
 	before := s.pins(t, n)
 	restarts := times(t, "GSLB_RESTARTS", 10)
-	time.Sleep(savedAfter)
+	saved()
 	var slowest time.Duration
 	var started time.Time
 	for i := range restarts {
@@ -57,10 +64,7 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 			time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
 			continue
 		}
-		took := s.answersAgain(t, n, started)
-		if slowest = max(slowest, took); took > dnsBackBound {
-			t.Errorf("restart %d: answered %s after the start, allowed are %s", i, took, dnsBackBound)
-		}
+		slowest = max(slowest, s.answersAgain(t, n, started))
 		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
 	}
 	if restarts%3 == 0 {
@@ -105,7 +109,7 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	}
 }
 
-// answersAgain waits for the first good answer after a start and says how long after that it came. It asks anew every 100 ms,
+// answersAgain waits for the first good answer after a start, which must come within a second in which the machine is there for it, and says how long after it came. It asks anew every 100 ms,
 // as a query that a process took with it is answered by nobody. An answer that is none of the backends, or says that the name does not exist,
 // fails the test (I2).
 func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) time.Duration {
@@ -126,7 +130,30 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 		}
 		return nil
 	})
-	return time.Since(started)
+	answered := time.Now()
+	promise := dnsBackBound + waitedForCPU(t, n.PID())
+	inTime(t, n.Name+" to answer again", promise, started, answered)
+	return answered.Sub(started)
+}
+
+// waitedForCPU is for how long the threads of a process, added up, could have run and did not because others did.
+func waitedForCPU(t *testing.T, pid int) (waited time.Duration) {
+	t.Helper()
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range threads {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		var ran, delay int64
+		if _, err := fmt.Sscan(string(text), &ran, &delay); err == nil {
+			waited += time.Duration(delay)
+		}
+	}
+	return waited
 }
 
 // Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was acknowledged,
@@ -140,6 +167,7 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 	for round := range kills {
 		var mu sync.Mutex
 		var writers sync.WaitGroup
+		had := len(acknowledged)
 		for w := range 4 {
 			writers.Go(func() {
 				for i := 0; ; i++ {
@@ -162,6 +190,14 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 			})
 		}
 		time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+		until(t, startBound, "something to be created", func(context.Context) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if len(acknowledged) == had {
+				return errors.New("nothing is")
+			}
+			return nil
+		})
 		if _, err := n.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +231,4 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 		}
 	}
 	t.Logf("%d domains were acknowledged over %d kills, all are there", len(acknowledged), kills)
-	if len(acknowledged) < kills {
-		t.Error("next to nothing was created: the test tests nothing")
-	}
 }

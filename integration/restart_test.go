@@ -1,8 +1,6 @@
 package integration_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"syscall"
@@ -28,22 +26,13 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 	n, other := s.nodes[0], s.nodes[1]
 	before := s.pins(t, n)
 
+	saved()
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	down := time.Now()
 	start(t, n)
-	until(t, startBound, n.Name+" to answer again", func(context.Context) error {
-		for _, a := range s.watch.Since(n, appName, down) {
-			if a.Good() {
-				if took := a.At.Sub(down); took > dnsBackBound {
-					t.Errorf("%s answered %s after its start, allowed are %s", n.Name, took, dnsBackBound)
-				}
-				return nil
-			}
-		}
-		return errors.New("no good answer")
-	})
+	s.answersAgain(t, n, down)
 	s.ready(t, n)
 	for i, b := range s.backends {
 		v := s.status(t, n, b, reconnectBound, func(v api.Backend) error {

@@ -18,14 +18,16 @@ import (
 )
 
 // Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the invariants held
-// against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), GSLB_SOAK_SEED repeats a run.
+// against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), with a seed of its own each time; GSLB_SOAK_SEED repeats a
+// run.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
-	length, seed := 30*time.Second, rand.Uint64()
+	length, seed := 30*time.Second, uint64(1)
 	if text := os.Getenv("GSLB_SOAK"); text != "" {
 		var err error
 		if length, err = time.ParseDuration(text); err != nil {
 			t.Fatalf("GSLB_SOAK: %v", err)
 		}
+		seed = rand.Uint64()
 	}
 	if text := os.Getenv("GSLB_SOAK_SEED"); text != "" {
 		var err error
@@ -249,6 +251,9 @@ func (k *soak) judge(t *testing.T) {
 			if a.At.Add(-a.Took).Before(up) {
 				continue // it was starting when it was asked
 			}
+			if unjudged(a) {
+				continue
+			}
 			if !a.Good() { // two backends are always well
 				t.Errorf("I1: %s failed a lookup at %s: %+v", n.Name, a.At.Format("15:04:05.000"), a)
 				continue
@@ -273,7 +278,7 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 		if up := k.up[n]; up.After(from) {
 			from = up // it has to find out again
 		}
-		if l.dead && a.At.After(from.Add(k.bound())) {
+		if l.dead && a.At.Sub(from) > clock.Allowed(k.bound(), from, a.At) {
 			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"), a.At.Sub(l.since), k.bound())
 		}
 		return

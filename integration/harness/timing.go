@@ -24,13 +24,13 @@ type Timing struct {
 func Fast() Timing {
 	return Timing{
 		CheckInterval:      300 * time.Millisecond,
-		CheckTimeout:       200 * time.Millisecond,
+		CheckTimeout:       300 * time.Millisecond,
 		FailureThreshold:   2,
 		SuccessThreshold:   2,
 		Heartbeat:          time.Second,
 		MissedThreshold:    3,
 		ValidationInterval: 500 * time.Millisecond,
-		ValidationTimeout:  300 * time.Millisecond,
+		ValidationTimeout:  500 * time.Millisecond,
 		StaleThreshold:     3 * time.Second,
 		RemoveAfter:        time.Minute,
 	}
