@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +55,36 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	t.Logf("%v connections are open, memory grew by %d MiB", open, grown>>20)
 	if open < 1000 {
 		t.Errorf("only %v connections are open: the test tests nothing", open)
+	}
+	if grown > floodMemory {
+		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
+	}
+}
+
+// manyConnections is how many TCP connections one test opens, and needs file descriptors for, which is more than a node keeps: 4096.
+const manyConnections = 10_000
+
+// Row 25 with 10 000: those that a node has no room for take the place of those that have waited longest, so that a client that asks is
+// served, and the room that the crowd takes is bounded.
+func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
+	var files syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < manyConnections+200 {
+		t.Skipf("this process may open %d files: run ulimit -n %d before", files.Cur, manyConnections+1000)
+	}
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	before, began := memory(t, n.Path), time.Now()
+	crowd(t, n.DNS, manyConnections, silent)
+	t.Logf("%d connections after %s", manyConnections, time.Since(began).Round(time.Millisecond))
+	y := newYardstick(t)
+	tcpAnswers(t, n, 2*time.Second)
+	s.steady(t, n, y)
+	const kept = 4096
+	open, ended := metric(t, n, "gslb_dns_tcp_connections"), metric(t, n, `gslb_dns_tcp_evicted_total{limit="total"}`)+metric(t, n, `gslb_dns_tcp_closed_total{reason="idle"}`)
+	grown := memory(t, n.Path) - before
+	t.Logf("%v connections are open, %v were closed, memory grew by %d MiB", open, ended, grown>>20)
+	if open > kept || ended < manyConnections*9/10-kept {
+		t.Errorf("%v connections are open and %v were closed; at most %d may be open", open, ended, kept)
 	}
 	if grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)

@@ -34,7 +34,7 @@ const (
 
 // layers is design.md section 2. A package that is not listed fails the test: whoever adds one decides where it stands.
 var layers = map[string]layer{
-	"httpserve": tool, "histogram": tool,
+	"httpserve": tool, "histogram": tool, "hugepage": tool,
 	"policy": pure, "zone": pure, "geo": pure,
 	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner, "audit": owner, "history": owner,
 	"inventory":   owner, // of the servers that the API creates

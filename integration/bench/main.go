@@ -26,7 +26,8 @@ type options struct {
 	servers []string
 	base    string // that ratios refer to
 	shape   shape
-	restart int // queries per second, instead of all else
+	flat    bool // instead of all else
+	restart int  // queries per second, instead of all else
 }
 
 func main() {
@@ -41,7 +42,10 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	work := run
-	if o.restart > 0 {
+	switch {
+	case o.flat:
+		work = flat
+	case o.restart > 0:
 		work = func(ctx context.Context, o options) error { return restart(ctx, o, o.restart) }
 	}
 	if err := work(ctx, o); err != nil {
@@ -59,6 +63,7 @@ func readFlags() (o options, err error) {
 	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
 	before := flag.String("against", "", "directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
 	flag.IntVar(&o.restart, "restart", 0, "instead of all else, restart ours under so many queries a second and say how many are lost")
+	flag.BoolVar(&o.flat, "flat", false, "instead of all else, keep ours up with each number of names and ask them in turns")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
 	flag.StringVar(&o.base, "base", usualBase, "the server that ratios refer to")

@@ -187,7 +187,7 @@ type RoutingFlow struct {
 	Domain            string    `json:"domain"`             // "" for all that had no room of their own
 	RequestCount      uint64    `json:"request_count"`
 	Share             float64   `json:"share"`     // of all that the list counts
-	Timestamp         time.Time `json:"timestamp"` // of the latest answer, to about a second
+	Timestamp         time.Time `json:"timestamp"` // of the latest answer, to about five seconds
 }
 
 // RoutingFlowList is the answer of GET /api/v1/routing/flows, the largest first.

@@ -255,7 +255,7 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 
 // What summing up costs where answers are of many names: a table that is just full, each time of others.
 func BenchmarkFold(b *testing.B) {
-	const names = 100_000
+	const names, tableFull = 100_000, 1 << (smallBits - 1)
 	bases := make([]*policy.Basis, names)
 	for i := range bases {
 		bases[i] = basis(uint32(i + 1))

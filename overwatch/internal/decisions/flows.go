@@ -30,7 +30,7 @@ type Flow struct {
 type FlowCount struct {
 	Flow
 	Count  uint64
-	Latest time.Time // when the last of them was, to about a second
+	Latest time.Time // when the last of them was, to about foldPace
 }
 
 // flows are counts by time. The newest bucket is the last.

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	// foldPace is how often the sockets' counts are summed, lookPace how often it is seen whether a table fills up before.
-	foldPace = time.Second
+	// foldPace is how often the sockets' counts are summed, lookPace how often it is seen whether a table fills up before. Summing costs
+	// by the names that were asked for, so it is not done more often than somebody may want to know.
+	foldPace = 5 * time.Second
 	lookPace = 100 * time.Millisecond
 	// tableAge is how long a table is used, so that it does not keep for ever what answers of long ago followed from.
 	tableAge = time.Minute
@@ -49,7 +50,7 @@ func (r *Recorder) Socket() *Socket {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &Socket{shared: r, index: len(r.sockets), begun: r.now()}
-	s.table.Store(new(table))
+	s.table.Store(newTable(smallBits))
 	r.sockets = append(r.sockets, s)
 	return s
 }
@@ -79,7 +80,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 
 // filling says whether a table is getting full.
 func (r *Recorder) filling() bool {
-	return slices.ContainsFunc(r.list(), func(s *Socket) bool { return s.table.Load().used.Load() >= tableFull })
+	return slices.ContainsFunc(r.list(), func(s *Socket) bool { return s.table.Load().full() })
 }
 
 // fold adds what the sockets have counted since the last time.
@@ -94,11 +95,27 @@ func (r *Recorder) fold() {
 		s.old = nil
 		t := s.table.Load()
 		t.empty(f.take)
-		if used := t.used.Load(); used >= tableFull || used > 0 && now.Sub(s.begun) >= tableAge {
-			s.old, s.begun = t, now
-			s.table.Store(new(table))
+		switch used := t.used.Load(); {
+		case t.full():
+			s.replace(now, largeBits)
+		case used > 0 && now.Sub(s.begun) >= tableAge:
+			s.replace(now, bitsFor(used))
 		}
 	}
 	f.total()
 	r.flows.forget(now)
+}
+
+// replace gives the socket an empty table.
+func (s *Socket) replace(now time.Time, bits int) {
+	s.old, s.begun = s.table.Load(), now
+	s.table.Store(newTable(bits))
+}
+
+// bitsFor is the size of table for so many kinds of answers.
+func bitsFor(used uint32) int {
+	if used < 1<<(smallBits-2) {
+		return smallBits
+	}
+	return largeBits
 }

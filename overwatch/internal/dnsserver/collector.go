@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type collector struct {
 	server *Server
 
-	queries, truncated, unsent, overflow, limited, faults, open, ended *prometheus.Desc
+	queries, truncated, unsent, overflow, limited, faults, open, ended, closed *prometheus.Desc
 }
 
 func newCollector(s *Server) *collector {
@@ -23,12 +23,13 @@ func newCollector(s *Server) *collector {
 		faults:    desc("faults_total", "Queries over which the code failed; the log has the details."),
 		open:      desc("tcp_connections", "Open TCP connections."),
 		ended:     desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.", "limit"),
+		closed:    desc("tcp_closed_total", "TCP connections that were closed for what they did, by reason.", "reason"),
 	}
 }
 
 // Describe sends the descriptions of all metrics.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.limited, c.faults, c.open, c.ended} {
+	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.limited, c.faults, c.open, c.ended, c.closed} {
 		out <- d
 	}
 }
@@ -68,4 +69,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(c.open, prometheus.GaugeValue, float64(connections.open()))
 	counter(c.ended, connections.evicted.Load(), "total")
 	counter(c.ended, connections.evictedClient.Load(), "client")
+	counter(c.closed, connections.idle.Load(), "idle")
+	counter(c.closed, connections.unread.Load(), "unread")
+	counter(c.closed, connections.nonsense.Load(), "nonsense")
 }

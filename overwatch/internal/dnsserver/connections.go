@@ -25,7 +25,10 @@ type connections struct {
 	clients map[netip.Prefix]*list.List // the same, by client
 	closing bool
 
+	// Connections that were closed because there were too many, of all or of one client.
 	evicted, evictedClient atomic.Uint64
+	// Connections that were closed because of what they did: no whole query in idleTimeout, answers not read in writeTimeout, no DNS.
+	idle, unread, nonsense atomic.Uint64
 }
 
 // connection is one of them.

@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"encoding/hex"
 	"fmt"
+	"net"
 	"strings"
 	"testing"
 
@@ -54,6 +55,9 @@ func TestRespond_EDNS(t *testing.T) {
 		{"down says why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Name = "down.gslb.test." }}, "SERVFAIL", "v0 1232 15=22 (No Reachable Authority): ()"},
 		{"transfers say why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR }}, "REFUSED", "v0 1232 15=18 (Prohibited): ()"},
 
+		{"several at once", []func(*dns.Msg){edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""))}, good, "v0 1232 3=" + hex.EncodeToString([]byte("node-1")) + " 8=0.0.0.0/0/0"},
+		{"version 1 and Z", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.IsEdns0().Hdr.Ttl |= 0x80; m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"a name that is not there, with subnet", []func(*dns.Msg){edns0(1232, option(8, subnet)), func(m *dns.Msg) { m.Question[0].Name = "nx.gslb.test." }}, "NXDOMAIN aa" + soaLine, "v0 1232 8=198.51.100.0/24/0"},
 		{"subnet", []func(*dns.Msg){edns0(1232, option(8, subnet))}, good, "v0 1232 8=198.51.100.0/24/0"},
 		{"subnet of IPv6", []func(*dns.Msg){edns0(1232, option(8, "\x00\x02\x30\x00\x20\x01\x0d\xb8\x00\x01"))}, good, "v0 1232 8=[2001:db8:1::]/48/0"},
 		{"subnet of source 0", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x00\x00"))}, good, "v0 1232 8=0.0.0.0/0/0"},
@@ -111,6 +115,39 @@ func TestRespond_KeepaliveOverTCP(t *testing.T) {
 	if len(m.IsEdns0().Option) != 1 || m.IsEdns0().Option[0].(*dns.EDNS0_TCP_KEEPALIVE).Timeout != 100 {
 		t.Errorf("OPT %s, want 10 s", describeOPT(m))
 	}
+}
+
+func TestRespond_EDNSOverTCPAndNoneWithout(t *testing.T) {
+	r := testResponder(testView(t))
+	if m := askTCP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232), doBit)); describeOPT(m) != "v0 1232 do" || len(m.Answer) != 1 {
+		t.Errorf("%s, OPT %s", describe(m), describeOPT(m))
+	}
+	if m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA)); m.IsEdns0() != nil {
+		t.Errorf("an OPT for who sent none: %s", describeOPT(m))
+	}
+}
+
+// A query that is padded to the size of a datagram is a query with octets behind it; the server lives on.
+func TestRespond_ADatagramOf64KiB(t *testing.T) {
+	s, _, _ := testServer(t, "127.0.0.1:0")
+	at := s.Addrs()[0].String()
+	conn, err := net.Dial("udp", at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := conn.Write(append(query(t, "one.gslb.test.", dns.TypeA), make([]byte, 60000)...)); err != nil {
+		t.Fatal(err)
+	}
+	reply := make([]byte, udpSize)
+	n, err := conn.Read(reply)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m := read(t, reply[:n]); m.Rcode != dns.RcodeFormatError {
+		t.Errorf("%s", describe(m))
+	}
+	exchange(t, "udp", at, "one.gslb.test.")
 }
 
 func TestRespond_Sizes(t *testing.T) {

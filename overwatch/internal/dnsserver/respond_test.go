@@ -178,6 +178,53 @@ func TestRespond_Records(t *testing.T) {
 	}
 }
 
+// What a name may consist of, and what of the query the response repeats octet by octet.
+func TestRespond_RepeatsTheQuestionAsItCame(t *testing.T) {
+	long := strings.Repeat("\x3f"+strings.Repeat("a", 63), 3)
+	const zoneName = "\x04gslb\x04test\x00"
+	r := testResponder(testView(t))
+	for _, c := range []struct {
+		name, question string
+		id             uint16
+		want           string
+	}{
+		{"id 0", "\x03one" + zoneName, 0, "NOERROR"},
+		{"id 1", "\x03one" + zoneName, 1, "NOERROR"},
+		{"the highest id", "\x03one" + zoneName, 0xFFFF, "NOERROR"},
+		{"upper case", "\x03ONE\x04GSLB\x04TEST\x00", 7, "NOERROR"},
+		{"mixed case", "\x03oNe\x04gSlB\x04TeSt\x00", 7, "NOERROR"},
+		{"octets that are no letters", "\x04\x00\xff\x2e\x20" + zoneName, 7, "NXDOMAIN"},
+		{"255 octets in the zone", long + "\x33" + strings.Repeat("b", 51) + zoneName, 7, "NXDOMAIN"},
+		{"an underscore", "\x05_http\x03one" + zoneName, 7, "NXDOMAIN"},
+		{"an asterisk", "\x01*\x04wild" + zoneName, 7, "NOERROR"},
+	} {
+		packet := binary.BigEndian.AppendUint16(nil, c.id)
+		packet = append(append(packet, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), c.question+"\x00\x01\x00\x01"...)
+		reply := r.respond(slices.Clone(packet), testClient, false, make([]byte, 0, udpSize))
+		m := read(t, reply)
+		if m.Id != c.id || dns.RcodeToString[m.Rcode] != c.want || !m.Authoritative || !bytes.Equal(reply[headerSize:len(packet)], packet[headerSize:]) {
+			t.Errorf("%s: %s, id %d, question %x", c.name, describe(m), m.Id, reply[headerSize:len(packet)])
+		}
+		for _, rr := range m.Answer {
+			if rr.Header().Name != m.Question[0].Name {
+				t.Errorf("%s: the answer is of %s", c.name, rr.Header().Name)
+			}
+		}
+	}
+}
+
+// A refusal is of little use to who floods somebody else with it, and so is ANY of an apex.
+func TestRespond_WhatIsNotOursIsRefusedInFewOctets(t *testing.T) {
+	r := testResponder(signedView(t, zone.NSEC))
+	for name, limit := range map[string]int{"www.example.org.": 24, "gslb.test.": 512 - 50} {
+		packet := query(t, name, dns.TypeANY, edns0(4096), doBit)
+		reply := r.respond(slices.Clone(packet), testClient, false, make([]byte, 0, udpSize))
+		if len(reply) > len(packet)+limit {
+			t.Errorf("%s: %d octets for %d", name, len(reply), len(packet))
+		}
+	}
+}
+
 func TestRespond_FollowsAnAliasInTheZone(t *testing.T) {
 	m := askUDP(t, testResponder(testView(t)), query(t, "www.gslb.test.", dns.TypeA))
 	if len(m.Answer) != 4 || m.Answer[0].Header().Rrtype != dns.TypeCNAME || m.Answer[1].Header().Name != "app.gslb.test." {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -80,6 +81,7 @@ func (t *tcpServer) converse(one *connection) {
 		for ok && len(input) >= 2 {
 			length := int(binary.BigEndian.Uint16(input))
 			if length < headerSize {
+				t.connections.nonsense.Add(1)
 				return
 			}
 			if len(input) < 2+length {
@@ -106,6 +108,7 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 	}
 	for len(input) < 2 || len(input) < 2+int(binary.BigEndian.Uint16(input)) {
 		if len(input) >= 2 && binary.BigEndian.Uint16(input) < headerSize {
+			t.connections.nonsense.Add(1)
 			return nil, false
 		}
 		if len(input) == cap(input) {
@@ -113,6 +116,9 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 		}
 		n, err := one.Read(input[len(input):cap(input)])
 		if n == 0 && err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.connections.idle.Add(1)
+			}
 			return nil, false
 		}
 		input = input[:len(input)+n]
@@ -140,6 +146,9 @@ func (t *tcpServer) write(one *connection, output []byte) ([]byte, bool) {
 	}
 	_ = one.SetWriteDeadline(time.Now().Add(writeTimeout))
 	if _, err := one.Write(output); err != nil {
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.connections.unread.Add(1)
+		}
 		return nil, false
 	}
 	t.connections.answered(one)

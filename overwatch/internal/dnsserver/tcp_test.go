@@ -113,15 +113,58 @@ func TestTCP_AQueryMayComeOctetByOctet(t *testing.T) {
 	})
 }
 
+// A client may say that it will send no more, as dig's and socat's do, and still be waiting for its answers.
+func TestTCP_WhoSendsNoMoreIsStillAnswered(t *testing.T) {
+	s, _, _ := testServer(t, "127.0.0.1:0")
+	conn, err := net.Dial("tcp", s.Addrs()[0].String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	response := framed(t, 1, "one.gslb.test.")
+	response[4] |= flagResponse >> 8 // a response is no query: it gets no answer, and those after it do
+	if _, err := conn.Write(append(response, framed(t, 2, "big.gslb.test.")...)); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if m := readFramed(t, conn); m.Id != 2 || len(m.Answer) != 100 {
+		t.Errorf("id %d with %d records", m.Id, len(m.Answer))
+	}
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("then: %v, want the end", err)
+	}
+}
+
+// Length and message leave with one write, so that they are in one segment (RFC 7766 section 8).
+func TestTCP_LengthAndMessageAreWrittenTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		_, _ = conn.Write(framed(t, 1, "one.gslb.test."))
+		first := make([]byte, 512)
+		n, err := conn.Read(first)
+		if err != nil || n < 2 || n != 2+int(binary.BigEndian.Uint16(first)) {
+			t.Errorf("%d octets first, %v: %x", n, err, first[:n])
+		}
+		_ = conn.Close()
+		synctest.Wait()
+	})
+}
+
 func TestTCP_IdleAndSlowClientsAreClosedInTime(t *testing.T) {
 	for name, begin := range map[string][]byte{"silent": nil, "half a length": {0}, "half a query": framed(t, 1, "one.gslb.test.")[:9]} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+				server := testTCP(t, 10)
+				conn := connect(t, server, "198.51.100.1:1")
 				if begin != nil {
 					_, _ = conn.Write(begin)
 				}
 				wantClosed(t, conn, idleTimeout)
+				if n := server.connections.idle.Load(); n != 1 {
+					t.Errorf("%d counted as idle", n)
+				}
 			})
 		})
 	}
@@ -154,16 +197,23 @@ func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 		if n := server.connections.open(); n != 0 {
 			t.Errorf("%d connections open after %v", n, writeTimeout)
 		}
+		if n := server.connections.unread.Load(); n != 1 {
+			t.Errorf("%d counted as not reading", n)
+		}
 	})
 }
 
 func TestTCP_NonsenseEndsTheConnection(t *testing.T) {
-	for name, begin := range map[string]string{"length 0": "\x00\x00", "shorter than a header": "\x00\x05hello"} {
+	for name, begin := range map[string]string{"length 0": "\x00\x00", "shorter than a header": "\x00\x05hello", "an octet less than a header": "\x00\x0bGET / HTTP/"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+				server := testTCP(t, 10)
+				conn := connect(t, server, "198.51.100.1:1")
 				go func() { _, _ = conn.Write([]byte(begin)) }()
 				wantClosed(t, conn, 0)
+				if n := server.connections.nonsense.Load(); n != 1 {
+					t.Errorf("%d counted as nonsense", n)
+				}
 			})
 		})
 	}

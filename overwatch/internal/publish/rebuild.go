@@ -80,6 +80,7 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 		}
 	}
 	// From here on nothing can fail.
+	b.view.Gather()
 	p.measurements.follow(b.plan.domains)
 	p.domains, p.serials, p.settings = b.plan.domains, b.serials, b.settings
 	p.view.Store(b.view)

@@ -25,7 +25,9 @@ type Ahead struct {
 	slots     [MaxAhead]*Slot
 	families  [MaxAhead]*family
 	sigs      [MaxAhead]*Signature
-	seen      uint32 // of what was read, so that the compiler does not leave the reading out
+	numbers   []uint32
+	room      [MaxAhead]uint32 // of numbers
+	seen      uint32           // of what was read, so that the compiler does not leave the reading out
 }
 
 // Add adds a question, if there is room. It must stay as it is until Look.
@@ -39,7 +41,7 @@ func (a *Ahead) Add(q *Question) {
 // Look reads what the view has for the questions, and forgets them.
 func (a *Ahead) Look(v *View, turns *Turns) {
 	n := a.n
-	a.n = 0
+	a.n, a.numbers = 0, a.room[:0]
 	if n < 2 || len(v.index.cells) < worthwhile {
 		return
 	}
@@ -61,6 +63,9 @@ func (a *Ahead) Look(v *View, turns *Turns) {
 		}
 	}
 }
+
+// Numbers is those of the bases that the last Look came across. It holds until the next.
+func (a *Ahead) Numbers() []uint32 { return a.numbers }
 
 // cells reads where the index begins to look.
 func (a *Ahead) cells(v *View, questions []*Question) {
@@ -85,10 +90,9 @@ func (a *Ahead) steered(n int, turns *Turns) {
 		answers := slot.answers.Load()
 		if f := &answers.steered[which]; f.state == answering {
 			a.families[i] = f
+			a.numbers = append(a.numbers, answers.number)
 		}
-		if answers.placed != nil {
-			a.seen++
-		}
+		a.seen ^= uint32(answers.room[0])
 		a.seen ^= turns.peek(slot.turn + uint32(which)).position
 	}
 }

@@ -94,31 +94,24 @@ func (f *family) same(other *family) bool {
 	return f.state == other.state && f.schedule == other.schedule && bytes.Equal(f.records, other.records)
 }
 
-// inPlace is room for the records of most names right behind their answers, where reading one brings the other nearer.
-const inPlace = 64
-
-// answersWith makes answers of both families.
+// answersWith makes answers of both families, with their records in place if there is room.
 func answersWith(families [2]family, where *[2]placed, sets []set) *answers {
+	var out *answers
 	if where != nil {
 		with := &struct {
 			answers
 			places [2]placed
-		}{answers: answers{steered: families, sets: sets}, places: *where}
-		with.placed = &with.places
-		return &with.answers
+		}{places: *where}
+		out = &with.answers
+		out.placed = &with.places
+	} else {
+		out = new(answers)
 	}
-	v4, v6 := families[policy.IPv4].records, families[policy.IPv6].records
-	if len(v4)+len(v6) > inPlace || len(v4)+len(v6) == 0 {
-		return &answers{steered: families, sets: sets}
+	out.steered, out.sets = families, sets
+	if where == nil {
+		out.settle()
 	}
-	with := &struct {
-		answers
-		room [inPlace]byte
-	}{answers: answers{steered: families, sets: sets}}
-	room := append(with.room[:0], v4...)
-	with.steered[policy.IPv4].records = room[:len(v4):len(v4)]
-	with.steered[policy.IPv6].records = append(room, v6...)[len(v4):]
-	return &with.answers
+	return out
 }
 
 // sign gives each answer of the family its signature, under the TTL in it.

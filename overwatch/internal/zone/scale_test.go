@@ -27,35 +27,8 @@ func manyNames(tb testing.TB, n int) (*View, []string) {
 		}
 		steer(tb, w, v, name, words, 1)
 	}
+	v.Gather()
 	return v, c.Steered
-}
-
-// What a lookup costs with few names and with many when it is looked ahead for a batch.
-func BenchmarkAhead_ManyNames(b *testing.B) {
-	for _, n := range []int{1000, 100_000} {
-		for _, batch := range []int{1, 8, MaxAhead} {
-			b.Run(fmt.Sprintf("%d/%d", n, batch), func(b *testing.B) {
-				v, names := manyNames(b, n)
-				questions := randomQuestions(b, names)
-				msg, _ := question(b, names[0], dns.TypeA)
-				turns := NewTurns(1, 1)
-				var ahead Ahead
-				i := 0
-				var batched [MaxAhead]Question
-				for done := 0; b.Loop(); done++ {
-					if at := done % batch; at == 0 {
-						i = (i + batch) % (len(questions) - batch)
-						for k := range batch {
-							batched[k] = questions[i+k]
-							ahead.Add(&batched[k])
-						}
-						ahead.Look(v, turns)
-					}
-					v.Append(msg, &batched[done%batch], turns)
-				}
-			})
-		}
-	}
 }
 
 // randomQuestions is many questions for the names, in random order.

@@ -47,15 +47,21 @@ const (
 	longName  = 255 // length of a slot whose name is among the view's only
 )
 
-// answers is what a name answers; immutable. What most queries need comes first.
+// answers is what a name answers; immutable. It is 256 octets long, so that it begins with a line of the cache: most queries need
+// the first two, which processors read as one.
 type answers struct {
-	steered [2]family     // by policy.Family; empty for names that are not steered
+	room    [inPlace]byte // where the records of most names are
 	placed  *[2]placed    // by policy.Family; nil for names that answer everybody alike
 	basis   *policy.Basis // what the steered answers follow from; nil where that is not kept
 	number  uint32        // of the basis
 	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
+	steered [2]family     // by policy.Family; empty for names that are not steered
 	sets    []set         // ascending by type
+	_       [16]byte
 }
+
+// inPlace is room for four A records.
+const inPlace = 64
 
 // family is what a steered name answers with addresses of one family; immutable.
 type family struct {

@@ -1,0 +1,130 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// subject is one of ours that stays up for all rounds of flat.
+type subject struct {
+	server server
+	names  int
+	port   int
+	run    *running
+	ready  time.Duration // from the start to the first answer
+	costs  []float64     // microseconds of CPU per answered query, one per round
+}
+
+func (s *subject) String() string { return fmt.Sprintf("%s, %d names", s.server.name, s.names) }
+
+// flat compares how much an answer costs by the number of names, and by the build where there are two (-against). All stay up
+// and are asked in turns, so that a round is short and what else the machine does falls on all of them alike.
+func flat(ctx context.Context, o options) error {
+	scratch, err := os.MkdirTemp("", "gslb-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	fmt.Printf("%s, %d cores, load %s, %d rounds of %g s, %d sockets x %d in flight\n",
+		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)
+	var subjects []*subject
+	for _, of := range all {
+		if of.program != "" || !slices.Contains(o.servers, of.name) {
+			continue
+		}
+		for _, names := range o.names {
+			s := &subject{server: of, names: names}
+			if err := s.start(ctx, o, filepath.Join(scratch, fmt.Sprintf("%s-%d", of.name, names))); err != nil {
+				return fmt.Errorf("%s: %w", s, err)
+			}
+			defer s.run.stop()
+			subjects = append(subjects, s)
+		}
+	}
+	for range o.rounds {
+		for _, s := range subjects {
+			if err := s.ask(ctx, o); err != nil {
+				return fmt.Errorf("%s: %w", s, err)
+			}
+		}
+	}
+	reportFlat(subjects)
+	return nil
+}
+
+func (s *subject) start(ctx context.Context, o options, dir string) (err error) {
+	if err = os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	if s.port, err = freePort(); err != nil {
+		return err
+	}
+	began := time.Now()
+	if s.run, err = start(ctx, s.server, setup{dir, o.bin, s.port, s.names}); err != nil {
+		return err
+	}
+	s.ready = time.Since(began)
+	settle(s.run.cmd.Process.Pid)
+	return nil
+}
+
+// ask has the load client ask once and notes what that cost.
+func (s *subject) ask(ctx context.Context, o options) error {
+	pid := s.run.cmd.Process.Pid
+	before, err := processTime(pid)
+	if err != nil {
+		return err
+	}
+	seen, err := ask(ctx, o.shape, s.server, s.port, s.names, o.seconds)
+	if err != nil {
+		return err
+	}
+	after, err := processTime(pid)
+	if err != nil {
+		return err
+	}
+	if seen.Answered == 0 || seen.Wrong > 0 {
+		return fmt.Errorf("%d answered, %d wrongly", seen.Answered, seen.Wrong)
+	}
+	answered := float64(seen.Answered) * (seen.Seconds + warmUp.Seconds()) / seen.Seconds
+	s.costs = append(s.costs, (after-before).Seconds()/answered*1e6)
+	return nil
+}
+
+// processTime is the CPU time that a process has used, to the nanosecond, threads that ended included.
+func processTime(pid int) (time.Duration, error) {
+	var t unix.Timespec
+	// The clock of another process, as clock_getcpuclockid(3) makes its number: the scheduler's count, 2.
+	if err := unix.ClockGettime(int32(^pid<<3|2), &t); err != nil {
+		return 0, fmt.Errorf("CPU clock of process %d: %w", pid, err)
+	}
+	return time.Duration(t.Nano()), nil
+}
+
+// reportFlat compares each with the first, round by round.
+func reportFlat(subjects []*subject) {
+	fmt.Println("\n| server | CPU us/query, median (quartiles) | ratio to the first of the same round, median (quartiles) | ready ms | MiB |")
+	fmt.Println("|---|---|---|---|---|")
+	for _, s := range subjects {
+		var ratios []float64
+		for i, cost := range s.costs {
+			ratios = append(ratios, cost/subjects[0].costs[i])
+		}
+		fmt.Printf("| %s | %s | %s | %d | %.0f |\n", s, quartiles(s.costs), quartiles(ratios), s.ready.Milliseconds(), memory(session(s.run.cmd.Process.Pid)))
+	}
+}
+
+func quartiles(values []float64) string {
+	sorted := slices.Sorted(slices.Values(values))
+	at := func(part float64) float64 { return sorted[int(part*float64(len(sorted)-1)+0.5)] }
+	return strings.Join([]string{fmt.Sprintf("%.2f", at(0.5)), fmt.Sprintf("(%.2f-%.2f)", at(0.25), at(0.75))}, " ")
+}
