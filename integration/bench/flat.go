@@ -69,7 +69,7 @@ func (s *subject) start(ctx context.Context, o options, dir string) (err error) 
 		return err
 	}
 	began := time.Now()
-	if s.run, err = start(ctx, s.server, setup{dir, o.bin, s.port, s.names}); err != nil {
+	if s.run, err = start(ctx, s.server, setup{dir, o.bin, s.port, s.names, s.server.asking}); err != nil {
 		return err
 	}
 	s.ready = time.Since(began)

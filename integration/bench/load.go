@@ -34,6 +34,8 @@ type tally struct {
 	Wrong    uint64  // any other response
 	Lost     uint64  // not answered within lostAfter
 	Seconds  float64 // that Answered is of
+
+	P50, P99, P999, Most float64 // milliseconds to the answer; of a steady client only
 }
 
 // loadMain is the client. It writes a tally to the standard output.
@@ -42,6 +44,7 @@ func loadMain(args []string) int {
 	port := flags.Int("port", 0, "of the server")
 	names := flags.Int("names", 1, "how many are asked for")
 	seconds := flags.Float64("seconds", 1, "after the warm-up")
+	rate := flags.Float64("rate", 0, "queries a second, whatever comes back; 0: as many as are answered")
 	signed := flags.Bool("signed", false, "ask for signatures")
 	ask := flags.String("ask", "", "for names that are invented, and which")
 	var s shape
@@ -53,7 +56,11 @@ func loadMain(args []string) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(c.run(time.Duration(*seconds * float64(time.Second)))); err != nil {
+	work := c.run
+	if *rate > 0 {
+		work = func(length time.Duration) tally { return c.steadily(*rate, length) }
+	}
+	if err := json.NewEncoder(os.Stdout).Encode(work(time.Duration(*seconds * float64(time.Second)))); err != nil {
 		return 1
 	}
 	return 0

@@ -28,6 +28,9 @@ type options struct {
 	shape   shape
 	flat    bool // instead of all else
 	restart int  // queries per second, instead of all else
+	changes bool // instead of all else
+	rate    float64
+	env     string
 }
 
 func main() {
@@ -45,6 +48,8 @@ func main() {
 	switch {
 	case o.flat:
 		work = flat
+	case o.changes:
+		work = changes
 	case o.restart > 0:
 		work = func(ctx context.Context, o options) error { return restart(ctx, o, o.restart) }
 	}
@@ -64,6 +69,9 @@ func readFlags() (o options, err error) {
 	before := flag.String("against", "", "directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
 	flag.IntVar(&o.restart, "restart", 0, "instead of all else, restart ours under so many queries a second and say how many are lost")
 	flag.BoolVar(&o.flat, "flat", false, "instead of all else, keep ours up with each number of names and ask them in turns")
+	flag.BoolVar(&o.changes, "changes", false, "instead of all else, measure what changes of health cost a node with the last number of names")
+	flag.Float64Var(&o.rate, "rate", 20000, "queries a second meanwhile")
+	flag.StringVar(&o.env, "env", "", "with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
 	flag.StringVar(&o.base, "base", usualBase, "the server that ratios refer to")

@@ -85,17 +85,22 @@ func settle(group int) {
 
 // ask runs the load client on the last core.
 func ask(ctx context.Context, s shape, of server, port, names int, seconds float64) (seen tally, err error) {
+	flags := []string{"-ask", string(of.asking)}
+	if of.signed {
+		flags = append(flags, "-signed")
+	}
+	return askWith(ctx, port, names, seconds, s, flags...)
+}
+
+// askWith is ask with the client's further flags.
+func askWith(ctx context.Context, port, names int, seconds float64, s shape, flags ...string) (seen tally, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return seen, err
 	}
 	args := []string{"-c", strconv.Itoa(cores() - 1), self, loadCommand, "-port", strconv.Itoa(port), "-names", strconv.Itoa(names),
 		"-seconds", fmt.Sprint(seconds), "-sockets", strconv.Itoa(s.sockets), "-window", strconv.Itoa(s.window)}
-	if of.signed {
-		args = append(args, "-signed")
-	}
-	args = append(args, "-ask", string(of.asking))
-	cmd := exec.CommandContext(ctx, "taskset", args...)
+	cmd := exec.CommandContext(ctx, "taskset", append(args, flags...)...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -20,33 +20,44 @@ const (
 // gslb prepares gslb-overwatch with static backends that nothing checks.
 func gslb(algorithm string, signing signing) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
-		f := &file{}
-		f.line("mode: overwatch\ndata_dir: %s", filepath.Join(at.dir, "data"))
-		f.line("overwatch:\n  identity: {node_id: bench, region: r1}")
-		key := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32))
-		f.line("  gossip: {bind_address: \"127.0.0.1:0\", encryption_key: %q}\n  validation: {enabled: false}", key)
-		if signing != unsigned {
-			f.line("  dnssec: {enabled: true, denial: %s}", signing)
-		} else {
-			f.line("  dnssec: {enabled: false, security_acknowledgment: \"unsigned answers are measured\"}")
-		}
-		if algorithm == "geolocation" {
-			f.line("  geolocation: {default_region: r1, custom_mappings: [{cidr: 127.0.0.0/10, region: r1}, " +
-				"{cidr: 127.64.0.0/10, region: r2}, {cidr: 10.0.0.0/8, region: r3}, {cidr: 192.0.2.0/24, region: r4}]}")
-		}
-		f.line("dns: {listen_address: \"127.0.0.1:%d\", default_ttl: 60, zones: [%s]}", at.port, zoneName)
-		f.line("logging: {level: error, format: json}\nregions:")
-		for j := range backends {
-			f.line("  - name: r%d\n    servers:", j+1)
-			for i := range at.names {
-				f.line("      - {address: %s, port: 80, weight: %d, service: %q}", backend(i, j), weight(j), at.ask.name(i))
-			}
-		}
-		f.line("domains:")
-		for i := range at.names {
-			f.line("  - {name: %q, routing_algorithm: %s, regions: [r1, r2, r3, r4], ttl: 60}", at.ask.name(i), algorithm)
-		}
+		f := overwatchFile(at, algorithm, signing, func(f *file) {
+			f.line("  gossip: {bind_address: \"127.0.0.1:0\", encryption_key: %q}", gossipKey())
+		})
 		path, err := f.write(at.dir, "overwatch.yaml")
 		return []string{filepath.Join(at.bin, "gslb-overwatch"), "--config", path}, err
 	}
+}
+
+func gossipKey() string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32)) }
+
+// overwatchFile is the configuration of a node. More writes further keys of the section overwatch; the list of domains is at the end, so that
+// further ones may follow.
+func overwatchFile(at setup, algorithm string, signing signing, more func(f *file)) *file {
+	f := &file{}
+	f.line("mode: overwatch\ndata_dir: %s", filepath.Join(at.dir, "data"))
+	f.line("overwatch:\n  identity: {node_id: bench, region: r1}")
+	more(f)
+	f.line("  validation: {enabled: false}")
+	if signing != unsigned {
+		f.line("  dnssec: {enabled: true, denial: %s}", signing)
+	} else {
+		f.line("  dnssec: {enabled: false, security_acknowledgment: \"unsigned answers are measured\"}")
+	}
+	if algorithm == "geolocation" {
+		f.line("  geolocation: {default_region: r1, custom_mappings: [{cidr: 127.0.0.0/10, region: r1}, " +
+			"{cidr: 127.64.0.0/10, region: r2}, {cidr: 10.0.0.0/8, region: r3}, {cidr: 192.0.2.0/24, region: r4}]}")
+	}
+	f.line("dns: {listen_address: \"127.0.0.1:%d\", default_ttl: 60, zones: [%s]}", at.port, zoneName)
+	f.line("logging: {level: error, format: json}\nregions:")
+	for j := range backends {
+		f.line("  - name: r%d\n    servers:", j+1)
+		for i := range at.names {
+			f.line("      - {address: %s, port: 80, weight: %d, service: %q}", backend(i, j), weight(j), at.ask.name(i))
+		}
+	}
+	f.line("domains:")
+	for i := range at.names {
+		f.line("  - {name: %q, routing_algorithm: %s, regions: [r1, r2, r3, r4], ttl: 60}", at.ask.name(i), algorithm)
+	}
+	return f
 }

@@ -22,6 +22,11 @@ func (r *result) spread(of func(sample) float64) (median, least, most float64) {
 	for _, s := range r.samples {
 		values = append(values, of(s))
 	}
+	return spread(values)
+}
+
+// spread is the median and the extremes of at least one value, which it sorts.
+func spread(values []float64) (median, least, most float64) {
 	slices.Sort(values)
 	n := len(values)
 	return (values[(n-1)/2] + values[n/2]) / 2, values[0], values[n-1]

@@ -40,7 +40,8 @@ type server struct {
 	asking  asking
 	most    int // names that it is measured with at most, where more would take minutes to prepare; 0 for any
 	// prepare writes the server's files and returns how to start it in the foreground.
-	prepare func(setup) (argv []string, err error)
+	prepare     func(setup) (argv []string, err error)
+	environment []string // beside this process's own
 }
 
 // running is a started server.
@@ -68,6 +69,7 @@ func start(ctx context.Context, s server, at setup) (*running, error) {
 	defer out.Close()
 	cmd := exec.Command("taskset", append([]string{"-c", "0"}, argv...)...)
 	cmd.Stdout, cmd.Stderr = out, out
+	cmd.Env = append(os.Environ(), s.environment...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
 	if err := cmd.Start(); err != nil {
 		return nil, err

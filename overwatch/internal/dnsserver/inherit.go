@@ -85,7 +85,7 @@ func inheritUDP(f *os.File) (*net.UDPConn, error) {
 		_ = conn.Close()
 		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket but %s", f.Name(), conn.LocalAddr().Network())
 	}
-	if control := socketOptions(udp.LocalAddr().(*net.UDPAddr).AddrPort()); control != nil {
+	if control := socketOptions(udp.LocalAddr().(*net.UDPAddr).AddrPort(), true); control != nil {
 		raw, err := udp.SyscallConn()
 		if err == nil {
 			err = control("", "", raw)

@@ -85,7 +85,7 @@ func bindPort(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPC
 	if err = probe.Close(); err != nil {
 		return nil, nil, err
 	}
-	config.Control = socketOptions(at)
+	config.Control = socketOptions(at, false)
 	for range sockets {
 		socket, err := config.ListenPacket(context.Background(), "udp"+family(at), at.String())
 		if err != nil {

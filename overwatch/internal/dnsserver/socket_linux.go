@@ -14,7 +14,7 @@ import (
 const socketBuffer = 4 << 20
 
 // restartBuffer is the room for queries while nobody reads a socket that a service manager keeps: half a second of them at
-// 50 000 a second. The next process goes back to socketBuffer, and what has come by then stays.
+// 50 000 a second. The next process goes back to socketBuffer as soon as it has read what waited.
 const restartBuffer = 32 << 20
 
 // leave makes a UDP socket ready to wait for the next process. It needs a privilege, or a net.core.rmem_max that allows it; without, queries
@@ -25,12 +25,23 @@ func leave(fd int) {
 	}
 }
 
-// size gives a UDP socket its buffers. Without the privilege they take what net.core allows.
-func size(fd int) {
-	for _, b := range []struct{ forced, allowed int }{{unix.SO_RCVBUFFORCE, unix.SO_RCVBUF}, {unix.SO_SNDBUFFORCE, unix.SO_SNDBUF}} {
-		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, b.forced, socketBuffer) != nil {
-			grow(fd, b.allowed, socketBuffer)
-		}
+// prepare gives a UDP socket its buffers. One that was passed on keeps more room for queries than it needs, since until it is read what
+// comes must have room.
+func prepare(fd int, inherited bool) {
+	have, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
+	if !inherited || err != nil || have < 2*socketBuffer { // the kernel tells twice what was asked for
+		receiveBuffer(fd)
+	}
+	size(fd, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF)
+}
+
+// receiveBuffer gives a UDP socket the room for queries that it has while it is read.
+func receiveBuffer(fd int) { size(fd, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF) }
+
+// size makes a buffer socketBuffer large. Without the privilege it takes what net.core allows.
+func size(fd, forced, allowed int) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, forced, socketBuffer) != nil {
+		grow(fd, allowed, socketBuffer)
 	}
 }
 
@@ -58,7 +69,7 @@ func (o socketOption) set(fd int) error { return unix.SetsockoptInt(fd, o.level,
 
 // socketOptions prepares a UDP socket: shared with the server's other sockets of the address, and, on an unspecified address,
 // telling to which address a query was sent so that the answer comes from there.
-func socketOptions(at netip.AddrPort) func(network, address string, c syscall.RawConn) error {
+func socketOptions(at netip.AddrPort, inherited bool) func(network, address string, c syscall.RawConn) error {
 	needed := []socketOption{{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1}}
 	receiver := socketOption{unix.IPPROTO_IP, unix.IP_PKTINFO, 1}
 	// Responses fit any path, so none needs to believe what strangers say about a path, and none is fragmented
@@ -78,7 +89,7 @@ func socketOptions(at netip.AddrPort) func(network, address string, c syscall.Ra
 				refused = errors.Join(refused, o.set(int(fd)))
 			}
 			_ = paths.set(int(fd)) // an old kernel may refuse it
-			size(int(fd))
+			prepare(int(fd), inherited)
 		})
 		return errors.Join(err, refused)
 	}

@@ -67,10 +67,15 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 // serve answers until ring is called, then what has arrived by then, and closes the socket.
 func (s *udpSocket) serve() error {
 	defer s.close()
+	behind := true // what waited for this process may still be in the socket
 	for !s.stopping.Load() {
 		switch _, errno := s.answerBatch(); errno {
 		case 0, unix.EINTR:
 		case unix.EAGAIN:
+			if behind {
+				receiveBuffer(s.fd)
+				behind = false
+			}
 			if err := s.await(); err != nil {
 				return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
 			}

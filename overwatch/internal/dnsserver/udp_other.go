@@ -17,7 +17,9 @@ import (
 
 func socketsPerAddress() int { return 1 }
 
-func socketOptions(netip.AddrPort) func(network, address string, c syscall.RawConn) error { return nil }
+func socketOptions(netip.AddrPort, bool) func(network, address string, c syscall.RawConn) error {
+	return nil
+}
 
 func descriptors() int { return 1024 }
 

@@ -1,0 +1,117 @@
+//go:build linux
+
+package main
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pause is how long the steady client rests at most before it sends what is due.
+const pause = 200 * time.Microsecond
+
+// steadyClient asks at a steady rate, whatever comes back, and measures how long each answer takes.
+type steadyClient struct {
+	*client
+	sent   []*[1 << 16]time.Time // by socket and id; zero: nothing is awaited
+	took   []time.Duration
+	number uint64 // of the next query
+}
+
+// steadily asks so many times a second for the time given, after a warm-up.
+func (c *client) steadily(rate float64, length time.Duration) tally {
+	s := &steadyClient{client: c}
+	var set []unix.PollFd
+	for _, socket := range c.sockets {
+		s.sent = append(s.sent, new([1 << 16]time.Time))
+		set = append(set, unix.PollFd{Fd: int32(socket.fd), Events: unix.POLLIN})
+	}
+	began := time.Now()
+	from, until := began.Add(warmUp), began.Add(warmUp+length)
+	for now := began; now.Before(until.Add(lostAfter)); now = time.Now() {
+		for i := range c.sockets {
+			s.collect(i, from, until)
+		}
+		if now.Before(until) {
+			s.ask(uint64(now.Sub(began).Seconds()*rate), from)
+		}
+		rest := unix.NsecToTimespec(pause.Nanoseconds())
+		_, _ = unix.Ppoll(set, &rest, nil)
+	}
+	for _, sent := range s.sent {
+		for _, at := range sent {
+			if !at.IsZero() && at.After(from) {
+				c.tally.Lost++
+			}
+		}
+	}
+	slices.Sort(s.took)
+	at := func(part float64) float64 {
+		if len(s.took) == 0 {
+			return 0
+		}
+		return s.took[int(part*float64(len(s.took)-1))].Seconds() * 1000
+	}
+	c.tally.Seconds = length.Seconds()
+	c.tally.P50, c.tally.P99, c.tally.P999, c.tally.Most = at(0.5), at(0.99), at(0.999), at(1)
+	return c.tally
+}
+
+// ask sends what is due, spread over the sockets.
+func (s *steadyClient) ask(due uint64, from time.Time) {
+	for s.number < due {
+		i := int(s.number/clientBatch) % len(s.sockets)
+		socket, room := s.sockets[i], int(min(due-s.number, clientBatch))
+		for k := range room {
+			q := s.queries[s.next]
+			if s.next++; s.next == len(s.queries) {
+				s.next = 0
+			}
+			copy(socket.outRoom[k][:], q)
+			socket.outs[k].SetLen(len(q))
+			socket.id++
+			binary.BigEndian.PutUint16(socket.outRoom[k][:], socket.id)
+		}
+		now := time.Now()
+		n := messages(unix.SYS_SENDMMSG, socket.fd, socket.out[:room])
+		for k := range n {
+			at := &s.sent[i][binary.BigEndian.Uint16(socket.outRoom[k][:])]
+			if !at.IsZero() && at.After(from) {
+				s.tally.Lost++ // 65536 queries ago
+			}
+			*at = now
+		}
+		s.number += uint64(room)
+	}
+}
+
+// collect takes what a socket has received. Only queries between the two times count.
+func (s *steadyClient) collect(i int, from, until time.Time) {
+	socket := s.sockets[i]
+	for {
+		n := messages(unix.SYS_RECVMMSG, socket.fd, socket.in[:])
+		now := time.Now()
+		for k := range n {
+			reply := socket.inRoom[k][:socket.in[k].Len]
+			if len(reply) < 12 {
+				continue
+			}
+			at := &s.sent[i][binary.BigEndian.Uint16(reply)]
+			if !at.IsZero() && at.After(from) && at.Before(until) {
+				s.took = append(s.took, now.Sub(*at))
+				if reply[3]&0xF == 0 && binary.BigEndian.Uint16(reply[6:]) > 0 {
+					s.tally.Answered++
+				} else {
+					s.tally.Wrong++
+				}
+			}
+			*at = time.Time{}
+		}
+		if n < clientBatch {
+			return
+		}
+	}
+}
