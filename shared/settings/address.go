@@ -9,11 +9,11 @@ import (
 // Listener is a local address to listen on.
 type Listener struct {
 	Addr netip.Addr // the zero Addr stands for every address of the machine
-	Port uint16     // 0 lets the system choose
+	Port uint16     // 0 lets the system choose, on loopback only: nobody elsewhere could know it
 }
 
 // ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". For what is
-// none it returns what would be right.
+// none it returns what would be right. Port 0 is one for a loopback address only.
 func ParseListener(text string) (l Listener, remedy string) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	host, port, err := net.SplitHostPort(text)
@@ -25,11 +25,13 @@ func ParseListener(text string) (l Listener, remedy string) {
 		return l, "give a port from 1 to 65535 behind the last colon"
 	}
 	l.Port = uint16(n)
-	if host == "" {
-		return l, ""
+	if host != "" {
+		if l.Addr, err = netip.ParseAddr(host); err != nil || l.Addr.IsMulticast() {
+			return Listener{}, form
+		}
 	}
-	if l.Addr, err = netip.ParseAddr(host); err != nil || l.Addr.IsMulticast() {
-		return Listener{}, form
+	if n == 0 && !l.Addr.IsLoopback() {
+		return Listener{}, "with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535"
 	}
 	return l, ""
 }

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -77,8 +78,12 @@ func (d *decoder) twice(i, k int) {
 
 // unknown tells that no key has the name of the key at node k.
 func (d *decoder) unknown(k int, name string, keys *structure) {
-	message := "unknown key; here belong " + strings.Join(keys.names(), ", ")
-	if near := suggest(name, keys.names()); near != "" {
+	names := keys.names()
+	if len(d.path) == 1 {
+		names = append(slices.Clone(names), includesKey)
+	}
+	message := "unknown key; here belong " + strings.Join(names, ", ")
+	if near := suggest(name, names); near != "" {
 		there := append(append(path(nil), d.path[:len(d.path)-1]...), step{name: near})
 		message = "unknown key; did you mean " + there.String() + "?"
 	}

@@ -45,14 +45,18 @@ func (r *reader) read(path string, at Position) {
 	r.known[resolved] = at
 	r.chain = append(r.chain, resolved)
 	defer func() { r.chain = r.chain[:len(r.chain)-1] }()
-	if doc := r.open(path); doc != nil {
+	if doc := r.open(path, at); doc != nil {
 		r.includes(doc)
 	}
 }
 
-// open reads and parses one file; nil when that is not possible.
-func (r *reader) open(path string) *document {
+// open reads and parses one file, which the entry at the position named; nil when that is not possible.
+func (r *reader) open(path string, at Position) *document {
 	content, err := readFile(path, maxFile)
+	if err != nil && at.File != "" {
+		r.wrong(at, "", path+" "+err.Error())
+		return nil
+	}
 	if err != nil {
 		r.report.append(Problem{File: path, Message: err.Error()})
 		return nil

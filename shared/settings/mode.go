@@ -13,7 +13,7 @@ const modeKey = "mode"
 // modes there are. The key must stand in this very file, not in an included one.
 func Mode(path string, known []string) (string, error) {
 	report := &Report{}
-	doc := (&reader{report: report}).open(path)
+	doc := (&reader{report: report}).open(path, Position{})
 	if doc == nil {
 		return "", report.err()
 	}

@@ -21,7 +21,7 @@ type Report struct {
 // Add notes a problem with a key, unless that key or one above it has one already: what follows from an error is
 // not told. value is what was found, empty where it is missing or secret.
 func (r *Report) Add(key, value, message string) {
-	if r.toldAbout(key) {
+	if r.Told(key) {
 		return
 	}
 	if len(r.problems) >= maxProblems {
@@ -57,8 +57,8 @@ func (r *Report) append(p Problem) {
 	r.problems = append(r.problems, p)
 }
 
-// toldAbout tells whether key or a key above it has a problem.
-func (r *Report) toldAbout(key string) bool {
+// Told tells whether key or a key above it has a problem already.
+func (r *Report) Told(key string) bool {
 	for key != "" {
 		if r.told[key] {
 			return true

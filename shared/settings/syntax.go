@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -53,6 +54,17 @@ func syntaxProblem(err error, reached int) Problem {
 	case strings.HasPrefix(message, "did not find expected"):
 		line = reached
 		message = "the indentation or the punctuation is wrong here or in the line before"
+	case strings.Contains(message, "UTF-8"):
+		line = reached
+		message = "this line is not text in UTF-8: save the file as UTF-8"
+	case strings.HasPrefix(message, "control characters"):
+		line = reached
+		message = "this line has a control character: remove it"
+	case strings.HasPrefix(message, "exceeded max depth"):
+		message = fmt.Sprintf("nested more than %d deep", maxDepth)
+	}
+	if line == 0 {
+		line = reached
 	}
 	return Problem{Line: line, Message: "not valid YAML: " + message}
 }

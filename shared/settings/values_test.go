@@ -50,7 +50,8 @@ func TestCanonicalName_SaysWhatWouldBeRight(t *testing.T) {
 func TestParseListener_TakesAddressAndPort(t *testing.T) {
 	for text, want := range map[string]Listener{
 		":53":            {Port: 53},
-		"0.0.0.0:0":      {netip.MustParseAddr("0.0.0.0"), 0},
+		"0.0.0.0:1":      {netip.MustParseAddr("0.0.0.0"), 1},
+		"127.0.0.1:0":    {netip.MustParseAddr("127.0.0.1"), 0},
 		"[::1]:8080":     {netip.MustParseAddr("::1"), 8080},
 		"[fe80::1%lo]:1": {netip.MustParseAddr("fe80::1%lo"), 1},
 	} {
@@ -59,8 +60,9 @@ func TestParseListener_TakesAddressAndPort(t *testing.T) {
 		}
 	}
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
+	const unknown = "with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535"
 	for text, want := range map[string]string{
-		"": form, "53": form, "localhost:53": form, "::1:53": form, "224.0.0.1:53": form,
+		":0": unknown, "0.0.0.0:0": unknown, "[2001:db8::1]:00": unknown, "": form, "53": form, "localhost:53": form, "::1:53": form, "224.0.0.1:53": form,
 		"127.0.0.1:": "give a port from 1 to 65535 behind the last colon", "127.0.0.1:99999": "give a port from 1 to 65535 behind the last colon",
 	} {
 		if _, remedy := ParseListener(text); remedy != want {

@@ -17,7 +17,9 @@ type validator struct {
 	*settings.Report
 	config  *Config
 	regions map[string]int32 // by name: first index
-	domains map[string]int32 // by name: first index
+	// regionsUnread: some region could not be read, and what its name is is not known.
+	regionsUnread bool
+	domains       map[string]int32 // by name: first index
 	cautions
 }
 
@@ -130,7 +132,7 @@ func (v *validator) tokens() {
 	}
 	v.previousTokens()
 	for service := range o.AgentPolicies {
-		if _, ok := o.AgentTokens[service]; !ok {
+		if _, ok := o.AgentTokens[service]; !ok && !v.Told("overwatch.agent_tokens") {
 			v.Add(settings.Entry("overwatch.agent_policies", service), "", "agent_tokens has no such service: give it a token, or remove the policy")
 		}
 	}

@@ -102,7 +102,7 @@ func (v *validator) domain(i int, algorithms []string) {
 		v.Add(key("routing_algorithm"), d.RoutingAlgorithm, v.algorithmRemedy(d.RoutingAlgorithm, algorithms))
 	}
 	for at, region := range d.Regions {
-		if _, known := v.regions[region]; !known {
+		if !v.isRegion(region) {
 			v.Addf(key(fmt.Sprintf("regions[%d]", at)), region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
 		} else if slices.Index(d.Regions, region) < at {
 			v.Add(key(fmt.Sprintf("regions[%d]", at)), region, "is in this list already: keep one")
@@ -195,9 +195,11 @@ func (v *validator) algorithmRemedy(found string, works []string) string {
 
 // regionNames checks the regions themselves. What continues a region of another file is left to foldRegions.
 func (v *validator) regionNames() {
+	v.regionsUnread = v.Told("regions")
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		key := fmt.Sprintf("regions[%d]", i)
+		v.regionsUnread = v.regionsUnread || v.Told(key+".name")
 		if remedy := settings.LabelRemedy(r.Name, wire.MaxRegion); remedy != "" {
 			v.Add(key+".name", r.Name, remedy)
 		}

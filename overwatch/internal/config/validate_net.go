@@ -219,7 +219,13 @@ func (v *validator) geolocation() {
 
 // knownRegion notes a region that the configuration does not have; "" stands for none.
 func (v *validator) knownRegion(key, region string) {
-	if _, known := v.regions[region]; region != "" && !known {
+	if region != "" && !v.isRegion(region) {
 		v.Addf(key, region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
 	}
+}
+
+// isRegion says whether there is a region of that name, or may be: where a region cannot be read, its name is not known.
+func (v *validator) isRegion(name string) bool {
+	_, known := v.regions[name]
+	return known || v.regionsUnread
 }

@@ -20,6 +20,17 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"logging", "logging: {level: inof, format: xml}", []string{
 			`1: logging.level: "inof": did you mean info?`, `1: logging.format: "xml": known are json, console`}},
 
+		// What follows from what cannot be read is not told.
+		{"regions as a map", "regions: {eu: {}}\ndomains: [{name: a, regions: [eu]}]\noverwatch: {geolocation: {default_region: eu}}", []string{
+			`1: regions: expected a list, found a map of keys`}},
+		{"a region as a word", "regions: [eu, {name: us}]\ndomains: [{name: a, regions: [eu, us]}]", []string{
+			`1: regions[0]: expected a map of keys, found a single value`}},
+		{"tokens as a list", "overwatch:\n  agent_tokens: [a]\n  agent_policies: {a: {allowed_cidrs: [10.0.0.0/8]}}\n  previous_agent_tokens: {a: [x]}", []string{
+			`2: overwatch.agent_tokens: expected a map of names to values, found a list`}},
+		{"port 0", "dns: {listen_address: ':0'}\napi: {enabled: true, address: '192.0.2.1:0'}", []string{
+			`1: dns.listen_address[0]: ":0": with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535`,
+			`2: api.address: "192.0.2.1:0": with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535`}},
+
 		{"previous keys", "overwatch:\n  gossip:\n    previous_encryption_keys:\n      - dG9vIHNob3J0\n      - " + testKey, []string{
 			`4: overwatch.gossip.previous_encryption_keys[0]: has 9 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
 			`5: overwatch.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},

@@ -272,7 +272,7 @@ func TestRoutingAnswers_AreThoseOfAllRegions(t *testing.T) {
 		"domain=geo.test":                  " success 60: 10.0.0.1 0.25 10.0.0.2 0.75; eu success 60: 10.0.0.1 0.25 10.0.0.2 0.75; us failover 60: 10.0.0.1 0.25 10.0.0.2 0.75",
 		"domain=GEO.test.&query_type=aaaa": " success 60: 2001:db8::1 1.00; eu success 60: 2001:db8::1 1.00; us success 60: 2001:db8::1 1.00",
 		"domain=down.test":                 "everybody no_healthy_backend 30:",
-		"domain=*.any.test":                    " success 5: 10.0.1.2 1.00; eu success 5: 10.0.1.1 1.00; us success 5: 10.0.1.2 1.00",
+		"domain=*.any.test":                " success 5: 10.0.1.2 1.00; eu success 5: 10.0.1.1 1.00; us success 5: 10.0.1.2 1.00",
 	} {
 		if got := answers(query); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
