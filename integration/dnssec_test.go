@@ -63,6 +63,14 @@ func missing(t *testing.T, message string) {
 // signedSite is a site with one node that signs the zones with the given denial.
 func signedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	t.Helper()
+	s, n := stillSignedSite(t, denial)
+	s.startAll(t)
+	return s, n
+}
+
+// stillSignedSite is signedSite before anything is started.
+func stillSignedSite(t *testing.T, denial string) (*site, *harness.Node) {
+	t.Helper()
 	s := newSite(t, 1, 2)
 	n := s.nodes[0]
 	n.File.DNS.Zones = []string{zoneName, childZone}
@@ -80,7 +88,6 @@ func signedSite(t *testing.T, denial string) (*site, *harness.Node) {
 			})
 		}
 	}
-	s.startAll(t)
 	return s, n
 }
 

@@ -156,6 +156,12 @@ func keyTags(ctx context.Context, n *harness.Node) ([]int, error) {
 // sameKeys waits until all nodes publish the same keys, that many, and tell the parent of all of them.
 func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
+	return sameKeysOf(t, count, count, nodes...)
+}
+
+// sameKeysOf is sameKeys where all zones together have more keys.
+func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []int) {
+	t.Helper()
 	until(t, keyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
 		for i, n := range nodes {
 			got, err := keyTags(ctx, n)
@@ -169,7 +175,7 @@ func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 			if i == 0 {
 				tags = got
 			}
-			if len(got) != count || !slices.Equal(got, tags) || len(ds.DSRecords) != count {
+			if len(got) != count || !slices.Equal(got, tags) || len(ds.DSRecords) != all {
 				return fmt.Errorf("%s has keys %v and %d DS, %s has keys %v", n.Name, got, len(ds.DSRecords), nodes[0].Name, tags)
 			}
 		}
@@ -332,11 +338,20 @@ func keyFilesOf(t *testing.T, n *harness.Node) []string {
 }
 
 // keygen makes a key with BIND's tool.
-func keygen(t *testing.T, n *harness.Node) {
+func keygen(t *testing.T, n *harness.Node) { keygenFor(t, n, zoneName) }
+
+// keygenFor is keygen for several zones.
+func keygenFor(t *testing.T, n *harness.Node, zones ...string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), judge(t, "dnssec-keygen"), "-q", "-K", filepath.Join(n.File.DataDir, "dnssec"), "-a", "ECDSAP256SHA256", "-f", "KSK", zoneName).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+	dir := filepath.Join(n.File.DataDir, "dnssec")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, zone := range zones {
+		out, err := exec.CommandContext(t.Context(), judge(t, "dnssec-keygen"), "-q", "-K", dir, "-a", "ECDSAP256SHA256", "-f", "KSK", zone).CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
 	}
 }
 

@@ -70,21 +70,30 @@ type Merged struct {
 	Altered   bool     // what is published, signed or told to the parent is different
 }
 
-// Merge joins what the other nodes offer with what is here. complete says that all of them answered. Keys are joined, never
-// replaced, with two exceptions:
+// Response says how far the other nodes have answered in a round.
+type Response uint8
+
+// The ways in which a round ends.
+const (
+	Complete Response = iota // all answered
+	Partial                  // some failed
+	Awaited                  // some failed, and of others the first answer since a key was made here is still waited for
+)
+
+// Merge joins what the other nodes offer with what is here. Keys are joined, never replaced, with two exceptions:
 //
 //	a provisional key               gives way to a key of another node that is not, else to an older provisional one
 //	a key that all others withdrew  is withdrawn here, once another that all have was published for a TTL
 //
 // A provisional key that nothing took the place of is one like others after provisionalLeast, if all others answered, and otherwise
-// after provisionalMost. An error is of the disk; what was joined before it stays.
-func (z *Zones) Merge(offers []Offer, complete bool) (Merged, error) {
+// after provisionalMost, unless answers are awaited. An error is of the disk; what was joined before it stays.
+func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	m := merging{Zones: z, now: z.now(), offers: offers, complete: complete, Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
+	m := merging{Zones: z, now: z.now(), offers: offers, response: response, Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
 	for _, apex := range sortedKeys(z.wanted) {
 		err := m.join(apex)
-		if err == nil && complete && len(offers) > 0 {
+		if err == nil && response == Complete && len(offers) > 0 {
 			err = m.withdraw(apex)
 		}
 		if err != nil {
@@ -99,7 +108,7 @@ type merging struct {
 	*Zones
 	now      time.Time
 	offers   []Offer
-	complete bool
+	response Response
 	Merged
 }
 
@@ -115,7 +124,7 @@ func (m *merging) join(apex string) error {
 	final, provisional, confirmed := m.candidates(apex, own)
 	switch {
 	case own != nil && !confirmed && len(final) == 0 && (len(provisional) == 0 || older(provisional[0].Key, own) > 0):
-		if age := m.keyring.publishedFor(own, m.now); age < provisionalLeast || (age < provisionalMost && !m.complete) {
+		if age := m.keyring.publishedFor(own, m.now); age < provisionalLeast || (age < provisionalMost && m.response == Partial) || m.response == Awaited {
 			m.Unsettled = true
 			return nil
 		}
@@ -144,10 +153,22 @@ func (m *merging) join(apex string) error {
 	return nil
 }
 
+// Provisional says whether a zone that is served has a provisional key.
+func (z *Zones) Provisional() bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for apex := range z.wanted {
+		if z.ownProvisional(apex) != nil {
+			return true
+		}
+	}
+	return false
+}
+
 // ownProvisional is the provisional key of a zone. Such a key is always the only one.
-func (m *merging) ownProvisional(apex string) *Key {
-	for _, k := range m.keyring.Keys(apex) {
-		if m.keyring.provisional(k) {
+func (z *Zones) ownProvisional(apex string) *Key {
+	for _, k := range z.keyring.Keys(apex) {
+		if z.keyring.provisional(k) {
 			return k
 		}
 	}

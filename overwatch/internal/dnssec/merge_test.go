@@ -43,7 +43,7 @@ func (w *world) ask(t *testing.T, others ...*world) Merged {
 	for _, other := range others {
 		offers = append(offers, w.offer(t, other))
 	}
-	m, err := w.Merge(offers, true)
+	m, err := w.Merge(offers, Complete)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func (w *world) only(t *testing.T) *Key {
 func (w *world) settle(t *testing.T) {
 	t.Helper()
 	w.time = w.time.Add(provisionalMost)
-	if m, err := w.Merge(nil, false); err != nil || !m.Altered {
+	if m, err := w.Merge(nil, Partial); err != nil || !m.Altered {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	w.signer(t)
@@ -143,11 +143,11 @@ func TestMerge_AProvisionalKeyGivesWayToAKeyInUse(t *testing.T) {
 func TestMerge_ANodeThatReachesNobodyKeepsItsKey(t *testing.T) {
 	w := peered(t, 0)
 	w.signer(t)
-	if m, err := w.Merge(nil, false); err != nil || m.Altered || !m.Unsettled {
+	if m, err := w.Merge(nil, Partial); err != nil || m.Altered || !m.Unsettled {
 		t.Errorf("at once: %+v, %v", m, err)
 	}
 	w.time = w.time.Add(provisionalMost)
-	if m, err := w.Merge(nil, false); err != nil || !m.Altered || m.Unsettled {
+	if m, err := w.Merge(nil, Partial); err != nil || !m.Altered || m.Unsettled {
 		t.Errorf("%+v, %v", m, err)
 	}
 	if len(w.signer(t).DS()) != 1 {
@@ -242,13 +242,13 @@ func TestMerge_OnePeerAloneWithdrawsNothing(t *testing.T) {
 	honest.keys = append(honest.keys, offered{first, false})
 	for name, c := range map[string]struct {
 		offers   []Offer
-		complete bool
+		response Response
 	}{
-		"another has it":          {[]Offer{liar, honest}, true},
-		"another did not answer":  {[]Offer{liar}, false},
-		"it has nothing in place": {[]Offer{{withdrawn: []Withdrawn{{apex, first.public}, {apex, second.public}}}}, true},
+		"another has it":          {[]Offer{liar, honest}, Complete},
+		"another did not answer":  {[]Offer{liar}, Partial},
+		"it has nothing in place": {[]Offer{{withdrawn: []Withdrawn{{apex, first.public}, {apex, second.public}}}}, Complete},
 	} {
-		if m, err := a.Merge(c.offers, c.complete); err != nil || len(m.Dropped) > 0 {
+		if m, err := a.Merge(c.offers, c.response); err != nil || len(m.Dropped) > 0 {
 			t.Errorf("%s: %+v, %v", name, m, err)
 		}
 	}
@@ -262,7 +262,7 @@ func TestMerge_BoundsTheKeysOfAZone(t *testing.T) {
 		_, other := apart(t)
 		offers = append(offers, a.offer(t, other))
 	}
-	m, err := a.Merge(offers, true)
+	m, err := a.Merge(offers, Complete)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,8 @@ type network struct {
 	hosts   map[string]http.Handler
 	cut     map[string]bool          // nobody reaches these, and they reach nobody
 	late    map[string]time.Duration // how long these take to answer
-	closed  time.Time                // until then nobody takes connections
+	closed  map[string]time.Time     // until when these take no connections
+	timeout time.Duration            // of nodes that are opened
 	carried []carried
 }
 
@@ -42,7 +43,7 @@ type carried struct {
 }
 
 func newNetwork(t *testing.T) *network {
-	return &network{t: t, hosts: make(map[string]http.Handler), cut: make(map[string]bool), late: make(map[string]time.Duration)}
+	return &network{t: t, hosts: make(map[string]http.Handler), cut: make(map[string]bool), late: make(map[string]time.Duration), closed: make(map[string]time.Time), timeout: 30 * time.Second}
 }
 
 func (n *network) isolate(name string, cut bool) {
@@ -58,11 +59,13 @@ func (n *network) delay(name string, late time.Duration) {
 	n.late[name] = late
 }
 
-// refuse has nobody take connections until then.
-func (n *network) refuse(until time.Time) {
+// refuse has nodes take no connections until then.
+func (n *network) refuse(until time.Time, names ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.closed = until
+	for _, name := range names {
+		n.closed[name] = until
+	}
 }
 
 func (n *network) put(name string, h http.Handler) {
@@ -80,7 +83,7 @@ type link struct {
 func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	l.mu.Lock()
 	h, apart, late := l.hosts[r.URL.Host], l.cut[l.from] || l.cut[r.URL.Host], l.late[r.URL.Host]
-	closed := time.Now().Before(l.closed)
+	closed := time.Now().Before(l.closed[r.URL.Host])
 	l.mu.Unlock()
 	switch {
 	case apart: // packets are dropped
@@ -161,7 +164,7 @@ func (n *network) open(name, dir string, peers ...string) (*node, error) {
 		return nil, err
 	}
 	node.zones.Expect([]string{apex})
-	settings := Settings{PollInterval: time.Hour, Timeout: 30 * time.Second, Secrets: theSecret}
+	settings := Settings{PollInterval: time.Hour, Timeout: n.timeout, Secrets: theSecret}
 	for _, peer := range peers {
 		settings.Peers = append(settings.Peers, "http://"+peer)
 	}

@@ -37,6 +37,9 @@ type Sync struct {
 	orders   chan order
 	wake     chan struct{} // holds one token when the settings are others
 
+	flights map[string]*flight // by peer, those under way; of the goroutine that makes rounds
+	asked   map[string]bool    // peers with which an exchange has ended since a key was made here; of the same goroutine
+
 	mu       sync.Mutex
 	settings Settings
 	status   status
@@ -58,7 +61,7 @@ func New(o Options) (*Sync, error) {
 	}
 	s := &Sync{
 		o: o, instance: rand.Text(), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
-		settings: o.Settings,
+		settings: o.Settings, flights: make(map[string]*flight), asked: make(map[string]bool),
 	}
 	o.Zones.AwaitPeers(len(o.Settings.Peers) > 0)
 	s.metrics = newMetrics(s)

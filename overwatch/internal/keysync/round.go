@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 	"time"
 
 	"gslb.internal/overwatch/internal/audit"
@@ -42,48 +41,118 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 	return outcomes, merged.Unsettled
 }
 
+// provisionalPatience is how long a round waits for a slow peer while a key is provisional, so that a few rounds with the others find
+// place in that time. The exchange goes on, and a later round has what comes of it.
+const provisionalPatience = 6500 * time.Millisecond
+
+// errSlow is the outcome of an exchange that a round did not wait for.
+var errSlow = errors.New("no complete answer yet; it is still waited for")
+
+// flight is an exchange with a peer, under way or ended.
+type flight struct {
+	cancel  context.CancelFunc
+	done    chan struct{}
+	outcome outcome // once done is closed
+}
+
+// askAll asks the peers that are not being asked already, and waits for all of them, or as long as may be.
 func (s *Sync) askAll(ctx context.Context, settings *Settings) []outcome {
 	outcomes := make([]outcome, len(settings.Peers))
 	client, err := s.newClient(settings.TLS)
-	e := exchanger{s.o.NodeID, settings, client}
-	var all sync.WaitGroup
+	if err != nil {
+		for i, peer := range settings.Peers {
+			outcomes[i] = outcome{peer: peer, err: err}
+		}
+		return outcomes
+	}
+	for _, peer := range settings.Peers {
+		if s.flights[peer] == nil {
+			s.flights[peer] = s.depart(ctx, &exchanger{s.o.NodeID, settings, client}, peer)
+		}
+	}
+	patience, end := ctx, func() {}
+	if s.o.Zones.Provisional() {
+		patience, end = context.WithTimeout(ctx, provisionalPatience)
+	}
+	defer end()
 	for i, peer := range settings.Peers {
-		o := &outcomes[i]
-		o.peer = peer
+		f := s.flights[peer]
+		select {
+		case <-f.done:
+		case <-patience.Done():
+			if ctx.Err() == nil {
+				outcomes[i] = outcome{peer: peer, err: errSlow}
+				continue
+			}
+			<-f.done // with ctx
+		}
+		outcomes[i] = f.outcome
+	}
+	for i := range outcomes {
+		peer := outcomes[i].peer
+		if f := s.flights[peer]; f != nil && !errors.Is(outcomes[i].err, errSlow) {
+			f.cancel()
+			delete(s.flights, peer)
+			s.asked[peer] = true
+		}
+	}
+	return outcomes
+}
+
+// recall gives up the exchanges that are under way, since what they would bring is of before now.
+func (s *Sync) recall() {
+	for peer, f := range s.flights {
+		f.cancel()
+		<-f.done
+		delete(s.flights, peer)
+	}
+}
+
+// response says how far the peers have answered.
+func (s *Sync) response(outcomes []outcome) dnssec.Response {
+	response := dnssec.Complete
+	for _, o := range outcomes {
+		switch {
+		case errors.Is(o.err, errSlow) && !s.asked[o.peer]:
+			return dnssec.Awaited
+		case o.err != nil:
+			response = dnssec.Partial
+		}
+	}
+	return response
+}
+
+// depart begins an exchange.
+func (s *Sync) depart(ctx context.Context, e *exchanger, peer string) *flight {
+	ctx, cancel := context.WithCancel(ctx)
+	f := &flight{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: peer}}
+	go func() {
+		defer close(f.done)
+		o := &f.outcome
+		m, err := e.ask(ctx, peer)
 		if err != nil {
 			o.err = err
-			continue
+			return
 		}
-		all.Go(func() {
-			m, err := e.ask(ctx, peer)
-			if err != nil {
-				o.err = err
-				return
-			}
-			o.node, o.self = m.Node, m.Instance == s.instance
-			if !o.self {
-				o.offer, o.err = s.o.Zones.Check(m.Holding)
-			}
-		})
-	}
-	all.Wait()
-	return outcomes
+		o.node, o.self = m.Node, m.Instance == s.instance
+		if !o.self {
+			o.offer, o.err = s.o.Zones.Check(m.Holding)
+		}
+	}()
+	return f
 }
 
 // join has what the peers offer joined with what is here.
 func (s *Sync) join(outcomes []outcome) (dnssec.Merged, error) {
 	var offers []dnssec.Offer
 	var from []*outcome
-	complete := true
+	response := s.response(outcomes)
 	for i := range outcomes {
-		switch o := &outcomes[i]; {
-		case o.err != nil:
-			complete = false
-		case !o.self:
+		if o := &outcomes[i]; o.err == nil && !o.self {
 			offers, from = append(offers, o.offer), append(from, o)
 		}
 	}
-	merged, err := s.o.Zones.Merge(offers, complete)
+	merged, err := s.o.Zones.Merge(offers, response)
 	for i, o := range from {
 		o.imported, o.err = merged.Imported[i], merged.Refused[i]
 	}

@@ -52,6 +52,7 @@ func (s *Sync) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	failures := 0
+	defer s.recall()
 	for {
 		var ordered chan []outcome
 		select {
@@ -59,9 +60,13 @@ func (s *Sync) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-s.wake:
+			s.recall()
 		case <-s.o.Zones.Made():
+			s.recall()
+			clear(s.asked)
 		case o := <-s.orders:
 			ordered = o.done
+			s.recall()
 		}
 		settings := s.current()
 		outcomes, unsettled := s.round(ctx, s.o.Apply)

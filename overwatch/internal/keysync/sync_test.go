@@ -20,11 +20,14 @@ import (
 const day = 24 * time.Hour
 
 // startTogether starts nodes at the same moment, none of which has keys.
-func startTogether(n *network, names ...string) []*node {
+func startTogether(n *network, names ...string) []*node { return startWith(n, nil, names...) }
+
+// startWith is startTogether with more peers for each node.
+func startWith(n *network, more []string, names ...string) []*node {
 	nodes := make([]*node, len(names))
 	var all sync.WaitGroup
 	for i, name := range names {
-		all.Go(func() { nodes[i] = n.start(name, n.t.TempDir(), others(names, name)...) })
+		all.Go(func() { nodes[i] = n.start(name, n.t.TempDir(), append(others(names, name), more...)...) })
 	}
 	all.Wait()
 	return nodes
