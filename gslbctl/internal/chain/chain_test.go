@@ -136,6 +136,11 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 		}
 		return list
 	}
+	changed := func(k key, change func(*dns.DS)) []*dns.DS {
+		ds := k.ds()
+		change(ds)
+		return []*dns.DS{ds}
+	}
 	drop := func(rtype uint16) func(*dns.Msg) {
 		return func(m *dns.Msg) {
 			if len(m.Answer) > 0 && m.Answer[0].Header().Rrtype == rtype {
@@ -149,13 +154,24 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 		verdict Verdict
 		reason  string
 	}{
-		"as it should be":           {server{keys: []key{a}, signers: []key{a}}, of(a), Secure, "the signatures of 3 answers hold until"},
-		"over TCP":                  {server{keys: []key{a}, signers: []key{a}, truncate: true}, of(a), Secure, ""},
-		"two keys, one DS":          {server{keys: []key{a, b}, signers: []key{a, b}}, of(b), Secure, fmt.Sprintf("DS %d", b.KeyTag())},
-		"two DS, one key":           {server{keys: []key{a}, signers: []key{a}}, of(b, a), Secure, ""},
-		"no DS":                     {server{keys: []key{a}, signers: []key{a}}, nil, Insecure, fmt.Sprintf("give it \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
-		"no DS and no key":          {server{}, nil, Insecure, "not signed"},
-		"the DS of another key":     {server{keys: []key{a}, signers: []key{a}}, of(b), Bogus, fmt.Sprintf("DS %d leads to none of the keys %d", b.KeyTag(), a.KeyTag())},
+		"as it should be":  {server{keys: []key{a}, signers: []key{a}}, of(a), Secure, "the signatures of 3 answers hold until"},
+		"over TCP":         {server{keys: []key{a}, signers: []key{a}, truncate: true}, of(a), Secure, ""},
+		"two keys, one DS": {server{keys: []key{a, b}, signers: []key{a, b}}, of(b), Secure, fmt.Sprintf("DS %d", b.KeyTag())},
+		"two DS, one key":  {server{keys: []key{a}, signers: []key{a}}, of(b, a), Secure, ""},
+		"no DS":            {server{keys: []key{a}, signers: []key{a}}, nil, Insecure, fmt.Sprintf("give it \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
+		"no DS and no key": {server{}, nil, Insecure, "not signed"},
+		"the DS of another key": {server{keys: []key{a}, signers: []key{a}}, of(b), Bogus,
+			fmt.Sprintf("DS %d (algorithm 13, digest type 2) leads to none of the keys %d: give", b.KeyTag(), a.KeyTag())},
+		"a DS of another algorithm": {server{keys: []key{a}, signers: []key{a}}, changed(a, func(ds *dns.DS) { ds.Algorithm = dns.RSASHA256 }), Bogus,
+			fmt.Sprintf("since it is of algorithm 8 and key %d of 13", a.KeyTag())},
+		"a DS with a wrong digest": {server{keys: []key{a}, signers: []key{a}}, changed(a, func(ds *dns.DS) { ds.Digest = strings.Repeat("ab", 32) }), Bogus,
+			fmt.Sprintf("since its digest is not that of key %d", a.KeyTag())},
+		"a DS that nobody can use":     {server{keys: []key{a}, signers: []key{a}}, changed(a, func(ds *dns.DS) { ds.DigestType = 99 }), Insecure, "resolvers do not validate with"},
+		"one that can be used as well": {server{keys: []key{a}, signers: []key{a}}, append(changed(a, func(ds *dns.DS) { ds.Algorithm = 200 }), a.ds()), Secure, ""},
+		"not its zone":                 {server{spoil: func(m *dns.Msg) { m.Rcode, m.Ns = dns.RcodeRefused, nil }}, of(a), Unanswered, "REFUSED for the DNSKEY records: it does not serve the zone"},
+		"no zone but a name": {server{spoil: func(m *dns.Msg) {
+			m.Ns = []dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: "Test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET}, Ns: "ns.test.", Mbox: "x.test."}}
+		}}, nil, Unanswered, "no zone but a name in test.: check that"},
 		"a DS and no key":           {server{}, of(a), Bogus, "without a DNSKEY record"},
 		"keys not signed by its DS": {server{keys: []key{a, b}, signers: []key{b}}, of(a), Bogus, "the DNSKEY records: signed with key"},
 		"unsigned":                  {server{keys: []key{a}}, of(a), Bogus, "the DNSKEY records: no signature"},
@@ -199,6 +215,9 @@ func TestCheck_ServersWithDifferentKeysAreBogusToCaches(t *testing.T) {
 		if f.Verdict != Bogus || !strings.Contains(f.Reason, "to resolvers that have the keys of "+[]string{second.at, first.at}[i]) {
 			t.Errorf("%+v", f)
 		}
+	}
+	if f := check(t, ds[:1], first, second)[1]; f.Verdict != Bogus || !strings.Contains(f.Reason, first.at+" has that key: run gslbctl dnssec sync") {
+		t.Errorf("%+v", f)
 	}
 	for _, f := range check(t, ds, both, both) {
 		if f.Verdict != Secure {

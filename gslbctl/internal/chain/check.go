@@ -38,6 +38,8 @@ type Finding struct {
 	Verdict Verdict   `json:"verdict"`
 	Reason  string    `json:"reason"`                  // one sentence
 	Expires time.Time `json:"signatures_end,omitzero"` // when the first of the signatures that were looked at ends
+
+	keyless bool // the server has none of the keys that the parent's DS records lead to
 }
 
 // Check asks every server at once. The findings are in the order of the servers.
@@ -56,6 +58,9 @@ func Check(ctx context.Context, q Question) []Finding {
 	alone := slices.Clone(findings)
 	for i := range views {
 		q.compare(&findings[i], alone, views, i)
+		if at := slices.IndexFunc(alone, func(f Finding) bool { return f.Verdict == Secure }); at >= 0 && findings[i].keyless {
+			findings[i].Reason += fmt.Sprintf("; %s has that key: run gslbctl dnssec sync", findings[at].Server)
+		}
 	}
 	return findings
 }
@@ -108,11 +113,20 @@ func (q *Question) judge(v *view) Finding {
 		return f
 	}
 	keys := all[*dns.DNSKEY](v.keys.Answer)
+	if why := q.notServed(v.keys); why != "" {
+		f.Verdict, f.Reason = Unanswered, why
+		return f
+	}
 	if len(q.DS) == 0 {
 		f.Verdict, f.Reason = Insecure, withoutDS(keys)
 		return f
 	}
+	if !slices.ContainsFunc(q.DS, usable) {
+		f.Verdict, f.Reason = Insecure, fmt.Sprintf("resolvers do not validate with the parent's DS %s: its algorithm or digest type is none that they know", describe(q.DS))
+		return f
+	}
 	if len(keys) == 0 {
+		f.keyless = true
 		f.Reason = fmt.Sprintf("the parent has DS %s, but the server answers %s without a DNSKEY record", tags(q.DS), dns.RcodeToString[v.keys.Rcode])
 		return f
 	}
@@ -130,6 +144,29 @@ func (q *Question) judge(v *view) Finding {
 	f.Verdict = Secure
 	f.Reason = fmt.Sprintf("DS %d, DNSKEY %d, and the signatures of %d %s hold until %s", entry, entry, len(v.answers), plural(len(v.answers)), f.Expires.UTC().Format(time.RFC3339))
 	return f
+}
+
+// notServed says why the server has nothing to say of the zone: it is not its, or the name is not a zone.
+func (q *Question) notServed(reply *dns.Msg) string {
+	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
+		return fmt.Sprintf("the server answers %s for the DNSKEY records: it does not serve the zone (dns.zones)", dns.RcodeToString[reply.Rcode])
+	}
+	for _, soa := range all[*dns.SOA](reply.Ns) {
+		if !strings.EqualFold(soa.Hdr.Name, q.Zone) {
+			return fmt.Sprintf("to the server this is no zone but a name in %s: check that", dns.CanonicalName(soa.Hdr.Name))
+		}
+	}
+	return ""
+}
+
+// usable says whether validators do anything with a DS record: with algorithms and digest types that they do not know, the zone is
+// unsigned to them (RFC 4035 section 5.2, RFC 6840 section 5.2).
+func usable(ds *dns.DS) bool {
+	switch ds.Algorithm {
+	case dns.RSASHA1, dns.RSASHA1NSEC3SHA1, dns.RSASHA256, dns.RSASHA512, dns.ECDSAP256SHA256, dns.ECDSAP384SHA384, dns.ED25519, dns.ED448:
+		return ds.DigestType == dns.SHA1 || ds.DigestType == dns.SHA256 || ds.DigestType == dns.SHA384
+	}
+	return false
 }
 
 func plural(n int) string {
@@ -160,7 +197,9 @@ func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, w
 		}
 	}
 	if len(led) == 0 {
-		return 0, fmt.Sprintf("the parent's DS %s leads to none of the keys %s: give the parent %q, or bring back the key of that DS", tags(q.DS), keyTags(keys), record(keys[0].ToDS(dns.SHA256)))
+		f.keyless = true
+		return 0, fmt.Sprintf("the parent's DS %s leads to none of the keys %s%s: give the parent %q, or bring back the key of that DS",
+			describe(q.DS), keyTags(keys), astray(q.DS, keys), record(keys[0].ToDS(dns.SHA256)))
 	}
 	set := toRRs(keys)
 	key, why := q.signed(set, all[*dns.RRSIG](v.keys.Answer), led, f)
@@ -276,6 +315,31 @@ func toRRs(keys []*dns.DNSKEY) []dns.RR {
 		set[i] = k
 	}
 	return set
+}
+
+// astray says how a DS record differs from the key whose tag it has.
+func astray(list []*dns.DS, keys []*dns.DNSKEY) string {
+	for _, ds := range list {
+		for _, key := range keys {
+			switch {
+			case ds.KeyTag != key.KeyTag():
+			case ds.Algorithm != key.Algorithm:
+				return fmt.Sprintf(", since it is of algorithm %d and key %d of %d", ds.Algorithm, key.KeyTag(), key.Algorithm)
+			default:
+				return fmt.Sprintf(", since its digest is not that of key %d", key.KeyTag())
+			}
+		}
+	}
+	return ""
+}
+
+// describe is the records without their digests.
+func describe(list []*dns.DS) string {
+	var all []string
+	for _, ds := range list {
+		all = append(all, fmt.Sprintf("%d (algorithm %d, digest type %d)", ds.KeyTag, ds.Algorithm, ds.DigestType))
+	}
+	return strings.Join(all, ", ")
 }
 
 func tags(list []*dns.DS) string {

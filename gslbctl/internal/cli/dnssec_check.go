@@ -88,7 +88,7 @@ func (a *app) sayFindings(list []chain.Finding) error {
 	}
 	switch {
 	case silent:
-		return &outcome{exitNotAsked, "no server answers: name them with --server, or where nodes answer DNS with --dns"}
+		return &outcome{exitNotAsked, "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0:
 		return &outcome{exitDegraded, ""}
 	}
