@@ -79,10 +79,9 @@ func (b *builder) below(n *name, ds []dns.RR) error {
 // proofs makes sure that a name has them, with the signatures of the previous view.
 func (b *builder) proofs(n *name) *proofs {
 	if n.proofs == nil {
-		n.proofs = &proofs{name: n.name}
-		n.proofs.known.byContent = make(map[string]*Signature)
+		n.proofs = &proofs{name: n.name, known: &signatures{byContent: make(map[string]*Signature)}}
 		if old := b.previous.slot(n.name); old != nil && old.proofs != nil {
-			n.proofs.known.before = &old.proofs.known
+			n.proofs.known.before = old.proofs.known
 		}
 	}
 	return n.proofs

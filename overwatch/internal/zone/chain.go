@@ -34,6 +34,11 @@ func (c *chain) seal(apex canonical) {
 	for i, key := range c.keys {
 		c.heads[i] = headOf(key[c.common:])
 	}
+	c.start()
+}
+
+// start makes the starts, once there are heads.
+func (c *chain) start() {
 	if !c.hashed {
 		return
 	}

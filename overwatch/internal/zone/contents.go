@@ -53,34 +53,51 @@ func New(contents []Contents, previous *View) (*View, error) {
 
 // view compiles what was gathered.
 func (b *builder) view() (*View, error) {
-	v := &View{
-		slots: make([]Slot, len(b.names)),
-		names: make([]canonical, len(b.names)),
-		wilds: make(map[*Slot]*Slot),
-		depth: b.depth,
-	}
+	v := &View{slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
 	nothing := new(answers) // what most names have before they are steered
 	for i, n := range b.names {
-		s := &v.slots[i]
 		v.names[i] = n.name
-		s.zone, s.steered, s.proofs = n.zone, n.steered, n.proofs
-		if s.length = longName; len(n.name) <= shortName {
-			s.length = uint8(copy(s.short[:], n.name))
+		if err := v.slots[i].become(n, nothing); err != nil {
+			return nil, err
 		}
-		a, err := compile(n, nothing)
-		if err != nil {
-			return nil, fmt.Errorf("zone %s: %w", n.zone.apex, err)
-		}
-		s.answers.Store(a)
 	}
 	v.index = newIndex(v.slots, v.names)
-	for _, n := range b.names {
-		if n.wild != nil {
-			v.wilds[v.slot(n.name)] = v.slot(n.wild.name)
+	v.zones, v.below = b.zones, make([]uint32, len(b.names))
+	for i, n := range b.names {
+		above, there := v.number(n.name.parent())
+		if !there {
+			continue
+		}
+		v.below[above]++
+		if n.name.wildcard() && v.slots[above].zone == n.zone {
+			v.stars = append(v.stars, [2]uint32{above, uint32(i)})
 		}
 	}
+	v.wild()
 	b.deny()
 	return v, nil
+}
+
+// become makes a slot that of a name.
+func (s *Slot) become(n *name, nothing *answers) error {
+	s.zone, s.steered, s.proofs = n.zone, n.steered, n.proofs
+	if s.length = longName; len(n.name) <= shortName {
+		s.length = uint8(copy(s.short[:], n.name))
+	}
+	a, err := compile(n, nothing)
+	if err != nil {
+		return fmt.Errorf("zone %s: %w", n.zone.apex, err)
+	}
+	s.answers.Store(a)
+	return nil
+}
+
+// wild notes the wildcards by the slots of the names above them.
+func (v *View) wild() {
+	v.wilds = make(map[*Slot]*Slot, len(v.stars))
+	for _, star := range v.stars {
+		v.wilds[&v.slots[star[0]]] = &v.slots[star[1]]
+	}
 }
 
 // compile packs the records of a name, type by type.

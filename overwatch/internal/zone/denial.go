@@ -30,6 +30,10 @@ type link struct {
 	// give. It is nil until that is so.
 	without [2]atomic.Pointer[Signature]
 	known   *signatures
+	name    canonical // whose it is
+	cutting bool      // it is of the cut at the name, which is the apex of a zone below
+
+	replaced bool // the chain of a later view has another in its place; With's
 }
 
 // cut is what the zone above has at the apex of a zone.
@@ -41,7 +45,7 @@ type cut struct {
 // proofs is what a name has in a signed zone, besides its answers.
 type proofs struct {
 	name  canonical
-	known signatures
+	known *signatures
 	cut   *cut  // at the apex of a zone that a signed one is above; else nil
 	link  *link // in the zone's chain; nil for what is not in it
 	gap   *link // what proves that a name that is not in the chain has nothing
@@ -101,9 +105,11 @@ func (z *Zone) link(names, cuts []*name) {
 	}
 	slices.SortFunc(all, func(a, b linking) int { return strings.Compare(a.key, b.key) })
 	for i := range all {
-		l := z.linkOf(c, &all[i], &all[(i+1)%len(all)])
-		*all[i].into = l
-		c.keys, c.links = append(c.keys, all[i].key), append(c.links, l)
+		n, next := &all[i], &all[(i+1)%len(all)]
+		l := &link{known: n.known, name: n.name, cutting: n.into != &n.link}
+		z.say(c, l, n.key, appendBitmap(nil, n.types), next.name, next.key)
+		*n.into = l
+		c.keys, c.links = append(c.keys, n.key), append(c.links, l)
 	}
 	c.seal(z.apex)
 	z.chain = c
@@ -122,19 +128,17 @@ func (p *proofs) find(c *chain, wild bool) {
 	}
 }
 
-// linkOf makes the records of one name.
-func (z *Zone) linkOf(c *chain, n, next *linking) *link {
-	l := &link{prefix: string(n.name[:len(n.name)-len(z.apex)])}
-	rtype, head := dns.TypeNSEC, []byte(next.name)
+// say makes the record of a link that has the key in a chain: which types its name has, as a bitmap, and which name comes next.
+func (z *Zone) say(c *chain, l *link, key string, types []byte, next canonical, nextKey string) {
+	l.prefix = string(l.name[:len(l.name)-len(z.apex)])
+	rtype, head := dns.TypeNSEC, []byte(next)
 	if c.hashed {
-		l.prefix = hashLabel(n.key)
+		l.prefix = hashLabel(key)
 		rtype = dns.TypeNSEC3
-		head = append([]byte{dns.SHA1, 0, 0, 0, 0, byte(len(next.key))}, next.key...)
+		head = append([]byte{dns.SHA1, 0, 0, 0, 0, byte(len(nextKey))}, nextKey...)
 	}
-	l.types, l.known = fixedPart+len(head), &n.known
-	data := appendBitmap(head, n.types)
-	l.full = n.known.at(z.signer, canonical(l.prefix)+z.apex, contentOf(rtype, z.negative.ttl, [][]byte{data}))
-	return l
+	l.types = fixedPart + len(head)
+	l.full = l.known.at(z.signer, canonical(l.prefix)+z.apex, contentOf(rtype, z.negative.ttl, [][]byte{append(head, types...)}))
 }
 
 // hashLabel is the first label of a hashed owner's name.

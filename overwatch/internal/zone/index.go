@@ -25,18 +25,58 @@ func newIndex(slots []Slot, names []canonical) index {
 	}
 	x := index{make([]cell, size)}
 	for i, name := range names {
-		hash := maphash.String(seed, string(name))
-		at := uint32(hash) & uint32(size-1)
-		for x.cells[at].slot != 0 {
-			at = (at + 1) & uint32(size-1)
+		if name != "" {
+			x.add(name, uint32(i))
 		}
-		x.cells[at] = cell{uint32(hash >> 32), uint32(i + 1)}
 	}
 	return x
 }
 
+// add adds a name that is not there; a cell must be free.
+func (x index) add(name canonical, slot uint32) {
+	hash, mask := maphash.String(seed, string(name)), uint32(len(x.cells)-1)
+	at := uint32(hash) & mask
+	for x.cells[at].slot != 0 {
+		at = (at + 1) & mask
+	}
+	x.cells[at] = cell{uint32(hash >> 32), slot + 1}
+}
+
+// remove removes a name that is there. Cells behind it move up, so that none of them is cut off from where its search begins.
+func (x index) remove(slot uint32, names []canonical) {
+	home := func(slot uint32) uint32 {
+		return uint32(maphash.String(seed, string(names[slot]))) & uint32(len(x.cells)-1)
+	}
+	mask := uint32(len(x.cells) - 1)
+	at := home(slot)
+	for x.cells[at].slot != slot+1 {
+		at = (at + 1) & mask
+	}
+	for next := (at + 1) & mask; x.cells[next].slot != 0; next = (next + 1) & mask {
+		if (next-home(x.cells[next].slot-1))&mask >= (next-at)&mask {
+			x.cells[at] = x.cells[next]
+			at = next
+		}
+	}
+	x.cells[at] = cell{}
+}
+
 // find returns the slot of a canonical name, nil if there is none.
 func (v *View) find(name []byte) *Slot { return v.findHashed(name, maphash.Bytes(seed, name)) }
+
+// number is the number of a name's slot.
+func (v *View) number(name canonical) (slot uint32, there bool) {
+	hash, mask := maphash.String(seed, string(name)), uint32(len(v.index.cells)-1)
+	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
+		c := v.index.cells[at]
+		if c.slot == 0 {
+			return 0, false
+		}
+		if c.tag == uint32(hash>>32) && v.names[c.slot-1] == name {
+			return c.slot - 1, true
+		}
+	}
+}
 
 // findHashed is find with the name's hash.
 func (v *View) findHashed(name []byte, hash uint64) *Slot {

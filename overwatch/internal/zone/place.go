@@ -274,7 +274,8 @@ func (a *answers) copyPlaced() *[2]placed {
 // turnNumbers hands out the places of variants in Turns.
 type turnNumbers struct {
 	spare []uint32
-	end   uint32 // all from here on are free
+	pairs []uint32 // the first of two that are spare
+	end   uint32   // all from here on are free
 }
 
 // begin starts with the numbers that are taken.
@@ -297,6 +298,17 @@ func (n *turnNumbers) take() uint32 {
 	}
 	n.end++
 	return n.end - 1
+}
+
+// takePair hands out two numbers, the second of which is the first plus one.
+func (n *turnNumbers) takePair() uint32 {
+	if last := len(n.pairs) - 1; last >= 0 {
+		number := n.pairs[last]
+		n.pairs = n.pairs[:last]
+		return number
+	}
+	n.end += 2
+	return n.end - 2
 }
 
 // release takes back the numbers of variants that are gone.

@@ -204,6 +204,15 @@ func (s *signatures) all(into []*Signature) []*Signature {
 	return into
 }
 
+// forget forgets a signature that no answer will have again.
+func (s *signatures) forget(sig *Signature) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.byContent[sig.content] == sig {
+		delete(s.byContent, sig.content)
+	}
+}
+
 // spareSignatures is how many signatures of answers that are not given now a name keeps, beside as many as it uses.
 const spareSignatures = 64
 

@@ -13,12 +13,18 @@ import (
 type View struct {
 	index index
 	slots []Slot          // one per name that exists, empty non-terminals included
-	names []canonical     // of the slots
+	names []canonical     // of the slots; "" for one that is free
 	wilds map[*Slot]*Slot // from a name to the wildcard directly below
-	depth int             // labels of the longest name
+	depth int             // labels of the longest name, or more
 
 	places atomic.Pointer[geo.Table] // nil where no answer depends on who asks
 	turns  turnNumbers               // of the names here; the Writer's
+
+	// For With, which makes the view that follows.
+	zones []*Zone     // parents first
+	stars [][2]uint32 // the slots of wilds: a name's and its wildcard's
+	below []uint32    // by slot: how many names are directly below
+	free  []uint32    // slots without a name
 }
 
 // Zone is what the names of one zone have in common.

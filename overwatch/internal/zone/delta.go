@@ -1,0 +1,562 @@
+package zone
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Delta is how the zones and steered names of a view differ from those of the one before.
+type Delta struct {
+	Gone   []string   // apexes of zones that go with all that they hold; no zone of the view is cut from them
+	New    []Contents // zones that come; they lie in none of the view's, and none of the view's lies in them
+	Edited []Edit     // zones that stay and steer other names, each once
+}
+
+// Edit is what becomes of a zone that stays.
+type Edit struct {
+	Apex    string
+	SOA     *dns.SOA
+	Steered []string // owner names that are not steered yet
+	Plain   []string // owner names that cease to be steered
+}
+
+// With makes the view that follows when zones and steered names come and go: what New would make of all contents, without
+// looking at what stays. What stays is copied in blocks, so that a name more costs a few milliseconds beside a hundred thousand.
+// Names that are new are SERVFAIL until a Writer steers them. The signatures that answers need now and have not needed before are
+// returned, so that they can be prepared.
+//
+// v answers as before and should have no Writer from then on. An error leaves it as it was.
+func (v *View) With(d Delta) (*View, []*Signature, error) {
+	e := delta{view: v.copy(), before: v, chains: make(map[*Zone]map[string]canonical)}
+	for _, step := range []func(Delta) error{e.replaceZones, e.removeZones, e.addZones, e.editNames} {
+		if err := step(d); err != nil {
+			return nil, nil, err
+		}
+	}
+	e.view.wild()
+	for z, touched := range e.chains {
+		e.relink(z, touched)
+	}
+	for number := range e.steered {
+		s := &e.view.slots[number]
+		e.fresh = append(e.fresh, s.denials(s.answers.Load().steered)...)
+	}
+	e.forget()
+	return e.view, e.fresh, nil
+}
+
+// copy is a view with the same names and answers, and room for some more.
+func (v *View) copy() *View {
+	room := len(v.slots) + 64
+	next := &View{
+		slots: make([]Slot, len(v.slots), room), names: append(make([]canonical, 0, room), v.names...), below: append(make([]uint32, 0, room), v.below...),
+		index: index{slices.Clone(v.index.cells)}, depth: v.depth, zones: slices.Clone(v.zones), stars: slices.Clone(v.stars), free: slices.Clone(v.free),
+		turns: turnNumbers{spare: slices.Clone(v.turns.spare), pairs: slices.Clone(v.turns.pairs), end: v.turns.end},
+	}
+	copy(next.slots, v.slots) // queries only read them meanwhile
+	next.places.Store(v.places.Load())
+	return next
+}
+
+// delta is a view on its way.
+type delta struct {
+	view, before *View
+	chains       map[*Zone]map[string]canonical // names of signed zones whose place in the chain may be another, by their keys in it
+	steered      map[uint32]bool                // slots that are steered and may deny a type by another record
+	fresh        []*Signature
+	old          []oldSignature
+}
+
+// zone finds a zone by its apex.
+func (v *View) zone(apex string) (*Zone, error) {
+	name, err := canonicalName(apex)
+	if err != nil {
+		return nil, err
+	}
+	if at, there := v.number(name); there && v.slots[at].zone.apex == name {
+		return v.slots[at].zone, nil
+	}
+	return nil, fmt.Errorf("there is no zone %s", apex)
+}
+
+// replaceZones gives the zones that are edited their new SOA. A Zone is never changed, so that it is another from here on.
+func (e *delta) replaceZones(d Delta) error {
+	if len(d.Edited) == 0 {
+		return nil
+	}
+	replaced := make(map[*Zone]*Zone, len(d.Edited))
+	for _, edit := range d.Edited {
+		z, err := e.view.zone(edit.Apex)
+		if err != nil {
+			return err
+		}
+		next := *z
+		replaced[z] = &next
+		if err := e.serial(&next, edit.SOA); err != nil {
+			return fmt.Errorf("zone %s: %w", edit.Apex, err)
+		}
+	}
+	for i, z := range e.view.zones { // parents first
+		if parent := replaced[z.parent]; parent != nil {
+			if replaced[z] == nil {
+				next := *z
+				replaced[z] = &next
+			}
+			replaced[z].parent = parent
+		}
+		if next := replaced[z]; next != nil {
+			e.view.zones[i] = next
+		}
+	}
+	var last, other *Zone // names of one zone are often neighbours
+	for i := range e.view.slots {
+		s := &e.view.slots[i]
+		if s.zone != last {
+			last, other = s.zone, replaced[s.zone]
+		}
+		if other != nil {
+			s.zone = other
+		}
+	}
+	return nil
+}
+
+// serial gives a zone another SOA, at its apex and in negative answers.
+func (e *delta) serial(z *Zone, soa *dns.SOA) (err error) {
+	at, _ := e.view.number(z.apex)
+	apex := &e.view.slots[at]
+	record, err := newSet(z.apex, "", []dns.RR{soa})
+	if err != nil {
+		return err
+	}
+	before, ttl := z.negative.sig, z.negative.ttl
+	if z.negative, err = negative(z.apex, soa); err != nil {
+		return err
+	}
+	if z.negative.ttl != ttl {
+		return fmt.Errorf("negative answers live %d seconds and not %d: that is another zone", z.negative.ttl, ttl)
+	}
+	answers := *apex.answers.Load()
+	answers.sets = slices.Clone(answers.sets)
+	place := slices.IndexFunc(answers.sets, func(s set) bool { return s.rtype == dns.TypeSOA })
+	if z.signer != nil {
+		e.useless(apex.proofs.known, before, answers.sets[place].sig)
+		if err := record.sign(apex.proofs, z.signer); err != nil {
+			return err
+		}
+		if z.negative.sig, err = signatureOf(apex.proofs, z.signer, soa); err != nil {
+			return err
+		}
+		e.fresh = append(e.fresh, record.sig, z.negative.sig)
+	}
+	answers.sets[place] = record
+	apex.answers.Store(&answers)
+	return nil
+}
+
+// removeZones forgets zones with all their names.
+func (e *delta) removeZones(d Delta) error {
+	if len(d.Gone) == 0 {
+		return nil
+	}
+	gone := make(map[*Zone]bool, len(d.Gone))
+	for _, apex := range d.Gone {
+		z, err := e.view.zone(apex)
+		if err != nil {
+			return err
+		}
+		if z.parent != nil || slices.ContainsFunc(e.view.zones, func(other *Zone) bool { return other.parent == z }) {
+			return fmt.Errorf("zone %s: there are zones above or below it", apex)
+		}
+		gone[z] = true
+	}
+	e.view.zones = slices.DeleteFunc(e.view.zones, func(z *Zone) bool { return gone[z] })
+	for i := range e.view.slots {
+		if s := &e.view.slots[i]; s.zone != nil && gone[s.zone] {
+			e.drop(uint32(i))
+		}
+	}
+	return nil
+}
+
+// addZones adds zones with all their names.
+func (e *delta) addZones(d Delta) error {
+	if len(d.New) == 0 {
+		return nil
+	}
+	b := builder{byName: make(map[canonical]*name), previous: e.before}
+	zones := make([]*Zone, len(d.New))
+	for i, c := range d.New {
+		var err error
+		if zones[i], err = b.cut(c); err != nil {
+			return fmt.Errorf("zone %s: %w", c.Apex, err)
+		}
+	}
+	for i, c := range d.New {
+		if err := b.fill(zones[i], c); err != nil {
+			return fmt.Errorf("zone %s: %w", c.Apex, err)
+		}
+	}
+	b.deny()
+	nothing := new(answers)
+	for _, n := range b.names {
+		if _, there := e.view.number(n.name); there {
+			return fmt.Errorf("zone %s: there is a zone with the name %s already", n.zone.apex, n.name)
+		}
+		number, err := e.add(n, nothing)
+		if err != nil {
+			return err
+		}
+		s := &e.view.slots[number]
+		if s.steered {
+			s.turn = e.view.turns.takePair()
+		}
+		if p := s.proofs; p != nil {
+			p.known.settle(s.zone.signer)
+			e.fresh = p.known.all(e.fresh)
+		}
+	}
+	e.view.zones = append(e.view.zones, zones...)
+	return nil
+}
+
+// add gives a name a slot. The name above must have one, if there is one.
+func (e *delta) add(n *name, nothing *answers) (number uint32, err error) {
+	v := e.view
+	if last := len(v.free) - 1; last >= 0 {
+		number, v.free = v.free[last], v.free[:last]
+	} else {
+		number = uint32(len(v.slots))
+		if len(v.slots) == cap(v.slots) {
+			slots := make([]Slot, len(v.slots), 2*len(v.slots)+64)
+			copy(slots, v.slots)
+			v.slots = slots
+		}
+		v.slots = v.slots[:number+1]
+		v.names, v.below = append(v.names, ""), append(v.below, 0)
+	}
+	if err := v.slots[number].become(n, nothing); err != nil {
+		return 0, err
+	}
+	v.names[number] = n.name
+	v.depth = max(v.depth, n.name.labels())
+	if 2*len(v.slots) > len(v.index.cells) {
+		v.index = newIndex(v.slots, v.names)
+	} else {
+		v.index.add(n.name, number)
+	}
+	if above, there := v.number(n.name.parent()); there {
+		v.below[above]++
+		if n.name.wildcard() && v.slots[above].zone == n.zone {
+			v.stars = append(v.stars, [2]uint32{above, number})
+		}
+	}
+	return number, nil
+}
+
+// drop frees the slot of a name.
+func (e *delta) drop(number uint32) {
+	v := e.view
+	name := v.names[number]
+	e.unturn(&v.slots[number])
+	v.index.remove(number, v.names)
+	if above, there := v.number(name.parent()); there {
+		v.below[above]--
+	}
+	if name.wildcard() {
+		v.stars = slices.DeleteFunc(v.stars, func(star [2]uint32) bool { return star[1] == number })
+	}
+	v.slots[number], v.names[number], v.below[number] = Slot{}, "", 0
+	v.free = append(v.free, number)
+}
+
+// unturn gives back what a slot has in Turns, if it is steered.
+func (e *delta) unturn(s *Slot) {
+	if !s.steered {
+		return
+	}
+	e.view.turns.pairs = append(e.view.turns.pairs, s.turn)
+	s.answers.Load().eachVariant(func(_ policy.Family, in *variant) {
+		e.view.turns.spare = append(e.view.turns.spare, in.turn)
+	})
+}
+
+// editNames changes which names are steered in the zones that stay.
+func (e *delta) editNames(d Delta) error {
+	for _, edit := range d.Edited {
+		z, err := e.view.zone(edit.Apex)
+		if err != nil {
+			return err
+		}
+		for _, text := range edit.Plain {
+			if err := e.plain(z, text); err != nil {
+				return fmt.Errorf("zone %s: %w", edit.Apex, err)
+			}
+		}
+		for _, text := range edit.Steered {
+			if err := e.steer(z, text); err != nil {
+				return fmt.Errorf("zone %s: %w", edit.Apex, err)
+			}
+		}
+	}
+	return nil
+}
+
+// steer makes a name steered that is not.
+func (e *delta) steer(z *Zone, text string) error {
+	name, err := canonicalName(text)
+	if err != nil {
+		return err
+	}
+	if !name.within(z.apex) {
+		return fmt.Errorf("%s is outside the zone", text)
+	}
+	number, err := e.ensure(z, name)
+	if err != nil {
+		return err
+	}
+	s := &e.view.slots[number]
+	switch {
+	case s.zone != z:
+		return fmt.Errorf("%s belongs to the zone %s", text, s.zone.apex)
+	case s.steered:
+		return fmt.Errorf("%s is steered already", text)
+	}
+	s.steered, s.turn = true, e.view.turns.takePair()
+	s.steer([2]family{}, nil, nil)
+	e.touch(z, name)
+	return nil
+}
+
+// ensure makes sure that a name exists, with all that is between it and its zone's apex.
+func (e *delta) ensure(z *Zone, wire canonical) (number uint32, err error) {
+	if number, there := e.view.number(wire); there {
+		return number, nil
+	}
+	above, err := e.ensure(z, wire.parent())
+	if err != nil {
+		return 0, err
+	}
+	n := &name{name: wire, zone: e.view.slots[above].zone}
+	if n.zone.signer != nil {
+		b := builder{}
+		b.proofs(n)
+	}
+	e.touch(z, wire)
+	e.touch(z, wire.parent()) // which has a name below it now, and perhaps a wildcard
+	return e.add(n, new(answers))
+}
+
+// plain makes a name not steered that is. It goes if nothing else is at it, and then what was only between it and the apex.
+func (e *delta) plain(z *Zone, text string) error {
+	name, err := canonicalName(text)
+	if err != nil {
+		return err
+	}
+	number, there := e.view.number(name)
+	if !there || e.view.slots[number].zone != z || !e.view.slots[number].steered {
+		return fmt.Errorf("%s is not steered", text)
+	}
+	s := &e.view.slots[number]
+	e.unturn(s)
+	s.steered = false
+	if s.proofs != nil {
+		for _, sig := range s.proofs.known.all(nil) {
+			if rtype := sig.rtype(); rtype == dns.TypeA || rtype == dns.TypeAAAA {
+				e.useless(s.proofs.known, sig)
+			}
+		}
+	}
+	s.steer([2]family{}, nil, nil)
+	for name != z.apex {
+		e.touch(z, name)
+		s := &e.view.slots[number]
+		if s.zone != z || s.steered || len(s.answers.Load().sets) > 0 || e.view.below[number] > 0 {
+			break
+		}
+		e.drop(number)
+		name = name.parent()
+		number, _ = e.view.number(name)
+	}
+	e.touch(z, name)
+	return nil
+}
+
+// touch notes that the place of a name in the chain of its zone may be another.
+func (e *delta) touch(z *Zone, name canonical) {
+	if z.signer == nil {
+		return
+	}
+	if e.chains[z] == nil {
+		e.chains[z] = make(map[string]canonical)
+	}
+	e.chains[z][z.chain.keyOf(name)] = name
+}
+
+// types are those that a name of a signed zone has, as the records of denial list them; none for what has no such record.
+func (s *Slot) types(hashed bool) []uint16 {
+	var all []uint16
+	for _, set := range s.answers.Load().sets {
+		all = append(all, set.rtype)
+	}
+	if s.steered {
+		all = append(all, dns.TypeA, dns.TypeAAAA)
+	}
+	return withSigning(all, hashed)
+}
+
+// relink makes the chain of a zone anew: only the records of names that were touched, and of those right before them.
+func (e *delta) relink(z *Zone, touched map[string]canonical) {
+	old := z.chain
+	room := len(old.keys) + len(touched)
+	next := &chain{hashed: old.hashed, common: old.common, keys: make([]string, 0, room), links: make([]*link, 0, room), heads: make([]uint64, 0, room)}
+	take := func(from, to int) {
+		next.keys, next.links, next.heads = append(next.keys, old.keys[from:to]...), append(next.links, old.links[from:to]...), append(next.heads, old.heads[from:to]...)
+	}
+	types := make(map[int][]byte) // by the place of a link that must be made
+	from, around := 0, false
+	for _, key := range sortedKeys(touched) {
+		at, found := slices.BinarySearch(old.keys, key)
+		take(from, at)
+		from = at
+		if before := len(next.links) - 1; before < 0 {
+			around = true // it is the last that says which is the first
+		} else if _, made := types[before]; !made {
+			types[before] = nil
+		}
+		if found {
+			from++
+			e.retire(old.links[at])
+		}
+		number, there := e.view.number(touched[key])
+		if !there {
+			continue
+		}
+		s := &e.view.slots[number]
+		e.own(s).link = nil
+		if list := s.types(old.hashed); old.hashed || len(list) > 0 {
+			types[len(next.links)] = appendBitmap([]byte{}, list)
+			next.keys, next.heads = append(next.keys, key), append(next.heads, headOf(key[old.common:]))
+			next.links = append(next.links, &link{known: s.proofs.known, name: touched[key]})
+		}
+	}
+	take(from, len(old.keys))
+	next.start()
+	if last := len(next.links) - 1; around && last >= 0 {
+		types[last] = types[last] // of which nil is made, if there is nothing
+	}
+	for at, list := range types {
+		e.say(z, next, at, list)
+	}
+	z.chain = next
+	e.refind(z, touched)
+}
+
+// say makes the link at a place of the chain. A list of nil is that of the link that is there.
+func (e *delta) say(z *Zone, c *chain, at int, list []byte) {
+	l, follows := c.links[at], (at+1)%len(c.links)
+	if list == nil {
+		list = []byte(l.full.content[l.types:])
+		e.retire(l)
+		l = &link{known: l.known, name: l.name, cutting: l.cutting}
+		c.links[at] = l
+	}
+	z.say(c, l, c.keys[at], list, c.links[follows].name, c.keys[follows])
+	e.fresh = append(e.fresh, l.full)
+	number, _ := e.view.number(l.name)
+	s := &e.view.slots[number]
+	p := e.own(s)
+	if l.cutting {
+		p.cut = &cut{ds: p.cut.ds, link: l}
+		return
+	}
+	p.link = l
+	if s.steered {
+		if e.steered == nil {
+			e.steered = make(map[uint32]bool)
+		}
+		e.steered[number] = true
+	}
+}
+
+// retire marks a link that is in the chain no more, and forgets its signatures.
+func (e *delta) retire(l *link) {
+	if l.full == nil || l.replaced {
+		return
+	}
+	l.replaced = true
+	e.useless(l.known, l.full, l.without[policy.IPv4].Load(), l.without[policy.IPv6].Load())
+}
+
+// useless notes signatures that are not needed any more, unless they are among the fresh ones.
+func (e *delta) useless(of *signatures, all ...*Signature) {
+	for _, sig := range all {
+		if sig != nil {
+			e.old = append(e.old, oldSignature{sig, of})
+		}
+	}
+}
+
+// oldSignature is a signature and among which it is.
+type oldSignature struct {
+	*Signature
+	of *signatures
+}
+
+// forget forgets the signatures that are not needed any more.
+func (e *delta) forget() {
+	needed := make(map[*Signature]bool, len(e.fresh))
+	for _, sig := range e.fresh {
+		needed[sig] = true
+	}
+	for _, sig := range e.old {
+		if !needed[sig.Signature] {
+			sig.of.forget(sig.Signature)
+		}
+	}
+}
+
+// own gives a slot proofs that no other view has.
+func (e *delta) own(s *Slot) *proofs {
+	p := *s.proofs
+	s.proofs = &p
+	return s.proofs
+}
+
+// refind looks up what proves that names have nothing, or no wildcard, where that is another record now.
+func (e *delta) refind(z *Zone, touched map[string]canonical) {
+	refind := func(number uint32) {
+		s := &e.view.slots[number]
+		p := e.own(s)
+		p.gap, p.star = nil, nil
+		p.find(z.chain, e.view.wilds[s] != nil)
+	}
+	for i := range e.view.slots {
+		s := &e.view.slots[i]
+		if s.zone != z || s.proofs == nil {
+			continue
+		}
+		if p := s.proofs; p.gap != nil && p.gap.replaced || p.star != nil && p.star.replaced {
+			refind(uint32(i))
+		}
+	}
+	for _, name := range touched {
+		if number, there := e.view.number(name); there {
+			refind(number)
+		}
+	}
+}
+
+func sortedKeys(m map[string]canonical) []string {
+	keys := make([]string, 0, len(m))
+	for key := range m {
+		keys = append(keys, key)
+	}
+	slices.SortFunc(keys, strings.Compare)
+	return keys
+}
