@@ -60,6 +60,26 @@ func (m *measurements) follow(domains map[string]domain) {
 	m.fresh, m.smoothed = fresh, smoothed
 }
 
+// change follows a domain that is new or chooses in another way from now on.
+func (m *measurements) change(d domain) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !d.rules.Measures() {
+		delete(m.fresh, d.service)
+		delete(m.smoothed, d.service)
+	} else if _, measured := m.fresh[d.service]; !measured {
+		m.fresh[d.service] = nil
+	}
+}
+
+// forget forgets a domain that is gone.
+func (m *measurements) forget(service string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.fresh, service)
+	delete(m.smoothed, service)
+}
+
 // take empties the samples of the services that have some.
 func (m *measurements) take() map[string][]sample {
 	m.mu.Lock()

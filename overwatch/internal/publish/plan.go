@@ -22,6 +22,7 @@ type plan struct {
 	byApex   map[string]*zonePlan // by fqdn
 	domains  map[string]domain    // by service name
 	earth    earth
+	servers  map[string]int // nameservers of zones, by fqdn: how many zones have them
 	problems settings.Problems
 }
 
@@ -62,7 +63,7 @@ func Apexes(s Settings) []string {
 }
 
 func newPlan(s Settings) *plan {
-	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain), earth: newEarth(s.Regions)}
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain), earth: newEarth(s.Regions), servers: make(map[string]int)}
 	configured := make([]config.Zone, 0, len(s.DNS.Zones))
 	for i, z := range s.DNS.Zones {
 		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name) {
@@ -80,6 +81,7 @@ func newPlan(s Settings) *plan {
 	}
 	for _, z := range p.zones {
 		p.checkNameservers(z)
+		p.countServers(z, 1)
 	}
 	return p
 }
@@ -132,18 +134,13 @@ func (p *plan) addDomains() {
 }
 
 func (p *plan) addDomain(key string, c config.Domain) {
+	if !p.sound(key, c) {
+		return
+	}
 	name := fqdn(c.Name)
-	if _, ok := dns.IsDomainName(name); !ok || name == "." {
-		p.wrong(key+".name", c.Name, "not a domain name; write a name such as app.example.com")
-		return
-	}
-	if c.MaxAnswers > zone.MaxAnswers {
-		p.wrong(key+".max_answers", fmt.Sprint(c.MaxAnswers), "an answer has room for at most %d addresses", zone.MaxAnswers)
-		return
-	}
 	z := p.enclosing(name)
 	if z == nil {
-		apex := strings.TrimPrefix(name, "*.")
+		apex := ownApex(name)
 		if !p.addZone("", apex) {
 			return
 		}
@@ -151,11 +148,46 @@ func (p *plan) addDomain(key string, c config.Domain) {
 	}
 	z.Steered = append(z.Steered, name)
 	z.steered[name] = true
-	service := wire.CanonicalService(c.Name)
-	d := domain{service: service, name: name, rules: p.rules(c), answers: max(c.MaxAnswers, 1), smoothing: c.LatencyConfig.SmoothingFactor,
-		clients: p.earth.clients}
+	d := p.domain(c)
+	p.domains[d.service] = d
+}
+
+// sound finds what is wrong with a domain by itself.
+func (p *plan) sound(key string, c config.Domain) bool {
+	if name := fqdn(c.Name); name == "." || !isName(name) {
+		p.wrong(key+".name", c.Name, "not a domain name; write a name such as app.example.com")
+		return false
+	}
+	if c.MaxAnswers > zone.MaxAnswers {
+		p.wrong(key+".max_answers", fmt.Sprint(c.MaxAnswers), "an answer has room for at most %d addresses", zone.MaxAnswers)
+		return false
+	}
+	return true
+}
+
+func isName(name string) bool {
+	_, ok := dns.IsDomainName(name)
+	return ok
+}
+
+// ownApex is the apex of the zone that a domain makes which is outside all others.
+func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
+
+// domain is how a domain is steered.
+func (p *plan) domain(c config.Domain) domain {
+	d := domain{service: wire.CanonicalService(c.Name), name: fqdn(c.Name), rules: p.rules(c), answers: max(c.MaxAnswers, 1),
+		smoothing: c.LatencyConfig.SmoothingFactor, clients: p.earth.clients}
 	d.placed = d.rules.NeedsRegion()
-	p.domains[service] = d
+	return d
+}
+
+// countServers adds to how many zones have the nameservers of one.
+func (p *plan) countServers(z *zonePlan, by int) {
+	for _, name := range z.nameservers {
+		if p.servers[name] += by; p.servers[name] == 0 {
+			delete(p.servers, name)
+		}
+	}
 }
 
 func (p *plan) rules(c config.Domain) *policy.Rules {

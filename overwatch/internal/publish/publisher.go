@@ -33,6 +33,7 @@ type Publisher struct {
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
 	writer     *zone.Writer
+	plan       *plan // in force
 	positions  *positions
 	domains    map[string]domain         // by service name
 	outcomes   map[string]policy.Outcome // of the last decisions, by service name
@@ -53,9 +54,10 @@ type placing struct {
 	done  chan struct{}
 }
 
-// request is a change of settings, nil for those in force with the keys that are due now, and where its outcome goes.
+// request is other settings, nil for those in force with the keys that are due now, and where its outcome goes.
 type request struct {
 	settings *Settings
+	change   *Change // instead of settings: what is changed in those in force
 	done     chan error
 }
 
@@ -116,7 +118,10 @@ func (p *Publisher) Reconfigure(ctx context.Context, s Settings) error { return 
 func (p *Publisher) Resign(ctx context.Context) error { return p.request(ctx, nil) }
 
 func (p *Publisher) request(ctx context.Context, s *Settings) error {
-	r := request{s, make(chan error, 1)}
+	return p.ask(ctx, request{settings: s, done: make(chan error, 1)})
+}
+
+func (p *Publisher) ask(ctx context.Context, r request) error {
 	select {
 	case p.requests <- r:
 		return <-r.done
@@ -182,6 +187,10 @@ func (p *Publisher) Run(ctx context.Context) error {
 		case <-p.marks.ready:
 			p.publishMarked()
 		case r := <-requests:
+			if r.change != nil {
+				r.done <- r.change.next(p)
+				continue
+			}
 			if r.settings == nil {
 				r.settings = &p.settings
 			}

@@ -82,7 +82,8 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 	// From here on nothing can fail.
 	b.view.Gather()
 	p.measurements.follow(b.plan.domains)
-	p.domains, p.serials, p.settings = b.plan.domains, b.serials, b.settings
+	p.plan, p.domains, p.serials, p.settings = b.plan, b.plan.domains, b.serials, b.settings
+	p.plan.forgetContents()
 	p.view.Store(b.view)
 	if p.signing != nil {
 		p.signing.all(b.plan)

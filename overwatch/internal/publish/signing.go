@@ -38,32 +38,44 @@ func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
 // sign gives every zone of the plan its signer and the records of its keys. Zones that have no key get one.
 func (s *signing) sign(p *plan) error {
 	for _, z := range p.zones {
-		signer, err := s.zones.Signer(z.Apex)
-		if err != nil {
+		if err := s.signZone(z, p.settings.Denial); err != nil {
 			return err
 		}
-		z.Signer, z.DS = signer, signer.DS()
-		if p.settings.Denial == config.DenialNSEC3 {
-			z.Denial = zone.NSEC3
-		}
-		for _, rr := range signer.Records() {
-			z.add(rr)
-		}
+	}
+	return nil
+}
+
+func (s *signing) signZone(z *zonePlan, denial string) error {
+	signer, err := s.zones.Signer(z.Apex)
+	if err != nil {
+		return err
+	}
+	z.Signer, z.DS = signer, signer.DS()
+	if denial == config.DenialNSEC3 {
+		z.Denial = zone.NSEC3
+	}
+	for _, rr := range signer.Records() {
+		z.add(rr)
 	}
 	return nil
 }
 
 // all has everything prepared, after the zones of the plan have come into force.
 func (s *signing) all(p *plan) {
+	s.only(p)
+	s.mu.Lock()
+	s.whole, s.fresh = true, nil
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+// only forgets the signers of zones that are not in the plan.
+func (s *signing) only(p *plan) {
 	apexes := make(map[string]bool, len(p.zones))
 	for _, z := range p.zones {
 		apexes[z.Apex] = true
 	}
 	s.zones.Only(apexes)
-	s.mu.Lock()
-	s.whole, s.fresh = true, nil
-	s.mu.Unlock()
-	notify(s.wake)
 }
 
 // some has the signatures prepared.
