@@ -53,7 +53,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	joined, over := n.join(next, addresses)
+	joined, over, unfit := n.join(next, addresses)
 	keepRunning(n.steering.running, joined)
 	// Names first, then backends, since a backend without a name harms nothing; and last whom to believe, since that may take
 	// backends away. From the first call that succeeds on, the rest fails only when the node is stopping.
@@ -64,7 +64,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
 		return nil, err
 	}
-	n.steering.file = next
+	n.steering.follow(next, unfit)
 	n.show(over, n.steering.set)
 	_ = n.logging.Set(joined.Logging) // which has been checked
 	n.inForce.Store(&inForce{joined, time.Now()})

@@ -30,9 +30,11 @@ var errNotSteered = errors.New("the change was not made, since another one made 
 type steering struct {
 	running *config.Config // what only a restart changes, as it was at the start
 
-	mu   sync.Mutex // held during a reload and while changes are put into force
-	file *config.Config
-	set  *definitions.Set // also what the file hides
+	mu    sync.Mutex // held during a reload and while changes are put into force
+	file  *config.Config
+	names definitions.Names // of the file's domains
+	set   *definitions.Set  // also what the file hides
+	unfit bool              // what is in force is without some of the set
 
 	shown atomic.Pointer[shown]
 
@@ -64,8 +66,9 @@ func (n *node) openDefinitions(_ context.Context, file *config.Config) error {
 	if err != nil {
 		return err
 	}
-	n.steering.file, n.steering.set = file, set
-	joined, over := n.join(file, nil)
+	n.steering.set = set
+	joined, over, unfit := n.join(file, nil)
+	n.steering.follow(file, unfit)
 	n.steering.running = joined
 	_ = n.logging.Set(joined.Logging) // which has been checked
 	n.show(over, set)
@@ -73,23 +76,28 @@ func (n *node) openDefinitions(_ context.Context, file *config.Config) error {
 	return nil
 }
 
+// follow takes another file; unfit says that it is served without some of what the API has defined.
+func (s *steering) follow(file *config.Config, unfit bool) {
+	s.file, s.names, s.unfit = file, definitions.NamesIn(file), unfit
+}
+
 // join returns the configuration of a file with what the API has defined, and the file with the API's settings over it. What of
-// the API the file cannot be served with is left out and logged: it must not keep the rest from being served.
-func (n *node) join(file *config.Config, addresses []netip.Addr) (joined, over *config.Config) {
+// the API the file cannot be served with is left out and logged, and unfit tells: it must not keep the rest from being served.
+func (n *node) join(file *config.Config, addresses []netip.Addr) (joined, over *config.Config, unfit bool) {
 	over, set := n.lay(file, n.steering.set)
 	serves := func(s *definitions.Set) bool {
 		c := s.Join(over)
 		return len(publish.Check(dnsSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
 	if !set.Empty() && !serves(set) { // the file alone was checked when it was read
-		set = n.fitting(set, serves)
+		set, unfit = n.fitting(set, serves), true
 	}
-	return set.Join(over), over
+	return set.Join(over), over, unfit
 }
 
 // lay lays the API's settings over a file, but for those that the file does not go with.
 func (n *node) lay(file *config.Config, set *definitions.Set) (*config.Config, *definitions.Set) {
-	over, draft := file, set.Edit(file, file)
+	over, draft := file, set.Edit(file, file, nil)
 	for _, section := range definitions.Sections() {
 		laid, err := set.Only(section).Over(over)
 		if err == nil {
@@ -140,7 +148,7 @@ func (n *node) fitting(set *definitions.Set, serves func(*definitions.Set) bool)
 
 // show lets readers see a set, without what the file hides.
 func (n *node) show(over *config.Config, set *definitions.Set) {
-	n.steering.shown.Store(&shown{over, set.Unhidden(over)})
+	n.steering.shown.Store(&shown{over, set.Unhidden(over, n.steering.names)})
 }
 
 // Defined implements httpapi.Definitions.
@@ -203,7 +211,7 @@ func (n *node) steer(batch []*edit) {
 // everything as it was.
 func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 	s := &n.steering
-	draft := s.set.Edit(s.shown.Load().file, s.file)
+	draft := s.set.Edit(s.shown.Load().file, s.file, s.names)
 	var notes []store.Entry
 	for _, e := range batch {
 		if e.err = e.make(draft); e.err == nil {
@@ -214,6 +222,11 @@ func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 	changes, kinds := s.set.Changes(next)
 	if changes.Empty() {
 		return nil
+	}
+	if (kinds == definitions.Kinds{Domains: true}) && !s.unfit {
+		if err := n.steerDomains(ctx, next, changes, notes); !errors.Is(err, publish.ErrWhole) {
+			return err
+		}
 	}
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())
 	if err != nil {
@@ -259,16 +272,51 @@ func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 			return err
 		}
 	}
-	if kinds.Domains && sharesServers(joined) {
+	if kinds.Domains {
 		return n.declare(ctx, joined)
 	}
 	return nil
 }
 
-// sharesServers tells whether which domains there are decides which servers there are.
-func sharesServers(cfg *config.Config) bool {
+// steerDomains is steerTogether for changes of domains alone, and costs what they change. Where that is not possible the error is
+// publish.ErrWhole.
+func (n *node) steerDomains(ctx context.Context, next *definitions.Set, changes *store.Batch, notes []store.Entry) error {
+	s := &n.steering
+	over := s.shown.Load().file
+	joined, put, deleted := next.Rejoin(s.set, n.inForce.Load().config, over, s.names)
+	change, err := n.publisher.Prepare(ctx, joined.Domains, put, deleted)
+	if err != nil {
+		if problems, unservable := errors.AsType[settings.Problems](err); unservable {
+			err = withoutKeys(problems)
+		}
+		return err
+	}
+	if err := n.store.Write(changes, notes...); err != nil {
+		return err
+	}
+	if err := change.Apply(ctx); err != nil {
+		back, _ := next.Changes(s.set)
+		return errors.Join(err, n.store.Write(back))
+	}
+	before := s.set
+	s.set = next
+	n.show(over, next)
+	n.inForce.Store(&inForce{joined, n.inForce.Load().since})
+	for i := range put {
+		deleted = append(deleted, put[i].Name)
+	}
+	if slices.ContainsFunc(deleted, func(name string) bool { return sharesServers(joined, before.Domains[name], next.Domains[name]) }) {
+		return n.declare(ctx, joined)
+	}
+	return nil
+}
+
+// sharesServers tells whether the domains, each of which may be nil, have servers that are those of all domains of a region.
+func sharesServers(cfg *config.Config, domains ...*store.Domain) bool {
 	for i := range cfg.Regions {
-		if slices.ContainsFunc(cfg.Regions[i].Servers, func(s config.Server) bool { return s.Service == "" }) {
+		r := &cfg.Regions[i]
+		if slices.ContainsFunc(domains, func(d *store.Domain) bool { return d != nil && slices.Contains(d.Regions, r.Name) }) &&
+			slices.ContainsFunc(r.Servers, func(s config.Server) bool { return s.Service == "" }) {
 			return true
 		}
 	}

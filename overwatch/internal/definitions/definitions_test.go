@@ -3,6 +3,7 @@ package definitions
 import (
 	"encoding/json"
 	"net/netip"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -58,14 +59,14 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	if after, _ := json.Marshal(f); string(after) != string(before) {
 		t.Error("the file was changed")
 	}
-	if shown := set(t).Unhidden(f); len(shown.Domains) != 2 || len(shown.Regions) != 3 || len(shown.Mappings) != 2 {
+	if shown := set(t).Unhidden(f, NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 || len(shown.Mappings) != 2 {
 		t.Errorf("shown: %+v", shown)
 	}
 }
 
 func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
 	s := set(t)
-	d := s.Edit(file(), file())
+	d := s.Edit(file(), file(), NamesIn(file()))
 	d.DeleteDomain("b.example")
 	d.PutRegion(&store.Region{Name: "new"})
 	d.PutSetting(Preferences, json.RawMessage(`{}`))
@@ -76,7 +77,7 @@ func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
 	if changes.Empty() || !kinds.Domains || !kinds.Regions || !kinds.Settings || kinds.Mappings {
 		t.Errorf("changes: %+v", kinds)
 	}
-	if changes, kinds = s.Changes(s.Edit(file(), file()).Set()); !changes.Empty() || kinds != (Kinds{}) {
+	if changes, kinds = s.Changes(s.Edit(file(), file(), NamesIn(file())).Set()); !changes.Empty() || kinds != (Kinds{}) {
 		t.Errorf("no change is %+v", kinds)
 	}
 }
@@ -89,7 +90,7 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := s.Edit(over, f)
+		d := s.Edit(over, f, nil)
 		wanted := View(DNS, over).(*api.DNSConfig)
 		edit(wanted)
 		err = d.Lay(DNS, wanted)
@@ -137,4 +138,41 @@ func FuzzOver(f *testing.F) {
 			_ = Fields(s.Settings[section])
 		}
 	})
+}
+
+// Rejoin comes to what Join does, and tells what is different in it.
+func TestRejoin_IsJoin(t *testing.T) {
+	before, f := set(t), file()
+	names := NamesIn(f)
+	d := before.Edit(f, f, names)
+	for name, domain := range before.Domains {
+		other := *domain
+		other.TTL, other.Enabled = 77, !domain.Enabled
+		d.PutDomain(&other)
+		d.PutDomain(&store.Domain{Name: "new." + name, Enabled: true, Regions: []string{"nowhere"}})
+	}
+	next := d.Set()
+	joined, put, deleted := next.Rejoin(before, before.Join(f), f, names)
+	if want := next.Join(f); !reflect.DeepEqual(joined, want) {
+		t.Errorf("%+v, want %+v", joined, want)
+	}
+	served := map[string]config.Domain{}
+	for _, d := range before.Join(f).Domains {
+		served[d.Name] = d
+	}
+	for _, name := range deleted {
+		delete(served, name)
+	}
+	for _, d := range put {
+		served[d.Name] = d
+	}
+	for _, d := range joined.Domains {
+		if !reflect.DeepEqual(served[d.Name], d) {
+			t.Errorf("%s: what is told to change comes to %+v, want %+v", d.Name, served[d.Name], d)
+		}
+		delete(served, d.Name)
+	}
+	if len(served) > 0 || len(put) == 0 || len(deleted) == 0 {
+		t.Errorf("%d domains are left over, %d put, %d deleted", len(served), len(put), len(deleted))
+	}
 }

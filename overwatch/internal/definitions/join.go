@@ -17,8 +17,46 @@ func (s *Set) Join(file *config.Config) *config.Config {
 	joined := *file
 	known := s.joinRegions(&joined, file)
 	s.joinMappings(&joined, file, known)
-	s.joinDomains(&joined, file, known)
+	s.joinDomains(&joined, file, known, NamesIn(file))
 	return &joined
+}
+
+// Names are those of a file's domains.
+type Names map[string]bool
+
+// NamesIn collects them, which takes a while where there are very many.
+func NamesIn(file *config.Config) Names {
+	names := make(Names, len(file.Domains))
+	for i := range file.Domains {
+		names[file.Domains[i].Name] = true
+	}
+	return names
+}
+
+// Rejoin is Join for a Set that differs from before in its domains only, where joined is what the one before and the file came to.
+// put are the domains that are served now and were not, or otherwise, and deleted the names of those that are not served any more.
+func (s *Set) Rejoin(before *Set, joined, file *config.Config, names Names) (next *config.Config, put []config.Domain, deleted []string) {
+	again := *joined
+	var regions config.Config
+	known := s.joinRegions(&regions, file)
+	s.joinDomains(&again, file, known, names)
+	serves := func(s *Set, name string) *store.Domain {
+		if d := s.Domains[name]; d != nil && d.Enabled && !names[name] {
+			return d
+		}
+		return nil
+	}
+	for name := range s.Domains {
+		if after := serves(s, name); after != nil && after != serves(before, name) {
+			put = append(put, joinedDomain(after, known))
+		}
+	}
+	for name := range before.Domains {
+		if serves(before, name) != nil && serves(s, name) == nil {
+			deleted = append(deleted, name)
+		}
+	}
+	return &again, put, deleted
 }
 
 // joinRegions adds the enabled regions in the order of their priority, and returns the names of all.
@@ -67,23 +105,25 @@ func compareNetworks(a, b netip.Prefix) int {
 }
 
 // joinDomains adds the enabled domains in the order of their names, without regions that are not there.
-func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool) {
-	named := make(map[string]bool, len(file.Domains))
-	if len(s.Domains) > 0 {
-		for i := range file.Domains {
-			named[file.Domains[i].Name] = true
-		}
+func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, names Names) {
+	joined.Domains = file.Domains
+	if len(s.Domains) == 0 {
+		return
 	}
-	joined.Domains = slices.Clip(file.Domains)
+	joined.Domains = make([]config.Domain, len(file.Domains), len(file.Domains)+len(s.Domains))
+	copy(joined.Domains, file.Domains)
 	for _, name := range slices.Sorted(maps.Keys(s.Domains)) {
-		d := s.Domains[name]
-		if !d.Enabled || named[name] {
-			continue
+		if d := s.Domains[name]; d.Enabled && !names[name] {
+			joined.Domains = append(joined.Domains, joinedDomain(d, known))
 		}
-		c := Domain(d)
-		c.Regions = slices.DeleteFunc(slices.Clone(d.Regions), func(region string) bool { return !known[region] })
-		joined.Domains = append(joined.Domains, c)
 	}
+}
+
+// joinedDomain is a domain of the API without regions that are not known.
+func joinedDomain(d *store.Domain, known map[string]bool) config.Domain {
+	c := Domain(d)
+	c.Regions = slices.DeleteFunc(slices.Clone(d.Regions), func(region string) bool { return !known[region] })
+	return c
 }
 
 // Domain is a domain of the API as the configuration would have it.

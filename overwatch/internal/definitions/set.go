@@ -73,12 +73,12 @@ func Network(p netip.Prefix) netip.Prefix {
 	return p.Masked()
 }
 
-// Unhidden returns a Set without what a file defines too, where the file wins; s itself if that is nothing.
-func (s *Set) Unhidden(file *config.Config) *Set {
-	d := s.Edit(file, file)
-	for i := range file.Domains {
-		if d.next.Domains[file.Domains[i].Name] != nil {
-			d.DeleteDomain(file.Domains[i].Name)
+// Unhidden returns a Set without what a file defines too, where the file wins. names are those of the file's domains.
+func (s *Set) Unhidden(file *config.Config, names Names) *Set {
+	d := s.Edit(file, file, names)
+	for name := range s.Domains {
+		if names[name] {
+			d.DeleteDomain(name)
 		}
 	}
 	for i := range file.Regions {
@@ -144,18 +144,23 @@ func differences[K comparable, V any](before, after map[K]*V, put func(*V), remo
 
 // Draft is a Set that is being made.
 type Draft struct {
-	next *Set
-	file *config.Config
-	bare *config.Config
+	next  *Set
+	file  *config.Config
+	bare  *config.Config
+	names Names
 
 	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that are not those of the Set before
 }
 
-// Edit begins the Set after s. file is the configuration file, bare, and with the settings of s over it.
-func (s *Set) Edit(file, bare *config.Config) *Draft {
+// Edit begins the Set after s. file is the configuration file, bare, and with the settings of s over it; names are those of its
+// domains.
+func (s *Set) Edit(file, bare *config.Config, names Names) *Draft {
 	next := *s
-	return &Draft{next: &next, file: file, bare: bare}
+	return &Draft{next: &next, file: file, bare: bare, names: names}
 }
+
+// InFile says whether the file has a domain of the name.
+func (d *Draft) InFile(name string) bool { return d.names[name] }
 
 // Set ends the draft.
 func (d *Draft) Set() *Set { return d.next }
@@ -216,7 +221,7 @@ func (d *Draft) Lay(section string, wanted any) error {
 	if err != nil {
 		return err
 	}
-	trial := (&Set{Settings: maps.Clone(d.next.Settings)}).Edit(d.bare, d.bare)
+	trial := (&Set{Settings: maps.Clone(d.next.Settings)}).Edit(d.bare, d.bare, d.names)
 	trial.PutSetting(section, overlay)
 	over, err := trial.Set().Over(d.bare)
 	if err != nil {

@@ -41,7 +41,7 @@ func (s *Server) postDomain(c *gin.Context) (answer, error) {
 	}
 	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name}, func(d *definitions.Draft, _ *change) (*store.Domain, error) {
 		switch {
-		case d.Now().Domains[name] != nil || hasDomain(d.File(), name):
+		case d.Now().Domains[name] != nil || d.InFile(name):
 			return nil, problemf(http.StatusConflict, "domain %s exists already", name)
 		case len(d.Now().Domains) >= definitions.MaxDomains:
 			return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most", definitions.MaxDomains)
@@ -129,17 +129,13 @@ func (s *Server) deleteDomain(c *gin.Context) (answer, error) {
 // request expects it.
 func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
-	case hasDomain(d.File(), name):
+	case d.InFile(name):
 		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name, done)
 	case domain == nil:
 		return nil, notFound("no domain %.260q is configured", name)
 	default:
 		return domain, cond.holds(domain)
 	}
-}
-
-func hasDomain(file *config.Config, name string) bool {
-	return slices.ContainsFunc(file.Domains, func(d config.Domain) bool { return d.Name == name })
 }
 
 // checkRegionsIn refuses a region that is not there.

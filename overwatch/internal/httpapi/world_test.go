@@ -126,7 +126,7 @@ func (d *defined) over() *config.Config {
 func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	draft := d.set.Edit(d.over(), d.file)
+	draft := d.set.Edit(d.over(), d.file, definitions.NamesIn(d.file))
 	if err := edit(draft); err != nil {
 		return err
 	}
