@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"gslb.internal/overwatch/internal/config"
@@ -153,7 +154,11 @@ func TestRejoin_IsJoin(t *testing.T) {
 	}
 	next := d.Set()
 	joined, put, deleted := next.Rejoin(before, before.Join(f), f, names)
-	if want := next.Join(f); !reflect.DeepEqual(joined, want) {
+	want := next.Join(f)
+	for _, c := range []*config.Config{joined, want} {
+		slices.SortFunc(c.Domains, func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if !reflect.DeepEqual(joined, want) {
 		t.Errorf("%+v, want %+v", joined, want)
 	}
 	served := map[string]config.Domain{}

@@ -35,26 +35,33 @@ func NamesIn(file *config.Config) Names {
 
 // Rejoin is Join for a Set that differs from before in its domains only, where joined is what the one before and the file came to.
 // put are the domains that are served now and were not, or otherwise, and deleted the names of those that are not served any more.
+// The domains may come in another order. Of one Config it may be called again only if what it returned before is not used.
 func (s *Set) Rejoin(before *Set, joined, file *config.Config, names Names) (next *config.Config, put []config.Domain, deleted []string) {
-	again := *joined
 	var regions config.Config
 	known := s.joinRegions(&regions, file)
-	s.joinDomains(&again, file, known, names)
 	serves := func(s *Set, name string) *store.Domain {
 		if d := s.Domains[name]; d != nil && d.Enabled && !names[name] {
 			return d
 		}
 		return nil
 	}
+	created := true // and nothing else
 	for name := range s.Domains {
 		if after := serves(s, name); after != nil && after != serves(before, name) {
 			put = append(put, joinedDomain(after, known))
+			created = created && serves(before, name) == nil
 		}
 	}
 	for name := range before.Domains {
 		if serves(before, name) != nil && serves(s, name) == nil {
 			deleted = append(deleted, name)
 		}
+	}
+	again := *joined
+	if created && len(deleted) == 0 {
+		again.Domains = append(again.Domains, put...) // what others see of the array is not touched
+	} else {
+		s.joinDomains(&again, file, known, names)
 	}
 	return &again, put, deleted
 }
@@ -104,7 +111,7 @@ func compareNetworks(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// joinDomains adds the enabled domains in the order of their names, without regions that are not there.
+// joinDomains adds the enabled domains, without regions that are not there.
 func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, names Names) {
 	joined.Domains = file.Domains
 	if len(s.Domains) == 0 {
@@ -112,7 +119,7 @@ func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, na
 	}
 	joined.Domains = make([]config.Domain, len(file.Domains), len(file.Domains)+len(s.Domains))
 	copy(joined.Domains, file.Domains)
-	for _, name := range slices.Sorted(maps.Keys(s.Domains)) {
+	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // an order that does not change by itself
 		if d := s.Domains[name]; d.Enabled && !names[name] {
 			joined.Domains = append(joined.Domains, joinedDomain(d, known))
 		}

@@ -90,6 +90,9 @@ func (c *Change) draw(p *Publisher) error {
 		if !trial.sound("", domain) {
 			continue
 		}
+		if p.positions.spots == nil && p.plan.rules(domain).NeedsPosition() {
+			return ErrWhole // clients have not been told apart by their positions so far
+		}
 		if d, there := p.domains[wire.CanonicalService(domain.Name)]; there {
 			if going[d.name] {
 				return ErrWhole

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,17 +120,21 @@ func (p *plan) enclosing(name string) *zonePlan {
 }
 
 // addDomains gives every domain its zone, and a zone of its own to one that is outside all: its parent is delegated
-// to this node. Short names go first, so that www.example.com comes to lie in the zone that example.com makes.
+// to this node. Short names go first, and wildcards before others, so that www.example.com comes to lie in the zone that
+// example.com or *.example.com makes, in whatever order they are listed.
 func (p *plan) addDomains() {
-	order := make([]int, len(p.settings.Domains))
+	type turn struct{ domain, labels, other int }
+	order := make([]turn, len(p.settings.Domains))
 	for i := range order {
-		order[i] = i
+		name := p.settings.Domains[i].Name
+		order[i] = turn{domain: i, labels: dns.CountLabel(name)}
+		if !strings.HasPrefix(name, "*.") {
+			order[i].other = 1
+		}
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return dns.CountLabel(p.settings.Domains[a].Name) - dns.CountLabel(p.settings.Domains[b].Name)
-	})
-	for _, i := range order {
-		p.addDomain(fmt.Sprintf("domains[%d]", i), p.settings.Domains[i])
+	slices.SortStableFunc(order, func(a, b turn) int { return cmp.Or(a.labels-b.labels, a.other-b.other) })
+	for _, o := range order {
+		p.addDomain(fmt.Sprintf("domains[%d]", o.domain), p.settings.Domains[o.domain])
 	}
 }
 

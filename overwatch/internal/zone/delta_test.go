@@ -170,7 +170,7 @@ func TestWith_IsTheSameAsMakingItAnew(t *testing.T) {
 			w := newWalk(t, seed, denial)
 			writer := NewWriter()
 			v := w.scratch(t)
-			for i := range 60 {
+			for i := range 30 {
 				d := w.step()
 				next, _, err := v.With(d)
 				if err != nil {
