@@ -88,7 +88,7 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	h.node.inForce.Store(&inForce{cfg, time.Now()})
 	h.node.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "reloads"}, []string{"outcome"})
 	for _, open := range []func(context.Context, *config.Config) error{
-		h.node.openStore, h.node.openDefinitions, h.node.openTrust, h.node.openRegistry, h.node.openDNS,
+		h.node.openStore, h.node.openDefinitions, h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNS,
 	} {
 		if err := open(t.Context(), h.node.inForce.Load().config); err != nil {
 			h.node.close()

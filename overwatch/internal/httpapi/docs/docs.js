@@ -187,6 +187,7 @@ function show(spec) {
     }
     main.append(section);
   }
+  document.getElementById('bar').addEventListener('submit', (event) => event.preventDefault()); // both fields count as they are typed
   const find = document.getElementById('find');
   find.addEventListener('input', () => {
     const word = find.value.trim().toLowerCase();
