@@ -27,24 +27,25 @@ const (
 type result struct {
 	code   int
 	output string // both streams
+	cpu    time.Duration
 }
 
 // command runs a program to its end.
 func command(t *testing.T, argv ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), commandBound)
+	ctx, cancel := context.WithTimeout(t.Context(), commandBound+patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{runMark + "=" + os.Getenv(runMark), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), commandBound, out)
+		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), commandBound+patience, out)
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatalf("%s: %v", strings.Join(argv, " "), err)
 	}
-	return result{code: cmd.ProcessState.ExitCode(), output: string(out)}
+	return result{code: cmd.ProcessState.ExitCode(), output: string(out), cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 }
 
 // want checks the exit code and that the output has all the words.

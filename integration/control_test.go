@@ -51,18 +51,23 @@ func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
 	command(t, binaries(t).Control, "--api", "127.0.0.1:1", "status").want(t, exitBadInput, "127.0.0.1:1")
 }
 
-// startPromise is how long gslbctl takes to start, on a machine that has nothing else to do.
-const startPromise = 30 * time.Millisecond
+// startPromise is what a start of gslbctl takes of the processor, which is all that it does; the time by the clock depends on who else is
+// there, and startHang is what nothing but waiting explains.
+const (
+	startPromise = 30 * time.Millisecond
+	startHang    = 300 * time.Millisecond
+)
 
 func TestControl_StartsBeforeAnybodyNotices(t *testing.T) {
-	best := time.Hour
+	best, used := time.Hour, time.Hour
 	for range 20 {
 		began := time.Now()
-		command(t, binaries(t).Control, "version").want(t, exitOK, "gslbctl")
-		best = min(best, time.Since(began))
+		r := command(t, binaries(t).Control, "version")
+		best, used = min(best, time.Since(began)), min(used, r.cpu)
+		r.want(t, exitOK, "gslbctl")
 	}
-	if best > startPromise {
-		t.Errorf("the fastest of 20 starts took %s, promised are %s", best, startPromise)
+	if used > startPromise || best > startHang {
+		t.Errorf("the fastest of 20 starts took %s and %s of the processor, promised are %s", best, used, startPromise)
 	}
-	t.Logf("the fastest of 20 starts took %s", best)
+	t.Logf("the fastest of 20 starts took %s and %s of the processor", best, used)
 }

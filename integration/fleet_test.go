@@ -62,9 +62,11 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	t.Logf("%d agents with %d backends each were registered after %s and %s of processor time; Hellos tried again: %d, messages: %d", count, fleetBackends,
 		time.Since(begin).Round(10*time.Millisecond), cpu(t, n.Path).since(idleCPU).sum(), f.hellos.Load(), f.repeated.Load())
 
+	rest := fleetInterval / 5
 	if os.Getenv("GSLB_FLEET") != "" {
-		<-time.After(fleetInterval) // what the start left to do is done
+		rest = fleetInterval
 	}
+	<-time.After(rest) // what the start left to do is done
 	from, used, lost := time.Now(), cpu(t, n.Path), f.repeated.Load()
 	<-time.After(fleetInterval) // one heartbeat of each, five pings
 	spent, over := cpu(t, n.Path).since(used), time.Since(from).Seconds()
@@ -84,8 +86,10 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 			t.Errorf("%s is %v, want %d", name, got, want)
 		}
 	}
-	if lost > int64(count/100) {
-		t.Errorf("%d messages were not acknowledged, on either path", lost)
+	// What an agent waits a second for goes unacknowledged when the machine stops for that long.
+	allowed := clock.Allowed(fleetInterval/100, from, time.Now()).Seconds() / fleetInterval.Seconds() * float64(count)
+	if float64(lost) > allowed {
+		t.Errorf("%d messages were not acknowledged, on either path, allowed are %.0f", lost, allowed)
 	}
 }
 

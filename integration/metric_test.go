@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"gslb.internal/integration/harness"
 )
@@ -18,7 +17,7 @@ import (
 // its first event cannot be alerted on.
 func metric(t *testing.T, n *harness.Node, name string) float64 {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Prom.String()+"/metrics", nil)
 	if err != nil {

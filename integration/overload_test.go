@@ -3,6 +3,7 @@ package integration_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -46,16 +47,19 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	n := s.nodes[0]
 	before, began := memory(t, n.Path), time.Now()
 	tcpCrowd(t, n, 3000)
+	var open float64 // before the node gives up on those that say nothing
+	until(t, startBound, "1000 connections to be open, without which the test tests nothing", func(context.Context) error {
+		if open = metric(t, n, "gslb_dns_tcp_connections"); open < 1000 {
+			return fmt.Errorf("%v are", open)
+		}
+		return nil
+	})
 	t.Logf("3000 connections after %s", time.Since(began).Round(time.Millisecond))
 	y := newYardstick(t)
 	tcpAnswers(t, n, 4*time.Second)
 	s.steady(t, n, y)
-	open := metric(t, n, "gslb_dns_tcp_connections")
 	grown := memory(t, n.Path) - before
 	t.Logf("%v connections are open, memory grew by %d MiB", open, grown>>20)
-	if open < 1000 {
-		t.Errorf("only %v connections are open: the test tests nothing", open)
-	}
 	if grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
 	}
@@ -128,7 +132,7 @@ func apiCrowd(t *testing.T, to netip.AddrPort, count int) {
 func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time.Duration) {
 	t.Helper()
 	for end := time.Now().Add(over); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		client, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: 5 * time.Second})
+		client, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,9 +141,8 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 			t.Fatalf("the API, %s after the beginning: %v", over-time.Until(end), err)
 		}
 		took := time.Since(began)
-		if longest = max(longest, took); took > time.Second {
-			t.Errorf("an answer of the API took %s", took)
-		}
+		longest = max(longest, took)
+		inTime(t, "an answer of the API", time.Second, began, began.Add(took))
 	}
 	return longest
 }

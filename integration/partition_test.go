@@ -273,7 +273,7 @@ func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n, victim := s.nodes[0], s.backends[0]
 	const publications = "gslb_dns_publications_total"
-	lines := func() int { return len(s.Story.Tail(n.Name, 1<<20)) + len(s.Story.Tail(s.agents[0].Name, 1<<20)) }
+	lines := func() int { return linesAbout(victim, n.Unit, s.agents[0].Unit) }
 	before, told := metric(t, n, publications), lines()
 	began := time.Now()
 	for i := range 2 * seconds {

@@ -98,25 +98,24 @@ func rewrite(t *testing.T, n *harness.Node) {
 // hangUp sends SIGHUP and waits until the node has dealt with it.
 func hangUp(t *testing.T, n *harness.Node) {
 	t.Helper()
-	before := reloads(n)
+	before := reloads(t, n.Unit)
 	if err := n.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
 	until(t, reloadBound, "the reload to be told", func(context.Context) error {
-		if now := reloads(n); now <= before {
+		if now := reloads(t, n.Unit); now <= before {
 			return fmt.Errorf("%d reloads so far", now)
 		}
 		return nil
 	})
 }
 
-// reloads is how often a node has told of a reload, done or not.
-func reloads(n *harness.Node) int {
-	count := 0
-	for _, l := range n.Output() {
-		if strings.Contains(l.Text, "reloaded") {
-			count++
-		}
+// reloads is how often a program has told of a reload, done or not, over all its starts.
+func reloads(t *testing.T, u *harness.Unit) int {
+	t.Helper()
+	log, err := os.ReadFile(u.Log)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return count
+	return strings.Count(string(log), "reloaded")
 }

@@ -174,13 +174,12 @@ func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harne
 			err = u.Start()
 		}
 	case "reload":
-		told := func() (count int) {
-			for _, l := range u.Output() {
-				if strings.Contains(l.Text, "configuration reloaded") {
-					count++
-				}
+		told := func() int {
+			log, err := os.ReadFile(u.Log)
+			if err != nil {
+				t.Fatal(err)
 			}
-			return count
+			return strings.Count(string(log), "configuration reloaded")
 		}
 		before := told()
 		if err = u.Signal(syscall.SIGHUP); err == nil {

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"net"
@@ -52,7 +53,7 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	s.startAll(t)
 
 	const publications = "gslb_dns_publications_total"
-	lines := func() int { return len(n.Output()) + len(s.agents[0].Output()) }
+	lines := func() int { return linesAbout(s.backends[0], n.Unit, s.agents[0].Unit) }
 	cost := func(d time.Duration) time.Duration {
 		before := cpu(t, n.Path)
 		time.Sleep(d)
@@ -67,7 +68,7 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	seconds := time.Since(began).Seconds()
 	published, changes, logged := metric(t, n, publications)-before, looks.Load()-first, lines()-told
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s in %s instead of %s", changes, seconds, published, logged, busy, over/2, quiet)
-	if float64(changes) < 5*seconds {
+	if changes < 10 {
 		t.Errorf("only %d changes in %.1f s: the test tests nothing", changes, seconds)
 	}
 	if most := 12 * seconds; published > most {
@@ -76,8 +77,8 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	if float64(logged) > 2*seconds {
 		t.Errorf("%d lines in the logs of node and agent in %.1f s", logged, seconds)
 	}
-	if extra := busy - quiet; extra > over/2/10 {
-		t.Errorf("the node took %s of processor time more in %s, want a tenth of a core at most", extra, over/2)
+	if extra, allowed := busy-quiet, likeOurs(over/2/10); extra > allowed {
+		t.Errorf("the node took %s of processor time more in %s, allowed are %s, a tenth of a core like ours", extra, over/2, allowed)
 	}
 	for range quietAnswers {
 		s.answered(t, n, s.backends[1].At.Addr(), time.Now(), time.Second)
@@ -85,6 +86,35 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	s.status(t, n, s.backends[1], time.Second, wantSound)
 	s.status(t, n, s.backends[0], startBound, wantSound)
 	s.noFailures(t, n, s.began)
+}
+
+// linesAbout is how many of the newest lines of some programs are about a backend. A busy machine may have others.
+func linesAbout(b *harness.Backend, units ...*harness.Unit) (count int) {
+	for _, u := range units {
+		for _, l := range u.Output() {
+			if strings.Contains(l.Text, b.At.String()) {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// verification is what a core of the small server for which these figures were promised takes to verify a signature.
+const verification = 60 * time.Microsecond
+
+// likeOurs is what a processor like this one may take for what may take that one so long.
+func likeOurs(promise time.Duration) time.Duration {
+	public, private, _ := ed25519.GenerateKey(nil)
+	message := make([]byte, 100)
+	signature := ed25519.Sign(private, message)
+	best := time.Hour
+	for range 50 {
+		began := time.Now()
+		ed25519.Verify(public, message, signature)
+		best = min(best, time.Since(began))
+	}
+	return max(promise, time.Duration(float64(promise)*float64(best)/float64(verification)))
 }
 
 // What a node takes of the messages of one agent: so many at once, and so many a second over time.
@@ -115,7 +145,8 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	s.status(t, n, own, startBound, wantSound)
 
 	const publications = "gslb_dns_publications_total"
-	before, used, told := metric(t, n, publications), cpu(t, n.Path), len(n.Output())
+	lines := func() int { return linesAbout(own, n.Unit) }
+	before, used, told := metric(t, n, publications), cpu(t, n.Path), lines()
 	began, sent := time.Now(), 0
 	for ; time.Since(began) < over; sent++ {
 		moody.backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
@@ -123,18 +154,18 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	}
 	seconds := time.Since(began).Seconds()
 	published, took := metric(t, n, publications)-before, cpu(t, n.Path).since(used).sum()
-	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, len(n.Output())-told, took)
+	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, lines()-told, took)
 	if metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) == 0 {
 		t.Error("what is too much of it is not counted")
 	}
 	if most := agentBurst + agentRate*seconds*1.2; published > most {
 		t.Errorf("%v publications in %.1f s, want %v at most", published, seconds, most)
 	}
-	if logged := len(n.Output()) - told; float64(logged) > 2*seconds {
+	if logged := lines() - told; float64(logged) > 2*seconds {
 		t.Errorf("%d lines in the node's log in %.1f s", logged, seconds)
 	}
-	if took > over/4 {
-		t.Errorf("the node took %s of processor time in %s, want a quarter of a core at most", took, over)
+	if allowed := likeOurs(over / 4); took > allowed {
+		t.Errorf("the node took %s of processor time in %s, allowed are %s, a quarter of a core like ours", took, over, allowed)
 	}
 	for _, b := range s.backends[:2] {
 		s.answered(t, n, b.At.Addr(), began.Add(over), 5*time.Second)

@@ -11,10 +11,10 @@ import (
 )
 
 // StopBound is how long a program may take to end after SIGTERM; then it is killed.
-const StopBound = 5 * time.Second
+const StopBound = 15 * time.Second
 
 // killBound is how long the kernel may take to end a process after SIGKILL.
-const killBound = 5 * time.Second
+const killBound = 15 * time.Second
 
 // pipeBound is how long output is still read after a program has ended, should a child of its own hold the pipe.
 const pipeBound = time.Second

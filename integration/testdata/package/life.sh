@@ -19,8 +19,8 @@ within() { # seconds, what, command...
 		sleep 0.2
 	done
 }
-answers() { dig +time=1 +tries=1 +dnssec @127.0.0.1 gslb.example.com SOA | grep -q 'RRSIG.*SOA'; }
-steers() { [ "$(dig +time=1 +tries=1 +short @127.0.0.1 app.gslb.example.com)" = 127.0.0.1 ]; }
+answers() { dig +time=5 +tries=1 +dnssec @127.0.0.1 gslb.example.com SOA | grep -q 'RRSIG.*SOA'; }
+steers() { [ "$(dig +time=5 +tries=1 +short @127.0.0.1 app.gslb.example.com)" = 127.0.0.1 ]; }
 main_pid() { systemctl show -p MainPID --value "$1"; }
 new_process() { [ "$(main_pid gslb-overwatch)" != "$1" ] && [ "$(main_pid gslb-overwatch)" != 0 ]; }
 commands_of() { sed -n 's/^#   //p' "$1"; } # those that an example says to type
@@ -35,7 +35,7 @@ systemctl is-active gslb-overwatch && fail "runs without a configuration"
 step following the example of the node
 /bin/sh -ec "$(commands_of /usr/share/doc/gslb-overwatch/examples/overwatch.yaml)" || fail "the commands of the example"
 systemctl is-active gslb-overwatch || fail "does not run"
-within 10 "a signed answer" answers
+within 30 "a signed answer" answers
 [ "$(stat -c '%U %a' /var/lib/gslb)" = "gslb 700" ] || fail "state directory: $(stat -c '%U %a' /var/lib/gslb)"
 [ "$(ps -o user= -p "$(main_pid gslb-overwatch)")" = gslb ] || fail "runs as somebody else"
 
@@ -79,7 +79,7 @@ replace_thrice() {
 	sleep 1
 	before=$(main_pid gslb-overwatch)
 	kill -9 "$before"
-	within 10 "a new process after kill -9" new_process "$before"
+	within 30 "a new process after kill -9" new_process "$before"
 }
 restart() { systemctl restart gslb-overwatch || fail "restart"; }
 
@@ -96,19 +96,19 @@ before=$(main_pid gslb-overwatch)
 sleep 3
 [ "$(main_pid gslb-overwatch)" = "$before" ] || fail "the watchdog killed a process that was well"
 kill -STOP "$before"
-within 20 "a new process after the old one hung" new_process "$before"
-within 10 "an answer of the new process" answers
+within 30 "a new process after the old one hung" new_process "$before"
+within 30 "an answer of the new process" answers
 
 step the socket unit
 systemctl stop gslb-overwatch || fail "stop"
 answers && fail "answers although it is stopped"
 systemctl start gslb-overwatch.socket || fail "the socket unit does not start"
-within 10 "an answer of the process that the query started" answers
+within 30 "an answer of the process that the query started" answers
 systemctl is-active gslb-overwatch || fail "the query did not start the service"
-under_load 5000 5 restart
+under_load 500 5 restart
 systemctl stop gslb-overwatch.socket gslb-overwatch
 systemctl start gslb-overwatch || fail "start without the socket unit"
-within 10 "an answer" answers
+within 30 "an answer" answers
 
 step draining and stopping the agent
 sed -i '/^  identity:/i\  drain_time: 2s' /etc/gslb/agent.yaml
@@ -122,7 +122,7 @@ dpkg -r gslb-overwatch gslb-agent || fail "dpkg -r"
 systemctl is-active gslb-overwatch && fail "runs after the removal"
 [ -n "$(ls /var/lib/gslb/dnssec)" ] && [ -f /var/lib/gslb-agent/agent.key ] || fail "the removal took the state"
 dpkg -i second/gslb-overwatch_*.deb || fail "installing again"
-within 10 "an answer, since configuration and state were there" answers
+within 30 "an answer, since configuration and state were there" answers
 dpkg -P gslb-overwatch gslb-agent || fail "dpkg -P"
 [ -e /var/lib/gslb ] || [ -e /var/lib/gslb-agent ] && fail "the purge left state"
 [ -f /etc/gslb/overwatch.yaml ] || fail "the purge took the operator's configuration"
