@@ -1,0 +1,140 @@
+package integration_test
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// What the load generators ask for, and how often the whole list is asked through: kinds of answers by their code.
+const (
+	loadList  = 600
+	loadTimes = 5
+)
+
+// loadFile writes a list of questions of each kind, a third each, and returns it with how many of each code it leads to.
+func loadFile(t *testing.T) (path string, codes map[string]int) {
+	t.Helper()
+	var b strings.Builder
+	codes = map[string]int{}
+	for i := range loadList / 6 {
+		for _, q := range []struct{ text, code string }{
+			{appName + " A", "NOERROR"}, {appName + " AAAA", "NOERROR"}, // which has none
+			{fmt.Sprintf("nx%d.%s A", i, zoneName), "NXDOMAIN"}, {zoneName + " DNSKEY", "NOERROR"},
+			{fmt.Sprintf("x%d.elsewhere.example A", i), "REFUSED"}, {strings.ToUpper(appName) + " TXT", "NOERROR"},
+		} {
+			b.WriteString(q.text + "\n")
+			codes[q.code]++
+		}
+	}
+	path = filepath.Join(t.TempDir(), "questions")
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path, codes
+}
+
+// figure is a number that a load generator prints behind a label, 0 where it prints no such label.
+func figure(said, label string) int {
+	found := regexp.MustCompile(regexp.QuoteMeta(label) + `\s+(\d+)`).FindStringSubmatch(said)
+	if found == nil {
+		return 0
+	}
+	n, _ := strconv.Atoi(found[1])
+	return n
+}
+
+// generate runs a load generator against an address.
+func generate(t *testing.T, program string, at netip.AddrPort, args ...string) string {
+	t.Helper()
+	args = append([]string{"-s", at.Addr().String(), "-p", fmt.Sprint(at.Port())}, args...)
+	out, err := exec.CommandContext(t.Context(), judge(t, program), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// dnsperf loses no query, over UDP and TCP, with and without EDNS and DO, and gets exactly the response codes that its questions lead to.
+func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
+	_, n := signedSite(t, "nsec")
+	path, codes := loadFile(t)
+	for name, args := range map[string][]string{"UDP": nil, "UDP with DO": {"-e", "-D"}, "TCP": {"-m", "tcp", "-c", "4"}} {
+		t.Run(name, func(t *testing.T) {
+			// No more under way at once than the kernel's smallest buffers hold, and as much time for an answer as a busy machine takes.
+			said := generate(t, "dnsperf", n.DNS, append([]string{"-d", path, "-n", fmt.Sprint(loadTimes), "-q", "50", "-t", "10"}, args...)...)
+			if sent := figure(said, "Queries sent:"); sent != loadList*loadTimes || figure(said, "Queries completed:") != sent || figure(said, "Queries lost:") != 0 {
+				t.Errorf("%d queries should be sent and completed:\n%s", loadList*loadTimes, said)
+			}
+			for code, each := range codes {
+				if got := figure(said, code); got != each*loadTimes {
+					t.Errorf("%s: %d, want %d:\n%s", code, got, each*loadTimes, said)
+				}
+			}
+		})
+	}
+}
+
+// resperf, which raises its rate and does not wait for answers, loses nothing up to a rate that any machine has, and gets no code but those
+// that its questions lead to.
+func TestLoad_ResperfLosesNothing(t *testing.T) {
+	_, n := signedSite(t, "nsec")
+	path, codes := loadFile(t)
+	said := generate(t, "resperf", n.DNS, "-d", path, "-m", "300", "-r", "2", "-c", "1", "-i", "0.5", "-P", filepath.Join(t.TempDir(), "plot"))
+	sent := figure(said, "Queries sent:")
+	if sent < 100 || figure(said, "Queries completed:") != sent || figure(said, "Queries lost:") != 0 {
+		t.Errorf("queries were lost:\n%s", said)
+	}
+	sum := 0
+	for code := range codes {
+		sum += figure(said, code)
+	}
+	if sum != sent {
+		t.Errorf("%d of %d responses have a code that is right:\n%s", sum, sent, said)
+	}
+}
+
+// curl gets from the API what any program may ask for: JSON of its own accord or compressed, an ETag that spares it the second answer, HEAD,
+// OPTIONS, ranges it may not have, over HTTP/1.0 and 1.1, and errors as JSON with their code.
+func TestAPI_ServesCurl(t *testing.T) {
+	s := startSite(t, 1, 1)
+	base := "http://" + s.nodes[0].API.String()
+	for _, c := range []struct {
+		name  string
+		args  []string
+		wants string
+	}{
+		{"plain", []string{"/api/v1/domains"}, `(?s)HTTP/1.1 200 .*Content-Type: application/json.*"name":\s*"` + appName},
+		{"HTTP/1.0", []string{"--http1.0", "/api/v1/version"}, `(?s)HTTP/1\.[01] 200 .*"version"`},
+		{"compressed", []string{"--compressed", "/api/v1/domains"}, `(?s) 200 .*"name":\s*"` + appName},
+		{"HEAD", []string{"--head", "/api/v1/live"}, `(?s) 200 .*Content-Type: application/json`},
+		{"keeps its connection", []string{"/api/v1/live", base + "/api/v1/live"}, `(?s)"alive".*"alive"`},
+		{"creates", []string{"--json", `{"name":"curled.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled`},
+		{"expects to be told to go on", []string{"--expect100-timeout", "5", "-H", "Expect: 100-continue", "--json", `{"name":"curled2.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 100 Continue.* 201 .*curled2`},
+		{"sends in chunks", []string{"-H", "Transfer-Encoding: chunked", "--json", `{"name":"curled3.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled3`},
+		{"not JSON", []string{"--data", "name=x", "/api/v1/domains"}, `(?s) 4\d\d .*Content-Type: application/.*json.*"error"`},
+		{"nothing there", []string{"/api/v1/nothing"}, `(?s) 404 .*"error"`},
+		{"wrong method", []string{"-X", "BREW", "/api/v1/domains"}, `(?s) 40[45] .*"error"`},
+		{"dots in its path", []string{"--path-as-is", "/api/v1/../../etc/passwd"}, `(?s) (301|400|404) `},
+		{"deletes", []string{"-X", "DELETE", "/api/v1/domains/curled." + zoneName}, ` 204 `},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			args := append([]string{"--silent", "--show-error", "--include", "--max-time", "20"}, c.args...)
+			for i, arg := range args {
+				if strings.HasPrefix(arg, "/api/") {
+					args[i] = base + arg
+				}
+			}
+			out, err := exec.CommandContext(t.Context(), judge(t, "curl"), args...).CombinedOutput()
+			if err != nil || !regexp.MustCompile(c.wants).Match(out) {
+				t.Errorf("curl %s: %v, want %s:\n%s", strings.Join(args, " "), err, c.wants, out)
+			}
+		})
+	}
+}
