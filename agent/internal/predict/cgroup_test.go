@@ -2,9 +2,12 @@ package predict
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"runtime"
 	"testing"
 	"testing/fstest"
+	"testing/synctest"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -73,16 +76,61 @@ func TestGauge_MeasuresThisMachine(t *testing.T) {
 	}
 }
 
+// busyAfter reads the processor, lets time pass in which it is used, and reads it again; the time is virtual.
+func (g *Gauge) busyAfter(t *testing.T, d time.Duration, use func()) (percent float64, err error) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		if _, err := g.CPU(t.Context()); !errors.Is(err, errFirstReading) {
+			t.Fatal(err)
+		}
+		time.Sleep(d)
+		use()
+		percent, err = g.CPU(t.Context())
+	})
+	return percent, err
+}
+
 func TestGauge_OfALimitedContainerIsItsUseOfTheLimit(t *testing.T) {
 	stat := &fstest.MapFile{Data: []byte("usage_usec 0\n")}
 	g := &Gauge{group: cgroup{fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("50000 100000")}, "cpu.stat": stat}}}
-	if _, err := g.CPU(t.Context()); !errors.Is(err, errFirstReading) {
-		t.Fatal(err)
-	}
-	g.at = g.at.Add(-10 * time.Second)
-	stat.Data = []byte("usage_usec 4000000\n") // 4 s of the 5 s that half a processor may have
-	if v, err := g.CPU(t.Context()); err != nil || v < 78 || v > 81 {
+	// 4 s of the 5 s that half a processor may have
+	if v, err := g.busyAfter(t, 10*time.Second, func() { stat.Data = []byte("usage_usec 4000000\n") }); err != nil || v != 80 {
 		t.Errorf("%v %%, %v", v, err)
+	}
+}
+
+// A limit of more than there is would make a host that is worn out look idle.
+func TestGauge_ALimitAboveWhatTheHostHasIsNone(t *testing.T) {
+	stat := &fstest.MapFile{Data: []byte("usage_usec 0\n")}
+	g := &Gauge{group: cgroup{fstest.MapFS{
+		"cpu.max": &fstest.MapFile{Data: []byte(fmt.Sprint(100_000*4*runtime.NumCPU(), " 100000"))}, "cpu.stat": stat,
+		"memory.max": &fstest.MapFile{Data: []byte(fmt.Sprint(uint64(1) << 50))}, "memory.current": &fstest.MapFile{Data: []byte("0")},
+		"memory.stat": &fstest.MapFile{Data: []byte("inactive_file 0\n")},
+	}}}
+	use := func() { stat.Data = []byte(fmt.Sprint("usage_usec ", 9_000_000*runtime.NumCPU(), "\n")) }
+	if v, err := g.busyAfter(t, 10*time.Second, use); err != nil || v != 90 {
+		t.Errorf("%v %% of all processors, %v", v, err)
+	}
+	if v, err := g.Memory(t.Context()); err != nil || v <= 0.1 {
+		t.Errorf("%v %% of the host's memory, %v", v, err)
+	}
+}
+
+// A limit that is set while the agent runs has no reading before it to be compared with.
+func TestGauge_ALimitThatComesLaterIsNoLoad(t *testing.T) {
+	files := fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("max 100000")}, "cpu.stat": &fstest.MapFile{Data: []byte("usage_usec 900000000000\n")}}
+	g := &Gauge{group: cgroup{files}}
+	for range 2 {
+		_, _ = g.CPU(t.Context())
+	}
+	for _, limit := range []string{"50000 100000", "max 100000"} {
+		files["cpu.max"].Data = []byte(limit)
+		if v, err := g.CPU(t.Context()); !errors.Is(err, errFirstReading) {
+			t.Errorf("%s: %v %%, %v", limit, v, err)
+		}
+		if _, err := g.CPU(t.Context()); err != nil {
+			t.Errorf("%s: %v", limit, err)
+		}
 	}
 }
 

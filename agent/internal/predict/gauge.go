@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"runtime"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/cpu"
@@ -17,24 +18,26 @@ const cgroupRoot = "/sys/fs/cgroup"
 type Gauge struct {
 	group cgroup
 	// Of the previous reading of the processor.
-	at    time.Time
-	used  time.Duration // by the group
-	host  cpu.TimesStat
-	known bool
+	at      time.Time
+	used    time.Duration // by the group
+	host    cpu.TimesStat
+	limited bool // it was the group's
+	known   bool
 }
 
 // NewGauge returns a Gauge of this machine.
 func NewGauge() *Gauge { return &Gauge{group: cgroup{os.DirFS(cgroupRoot)}} }
 
 // CPU returns how busy the processor was since the call before, in percent. The first call knows nothing yet, and says so
-// with an error.
+// with an error, as does the first after a limit came or went.
 func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	now := time.Now()
 	elapsed := now.Sub(g.at)
 	used, processors, err := g.group.processor()
+	limited := err == nil
 	switch {
-	case err == nil:
-		percent = busyShare(float64(used-g.used), float64(elapsed)*processors)
+	case err == nil: // more than the host has is never to be had
+		percent = busyShare(float64(used-g.used), float64(elapsed)*min(processors, float64(runtime.NumCPU())))
 	case errors.Is(err, errNoLimit):
 		var times []cpu.TimesStat
 		if times, err = cpu.TimesWithContext(ctx, false); err != nil {
@@ -48,8 +51,8 @@ func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	default:
 		return 0, err
 	}
-	first := !g.known
-	g.at, g.used, g.known = now, used, true
+	first := !g.known || limited != g.limited
+	g.at, g.used, g.limited, g.known = now, used, limited, true
 	if first {
 		return 0, errFirstReading
 	}
@@ -79,18 +82,18 @@ func busyShare(part, whole float64) float64 {
 	return min(max(100*part/whole, 0), 100)
 }
 
-// Memory returns how much of the memory is in use and cannot be had at once, in percent.
+// Memory returns how much of the memory is in use and cannot be had at once, in percent. A limit above what the host has is none.
 func (g *Gauge) Memory(ctx context.Context) (percent float64, err error) {
 	used, limit, err := g.group.memory()
-	if err == nil {
+	if err != nil && !errors.Is(err, errNoLimit) {
+		return 0, err
+	}
+	host, hostErr := mem.VirtualMemoryWithContext(ctx)
+	if err == nil && (hostErr != nil || limit < host.Total) {
 		return busyShare(float64(used), float64(limit)), nil
 	}
-	if !errors.Is(err, errNoLimit) {
-		return 0, err
-	}
-	host, err := mem.VirtualMemoryWithContext(ctx)
-	if err != nil {
-		return 0, err
+	if hostErr != nil {
+		return 0, hostErr
 	}
 	return busyShare(float64(host.Total-min(host.Available, host.Total)), float64(host.Total)), nil
 }

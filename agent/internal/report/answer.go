@@ -68,7 +68,10 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 		l.wantHello(now)
 		return
 	}
-	why := []Rejection{{Code: reject.Code, Service: reject.Service, Detail: reject.Detail}}
+	why, about := []Rejection{{Code: reject.Code, Service: reject.Service, Detail: reject.Detail}}, scopeClaims
+	if aboutCertificate(reject.Code) {
+		about = scopeEnrol // one and the same, whichever message met it first
+	}
 	switch reject.AckedType {
 	case wire.TypeEnrol:
 		if reject.AckedSeq < s.enrolFrom {
@@ -81,11 +84,11 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 		if reject.AckedSeq != l.beat.seq {
 			return
 		}
-		l.refused.replace(l, scopeClaims, why)
+		l.refused.replace(l, about, why)
 		l.beat.deadline, l.beat.silent = time.Time{}, 0
 		l.metrics.failed.WithLabelValues(l.address).Inc()
 	default:
-		l.refused.add(l, scopeClaims, why)
+		l.refused.add(l, about, why)
 	}
 	if aboutCertificate(reject.Code) {
 		l.expelled(now)
