@@ -88,12 +88,13 @@ func (g *Gauge) Memory(ctx context.Context) (percent float64, err error) {
 	if err != nil && !errors.Is(err, errNoLimit) {
 		return 0, err
 	}
-	host, hostErr := mem.VirtualMemoryWithContext(ctx)
-	if err == nil && (hostErr != nil || limit < host.Total) {
-		return busyShare(float64(used), float64(limit)), nil
+	limited := err == nil
+	host, err := mem.VirtualMemoryWithContext(ctx)
+	if err != nil {
+		return 0, err
 	}
-	if hostErr != nil {
-		return 0, hostErr
+	if limited && limit < host.Total {
+		return busyShare(float64(used), float64(limit)), nil
 	}
 	return busyShare(float64(host.Total-min(host.Available, host.Total)), float64(host.Total)), nil
 }
