@@ -228,6 +228,37 @@ func TestAlerts_NameRunbooksThatExist(t *testing.T) {
 	}
 }
 
+// Each rule has a test in which it is quiet and then tells.
+func TestAlerts_EachIsTested(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(observability, "gslb-alerts.test.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests struct {
+		Tests []struct {
+			Alerts []struct {
+				Name     string `yaml:"alertname"`
+				Expected []any  `yaml:"exp_alerts"`
+			} `yaml:"alert_rule_test"`
+		}
+	}
+	if err := yaml.Unmarshal(text, &tests); err != nil {
+		t.Fatal(err)
+	}
+	quiet, told := map[string]bool{}, map[string]bool{}
+	for _, test := range tests.Tests {
+		for _, a := range test.Alerts {
+			quiet[a.Name] = quiet[a.Name] || len(a.Expected) == 0
+			told[a.Name] = told[a.Name] || len(a.Expected) > 0
+		}
+	}
+	for _, r := range alertRules(t) {
+		if !told[r.Alert] || !quiet[r.Alert] {
+			t.Errorf("%s: told in a test: %t, quiet in one: %t", r.Alert, told[r.Alert], quiet[r.Alert])
+		}
+	}
+}
+
 // Prometheus itself takes the rules and the dashboard's expressions, and the rules do over time what their tests say.
 func TestAlerts_ByPromtool(t *testing.T) {
 	promtool := judge(t, "promtool")
