@@ -6,11 +6,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
-// What an agent's program does besides running is the same by either name; for a node it is refused by name.
-func TestLauncher_DoesWhatTheAgentsProgramDoes(t *testing.T) {
+// What a role's program does besides running is the same by the launcher's name; what the other role does is refused by name.
+func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
 	s := newSite(t, 1, 1)
 	start(t, s.nodes[0])
 	s.ready(t, s.nodes[0])
@@ -37,7 +38,17 @@ func TestLauncher_DoesWhatTheAgentsProgramDoes(t *testing.T) {
 	if _, err := os.Stat(certificate); !os.IsNotExist(err) {
 		t.Errorf("%s: %v, want it gone", certificate, err)
 	}
-	for _, flag := range []string{"--status", "--reset-identity"} {
-		command(t, binaries(t).Launcher, "--config", s.nodes[0].Path, flag).want(t, exitFailure, flag, "mode: overwatch")
+	n := s.nodes[0]
+	command(t, binaries(t).Launcher, "--config", n.Path, "--reset-identity").want(t, exitFailure, "--reset-identity", "mode: overwatch")
+	for _, program := range []string{binaries(t).Overwatch, binaries(t).Launcher} {
+		command(t, program, "--config", n.Path, "--status").want(t, exitOK, "answers over udp", "answers over tcp")
 	}
+	if err := n.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	command(t, binaries(t).Overwatch, "--config", n.Path, "--status").want(t, exitFailure, "TROUBLE", "over udp", "the node is not well")
+	if err := errors.Join(n.Signal(syscall.SIGCONT), n.Stop()); err != nil {
+		t.Fatal(err)
+	}
+	command(t, binaries(t).Launcher, "--config", n.Path, "--status").want(t, exitFailure, "no node runs with data_dir "+n.File.DataDir)
 }

@@ -148,6 +148,7 @@ func TestPackages_Life(t *testing.T) {
 	place := filepath.Join(root, "test")
 	for _, p := range []struct{ dir, program, version string }{
 		{"first", "gslb-overwatch", "1.0.0"}, {"first", "gslb-agent", "1.0.0"}, {"second", "gslb-overwatch", "1.1.0"},
+		{"first", "gslb", "1.0.0"}, {"second", "gslb", "1.1.0"},
 	} {
 		deb := one(t, filepath.Join(release(t, "..", p.program, p.version), "*.deb"))
 		copyFile(t, deb, filepath.Join(place, p.dir, filepath.Base(deb)), 0o644)

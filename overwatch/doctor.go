@@ -21,7 +21,10 @@ const doctorZones = 20
 
 // Actions is what an overwatch node's program does beside running and validating.
 func Actions() []command.Action {
-	return []command.Action{{Flag: "doctor", Summary: "look at this machine, the delegation and the peers, and say what to do", Do: Doctor}}
+	return []command.Action{
+		{Flag: "status", Summary: "tell how the process that runs is doing", Do: Status},
+		{Flag: "doctor", Summary: "look at this machine, the delegation and the peers, and say what to do", Do: Doctor},
+	}
 }
 
 // Doctor examines the machine and the configuration at path, writes what it found to out, and returns an error when

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"gslb.internal/agent"
 	"gslb.internal/overwatch"
@@ -47,22 +48,32 @@ func main() {
 			return roles[mode].Validate(path)
 		},
 	}
-	for _, mode := range modes {
-		for _, action := range roles[mode].Actions {
-			either.Actions = append(either.Actions, command.Action{
-				Flag: action.Flag, Summary: "of mode " + mode + ": " + action.Summary,
-				Do: func(path string, out io.Writer) error {
-					is, err := settings.Mode(path, modes)
-					if err == nil && is != mode {
-						err = fmt.Errorf("--%s is for mode: %s, and %s says mode: %s", action.Flag, mode, path, is)
-					}
-					if err != nil {
-						return err
-					}
-					return action.Do(path, out)
-				},
-			})
+	actions := map[string]map[string]command.Action{} // by flag, then by mode
+	for mode, role := range roles {
+		for _, action := range role.Actions {
+			if actions[action.Flag] == nil {
+				actions[action.Flag] = map[string]command.Action{}
+			}
+			actions[action.Flag][mode] = action
 		}
+	}
+	for _, flag := range slices.Sorted(maps.Keys(actions)) {
+		byMode := actions[flag]
+		of := slices.Sorted(maps.Keys(byMode))
+		either.Actions = append(either.Actions, command.Action{
+			Flag: flag, Summary: "of mode " + strings.Join(of, " or ") + ": " + byMode[of[0]].Summary,
+			Do: func(path string, out io.Writer) error {
+				mode, err := settings.Mode(path, modes)
+				if err != nil {
+					return err
+				}
+				action, ok := byMode[mode]
+				if !ok {
+					return fmt.Errorf("--%s is for mode: %s, and %s says mode: %s", flag, of[0], path, mode)
+				}
+				return action.Do(path, out)
+			},
+		})
 	}
 	os.Exit(command.Main("gslb", either, os.Args[1:], os.Stdout, os.Stderr))
 }

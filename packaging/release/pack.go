@@ -22,6 +22,8 @@ import (
 const (
 	maintainer = "gslb <packages@gslb.internal>"
 	scriptsDir = "packaging/scripts"
+	// examplesDir has the examples, each written for the program of one role.
+	examplesDir = "packaging/examples/"
 )
 
 // packages makes the deb and the rpm of a program.
@@ -67,8 +69,13 @@ func (r *release) packages(ctx context.Context, binary string, bom []byte, p pro
 func (r *release) contents(ctx context.Context, binary string, bom []byte, p program) (files.Contents, error) {
 	var list files.Contents
 	add := func(from, to string, mode os.FileMode) error {
+		var err error
+		if p.examples != nil && strings.HasPrefix(from, examplesDir) {
+			if from, err = r.renamed(from, p); err != nil {
+				return err
+			}
+		}
 		if strings.HasPrefix(to, "/usr/share/man/") {
-			var err error
 			if from, err = r.compressed(from); err != nil {
 				return err
 			}
@@ -122,6 +129,16 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 		}
 	}
 	return list, nil
+}
+
+// renamed is a copy of an example that says how this program is set up, and not the one that it was written for.
+func (r *release) renamed(from string, p program) (string, error) {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return "", err
+	}
+	to := filepath.Join(r.work, p.name+"-"+filepath.Base(from))
+	return to, os.WriteFile(to, []byte(strings.NewReplacer(p.examples...).Replace(string(text))), 0o644)
 }
 
 // compressed is a compressed copy of a manual page.

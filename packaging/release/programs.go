@@ -18,6 +18,8 @@ type program struct {
 	service            *service // nil for a tool
 	// files is what a package brings beside the executable: from the path in the repository to the path where it is installed.
 	files map[string]string
+	// examples are the words of examples that are others for this program: each is followed by what takes its place.
+	examples []string
 }
 
 // service is how a program runs on a server.
@@ -67,11 +69,18 @@ var programs = []program{
 		summary: "Overwatch node and agent of gslb in one executable",
 		service: &service{"gslb.service", "gslb.yaml", []string{"gslb.service"}, "/var/lib/gslb"},
 		files: map[string]string{
-			"packaging/systemd/gslb.service":    "/usr/lib/systemd/system/gslb.service",
-			"packaging/examples/overwatch.yaml": "/usr/share/doc/gslb/examples/overwatch.yaml",
-			"packaging/examples/agent.yaml":     "/usr/share/doc/gslb/examples/agent.yaml",
-			"packaging/man/gslb.8":              "/usr/share/man/man8/gslb.8",
-			"README.md":                         "/usr/share/doc/gslb/README.md",
+			"packaging/systemd/gslb.service":          "/usr/lib/systemd/system/gslb.service",
+			"packaging/sysctl/60-gslb-overwatch.conf": "/usr/lib/sysctl.d/60-gslb.conf",
+			"packaging/examples/overwatch.yaml":       "/usr/share/doc/gslb/examples/overwatch.yaml",
+			"packaging/examples/agent.yaml":           "/usr/share/doc/gslb/examples/agent.yaml",
+			"packaging/man/gslb.8":                    "/usr/share/man/man8/gslb.8",
+			"README.md":                               "/usr/share/doc/gslb/README.md",
+		},
+		examples: []string{
+			"/usr/share/doc/gslb-overwatch/", "/usr/share/doc/gslb/", "/usr/share/doc/gslb-agent/", "/usr/share/doc/gslb/",
+			"/etc/gslb/overwatch.yaml", "/etc/gslb/gslb.yaml", "/etc/gslb/agent.yaml", "/etc/gslb/gslb.yaml",
+			"systemctl start gslb-overwatch", "systemctl start gslb", "systemctl start gslb-agent", "systemctl start gslb",
+			"/var/lib/gslb-agent", "/var/lib/gslb",
 		},
 	},
 }

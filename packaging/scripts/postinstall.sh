@@ -14,17 +14,18 @@ if [ -e @STATE@/.removed-@NAME@ ]; then # it was removed and comes back
 	upgrade=
 fi
 command -v systemctl >/dev/null || exit 0
+trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; } # and the package is installed all the same
 if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true; fi
 if [ -n "$upgrade" ]; then
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
-		systemctl try-restart "$unit" # the sockets of DNS are kept meanwhile
+		systemctl try-restart "$unit" || trouble # the sockets of DNS are kept meanwhile
 	fi
 else
 	systemctl --no-reload preset "$unit" >/dev/null 2>&1 || true
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
-		if [ -e "$config" ]; then systemctl start "$unit"; fi
+		if [ -e "$config" ]; then systemctl start "$unit" || trouble; fi
 	fi
 	[ -e "$config" ] || echo "@NAME@: write $config (examples: /usr/share/doc/@NAME@/examples, or gslbctl init), then: systemctl start $unit"
 fi

@@ -127,5 +127,58 @@ dpkg -P gslb-overwatch gslb-agent || fail "dpkg -P"
 [ -e /var/lib/gslb ] || [ -e /var/lib/gslb-agent ] && fail "the purge left state"
 [ -f /etc/gslb/overwatch.yaml ] || fail "the purge took the operator's configuration"
 
+step the launcher, following its example of a node
+dpkg -i first/gslb_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
+grep -q 'gslb: write /etc/gslb/gslb.yaml' dpkg.out || { cat dpkg.out; fail "the installation does not say what to do next"; }
+[ -f /usr/lib/sysctl.d/60-gslb.conf ] || fail "no socket buffers for DNS"
+/bin/sh -ec "$(commands_of /usr/share/doc/gslb/examples/overwatch.yaml)" || fail "the commands of the example"
+within 10 "an answer of the launcher" answers
+[ "$(ps -o user= -p "$(main_pid gslb)")" = gslb ] || fail "runs as somebody else"
+gslb --config /etc/gslb/gslb.yaml --status || fail "--status of a node that is well"
+
+step a role package beside the launcher: told what is in the way, and nothing breaks
+dpkg -i second/gslb-overwatch_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i beside the launcher"; }
+cat dpkg.out
+grep -q 'gslb-overwatch.service does not run: journalctl -u gslb-overwatch.service tells why' dpkg.out || fail "it does not say that it does not run"
+journalctl --no-pager -u gslb-overwatch | grep -q 'data_dir /var/lib/gslb is in use by another gslb process' || fail "the journal does not say what is in the way"
+answers || fail "the launcher does not answer any more"
+dpkg -P gslb-overwatch >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -P"; }
+grep -q '/var/lib/gslb stays, since gslb uses it too' dpkg.out || { cat dpkg.out; fail "the purge does not say that it keeps the state"; }
+[ -n "$(ls /var/lib/gslb/dnssec)" ] || fail "the purge took the launcher's state"
+
+step an upgrade of the launcher under load loses no query
+upgrade_launcher() {
+	dpkg -i second/gslb_*.deb || fail "upgrade"
+	gslb --version | grep -q 'gslb 1.1.0' || fail "the upgrade is not installed"
+}
+under_load 100 5 upgrade_launcher
+
+step a mode that is wrong or missing is explained, and the process goes on
+sed -i 's/^mode:.*/mode: nameserver/' /etc/gslb/gslb.yaml
+systemctl reload gslb && fail "a wrong mode was reloaded without a word"
+journalctl --no-pager -u gslb | grep -q 'mode.*nameserver.*agent.*overwatch' || fail "the journal does not say which modes there are"
+sed -i '/^mode:/d' /etc/gslb/gslb.yaml
+gslb --config /etc/gslb/gslb.yaml --validate 2>&1 | grep -q 'mode.*agent.*overwatch' || fail "a missing mode is not explained"
+answers || fail "no answer any more"
+
+step the launcher, following its example of an agent
+systemctl stop gslb || fail "stop"
+sed -i 's/203.0.113.20/127.0.0.1/; s/port: 443/port: 8088/; s/"203.0.113.10:7946", "198.51.100.10:7946"/"127.0.0.1:7946"/' /usr/share/doc/gslb/examples/agent.yaml
+key=$(cat /etc/gslb/gossip.key)
+/bin/sh -ec "$(commands_of /usr/share/doc/gslb/examples/agent.yaml | sed '/systemctl/d')" || fail "the commands of the example"
+echo "$key" >/etc/gslb/gossip.key
+sed 's/.*: //' /etc/gslb/agent-tokens.yaml >/etc/gslb/service.token
+systemctl start gslb || fail "the launcher does not start as an agent"
+within 10 "the agent's key" [ -s /var/lib/gslb/agent.key ]
+journalctl --no-pager -u gslb | grep -q 'agent started' || fail "it is no agent"
+
+step removing the launcher keeps the state, purging does not
+systemctl stop gslb
+dpkg -r gslb || fail "dpkg -r"
+[ -f /var/lib/gslb/agent.key ] || fail "the removal took the state"
+dpkg -P gslb || fail "dpkg -P"
+[ -e /var/lib/gslb ] && fail "the purge left state"
+[ -f /etc/gslb/gslb.yaml ] || fail "the purge took the operator's configuration"
+
 echo pass >/test/verdict
 systemctl --force --force poweroff

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/miekg/dns"
 )
@@ -15,8 +16,8 @@ import (
 // resolvConf is where the machine's resolver is named.
 const resolvConf = "/etc/resolv.conf"
 
-// answering asks the node itself over both protocols.
-func answering(ctx context.Context, p Patient) (found []Finding) {
+// Answering asks the node itself over both protocols, at each of its addresses, while it runs.
+func Answering(ctx context.Context, p Patient) (found []Finding) {
 	if !p.Running {
 		return advice("node", "does not run now: what it answers was not looked at", "")
 	}
@@ -61,10 +62,13 @@ func delegations(ctx context.Context, p Patient) (found []Finding) {
 		}
 		resolver = net.JoinHostPort(conf.Servers[0], conf.Port)
 	}
-	for _, z := range p.Zones {
-		found = append(found, delegation(ctx, p, z, resolver)...)
+	of := make([][]Finding, len(p.Zones))
+	var all sync.WaitGroup
+	for i, z := range p.Zones {
+		all.Go(func() { of[i] = delegation(ctx, p, z, resolver) }) // at once: where nothing answers, each waits
 	}
-	return found
+	all.Wait()
+	return slices.Concat(of...)
 }
 
 func delegation(ctx context.Context, p Patient, z Zone, resolver string) (found []Finding) {

@@ -70,7 +70,7 @@ const (
 func Examine(ctx context.Context, p Patient) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	examinations := []func(context.Context, Patient) []Finding{clock, limits, buffers, memory, disk, database, peers, seeds, answering, delegations}
+	examinations := []func(context.Context, Patient) []Finding{clock, limits, buffers, memory, disk, database, peers, seeds, Answering, delegations}
 	found := make([][]Finding, len(examinations))
 	var all sync.WaitGroup
 	for i, examine := range examinations {

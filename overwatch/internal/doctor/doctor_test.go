@@ -115,7 +115,7 @@ func TestDelegation(t *testing.T) {
 func TestAnswering(t *testing.T) {
 	at := world(t, "z.test. 60 IN SOA ns1.z.test. admin.z.test. 1 2 3 4 5")
 	p := Patient{DNS: []netip.AddrPort{at}, Running: true, Zones: []Zone{{Name: "z.test"}}}
-	if found := answering(t.Context(), p); len(found) != 2 || worst(found, "node").Grade != Fine {
+	if found := Answering(t.Context(), p); len(found) != 2 || worst(found, "node").Grade != Fine {
 		t.Errorf("%+v", found)
 	}
 	// Nothing listens there.
@@ -125,7 +125,7 @@ func TestAnswering(t *testing.T) {
 	}
 	p.DNS = []netip.AddrPort{netip.MustParseAddrPort(l.LocalAddr().String())}
 	_ = l.Close()
-	if found := answering(t.Context(), p); worst(found, "node").Grade != Trouble {
+	if found := Answering(t.Context(), p); worst(found, "node").Grade != Trouble {
 		t.Errorf("%+v", found)
 	}
 }

@@ -1,0 +1,38 @@
+package overwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"gslb.internal/overwatch/internal/doctor"
+	"gslb.internal/overwatch/internal/store"
+)
+
+// statusBound is how long the node may take for its answers: they never have to wait for anything.
+const statusBound = 2 * time.Second
+
+// Status asks the running node of a configuration over each of its DNS listeners and tells on out what it answers. It is an
+// error if no node runs, or if one of the listeners does not answer: this is what a container's health check asks.
+func Status(configPath string, out io.Writer) error {
+	cfg, err := load(configPath)
+	if err != nil {
+		return err
+	}
+	if !store.InUse(cfg.DataDir) {
+		return fmt.Errorf("no node runs with data_dir %s", cfg.DataDir)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statusBound)
+	defer cancel()
+	well := true
+	for _, f := range doctor.Answering(ctx, patient(cfg)) {
+		fmt.Fprintf(out, "%s\t%s %s\n", f.Grade, f.Subject, f.Text)
+		well = well && f.Grade != doctor.Trouble
+	}
+	if !well {
+		return errors.New("the node is not well")
+	}
+	return nil
+}
