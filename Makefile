@@ -73,16 +73,32 @@ test-integration: build ## black-box tests with real processes, import walls, de
 	@s=$$SECONDS; cd integration && $(GO) vet ./... && GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -timeout 25m ./... ; \
 	  echo "   integration took $$((SECONDS-s)) s"
 
+# The parts of test-full. Each prints how to run what failed; a failing seed is in the output.
+FULL_INTEGRATION = cd integration && GSLB_BIN=$(CURDIR)/bin
+FULL_SOAK ?= 10m
+.PHONY: full-store full-model full-restarts full-matrix full-fleet full-soak
+full-store: check-tools
+	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store
+full-model: check-tools
+	cd overwatch && GSLB_MODEL_HISTORIES=60 $(GO) test -count=1 -timeout 30m -run 'TestAnswers_' .
+full-restarts: build
+	$(FULL_INTEGRATION) GSLB_RESTARTS=100 GSLB_KILLS=100 $(GO) test -count=1 -timeout 30m -v -run 'TestOverwatchCrash_ManyTimes|TestCreated_Nothing' .
+full-matrix: build
+	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FULL=1 $(GO) test -count=1 -timeout 30m -v -run 'TestAgentFrozen|TestFlood_|TestCrowd_' .
+full-fleet: build
+	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FLEET=10000 $(GO) test -count=1 -timeout 30m -v -run 'TestFleet' .
+full-soak: build
+	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak' .
+
 .PHONY: test-full
-test-full: build ## what does not fit into `make test`: 100 restarts, 1000 kills of the store, 10 000 agents, ten minutes of random faults
-	@failed=; s=$$SECONDS; \
-	(cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store) || failed="$$failed store"; \
-	(cd overwatch && GSLB_MODEL_HISTORIES=60 $(GO) test -count=1 -timeout 30m -run 'TestAnswers_' .) || failed="$$failed model"; \
-	cd integration; export GSLB_BIN=$(CURDIR)/bin; \
-	GSLB_RESTARTS=100 GSLB_KILLS=100 $(GO) test -count=1 -timeout 30m -v -run 'TestOverwatchCrash_ManyTimes|TestCreated_Nothing' . || failed="$$failed restarts"; \
-	(ulimit -n 20000 && GSLB_FLEET=10000 $(GO) test -count=1 -timeout 10m -v -run 'TestFleet' .) || failed="$$failed fleet"; \
-	GSLB_SOAK=10m $(GO) test -count=1 -timeout 30m -v -run 'TestSoak' . || failed="$$failed soak"; \
-	echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
+test-full: build ## what does not fit into `make test`: 1000 kills of the store, 100 restarts, 10 000 agents, whole floods, ten minutes of random faults
+	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet soak; do \
+	  $(MAKE) --no-print-directory full-$$part || failed="$$failed full-$$part"; done; \
+	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
+
+.PHONY: test-long
+test-long: ## the parts of test-full that pass on any machine, which CI runs beside `make test`: model, restarts, five minutes of random faults
+	@s=$$SECONDS; $(MAKE) --no-print-directory full-model full-restarts full-soak FULL_SOAK=5m; echo "   test-long took $$((SECONDS-s)) s"
 
 .PHONY: soak
 SOAK ?= 1h

@@ -15,11 +15,12 @@ import (
 
 // What is thrown at the gossip port, over TCP and UDP each, and what it may do.
 const (
-	floodSize   = 24 << 20        // bytes
-	floodTime   = 3 * time.Second // over which they are spread, so that there is something to measure
-	floodBound  = 30 * time.Second
-	floodMemory = 64 << 20               // that the node may grow by
-	floodP99    = 100 * time.Millisecond // of DNS answers meanwhile; the client shares the machine with flood and node
+	floodSize    = 24 << 20        // bytes
+	floodTime    = 3 * time.Second // over which they are spread, so that there is something to measure
+	floodBound   = 30 * time.Second
+	floodMemory  = 64 << 20               // that the node may grow by, of a crowd on DNS
+	gossipMemory = 32 << 20               // the same, of what comes to the gossip port
+	floodP99     = 100 * time.Millisecond // of DNS answers meanwhile; the client shares the machine with flood and node
 )
 
 // Garbage on the gossip port, over TCP and UDP, is dropped and counted: DNS, agents and memory do not notice (rows 18

@@ -148,7 +148,7 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 }
 
 // Row 28, and garbage on every port at once: under a tight memory limit a node that has rows 18, 19, 24, 25 and 26 all together answers
-// every lookup, hears its agents, follows the death of a backend, and stays within its memory.
+// every lookup, hears its agents, follows the death of a backend, and stays within its memory. GSLB_FULL has as much of each as its own row.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	s := newSite(t, 1, 2)
 	n := s.nodes[0]
@@ -159,9 +159,9 @@ func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	endGossip := storms(t, n.Gossip, noise, framed)
 	ctx, cancel := context.WithCancel(t.Context())
 	streams := garbageStreams(ctx, t, n.DNS, n.Gossip, n.API, n.Prom, s.agents[0].Prom)
-	idleStreams(t, n.Gossip, 300)
-	tcpCrowd(t, n, 1500)
-	apiCrowd(t, n.API, 150)
+	idleStreams(t, n.Gossip, inFull(2000, 300))
+	tcpCrowd(t, n, inFull(3000, 1500))
+	apiCrowd(t, n.API, inFull(600, 150))
 	tcpAnswers(t, n, 3*time.Second)
 	killed, err := s.backends[0].Kill()
 	if err != nil {

@@ -92,18 +92,26 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	s.noFailures(t, n, s.began)
 }
 
-// A frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes nothing.
+// Row 2: a frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes nothing. GSLB_FULL has it
+// frozen for a minute.
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n, b := s.nodes[0], s.backends[0]
+	frozen := time.Now()
 	if err := s.agents[0].Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	for end := frozen.Add(inFull(time.Minute, 0)); time.Now().Before(end); time.Sleep(staleResolution) {
+		s.status(t, n, b, time.Second, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	}
+	thawed := time.Now()
 	if err := s.agents[0].Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
 	s.status(t, n, b, agentBackBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond), time.Since(thawed).Round(time.Millisecond))
+	s.heardAlways(t, n, b, 2*s.Timing.Heartbeat)
 	s.noFailures(t, n, s.began)
 }
 
