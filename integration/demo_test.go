@@ -105,8 +105,8 @@ func (d *demoRun) ends(t *testing.T, bound time.Duration, code int) {
 	t.Helper()
 	select {
 	case <-d.done:
-	case <-time.After(bound):
-		t.Fatalf("the demo did not end within %s", bound)
+	case <-time.After(bound + patience):
+		t.Fatalf("the demo did not end within %s", bound+patience)
 	}
 	if got := d.cmd.ProcessState.ExitCode(); got != code {
 		t.Errorf("the demo ended with %d, want %d", got, code)
@@ -148,7 +148,7 @@ func tryHints(t *testing.T, transcript string) {
 		t.Errorf("the demo offers %d dig lines, %d curl lines and %d gslbctl lines", len(digs), len(curls), len(controls))
 	}
 	for _, m := range digs {
-		r, err := dns.ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
+		r, _, err := (&dns.Client{Timeout: patience}).ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
 		if err != nil || len(r.Answer) != 1 {
 			t.Errorf("%s: %v, %v", m[0], err, r)
 		}
