@@ -100,8 +100,8 @@ func (r *running) wait(t *testing.T) error {
 	select {
 	case err := <-r.ended:
 		return err
-	case <-time.After(5 * time.Second):
-		t.Fatal("the agent did not end within 5 s")
+	case <-time.After(30 * time.Second):
+		t.Fatal("the agent did not end within 30 s")
 		return nil
 	}
 }

@@ -21,7 +21,7 @@ func TestStatus_IsOfARunningAgentOnly(t *testing.T) {
 	}
 	r := s.start(t)
 	s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.1"`)
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline) && !strings.Contains(out.String(), "healthy"); {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && !strings.Contains(out.String(), "healthy"); {
 		out.Reset()
 		if err := Status(s.config, &out); err == nil {
 			t.Error("well without an overwatch node")

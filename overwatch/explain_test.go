@@ -590,7 +590,7 @@ func (w *randomWorld) exchange(q question) *dns.Msg {
 	if _, err := w.conn.Write(packet); err != nil {
 		w.t.Fatal(err)
 	}
-	_ = w.conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	_ = w.conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	reply := make([]byte, 4096)
 	n, err := w.conn.Read(reply)
 	if err != nil {

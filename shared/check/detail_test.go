@@ -120,7 +120,7 @@ func TestTCP_SendAndExpect(t *testing.T) {
 			}
 			go func() {
 				defer conn.Close()
-				_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+				_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
 				_, _ = io.WriteString(conn, "hel")
 				_, _ = io.WriteString(conn, "lo\r\n")
 				asked := make([]byte, 6)

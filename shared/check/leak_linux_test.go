@@ -71,7 +71,7 @@ func TestProbe_LeavesNoDescriptorAndNoGoroutine(t *testing.T) {
 				probe(t, check.TCP, addrOf(server), short)
 			}
 			// Both sides of a connection end a moment after the probe returned.
-			deadline := time.Now().Add(10 * time.Second)
+			deadline := time.Now().Add(30 * time.Second)
 			for runtime.NumGoroutine() > goroutines || descriptors(t) > files {
 				if time.Now().After(deadline) {
 					t.Fatalf("goroutines %d, were %d; descriptors %d, were %d",

@@ -96,7 +96,7 @@ func TestMain_SignalAsksTheRoleToStop(t *testing.T) {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-time.After(10 * time.Second):
+			case <-time.After(30 * time.Second):
 				return errors.New("not asked to stop")
 			}
 		}}

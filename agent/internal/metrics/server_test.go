@@ -31,7 +31,7 @@ func serve(t *testing.T) (address string, stop func() error) {
 		select {
 		case err := <-ended:
 			return err
-		case <-time.After(10 * time.Second):
+		case <-time.After(30 * time.Second):
 			return fmt.Errorf("still running")
 		}
 	}

@@ -118,7 +118,7 @@ func (s *server) sign(section []dns.RR) []dns.RR {
 
 func check(t *testing.T, ds []*dns.DS, servers ...*server) []Finding {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	q := Question{Zone: "GSLB.test", DS: ds, Names: []string{"app.gslb.test"}, Now: now}
 	for _, s := range servers {

@@ -101,7 +101,7 @@ func queue(t *testing.T, server netip.AddrPort) (clients []net.Conn) {
 // collect reads the answers to what a client of queue asked.
 func collect(t *testing.T, conn net.Conn) {
 	t.Helper()
-	_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
 	seen := make(map[int]bool)
 	first := -1
 	for len(seen) == 0 || len(seen) < wanted(first) {

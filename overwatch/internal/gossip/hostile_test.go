@@ -160,7 +160,7 @@ func answered(a *testAgent) bool {
 	select {
 	case <-a.answers:
 		return true
-	case <-time.After(200 * time.Millisecond):
+	case <-time.After(2 * time.Second):
 		return false
 	}
 }

@@ -39,7 +39,7 @@ import (
 const (
 	service   = "app.example"
 	token     = "a token of thirty-two characters"
-	deadline  = 10 * time.Second
+	deadline  = 30 * time.Second
 	agentName = "agent-1"
 )
 

@@ -139,7 +139,7 @@ func TestCertificates_NewFilesAreUsedAndBrokenOnesAreNot(t *testing.T) {
 	expect("at first", first)
 	changed := func() error {
 		t.Helper()
-		for until := time.Now().Add(10 * time.Second); time.Now().Before(until); {
+		for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
 			_, _ = ask(t, addr, trusting)
 			select {
 			case err := <-told:
