@@ -113,7 +113,33 @@ func (c *Client) do(ctx context.Context, call call, into any) error {
 	if err != nil {
 		return c.unreachable(ctx, err)
 	}
-	return c.decode(resp, body, call.also, into)
+	if err := c.decode(resp, body, call.also, into); err != nil {
+		return err
+	}
+	if tag, _ := ctx.Value(tagKey).(*string); tag != nil {
+		*tag = resp.Header.Get("ETag")
+	}
+	return nil
+}
+
+// What a context says of entity tags.
+type contextKey int
+
+const (
+	tagKey contextKey = iota // *string, for the tag of the answer
+	matchKey
+)
+
+// NoteTag is a context with which a call that succeeds writes the entity tag of its answer into tag, empty where it has none: only
+// single objects that can be changed have one.
+func NoteTag(ctx context.Context, tag *string) context.Context {
+	return context.WithValue(ctx, tagKey, tag)
+}
+
+// OnlyIf is a context with which a change is made only if the object still has the tag, which NoteTag has noted (If-Match, RFC 9110
+// section 13.1.1). Otherwise nothing is changed, and the call fails with an *Error of status 412. An empty tag is no condition.
+func OnlyIf(ctx context.Context, tag string) context.Context {
+	return context.WithValue(ctx, matchKey, tag)
 }
 
 func (c *Client) request(ctx context.Context, call call) (*http.Request, error) {
@@ -143,6 +169,9 @@ func (c *Client) request(ctx context.Context, call call) (*http.Request, error) 
 	}
 	if c.token != "" {
 		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	if tag, _ := ctx.Value(matchKey).(string); tag != "" {
+		req.Header.Set("If-Match", tag)
 	}
 	if body != nil {
 		req.Header.Set("Content-Type", kind)

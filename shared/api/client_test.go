@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -309,5 +310,43 @@ func TestClient_TrustsTheAuthorityItIsGiven(t *testing.T) {
 		if _, err := c.Health(t.Context()); (err == nil) != tc.works {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A tag that a read has noted makes a change conditional, and only that.
+func TestOnlyIf_AChangeOfWhatHasChangedIsRefused(t *testing.T) {
+	tag, sent := `"one"`, []string{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sent = append(sent, r.Method+" "+r.Header.Get("If-Match"))
+		w.Header().Set("Content-Type", "application/json")
+		if match := r.Header.Get("If-Match"); match != "" && match != tag {
+			w.WriteHeader(http.StatusPreconditionFailed)
+			return
+		}
+		w.Header().Set("ETag", tag)
+		_, _ = w.Write([]byte(`{}`))
+	}))
+	defer server.Close()
+	c, err := NewClient(ClientOptions{Node: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var noted string
+	if _, err := c.Domain(NoteTag(t.Context(), &noted), "a.example"); err != nil || noted != `"one"` {
+		t.Fatalf("%q, %v", noted, err)
+	}
+	if _, err := c.ChangeDomain(OnlyIf(t.Context(), noted), "a.example", DomainChange{}); err != nil {
+		t.Error(err)
+	}
+	tag = `"two"`
+	failure, refused := errors.AsType[*Error](c.DeleteDomain(OnlyIf(t.Context(), noted), "a.example"))
+	if !refused || failure.Status != http.StatusPreconditionFailed {
+		t.Errorf("%v", failure)
+	}
+	if err := c.DeleteDomain(OnlyIf(t.Context(), ""), "a.example"); err != nil {
+		t.Error(err)
+	}
+	if want := []string{"GET ", `PATCH "one"`, `DELETE "one"`, "DELETE "}; !slices.Equal(sent, want) {
+		t.Errorf("%q, want %q", sent, want)
 	}
 }

@@ -12,16 +12,21 @@ type Domain struct {
 	FallbackAlgorithm string `json:"fallback_algorithm,omitempty"`
 	// MinHealthy is how many backends must be fit to serve, a number or a part of all ("50%"): with fewer, the name goes to its
 	// last resort. Empty: no minimum.
-	MinHealthy      string    `json:"min_healthy,omitempty"`
-	HealthCheckID   string    `json:"health_check_id"` // empty: each server brings its own check
-	DNSSECEnabled   bool      `json:"dnssec_enabled"`
-	Enabled         bool      `json:"enabled"`
-	Description     string    `json:"description"`
-	Tags            []string  `json:"tags"`
-	BackendCount    int       `json:"backend_count"`
-	HealthyBackends int       `json:"healthy_backends"`
-	CreatedAt       time.Time `json:"created_at"`
-	UpdatedAt       time.Time `json:"updated_at"`
+	MinHealthy string `json:"min_healthy,omitempty"`
+	// ProximityToleranceKm is there where the routing policy or the fallback is proximity, the others where one is client-hash or a
+	// region chooses by it inside.
+	ProximityToleranceKm *float64  `json:"proximity_tolerance_km,omitempty"`
+	ClientHashIPv4Prefix *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
+	ClientHashIPv6Prefix *int      `json:"client_hash_ipv6_prefix,omitempty"`
+	HealthCheckID        string    `json:"health_check_id"` // empty: each server brings its own check
+	DNSSECEnabled        bool      `json:"dnssec_enabled"`
+	Enabled              bool      `json:"enabled"`
+	Description          string    `json:"description"`
+	Tags                 []string  `json:"tags"`
+	BackendCount         int       `json:"backend_count"`
+	HealthyBackends      int       `json:"healthy_backends"`
+	CreatedAt            time.Time `json:"created_at"`
+	UpdatedAt            time.Time `json:"updated_at"`
 	// Settings is set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }

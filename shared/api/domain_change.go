@@ -11,11 +11,17 @@ type DomainChange struct {
 	FallbackAlgorithm *string `json:"fallback_algorithm,omitempty"`
 	// MinHealthy is how many backends must be fit to serve, a number as in "2" or a part of all as in "50%": with fewer, the name
 	// goes to its last resort. Empty: no minimum.
-	MinHealthy    *string   `json:"min_healthy,omitempty"`
-	DNSSECEnabled *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
-	Enabled       *bool     `json:"enabled,omitempty"`        // new: true
-	Description   *string   `json:"description,omitempty"`
-	Regions       *[]string `json:"regions,omitempty"` // configured regions, in order of preference
+	MinHealthy *string `json:"min_healthy,omitempty"`
+	// ProximityToleranceKm is how much farther than the nearest a region may be and still share, with proximity; new: 100.
+	ProximityToleranceKm *float64 `json:"proximity_tolerance_km,omitempty"`
+	// ClientHashIPv4Prefix and ClientHashIPv6Prefix are how many bits of its address make a client's network, with client-hash;
+	// new: 24 and 56.
+	ClientHashIPv4Prefix *int      `json:"client_hash_ipv4_prefix,omitempty"`
+	ClientHashIPv6Prefix *int      `json:"client_hash_ipv6_prefix,omitempty"`
+	DNSSECEnabled        *bool     `json:"dnssec_enabled,omitempty"` // only what the node does
+	Enabled              *bool     `json:"enabled,omitempty"`        // new: true
+	Description          *string   `json:"description,omitempty"`
+	Regions              *[]string `json:"regions,omitempty"` // configured regions, in order of preference
 }
 
 // Reload is the answer of POST /api/v1/config/reload.

@@ -17,6 +17,9 @@ type Region struct {
 	ServerCount    int      `json:"server_count"`
 	HealthyServers int      `json:"healthy_servers"`
 	Source         string   `json:"source"` // config or api
+	// RoutingAlgorithm chooses among the backends of this region; empty: the domain's does.
+	RoutingAlgorithm string `json:"routing_algorithm,omitempty"`
+	ProximityBias    int    `json:"proximity_bias,omitempty"` // percent
 }
 
 // RegionList is the answer of GET /api/v1/regions.
@@ -45,4 +48,8 @@ type RegionChange struct {
 	Countries   *[]string `json:"countries,omitempty"`
 	Enabled     *bool     `json:"enabled,omitempty"` // default true
 	Priority    *int      `json:"priority,omitempty"`
+	// RoutingAlgorithm chooses among the backends of this region, once a domain has chosen it; empty: the domain's does.
+	RoutingAlgorithm *string `json:"routing_algorithm,omitempty"`
+	// ProximityBias makes the region seem nearer to proximity, or farther, in percent.
+	ProximityBias *int `json:"proximity_bias,omitempty"`
 }

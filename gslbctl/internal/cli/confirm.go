@@ -7,11 +7,33 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"gslb.internal/shared/api"
 )
 
 // yesFlag adds --yes to a command that asks before it acts.
 func yesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask before acting")
+}
+
+// seen is the entity tags of an object by node, as they are before somebody is asked, so that no other is changed than the one that
+// was meant; nothing with yes. A node that does not show it has none.
+func (a *app) seen(ctx context.Context, yes bool, look func(context.Context, *api.Client) error) (map[string]string, error) {
+	if yes || !a.Asks {
+		return nil, nil
+	}
+	clients, err := a.clients()
+	if err != nil {
+		return nil, err
+	}
+	tags := make(map[string]string, len(clients))
+	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (tag string, err error) {
+		err = look(api.NoteTag(ctx, &tag), c)
+		return tag, err
+	}) {
+		tags[r.node] = r.answer
+	}
+	return tags, nil
 }
 
 // confirm asks before something that cannot be taken back. Where nobody can

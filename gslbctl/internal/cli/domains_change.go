@@ -16,6 +16,9 @@ type domainFlags struct {
 	policy      string
 	fallback    string
 	minHealthy  string
+	tolerance   float64
+	ipv4Prefix  int
+	ipv6Prefix  int
 	description string
 	enabled     bool
 	regions     []string
@@ -26,6 +29,9 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen: see gslbctl routing algorithms")
 	cmd.Flags().StringVar(&f.fallback, "fallback", "", "how, where --policy lacks data; empty for none")
 	cmd.Flags().StringVar(&f.minHealthy, "min-healthy", "", "with fewer backends fit to serve, go to the last resort: a number or a part as in 50%; empty for none")
+	cmd.Flags().Float64Var(&f.tolerance, "proximity-tolerance", 0, "with proximity: how many kilometres farther than the nearest a region may be and still share (default 100)")
+	cmd.Flags().IntVar(&f.ipv4Prefix, "client-ipv4-prefix", 0, "with client-hash: bits of an IPv4 address that make a client's network (default 24)")
+	cmd.Flags().IntVar(&f.ipv6Prefix, "client-ipv6-prefix", 0, "with client-hash: bits of an IPv6 address that make a client's network (default 56)")
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
@@ -45,6 +51,15 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 	}
 	if given("min-healthy") {
 		req.MinHealthy = &f.minHealthy
+	}
+	if given("proximity-tolerance") {
+		req.ProximityToleranceKm = &f.tolerance
+	}
+	if given("client-ipv4-prefix") {
+		req.ClientHashIPv4Prefix = &f.ipv4Prefix
+	}
+	if given("client-ipv6-prefix") {
+		req.ClientHashIPv6Prefix = &f.ipv6Prefix
 	}
 	if given("description") {
 		req.Description = &f.description
@@ -86,7 +101,7 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().NFlag() == 0 {
-				return errors.New("nothing to change: give --ttl, --policy, --fallback, --min-healthy, --description, --enabled or --regions")
+				return errors.New("nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, --client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled or --regions")
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))
@@ -106,11 +121,18 @@ func (a *app) domainsRemoveCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			tags, err := a.seen(cmd.Context(), yes, func(ctx context.Context, c *api.Client) error {
+				_, err := c.Domain(ctx, args[0])
+				return err
+			})
+			if err != nil {
+				return err
+			}
 			if err := a.confirm(cmd.Context(), yes, "after removing "+args[0]+" nobody can look it up any more"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				return "domain " + args[0] + " is removed", c.DeleteDomain(ctx, args[0])
+				return "domain " + args[0] + " is removed", c.DeleteDomain(api.OnlyIf(ctx, tags[c.Node()]), args[0])
 			})
 		},
 	}

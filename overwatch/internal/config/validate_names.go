@@ -18,10 +18,10 @@ const (
 	maxThreshold  = 1000
 	maxMinSamples = 1000
 	maxLatencyMs  = 60_000
-	maxTolerance  = 20_038 // half way around the earth, kilometres
-	minIPv4Prefix = 8
-	minIPv6Prefix = 16
-	maxIPv6Prefix = 64 // what one client has
+	MaxTolerance  = 20_038 // half way around the earth, kilometres
+	MinIPv4Prefix = 8
+	MinIPv6Prefix = 16
+	MaxIPv6Prefix = 64 // what one client has
 	maxNSID       = 64 // characters, so that an answer always has room for them
 	maxRateLimit  = 1_000_000_000
 	maxSlip       = 100
@@ -133,12 +133,12 @@ func (v *validator) domain(i int, algorithms []string) {
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
 	}
-	if d.Proximity.ToleranceKm < 0 || d.Proximity.ToleranceKm > maxTolerance {
-		v.Addf(key("proximity.tolerance_km"), strconv.FormatFloat(d.Proximity.ToleranceKm, 'g', -1, 64), "give kilometres from 0 to %d", maxTolerance)
+	if d.Proximity.ToleranceKm < 0 || d.Proximity.ToleranceKm > MaxTolerance {
+		v.Addf(key("proximity.tolerance_km"), strconv.FormatFloat(d.Proximity.ToleranceKm, 'g', -1, 64), "give kilometres from 0 to %d", MaxTolerance)
 	}
-	if h := d.ClientHash; h.IPv4Prefix < minIPv4Prefix || h.IPv4Prefix > 32 || h.IPv6Prefix < minIPv6Prefix || h.IPv6Prefix > maxIPv6Prefix {
-		v.between(key("client_hash.ipv4_prefix"), h.IPv4Prefix, minIPv4Prefix, 32)
-		v.between(key("client_hash.ipv6_prefix"), h.IPv6Prefix, minIPv6Prefix, maxIPv6Prefix)
+	if h := d.ClientHash; h.IPv4Prefix < MinIPv4Prefix || h.IPv4Prefix > 32 || h.IPv6Prefix < MinIPv6Prefix || h.IPv6Prefix > MaxIPv6Prefix {
+		v.between(key("client_hash.ipv4_prefix"), h.IPv4Prefix, MinIPv4Prefix, 32)
+		v.between(key("client_hash.ipv6_prefix"), h.IPv6Prefix, MinIPv6Prefix, MaxIPv6Prefix)
 	}
 	if d.RoutingAlgorithm == string(policy.Proximity) || d.FallbackAlgorithm == string(policy.Proximity) {
 		v.proximity(d, key)

@@ -181,3 +181,30 @@ func TestRejoin_IsJoin(t *testing.T) {
 		t.Errorf("%d domains are left over, %d put, %d deleted", len(served), len(put), len(deleted))
 	}
 }
+
+// What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out has the
+// configuration's defaults.
+func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
+	km, bits := 7.5, 20
+	s, err := New(store.Definitions{
+		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits}, {Name: "b.example", Enabled: true}},
+		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Join(new(config.Config))
+	var want config.Domain
+	want.SetDefaults()
+	want.Proximity.ToleranceKm, want.ClientHash.IPv4Prefix = 7.5, 20
+	if got := c.Domains[0]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	want.SetDefaults()
+	if got := c.Domains[1]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+		t.Errorf("%+v, want the defaults", got)
+	}
+	if r := c.Regions[0]; r.RoutingAlgorithm != "latency" || r.ProximityBias != -20 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -81,7 +81,8 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 			continue
 		}
 		known[r.Name] = true
-		region := config.Region{Name: r.Name, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude}
+		region := config.Region{Name: r.Name, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude,
+			RoutingAlgorithm: r.Pool, ProximityBias: r.Bias}
 		if r.Continent != "" {
 			region.Continents = []string{r.Continent}
 		}
@@ -139,5 +140,14 @@ func Domain(d *store.Domain) config.Domain {
 	c.SetDefaults()
 	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy, d.FallbackAlgorithm, d.Regions
 	c.MinHealthy = d.MinHealthy
+	if d.Tolerance != nil {
+		c.Proximity.ToleranceKm = *d.Tolerance
+	}
+	if d.IPv4Prefix != nil {
+		c.ClientHash.IPv4Prefix = *d.IPv4Prefix
+	}
+	if d.IPv6Prefix != nil {
+		c.ClientHash.IPv6Prefix = *d.IPv6Prefix
+	}
 	return c
 }

@@ -177,6 +177,9 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 		}
 		d.MinHealthy = *req.MinHealthy
 	}
+	if err := editSettings(d, req); err != nil {
+		return err
+	}
 	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil && *req.DNSSECEnabled != signs {
 		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t", *req.DNSSECEnabled, signs)
 	}
@@ -191,6 +194,34 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	}
 	if req.Regions != nil {
 		return setRegions(d, *req.Regions)
+	}
+	return nil
+}
+
+// editSettings changes the numbers of proximity and client-hash.
+func editSettings(d *store.Domain, req api.DomainChange) error {
+	if req.ProximityToleranceKm != nil {
+		if km := *req.ProximityToleranceKm; km < 0 || km > config.MaxTolerance {
+			return badRequest("proximity_tolerance_km is %g: it must be from 0 to %d", km, config.MaxTolerance)
+		}
+		d.Tolerance = req.ProximityToleranceKm
+	}
+	for _, prefix := range []struct {
+		field         string
+		wanted        *int
+		lowest, limit int
+		of            **int
+	}{
+		{"client_hash_ipv4_prefix", req.ClientHashIPv4Prefix, config.MinIPv4Prefix, 32, &d.IPv4Prefix},
+		{"client_hash_ipv6_prefix", req.ClientHashIPv6Prefix, config.MinIPv6Prefix, config.MaxIPv6Prefix, &d.IPv6Prefix},
+	} {
+		if prefix.wanted == nil {
+			continue
+		}
+		if bits := *prefix.wanted; bits < prefix.lowest || bits > prefix.limit {
+			return badRequest("%s is %d: it must be from %d to %d bits", prefix.field, bits, prefix.lowest, prefix.limit)
+		}
+		*prefix.of = prefix.wanted
 	}
 	return nil
 }

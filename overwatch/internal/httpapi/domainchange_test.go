@@ -32,6 +32,13 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "fallback_algorithm") {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
+	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"proximity","fallback_algorithm":"client-hash","proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16}`); r.status != 200 ||
+		!strings.Contains(r.body, `"proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16,"client_hash_ipv6_prefix":56`) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "client_hash") {
+		t.Errorf("%d %s", r.status, r.body)
+	}
 	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"min_healthy":"50%"}`); r.status != 200 || !strings.Contains(r.body, `"min_healthy":"50%"`) {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
@@ -64,6 +71,11 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`:        `fallback_algorithm is "x"`,
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"latency"}`:  "another than the routing_policy",
 		`{"name":"a.example","routing_policy":"weighted","fallback_algorithm":"latency"}`: "weighted never lacks data",
+		`{"name":"a.example","proximity_tolerance_km":-1}`:                                "proximity_tolerance_km is -1",
+		`{"name":"a.example","proximity_tolerance_km":20039}`:                             "from 0 to 20038",
+		`{"name":"a.example","client_hash_ipv4_prefix":33}`:                               "client_hash_ipv4_prefix is 33: it must be from 8 to 32",
+		`{"name":"a.example","client_hash_ipv6_prefix":0}`:                                "from 16 to 64",
+		`{"name":"a.example","client_hash_ipv6_prefix":"48"}`:                             "client_hash_ipv6_prefix must be",
 		`{"name":"a.example","min_healthy":"0"}`:                                          `min_healthy is "0"`,
 		`{"name":"a.example","min_healthy":"101%"}`:                                       "from 1% to 100%",
 		`{"name":"a.example","min_healthy":2}`:                                            "min_healthy must be",

@@ -133,6 +133,18 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		CreatedAt:         stamp(since),
 		UpdatedAt:         stamp(since),
 	}
+	uses := func(a policy.Algorithm) bool {
+		return d.RoutingAlgorithm == string(a) || d.FallbackAlgorithm == string(a)
+	}
+	if uses(policy.Proximity) {
+		view.ProximityToleranceKm = &d.Proximity.ToleranceKm
+	}
+	inside := func(r config.Region) bool {
+		return r.RoutingAlgorithm == string(policy.ClientHash) && slices.Contains(d.Regions, r.Name)
+	}
+	if uses(policy.ClientHash) || slices.ContainsFunc(cfg.Regions, inside) {
+		view.ClientHashIPv4Prefix, view.ClientHashIPv6Prefix = &d.ClientHash.IPv4Prefix, &d.ClientHash.IPv6Prefix
+	}
 	if created != nil {
 		view.Enabled, view.Description = created.Enabled, created.Description
 		view.CreatedAt, view.UpdatedAt = created.CreatedAt, created.UpdatedAt

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
@@ -173,6 +174,13 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 		if !config.IsCountry(code) || slices.Contains(r.Countries[:i], code) {
 			return badRequest("countries has %.64q: it must have each country once, by the two letters of ISO 3166-1 in capitals, such as DE", code)
 		}
+	}
+	r.Pool, r.Bias = given(req.RoutingAlgorithm, r.Pool), given(req.ProximityBias, r.Bias)
+	if pools := policy.PoolAlgorithms(); r.Pool != "" && !slices.Contains(pools, policy.Algorithm(r.Pool)) {
+		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %v, or empty", r.Pool, pools)
+	}
+	if r.Bias < -policy.MaxBias || r.Bias > policy.MaxBias {
+		return badRequest("proximity_bias is %d: it must be from %d to %d", r.Bias, -policy.MaxBias, policy.MaxBias)
 	}
 	return placeRegion(r, req)
 }

@@ -83,6 +83,7 @@ func regionAt(file *config.Config, name string) int {
 func configuredRegion(r *config.Region) store.Region {
 	return store.Region{
 		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","), Countries: r.Countries, Enabled: true,
+		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias,
 	}
 }
 
@@ -110,6 +111,6 @@ func regionView(r store.Region, set *definitions.Set, counts map[string]serverCo
 	return api.Region{
 		ID: r.Name, Name: r.Name, Code: r.Code, Description: r.Description, Latitude: r.Latitude, Longitude: r.Longitude,
 		Continent: r.Continent, Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
-		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source,
+		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool, ProximityBias: r.Bias,
 	}
 }

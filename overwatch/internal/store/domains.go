@@ -7,8 +7,11 @@ type Domain struct {
 	Name              string    `json:"name"`
 	TTL               int       `json:"ttl"` // seconds; 0: the node's default
 	RoutingPolicy     string    `json:"routing_policy"`
-	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"` // empty: none
-	MinHealthy        string    `json:"min_healthy,omitempty"`        // as policy.ParseMinimum reads it; empty: no minimum
+	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"`      // empty: none
+	MinHealthy        string    `json:"min_healthy,omitempty"`             // as policy.ParseMinimum reads it; empty: no minimum
+	Tolerance         *float64  `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
+	IPv4Prefix        *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
+	IPv6Prefix        *int      `json:"client_hash_ipv6_prefix,omitempty"`
 	Regions           []string  `json:"regions"`
 	Enabled           bool      `json:"enabled"`
 	Description       string    `json:"description"`
@@ -27,6 +30,8 @@ type Region struct {
 	Countries   []string  `json:"countries"` // ISO 3166-1 alpha-2
 	Enabled     bool      `json:"enabled"`
 	Priority    int       `json:"priority"`
+	Pool        string    `json:"routing_algorithm,omitempty"` // inside the region; empty: the domain's
+	Bias        int       `json:"proximity_bias,omitempty"`    // percent
 	CreatedAt   time.Time `json:"created_at"`
 	UpdatedAt   time.Time `json:"updated_at"`
 }
