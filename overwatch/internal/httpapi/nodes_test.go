@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -78,5 +80,25 @@ func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 	w.fitness.readiness.Ready = false
 	if r := w.send("GET", "/api/v1/nodes/overwatch?status=degraded&region=", ""); !strings.Contains(r.body, `"total":2`) {
 		t.Errorf("not ready: %s", r.body)
+	}
+}
+
+func TestJoinPeers_ListsWhomOnlyTheExchangeOfKeysKnows(t *testing.T) {
+	seen := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	nodes := joinPeers([]api.OverwatchNode{{ID: "ow-1", Self: true, APIPort: 1}, {ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2"}}, []api.DNSSECPeer{
+		{Peer: "http://127.0.0.1:9", NodeID: "ow-1"},
+		{Peer: "https://ow-2.example.com", NodeID: "ow-2", OK: true, LastSuccess: &seen},
+		{Peer: "https://[2001:db8::3]:9090", NodeID: "ow-3", OK: true, LastSuccess: &seen},
+		{Peer: "http://ow-4.example.com:8080"},
+	})
+	signs := true
+	want := []api.OverwatchNode{
+		{ID: "ow-1", Self: true, APIPort: 1},
+		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2", APIPort: 443, DNSSECEnabled: &signs},
+		{ID: "ow-3", Name: "ow-3", Status: api.OverwatchOnline, Address: "2001:db8::3", APIPort: 9090, LastSeen: &seen, DNSSECEnabled: &signs},
+		{ID: "ow-4.example.com:8080", Name: "ow-4.example.com:8080", Status: api.OverwatchOffline, Address: "ow-4.example.com", APIPort: 8080},
+	}
+	if !reflect.DeepEqual(nodes, want) {
+		t.Errorf("%+v\nwant %+v", nodes, want)
 	}
 }

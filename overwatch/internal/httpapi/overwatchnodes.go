@@ -3,7 +3,9 @@ package httpapi
 import (
 	"cmp"
 	"net"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gin-gonic/gin"
@@ -60,9 +62,43 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 		}
 		nodes = append(nodes, node)
 	}
+	if s.o.KeySync != nil {
+		nodes = joinPeers(nodes, s.o.KeySync.Status().Peers)
+	}
 	slices.SortStableFunc(nodes[1:], func(a, b api.OverwatchNode) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Address, b.Address))
 	})
+	return nodes
+}
+
+// joinPeers adds what is known of nodes by the exchange of keys: where the
+// API of one is that gossip lists too, and those that it does not list. One
+// that has never proved its id is called by its address.
+func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer) []api.OverwatchNode {
+	for _, p := range peers {
+		node := api.OverwatchNode{ID: p.NodeID, Status: api.OverwatchOffline, LastSeen: p.LastSuccess}
+		if at, err := url.Parse(p.Peer); err == nil {
+			node.ID, node.Address = cmp.Or(node.ID, at.Host), at.Hostname()
+			port := cmp.Or(at.Port(), map[string]string{"http": "80", "https": "443"}[at.Scheme])
+			node.APIPort, _ = strconv.Atoi(port)
+		}
+		node.Name = node.ID
+		if p.OK {
+			signs := true
+			node.Status, node.DNSSECEnabled = api.OverwatchOnline, &signs
+		}
+		at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == node.ID })
+		switch {
+		case at < 0:
+			nodes = append(nodes, node)
+		case !nodes[at].Self:
+			known := &nodes[at]
+			known.APIPort, known.Address = node.APIPort, cmp.Or(known.Address, node.Address)
+			if known.DNSSECEnabled == nil {
+				known.DNSSECEnabled = node.DNSSECEnabled
+			}
+		}
+	}
 	return nodes
 }
 
