@@ -206,6 +206,8 @@ func contract(app, backendAt, agentID string) []row {
 		{"GET /api/v1/routing/decisions", "", "", 200, "decisions:a total:i limit:i offset:i generated_at:t"},
 		{"GET /api/v1/routing/decisions/{id}", "/v1/routing/decisions/999999", "", 404, shapeProblem},
 		{"GET /api/v1/routing/flows", "", "", 200, "flows:a total:i generated_at:t"},
+		{"GET /api/v1/routing/answers", "/v1/routing/answers?domain=" + appName, "", 200, "domain:s query_type:s{A|AAAA} snapshot_generation:i answers[].client_region:s answers[].everybody:b answers[].decision:s answers[].algorithm:s answers[].ttl:i answers[].addresses:a" + shapeListed},
+		{"GET /api/v1/routing/answers", "/v1/routing/answers?domain=nx.invalid", "", 404, shapeProblem},
 
 		{"GET /api/v1/openapi.json", "", "", 200, "openapi:s paths:o"},
 		{"GET /api/docs", "", "", 200, "page"},
