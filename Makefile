@@ -136,6 +136,14 @@ bench-dns: build ## CPU time per DNS query beside gdnsd, NSD, Knot and PowerDNS 
 	  else echo "note: not installed and therefore skipped:$$missing (Debian: apt-get install $(BENCH_DEBIAN))"; fi; fi
 	@PATH=$$PATH:/usr/sbin $(GO) run ./integration/bench -bin bin $(BENCHFLAGS)
 
+.PHONY: bench-scale
+bench-scale: build ## 10, 1 000 and 100 000 names side by side, unsigned and signed: CPU per query, time to the first answer, memory (Linux)
+	@$(GO) run ./integration/bench -bin bin -flat -servers gslb-weighted,gslb-geolocation,gslb-signed -rounds 12 -seconds 0.5 $(BENCHFLAGS)
+
+.PHONY: bench-changes
+bench-changes: build ## what changes of health cost a node of 100 000 names, and what clients see of them (Linux)
+	@$(GO) run ./integration/bench -bin bin -changes -names 100000 -rounds 3 -seconds 4 $(BENCHFLAGS)
+
 .PHONY: bench-restart
 bench-restart: build ## restart a node twice under 50 000 queries a second by dnsperf: none may be lost (Linux)
 	@command -v dnsperf >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dnsperf; fi; }

@@ -70,15 +70,15 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 	}, nil
 }
 
-// settle waits until a server has nothing left to do from its start, such as collecting what it no longer needs or signing, but
-// not forever.
+// settle waits until a server has had nothing to do for two seconds, so that what is left from its start, such as collecting what it no
+// longer needs or signing, is done, but not forever.
 func settle(group int) {
-	const look, enough, atMost = 500 * time.Millisecond, 0.01, 30 * time.Second
-	for end := time.Now().Add(atMost); time.Now().Before(end); {
+	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 2 * time.Minute, 4
+	for end, idle := time.Now().Add(atMost), 0; idle < inARow && time.Now().Before(end); {
 		before := cpuOf(session(group))
 		time.Sleep(look)
-		if cpuOf(session(group))-before <= enough {
-			return
+		if idle++; cpuOf(session(group))-before > enough {
+			idle = 0
 		}
 	}
 }

@@ -69,8 +69,12 @@ func restart(ctx context.Context, o options, rate int) error {
 	if err := perf.Start(); err != nil {
 		return err
 	}
+	dropped, busy, began := watchDrops(port), machineBusy(), time.Now()
+	defer dropped.end()
+	inRestarts := 0
 	for range restarts {
 		time.Sleep(restartLength / (restarts + 1))
+		before, _ := dropped.now()
 		began := time.Now()
 		if err := node.Process.Signal(syscall.SIGTERM); err != nil {
 			return err
@@ -85,11 +89,16 @@ func restart(ctx context.Context, o options, rate int) error {
 		if err := answered(port); err != nil {
 			return err
 		}
+		after, _ := dropped.now()
+		inRestarts += after - before
 		fmt.Printf("restarted: ended after %d ms, answering again after %d ms\n", ended.Milliseconds(), time.Since(began).Milliseconds())
 	}
 	if err := perf.Wait(); err != nil {
 		return fmt.Errorf("dnsperf: %w: %s", err, report)
 	}
+	queries, answers := dropped.now()
+	fmt.Printf("dropped for full buffers: %d queries while the node was restarted, %d before and after, %d answers that dnsperf did not read; %.2f cores were busy\n",
+		inRestarts, queries-inRestarts, answers, (machineBusy()-busy)/time.Since(began).Seconds())
 	for line := range strings.Lines(report.String()) {
 		if strings.Contains(line, "Queries") || strings.Contains(line, "Latency") {
 			fmt.Print(line)

@@ -51,7 +51,7 @@ func grow(fd, buffer, size int) {
 	if err != nil {
 		return
 	}
-	defer unix.Close(fresh)
+	defer func() { _ = unix.Close(fresh) }()
 	_ = unix.SetsockoptInt(fresh, unix.SOL_SOCKET, buffer, size)
 	allowed, _ := unix.GetsockoptInt(fresh, unix.SOL_SOCKET, buffer)
 	if had, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, buffer); err == nil && had < allowed {
