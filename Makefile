@@ -98,7 +98,7 @@ test-full: build ## what does not fit into `make test`: 1000 kills of the store,
 
 .PHONY: test-long
 test-long: ## the parts of test-full that pass on any machine, which CI runs beside `make test`: model, restarts, five minutes of random faults
-	@s=$$SECONDS; $(MAKE) --no-print-directory full-model full-restarts full-soak FULL_SOAK=5m; echo "   test-long took $$((SECONDS-s)) s"
+	@s=$$SECONDS; GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1} $(MAKE) --no-print-directory full-model full-restarts full-soak FULL_SOAK=5m; echo "   test-long took $$((SECONDS-s)) s"
 
 .PHONY: soak
 SOAK ?= 1h

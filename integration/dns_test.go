@@ -101,7 +101,7 @@ func TestDNS_WeightsAreExact(t *testing.T) {
 
 func exchange(t *testing.T, network string, n *harness.Node, name string, qtype uint16) *dns.Msg {
 	t.Helper()
-	client := &dns.Client{Net: network, Timeout: 2 * time.Second}
+	client := &dns.Client{Net: network, Timeout: patience}
 	r, _, err := client.ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(name+".", qtype), n.DNS.String())
 	if err != nil {
 		t.Fatal(err)
