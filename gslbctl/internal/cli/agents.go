@@ -83,7 +83,7 @@ func (a *app) certificateCell(agent api.Agent) render.Cell {
 }
 
 func (a *app) agentsShowCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.watchable(&cobra.Command{
 		Use:               "show <agent>",
 		Short:             "Show one agent",
 		Args:              cobra.ExactArgs(1),
@@ -95,7 +95,7 @@ func (a *app) agentsShowCommand() *cobra.Command {
 			}
 			return a.print(agent, a.table(a.agentFacts(agent)))
 		},
-	}
+	})
 }
 
 func (a *app) agentFacts(agent api.Agent) *render.Table {

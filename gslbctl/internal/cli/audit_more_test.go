@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 func TestAuditTail_TheNewestComesLast(t *testing.T) {
@@ -22,7 +24,18 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != exitWell || len(lines) != 2 || !strings.HasPrefix(lines[0], `{"id":1,`) {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
-	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"-o", "yaml"}} {
+	var entries []map[string]any
+	r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "yaml", "audit", "tail")
+	if err := yaml.Unmarshal([]byte(r.out), &entries); err != nil || len(entries) != 2 {
+		t.Errorf("%v: %s", err, r.out)
+	}
+	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "name", "audit", "tail"); r.out != "1\n2\n" {
+		t.Errorf("%+v", r)
+	}
+	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "wide", "audit", "tail"); strings.Count(r.out, "  from ") != 2 {
+		t.Errorf("%+v", r)
+	}
+	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"-o", "csv"}} {
 		if r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "tail"}, args...)...); r.code == exitWell {
 			t.Errorf("%v: %s", args, r.out)
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -22,16 +21,14 @@ func (a *app) auditTailCommand() *cobra.Command {
 	var follow bool
 	var lines int
 	cmd := &cobra.Command{
-		Use:   "tail",
-		Short: "Print the latest changes, the newest last",
-		Long:  "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry.\nWith -f it goes on with those that come, until Ctrl-C. It follows one node: the first that answers.",
-		Args:  cobra.NoArgs,
+		Use:         "tail",
+		Short:       "Print the latest changes, the newest last",
+		Long:        "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C. It follows one node: the first that answers.",
+		Args:        cobra.NoArgs,
+		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {
 				return fmt.Errorf("--lines is %d: it must be from 1 to %d", lines, api.MaxPageLimit)
-			}
-			if a.output != outputTable && a.output != outputJSON {
-				return fmt.Errorf("--output is %q: tail prints %s or %s", a.output, outputTable, outputJSON)
 			}
 			return a.tailAudit(cmd.Context(), lines, follow)
 		},
@@ -76,10 +73,13 @@ func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
 }
 
 func (a *app) printAudit(e *api.AuditEntry) error {
-	if a.output == outputJSON {
-		return json.NewEncoder(a.Out).Encode(e)
-	}
-	_, err := fmt.Fprintf(a.Out, "%s  %d  %s  %s %s %s  %s\n", e.Timestamp.Local().Format("2006-01-02 15:04:05"), e.ID, render.Printable(e.Actor),
-		render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status))
-	return err
+	return a.entry(e, strconv.FormatUint(e.ID, 10), func() error {
+		from := ""
+		if a.output == outputWide {
+			from = fmt.Sprintf("  from %s, request %s", e.ActorIP, e.RequestID)
+		}
+		_, err := fmt.Fprintf(a.Out, "%s  %d  %s  %s %s %s  %s%s\n", e.Timestamp.Local().Format("2006-01-02 15:04:05"), e.ID, render.Printable(e.Actor),
+			render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status), render.Printable(from))
+		return err
+	})
 }

@@ -51,7 +51,7 @@ func (a *app) gossipCommand() *cobra.Command {
 }
 
 func (a *app) gossipConfigCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.watchable(&cobra.Command{
 		Use:   "config",
 		Short: "Show how a node gossips, without the key",
 		Args:  cobra.NoArgs,
@@ -66,7 +66,7 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 				render.C(fmt.Sprint(g.ProbeIntervalMS, " ms")), render.C(fmt.Sprint(g.ProbeTimeoutMS, " ms")), orNone(strings.Join(g.Seeds, " ")))
 			return a.print(shown, a.table(t))
 		},
-	}
+	})
 }
 
 func (a *app) gossipKeyCommand() *cobra.Command {

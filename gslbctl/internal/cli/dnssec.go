@@ -24,7 +24,7 @@ const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; gslbctl dnssec status shows what they say."
 
 func (a *app) dnssecStatusCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.listing(&cobra.Command{
 		Use:   "status",
 		Short: "Show whether answers are signed, and with which keys",
 		Args:  cobra.NoArgs,
@@ -35,7 +35,10 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "SIGNS"}, {Name: "AGE"}}, Empty: notSigned}
 			for _, k := range status.Keys {
-				t.Add(render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
+			}
+			if a.output == outputName {
+				return a.list(status, t)
 			}
 			return a.print(status, func() error {
 				if err := a.table(t)(); err != nil || !status.Sync.Enabled {
@@ -47,7 +50,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 				return a.table(a.peersTable(status.Sync.Peers))()
 			})
 		},
-	}
+	})
 }
 
 func (a *app) dnssecDSCommand() *cobra.Command {

@@ -29,7 +29,7 @@ type checkOptions struct {
 
 func (a *app) dnssecCheckCommand() *cobra.Command {
 	var o checkOptions
-	cmd := &cobra.Command{
+	cmd := a.watchable(&cobra.Command{
 		Use:   "check [zone]",
 		Short: "Say what a validating resolver makes of each node's answers",
 		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of each node.\n" +
@@ -38,7 +38,7 @@ func (a *app) dnssecCheckCommand() *cobra.Command {
 			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be made.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
-	}
+	})
 	cmd.Flags().StringArrayVar(&o.ds, "ds", nil, "`record` that the parent has or will have, such as \"34505 13 2 <digest>\", instead of asking for it")
 	cmd.Flags().StringArrayVar(&o.servers, "server", nil, "`address` of DNS to check, with a port if it is not 53, instead of those of the nodes; repeat it")
 	cmd.Flags().StringVar(&o.resolver, "resolver", "", "`address` of the resolver to ask for DS records; the machine's own without it")

@@ -48,7 +48,7 @@ type domainReport struct {
 }
 
 func (a *app) domainsShowCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.watchable(&cobra.Command{
 		Use:               "show <name>",
 		Short:             "Show one domain and its backends",
 		Args:              cobra.ExactArgs(1),
@@ -62,7 +62,7 @@ func (a *app) domainsShowCommand() *cobra.Command {
 			}
 			return a.print(report, func() error { return a.printDomain(report) })
 		},
-	}
+	})
 }
 
 func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, error) {

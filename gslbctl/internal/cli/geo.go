@@ -33,7 +33,7 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 }
 
 func (a *app) geoTestCommand() *cobra.Command {
-	return &cobra.Command{
+	return a.watchable(&cobra.Command{
 		Use:   "test IP",
 		Short: "Show which region a client is in, and why",
 		Args:  cobra.ExactArgs(1),
@@ -47,5 +47,5 @@ func (a *app) geoTestCommand() *cobra.Command {
 				number(test.ScopePrefix), orNone(test.Comment))
 			return a.print(test, a.table(t))
 		},
-	}
+	})
 }

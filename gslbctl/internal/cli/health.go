@@ -13,14 +13,14 @@ import (
 )
 
 func (a *app) healthCommand() *cobra.Command {
-	cmd := &cobra.Command{
+	cmd := a.watchable(&cobra.Command{
 		Use:   "health",
 		Short: "Show whether a node is healthy and ready",
 		Long: "health shows what one node says of itself, and needs no place in its allowed networks.\n" +
 			"The exit code is 0 when it is healthy, 1 when it is degraded or unhealthy, 2 when it does not answer.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showHealth(cmd.Context()) },
-	}
+	})
 	cmd.AddCommand(a.healthServersCommand(), a.healthRegionsCommand())
 	return cmd
 }

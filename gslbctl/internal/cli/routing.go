@@ -22,7 +22,7 @@ func (a *app) routingCommand() *cobra.Command {
 func (a *app) routingTestCommand() *cobra.Command {
 	var req api.RoutingTestRequest
 	var subnet string
-	cmd := &cobra.Command{
+	cmd := a.watchable(&cobra.Command{
 		Use:   "test <name>",
 		Short: "Show what a client is answered for a name, and why; exit code 1 if it gets no answer",
 		Args:  cobra.ExactArgs(1),
@@ -38,7 +38,7 @@ func (a *app) routingTestCommand() *cobra.Command {
 			return a.printExplanation(test)
 		},
 		ValidArgsFunction: a.firstArgument(domainNames),
-	}
+	})
 	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask (required)")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
 	cmd.Flags().StringVar(&subnet, "ecs", "", "`network` of the client that the resolver would tell, such as 203.0.113.0/24")

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -115,7 +114,7 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
 
-// follow writes decisions as they come, one line each, until it is interrupted: JSON and YAML too have one value per decision.
+// follow writes decisions as they come, one at a time, until it is interrupted.
 func (a *app) follow(ctx context.Context, q url.Values) error {
 	seen := map[string]bool{}
 	for {
@@ -146,14 +145,7 @@ func (a *app) follow(ctx context.Context, q url.Values) error {
 }
 
 func (a *app) followed(d *api.RoutingDecision) error {
-	if a.output == outputJSON {
-		line, err := json.Marshal(d)
-		if err == nil {
-			_, err = fmt.Fprintln(a.Out, string(line))
-		}
-		return err
-	}
-	return a.print([]*api.RoutingDecision{d}, func() error {
+	return a.entry(d, d.ID, func() error {
 		server := "nobody"
 		if d.SelectedServer != "" {
 			server = d.SelectedServer + inBrackets(d.SelectedRegion)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -204,6 +205,21 @@ func (a *app) list(value any, t *render.Table) error {
 		return written(t.WriteNames(a.Out))
 	}
 	return a.print(value, a.table(t))
+}
+
+// entry writes one of many as it comes: in JSON a line, in YAML one more
+// element of a list; line writes it for people.
+func (a *app) entry(value any, name string, line func() error) error {
+	switch a.output {
+	case outputJSON:
+		return written(json.NewEncoder(a.Out).Encode(value))
+	case outputYAML:
+		return written(render.YAML(a.Out, []any{value}))
+	case outputName:
+		_, err := fmt.Fprintln(a.Out, render.Printable(name))
+		return written(err)
+	}
+	return written(line())
 }
 
 // written says what happened to output that could not be written.

@@ -24,23 +24,25 @@ type nodeVersion struct {
 
 func (a *app) versionCommand() *cobra.Command {
 	var nodes bool
-	cmd := &cobra.Command{
+	cmd := a.watchable(&cobra.Command{
 		Use:   "version",
 		Short: "Show the version of gslbctl, and with --nodes of the nodes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := a.Build
 			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate}}
-			clients, err := a.clients()
-			if err != nil {
-				return err
-			}
 			if nodes {
+				clients, err := a.clients()
+				if err != nil {
+					return err
+				}
+				stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
 				report.Nodes = nodeVersions(cmd.Context(), clients)
+				stop()
 			}
 			return a.print(report, a.table(versionTable(report)))
 		},
-	}
+	})
 	cmd.Flags().BoolVar(&nodes, "nodes", false, "ask the nodes as well")
 	return cmd
 }
