@@ -161,15 +161,18 @@ func TestSigned_AskingForSignaturesGetsThoseOfOneRRset(t *testing.T) {
 }
 
 func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
-	v, signers := signedSample(t, NSEC)
-	signers["gslb.test."].broken.Store(true)
-	for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test.", "www.gslb.test."} {
-		r := askSigned(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
-		if r.Kind != Failed {
-			t.Errorf("%s: %v", name, r)
-		}
-		if r := ask(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1)); r.Kind == Failed {
-			t.Errorf("%s without DO: %v", name, r)
+	for way, denial := range denials {
+		v, signers := signedSample(t, denial)
+		askSigned(t, v, "app.gslb.test.", dns.TypeMX, NewTurns(1, 1), NewTurns(1, 1)) // from here on it is proofs alone that are missing
+		signers["gslb.test."].broken.Store(true)
+		for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test.", "www.gslb.test.", "x.ent.gslb.test.", "q.wild.gslb.test."} {
+			r := askSigned(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
+			if r.Kind != Failed {
+				t.Errorf("%s: %s: %v", way, name, r)
+			}
+			if r := ask(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1)); r.Kind == Failed {
+				t.Errorf("%s: %s without DO: %v", way, name, r)
+			}
 		}
 	}
 }
