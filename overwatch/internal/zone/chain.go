@@ -11,6 +11,7 @@ import (
 // searches in it, so these touch little memory: the heads, and as a rule nothing of the keys.
 type chain struct {
 	hashed bool
+	apex   int      // octets of the zone's name
 	common int      // octets that all keys begin with, and those of all names in the zone: the apex's, unless hashed
 	keys   []string // ascending: of the names (appendKey), or their hashes
 	links  []*link  // one per key
@@ -28,7 +29,7 @@ func headOf(key string) uint64 {
 // seal ends the building of a chain, once it has its keys and links. apex is the zone's.
 func (c *chain) seal(apex canonical) {
 	if !c.hashed {
-		c.common = len(appendKey(nil, []byte(apex)))
+		c.apex, c.common = len(apex), len(appendKey(nil, []byte(apex)))
 	}
 	c.heads = make([]uint64, len(c.keys))
 	for i, key := range c.keys {
@@ -55,15 +56,9 @@ func (c *chain) start() {
 // bucket is where in starts a head belongs. Hashes are spread evenly, so few share one.
 func (c *chain) bucket(head uint64) int { return int(head >> (65 - bits.Len(uint(len(c.starts))))) }
 
-// cover is the link that proves that no name has the key: the last one in front of it. The first comes after the last.
-func (c *chain) cover(key []byte) *link {
-	var head uint64
-	if rest := key[c.common:]; len(rest) >= 8 {
-		head = binary.BigEndian.Uint64(rest)
-	} else {
-		head = headOf(string(rest))
-	}
-	low, high := 0, len(c.heads)
+// search is how many heads are below this one, and whether the next is the same.
+func (c *chain) search(head uint64) (low int, alike bool) {
+	high := len(c.heads)
 	if c.hashed {
 		low = int(c.starts[c.bucket(head)])
 		for low < high && c.heads[low] < head {
@@ -78,14 +73,53 @@ func (c *chain) cover(key []byte) *link {
 			}
 		}
 	}
-	if low < len(c.heads) && c.heads[low] == head {
-		alike := c.keys[low:]
-		low += sort.Search(len(alike), func(i int) bool { return alike[i] >= string(key) })
+	return low, low < len(c.heads) && c.heads[low] == head
+}
+
+// cover is the link that proves that no name has the key: the last one in front of it.
+func (c *chain) cover(key []byte) *link {
+	var head uint64
+	if rest := key[c.common:]; len(rest) >= 8 {
+		head = binary.BigEndian.Uint64(rest)
+	} else {
+		head = headOf(string(rest))
 	}
-	if low == 0 {
-		low = len(c.links)
+	at, alike := c.search(head)
+	if alike {
+		keys := c.keys[at:]
+		at += sort.Search(len(keys), func(i int) bool { return keys[i] >= string(key) })
 	}
-	return c.links[low-1]
+	return c.before(at)
+}
+
+// before is the link in front of the one with a number. The first comes after the last.
+func (c *chain) before(at int) *link {
+	if at == 0 {
+		at = len(c.links)
+	}
+	return c.links[at-1]
+}
+
+// headOfName is the head of a name's key, for the names of which it is the beginning of one label.
+func (c *chain) headOfName(name []byte) (head uint64, ok bool) {
+	if len(name) <= c.apex {
+		return 0, false
+	}
+	at := 0 // of the label right below the apex
+	for len(name)-at-1-int(name[at]) > c.apex {
+		at += 1 + int(name[at])
+	}
+	length := int(name[at])
+	if length < 8 && at > 0 {
+		return 0, false
+	}
+	for _, octet := range name[at+1:][:min(length, 8)] {
+		if octet <= 1 {
+			return 0, false
+		}
+		head = head<<8 | uint64(octet)
+	}
+	return head << (8 * max(8-length, 0)), true
 }
 
 // coverName is the link that proves that there is no such name. In a hashed chain, the name must be the one right below
@@ -94,6 +128,11 @@ func (c *chain) coverName(name []byte) *link {
 	if c.hashed {
 		hash := sha1.Sum(name) // #nosec G401 -- see the import
 		return c.cover(hash[:])
+	}
+	if head, ok := c.headOfName(name); ok {
+		if at, alike := c.search(head); !alike {
+			return c.before(at)
+		}
 	}
 	var key [maxKey]byte
 	return c.cover(appendKey(key[:0], name))
