@@ -76,7 +76,7 @@ test-integration: build ## black-box tests with real processes, import walls, de
 # The parts of test-full. Each prints how to run what failed; a failing seed is in the output.
 FULL_INTEGRATION = cd integration && GSLB_BIN=$(CURDIR)/bin
 FULL_SOAK ?= 10m
-.PHONY: full-store full-model full-restarts full-matrix full-fleet full-soak
+.PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak
 full-store: check-tools
 	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store
 full-model: check-tools
@@ -87,12 +87,14 @@ full-matrix: build
 	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FULL=1 $(GO) test -count=1 -timeout 30m -v -run 'TestAgentFrozen|TestFlood_|TestCrowd_' .
 full-fleet: build
 	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FLEET=10000 $(GO) test -count=1 -timeout 30m -v -run 'TestFleet' .
+full-upgrade: build
+	$(FULL_INTEGRATION) GSLB_PROMETHEUS=1 GSLB_UPGRADE_FROM="8af032147c8d 7dbf207" $(GO) test -count=1 -timeout 20m -v -run 'TestDashboard_HasData|TestUpgrade' .
 full-soak: build
 	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak' .
 
 .PHONY: test-full
 test-full: build ## what does not fit into `make test`: 1000 kills of the store, 100 restarts, 10 000 agents, whole floods, ten minutes of random faults
-	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet soak; do \
+	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet upgrade soak; do \
 	  $(MAKE) --no-print-directory full-$$part || failed="$$failed full-$$part"; done; \
 	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
