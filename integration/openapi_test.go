@@ -216,6 +216,9 @@ func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
 		if strings.HasSuffix(path, "/geo/test") {
 			target += "?ip=192.0.2.7"
 		}
+		if strings.HasSuffix(path, "/routing/answers") {
+			target += "?domain=" + appName
+		}
 		if item["get"] != nil {
 			status, body := fetch(t, n, http.MethodGet, target, "")
 			if status < 300 {

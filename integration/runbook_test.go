@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -310,9 +311,12 @@ func TestRunbook_Rotation(t *testing.T) {
 			return said(stranger.Unit, "key")
 		})
 		for _, n := range r.nodes {
-			if text := scrape(t, n.Prom.String()); !regexp.MustCompile(`gslb_gossip_dropped_total\{reason="[^"]*"\} [1-9]`).MatchString(text) {
-				t.Errorf("%s counts no packet of who has the old key", n.Name)
-			}
+			until(t, startBound, n.Name+" to count packets of who has the old key", func(context.Context) error {
+				if text := scrape(t, n.Prom.String()); !regexp.MustCompile(`gslb_gossip_dropped_total\{reason="[^"]*"\} [1-9]`).MatchString(text) {
+					return errors.New("it counts none")
+				}
+				return nil
+			})
 		}
 	})
 	t.Run("service token", func(t *testing.T) {
