@@ -448,7 +448,9 @@ func (e *delta) relink(z *Zone, touched map[string]canonical) {
 	take(from, len(old.keys))
 	next.start()
 	if last := len(next.links) - 1; around && last >= 0 {
-		types[last] = types[last] // of which nil is made, if there is nothing
+		if _, said := types[last]; !said {
+			types[last] = nil
+		}
 	}
 	for at, list := range types {
 		e.say(z, next, at, list)
