@@ -12,6 +12,8 @@ import (
 const (
 	startingPercent = 300
 	servingPercent  = 60
+	// startingLimit is the memory in octets above which it is collected nevertheless while the node starts.
+	startingLimit = 1200 << 20
 )
 
 // startQuickly lets the heap grow until the function that it returns is called. Whoever sets GOGC has decided otherwise.
@@ -20,7 +22,10 @@ func startQuickly() (serve func()) {
 		return func() {}
 	}
 	debug.SetGCPercent(startingPercent)
+	limit := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(limit, startingLimit))
 	return func() {
+		debug.SetMemoryLimit(limit)
 		debug.SetGCPercent(servingPercent)
 		go runtime.GC() // at once and beside everything, instead of when the first queries happen to make something
 	}
