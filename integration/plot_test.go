@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// chart is a plot of some lines over one axis, as SVG that can be read on a light and on a dark page.
+// chart is a plot of some lines over one axis, as SVG that can be read on a light and on a dark page; README.md shows some.
 type chart struct {
 	title, x, y string
 	logX        bool
