@@ -324,12 +324,18 @@ func (w *randomWorld) change() {
 				w.publisher.Measured(b.ID, time.Duration(1+w.random.IntN(700))*time.Millisecond)
 			}
 		}
-		w.publisher.Mark(d.Name)
+		w.follow(d.Name)
 	}
 	if w.flip() {
 		w.measure <- w.now
-		w.publisher.Mark(w.settings.Domains[0].Name) // so that Flush waits until they have been taken up
+		w.follow(w.settings.Domains[0].Name) // after they have been taken up
 	}
+}
+
+// follow has a domain decided again, apart from everything else: what is answered also depends on what was before.
+func (w *randomWorld) follow(domain string) {
+	w.t.Helper()
+	w.publisher.Mark(domain)
 	if err := w.publisher.Flush(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
