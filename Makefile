@@ -99,7 +99,7 @@ test-full: build ## what does not fit into `make test`: 1000 kills of the store,
 	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
 .PHONY: test-long
-test-long: ## the parts of test-full that pass on any machine, which CI runs beside `make test`: model, restarts, five minutes of random faults
+test-long: ## the parts of test-full that pass on any machine: model, restarts, five minutes of random faults
 	@s=$$SECONDS; GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1} $(MAKE) --no-print-directory full-model full-restarts full-soak FULL_SOAK=5m; echo "   test-long took $$((SECONDS-s)) s"
 
 .PHONY: soak

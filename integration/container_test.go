@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -166,7 +167,12 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 	for role, check := range w.checks {
 		w.inside(role, append([]string{check[0]}, "--version")...).want(t, exitOK, filepath.Base(check[0]))
 		w.inside(role, check[0], check[1], check[2], "--validate").want(t, exitOK, "is valid") // beside the process that runs
-		w.inside(role, check...).want(t, exitOK)
+		until(t, startBound, "the health check of "+role, func(context.Context) error {        // an agent's is of what it wrote last
+			if r := w.inside(role, check...); r.code != exitOK {
+				return errors.New(r.output)
+			}
+			return nil
+		})
 	}
 	volumes, err := filepath.Glob(filepath.Join(w.dir, "store/vfs-containers/*/userdata/buildah-volumes/*"))
 	if err != nil || len(volumes) != len(w.checks) {

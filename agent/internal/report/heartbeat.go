@@ -8,7 +8,8 @@ import (
 )
 
 const (
-	// ackTime is how long the Ack to a heartbeat is waited for.
+	// ackTime is how long the Ack to a heartbeat is waited for: to one by datagram no longer than half the interval, so that it is
+	// repeated before the next is due.
 	ackTime = time.Second
 	// streamsFirst is after how many unacknowledged datagrams heartbeats go as streams.
 	streamsFirst = 2
@@ -55,6 +56,7 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 	l.metrics.sent.WithLabelValues(l.address).Inc()
 	l.status.edit(func(s *NodeState) { s.Path = map[bool]string{false: pathUDP, true: pathTCP}[b.stream] })
 	if !b.stream {
+		b.deadline = now.Add(min(ackTime, interval/2))
 		if err := l.peer.datagram(message); err != nil {
 			b.deadline = now // the stream at once
 		}

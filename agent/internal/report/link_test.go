@@ -129,6 +129,32 @@ func TestLink_ShortCutNeedsNoNewEnrolment(t *testing.T) {
 	})
 }
 
+// Also where the next heartbeat is due before the last one's Ack was waited for long.
+func TestLink_ALostHeartbeatIsAStreamBeforeTheNextIsDue(t *testing.T) {
+	for _, interval := range []time.Duration{time.Second, 2 * time.Second, 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			n := newFakeNode(t)
+			l := startLinkWith(t, n, func(o *Options) { o.Interval = interval })
+			defer l.stop()
+			after(time.Minute)
+			n.set(func(n *fakeNode) { n.noUDP = true })
+			begun := time.Now()
+			for heard := 1; heard < 5; heard++ {
+				after(interval + interval/2)
+				streams := 0
+				for _, b := range n.got(wire.TypeHeartbeat, begun) {
+					if b.stream {
+						streams++
+					}
+				}
+				if streams < heard {
+					t.Fatalf("%d heartbeats every %s got through after %s", streams, interval, time.Since(begun))
+				}
+			}
+		})
+	}
+}
+
 func TestLink_BlockedDatagramsMeanTCP(t *testing.T) {
 	for _, atStart := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
