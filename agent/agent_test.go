@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -12,11 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/settings"
 )
 
@@ -77,13 +76,13 @@ func freeAddress(t *testing.T) string {
 type running struct {
 	stop  context.CancelFunc
 	ended chan error
-	log   *safeBuffer
+	log   *logtest.Buffer
 }
 
 func (s *site) start(t *testing.T) *running {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &running{stop: cancel, ended: make(chan error, 1), log: &safeBuffer{}}
+	r := &running{stop: cancel, ended: make(chan error, 1), log: &logtest.Buffer{}}
 	go func() { r.ended <- Run(ctx, Options{ConfigPath: s.config, Log: r.log}) }()
 	return r
 }
@@ -273,22 +272,4 @@ func TestValidate_ChangesNothing(t *testing.T) {
 	if err := s.start(t).wait(t); err == nil {
 		t.Error("an agent with a wrong configuration runs")
 	}
-}
-
-// safeBuffer is a buffer that several goroutines may write to.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
 }

@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/logging/logtest"
 )
 
 func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := &safeBuffer{}
+		log := &logtest.Buffer{}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- watchExpiry(ctx, time.Now().Add(70*24*time.Hour), zerolog.New(log)) }()

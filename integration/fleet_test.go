@@ -96,26 +96,11 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 // newFleet prepares a node, whose own checks are off so that only the agents cost anything, and its agents.
 func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
 	t.Helper()
-	b, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
 	var domains []harness.Domain
 	for i := range fleetServices {
 		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
 	}
-	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: harness.Fast(), Domains: domains})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("closing the cluster: %v", err)
-		}
-		if t.Failed() {
-			c.Story.Tell(t.Output(), 40)
-		}
-	})
+	c := newCluster(t, harness.Fast(), domains...)
 	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil})
 	if err != nil {
 		t.Fatal(err)

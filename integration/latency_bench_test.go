@@ -71,10 +71,6 @@ func benchmarkFailover(b *testing.B, names int) {
 
 // startBench starts a node that steers many names and an agent that watches one backend.
 func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
-	bin, err := programs()
-	if err != nil {
-		b.Fatal(err)
-	}
 	timing := harness.Fast()
 	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
 	domains := []harness.Domain{{Name: appName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
@@ -84,16 +80,7 @@ func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5})
 		static = append(static, harness.Server{Service: name, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check()})
 	}
-	c, err := harness.NewCluster(harness.Options{Binaries: bin, Timing: timing, Domains: domains})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		c.Close()
-		if b.Failed() {
-			c.Story.Tell(b.Output(), 40)
-		}
-	})
+	c := newCluster(b, timing, domains...)
 	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": static})
 	if err != nil {
 		b.Fatal(err)

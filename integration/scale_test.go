@@ -64,24 +64,9 @@ type scaleRun struct {
 // scaleCluster prepares a node with names that have static backends which nobody checks, unsigned.
 func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*harness.Cluster, []*harness.Node) {
 	t.Helper()
-	b, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
 	timing := harness.Fast()
 	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
-	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: timing, Domains: domains})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := c.Close(); err != nil {
-			t.Errorf("closing the cluster: %v", err)
-		}
-		if t.Failed() {
-			c.Story.Tell(t.Output(), 40)
-		}
-	})
+	c := newCluster(t, timing, domains...)
 	path := filepath.Join(c.Dir, "names.yaml")
 	if err := os.WriteFile(path, []byte(manyNames(names)), 0o600); err != nil {
 		t.Fatal(err)

@@ -45,18 +45,14 @@ type site struct {
 	began    time.Time // when everything was ready and watched
 }
 
-// newSite prepares a site and starts nothing. Whatever is added and started later ends with the test, which tells the
-// story of the cluster if it failed.
-func newSite(t *testing.T, nodes, backends int) *site {
+// newCluster prepares a cluster without any program. It ends with the test, which tells its story if it failed.
+func newCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) *harness.Cluster {
 	t.Helper()
 	b, err := programs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	domain := harness.Domain{RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}
-	app, other := domain, domain
-	app.Name, other.Name = appName, otherName
-	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: harness.Fast(), Domains: []harness.Domain{app, other}})
+	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: timing, Domains: domains})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +64,17 @@ func newSite(t *testing.T, nodes, backends int) *site {
 			c.Story.Tell(t.Output(), 40)
 		}
 	})
+	return c
+}
+
+// newSite prepares a site and starts nothing. Whatever is added and started later ends with the test, which tells the
+// story of the cluster if it failed.
+func newSite(t *testing.T, nodes, backends int) *site {
+	t.Helper()
+	domain := harness.Domain{RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}
+	app, other := domain, domain
+	app.Name, other.Name = appName, otherName
+	c := newCluster(t, harness.Fast(), app, other)
 	s := &site{Cluster: c}
 	s.addBackends(t, backends)
 	for i := range nodes {

@@ -39,8 +39,7 @@ func flat(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	fmt.Printf("%s, %d cores, load %s, %d rounds of %g s, %d sockets x %d in flight\n",
-		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)
+	o.tell()
 	var subjects []*subject
 	for _, of := range all {
 		if of.program != "" || !slices.Contains(o.servers, of.name) {

@@ -109,6 +109,12 @@ func readFlags() (o options, err error) {
 	return o, err
 }
 
+// tell prints when and how it is measured.
+func (o options) tell() {
+	fmt.Printf("%s, %d cores, load %s, %d rounds of %g s, %d sockets x %d in flight\n",
+		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)
+}
+
 // run measures everything and prints one table per number of names.
 func run(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
@@ -116,8 +122,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	fmt.Printf("%s, %d cores, load %s, %d rounds of %g s, %d sockets x %d in flight\n",
-		time.Now().Format(time.DateTime), cores(), load(), o.rounds, o.seconds, o.shape.sockets, o.shape.window)
+	o.tell()
 	for _, names := range o.names {
 		results := map[string]*result{}
 		for round := range o.rounds {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
 )
 
@@ -25,27 +26,8 @@ type scene struct {
 	err         error
 	failures    map[Target]uint64
 	changes     atomic.Int32
-	log         logged
+	log         logtest.Buffer
 	registry    *prometheus.Registry
-}
-
-// logged is what the Watch wrote. Virtual time alone orders nothing between a test and a goroutine that a timer wakes, so it has a lock.
-type logged struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	return len(p), nil
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(l.text)
 }
 
 func (s *scene) CPU(context.Context) (float64, error) {

@@ -17,6 +17,7 @@ import (
 
 	"gslb.internal/shared/frame"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
 )
 
@@ -268,7 +269,7 @@ type testLink struct {
 	*link
 	node *fakeNode
 	stop func()
-	logs *safeBuffer
+	logs *logtest.Buffer
 }
 
 func testOptions(t testing.TB) Options {
@@ -298,7 +299,7 @@ func startLinkWith(t *testing.T, n *fakeNode, change func(*Options)) *testLink {
 	t.Helper()
 	o := testOptions(t)
 	change(&o)
-	logs := &safeBuffer{}
+	logs := &logtest.Buffer{}
 	o.Logger = zerolog.New(logs)
 	if err := o.complete(); err != nil {
 		t.Fatal(err)
@@ -347,23 +348,4 @@ func (l *testLink) count(t testing.TB, name, label string) float64 {
 func after(d time.Duration) {
 	time.Sleep(d) // in a bubble: virtual
 	synctest.Wait()
-}
-
-// safeBuffer is a log destination.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  []byte
-}
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.b = append(s.b, p...)
-	return len(p), nil
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return string(s.b)
 }

@@ -38,39 +38,20 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 }
 
 func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
-	var req api.DomainChange
-	given := cmd.Flags().Changed
-	if given("ttl") {
-		req.TTL = &f.ttl
+	return api.DomainChange{
+		TTL: given(cmd, "ttl", &f.ttl), RoutingPolicy: given(cmd, "policy", &f.policy), FallbackAlgorithm: given(cmd, "fallback", &f.fallback),
+		MinHealthy: given(cmd, "min-healthy", &f.minHealthy), ProximityToleranceKm: given(cmd, "proximity-tolerance", &f.tolerance),
+		ClientHashIPv4Prefix: given(cmd, "client-ipv4-prefix", &f.ipv4Prefix), ClientHashIPv6Prefix: given(cmd, "client-ipv6-prefix", &f.ipv6Prefix),
+		Description: given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled), Regions: given(cmd, "regions", &f.regions),
 	}
-	if given("policy") {
-		req.RoutingPolicy = &f.policy
+}
+
+// given is the value of a flag, nil if the flag was not given.
+func given[T any](cmd *cobra.Command, flag string, value *T) *T {
+	if !cmd.Flags().Changed(flag) {
+		return nil
 	}
-	if given("fallback") {
-		req.FallbackAlgorithm = &f.fallback
-	}
-	if given("min-healthy") {
-		req.MinHealthy = &f.minHealthy
-	}
-	if given("proximity-tolerance") {
-		req.ProximityToleranceKm = &f.tolerance
-	}
-	if given("client-ipv4-prefix") {
-		req.ClientHashIPv4Prefix = &f.ipv4Prefix
-	}
-	if given("client-ipv6-prefix") {
-		req.ClientHashIPv6Prefix = &f.ipv6Prefix
-	}
-	if given("description") {
-		req.Description = &f.description
-	}
-	if given("enabled") {
-		req.Enabled = &f.enabled
-	}
-	if given("regions") {
-		req.Regions = &f.regions
-	}
-	return req
+	return value
 }
 
 func (a *app) domainsAddCommand() *cobra.Command {

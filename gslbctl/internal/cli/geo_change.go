@@ -25,10 +25,7 @@ func (a *app) geoSetCommand() *cobra.Command {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := api.GeoMappingChange{CIDR: args[0], Region: &args[1]}
-			if cmd.Flags().Changed("comment") {
-				req.Comment = &comment
-			}
+			req := api.GeoMappingChange{CIDR: args[0], Region: &args[1], Comment: given(cmd, "comment", &comment)}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				m, err := c.PutGeoMapping(ctx, req)
 				return "clients of " + m.CIDR + " are in " + m.Region, err

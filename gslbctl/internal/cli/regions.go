@@ -103,22 +103,13 @@ func (f *regionFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.priority, "priority", 0, "of regions that were added, the lowest comes first")
 }
 
-func (f *regionFlags) request(cmd *cobra.Command) (req api.RegionChange) {
-	for flag, set := range map[string]func(){
-		"code":        func() { req.Code = &f.code },
-		"description": func() { req.Description = &f.description },
-		"latitude":    func() { req.Latitude = &f.latitude },
-		"longitude":   func() { req.Longitude = &f.longitude },
-		"continent":   func() { req.Continent = &f.continent },
-		"countries":   func() { req.Countries = &f.countries },
-		"enabled":     func() { req.Enabled = &f.enabled },
-		"priority":    func() { req.Priority = &f.priority },
-	} {
-		if cmd.Flags().Changed(flag) {
-			set()
-		}
+func (f *regionFlags) request(cmd *cobra.Command) api.RegionChange {
+	return api.RegionChange{
+		Code: given(cmd, "code", &f.code), Description: given(cmd, "description", &f.description),
+		Latitude: given(cmd, "latitude", &f.latitude), Longitude: given(cmd, "longitude", &f.longitude),
+		Continent: given(cmd, "continent", &f.continent), Countries: given(cmd, "countries", &f.countries),
+		Enabled: given(cmd, "enabled", &f.enabled), Priority: given(cmd, "priority", &f.priority),
 	}
-	return req
 }
 
 func (a *app) regionsAddCommand() *cobra.Command {

@@ -28,10 +28,7 @@ func (a *app) serversAddCommand() *cobra.Command {
 			if region == "" {
 				return errors.New("a server needs --region")
 			}
-			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region}
-			if cmd.Flags().Changed("weight") {
-				req.Weight = &weight
-			}
+			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region, Weight: given(cmd, "weight", &weight)}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
@@ -56,13 +53,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var req api.ServerPatch
-			if cmd.Flags().Changed("weight") {
-				req.Weight = &weight
-			}
-			if cmd.Flags().Changed("region") {
-				req.Region = &region
-			}
+			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region)}
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight or --region")
 			}

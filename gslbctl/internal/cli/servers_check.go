@@ -27,21 +27,12 @@ func (f *checkFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.unhealthy, "unhealthy-threshold", 0, "failures in a row that make it unhealthy")
 }
 
-func (f *checkFlags) request(cmd *cobra.Command) (req api.HealthCheckChange) {
-	for flag, set := range map[string]func(){
-		"type":                func() { req.Type = &f.kind },
-		"path":                func() { req.Path = &f.path },
-		"interval":            func() { req.Interval = &f.interval },
-		"check-timeout":       func() { req.Timeout = &f.timeout },
-		"expected-status":     func() { req.ExpectedStatus = &f.expected },
-		"healthy-threshold":   func() { req.HealthyThreshold = &f.healthy },
-		"unhealthy-threshold": func() { req.UnhealthyThreshold = &f.unhealthy },
-	} {
-		if cmd.Flags().Changed(flag) {
-			set()
-		}
+func (f *checkFlags) request(cmd *cobra.Command) api.HealthCheckChange {
+	return api.HealthCheckChange{
+		Type: given(cmd, "type", &f.kind), Path: given(cmd, "path", &f.path), Interval: given(cmd, "interval", &f.interval),
+		Timeout: given(cmd, "check-timeout", &f.timeout), ExpectedStatus: given(cmd, "expected-status", &f.expected),
+		HealthyThreshold: given(cmd, "healthy-threshold", &f.healthy), UnhealthyThreshold: given(cmd, "unhealthy-threshold", &f.unhealthy),
 	}
-	return req
 }
 
 func (a *app) serversCheckCommand() *cobra.Command {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/memberlist"
 	"github.com/rs/zerolog"
+
+	"gslb.internal/shared/logging/logtest"
 )
 
 func peerNode(name string) *memberlist.Node {
@@ -84,7 +86,7 @@ func TestDelegate_OnlyOverwatchNodesBecomeMembersAndOnlyWithSeeds(t *testing.T) 
 }
 
 func TestDrops_StrangersAreNamedOnceAMinute(t *testing.T) {
-	var logged safeBuffer
+	var logged logtest.Buffer
 	d, _ := newDrops(zerolog.New(&logged))
 	start := time.Now()
 	peer := netip.MustParseAddrPort("192.0.2.7:1")
@@ -101,7 +103,7 @@ func TestDrops_StrangersAreNamedOnceAMinute(t *testing.T) {
 }
 
 func TestMemberLog_IsBounded(t *testing.T) {
-	var logged safeBuffer
+	var logged logtest.Buffer
 	m := &memberLog{logger: zerolog.New(&logged).Level(zerolog.DebugLevel)}
 	for range 1000 {
 		fmt.Fprintf(m, "[ERR] memberlist: something\n")
@@ -127,7 +129,7 @@ func FuzzParseMeta(f *testing.F) {
 }
 
 func TestSkews_AreMentionedOnceUntilTheClockIsRight(t *testing.T) {
-	var logged safeBuffer
+	var logged logtest.Buffer
 	s, now := newSkews(zerolog.New(&logged)), time.Now()
 	for range 3 {
 		s.note("a1", now.Add(24*time.Hour).UnixMilli(), now)

@@ -2,7 +2,6 @@ package gossip
 
 import (
 	"context"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -196,25 +195,4 @@ func eventually(t testing.TB, what string, condition func() bool) {
 		}
 		<-time.After(5 * time.Millisecond)
 	}
-}
-
-// safeBuffer is a log destination.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  []byte
-}
-
-var _ io.Writer = (*safeBuffer)(nil)
-
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.b = append(s.b, p...)
-	return len(p), nil
-}
-
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return string(s.b)
 }

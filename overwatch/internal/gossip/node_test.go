@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/shared/frame"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
 )
 
@@ -129,7 +130,7 @@ func TestNode_AckThatIsTooLongLeavesOutExplanations(t *testing.T) {
 }
 
 func TestNode_WrongGossipKeyIsCountedAndNamedOnce(t *testing.T) {
-	var logged safeBuffer
+	var logged logtest.Buffer
 	n := startNode(t, func(o *Options) { o.Logger = zerolog.New(&logged) })
 	a := newTestAgent(t, "a1", otherKey, n.Addr())
 	if err := a.greet(); err == nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/memberlist"
 
 	"gslb.internal/shared/frame"
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
 )
 
@@ -118,7 +119,7 @@ func wantSound(t *testing.T, n *testNode, a *testAgent) {
 // A crowd of peers that take each other for dead, call the node itself dead, take its name, leave and come again: the node that has seeds,
 // and so takes members, keeps its name and hears its agents, lists no more members than it may, and logs within bounds.
 func TestNode_StaysWellInACrowdThatGossipsAboutOthers(t *testing.T) {
-	var said safeBuffer
+	var said logtest.Buffer
 	quick := func(o *Options) {
 		o.ProbeInterval, o.ProbeTimeout, o.GossipInterval = 200*time.Millisecond, 150*time.Millisecond, 10*time.Millisecond
 		o.Seeds = []string{"127.0.0.1:1"}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,6 +31,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
@@ -58,7 +58,7 @@ type world struct {
 	history  *history.Recorder
 	reading  history.Reading
 	boot     identity.Nonce
-	log      *safeBuffer
+	log      *logtest.Buffer
 
 	cfg      atomic.Pointer[config.Config] // in force
 	defined  defined
@@ -168,24 +168,6 @@ func (fullDisk) DeleteOverride(string, string, ...store.Entry) error {
 	return fmt.Errorf("override: %w", store.ErrNotDurable)
 }
 
-// safeBuffer is a log that several goroutines write.
-type safeBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *safeBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *safeBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
-}
-
 // Flush is the Publisher of the world.
 func (w *world) Flush(context.Context) error {
 	var serving []string
@@ -204,7 +186,7 @@ func (w *world) Flush(context.Context) error {
 // may change the options first.
 func newWorld(t *testing.T, adjust ...func(*Options)) *world {
 	t.Helper()
-	w := &world{t: t, boot: identity.NewNonce(), log: &safeBuffer{}}
+	w := &world{t: t, boot: identity.NewNonce(), log: &logtest.Buffer{}}
 	cfg := config.Default()
 	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true}, status: api.ServiceHealthy}
 	cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}

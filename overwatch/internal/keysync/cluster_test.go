@@ -20,6 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/logging/logtest"
 )
 
 const apex = "gslb.test."
@@ -120,26 +121,7 @@ type node struct {
 	dir   string
 	zones *dnssec.Zones
 	stop  func()
-	log   *logged
-}
-
-// logged is what a node wrote. Virtual time alone orders nothing between a test and a goroutine that a timer wakes, so it has a lock.
-type logged struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	return len(p), nil
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(l.text)
+	log   *logtest.Buffer
 }
 
 var theSecret = [][]byte{[]byte("0123456789abcdef0123456789abcdef")}
@@ -157,7 +139,7 @@ func (n *network) start(name, dir string, peers ...string) *node {
 
 // open is the part of start that can fail.
 func (n *network) open(name, dir string, peers ...string) (*node, error) {
-	node := &node{net: n, name: name, dir: dir, log: new(logged)}
+	node := &node{net: n, name: name, dir: dir, log: new(logtest.Buffer)}
 	logger := zerolog.New(node.log)
 	var err error
 	if node.zones, err = dnssec.Open(dnssec.Options{Dir: dir, NodeID: name, Now: time.Now, Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {

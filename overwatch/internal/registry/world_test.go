@@ -14,6 +14,7 @@ import (
 
 	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/logging/logtest"
 	"gslb.internal/shared/wire"
 )
 
@@ -23,7 +24,7 @@ type world struct {
 	t         *testing.T
 	authority *authority
 	changed   told
-	log       logged
+	log       logtest.Buffer
 	disk      disk
 	stop      func()
 }
@@ -56,25 +57,6 @@ func (c *told) sorted() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Sorted(slices.Values(c.services))
-}
-
-// logged is what the registry wrote, with a lock for the same reason.
-type logged struct {
-	mu   sync.Mutex
-	text []byte
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.text = append(l.text, p...)
-	return len(p), nil
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return string(l.text)
 }
 
 // disk is a StatusStore that can be full.
