@@ -3,7 +3,6 @@ package dnsserver
 import (
 	"bytes"
 	"encoding/binary"
-	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -68,6 +67,7 @@ func askTCP(t testing.TB, r *responder, packet []byte) *dns.Msg {
 	return read(t, r.respond(packet, testClient, true, make([]byte, 0, maxMessage)))
 }
 
+// read returns a response that can be read to its last octet and has none behind it.
 func read(t testing.TB, reply []byte) *dns.Msg {
 	t.Helper()
 	if reply == nil {
@@ -76,6 +76,16 @@ func read(t testing.TB, reply []byte) *dns.Msg {
 	m := new(dns.Msg)
 	if err := m.Unpack(reply); err != nil {
 		t.Fatalf("the response cannot be read: %v\n%x", err, reply)
+	}
+	end := headerSize
+	for i := range len(m.Question) + len(m.Answer) + len(m.Ns) + len(m.Extra) {
+		next, _ := skipName(reply, end)
+		if end = next + 4; i >= len(m.Question) {
+			end = next + 10 + int(binary.BigEndian.Uint16(reply[next+8:]))
+		}
+	}
+	if end != len(reply) {
+		t.Fatalf("%d octets after the last record: %x", len(reply)-end, reply)
 	}
 	return m
 }
@@ -161,10 +171,7 @@ func TestRespond_Records(t *testing.T) {
 	}
 	r := testResponder(testView(t))
 	for _, c := range cases {
-		rtype, ok := dns.StringToType[c.rtype]
-		if !ok {
-			fmt.Sscanf(c.rtype, "TYPE%d", &rtype)
-		}
+		rtype := typeOf(c.rtype)
 		packet := query(t, c.name, rtype)
 		for transport, m := range map[string]*dns.Msg{"UDP": askUDP(t, r, packet), "TCP": askTCP(t, r, packet)} {
 			if got := describe(m); got != c.want {
