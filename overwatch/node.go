@@ -214,12 +214,11 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 
 // declare tells the registry what the configuration declares.
 func (n *node) declare(ctx context.Context, cfg *config.Config) error {
-	servers := cfg.StaticServers()
-	declarations := make([]registry.Declaration, len(servers))
-	for i, s := range servers {
-		declarations[i] = registry.Declaration{
+	declarations := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
+	for s := range cfg.StaticServers() {
+		declarations = append(declarations, registry.Declaration{
 			ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Check: s.Check,
-		}
+		})
 	}
 	return n.registry.SetStatic(ctx, declarations)
 }

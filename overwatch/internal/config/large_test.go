@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,7 +45,7 @@ func TestLoad_GeneratedFileIsReadWhole(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	if servers := c.StaticServers(); len(servers) != 4*domains || len(c.Domains) != domains || len(c.Warnings()) != 0 {
+	if servers := slices.Collect(c.StaticServers()); len(servers) != 4*domains || len(c.Domains) != domains || len(c.Warnings()) != 0 {
 		t.Errorf("%d servers, %d domains, warnings %q", len(servers), len(c.Domains), c.Warnings())
 	}
 }
@@ -76,7 +77,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		if c, problems := loadText(t, text); problems == nil {
-			c.StaticServers()
+			_ = slices.Collect(c.StaticServers())
 			c.GossipKeys()
 		}
 	})

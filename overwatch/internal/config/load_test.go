@@ -111,7 +111,7 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, tcp},
 		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, tcp},
 	}
-	if got := c.StaticServers(); !slices.Equal(got, want) {
+	if got := slices.Collect(c.StaticServers()); !slices.Equal(got, want) {
 		t.Errorf("servers\n%+v, want\n%+v", got, want)
 	}
 	if w := c.Warnings(); len(w) != 1 || !strings.Contains(w[0], "key_sync.peers: api.address is 127.0.0.1:8080") {
@@ -197,7 +197,7 @@ domains:
 		t.Fatal(problems)
 	}
 	var got []string
-	for _, s := range c.StaticServers() {
+	for s := range c.StaticServers() {
 		got = append(got, fmt.Sprint(s.Service, " ", s.Region, " ", s.Address, " ", s.Weight, " ", s.Check.Type, " ", s.Check.Interval))
 	}
 	want := []string{
@@ -218,7 +218,8 @@ func TestLoad_AnotherFileMayAddServersToARegion(t *testing.T) {
 	if problems != nil {
 		t.Fatal(problems)
 	}
-	if len(c.Regions) != 2 || c.StaticServers()[0].Region != "a" || c.StaticServers()[0].Check.Path != "/up" {
+	servers := slices.Collect(c.StaticServers())
+	if len(c.Regions) != 2 || servers[0].Region != "a" || servers[0].Check.Path != "/up" {
 		t.Errorf("regions %+v", c.Regions)
 	}
 	_, problems = loadText(t, smallest+"includes: [one.yaml]\nregions:\n- name: a\n- name: a\n",

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"iter"
 	"net/netip"
 
 	"gslb.internal/shared/check"
@@ -19,39 +20,46 @@ type StaticServer struct {
 
 // StaticServers returns the backends that the configuration declares. A server without a service stands for one of every
 // domain that lists its region, unless another server names that domain with the same address and port.
-func (c *Config) StaticServers() []StaticServer {
-	servers := 0
-	for i := range c.Regions {
-		servers += len(c.Regions[i].Servers)
-	}
-	all := make([]StaticServer, 0, servers)
-	named := map[serverKey]bool{}
-	shared := false
-	for i := range c.Regions {
-		r := &c.Regions[i]
-		for k := range r.Servers {
-			s := &r.Servers[k]
-			if s.Service == "" {
-				shared = true
-				continue
+func (c *Config) StaticServers() iter.Seq[StaticServer] {
+	return func(yield func(StaticServer) bool) {
+		shared := false
+		for i := range c.Regions {
+			r := &c.Regions[i]
+			for k := range r.Servers {
+				s := &r.Servers[k]
+				if s.Service == "" {
+					shared = true
+				} else if !yield(c.static(r, s, s.Service)) {
+					return
+				}
 			}
-			all = append(all, c.static(r, s, s.Service))
+		}
+		if shared {
+			c.sharedServers(yield)
 		}
 	}
-	if !shared {
-		return all
-	}
-	for _, s := range all {
-		named[serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}] = true
-	}
-	return c.appendShared(all, named)
 }
 
-// appendShared adds the servers without a service, once per domain of their region.
-func (c *Config) appendShared(all []StaticServer, named map[serverKey]bool) []StaticServer {
+// CountServers is how many servers the regions list, each once.
+func (c *Config) CountServers() (count int) {
+	for i := range c.Regions {
+		count += len(c.Regions[i].Servers)
+	}
+	return count
+}
+
+// sharedServers yields the servers without a service, once per domain of their region.
+func (c *Config) sharedServers(yield func(StaticServer) bool) {
+	named := map[serverKey]bool{}
 	byRegion := map[string]*Region{}
 	for i := range c.Regions {
-		byRegion[c.Regions[i].Name] = &c.Regions[i]
+		r := &c.Regions[i]
+		byRegion[r.Name] = r
+		for k := range r.Servers {
+			if s := &r.Servers[k]; s.Service != "" {
+				named[serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}] = true
+			}
+		}
 	}
 	for i := range c.Domains {
 		d := &c.Domains[i]
@@ -59,13 +67,15 @@ func (c *Config) appendShared(all []StaticServer, named map[serverKey]bool) []St
 			r := byRegion[region]
 			for k := range r.Servers {
 				s := &r.Servers[k]
-				if s.Service == "" && !named[serverKey{d.Name, netip.AddrPortFrom(s.Address, s.Port)}] {
-					all = append(all, c.static(r, s, d.Name))
+				if s.Service != "" || named[serverKey{d.Name, netip.AddrPortFrom(s.Address, s.Port)}] {
+					continue
+				}
+				if !yield(c.static(r, s, d.Name)) {
+					return
 				}
 			}
 		}
 	}
-	return all
 }
 
 func (c *Config) static(r *Region, s *Server, service string) StaticServer {

@@ -20,12 +20,13 @@ type validator struct {
 	// regionsUnread: some region could not be read, and what its name is is not known.
 	regionsUnread bool
 	domains       map[string]int32 // by name: first index
+	has           []bool           // by domain: a server names it
 	cautions
 }
 
 // validate notes everything that is wrong with c.
 func (c *Config) validate(report *settings.Report) {
-	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: map[string]int32{}}
+	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: make(map[string]int32, len(c.Domains))}
 	v.node()
 	v.gossip()
 	v.timing()

@@ -31,11 +31,8 @@ func (p serverPlace) String() string {
 }
 
 func (v *validator) servers() {
-	count := 0
-	for i := range v.config.Regions {
-		count += len(v.config.Regions[i].Servers)
-	}
-	seen := make(map[serverKey]serverPlace, count)
+	v.has = make([]bool, len(v.config.Domains))
+	seen := make(map[serverKey]serverPlace, v.config.CountServers())
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		if r.HealthCheck != nil {
@@ -88,22 +85,25 @@ func (v *validator) server(at serverPlace, s *Server) {
 
 // serverService brings the service into canonical form and looks whether it is served.
 func (v *validator) serverService(at serverPlace, s *Server) {
-	name, remedy := settings.CanonicalService(s.Service)
-	if remedy != "" {
-		v.Add(at.String()+".service", s.Service, remedy)
-		return
-	}
-	s.Service = name
-	i, served := v.domains[name]
+	i, served := v.domains[s.Service]
 	if !served {
-		v.warn("%s.service: no domain is called %q: the server is not served until one is", at, name)
-		return
+		name, remedy := settings.CanonicalService(s.Service)
+		if remedy != "" {
+			v.Add(at.String()+".service", s.Service, remedy)
+			return
+		}
+		s.Service = name
+		if i, served = v.domains[name]; !served {
+			v.warn("%s.service: no domain is called %q: the server is not served until one is", at, name)
+			return
+		}
 	}
+	v.has[i] = true
 	d := &v.config.Domains[i]
 	s.Service = d.Name // one string for both: there may be 400 000 of them
 	region := v.config.Regions[at.region].Name
 	if len(d.Regions) > 0 && !slices.Contains(d.Regions, region) {
-		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, name, strings.Join(d.Regions, ", "), region)
+		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, d.Name, strings.Join(d.Regions, ", "), region)
 	}
 }
 
@@ -125,21 +125,19 @@ func (v *validator) serverHost(at serverPlace, s *Server) {
 
 // unserved warns of domains that nothing here can ever answer for.
 func (v *validator) unserved() {
-	has := make(map[string]bool, len(v.domains))
 	open := map[string]bool{} // regions with servers for every domain
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		for k := range r.Servers {
 			if r.Servers[k].Service == "" {
 				open[r.Name] = true
-			} else {
-				has[r.Servers[k].Service] = true
+				break
 			}
 		}
 	}
 	for i := range v.config.Domains {
 		d := &v.config.Domains[i]
-		if _, token := v.config.Overwatch.AgentTokens[d.Name]; token || has[d.Name] {
+		if _, token := v.config.Overwatch.AgentTokens[d.Name]; token || v.has[i] {
 			continue
 		}
 		if !slices.ContainsFunc(d.Regions, func(r string) bool { return open[r] }) {

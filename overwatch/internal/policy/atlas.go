@@ -39,7 +39,8 @@ func (a *Atlas) Spots() []Spot { return a.spots }
 // Decide is policy.Decide for a client at each of the spots: by spot, the index of its decision. The caller must not change
 // what it returns. The rules' Client and Position do not count; their Coordinates and Bias must always be the same.
 func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
-	d, in, decision := sift(rules, candidates, family)
+	d := newDecider(candidates)
+	in, decision := d.sift(&rules, family, nil)
 	if len(in) == 0 {
 		return []Decision{decision}, make([]uint16, len(a.spots))
 	}
@@ -47,7 +48,7 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 	decisions = make([]Decision, len(p.first))
 	for i, spot := range p.first {
 		rules.Client, rules.Position = a.spots[spot].Region, a.spots[spot].Position
-		decisions[i] = Decide(rules, candidates, family)
+		decisions[i] = decide(&rules, candidates, family)
 	}
 	return decisions, p.class
 }

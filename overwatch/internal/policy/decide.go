@@ -12,7 +12,16 @@ import (
 // region that failover, geolocation or proximity chooses; there, as fast as latency asks for. Answers of the last resort
 // live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
-	d, in, decision := sift(rules, candidates, family)
+	return decide(&rules, candidates, family)
+}
+
+// fewCandidates is how many candidates are sorted out without memory of the heap.
+const fewCandidates = 8
+
+func decide(rules *Rules, candidates []Candidate, family Family) Decision {
+	var room [fewCandidates]int
+	d := newDecider(candidates)
+	in, decision := d.sift(rules, family, room[:0])
 	if len(in) == 0 {
 		return decision
 	}
@@ -45,30 +54,29 @@ func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 
 // sift is the part of Decide that is the same for all clients: it leaves over who answers in all regions together. With
 // nobody the decision is final.
-func sift(rules Rules, candidates []Candidate, family Family) (d *decider, in []int, decision Decision) {
-	d = &decider{candidates: candidates, why: make([]Reason, len(candidates))}
+func (d *decider) sift(rules *Rules, family Family, room []int) (in []int, decision Decision) {
 	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: rules.Algorithm}
-	in = d.keep(d.all(), MayNotServe, func(c *Candidate) bool { return c.MayServe })
-	if minimum := rules.MinHealthy.of(len(candidates)); len(in) < minimum {
+	in = d.keep(d.all(room), MayNotServe, func(c *Candidate) bool { return c.MayServe })
+	if minimum := rules.MinHealthy.of(len(d.candidates)); len(in) < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
 		d.keep(in, TooFewServe, func(*Candidate) bool { return false })
 		if in = d.lastResort(rules.OnAllDown, minimum); len(in) == 0 && d.knows(family) {
 			decision.Outcome, decision.TTL, decision.Excluded = NoHealthyBackend, rules.TTL, d.excluded()
-			return d, nil, decision
+			return nil, decision
 		}
 	}
 	in = d.keep(in, OtherFamily, func(c *Candidate) bool { return family.Has(c.Address) })
 	if len(in) == 0 {
 		decision.Outcome, decision.TTL, decision.Excluded = NoData, rules.TTL, d.excluded()
-		return d, nil, decision
+		return nil, decision
 	}
 	in = d.prefer(in, ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
 	in = d.prefer(in, Drained, func(c *Candidate) bool { return c.Share > 0 })
-	return d, in, decision
+	return in, decision
 }
 
 // hasData says whether an algorithm knows enough of the client or the candidates.
-func (d *decider) hasData(algorithm Algorithm, in []int, rules Rules) bool {
+func (d *decider) hasData(algorithm Algorithm, in []int, rules *Rules) bool {
 	switch algorithm {
 	case Geolocation:
 		return rules.Client != ""
@@ -85,9 +93,9 @@ func (d *decider) hasData(algorithm Algorithm, in []int, rules Rules) bool {
 
 // region keeps who is in the region that an algorithm chooses, or in those that share with it, and notes it. over says
 // that it would be another one, were all candidates fit to serve.
-func (d *decider) region(algorithm Algorithm, in []int, rules Rules, family Family, decision *Decision) (_ []int, over bool) {
+func (d *decider) region(algorithm Algorithm, in []int, rules *Rules, family Family, decision *Decision) (_ []int, over bool) {
 	if algorithm == Proximity && d.hasData(Proximity, in, rules) {
-		at := distances{from: *rules.Position, rules: &rules}
+		at := distances{from: *rules.Position, rules: rules}
 		nearest, band := at.band(d.regions(in))
 		decision.Region, decision.Group = nearest, groupOf(algorithm, nearest, band)
 		expected, _ := at.band(d.expected(family))
@@ -110,12 +118,17 @@ type decider struct {
 	why        []Reason // per candidate; empty while it is in
 }
 
-func (d *decider) all() []int {
-	in := make([]int, len(d.candidates))
-	for i := range in {
-		in[i] = i
+func newDecider(candidates []Candidate) decider {
+	return decider{candidates: candidates, why: make([]Reason, len(candidates))}
+}
+
+// all is every candidate, in the room if they fit.
+func (d *decider) all(room []int) []int {
+	room = slices.Grow(room[:0], len(d.candidates))
+	for i := range d.candidates {
+		room = append(room, i)
 	}
-	return in
+	return room
 }
 
 // keep drops from in, in place, what fails the test.
@@ -160,7 +173,7 @@ func (d *decider) regions(in []int) []string {
 
 // expected is where candidates of a family are, whatever their health.
 func (d *decider) expected(family Family) []string {
-	in := slices.DeleteFunc(d.all(), func(i int) bool { return !family.Has(d.candidates[i].Address) })
+	in := slices.DeleteFunc(d.all(nil), func(i int) bool { return !family.Has(d.candidates[i].Address) })
 	return d.regions(in)
 }
 
@@ -170,7 +183,7 @@ func (d *decider) lastResort(choice OnAllDown, minimum int) []int {
 		return nil
 	}
 	clear(d.why)
-	in := d.keep(d.all(), TakenOut, func(c *Candidate) bool { return !c.Forbidden })
+	in := d.keep(d.all(nil), TakenOut, func(c *Candidate) bool { return !c.Forbidden })
 	if choice == All {
 		return in
 	}
@@ -205,7 +218,16 @@ func (d *decider) knows(family Family) bool {
 }
 
 func (d *decider) excluded() []Excluded {
-	var out []Excluded
+	count := 0
+	for _, reason := range d.why {
+		if reason != "" {
+			count++
+		}
+	}
+	if count == 0 {
+		return nil
+	}
+	out := make([]Excluded, 0, count)
 	for i, reason := range d.why {
 		if reason != "" {
 			out = append(out, Excluded{i, reason})

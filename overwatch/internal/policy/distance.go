@@ -25,7 +25,7 @@ func distance(a, b Coordinates) float64 {
 // nearestRegion is geolocation: of the regions that have candidates, the client's; else the nearest to it; else, where
 // its coordinates or those of all others are not known, the first in the order of the rules. Regions that the rules do not
 // list come last, in the order of their names.
-func nearestRegion(candidates []Candidate, in []int, rules Rules) string {
+func nearestRegion(candidates []Candidate, in []int, rules *Rules) string {
 	from, placed := rules.Coordinates[rules.Client]
 	best, bestKey := "", rank{}
 	for n, i := range in {

@@ -13,7 +13,7 @@ const sharePrecision = 100
 // due gives each address its parts: weight (1 for round-robin) times share. Backends on several ports of one address
 // are one address to a DNS client, so their parts add up.
 func due(candidates []Candidate, in []int, algorithm Algorithm) []Due {
-	parts := make(map[netip.Addr]int, len(in))
+	out := make([]Due, 0, len(in))
 	for _, i := range in {
 		c := &candidates[i]
 		weight := max(c.Weight, 1)
@@ -21,12 +21,13 @@ func due(candidates []Candidate, in []int, algorithm Algorithm) []Due {
 			weight = 1
 		}
 		share := int(math.Round(min(max(c.Share, 0), 1) * sharePrecision))
-		parts[c.Address] += weight * max(share, 1)
+		parts := weight * max(share, 1)
+		at, known := slices.BinarySearchFunc(out, c.Address, func(d Due, a netip.Addr) int { return d.Address.Compare(a) })
+		if known {
+			out[at].Parts += parts
+		} else { // mostly at the end, since candidates come in the order of addresses
+			out = slices.Insert(out, at, Due{c.Address, parts})
+		}
 	}
-	out := make([]Due, 0, len(parts))
-	for address, n := range parts {
-		out = append(out, Due{address, n})
-	}
-	slices.SortFunc(out, func(a, b Due) int { return a.Address.Compare(b.Address) })
 	return out
 }

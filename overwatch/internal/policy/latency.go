@@ -12,16 +12,16 @@ const (
 )
 
 // qualifies says whether a backend was measured often enough and is not above the limit.
-func qualifies(c *Candidate, rules Rules) bool { return measured(c, rules) && inTime(c, rules) }
+func qualifies(c *Candidate, rules *Rules) bool { return measured(c, rules) && inTime(c, rules) }
 
-func measured(c *Candidate, rules Rules) bool { return c.Latency.Samples >= max(rules.MinSamples, 1) }
+func measured(c *Candidate, rules *Rules) bool { return c.Latency.Samples >= max(rules.MinSamples, 1) }
 
-func inTime(c *Candidate, rules Rules) bool {
+func inTime(c *Candidate, rules *Rules) bool {
 	return rules.MaxLatency <= 0 || c.Latency.Smoothed <= rules.MaxLatency
 }
 
 // fastest is latency: of the candidates that qualify, those within the band of the fastest; without such, all.
-func (d *decider) fastest(in []int, rules Rules) []int {
+func (d *decider) fastest(in []int, rules *Rules) []int {
 	if !d.hasData(Latency, in, rules) {
 		return in
 	}

@@ -4,7 +4,7 @@ import "slices"
 
 // chooseRegion is failover: the first region, in the order of the rules, with enough candidates; if none has
 // enough, the first that has any. Regions that the rules do not list come last, in the order of their names.
-func chooseRegion(candidates []Candidate, in []int, rules Rules) string {
+func chooseRegion(candidates []Candidate, in []int, rules *Rules) string {
 	count := make(map[string]int)
 	for _, i := range in {
 		count[candidates[i].Region]++

@@ -87,10 +87,10 @@ func (c *Change) draw(p *Publisher) error {
 		going[d.name] = true
 	}
 	for _, domain := range c.put {
-		if !trial.sound("", domain) {
+		if !trial.sound(func() string { return "" }, &domain) {
 			continue
 		}
-		if p.positions.spots == nil && p.plan.rules(domain).NeedsPosition() {
+		if p.positions.spots == nil && p.plan.rules(&domain).NeedsPosition() {
 			return ErrWhole // clients have not been told apart by their positions so far
 		}
 		if d, there := p.domains[wire.CanonicalService(domain.Name)]; there {
@@ -155,7 +155,7 @@ func (c *Change) add(trial *plan, name string) bool {
 		return true
 	}
 	apex := ownApex(name)
-	if c.plan.above(apex) || trial.above(apex) || c.plan.serversIn(apex) || !trial.addZone("", apex) {
+	if c.plan.above(apex) || trial.above(apex) || c.plan.serversIn(apex) || !trial.addZone("", apex, 1) {
 		return false
 	}
 	z := trial.byApex[apex]
@@ -291,7 +291,7 @@ func (c *Change) replan(p *Publisher, soas map[*zonePlan]*dns.SOA) {
 // steer decides the domains that are new or changed.
 func (c *Change) steer(p *Publisher, view *zone.View) {
 	for _, domain := range c.put {
-		d := p.plan.domain(domain)
+		d := p.plan.domain(&domain)
 		_, known := p.domains[d.service]
 		p.domains[d.service] = d
 		p.measurements.change(d)

@@ -11,19 +11,19 @@ import (
 func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
 	basis := p.basis(d)
 	var err error
-	var decisions [][2]policy.Decision
+	decisions := p.decisions[:0] // a piece of memory for all names
 	switch {
 	case d.rules.NeedsPosition() && p.positions.atlas != nil:
 		var choices [2]zone.Choices
-		choices, decisions = atEachSpot(p.positions.atlas, basis)
+		choices, decisions = atEachSpot(p.positions.atlas, basis, decisions)
 		_, err = p.writer.PlaceAt(view, d.name, p.positions.spots, choices, d.answers)
 	case d.placed:
 		for _, region := range d.clients {
-			decisions = append(decisions, bothFamilies(basis, policy.Spot{Region: region}))
+			decisions = append(decisions, bothFamilies(basis, policy.Spot{Region: region}, decisions))
 		}
 		_, err = p.writer.Place(view, d.name, decisions, d.answers)
 	default:
-		decisions = [][2]policy.Decision{bothFamilies(basis, policy.Spot{})}
+		decisions = append(decisions, bothFamilies(basis, policy.Spot{}, nil))
 		_, err = p.writer.Steer(view, d.name, decisions[0], d.answers)
 	}
 	if err != nil {
@@ -31,11 +31,13 @@ func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
 		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
 	}
 	p.measurements.hold(d, basis.Candidates, decisions)
+	p.decisions = decisions
 	return worst(decisions...)
 }
 
-// atEachSpot decides for clients wherever they are. decisions has each of the choices', once.
-func atEachSpot(atlas *policy.Atlas, basis *policy.Basis) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
+// atEachSpot decides for clients wherever they are. decisions has each of the choices', once; it lies in the room if that is enough.
+func atEachSpot(atlas *policy.Atlas, basis *policy.Basis, room [][2]policy.Decision) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
+	decisions = room
 	for f := range choices {
 		c := &choices[f]
 		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f))
@@ -51,11 +53,17 @@ func atEachSpot(atlas *policy.Atlas, basis *policy.Basis) (choices [2]zone.Choic
 	return choices, decisions
 }
 
-func bothFamilies(basis *policy.Basis, client policy.Spot) [2]policy.Decision {
-	return [2]policy.Decision{
-		policy.IPv4: basis.Decide(policy.IPv4, client),
-		policy.IPv6: basis.Decide(policy.IPv6, client),
+// bothFamilies decides for one client. Others may have been decided for before: where the first of them got no address of a
+// family, nobody does, and for the same reasons.
+func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
+	for f := range both {
+		if len(others) > 0 && len(others[0][f].Due) == 0 {
+			both[f] = others[0][f]
+		} else {
+			both[f] = basis.Decide(policy.Family(f), client)
+		}
 	}
+	return both
 }
 
 // worst is the outcome of a name: what any client is told beyond that there is no address of one family.

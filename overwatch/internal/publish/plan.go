@@ -64,10 +64,10 @@ func Apexes(s Settings) []string {
 }
 
 func newPlan(s Settings) *plan {
-	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain), earth: newEarth(s.Regions), servers: make(map[string]int)}
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain, len(s.Domains)), earth: newEarth(s.Regions), servers: make(map[string]int)}
 	configured := make([]config.Zone, 0, len(s.DNS.Zones))
 	for i, z := range s.DNS.Zones {
-		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name) {
+		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name, len(s.Domains)/len(s.DNS.Zones)) {
 			configured = append(configured, z)
 		}
 	}
@@ -91,8 +91,8 @@ func (p *plan) wrong(key, value, format string, args ...any) {
 	p.problems = append(p.problems, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
 }
 
-// addZone begins a zone. It says whether that is possible.
-func (p *plan) addZone(key, name string) bool {
+// addZone begins a zone of about so many names. It says whether that is possible.
+func (p *plan) addZone(key, name string, names int) bool {
 	apex := fqdn(name)
 	if _, ok := dns.IsDomainName(apex); !ok || name == "" {
 		p.wrong(key+".name", name, "not a domain name; write a name such as gslb.example.com")
@@ -102,7 +102,7 @@ func (p *plan) addZone(key, name string) bool {
 		p.wrong(key+".name", name, "this zone is there already; a zone may be listed once")
 		return false
 	}
-	z := &zonePlan{key: key, types: make(map[string][]uint16), steered: make(map[string]bool)}
+	z := &zonePlan{key: key, types: make(map[string][]uint16), steered: make(map[string]bool, names)}
 	z.Apex = apex
 	p.zones = append(p.zones, z)
 	p.byApex[apex] = z
@@ -134,19 +134,19 @@ func (p *plan) addDomains() {
 	}
 	slices.SortStableFunc(order, func(a, b turn) int { return cmp.Or(a.labels-b.labels, a.other-b.other) })
 	for _, o := range order {
-		p.addDomain(fmt.Sprintf("domains[%d]", o.domain), p.settings.Domains[o.domain])
+		p.addDomain(o.domain, &p.settings.Domains[o.domain])
 	}
 }
 
-func (p *plan) addDomain(key string, c config.Domain) {
-	if !p.sound(key, c) {
+func (p *plan) addDomain(number int, c *config.Domain) {
+	if !p.sound(func() string { return fmt.Sprintf("domains[%d]", number) }, c) {
 		return
 	}
 	name := fqdn(c.Name)
 	z := p.enclosing(name)
 	if z == nil {
 		apex := ownApex(name)
-		if !p.addZone("", apex) {
+		if !p.addZone("", apex, 1) {
 			return
 		}
 		z = p.byApex[apex]
@@ -157,14 +157,14 @@ func (p *plan) addDomain(key string, c config.Domain) {
 	p.domains[d.service] = d
 }
 
-// sound finds what is wrong with a domain by itself.
-func (p *plan) sound(key string, c config.Domain) bool {
+// sound finds what is wrong with a domain by itself. It asks for the domain's key only then.
+func (p *plan) sound(key func() string, c *config.Domain) bool {
 	if name := fqdn(c.Name); name == "." || !isName(name) {
-		p.wrong(key+".name", c.Name, "not a domain name; write a name such as app.example.com")
+		p.wrong(key()+".name", c.Name, "not a domain name; write a name such as app.example.com")
 		return false
 	}
 	if c.MaxAnswers > zone.MaxAnswers {
-		p.wrong(key+".max_answers", fmt.Sprint(c.MaxAnswers), "an answer has room for at most %d addresses", zone.MaxAnswers)
+		p.wrong(key()+".max_answers", fmt.Sprint(c.MaxAnswers), "an answer has room for at most %d addresses", zone.MaxAnswers)
 		return false
 	}
 	return true
@@ -179,7 +179,7 @@ func isName(name string) bool {
 func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
 // domain is how a domain is steered.
-func (p *plan) domain(c config.Domain) domain {
+func (p *plan) domain(c *config.Domain) domain {
 	d := domain{service: wire.CanonicalService(c.Name), name: fqdn(c.Name), rules: p.rules(c), answers: max(c.MaxAnswers, 1),
 		smoothing: c.LatencyConfig.SmoothingFactor, clients: p.earth.clients}
 	d.placed = d.rules.NeedsRegion()
@@ -195,7 +195,7 @@ func (p *plan) countServers(z *zonePlan, by int) {
 	}
 }
 
-func (p *plan) rules(c config.Domain) *policy.Rules {
+func (p *plan) rules(c *config.Domain) *policy.Rules {
 	rules := &policy.Rules{
 		Algorithm:         policy.Algorithm(c.RoutingAlgorithm),
 		Regions:           c.Regions,

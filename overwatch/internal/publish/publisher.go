@@ -46,6 +46,7 @@ type Publisher struct {
 	generation uint64 // of the publication under way, or the last
 	decided    uint32 // bases made
 	states     map[policy.Facts]*policy.Facts
+	decisions  [][2]policy.Decision // room for those of one name
 }
 
 // placing is another table of where clients are; done is closed when it counts.

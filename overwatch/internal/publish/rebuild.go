@@ -7,6 +7,7 @@ import (
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/shared/wire"
 )
 
 // rebuild is another view on its way. With many names it takes a second or more, in which changes go on being
@@ -64,9 +65,11 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 	defer func() { p.rebuilding = nil }()
 	before, positions := p.positions, newPositions(p.positions, b.plan.earth, b.settings.Places)
 	p.positions = positions
-	for service, d := range b.plan.domains {
-		b.outcomes[service] = p.decide(b.view, d)
-		if len(b.outcomes)%decidedAtOnce == 0 {
+	// In their order, in which names, backends and answers also lie in memory.
+	for i := range b.settings.Domains {
+		d := b.plan.domains[wire.CanonicalService(b.settings.Domains[i].Name)]
+		b.outcomes[d.service] = p.decide(b.view, d)
+		if (i+1)%decidedAtOnce == 0 {
 			p.positions = before
 			if between(); ctx.Err() != nil {
 				return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))

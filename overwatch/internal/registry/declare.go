@@ -18,9 +18,10 @@ const staticAtOnce = 2048
 
 // SetStatic makes the given declarations, which must each name another backend, all that configuration declares: backends
 // that only configuration declared before are removed. Readers see the change service by service. A declaration that cannot
-// be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was.
+// be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was. The IDs in the
+// slice are brought into their one form.
 func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) error {
-	ordered, err := byService(declarations)
+	order, err := byService(declarations)
 	if err != nil {
 		return err
 	}
@@ -28,27 +29,28 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) er
 	defer r.bulk.Unlock()
 	r.round++
 	round := r.round
-	for len(ordered) > 0 {
-		n := len(ordered) // at the start nobody waits
+	for len(order) > 0 {
+		n := len(order) // at the start nobody waits
 		if round > 1 {
-			n = staticPart(ordered)
+			n = staticPart(declarations, order)
 		}
-		part := ordered[:n]
-		if err := tell(ctx, r, func(w *writer, now time.Time) error { return w.declareStatic(part, round, now) }); err != nil {
+		part := order[:n]
+		if err := tell(ctx, r, func(w *writer, now time.Time) error { return w.declareStatic(declarations, part, round, now) }); err != nil {
 			return err
 		}
-		ordered = ordered[n:]
+		order = order[n:]
 	}
 	return r.dropUndeclared(ctx, round)
 }
 
-// byService brings declarations into their one form and those of a service together, in the order of their endpoints.
-func byService(declarations []Declaration) ([]Declaration, error) {
+// byService brings declarations into their one form and finds the order in which those of a service are together, by their
+// endpoints. There may be 400 000, so none is copied.
+func byService(declarations []Declaration) (order []int32, err error) {
 	numbers := make(map[string]int)               // of the services, as they come up
 	begins := make([]int, 1, len(declarations)+1) // where each begins; until they are summed, how many the one before has
-	of := make([]int, len(declarations))
+	of := make([]int32, len(declarations))
 	for i := range declarations {
-		d := declarations[i]
+		d := &declarations[i]
 		if err := d.normalise(); err != nil {
 			return nil, err
 		}
@@ -59,35 +61,33 @@ func byService(declarations []Declaration) ([]Declaration, error) {
 			begins = append(begins, 0)
 		}
 		begins[number+1]++
-		of[i] = number
+		of[i] = int32(number)
 	}
 	for i := 1; i < len(begins); i++ {
 		begins[i] += begins[i-1]
 	}
-	ordered := make([]Declaration, len(declarations))
+	order = make([]int32, len(declarations))
 	next := slices.Clone(begins)
 	for i, number := range of {
-		at := &ordered[next[number]]
-		*at = declarations[i]
-		_ = at.normalise() // as before
+		order[next[number]] = int32(i)
 		next[number]++
 	}
 	for i := range len(begins) - 1 {
-		own := ordered[begins[i]:begins[i+1]]
-		slices.SortFunc(own, func(a, b Declaration) int { return a.ID.compareEndpoint(b.ID) })
+		own := order[begins[i]:begins[i+1]]
+		slices.SortFunc(own, func(a, b int32) int { return declarations[a].ID.compareEndpoint(declarations[b].ID) })
 		for k := 1; k < len(own); k++ {
-			if own[k].ID == own[k-1].ID {
-				return nil, fmt.Errorf("backend %s is declared twice", own[k].ID)
+			if id := declarations[own[k]].ID; id == declarations[own[k-1]].ID {
+				return nil, fmt.Errorf("backend %s is declared twice", id)
 			}
 		}
 	}
-	return ordered, nil
+	return order, nil
 }
 
-// staticPart returns how many of the declarations, which are in order, the next command takes.
-func staticPart(ordered []Declaration) int {
-	n := min(staticAtOnce, len(ordered))
-	for n < len(ordered) && ordered[n].ID.Service == ordered[n-1].ID.Service {
+// staticPart returns how many of the declarations in the order the next command takes.
+func staticPart(declarations []Declaration, order []int32) int {
+	n := min(staticAtOnce, len(order))
+	for n < len(order) && declarations[order[n]].ID.Service == declarations[order[n-1]].ID.Service {
 		n++
 	}
 	return n
@@ -122,12 +122,12 @@ func (d *Declaration) normalise() error {
 	return nil
 }
 
-// declareStatic takes declarations that SetStatic has checked.
-func (w *writer) declareStatic(part []Declaration, round uint64, now time.Time) error {
+// declareStatic takes those of the declarations that part lists. SetStatic has checked them.
+func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
 	var spec check.Spec
 	var shared unique.Handle[check.Spec] // of spec: neighbours are often checked alike
-	for i := range part {
-		d := &part[i]
+	for _, i := range part {
+		d := &declarations[i]
 		if shared == (unique.Handle[check.Spec]{}) || d.Check != spec {
 			spec, shared = d.Check, unique.Make(d.Check)
 		}

@@ -144,13 +144,14 @@ type Choices struct {
 
 // Place is Steer for a name whose answers depend on the client's region: decisions are by geo.RegionID.
 func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, answers int) (changed bool, err error) {
-	var choices [2]Choices
-	for _, both := range decisions {
-		for f, decision := range both {
-			choices[f].Decisions = append(choices[f].Decisions, decision)
+	for f := range w.choices {
+		c := &w.choices[f]
+		c.Decisions = c.Decisions[:0]
+		for i := range decisions {
+			c.Decisions = append(c.Decisions, decisions[i][f])
 		}
 	}
-	return w.place(v, name, placed{}, choices, answers)
+	return w.place(v, name, placed{}, w.choices, answers)
 }
 
 // PlaceAt is Steer for a name whose answers depend on the client's spot. The name keeps to these spots whatever table
@@ -198,15 +199,17 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, like placed, choices Choices, answers int) placed {
 	out := like
 	out.choice, out.decision = make([]uint16, len(choices.Decisions)), choices.By
+	some := w.some[:0]
 	for i := range choices.Decisions {
 		decision := &choices.Decisions[i]
-		at := slices.IndexFunc(out.variants, func(known variant) bool { return known.group == decision.Group })
+		at := slices.IndexFunc(some, func(known variant) bool { return known.group == decision.Group })
 		if at < 0 {
-			at = len(out.variants)
-			out.variants = append(out.variants, w.variant(v, slot, f, before.find(decision.Group), *decision, answers))
+			at = len(some)
+			some = append(some, w.variant(v, slot, f, before.find(decision.Group), *decision, answers))
 		}
 		out.choice[i] = uint16(at)
 	}
+	w.some, out.variants = some, slices.Clone(some)
 	for region := range out.first {
 		if region < len(out.choice) {
 			out.first[region] = out.choice[region]

@@ -13,6 +13,10 @@ type Writer struct {
 	schedules *policy.Scheduler
 	edition   uint32
 	fresh     []*Signature
+
+	// Room for what place needs on the way, from name to name.
+	choices [2]Choices
+	some    []variant
 }
 
 // NewWriter makes a Writer.
