@@ -8,11 +8,12 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
 )
 
 // What BenchmarkDNS_WhileTheAPIIsPolled asks, and for how long at a time.
@@ -24,39 +25,41 @@ const (
 	pollLongest = 2 * time.Second // of one lookup
 )
 
-// BenchmarkDNS_WhileTheAPIIsPolled measures lookups while nobody asks the API and while one client reads everything that
-// can grow in a loop, in turns. Each iteration is one turn of each; the ratio is of its p99.9, so that what else the
-// machine does counts on both sides. busy-ratio is the same with a loop that takes a processor and asks nothing: what
-// any load of that size costs lookups on this machine.
+// BenchmarkDNS_WhileTheAPIIsPolled measures lookups of one node while nobody asks an API, while one client reads everything
+// that can grow of that node in a loop, and while it reads it of a second node like the first, in turns. The client, the
+// asking and both nodes share the processors, so that the second node is what such a client costs lookups whomever it
+// asks: of-polling is the p99.9 beside a client of the node over that beside a client of the other.
 func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
-	n := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9"))
+	n, other := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9")), startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9"))
 	query, err := new(dns.Msg).SetQuestion(dns.Fqdn(appName), dns.TypeA).Pack()
 	if err != nil {
 		b.Fatal(err)
 	}
-	var quiet, polled, ratios, busyRatios []float64
-	polls := 0
-	for b.Loop() {
-		alone := lookups(b, n.DNS.String(), query)
+	beside := func(polled *harness.Node) (p999 float64, requests int) {
 		stop, done := make(chan struct{}), make(chan int)
-		go func() { done <- pollEverything(n.API.String(), stop) }()
-		beside := lookups(b, n.DNS.String(), query)
+		go func() { done <- pollEverything(polled.API.String(), stop) }()
+		p999 = lookups(b, n.DNS.String(), query)
 		close(stop)
-		polls += <-done
-		elsewhere := make(chan struct{})
-		go spin(elsewhere)
-		busy := lookups(b, n.DNS.String(), query)
-		close(elsewhere)
-		busyRatios = append(busyRatios, busy/alone)
-		quiet, polled, ratios = append(quiet, alone), append(polled, beside), append(ratios, beside/alone)
+		return p999, <-done
 	}
-	for name, values := range map[string][]float64{"quiet-p99.9-ms": quiet, "polled-p99.9-ms": polled, "ratio": ratios, "busy-ratio": busyRatios} {
+	figures := map[string][]float64{}
+	for b.Loop() {
+		quiet := lookups(b, n.DNS.String(), query)
+		polled, requests := beside(n)
+		elsewhere, others := beside(other)
+		for name, value := range map[string]float64{
+			"quiet-p99.9-ms": quiet, "polled-p99.9-ms": polled, "other-polled-p99.9-ms": elsewhere, "of-client": elsewhere / quiet, "of-polling": polled / elsewhere,
+			"requests/s": float64(requests) / pollPhase.Seconds(), "other-requests/s": float64(others) / pollPhase.Seconds(),
+		} {
+			figures[name] = append(figures[name], value)
+		}
+	}
+	for name, values := range figures {
 		slices.Sort(values)
 		b.ReportMetric(values[len(values)/2], name)
 		b.ReportMetric(values[0], name+"-min")
 		b.ReportMetric(values[len(values)-1], name+"-max")
 	}
-	b.ReportMetric(float64(polls)/float64(b.N)/pollPhase.Seconds(), "requests/s")
 	b.ReportMetric(0, "ns/op")
 }
 
@@ -102,17 +105,6 @@ func lookups(b *testing.B, at string, query []byte) float64 {
 	}
 	slices.Sort(took)
 	return float64(took[len(took)*999/1000].Microseconds()) / 1000
-}
-
-// spin takes a processor.
-func spin(stop <-chan struct{}) {
-	var stopped atomic.Bool
-	go func() {
-		<-stop
-		stopped.Store(true)
-	}()
-	for !stopped.Load() {
-	}
 }
 
 // pollEverything reads what can grow, again and again, and returns how often it did.

@@ -94,12 +94,16 @@ func (p params) page() (page, error) {
 // pageOf converts the entries of one page and counts them all. The result is
 // never nil, so that an empty list encodes as [].
 func pageOf[T, U any](all iter.Seq[T], p page, convert func(T) U) (entries []U, total int) {
-	entries = []U{}
+	var chosen []T // so that the entries, which are larger, are made once
 	for entry := range all {
-		if total >= p.offset && len(entries) < p.limit {
-			entries = append(entries, convert(entry))
+		if total >= p.offset && len(chosen) < p.limit {
+			chosen = append(chosen, entry)
 		}
 		total++
+	}
+	entries = make([]U, len(chosen))
+	for i, entry := range chosen {
+		entries[i] = convert(entry)
 	}
 	return entries, total
 }

@@ -46,7 +46,7 @@ const (
 // world is an API over a real registry, a real trust and a real store; only
 // DNS, gossip and the prober are stand-ins.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	server   *Server
 	client   *api.Client
 	base     string
@@ -184,7 +184,7 @@ func (w *world) Flush(context.Context) error {
 
 // newWorld starts an API with two static backends in "eu"; each adjustment
 // may change the options first.
-func newWorld(t *testing.T, adjust ...func(*Options)) *world {
+func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, boot: identity.NewNonce(), log: &logtest.Buffer{}}
 	cfg := config.Default()
