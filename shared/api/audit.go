@@ -37,6 +37,16 @@ const (
 	AuditFailure = "failure"
 )
 
+// AuditActions are what an entry may say was done.
+func AuditActions() []string {
+	return []string{"create", "update", "delete", "revoke", "override", "reload", "sync", "validate"}
+}
+
+// AuditResources are what an entry may say it was done to.
+func AuditResources() []string {
+	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config", "preferences", "gossip"}
+}
+
 // AuditList is the answer of GET /api/v1/audit-logs.
 type AuditList struct {
 	Entries     []AuditEntry `json:"entries"`

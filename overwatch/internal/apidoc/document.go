@@ -248,10 +248,7 @@ func (o *operation) failures() []int {
 		list = append(list, http.StatusNotFound)
 	}
 	if o.method != http.MethodGet {
-		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusForbidden, http.StatusServiceUnavailable)
-		if o.body != nil {
-			list = append(list, http.StatusUnsupportedMediaType)
-		}
+		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusForbidden, http.StatusServiceUnavailable)
 	}
 	return list
 }

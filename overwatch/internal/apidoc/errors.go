@@ -18,7 +18,7 @@ var failures = map[int]failure{
 	http.StatusMethodNotAllowed:      {"The path has other methods, which Allow lists.", "\"DELETE\" is not a method of this path: it has GET, HEAD"},
 	http.StatusRequestTimeout:        {"The body did not arrive in time.", "the body did not arrive within 15s"},
 	http.StatusConflict:              {"The object exists already, or another change was faster.", "domain app.example.com exists already"},
-	http.StatusPreconditionFailed:    {"The object is not the one that If-Match names any more: read it again.", "server app.example.com:192.0.2.1:80 has changed since it was read: its ETag is \"9f86d081\" now, read it again and repeat the change"},
+	http.StatusPreconditionFailed:    {"The object is not the one that If-Match names any more: read it again.", "the object of /api/v1/servers/app.example.com:192.0.2.1:80 has changed since it was read: its tag is \"9f86d081\" now; nothing was changed"},
 	http.StatusRequestEntityTooLarge: {"The body is larger than 1 MiB.", "the body is larger than 1048576 bytes"},
 	http.StatusUnsupportedMediaType:  {"The body is of another media type.", "the body is \"text/plain\": it must be application/json"},
 	http.StatusMisdirectedRequest:    {"The Host of the request is not a name of this node.", "the host \"evil.example\" is not a name of this node: use its address, or add the name to api.allowed_hosts"},

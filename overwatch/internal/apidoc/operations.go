@@ -3,6 +3,7 @@ package apidoc
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -244,8 +245,8 @@ func dnssecOperations() []operation {
 
 func auditOperations() []operation {
 	filters := []parameter{
-		moment("start_time", "not before"), moment("end_time", "not after"), text("actions", "these, with commas", "create,delete"),
-		text("resources", "these, with commas", "domain"), text("actors", "these, with commas", nil),
+		moment("start_time", "not before"), moment("end_time", "not after"), text("actions", "these, with commas, of "+strings.Join(api.AuditActions(), ", "), "create,delete"),
+		text("resources", "these, with commas, of "+strings.Join(api.AuditResources(), ", "), "domain"), text("actors", "these, with commas", nil),
 		word("status", "only of this outcome", []string{api.AuditSuccess, api.AuditFailure}), text("search", "a text in the entry, in any case", nil),
 		word("sort_order", "desc: the newest first", []string{"asc", "desc"}),
 	}

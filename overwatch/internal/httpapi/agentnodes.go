@@ -11,7 +11,6 @@ import (
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
@@ -45,8 +44,8 @@ func (s *Server) postAgentNode(c *gin.Context) (answer, error) {
 
 // announced checks what is said of an agent.
 func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
-	if remedy := settings.LabelRemedy(req.Name, wire.MaxID); remedy != "" {
-		return nil, badRequest("name is %.64q: %s", req.Name, remedy)
+	if err := checkLabel(req.Name, wire.MaxID); err != nil {
+		return nil, err
 	}
 	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version, RegisteredAt: stamp(s.o.Now())}
 	if req.Address != "" {

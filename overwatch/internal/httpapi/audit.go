@@ -30,17 +30,20 @@ type auditQuery struct {
 }
 
 func (p params) audit() (q auditQuery, err error) {
-	if q.from, err = p.moment("start_time"); err != nil {
+	if q.from, q.to, err = p.period(); err != nil {
 		return q, err
 	}
-	if q.to, err = p.moment("end_time"); err != nil {
+	if q.actions, err = p.wordsOf("actions", api.AuditActions()); err != nil {
+		return q, err
+	}
+	if q.resources, err = p.wordsOf("resources", api.AuditResources()); err != nil {
 		return q, err
 	}
 	if q.status, err = oneOf(p, "status", []string{api.AuditSuccess, api.AuditFailure}); err != nil {
 		return q, err
 	}
 	order, err := oneOf(p, "sort_order", []string{"asc", "desc"})
-	q.actions, q.resources, q.actors = p.words("actions"), p.words("resources"), p.words("actors")
+	q.actors = p.words("actors")
 	q.search, q.ascending = strings.ToLower(p["search"]), order == "asc"
 	return q, err
 }
@@ -61,6 +64,17 @@ func (p params) moment(name string) (time.Time, error) {
 // words reads a list with commas.
 func (p params) words(name string) []string {
 	return strings.FieldsFunc(p[name], func(r rune) bool { return r == ',' })
+}
+
+// wordsOf reads a list with commas of words of a vocabulary.
+func (p params) wordsOf(name string, vocabulary []string) ([]string, error) {
+	given := p.words(name)
+	for _, word := range given {
+		if !slices.Contains(vocabulary, word) {
+			return nil, badRequest("%s has %.64q: it must have words of %s", name, word, strings.Join(vocabulary, ", "))
+		}
+	}
+	return given, nil
 }
 
 func (q auditQuery) wants(e *api.AuditEntry) bool {

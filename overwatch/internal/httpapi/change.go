@@ -32,6 +32,9 @@ type change struct {
 // given the audit entry for the transaction in which the change is stored;
 // where it stores nothing, the entry follows by itself.
 func (s *Server) commit(c *gin.Context, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
+	if err := unheeded(c); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
 	began := time.Now()

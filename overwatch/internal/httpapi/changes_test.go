@@ -113,7 +113,7 @@ func TestOverride_RefusesWhatItCannotMean(t *testing.T) {
 		`{"healthy":true,"reason":"r","expires_in":"0s"}`:    "above zero",
 		`{"healthy":true,"reason":"r","expires_in":"9000h"}`: "at most 8784h",
 		`{"healthy":true,"reason":"r","expires_at":"2030"}`:  `unknown fields: "expires_at"`,
-		`{"healthy":1,"reason":"r"}`:                         "healthy must be a bool",
+		`{"healthy":1,"reason":"r"}`:                         "healthy is 1: it must be true or false",
 	} {
 		w.wantError(body, w.send("PUT", overridePath, body), 400, words)
 		w.wantError(body, w.send("POST", backendOverride, body), 400, words)

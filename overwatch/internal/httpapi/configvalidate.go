@@ -25,7 +25,7 @@ func isYAML(contentType string) bool {
 // postConfigValidate answers POST /config/validate. The text is checked by
 // itself: no file is read, and nothing comes from the environment.
 func (s *Server) postConfigValidate(c *gin.Context) (answer, error) {
-	body, _ := c.MustGet(keyBody).([]byte)
+	body := bodyOf(c)
 	if len(body) == 0 {
 		return answer{}, badRequest("the body is empty: it must be the YAML text of a configuration")
 	}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 )
 
@@ -18,7 +20,7 @@ const maxDepth = 16
 
 // decodeObject reads a body that must be one JSON object with no other fields
 // than those of the struct that into points to. Names are compared exactly,
-// a name that stands twice is refused, and so is what is not UTF-8.
+// a name that stands twice is refused, and so are null and what is not UTF-8.
 func decodeObject(body []byte, into any) error {
 	known := fieldNames(into)
 	if len(bytes.TrimSpace(body)) == 0 {
@@ -29,13 +31,32 @@ func decodeObject(body []byte, into any) error {
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil || fields == nil {
+		if len(known) == 0 {
+			return badRequest("the body is not empty, as it must be here")
+		}
 		return badRequest("the body must be a JSON object with %s", strings.Join(known, ", "))
 	}
 	if err := refuseUnknown(fields, known); err != nil {
 		return err
 	}
+	if err := refuseNull(fields, into); err != nil {
+		return err
+	}
 	if err := json.Unmarshal(body, into); err != nil {
-		return typeProblem(err)
+		return typeProblem(err, fields, into)
+	}
+	return nil
+}
+
+// refuseNull refuses null for a field that answers never show as null: it
+// could mean nothing but what leaving the field out means.
+func refuseNull(fields map[string]json.RawMessage, into any) error {
+	for field := range reflect.TypeOf(into).Elem().Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		shown := options == "" && (field.Type.Kind() == reflect.Pointer || field.Type == reflect.TypeFor[json.RawMessage]())
+		if !shown && string(fields[name]) == "null" {
+			return badRequest("%s is null: give a value, or leave it out", name)
+		}
 	}
 	return nil
 }
@@ -53,7 +74,7 @@ func refuseUnknown(fields map[string]json.RawMessage, known []string) error {
 	slices.Sort(unknown)
 	const shown = 10
 	return badRequest("the body has unknown fields: %s; known are %s",
-		strings.Join(unknown[:min(len(unknown), shown)], ", "), strings.Join(known, ", "))
+		strings.Join(unknown[:min(len(unknown), shown)], ", "), cmp.Or(strings.Join(known, ", "), "none"))
 }
 
 // fieldNames lists the JSON names of a struct in the order of its fields.
@@ -67,12 +88,33 @@ func fieldNames(into any) []string {
 }
 
 // typeProblem names the field whose value has the wrong type.
-func typeProblem(err error) error {
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
-		return badRequest("the body cannot be read: %v", err)
+func typeProblem(err error, fields map[string]json.RawMessage, into any) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		name, _, _ := strings.Cut(wrong.Field, ".")
+		subject := "it"
+		if isList(into, name) && wrong.Type.Kind() != reflect.Slice {
+			subject = "each element"
+		}
+		return badRequest("%s is %.64s: %s must be %s", wrong.Field, fields[name], subject, jsonType(wrong.Type))
 	}
-	return badRequest("%s must be a %s, not %s", wrong.Field, jsonType(wrong.Type), wrong.Value)
+	if wrong, ok := errors.AsType[*time.ParseError](err); ok {
+		return badRequest("%.64s is not a time: it must be such as 2026-01-31T12:00:00Z", wrong.Value)
+	}
+	return badRequest("the body cannot be read: %v", err)
+}
+
+// isList reports whether a field of a struct is a list.
+func isList(into any, name string) bool {
+	for field := range reflect.TypeOf(into).Elem().Fields() {
+		if given, _, _ := strings.Cut(field.Tag.Get("json"), ","); given != name {
+			continue
+		}
+		if field.Type.Kind() == reflect.Pointer {
+			return field.Type.Elem().Kind() == reflect.Slice
+		}
+		return field.Type.Kind() == reflect.Slice
+	}
+	return false
 }
 
 // jsonType is the word for a Go type in a sentence for somebody who writes
@@ -80,15 +122,17 @@ func typeProblem(err error) error {
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
-		return "bool (true or false)"
+		return "true or false"
 	case reflect.String:
-		return "string"
+		return "a string"
 	case reflect.Slice:
-		return "list"
+		return "a list"
 	case reflect.Struct, reflect.Map:
-		return "object"
+		return "an object"
+	case reflect.Float64:
+		return "a number below 1.8e308"
 	default:
-		return "number that fits " + t.Kind().String()
+		return "a whole number of at most 64 bits, without point and exponent"
 	}
 }
 

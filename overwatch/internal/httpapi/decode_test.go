@@ -26,10 +26,11 @@ func TestDecodeObject_SaysWhatIsWrong(t *testing.T) {
 		"twice":            {`{"healthy":true,"healthy":false}`, `the field "healthy" stands twice`},
 		"twice inside":     {`{"reason":{"a":[{"b":1,"b":2}]}}`, `the field "b" stands twice`},
 		"unknown":          {`{"healthy":true,"zeal":1,"Reason":"x","alpha":[]}`, `unknown fields: "Reason", "alpha", "zeal"; known are healthy, reason, source, expires_in`},
-		"wrong type":       {`{"healthy":"yes"}`, "healthy must be a bool (true or false), not string"},
-		"number for text":  {`{"reason":5}`, "reason must be a string, not number"},
-		"object for text":  {`{"reason":{}}`, "reason must be a string, not object"},
-		"list for a truth": {`{"healthy":[]}`, "healthy must be a bool (true or false), not array"},
+		"wrong type":       {`{"healthy":"yes"}`, `healthy is "yes": it must be true or false`},
+		"number for text":  {`{"reason":5}`, "reason is 5: it must be a string"},
+		"object for text":  {`{"reason":{}}`, "reason is {}: it must be a string"},
+		"list for a truth": {`{"healthy":[]}`, "healthy is []: it must be true or false"},
+		"null for a value": {`{"reason":null}`, "reason is null: give a value, or leave it out"},
 	} {
 		var req api.OverrideRequest
 		err := decodeObject([]byte(tc.body), &req)

@@ -53,9 +53,9 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 	w := newWorld(t)
 	for body, word := range map[string]string{
-		`{}`: "name is", `{"name":"a b"}`: `"a b"`, `{"name":"eu"}`: "exists", `{"name":"x","latitude":1}`: "both", `{"name":"x","latitude":91,"longitude":0}`: "latitude is 91",
+		`{}`: "name is missing", `{"name":"a b"}`: `"a b"`, `{"name":"eu"}`: "exists", `{"name":"x","latitude":1}`: "both", `{"name":"x","latitude":91,"longitude":0}`: "latitude is 91",
 		`{"name":"x","latitude":9,"longitude":-180.5}`: "longitude is -180.5", `{"name":"x","continent":"XX"}`: "continent", `{"name":"x","countries":["de"]}`: `"de"`,
-		`{"name":"x","countries":["DE","DE"]}`: "once", `{"name":"x","priority":-1}`: "priority is -1", `{"name":"x","priority":1e40}`: "priority must be", `{"name":"x","servers":[]}`: "servers",
+		`{"name":"x","countries":["DE","DE"]}`: "once", `{"name":"x","priority":-1}`: "priority is -1", `{"name":"x","priority":1e40}`: "priority is 1e40: it must be a whole number", `{"name":"x","servers":[]}`: "servers",
 		`{"name":"x","description":"\u0007"}`: "description",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/regions", body), 400, word)
@@ -78,9 +78,9 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 	w := newWorld(t)
 	w.defined.file.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "eu"}}
 	for _, test := range []struct{ put, shown, path string }{
-		{"192.0.2.77/24", "192.0.2.0/24", "192.0.2.0/24"},
+		{"192.0.2.0/24", "192.0.2.0/24", "192.0.2.0/24"},
 		{"::ffff:198.51.100.0/120", "198.51.100.0/24", "198.51.100.0%2F24"},
-		{"2001:DB8:0::1/32", "2001:db8::/32", "2001:db8::%2f32"},
+		{"2001:DB8:0::/32", "2001:db8::/32", "2001:db8::%2f32"},
 		{"::/0", "::/0", "0:0::0/0"},
 	} {
 		body := fmt.Sprintf(`{"cidr":%q,"region":"us"}`, test.put)
@@ -103,12 +103,12 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 	}
 	w.wantError("config", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"us"}`), 400, "configuration")
 	w.wantError("config", w.send("DELETE", "/api/v1/geo/mappings/10.0.0.0/8", ""), 400, "configuration")
-	for _, path := range []string{"x", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8/", "10.0.0.0%2F8%2F..", "%2e%2e", "%ff", "1.2.3.4/8%00"} {
+	for _, path := range []string{"x", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8/", "10.0.0.0%2F8%2F..", "%2e%2e", "%ff", "1.2.3.4/8%00", "192.0.2.77/24"} {
 		w.wantError(path, w.send("DELETE", "/api/v1/geo/mappings/"+path, ""), 400, "cidr is")
 	}
 	for body, word := range map[string]string{
-		`{"cidr":"1.2.3.4","region":"us"}`: "cidr is", `{"region":"us"}`: "cidr is", `{"cidr":"1.0.0.0/8"}`: "region is missing", `{"cidr":"1.0.0.0/8","region":"zz"}`: `"zz"`,
-		`{"cidr":"fe80::%eth0/10","region":"us"}`: "cidr is", `{"cidr":["1.0.0.0/8"],"region":"us"}`: "cidr must be", `{"cidr":"1.0.0.0/8","region":"us","comment":"a\nb"}`: "comment",
+		`{"cidr":"1.2.3.4","region":"us"}`: "cidr is", `{"region":"us"}`: "cidr is", `{"cidr":"192.0.2.77/24","region":"us"}`: "give 192.0.2.0/24, or 192.0.2.77/32", `{"cidr":"2001:db8::1/32","region":"us"}`: "give 2001:db8::/32", `{"cidr":"1.0.0.0/8"}`: "region is missing", `{"cidr":"1.0.0.0/8","region":"zz"}`: `"zz"`,
+		`{"cidr":"fe80::%eth0/10","region":"us"}`: "cidr is", `{"cidr":["1.0.0.0/8"],"region":"us"}`: `cidr is ["1.0.0.0/8"]: it must be a string`, `{"cidr":"1.0.0.0/8","region":"us","comment":"a\nb"}`: "comment",
 	} {
 		w.wantError(body, w.send("PUT", "/api/v1/geo/mappings", body), 400, word)
 	}
@@ -158,8 +158,8 @@ func TestSection_RefusesWhatCannotBe(t *testing.T) {
 		{"config/dns", `{"listen_address":["127.0.0.1:53"]}`, "listen_address"},
 		{"config/dns", `{"enable_tcp":false}`, "enable_tcp"},
 		{"config/dns", `{"default_ttl":-1}`, "default_ttl"},
-		{"config/dns", `{"default_ttl":99999999999999999999}`, "default_ttl must be"},
-		{"config/dns", `{"default_ttl":1.5}`, "default_ttl must be"},
+		{"config/dns", `{"default_ttl":99999999999999999999}`, "default_ttl is 99999999999999999999: it must be a whole number of at most 64 bits"},
+		{"config/dns", `{"default_ttl":1.5}`, "default_ttl is 1.5"},
 		{"config/dns", `{"default_ttl":null}`, "default_ttl is null"},
 		{"config/dns", `{"zones":["-x"]}`, "zones[0]"},
 		{"config/dns", `{"zones":["a.example","A.example."]}`, "zones[1]"},

@@ -105,6 +105,9 @@ var keyStates = map[dnssec.State]api.KeyState{
 
 // postDNSSECSync answers POST /dnssec/sync.
 func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
+	if err := unheeded(c); err != nil {
+		return answer{}, err
+	}
 	if s.o.KeySync == nil {
 		return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so there are no keys to exchange")
 	}

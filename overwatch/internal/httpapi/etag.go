@@ -30,6 +30,7 @@ func tagged(c *gin.Context, status int, body, changeable any) answer {
 
 // condition is what a request says that the object must be before a change.
 type condition struct {
+	path      string   // of the object, for who is told that it does not hold
 	match     []string // If-Match; nil: anything
 	noneMatch bool     // If-None-Match: *
 }
@@ -38,7 +39,8 @@ type condition struct {
 // make the object, If-None-Match (RFC 9110 section 13.1). A weak tag never
 // matches.
 func conditionOf(c *gin.Context, creates bool) (condition, error) {
-	var cond condition
+	cond := condition{path: c.Request.URL.Path}
+	c.Set(keyHeededCondition, true)
 	if lines := c.Request.Header.Values("If-Match"); len(lines) > 0 {
 		for tag := range strings.SplitSeq(strings.Join(lines, ","), ",") {
 			tag = strings.TrimSpace(tag)
@@ -60,13 +62,13 @@ func conditionOf(c *gin.Context, creates bool) (condition, error) {
 // holds checks the object as it is just before the change; nil for none.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
-		return problemf(http.StatusPreconditionFailed, "If-None-Match is *, and the object is there already: nothing was changed")
+		return problemf(http.StatusPreconditionFailed, "If-None-Match is *, and the object of %.300s is there already: nothing was changed", cond.path)
 	}
 	if cond.match == nil {
 		return nil
 	}
 	if object == nil {
-		return problemf(http.StatusPreconditionFailed, "If-Match is given, and there is no such object: nothing was changed")
+		return problemf(http.StatusPreconditionFailed, "If-Match is given, and there is no such object of %.300s: nothing was changed", cond.path)
 	}
 	tag := tagOf(object)
 	for _, want := range cond.match {
@@ -74,5 +76,5 @@ func (cond condition) holds(object any) error {
 			return nil
 		}
 	}
-	return problemf(http.StatusPreconditionFailed, "the object has changed since it was read: its tag is %s now; nothing was changed", tag)
+	return problemf(http.StatusPreconditionFailed, "the object of %.300s has changed since it was read: its tag is %s now; nothing was changed", cond.path, tag)
 }

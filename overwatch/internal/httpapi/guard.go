@@ -25,6 +25,9 @@ const (
 	keyClient    = "client"
 	keyActor     = "actor"
 	keyBody      = "body"
+
+	keyHeededBody      = "heeded body" // that a handler has looked at it
+	keyHeededCondition = "heeded condition"
 )
 
 // identify gives the request its id and says afterwards what came of it.
@@ -132,6 +135,8 @@ func readBody(r *http.Request, yaml bool) ([]byte, error) {
 		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
 	case len(body) > api.MaxBody:
 		return nil, tooLarge()
+	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
+		return nil, problemf(http.StatusUnsupportedMediaType, "the body is encoded as %.64q: send it as it is, without Content-Encoding", r.Header.Get("Content-Encoding"))
 	case yaml && len(body) > 0 && !isYAML(r.Header.Get("Content-Type")):
 		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be application/yaml", r.Header.Get("Content-Type"))
 	case !yaml && len(body) > 0 && !isJSON(r.Header.Get("Content-Type")):
@@ -149,8 +154,38 @@ func tooLarge() *problem {
 	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", api.MaxBody)
 }
 
-// bodyInto decodes the body of a request.
-func bodyInto(c *gin.Context, into any) error {
+// bodyOf is the body of a request that may have one.
+func bodyOf(c *gin.Context) []byte {
+	c.Set(keyHeededBody, true)
 	body, _ := c.MustGet(keyBody).([]byte)
-	return decodeObject(body, into)
+	return body
+}
+
+// bodyInto decodes the body of a request.
+func bodyInto(c *gin.Context, into any) error { return decodeObject(bodyOf(c), into) }
+
+// unheeded refuses a request that says what nothing has read: who makes a
+// change must not believe in a condition or a parameter that does not count.
+func unheeded(c *gin.Context) error {
+	if _, err := queryOf(c); err != nil {
+		return err
+	}
+	for _, header := range []string{"If-Match", "If-None-Match"} {
+		if value := c.GetHeader(header); value != "" && !c.GetBool(keyHeededCondition) {
+			return badRequest("%s is %.64q: %s of this path knows no such condition, leave it out", header, value, c.Request.Method)
+		}
+	}
+	return unheededBody(c)
+}
+
+// unheededBody is unheeded for the body. PUT and PATCH always read it, and
+// that of DELETE means nothing (RFC 9110 section 9.3.5).
+func unheededBody(c *gin.Context) error {
+	if c.GetBool(keyHeededBody) || c.Request.Method != http.MethodPost {
+		return nil
+	}
+	if body := bodyOf(c); len(body) > 0 {
+		return decodeObject(body, &struct{}{})
+	}
+	return nil
 }

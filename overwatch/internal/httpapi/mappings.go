@@ -39,11 +39,16 @@ func mappingView(m *store.Mapping) api.GeoMapping {
 	return api.GeoMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment, Source: api.GeoFromAPI}
 }
 
-// parseNetwork reads a network and brings it into its one form.
+// parseNetwork reads a network and brings it into its one form. Bits behind
+// the prefix are a slip in one or the other, as in the configuration.
 func parseNetwork(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
 		return network, badRequest("cidr is %.64q: it must be a network such as 192.0.2.0/24 or 2001:db8::/32", text)
+	}
+	if network != network.Masked() {
+		return network, badRequest("cidr is %.64q: the address has bits behind the prefix: give %s, or %s for that one address",
+			text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
 	}
 	return definitions.Network(network), nil
 }

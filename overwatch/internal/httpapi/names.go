@@ -3,10 +3,24 @@ package httpapi
 import (
 	"net/netip"
 	"strings"
+
+	"gslb.internal/shared/settings"
 )
 
 // canonicalName is a DNS name as the registry and the configuration keep it.
 func canonicalName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
+
+// checkLabel refuses what cannot be the name of a region or an agent, which
+// may have limit octets.
+func checkLabel(name string, limit int) error {
+	if name == "" {
+		return badRequest("name is missing: it must be 1 to %d letters, digits, hyphens, underscores and dots", limit)
+	}
+	if remedy := settings.LabelRemedy(name, limit); remedy != "" {
+		return badRequest("name is %.64q: %s", name, remedy)
+	}
+	return nil
+}
 
 // parseAddress reads an address with or without brackets. An IPv4-mapped
 // address is the IPv4 one; a zone means nothing outside one machine.

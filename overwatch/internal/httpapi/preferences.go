@@ -101,7 +101,7 @@ func mergePreferences(c *gin.Context, p *api.Preferences) error {
 	var given struct {
 		CustomSettings json.RawMessage `json:"custom_settings"`
 	}
-	body, _ := c.MustGet(keyBody).([]byte)
+	body := bodyOf(c)
 	if json.Unmarshal(body, &given) == nil && given.CustomSettings != nil {
 		p.CustomSettings = nil // replaced, not merged into
 	}

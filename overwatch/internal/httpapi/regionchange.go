@@ -13,7 +13,6 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
 )
 
@@ -24,8 +23,8 @@ func (s *Server) postRegion(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	name := given(req.Name, "")
-	if remedy := settings.LabelRemedy(name, wire.MaxRegion); remedy != "" {
-		return answer{}, badRequest("name is %.64q: %s", name, remedy)
+	if err := checkLabel(name, wire.MaxRegion); err != nil {
+		return answer{}, err
 	}
 	now := stamp(s.o.Now())
 	made := store.Region{Name: name, Enabled: true, CreatedAt: now, UpdatedAt: now}

@@ -45,7 +45,10 @@ const gossipKeySize = 32
 
 // postGossipKey answers POST /gossip/generate-key. The key is in the answer
 // and nowhere else.
-func (s *Server) postGossipKey(*gin.Context) (answer, error) {
+func (s *Server) postGossipKey(c *gin.Context) (answer, error) {
+	if err := unheeded(c); err != nil {
+		return answer{}, err
+	}
 	key := make([]byte, gossipKeySize)
 	_, _ = rand.Read(key) // never fails (crypto/rand)
 	return ok(api.GossipKey{Key: base64.StdEncoding.EncodeToString(key), Algorithm: "AES-256-GCM", Bits: 8 * gossipKeySize}), nil

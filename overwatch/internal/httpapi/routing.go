@@ -19,7 +19,7 @@ const maxQuestion = 4 * 255
 
 // postRoutingTest answers POST /routing/test.
 func (s *Server) postRoutingTest(c *gin.Context) (answer, error) {
-	body, _ := c.MustGet(keyBody).([]byte)
+	body := bodyOf(c)
 	result, err := s.testRouting(body)
 	return ok(api.RoutingTest{Result: result}), err
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"slices"
 
@@ -52,7 +51,7 @@ func (s *Server) putSection(section string) handler {
 				from = d.Bare()
 			}
 			wanted := definitions.View(section, from)
-			return wanted, mergeInto(c, wanted)
+			return wanted, bodyInto(c, wanted) // what it does not name stays
 		})
 	}
 }
@@ -96,24 +95,6 @@ func (s *Server) changeSection(c *gin.Context, section, action string, wanted fu
 	}
 	view := s.sectionView(section)
 	return tagged(c, http.StatusOK, view, view.Config), nil
-}
-
-// mergeInto decodes the body over an object: what it does not name stays.
-func mergeInto(c *gin.Context, object any) error {
-	if err := bodyInto(c, object); err != nil {
-		return err
-	}
-	body, _ := c.MustGet(keyBody).([]byte)
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return err // decoded above
-	}
-	for _, name := range fieldNames(object) {
-		if string(fields[name]) == "null" {
-			return badRequest("%s is null: give a value, or leave it out", name)
-		}
-	}
-	return nil
 }
 
 // getSystemConfig answers GET /config/system.

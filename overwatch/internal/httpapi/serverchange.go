@@ -29,11 +29,12 @@ func (s *Server) postServer(c *gin.Context) (answer, error) {
 	if !found {
 		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node", req.Service)
 	}
-	return s.createServer(c, cfg, domain, req, api.DefaultServerWeight)
+	return s.createServer(c, "server", cfg, domain, req, api.DefaultServerWeight)
 }
 
 // createServer checks what is to be created for a domain, and creates it.
-func (s *Server) createServer(c *gin.Context, cfg *config.Config, domain config.Domain, req api.ServerCreate, weight int) (answer, error) {
+// resource is what the audit log calls it.
+func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate, weight int) (answer, error) {
 	id, err := newServerID(domain.Name, req)
 	if err != nil {
 		return answer{}, err
@@ -49,7 +50,7 @@ func (s *Server) createServer(c *gin.Context, cfg *config.Config, domain config.
 		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region,
 		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
 	}
-	err = s.commit(c, &change{action: "create", resource: "backend", id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
+	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
 		return s.inRegion(req.Region, func() error { return s.o.Inventory.Create(ctx, server, note) })
 	})
 	if errors.Is(err, inventory.ErrExists) {
@@ -168,7 +169,7 @@ func (s *Server) changeServer(c *gin.Context, id registry.ID, region *string, co
 	if err != nil {
 		return after, err
 	}
-	ch := &change{action: "update", resource: "backend", id: id.String()}
+	ch := &change{action: "update", resource: "server", id: id.String()}
 	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		apply := func() (err error) {
 			after, err = s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
@@ -199,15 +200,15 @@ func (s *Server) deleteServer(c *gin.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return s.removeServer(c, id)
+	return s.removeServer(c, "server", id)
 }
 
-func (s *Server) removeServer(c *gin.Context, id registry.ID) (answer, error) {
+func (s *Server) removeServer(c *gin.Context, resource string, id registry.ID) (answer, error) {
 	cond, err := conditionOf(c, false)
 	if err != nil {
 		return answer{}, err
 	}
-	ch := &change{action: "delete", resource: "backend", id: id.String()}
+	ch := &change{action: "delete", resource: resource, id: id.String()}
 	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		return s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
 			ch.before = before
@@ -243,16 +244,24 @@ func (s *Server) postDrain(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	var ends time.Time
-	err = s.commit(c, &change{action: "update", resource: "backend", id: id.String(), after: "drain"}, func(ctx context.Context, _ store.Entry) (err error) {
+	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "drain"}, func(ctx context.Context, _ store.Entry) (err error) {
 		ends, err = s.o.Orders.SetDrain(ctx, id, over)
-		return err
+		return drainProblem(id, err)
 	})
 	return answer{http.StatusAccepted, api.Drain{Draining: true, DrainEndsAt: stampOrNull(ends)}}, err
 }
 
+// drainProblem names the server that the registry does not have.
+func drainProblem(id registry.ID, err error) error {
+	if errors.Is(err, registry.ErrUnknownBackend) {
+		return notFound("no server %s is known", id)
+	}
+	return err
+}
+
 // drainTime reads how long a drain may take; 0 where nobody says.
 func drainTime(c *gin.Context) (time.Duration, error) {
-	body, _ := c.MustGet(keyBody).([]byte)
+	body := bodyOf(c)
 	if len(body) == 0 {
 		return 0, nil
 	}
@@ -274,8 +283,8 @@ func (s *Server) deleteDrain(c *gin.Context) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	err = s.commit(c, &change{action: "update", resource: "backend", id: id.String(), after: "end of drain"}, func(ctx context.Context, _ store.Entry) error {
-		return s.o.Orders.ClearDrain(ctx, id)
+	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "end of drain"}, func(ctx context.Context, _ store.Entry) error {
+		return drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
 	})
 	if err != nil {
 		return answer{}, err
@@ -302,7 +311,7 @@ func (s *Server) postDomainBackend(c *gin.Context) (answer, error) {
 		req.Region = domain.Regions[0]
 	}
 	server := api.ServerCreate{Service: domain.Name, Address: req.Address, Port: req.Port, Weight: req.Weight, Region: req.Region}
-	return s.createServer(c, cfg, domain, server, api.DefaultBackendWeight)
+	return s.createServer(c, "backend", cfg, domain, server, api.DefaultBackendWeight)
 }
 
 // deleteDomainBackend answers DELETE /domains/{name}/backends/{id}.
@@ -314,5 +323,5 @@ func (s *Server) deleteDomainBackend(c *gin.Context) (answer, error) {
 	if id.Service != canonicalName(c.Param("name")) {
 		return answer{}, notFound("%s is not a backend of %.260q", id, c.Param("name"))
 	}
-	return s.removeServer(c, id)
+	return s.removeServer(c, "backend", id)
 }

@@ -1,13 +1,17 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -17,6 +21,9 @@ import (
 // the backends that match checked now and waits for the results.
 func (s *Server) postValidate(c *gin.Context) (answer, error) {
 	wants, all, err := validateFilter(c)
+	if err == nil {
+		err = unheededBody(c)
+	}
 	if err != nil {
 		return answer{}, err
 	}
@@ -25,7 +32,12 @@ func (s *Server) postValidate(c *gin.Context) (answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), api.ValidateTimeout)
 	defer cancel()
+	began := time.Now()
 	verdicts, err := s.o.Validator.CheckNow(ctx, wants)
+	s.audit(audit.Change{
+		Action: "validate", Resource: "backend", ResourceID: cmp.Or(fmt.Sprintf("%.300s", c.Request.URL.RawQuery), "all"), Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+		RequestID: requestID(c), After: len(verdicts), Err: err, Duration: time.Since(began),
+	})
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return answer{}, problemf(http.StatusServiceUnavailable, "not all checks ended within %s: name fewer backends with service, address and port", api.ValidateTimeout)

@@ -113,7 +113,7 @@ func checkAddress(a netip.Addr) error {
 	case a.Zone() != "":
 		return fmt.Errorf("address %s: a zone means nothing to a client elsewhere", a)
 	case a.IsUnspecified(), a.IsMulticast(), a == broadcast:
-		return fmt.Errorf("address %s: not the address of one host", a)
+		return fmt.Errorf("address %s: not the address of one host: want one such as 192.0.2.10 or 2001:db8::10", a)
 	}
 	return nil
 }
