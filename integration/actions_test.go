@@ -12,6 +12,7 @@ import (
 
 // What a role's program does besides running is the same by the launcher's name; what the other role does is refused by name.
 func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 1)
 	start(t, s.nodes[0])
 	s.ready(t, s.nodes[0])

@@ -225,6 +225,7 @@ func contract(app, backendAt, agentID string) []row {
 
 // Every method of every path that the running program answers, against what is promised of it.
 func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 1)
 	n, b := s.nodes[0], s.backends[0]
 	nodes, err := n.Client.AgentNodes(t.Context())

@@ -26,6 +26,7 @@ func (t inTurn) Run(name string, f func(testscript.T)) {
 // The scripts in testdata/gslbctl, each against two nodes with two backends and their agents. GSLB_UPDATE_GOLDEN=1
 // writes what they compare with.
 func TestControl_Scripts(t *testing.T) {
+	t.Parallel()
 	scripts, err := filepath.Glob("testdata/gslbctl/*.txtar")
 	if err != nil || len(scripts) == 0 {
 		t.Fatalf("no scripts: %v", err)

@@ -12,6 +12,7 @@ import (
 
 // gslbctl against a real node: each command shows what is there, in every format, and a change changes DNS.
 func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
 	control := func(args ...string) result {

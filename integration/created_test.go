@@ -16,6 +16,7 @@ const createdName = "created.test.gslb.test"
 
 // What the API acknowledged is in the answers at once, and is there after the node was killed and started again.
 func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 1)
 	n, b := s.nodes[0], s.backends[0]
 	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {

@@ -20,6 +20,7 @@ func ptr[T any](v T) *T { return &v }
 // What the API defines is answered when the call returns, is there after the node was killed and started again, and a
 // reload of the file leaves it as it is.
 func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 1)
 	n := s.nodes[0]
 	must := func(err error) {

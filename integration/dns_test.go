@@ -76,6 +76,7 @@ func TestDNS_NoBackendLeftIsServfailAndHealsByItself(t *testing.T) {
 // Weights are kept exactly, not only in the long run: after any number of answers each backend is within one answer of
 // its due share, so between any two moments within two.
 func TestDNS_WeightsAreExact(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 3)
 	tenths := []int{5, 3, 2}
 	for i, a := range s.agents {

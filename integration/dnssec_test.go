@@ -302,6 +302,7 @@ func drillChases(t *testing.T, n *harness.Node) {
 
 // Answers stay secure while backends come and go, and while the node is killed and started again.
 func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
+	t.Parallel()
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			s, n := signedSite(t, denial)
@@ -347,6 +348,7 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 // The specification's way to a new key: delete the files, restart, publish the new DS. With the old DS, answers are
 // bogus; with the new one, secure.
 func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
+	t.Parallel()
 	_, n := signedSite(t, "nsec")
 	before := dsOf(t, n, zoneName)
 	if err := n.Stop(); err != nil {
@@ -391,6 +393,7 @@ func keyFiles(t *testing.T, n *harness.Node, zone string) []string {
 
 // Row 16: a damaged key stops the start with a message that names the file. There is no new key in silence.
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
+	t.Parallel()
 	_, n := signedSite(t, "nsec")
 	if err := n.Stop(); err != nil {
 		t.Fatal(err)

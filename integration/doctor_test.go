@@ -13,6 +13,7 @@ import (
 // The doctor looks at a node that runs without disturbing it, says what is well and what is not, with what to do, and its exit code tells
 // scripts the same: 1 if and only if something is in trouble. What it finds of the machine (clock, limits) is the machine's.
 func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 1)
 	n := s.nodes[0]
 	nobody, err := net.Listen("tcp", "127.0.0.1:0")

@@ -63,6 +63,7 @@ func (s *site) heardAlways(t *testing.T, n *harness.Node, b *harness.Backend, ov
 
 // Row 6, UDP only: agents that cannot send a packet say what they have to say over TCP, and nobody is taken for silent.
 func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
+	t.Parallel()
 	s, relays := relayed(t, 2)
 	n := s.nodes[0]
 	for _, r := range relays {
@@ -82,6 +83,7 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 // Row 6, one way each: packets that go only there, or only back, take nothing out of the answers, and soon after the way
 // is whole again all is as it was.
 func TestPartition_PacketsOneWayOnly(t *testing.T) {
+	t.Parallel()
 	s, relays := relayed(t, 2)
 	n := s.nodes[0]
 	for _, way := range []struct {
@@ -108,6 +110,7 @@ func TestPartition_PacketsOneWayOnly(t *testing.T) {
 // Row 7: with 30 of 100 packets lost each way nobody is taken for silent, nor with 60, since what is not acknowledged is
 // repeated over TCP.
 func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
+	t.Parallel()
 	s, relays := relayed(t, 2)
 	n := s.nodes[0]
 	for _, percent := range []int32{30, 60} {
@@ -122,6 +125,7 @@ func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 // Row 9: without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
 // last resort and never that the name does not exist.
 func TestAllAgentsGone_AnswersStay(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 3)
 	n := s.nodes[0]
 	for _, a := range s.agents {
@@ -256,6 +260,11 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 	}
 	began := time.Now()
 	time.Sleep(6 * s.Timing.ValidationInterval) // many checks that cannot be made
+	for _, b := range s.backends {
+		if last, _ := s.watch.LastWith(n, appName, b.At.Addr(), began); last.Before(began.Add(4 * s.Timing.ValidationInterval)) {
+			t.Errorf("%s was called unhealthy for checks that could not be made: it was last answered %s after the descriptors had gone", b.Name, last.Sub(began))
+		}
+	}
 	for _, a := range s.watch.Since(n, appName, began) {
 		if !a.Good() {
 			t.Fatalf("an answer failed without descriptors: %+v", a)
@@ -288,6 +297,7 @@ func openFiles(t *testing.T, pid int) int {
 
 // Row 34: whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the checkers' memory stays.
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 1)
 	n := s.nodes[0]
 	hostile := map[string]func(net.Conn){
@@ -391,6 +401,7 @@ func residentMiB(t *testing.T, pid int) int {
 
 // Row 20, on the agent's side: garbage on the way back from the node does not end an agent, and it is counted.
 func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
+	t.Parallel()
 	s, relays := relayed(t, 1)
 	garbage := make([]byte, 1200)
 	for range 2000 {
@@ -401,4 +412,12 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	if !s.agents[0].Running() {
 		t.Error("the agent has ended")
 	}
+	dropped := 0.0
+	for _, reason := range []string{"size", "label", "cipher", "key", "malformed"} {
+		dropped += metricAt(t, s.agents[0].Prom, `gslb_agent_gossip_dropped_total{reason="`+reason+`"}`)
+	}
+	if dropped == 0 {
+		t.Error("the agent does not count what it drops")
+	}
+	s.noFailures(t, s.nodes[0], s.began)
 }

@@ -140,6 +140,7 @@ func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults 
 }
 
 func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
+	t.Parallel()
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signedSite(t, denial)
@@ -345,6 +346,7 @@ const walkBound = 2 * time.Minute
 // which are imported, and while the node is killed and comes back. Each answer is one that a validator believes, be it one that remembers
 // keys as long as it may or one that remembers nothing.
 func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
+	t.Parallel()
 	const proofs = 1000
 	names := append(slices.Clone(asked), "w1."+zoneName, "a.w1."+zoneName, "q.a.w1."+zoneName, "z.ent."+zoneName, "w2."+childZone, "x.w2."+childZone, "zz."+zoneName)
 	for _, denial := range bothDenials {

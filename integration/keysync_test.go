@@ -243,6 +243,7 @@ func (w *watcher) look(n *harness.Node, r *resolver) {
 // Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it). Validators that know the
 // first DS, and remember keys, believe every answer all along.
 func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
+	t.Parallel()
 	for _, tool := range []string{"unbound", "delv", "dnssec-keygen"} {
 		judge(t, tool)
 	}

@@ -16,6 +16,7 @@ import (
 // Nodes whose API is https of a private authority, and wants a certificate of its clients, exchange keys. One that does not know the
 // authority, or shows no certificate, gets none and says why; a file that cannot be used stops the start.
 func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 3, 0)
 	dir := t.TempDir()
 	authority, files := selfSigned(t, dir)

@@ -31,6 +31,7 @@ func ended(t *testing.T, u interface{ Running() bool }, bound time.Duration) {
 
 // An agent that is asked to stop leads traffic away first: its backend's share falls while it goes on answering.
 func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 2)
 	leaving, b := s.agents[0], s.backends[0]
 	leaving.File.Agent.DrainTime = 4 * time.Second
@@ -80,6 +81,7 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 
 // Every machine uses more than a hundredth of its memory, so this agent warns from its start.
 func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 2)
 	warning := s.agents[0]
 	warning.File.Agent.Predictive = map[string]any{

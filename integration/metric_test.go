@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,9 +18,15 @@ import (
 // its first event cannot be alerted on.
 func metric(t *testing.T, n *harness.Node, name string) float64 {
 	t.Helper()
+	return metricAt(t, n.Prom, name)
+}
+
+// metricAt is metric for whatever serves metrics at an address.
+func metricAt(t *testing.T, at netip.AddrPort, name string) float64 {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.Prom.String()+"/metrics", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +45,7 @@ func metric(t *testing.T, n *harness.Node, name string) float64 {
 			return v
 		}
 	}
-	t.Fatalf("%s has no metric %s", n.Name, name)
+	t.Fatalf("%s has no metric %s", at, name)
 	return 0
 }
 

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,14 +30,40 @@ var releaser = sync.OnceValues(func() (string, error) {
 	return path, nil
 })
 
+// The packages that tests install are made once for all of them, from these sources, each in one of these versions.
+const (
+	firstVersion  = "1.0.0"
+	secondVersion = "1.1.0"
+)
+
+var packaged struct {
+	sync.Mutex
+	made map[string]bool // by directory
+}
+
+// packageOf is the file of a program's package that a pattern matches.
+func packageOf(t *testing.T, program, version, pattern string) string {
+	t.Helper()
+	packaged.Lock()
+	defer packaged.Unlock()
+	out := filepath.Join(os.TempDir(), "programs", program+"-"+version)
+	if !packaged.made[out] {
+		release(t, "..", out, program, version)
+		if packaged.made == nil {
+			packaged.made = map[string]bool{}
+		}
+		packaged.made[out] = true
+	}
+	return one(t, filepath.Join(out, pattern))
+}
+
 // release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they are.
-func release(t *testing.T, sources, program, version string) string {
+func release(t *testing.T, sources, out, program, version string) string {
 	t.Helper()
 	path, err := releaser()
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), path, "-out", out, "-commit", "c0ffee", "-date", "2026-01-02T03:04:05Z", "-only", program+"/linux/amd64")
 	for _, module := range []string{"overwatch", "agent", "gslbctl", "packaging/launcher"} {
 		cmd.Args = append(cmd.Args, "-version", module+"="+version)
@@ -61,6 +88,7 @@ func one(t *testing.T, pattern string) string {
 // Whoever builds the same commit gets the same bytes, wherever its sources are, and can so prove that a package is what it
 // claims to be.
 func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
+	t.Parallel()
 	elsewhere := filepath.Join(t.TempDir(), "another", "place")
 	if err := os.MkdirAll(elsewhere, 0o755); err != nil {
 		t.Fatal(err)
@@ -70,7 +98,7 @@ func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 			t.Fatalf("%v: %s", err, output)
 		}
 	}
-	first, second := release(t, "..", "gslb-agent", "1.2.3"), release(t, elsewhere, "gslb-agent", "1.2.3")
+	first, second := release(t, "..", t.TempDir(), "gslb-agent", "1.2.3"), release(t, elsewhere, t.TempDir(), "gslb-agent", "1.2.3")
 	files, err := os.ReadDir(first)
 	if err != nil {
 		t.Fatal(err)
@@ -92,10 +120,11 @@ func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 
 // The rpm by rpm's own tools: its digests, its files, and an installation into an empty root that verifies.
 func TestRelease_TheRPMInstalls(t *testing.T) {
+	t.Parallel()
 	rpm := judge(t, "rpm")
 	root := t.TempDir()
 	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslb"} {
-		file := one(t, filepath.Join(release(t, "..", program, "1.2.3"), "*.rpm"))
+		file := packageOf(t, program, firstVersion, "*.rpm")
 		for _, args := range [][]string{
 			{"-K", "--nosignature", file},
 			{"--root", root, "-i", "--nodeps", "--noscripts", "--nosignature", "--ignoreos", "--ignorearch", file},
@@ -147,10 +176,10 @@ func TestPackages_Life(t *testing.T) {
 	root := layered(t)
 	place := filepath.Join(root, "test")
 	for _, p := range []struct{ dir, program, version string }{
-		{"first", "gslb-overwatch", "1.0.0"}, {"first", "gslb-agent", "1.0.0"}, {"second", "gslb-overwatch", "1.1.0"},
-		{"first", "gslb", "1.0.0"}, {"second", "gslb", "1.1.0"},
+		{"first", "gslb-overwatch", firstVersion}, {"first", "gslb-agent", firstVersion}, {"second", "gslb-overwatch", secondVersion},
+		{"first", "gslb", firstVersion}, {"second", "gslb", secondVersion},
 	} {
-		deb := one(t, filepath.Join(release(t, "..", p.program, p.version), "*.deb"))
+		deb := packageOf(t, p.program, p.version, "*.deb")
 		copyFile(t, deb, filepath.Join(place, p.dir, filepath.Base(deb)), 0o644)
 	}
 	b, err := programs()
@@ -159,6 +188,10 @@ func TestPackages_Life(t *testing.T) {
 	}
 	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
 	copyFile(t, "testdata/package/life.sh", filepath.Join(place, "life.sh"), 0o755)
+	// dpkg would read all manual pages of this machine anew after each package.
+	if err := os.Remove(filepath.Join(root, "var/lib/man-db/auto-update")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
 	unit := "[Unit]\nAfter=basic.target\n[Service]\nExecStart=/test/life.sh\n"
 	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.service"), []byte(unit), 0o644); err != nil {
 		t.Fatal(err)

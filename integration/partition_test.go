@@ -17,6 +17,7 @@ import (
 // A node that its agents cannot reach goes on with its own checks: what lives is answered, what dies is not, and when the way is
 // open again everything is as before without anybody's doing. The other node notices nothing.
 func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 2, 3)
 	cutOff, other := s.nodes[0], s.nodes[1]
 	var relays []*relay // each agent has a way of its own to the node
@@ -140,6 +141,7 @@ func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*fron
 // A node whose own checks fail all at once, while the agents see no trouble, is the one that is cut off: it sets its verdicts aside and
 // believes the agents, the death of a backend included, until its checks come through again.
 func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 3)
 	n := s.nodes[0]
 	seen, doors := s.behindDoors(t)
@@ -202,6 +204,7 @@ func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
 // An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own checks take, which the
 // node shows; nobody else's backend is touched by it.
 func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 2)
 	n, dead, other := s.nodes[0], s.backends[0], s.backends[1]
 	s.agents[0].File.Agent.Backends[0].HealthCheck.Address = other.At.Addr().String() // it looks elsewhere
@@ -228,6 +231,7 @@ func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 // All of a region dies at once, agents and backends. Its clients are answered with the other region within the bound, and it is
 // answered again when it is back.
 func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 4)
 	n := s.nodes[0]
 	n.File.Regions = append(n.File.Regions, harness.Region{Name: "us"})
@@ -269,6 +273,7 @@ func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 // A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and no client an
 // answer.
 func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
+	t.Parallel()
 	const seconds = 12
 	s := startSite(t, 1, 2)
 	n, victim := s.nodes[0], s.backends[0]

@@ -12,6 +12,7 @@ import (
 // Whoever records what an agent sends, and sends it again, keeps no backend alive: neither in the same process of the
 // node nor in a later one (row 21).
 func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 2)
 	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
 	relay := newRelay(t, n.Gossip)

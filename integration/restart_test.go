@@ -52,6 +52,7 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 // Without its agent a backend is stale, and the node's own checks keep it in the answers: losing an agent changes no
 // answer by itself (I7). The agent comes back with the pin it had.
 func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 2, 2)
 	agent, b := s.agents[0], s.backends[0]
 	before := s.pins(t, s.nodes[0])
@@ -78,6 +79,7 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 
 // When the backend dies while its agent is gone, the node's own checks alone take it out.
 func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, b := s.nodes[0], s.backends[0]
 	if _, err := s.agents[0].Kill(); err != nil {
@@ -95,6 +97,7 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 // Row 2: a frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes nothing. GSLB_FULL has it
 // frozen for a minute.
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, b := s.nodes[0], s.backends[0]
 	frozen := time.Now()

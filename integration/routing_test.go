@@ -154,6 +154,7 @@ func (r *routedSite) answers(t *testing.T, name, client, want string, bound time
 // Where a client is decides who answers it, the scope says for whom that holds, and a database that is replaced is
 // followed; a broken one is not.
 func TestRouting_GeolocationByARealDatabase(t *testing.T) {
+	t.Parallel()
 	r := startRouted(t)
 	if scope := r.answers(t, "geolocation", clientLondon, "b1", 0); scope == 0 || scope > 32 {
 		t.Errorf("scope %d", scope)
@@ -174,6 +175,7 @@ func TestRouting_GeolocationByARealDatabase(t *testing.T) {
 }
 
 func TestRouting_FailoverGoesAndComesBack(t *testing.T) {
+	t.Parallel()
 	r := startRouted(t)
 	r.answers(t, "failover", clientUS, "b1", 0)
 	if _, err := r.backends[0].Kill(); err != nil {

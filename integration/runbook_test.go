@@ -298,6 +298,7 @@ func startRunbook(t *testing.T, path string, ran *int, nodes, backends int) *run
 }
 
 func TestRunbook_Rotation(t *testing.T) {
+	t.Parallel()
 	const path = "../overwatch/docs/rotation.md"
 	ran := 0
 	t.Run("gossip key", func(t *testing.T) {
@@ -364,6 +365,7 @@ func TestRunbook_Rotation(t *testing.T) {
 // Both nodes are lost with their disks and come back from their backups: the same keys, pins and overrides, and agents that notice nothing
 // but a pause.
 func TestRunbook_AllNodesLost(t *testing.T) {
+	t.Parallel()
 	const path = "../overwatch/docs/backup.md"
 	ran := 0
 	r := startRunbook(t, path, &ran, 2, 2)

@@ -20,6 +20,7 @@ import (
 // Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the invariants held
 // against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), with a seed of its own each time; GSLB_SOAK_SEED says which.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
+	t.Parallel()
 	length, seed := 30*time.Second, uint64(1)
 	if text := os.Getenv("GSLB_SOAK"); text != "" {
 		var err error

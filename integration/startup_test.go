@@ -96,6 +96,7 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 
 // A half-present or damaged identity is told by its file, never replaced by a new one in silence (row 17).
 func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
+	t.Parallel()
 	for _, damage := range []string{"agent.key missing", "agent.crt missing", "agent.key damaged", "agent.crt damaged"} {
 		t.Run(damage, func(t *testing.T) {
 			s := newSite(t, 1, 1)

@@ -11,6 +11,7 @@ import (
 // Whoever has the gossip key, and no service token, is heard and changes nothing: neither by enrolling, nor by claims about
 // backends of his own or of others.
 func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n := s.nodes[0]
 	thief, err := newFleetAgent(t.TempDir(), 1, newCipherText(t, s.GossipKey), n.Gossip, appName, "a token that he guessed, of some length")

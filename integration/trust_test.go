@@ -76,6 +76,7 @@ func said(u *harness.Unit, words ...string) error {
 }
 
 func TestTrust_WrongGossipKeyIsNamedOnBothSides(t *testing.T) {
+	t.Parallel()
 	g := newGuarded(t)
 	g.intruder.File.Agent.Gossip.EncryptionKey = harness.NewGossipKey()
 	g.startAll(t)
@@ -126,6 +127,7 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 
 // A new certificate under a known agent id is refused until an operator deletes the pin, and then it is pinned.
 func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
 	before := s.pins(t, n)[agent.Name]
@@ -157,6 +159,7 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 
 // Revoking takes an agent's backends out of the answers at once, and a restart of either side changes nothing.
 func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
 	revoked := time.Now()

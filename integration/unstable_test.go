@@ -177,6 +177,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 // Row 8: nodes that cannot reach one another answer as before with the keys that they have, and say so in status and metric; with the way
 // back they agree again.
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 2, 2)
 	a, b := s.nodes[0], s.nodes[1]
 	to := [2]*relay{newRelay(t, b.API), newRelay(t, a.API)}
@@ -237,6 +238,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 // Row 22, the documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes back by itself, and one
 // that was revoked when its entry is deleted. Its backend is answered again each time, the other's all along.
 func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
+	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
 	reset := func() {
@@ -288,6 +290,7 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 // Row 33: without a database, and with files that are none or mean ill, clients are placed by what was known before, and nobody goes without
 // an answer, also while the file is replaced again and again.
 func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
+	t.Parallel()
 	r := startRouted(t)
 	var asking sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())

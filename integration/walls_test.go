@@ -184,6 +184,7 @@ const deadcode = "golang.org/x/tools/cmd/deadcode@v0.52.0"
 // Reachability: whatever is written is reached from a program that ships, or from the demo. It catches what import
 // checks cannot: code that is linked, documented, unit-tested and never called.
 func TestReachability_NoDeadCodeInAnyProgram(t *testing.T) {
+	t.Parallel()
 	for name, programs := range map[string][]string{
 		"what ships": {"./overwatch/cmd/gslb-overwatch", "./agent/cmd/gslb-agent", "./gslbctl/cmd/gslbctl", "./packaging/launcher"},
 		"the demo":   {"./integration/cmd/demo", "./integration/cmd/backend"},

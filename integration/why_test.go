@@ -21,6 +21,7 @@ import (
 // else, whenever nothing has changed between the two looks; and a backend that is down is excluded by its reason, with what would
 // be if it were up. The same is told by gslbctl and by DNS itself, and of real answers afterwards.
 func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
+	t.Parallel()
 	s := newSite(t, 1, 3)
 	n := s.nodes[0]
 	n.File.Routing = &harness.Routing{DecisionSample: 1}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"sync"
 )
 
 // Ports are taken below Linux's ephemeral range (32768 and up): a port there could be given to somebody's outgoing
@@ -22,6 +23,27 @@ const portTries = 200
 // localhost is where the nodes and agents listen.
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
+// taken are the ports that this process has reserved already. None is reserved twice: its program may just be stopped, to be started on it again,
+// while a cluster beside it looks for ports.
+var taken struct {
+	sync.Mutex
+	ports map[uint16]bool
+}
+
+// take says whether a port is the caller's.
+func take(port uint16) bool {
+	taken.Lock()
+	defer taken.Unlock()
+	if taken.ports[port] {
+		return false
+	}
+	if taken.ports == nil {
+		taken.ports = map[uint16]bool{}
+	}
+	taken.ports[port] = true
+	return true
+}
+
 // reservation is a port that was found free and is held until release.
 type reservation struct {
 	port uint16
@@ -33,6 +55,10 @@ func reserve(addrs []netip.Addr, networks ...string) (*reservation, error) {
 	var last error
 	for range portTries {
 		r := &reservation{port: uint16(firstPort + rand.IntN(lastPort-firstPort))}
+		if !take(r.port) {
+			last = fmt.Errorf("port %d is another program's of this run", r.port)
+			continue
+		}
 		if last = r.hold(addrs, networks); last == nil {
 			return r, nil
 		}

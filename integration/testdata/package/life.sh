@@ -10,7 +10,7 @@ fail() {
 	systemctl --force --force poweroff
 	exit 1
 }
-step() { echo "== $*"; }
+step() { echo "== after $SECONDS s: $*"; }
 within() { # seconds, what, command...
 	local until=$((SECONDS + $1)) what=$2
 	shift 2
@@ -46,6 +46,7 @@ key=$(cat /etc/gslb/gossip.key)
 /bin/sh -ec "$(commands_of /usr/share/doc/gslb-agent/examples/agent.yaml | sed '/systemctl/d')" || fail "the commands of the example"
 echo "$key" >/etc/gslb/gossip.key # what the example says to put in by hand
 sed 's/.*: //' /etc/gslb/agent-tokens.yaml >/etc/gslb/service.token
+sed -i '/^  identity:/i\  drain_time: 2s' /etc/gslb/agent.yaml # so that its end need not be waited for
 systemctl start gslb-agent || fail "the agent does not start"
 within 30 "the agent's backend in the answers" steers
 
@@ -111,7 +112,6 @@ systemctl start gslb-overwatch || fail "start without the socket unit"
 within 30 "an answer" answers
 
 step draining and stopping the agent
-sed -i '/^  identity:/i\  drain_time: 2s' /etc/gslb/agent.yaml
 systemctl restart gslb-agent || fail "the agent does not restart"
 within 30 "the agent's backend again" steers
 systemctl stop gslb-agent || fail "the agent does not stop"
