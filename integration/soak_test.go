@@ -1,8 +1,11 @@
 package integration_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http"
 	"net/netip"
 	"os"
 	"strconv"
@@ -188,15 +191,17 @@ func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift boo
 	k.ready(t, n)
 	no := false
 	address := b.At.String()
-	var err error
-	if lift {
-		err = n.Client.ClearOverride(t.Context(), appName, address)
-	} else {
-		_, err = n.Client.SetOverride(t.Context(), appName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
-	}
-	if err != nil {
-		t.Fatalf("%s: the order about %s: %v", n.Name, address, err)
-	}
+	until(t, startBound, fmt.Sprintf("%s to take the order about %s", n.Name, address), func(ctx context.Context) error {
+		if !lift {
+			_, err := n.Client.SetOverride(ctx, appName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
+			return err
+		}
+		err := n.Client.ClearOverride(ctx, appName, address)
+		if refused, is := errors.AsType[*api.Error](err); is && refused.Status == http.StatusNotFound {
+			return nil // it was taken when it was asked before, and the answer came too late
+		}
+		return err
+	})
 }
 
 // heal makes everything well.

@@ -13,8 +13,12 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// askBound is how long one request to a node's API or to a backend may take before it is made again.
-const askBound = 2 * time.Second
+// askBound is how long one request to a backend may take before it is made again; apiBound is the same for a node's API, where a
+// change has to wait for the disk of a machine that may be busy.
+const (
+	askBound = 2 * time.Second
+	apiBound = 10 * time.Second
+)
 
 // Node is an overwatch node.
 type Node struct {
@@ -40,7 +44,7 @@ func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*No
 	if err != nil {
 		return nil, fmt.Errorf("ports of %s: %w", name, err)
 	}
-	if n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: askBound}); err != nil {
+	if n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: apiBound}); err != nil {
 		return nil, err
 	}
 	n.File = c.overwatchFile(n, name, region, servers)

@@ -129,8 +129,11 @@ func TestVerify_FindsEveryChangeThatMatters(t *testing.T) {
 	}
 	want := contents(t, sound)
 	random := rand.New(rand.NewPCG(1, 2))
-	found := 0
-	for i := 0; i < len(sound); i += 5 { // every field of every structure is hit; all octets take 8 s
+	found, step := 0, 5 // every field of every structure is hit; all octets take 8 s
+	if testing.Short() {
+		step = 53
+	}
+	for i := 0; i < len(sound); i += step {
 		changed := bytes.Clone(sound)
 		changed[i] ^= 1 << random.IntN(8)
 		outcome, err := verify(bytes.NewReader(changed), int64(len(changed)))
@@ -274,12 +277,15 @@ func mendMeta(b []byte) {
 
 // A database of many pages, branches among them, is walked like a small one.
 func TestVerify_LargeFile(t *testing.T) {
-	dir := t.TempDir()
+	dir, records := t.TempDir(), 20000
+	if testing.Short() {
+		records = 3000
+	}
 	s := open(t, dir)
 	for range 3 {
 		if err := s.update(func(w *writer) {
-			for i := range 20000 {
-				w.put(bucketStatuses, fmt.Appendf(nil, "%d", i*7919%20000), make([]byte, 100))
+			for i := range records {
+				w.put(bucketStatuses, fmt.Appendf(nil, "%d", i*7919%records), make([]byte, 100))
 			}
 			w.put(bucketPins, []byte("long"), make([]byte, 30000)) // needs several pages in a row
 		}); err != nil {
@@ -291,7 +297,7 @@ func TestVerify_LargeFile(t *testing.T) {
 	if _, err := inspect(s.path); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("verified 20000 records in %s", time.Since(start))
+	t.Logf("verified %d records in %s", records, time.Since(start))
 }
 
 func truncate(size int64) func(*testing.T, string) {
