@@ -2,6 +2,7 @@ package chain
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -79,11 +80,21 @@ func ParseDS(zone, text string) (*dns.DS, error) {
 		return nil, wrong
 	}
 	ds, ok := rr.(*dns.DS)
-	if !ok || ds.Digest == "" || !strings.EqualFold(ds.Hdr.Name, dns.Fqdn(zone)) {
+	if !ok || ds.Digest == "" {
 		return nil, wrong
+	}
+	digest, err := hex.DecodeString(ds.Digest)
+	if size := digestSizes[ds.DigestType]; err != nil || size != 0 && len(digest) != size {
+		return nil, fmt.Errorf("%w, of which a digest of type %d has %d hexadecimal digits", wrong, ds.DigestType, 2*size)
+	}
+	if !strings.EqualFold(ds.Hdr.Name, dns.Fqdn(zone)) {
+		return nil, fmt.Errorf("%q is the DS record of another zone than %s", text, zone)
 	}
 	return ds, nil
 }
+
+// digestSizes are the octets of a DS record's digest, by its type.
+var digestSizes = map[uint8]int{dns.SHA1: 20, dns.SHA256: 32, dns.SHA384: 48}
 
 // all picks the records of one type.
 func all[T dns.RR](section []dns.RR) (found []T) {

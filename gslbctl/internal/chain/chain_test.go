@@ -264,8 +264,14 @@ func TestParseDS(t *testing.T) {
 			t.Errorf("%q: %v, %v", text, ds, err)
 		}
 	}
-	for _, text := range []string{"", "x", "1 2 3", "other.test. IN DS 1 13 2 AA", "gslb.test. IN A 192.0.2.1"} {
-		if ds, err := ParseDS("gslb.test", text); err == nil || !strings.Contains(err.Error(), "is no DS record") {
+	for text, words := range map[string]string{
+		"": "is no DS record", "x": "is no DS record", "1 2 3": "is no DS record", "gslb.test. IN A 192.0.2.1": "is no DS record",
+		"1 13 2 AA":                          "has 64 hexadecimal digits",
+		"1 13 2 " + digest[:62] + "zz":       "has 64 hexadecimal digits",
+		"1 13 4 " + digest:                   "has 96 hexadecimal digits",
+		"other.test. IN DS 1 13 2 " + digest: "another zone than gslb.test",
+	} {
+		if ds, err := ParseDS("gslb.test", text); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%q: %v, %v", text, ds, err)
 		}
 	}

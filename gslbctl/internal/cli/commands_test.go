@@ -212,10 +212,23 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	for status, words := range map[int]string{
 		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version", 503: "try again", 507: "make room on the disk", 404: "answered 404: no",
 	} {
-		n.answers["GET /api/v1/servers"] = &api.Error{Status: status, Message: "no"}
+		message := "no"
+		if status == 403 {
+			message = "192.0.2.1 is not in api.allowed_networks"
+		}
+		n.answers["GET /api/v1/servers"] = &api.Error{Status: status, Message: message}
 		r := call(t, System{}, nodes, "--api", documented(0), "servers")
 		if r.code != 1 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: http://127.0.0.1:18080 answered ") || !strings.Contains(r.errors, words) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%d: %+v", status, r)
+		}
+	}
+	for message, words := range map[string]string{
+		"this needs a token of role admin": "of role admin\n", // another network would not help
+		"":                                 "no overwatch node answers so",
+	} {
+		n.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: message}
+		if r := call(t, System{}, nodes, "--api", documented(0), "servers"); r.code != 1 || !strings.Contains(r.errors, words) {
+			t.Errorf("%q: %+v", message, r)
 		}
 	}
 	for args, words := range map[string]string{
@@ -226,10 +239,13 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"agents unpin eu-1 -y -o name":               "-o name is for lists",
 		"servers --timeout 0s":                       "--timeout is 0s",
 		"servers --timeout soon":                     `invalid argument "soon"`,
-		"servers now":                                `unknown command "now"`,
-		"server":                                     `unknown command "server"`,
-		"servers --bogus":                            "unknown flag: --bogus",
-		"domains show":                               "accepts 1 arg(s), received 0",
+		"servers now":                                `unknown command "now" for gslbctl servers; gslbctl servers --help shows`,
+		"server":                                     `unknown command "server" for gslbctl: did you mean servers?; gslbctl --help shows`,
+		"servers lsit":                               "did you mean list or set?",
+		"status now":                                 `"now" is too much: write gslbctl status; gslbctl status --help shows`,
+		"servers add":                                "0 arguments do not fit: write gslbctl servers add <service> <ip> <port> --region <region>; gslbctl servers add --help shows",
+		"servers --bogus":                            "unknown flag: --bogus; gslbctl servers --help shows",
+		"domains show":                               "write gslbctl domains show <name>",
 		"agents show .. --api x":                     `".." cannot be a name`,
 		"agents revoke eu-1":                         "needs --reason",
 		"servers add a 192.0.2.1 80":                 "needs --region",
@@ -381,6 +397,7 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 		n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = api.BackendList{}
 		n.answers["GET /api/v1/overwatch/backends?status=stale"] = api.BackendList{}
 		n.answers["GET /api/v1/overwatch/agents/expiring"] = api.ExpiringAgents{}
+		n.answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{}
 	}
 	for _, tc := range []struct {
 		name          string
@@ -422,7 +439,7 @@ func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 	many.Total = len(many.Backends)
 	n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = many
 	r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
-	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "501 things need attention") || !strings.Contains(r.out, "and 481 more") || strings.Contains(r.out, "meant") {
+	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "502 things need attention") || !strings.Contains(r.out, "and 482 more") || strings.Contains(r.out, "meant") {
 		t.Errorf("%s", r.out)
 	}
 }
@@ -479,6 +496,9 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 		if r.code != 0 || strings.Join(offered, " ") != want {
 			t.Errorf("%s: offers %q, want %q (%+v)", args, offered, want, r)
 		}
+	}
+	if r := call(t, System{}, nil, "__complete", "routing", "test", "--client"); !strings.Contains(r.out, "--client\taddress of the resolver") {
+		t.Errorf("what a flag is for has marks in it: %q", r.out)
 	}
 	if r := call(t, System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 || strings.Contains(r.out, "eu-1") {
 		t.Errorf("without a node: %+v", r)

@@ -45,20 +45,26 @@ func verdict(err error) (code int, sentence string) {
 		return o.code, o.sentence
 	}
 	if refused, ok := errors.AsType[*api.Error](err); ok {
-		return exitDegraded, refused.Error() + advice(refused.Status)
+		return exitDegraded, refused.Error() + advice(refused)
 	}
 	if unreachable, ok := errors.AsType[*api.UnreachableError](err); ok {
 		return exitNotAsked, unreachableSentence(unreachable)
 	}
-	return exitNotAsked, err.Error() + "; gslbctl --help shows what is possible"
+	return exitNotAsked, err.Error()
 }
 
-// advice is the next step after an answer of that status.
-func advice(status int) string {
-	switch status {
+// advice is the next step after that answer.
+func advice(refused *api.Error) string {
+	if refused.Message == "" {
+		return "; no overwatch node answers so: check the address in --api, whether it is http or https, and what proxy is between"
+	}
+	switch refused.Status {
 	case http.StatusUnauthorized:
 		return "; give a token with gslbctl context set NAME --token-file FILE or in " + environmentToken
 	case http.StatusForbidden:
+		if !strings.Contains(refused.Message, "allowed_networks") {
+			return ""
+		}
 		return "; run gslbctl on a machine in an allowed network, for instance through an SSH tunnel, or add this one to api.allowed_networks"
 	case http.StatusMisdirectedRequest:
 		return "; name the node by its address in --api"

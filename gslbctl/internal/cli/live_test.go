@@ -130,7 +130,7 @@ func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = call(t, System{}, nodes, "status", "-w", "--count", "2", "--interval", "100ms", "--api", documented(0))
-	if r.code != 0 || strings.Count(r.out, "2026-01-02T03:04:05Z  gslbctl status\n") != 2 || strings.Count(r.out, "3 things need attention") != 2 {
+	if r.code != 0 || strings.Count(r.out, "2026-01-02T03:04:05Z  gslbctl status\n") != 2 || strings.Count(r.out, "4 things need attention") != 2 {
 		t.Errorf("%+v", r)
 	}
 	for args, says := range map[string]string{
@@ -164,5 +164,18 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	r = call(t, System{}, nodes, append(args, "-o", "json")...)
 	if r.code != 0 || !strings.Contains(r.out, `"192.0.2.11"`) {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestWatch_ListsBackendsAsNodesDo(t *testing.T) {
+	n := nodeAround{}
+	for _, address := range []string{"10.0.0.100", "10.0.0.9", "2001:db8::1"} {
+		n.Backends = append(n.Backends, api.Backend{ID: "a:" + address + ":80", Service: "a", Address: address, Port: 80})
+	}
+	table := (&around{app: &app{System: System{Now: time.Now}}, Nodes: []nodeAround{n}}).backends()
+	for i, want := range []string{"10.0.0.9:80", "10.0.0.100:80", "[2001:db8::1]:80"} {
+		if got := table.Rows[i][1].Text; got != want {
+			t.Errorf("row %d is of %s, want %s", i, got, want)
+		}
 	}
 }

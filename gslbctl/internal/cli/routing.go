@@ -189,10 +189,10 @@ func (a *app) routingAlgorithmsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"}, {Name: "KEYS"}, {Name: "DESCRIPTION"}}}
+			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"}, {Name: "DESCRIPTION"}, {Name: "KEYS"}}}
 			for _, x := range list.Algorithms {
 				keys := strings.Join(slices.Sorted(maps.Keys(x.Parameters)), ", ")
-				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), orNone(keys), render.C(x.Description))
+				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), render.C(x.Description), orNone(keys))
 			}
 			return a.list(list, t)
 		},

@@ -45,6 +45,9 @@ func Run(ctx context.Context, sys System, args []string) int {
 	a := &app{System: sys}
 	root := a.rootCommand()
 	root.SetArgs(args)
+	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
+		plainUsage(root)
+	}
 	err := root.ExecuteContext(ctx)
 	code, sentence := verdict(err)
 	if sentence != "" {
@@ -112,6 +115,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.manCommand(),
 		a.versionCommand(),
 	)
+	sayMisuse(root)
 	return root
 }
 

@@ -15,7 +15,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Answer on one screen: is it well?",
 		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
-			"The exit code is 0 when everything is well, 1 when something needs attention, 2 when no node answers.",
+			"The exit code is 0 when the service is healthy, though something may need attention, such as a certificate that ends soon;\n" +
+			"1 when it is degraded or unhealthy, 2 when no node answers.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },
 	})
@@ -32,14 +33,15 @@ type statusReport struct {
 // nodeStatus is what one node says. Without an answer only Node and Error are
 // set.
 type nodeStatus struct {
-	Node      string         `json:"node"`
-	Error     string         `json:"error,omitempty"`
-	Health    *api.Health    `json:"health,omitempty"`
-	Readiness *api.Readiness `json:"readiness,omitempty"`
-	Stats     *api.Stats     `json:"stats,omitempty"`
-	Domains   []api.Domain   `json:"domains,omitempty"`
-	Unwell    []api.Backend  `json:"unwell,omitempty"` // unhealthy or stale
-	Expiring  []api.Agent    `json:"expiring,omitempty"`
+	Node      string               `json:"node"`
+	Error     string               `json:"error,omitempty"`
+	Health    *api.Health          `json:"health,omitempty"`
+	Readiness *api.Readiness       `json:"readiness,omitempty"`
+	Stats     *api.Stats           `json:"stats,omitempty"`
+	Domains   []api.Domain         `json:"domains,omitempty"`
+	Unwell    []api.Backend        `json:"unwell,omitempty"` // unhealthy or stale
+	Expiring  []api.Agent          `json:"expiring,omitempty"`
+	KeySync   *api.DNSSECSyncState `json:"key_sync,omitempty"`
 }
 
 func (a *app) showStatus(ctx context.Context) error {
@@ -110,7 +112,14 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 		s.Unwell = append(s.Unwell, list.Backends...)
 	}
 	expiring, err := c.ExpiringAgents(ctx, api.DefaultExpiringDays)
+	if err != nil {
+		return s, err
+	}
 	s.Expiring = expiring.Expiring
+	dnssec, err := c.DNSSECStatus(ctx)
+	if err == nil {
+		s.KeySync = &dnssec.Sync
+	}
 	return s, err
 }
 

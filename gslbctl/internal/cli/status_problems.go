@@ -28,7 +28,7 @@ func (r *statusReport) judge(now time.Time) {
 		}
 	}
 	for _, problem := range order {
-		if nodes := seen[problem]; len(nodes) < len(r.Nodes) {
+		if nodes := seen[problem]; len(nodes) < len(r.Nodes) && (len(nodes) > 1 || !strings.Contains(problem, nodes[0])) {
 			problem += " (on " + strings.Join(nodes, ", ") + ")"
 		}
 		r.Problems = append(r.Problems, problem)
@@ -73,6 +73,13 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 	}
 	for _, agent := range n.Expiring {
 		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID, render.Until(agent.NotAfter, now)))
+	}
+	if n.KeySync != nil {
+		for _, p := range n.KeySync.Peers {
+			if p.Error != nil {
+				list = append(list, fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error))
+			}
+		}
 	}
 	return list
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,22 +32,29 @@ func (p *around) backends() *render.Table {
 			{Name: "SEEN"}, {Name: "LATENCY", Right: true}, {Name: "REASON"}},
 		Empty: "No backend is known.",
 	}
-	said, order := map[string][]*api.Backend{}, []string{}
+	said, order := map[string][]*api.Backend{}, []*api.Backend{}
 	for i, n := range p.Nodes {
 		for k := range n.Backends {
 			b := &n.Backends[k]
 			if said[b.ID] == nil {
-				order = append(order, b.ID)
+				order = append(order, b)
 				said[b.ID] = make([]*api.Backend, len(p.Nodes))
 			}
 			said[b.ID][i] = b
 		}
 	}
-	slices.Sort(order)
-	for _, id := range order {
-		t.AddNamed(id, p.backendRow(said[id])...)
+	slices.SortFunc(order, asListed)
+	for _, b := range order {
+		t.AddNamed(b.ID, p.backendRow(said[b.ID])...)
 	}
 	return t
+}
+
+// asListed orders backends as a node lists them: by service, then address as a number, then port.
+func asListed(x, y *api.Backend) int {
+	first, _ := netip.ParseAddr(x.Address) // what is none comes first
+	second, _ := netip.ParseAddr(y.Address)
+	return cmp.Or(cmp.Compare(x.Service, y.Service), first.Compare(second), cmp.Compare(x.Port, y.Port), cmp.Compare(x.ID, y.ID))
 }
 
 func (p *around) backendRow(said []*api.Backend) []render.Cell {

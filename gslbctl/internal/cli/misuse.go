@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// misuse is a command line that is written wrongly. How it is written is in the help of its command.
+type misuse struct{ command, sentence string }
+
+func (m *misuse) Error() string {
+	return m.sentence + "; " + m.command + " --help shows what is possible"
+}
+
+// sayMisuse has cmd and those below it say how they are written, in place of how many arguments are accepted.
+func sayMisuse(cmd *cobra.Command) {
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), err.Error()} })
+	if accepts := cmd.Args; accepts != nil {
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if accepts(cmd, args) == nil {
+				return nil
+			}
+			return &misuse{cmd.CommandPath(), wrongArguments(cmd, args)}
+		}
+	}
+	for _, child := range cmd.Commands() {
+		sayMisuse(child)
+	}
+}
+
+func wrongArguments(cmd *cobra.Command, args []string) string {
+	if cmd.HasSubCommands() && len(args) > 0 {
+		sentence := fmt.Sprintf("unknown command %q for %s", args[0], cmd.CommandPath())
+		cmd.SuggestionsMinimumDistance = 2 // what cobra takes where it suggests by itself
+		if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+			sentence += ": did you mean " + strings.Join(near, " or ") + "?"
+		}
+		return sentence
+	}
+	_, arguments, _ := strings.Cut(cmd.Use, " ")
+	if arguments == "" {
+		return fmt.Sprintf("%q is too much: write %s", args[0], cmd.CommandPath())
+	}
+	return fmt.Sprintf("%d arguments do not fit: write %s %s", len(args), cmd.CommandPath(), arguments)
+}
+
+// plainUsage takes away the backquotes by which pflag knows what a flag's value is called: help hides them, shells' completion
+// does not.
+func plainUsage(cmd *cobra.Command) {
+	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
+	cmd.PersistentFlags().VisitAll(plain)
+	cmd.Flags().VisitAll(plain)
+	for _, child := range cmd.Commands() {
+		plainUsage(child)
+	}
+}
