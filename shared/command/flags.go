@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 )
 
@@ -39,8 +38,8 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	for i, a := range role.Actions {
 		flags.BoolVar(&asked[i], a.Flag, false, "")
 	}
-	if len(args) > 0 && slices.ContainsFunc(role.Actions, func(a Action) bool { return a.Flag == args[0] }) {
-		args = append([]string{"--" + args[0]}, args[1:]...) // an action may come first as a word
+	if len(args) > 0 && (args[0] == "help" || args[0] != "config" && flags.Lookup(args[0]) != nil) {
+		args = append([]string{"--" + args[0]}, args[1:]...) // what is to be done may come first as a word
 	}
 	err := flags.Parse(args)
 	for i := range asked {

@@ -67,6 +67,10 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		{"stray argument", nil, []string{"--config", "x", "y"}, 2, "", "", `unexpected argument "y"`},
 		{"version", nil, []string{"--version"}, 0, "", "gslb-test ", ""},
 		{"help", nil, []string{"--help"}, 0, "", "--config FILE", ""},
+		{"validate as a word", nil, []string{"validate", "--config", "x"}, 0, "validate x", "x: the configuration is valid\n", ""},
+		{"version as a word", nil, []string{"version"}, 0, "", "gslb-test ", ""},
+		{"help as a word", nil, []string{"help"}, 0, "", "--config FILE", ""},
+		{"a file as a word", nil, []string{"config", "x"}, 2, "", "", "unexpected argument \"config\""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, stdout, stderr, ran := invoke(c.err, c.args...)

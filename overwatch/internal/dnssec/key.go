@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/miekg/dns"
@@ -100,6 +101,12 @@ func (k *Key) DNSKEY(ttl uint32) *dns.DNSKEY {
 // DS is the record that the parent zone needs: digest type 2, SHA-256 (RFC 4509).
 func (k *Key) DS(ttl uint32) *dns.DS {
 	return k.DNSKEY(ttl).ToDS(dns.SHA256)
+}
+
+// DSLine is DS as a line of the parent's zone file, which has a TTL of its own.
+func (k *Key) DSLine() string {
+	ds := k.DS(0)
+	return fmt.Sprintf("%s IN DS %d %d %d %s", k.Zone(), ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
 }
 
 // older orders keys as every node must: the oldest first, and of one age the lowest tag, so that nodes that know the

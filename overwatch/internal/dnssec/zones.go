@@ -108,7 +108,7 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 	if len(lost) > 0 {
 		line = z.log.Error().Uints16("lost_keys", lost)
 	}
-	line = line.Str("zone", apex).Uint16("key_tag", key.Tag()).Str("ds", key.DS(0).String())
+	line = line.Str("zone", apex).Uint16("key_tag", key.Tag()).Str("ds", key.DSLine())
 	switch {
 	case len(lost) > 0:
 		line.Msg("the zone's keys are gone and a new one was made: until its DS record takes the place of the old one in the parent zone, validating resolvers refuse the zone")

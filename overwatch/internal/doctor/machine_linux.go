@@ -17,6 +17,7 @@ const (
 	wantFiles  = 65536   // half of them may become TCP connections
 	wantBuffer = 4 << 20 // what a DNS socket asks for
 	wantDisk   = 1 << 30
+	needDisk   = 16 << 20
 	// perName is what a name with four backends takes, unsigned and signed (overwatch/docs/capacity.md).
 	perName, perSignedName = 9 << 10, 16 << 10
 )
@@ -78,7 +79,7 @@ func memory(_ context.Context, p Patient) []Finding {
 	if p.Signed {
 		need = uint64(64<<20) + uint64(p.Names)*perSignedName
 	}
-	text := fmt.Sprintf("%d names take about %d MiB, the machine has %d MiB", p.Names, need>>20, total>>20)
+	text := fmt.Sprintf("with its names (%d) the node takes about %d MiB, the machine has %d MiB", p.Names, need>>20, total>>20)
 	if need > total/2 {
 		return trouble("memory", text, "use a larger machine, or serve fewer names with one node")
 	}
@@ -100,8 +101,19 @@ func disk(_ context.Context, p Patient) []Finding {
 	if err := unix.Statfs(p.DataDir, &s); err != nil {
 		return trouble("data_dir", err.Error(), "")
 	}
+	return room(p.DataDir, s)
+}
+
+// room looks at what the file system of the data directory has left.
+func room(dir string, s unix.Statfs_t) []Finding {
+	if s.Flags&unix.ST_RDONLY != 0 {
+		return trouble("data_dir", dir+" is on a disk that is mounted read-only: the node does not start", "mount it for writing, or name another data_dir")
+	}
 	free := s.Bavail * uint64(s.Bsize)
-	text := fmt.Sprintf("%s has %d MiB free", p.DataDir, free>>20)
+	text := fmt.Sprintf("%s has %d MiB free", dir, free>>20)
+	if free < needDisk {
+		return trouble("data_dir", text+": the disk is full", "make room there: until then changes by the API and new agents are refused, and a new node does not start")
+	}
 	if free < wantDisk {
 		return advice("data_dir", text, "give it 1 GiB: on a full disk changes by the API are refused")
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -65,10 +64,9 @@ func (s *Server) listDSRecords(*gin.Context) (answer, error) {
 			continue
 		}
 		ds := k.DS(0)
-		digest := strings.ToUpper(ds.Digest)
 		list.DSRecords = append(list.DSRecords, api.DSRecord{
-			Zone: k.Zone(), KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType), Digest: digest,
-			DSRecord: fmt.Sprintf("%s IN DS %d %d %d %s", k.Zone(), ds.KeyTag, ds.Algorithm, ds.DigestType, digest),
+			Zone: k.Zone(), KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType), Digest: strings.ToUpper(ds.Digest),
+			DSRecord: k.DSLine(),
 		})
 	}
 	return ok(list), nil

@@ -21,9 +21,10 @@ const (
 )
 
 var (
-	agentHealthy   = Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthy}
-	agentUnhealthy = Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
-	unknown        = Conclusion{api.EffectiveUnhealthy, false, ReasonUnknown}
+	agentHealthy      = Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthy}
+	agentHealthyAside = Conclusion{api.EffectiveHealthy, true, ReasonAgentHealthyAside}
+	agentUnhealthy    = Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
+	unknown           = Conclusion{api.EffectiveUnhealthy, false, ReasonUnknown}
 )
 
 func TestHeartbeat_IsTheWholeState(t *testing.T) {

@@ -13,8 +13,9 @@ type Inputs struct {
 	// longer than the stale threshold.
 	Claim check.State
 	Stale bool
-	// Validation is this node's own verdict, StateUnknown when it is too old or set aside.
+	// Validation is this node's own verdict, StateUnknown when it is too old or set aside; SetAside tells the latter.
 	Validation check.State
+	SetAside   bool
 	// Unwatched tells that validation is switched off and no agent claims the backend.
 	Unwatched bool
 	// Remembered is the last known status, that of before the restart at first.
@@ -39,6 +40,8 @@ const (
 	ReasonStaleValidated      = "its agent is silent, this node's own checks succeed"
 	ReasonStaleFailing        = "its agent is silent, this node's own checks fail"
 	ReasonStale               = "its agent is silent and this node has no verdict of its own"
+	ReasonAgentHealthyAside   = "its agent says healthy, this node's own failed checks do not count: it was cut off from most backends"
+	ReasonStaleAside          = "its agent is silent, this node's own failed checks do not count: it was cut off from most backends"
 	ReasonValidated           = "this node's own checks succeed"
 	ReasonFailing             = "this node's own checks fail"
 	ReasonRemembered          = "no verdict at present: healthy as last known"
@@ -73,6 +76,19 @@ const (
 // last row. "As last known" is what the evidence said when there last was any, before the restart or since: a check that
 // cannot be made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
+	c := effective(in)
+	if in.SetAside {
+		switch c.Reason {
+		case ReasonAgentHealthy:
+			c.Reason = ReasonAgentHealthyAside
+		case ReasonStale:
+			c.Reason = ReasonStaleAside
+		}
+	}
+	return c
+}
+
+func effective(in Inputs) Conclusion {
 	switch {
 	case in.Override == check.StateHealthy:
 		return Conclusion{api.EffectiveHealthy, true, ReasonOverrideHealthy}

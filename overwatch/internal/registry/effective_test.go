@@ -38,7 +38,10 @@ func TestEffective_IsTheTableForEveryCombination(t *testing.T) {
 				for _, validation := range states {
 					for _, unwatched := range []bool{false, true} {
 						for _, remembered := range states {
-							checkAgainstTable(t, Inputs{override, claim, stale, validation, unwatched, remembered})
+							in := Inputs{Override: override, Claim: claim, Stale: stale, Validation: validation, Unwatched: unwatched, Remembered: remembered}
+							checkAgainstTable(t, in)
+							in.SetAside = validation == check.StateUnknown
+							checkAgainstTable(t, in)
 						}
 					}
 				}

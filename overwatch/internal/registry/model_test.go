@@ -160,7 +160,11 @@ func (m *model) inputs(id ID, b *modelBackend) Inputs {
 	if o := m.override(id); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
-	if m.verdictCounts(b) && !b.verdict.SetAside {
+	switch {
+	case !m.verdictCounts(b):
+	case b.verdict.SetAside:
+		in.SetAside = true
+	default:
 		in.Validation = b.verdict.State
 	}
 	agent := m.claimant(id)

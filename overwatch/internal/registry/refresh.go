@@ -38,8 +38,10 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 	if o := w.orderFor(r.id, now); o != nil {
 		in.Override = stateOf(o.Healthy)
 	}
-	if w.validated(r, now) && !r.pub.Validation.SetAside {
-		in.Validation = r.pub.Validation.State
+	if w.validated(r, now) {
+		if in.SetAside = r.pub.Validation.SetAside; !in.SetAside {
+			in.Validation = r.pub.Validation.State
+		}
 	}
 	if r.claim == nil {
 		in.Unwatched = !w.timing.ValidationEnabled

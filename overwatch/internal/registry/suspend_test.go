@@ -77,7 +77,7 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 		}
 		s.round(check.Failure, 2)
 		for site := range 3 {
-			s.w.see(s.backend(site), agentHealthy)
+			s.w.see(s.backend(site), agentHealthyAside)
 		}
 		if v := s.w.View().Get(id(s.backend(0))).Validation; !v.SetAside || v.State != check.StateUnhealthy {
 			t.Errorf("the verdict that was set aside is not shown: %+v", v)
@@ -91,7 +91,7 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 		s.round(check.Success, 0)
 		s.w.see(s.backend(0), agreed)
 		s.round(check.Success, 1)
-		s.w.see(s.backend(2), agentHealthy)
+		s.w.see(s.backend(2), agentHealthyAside)
 		s.round(check.Success, 2)
 		if s.w.View().ValidationSuspended() {
 			t.Error("still suspended")
@@ -107,7 +107,7 @@ func TestSuspension_TheOnlyRegion(t *testing.T) {
 		if !s.w.View().ValidationSuspended() {
 			t.Error("not suspended")
 		}
-		s.w.see(s.backend(0), agentHealthy)
+		s.w.see(s.backend(0), agentHealthyAside)
 	}, "eu a.example", "eu b.example")
 }
 
