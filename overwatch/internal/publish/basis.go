@@ -9,7 +9,7 @@ import (
 )
 
 // basis is everything that the answers of a domain follow from now.
-func (p *Publisher) basis(d domain) *policy.Basis {
+func (p *Publisher) basis(d *domain) *policy.Basis {
 	p.decided++
 	b := &policy.Basis{
 		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
@@ -64,12 +64,18 @@ func (p *Publisher) facts(b *registry.Backend) *policy.Facts {
 		f.Problem = problem(b)
 	}
 	if f.Order != nil || b.Draining || f.Problem != "" {
-		return &f
+		own := f
+		return &own
+	}
+	if p.state != nil && *p.state == f { // as of the backend before, mostly
+		return p.state
 	}
 	if p.states[f] == nil {
-		p.states[f] = &f
+		shared := f
+		p.states[f] = &shared
 	}
-	return p.states[f]
+	p.state = p.states[f]
+	return p.state
 }
 
 // problem is what was found wrong with a backend, empty where nothing was said of it.

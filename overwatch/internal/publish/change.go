@@ -77,7 +77,7 @@ func (c *Change) next(p *Publisher) error { return c.step(p) }
 func (c *Change) draw(p *Publisher) error {
 	c.plan, c.edits, c.gone, c.made = p.plan, make(map[*zonePlan]*zone.Edit), nil, nil
 	// What is wrong is noted in a plan of its own.
-	trial := &plan{settings: p.plan.settings, byApex: make(map[string]*zonePlan), domains: make(map[string]domain), earth: p.plan.earth}
+	trial := &plan{settings: p.plan.settings, byApex: make(map[string]*zonePlan), domains: make(map[string]*domain), earth: p.plan.earth}
 	going := make(map[string]bool, len(c.deleted))
 	for _, name := range c.deleted {
 		d, there := p.domains[wire.CanonicalService(name)]

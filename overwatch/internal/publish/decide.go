@@ -8,7 +8,7 @@ import (
 )
 
 // decide asks the policy who answers for a domain now, and makes the view answer so.
-func (p *Publisher) decide(view *zone.View, d domain) policy.Outcome {
+func (p *Publisher) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
 	var err error
 	decisions := p.decisions[:0] // a piece of memory for all names
@@ -84,7 +84,7 @@ func gravity(o policy.Outcome) int {
 }
 
 // tell logs that a domain answers in another way than before. That one gets its first backends is no news.
-func (p *Publisher) tell(d domain, outcome policy.Outcome) {
+func (p *Publisher) tell(d *domain, outcome policy.Outcome) {
 	before := p.outcomes[d.service]
 	p.outcomes[d.service] = outcome
 	if before == outcome {
@@ -117,7 +117,7 @@ func (p *Publisher) tell(d domain, outcome policy.Outcome) {
 }
 
 // shortage is why a domain goes to its last resort.
-func shortage(d domain) string {
+func shortage(d *domain) string {
 	if d.rules.MinHealthy != (policy.Minimum{}) {
 		return "fewer backends may serve than domains[].min_healthy asks for"
 	}

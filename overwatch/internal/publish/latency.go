@@ -48,7 +48,7 @@ func (m *measurements) add(s sample) {
 }
 
 // follow measures the domains that choose by latency, and forgets all others.
-func (m *measurements) follow(domains map[string]domain) {
+func (m *measurements) follow(domains map[string]*domain) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	fresh, smoothed := make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
@@ -61,7 +61,7 @@ func (m *measurements) follow(domains map[string]domain) {
 }
 
 // change follows a domain that is new or chooses in another way from now on.
-func (m *measurements) change(d domain) {
+func (m *measurements) change(d *domain) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !d.rules.Measures() {
@@ -98,7 +98,7 @@ func (m *measurements) take() map[string][]sample {
 }
 
 // learn takes samples of a service up, as an exponential moving average, and forgets backends that it no longer has.
-func (m *measurements) learn(d domain, samples []sample, backends []*registry.Backend) {
+func (m *measurements) learn(d *domain, samples []sample, backends []*registry.Backend) {
 	before := m.smoothed[d.service]
 	after := make(map[registry.ID]policy.Measurement, len(backends))
 	for _, b := range backends {
@@ -121,7 +121,7 @@ func (m *measurements) learn(d domain, samples []sample, backends []*registry.Ba
 }
 
 // hold remembers which backends latency has chosen, so that noise does not move clients.
-func (m *measurements) hold(d domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
+func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
 	if len(smoothed) == 0 {
 		return

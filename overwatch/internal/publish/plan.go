@@ -21,7 +21,7 @@ type plan struct {
 	settings Settings
 	zones    []*zonePlan          // those of the configuration first, in its order
 	byApex   map[string]*zonePlan // by fqdn
-	domains  map[string]domain    // by service name
+	domains  map[string]*domain   // by service name
 	earth    earth
 	servers  map[string]int // nameservers of zones, by fqdn: how many zones have them
 	problems settings.Problems
@@ -56,22 +56,27 @@ func Check(s Settings) settings.Problems {
 
 // Apexes are those of the zones that settings make, in which Check finds nothing wrong.
 func Apexes(s Settings) []string {
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan)}
+	for _, z := range s.DNS.Zones {
+		p.addZone("", z.Name, 0)
+	}
+	p.eachDomain(func(_ int, c *config.Domain) { p.zoneOf(fqdn(c.Name)) })
 	var apexes []string
-	for _, z := range newPlan(s).zones {
+	for _, z := range p.zones {
 		apexes = append(apexes, z.Apex)
 	}
 	return apexes
 }
 
 func newPlan(s Settings) *plan {
-	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]domain, len(s.Domains)), earth: newEarth(s.Regions), servers: make(map[string]int)}
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]*domain, len(s.Domains)), earth: newEarth(s.Regions), servers: make(map[string]int)}
 	configured := make([]config.Zone, 0, len(s.DNS.Zones))
 	for i, z := range s.DNS.Zones {
 		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name, len(s.Domains)/len(s.DNS.Zones)) {
 			configured = append(configured, z)
 		}
 	}
-	p.addDomains()
+	p.eachDomain(p.addDomain)
 	for i, z := range p.zones {
 		var from config.Zone
 		if i < len(configured) {
@@ -119,10 +124,9 @@ func (p *plan) enclosing(name string) *zonePlan {
 	return nil
 }
 
-// addDomains gives every domain its zone, and a zone of its own to one that is outside all: its parent is delegated
-// to this node. Short names go first, and wildcards before others, so that www.example.com comes to lie in the zone that
-// example.com or *.example.com makes, in whatever order they are listed.
-func (p *plan) addDomains() {
+// eachDomain visits the domains with their numbers. Short names go first, and wildcards before others, so that www.example.com
+// comes to lie in the zone that example.com or *.example.com makes, in whatever order they are listed.
+func (p *plan) eachDomain(visit func(number int, c *config.Domain)) {
 	type turn struct{ domain, labels, other int }
 	order := make([]turn, len(p.settings.Domains))
 	for i := range order {
@@ -134,8 +138,19 @@ func (p *plan) addDomains() {
 	}
 	slices.SortStableFunc(order, func(a, b turn) int { return cmp.Or(a.labels-b.labels, a.other-b.other) })
 	for _, o := range order {
-		p.addDomain(o.domain, &p.settings.Domains[o.domain])
+		visit(o.domain, &p.settings.Domains[o.domain])
 	}
+}
+
+// zoneOf is the zone that a domain belongs to. One that is outside all gets a zone of its own: its parent is delegated to this
+// node. It is nil where that is not possible.
+func (p *plan) zoneOf(name string) *zonePlan {
+	if z := p.enclosing(name); z != nil {
+		return z
+	}
+	apex := ownApex(name)
+	p.addZone("", apex, 1)
+	return p.byApex[apex]
 }
 
 func (p *plan) addDomain(number int, c *config.Domain) {
@@ -143,13 +158,9 @@ func (p *plan) addDomain(number int, c *config.Domain) {
 		return
 	}
 	name := fqdn(c.Name)
-	z := p.enclosing(name)
+	z := p.zoneOf(name)
 	if z == nil {
-		apex := ownApex(name)
-		if !p.addZone("", apex, 1) {
-			return
-		}
-		z = p.byApex[apex]
+		return
 	}
 	z.Steered = append(z.Steered, name)
 	z.steered[name] = true
@@ -179,8 +190,8 @@ func isName(name string) bool {
 func ownApex(name string) string { return strings.TrimPrefix(name, "*.") }
 
 // domain is how a domain is steered.
-func (p *plan) domain(c *config.Domain) domain {
-	d := domain{service: wire.CanonicalService(c.Name), name: fqdn(c.Name), rules: p.rules(c), answers: max(c.MaxAnswers, 1),
+func (p *plan) domain(c *config.Domain) *domain {
+	d := &domain{service: wire.CanonicalService(c.Name), name: fqdn(c.Name), rules: p.rules(c), answers: max(c.MaxAnswers, 1),
 		smoothing: c.LatencyConfig.SmoothingFactor, clients: p.earth.clients}
 	d.placed = d.rules.NeedsRegion()
 	return d

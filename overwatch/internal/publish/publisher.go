@@ -35,7 +35,7 @@ type Publisher struct {
 	writer     *zone.Writer
 	plan       *plan // in force
 	positions  *positions
-	domains    map[string]domain         // by service name
+	domains    map[string]*domain        // by service name
 	outcomes   map[string]policy.Outcome // of the last decisions, by service name
 	lost       map[string]bool           // services of which the log says that they lost their backends
 	lines      lines                     // written to the log about domains
@@ -46,6 +46,7 @@ type Publisher struct {
 	generation uint64 // of the publication under way, or the last
 	decided    uint32 // bases made
 	states     map[policy.Facts]*policy.Facts
+	state      *policy.Facts        // the one that was found last
 	decisions  [][2]policy.Decision // room for those of one name
 }
 

@@ -216,6 +216,13 @@ func (s *signatures) forget(sig *Signature) {
 // spareSignatures is how many signatures of answers that are not given now a name keeps, beside as many as it uses.
 const spareSignatures = 64
 
+// few says whether there is nothing to trim, however few are in use.
+func (s *signatures) few() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.byContent) <= spareSignatures
+}
+
 // trim forgets what is spare if that is much more than what is in use.
 func (s *signatures) trim(inUse int, spare func(*Signature) bool) {
 	s.mu.Lock()

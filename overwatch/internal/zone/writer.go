@@ -98,7 +98,7 @@ func (w *Writer) Fresh() []*Signature {
 
 // trim forgets signatures of answers of long ago.
 func (s *Slot) trim() {
-	if s.proofs == nil {
+	if s.proofs == nil || s.proofs.known.few() {
 		return
 	}
 	a := s.answers.Load()
