@@ -4,10 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
-
-	"gslb.internal/overwatch/internal/zone"
 )
 
 const (
@@ -35,13 +32,16 @@ type FlowCount struct {
 
 // flows are counts by time. The newest bucket is the last.
 type flows struct {
-	buckets []bucket
-	size    int // counts in all
+	buckets []*bucket
+	size    int    // counts in all
+	opened  uint32 // how many buckets there have been
 }
 
 type bucket struct {
-	begin  time.Time
-	counts map[Flow]*tally
+	number  uint32 // of all that were opened, from 1
+	begin   time.Time
+	at      map[Flow]uint32 // in tallies
+	tallies []tally
 }
 
 type tally struct {
@@ -49,33 +49,43 @@ type tally struct {
 	latest int64 // Unix time, in seconds
 }
 
-func (f *flows) add(now time.Time, flow Flow, count uint64) {
+// open returns the bucket of a time.
+func (f *flows) open(now time.Time) *bucket {
 	begin := now.Truncate(FlowBucket)
-	if last := len(f.buckets) - 1; last < 0 || f.buckets[last].begin.Before(begin) {
-		f.buckets = append(f.buckets, bucket{begin, make(map[Flow]*tally)})
+	if last := len(f.buckets) - 1; last >= 0 && !f.buckets[last].begin.Before(begin) {
+		return f.buckets[last]
 	}
-	newest := f.buckets[len(f.buckets)-1].counts
-	n := newest[flow]
-	if n == nil {
-		for f.size >= MaxFlows && len(f.buckets) > 1 {
-			f.drop()
+	f.opened++
+	b := &bucket{number: f.opened, begin: begin, at: make(map[Flow]uint32)}
+	f.buckets = append(f.buckets, b)
+	return b
+}
+
+// place is where the newest bucket counts a flow, as long as that bucket is the newest.
+func (f *flows) place(flow Flow) uint32 {
+	newest := f.buckets[len(f.buckets)-1]
+	at, there := newest.at[flow]
+	if there {
+		return at
+	}
+	for f.size >= MaxFlows && len(f.buckets) > 1 {
+		f.drop()
+	}
+	if f.size >= MaxFlows {
+		flow = Flow{}
+		if at, there = newest.at[flow]; there {
+			return at
 		}
-		if f.size >= MaxFlows {
-			flow = Flow{}
-			n = newest[flow]
-		}
 	}
-	if n == nil {
-		n = new(tally)
-		newest[flow] = n
-		f.size++
-	}
-	n.count += count
-	n.latest = now.Unix()
+	at = uint32(len(newest.tallies))
+	newest.at[flow] = at
+	newest.tallies = append(newest.tallies, tally{})
+	f.size++
+	return at
 }
 
 func (f *flows) drop() {
-	f.size -= len(f.buckets[0].counts)
+	f.size -= len(f.buckets[0].tallies)
 	f.buckets = slices.Delete(f.buckets, 0, 1)
 }
 
@@ -96,7 +106,8 @@ func (r *Recorder) Flows(start, end time.Time) []FlowCount {
 		if !start.IsZero() && !b.begin.Add(FlowBucket).After(start) || !end.IsZero() && !b.begin.Before(end) {
 			continue
 		}
-		for flow, n := range b.counts {
+		for flow, at := range b.at {
+			n := &b.tallies[at]
 			if sum[flow] == nil {
 				sum[flow] = &FlowCount{Flow: flow}
 			}
@@ -120,37 +131,4 @@ func (r *Recorder) Missed() (missed uint64) {
 		missed += s.missed.Load()
 	}
 	return missed
-}
-
-// folder adds counts up.
-type folder struct {
-	into *Recorder
-	now  time.Time
-	// counted is what has something to add to the totals: a few for all names together.
-	counted []*likeness
-}
-
-func (f *folder) take(answer zone.Steered, count uint64) {
-	l := f.into.known.of(&answer)
-	lead := min(int(answer.Lead), len(l.regions))
-	if lead < len(l.regions) {
-		f.into.flows.add(f.now, Flow{strings.TrimSuffix(answer.Basis.Name, "."), l.source, l.regions[lead]}, count)
-	}
-	if l.led[lead] += count; !l.counted {
-		l.counted = true
-		f.counted = append(f.counted, l)
-	}
-}
-
-// total adds to the totals what was taken.
-func (f *folder) total() {
-	for _, l := range f.counted {
-		for lead, count := range l.led {
-			if count > 0 {
-				f.into.totals.add(l, lead, count)
-			}
-		}
-		clear(l.led)
-		l.counted = false
-	}
 }

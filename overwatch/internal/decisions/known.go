@@ -8,14 +8,14 @@ import (
 	"gslb.internal/overwatch/internal/zone"
 )
 
-// maxKnown bounds how many decisions are remembered from one fold to the next, some 10 MB. Where there would be more, all are
+// maxKnown bounds how many decisions are remembered from one fold to the next, some 30 MB. Where there would be more, all are
 // forgotten, and those that still answer are made again.
 const maxKnown = 1 << 18
 
 // known remembers what counting needs of decisions, since most answers follow from one that has been counted before. It
 // belongs to the Recorder's lock. Decisions of outdated answers stay until all are forgotten.
 type known struct {
-	like     map[which]*likeness
+	like     map[which]*decision
 	distinct map[string]*likeness
 }
 
@@ -26,6 +26,13 @@ type which struct {
 	choice uint16
 	region geo.RegionID
 	family policy.Family
+}
+
+// decision is what is remembered of one.
+type decision struct {
+	*likeness
+	places []uint32 // by address, plus one: where its flow is counted in a bucket; 0 where that was not looked up
+	bucket uint32   // the number of that bucket
 }
 
 // likeness is what decisions have in common that are counted alike, and how often they led where since totals were last added to.
@@ -40,28 +47,29 @@ type likeness struct {
 }
 
 func newKnown() known {
-	return known{make(map[which]*likeness), make(map[string]*likeness)}
+	return known{make(map[which]*decision), make(map[string]*likeness)}
 }
 
-// of is the likeness of the decision that an answer follows from.
-func (k *known) of(answer *zone.Steered) *likeness {
+// of is the decision that an answer follows from.
+func (k *known) of(answer *zone.Steered) *decision {
 	which := which{answer.Number, answer.Choice, answer.Region, answer.Family}
-	l, there := k.like[which]
+	d, there := k.like[which]
 	if there {
-		return l
+		return d
 	}
 	if len(k.like) >= maxKnown {
 		*k = newKnown()
 	}
-	l = likenessOf(answer)
+	l := likenessOf(answer)
 	key := l.key()
 	if before, there := k.distinct[key]; there {
 		l = before
 	} else {
 		k.distinct[key] = l
 	}
-	k.like[which] = l
-	return l
+	d = &decision{likeness: l}
+	k.like[which] = d
+	return d
 }
 
 // likenessOf repeats the decision.

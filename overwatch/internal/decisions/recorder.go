@@ -91,10 +91,10 @@ func (r *Recorder) fold() {
 	f := folder{into: r, now: now}
 	for _, s := range r.sockets {
 		// A table that was replaced may still have been written to until a moment after; by now nobody does.
-		s.old.empty(f.take)
+		f.empty(s.old)
 		s.old = nil
 		t := s.table.Load()
-		t.empty(f.take)
+		f.empty(t)
 		switch used := t.used.Load(); {
 		case t.full():
 			s.replace(now, largeBits)

@@ -99,3 +99,5 @@ func unpack(key uint64, basis *policy.Basis) zone.Steered {
 	}
 	return a
 }
+
+func leadOf(key uint64) int { return int(key >> leadAt & packedNoLead) }

@@ -23,6 +23,7 @@ type table struct {
 	used  atomic.Uint32
 	shift uint8 // a hash's upper bits that are left by it are the cell
 	cells []cell
+	known []*decision // by cell, what counting it needs once it was counted; nil before the first fold; the Recorder's
 }
 
 // cell is up to four kinds of answers, which are the same but for who came first. Its key is set before its basis, and neither
@@ -82,26 +83,4 @@ func share(key uint64) (shared uint64, lead int) {
 func of(shared uint64, lead int) uint64 {
 	at := shared >> leadAt & packedNoLead
 	return shared&^(packedNoLead<<leadAt) | (at*leads+uint64(lead))<<leadAt
-}
-
-// empty takes the counts.
-func (t *table) empty(take func(answer zone.Steered, count uint64)) {
-	if t == nil || t.used.Load() == 0 {
-		return
-	}
-	for i := range t.cells {
-		c := &t.cells[i]
-		basis := c.basis.Load()
-		if basis == nil {
-			continue
-		}
-		for lead := range c.counts {
-			if c.counts[lead].Load() == 0 {
-				continue
-			}
-			if n := c.counts[lead].Swap(0); n > 0 {
-				take(unpack(of(c.key.Load(), lead), basis), uint64(n))
-			}
-		}
-	}
 }
