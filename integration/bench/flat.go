@@ -109,8 +109,7 @@ func (s *subject) ask(ctx context.Context, o options) error {
 	if seen.Answered == 0 {
 		return errNothing
 	}
-	answered := float64(seen.Answered) * (seen.Seconds + warmUp.Seconds()) / seen.Seconds
-	s.costs = append(s.costs, (after-before).Seconds()/answered*1e6)
+	s.costs = append(s.costs, (after-before).Seconds()/float64(seen.All)*1e6)
 	return nil
 }
 

@@ -30,7 +30,8 @@ type shape struct{ sockets, window int }
 
 // tally is what the client saw.
 type tally struct {
-	Answered uint64  // as is right, after the warm-up
+	All      uint64  // answered as is right, during the warm-up too
+	Answered uint64  // of these, after the warm-up
 	Wrong    uint64  // any other response
 	Lost     uint64  // not answered within lostAfter
 	Seconds  float64 // that Answered is of
@@ -174,9 +175,13 @@ func (c *client) receive(s *clientSocket, now time.Time, counting bool) (any boo
 			}
 			s.busy[binary.BigEndian.Uint16(reply)] = false
 			s.flying--
+			right := c.right(reply)
+			if right {
+				c.tally.All++
+			}
 			switch {
 			case !counting:
-			case c.right(reply):
+			case right:
 				c.tally.Answered++
 			default:
 				c.tally.Wrong++

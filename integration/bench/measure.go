@@ -60,20 +60,18 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 	if seen.Answered == 0 {
 		return sample{}, fmt.Errorf("skipped: no query was answered, %d wrongly", seen.Wrong)
 	}
-	rate := float64(seen.Answered) / seen.Seconds
-	// The CPU time is that of the warm-up too, which the tally leaves out.
-	answered := rate * (seen.Seconds + warmUp.Seconds())
 	return sample{
-		cpu: spent / answered * 1e6, rate: rate, failed: seen.Wrong + seen.Lost,
+		cpu: spent / float64(seen.All) * 1e6, rate: float64(seen.Answered) / seen.Seconds, failed: seen.Wrong + seen.Lost,
 		other:  (machineBusy() - busy - spent - (ownChildren() - clientBefore)) / wall,
 		memory: memory(session(group)), ready: float64(ready.Milliseconds()),
 	}, nil
 }
 
-// settle waits until a server has had nothing to do for two seconds, so that what is left from its start, such as collecting what it no
-// longer needs or signing, is done, but not forever.
+// settle waits until a server has had nothing to do for six seconds, so that what is left from its start, such as collecting what it no
+// longer needs or signing, is done, but not forever. Ours sums up every five seconds who was sent where, which takes a while for names that
+// it has not counted before.
 func settle(group int) {
-	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 2 * time.Minute, 4
+	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 2 * time.Minute, 12
 	for end, idle := time.Now().Add(atMost), 0; idle < inARow && time.Now().Before(end); {
 		before := cpuOf(session(group))
 		time.Sleep(look)
