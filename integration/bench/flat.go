@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -54,6 +55,11 @@ func flat(ctx context.Context, o options) error {
 			subjects = append(subjects, s)
 		}
 	}
+	var settling sync.WaitGroup
+	for _, s := range subjects {
+		settling.Go(func() { settle(s.run.cmd.Process.Pid) })
+	}
+	settling.Wait()
 	for range o.rounds {
 		for _, s := range subjects {
 			err := s.ask(ctx, o)
@@ -84,7 +90,6 @@ func (s *subject) start(ctx context.Context, o options, dir string) (err error) 
 	if s.spent, err = processTime(s.run.cmd.Process.Pid); err != nil {
 		return err
 	}
-	settle(s.run.cmd.Process.Pid)
 	return nil
 }
 

@@ -7,49 +7,77 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// replies is the responses to a batch of queries on their way to the kernel. Neighbours of one length to one port of one
+// replies is the responses to a batch of queries on their way to the kernel. Those of one length to one port of one
 // client leave as one large packet that the kernel, or the network card, cuts into datagrams at the very end (UDP_SEGMENT, udp(7)): the
-// way through the kernel is paid for once for all of them. Resolvers that ask from another port each time gain nothing
-// by it; forwarders and load balancers do.
+// way through the kernel is paid for once for all of them. One that is shorter may be the last. Resolvers that ask from another port each time
+// gain nothing by it; forwarders and load balancers do.
 type replies struct {
-	count, groups int  // replies, and messages that they are in
-	open          bool // the last message may take another reply
-	single        bool // each reply is a message, as this kernel or the way to the client cannot cut
+	count  int
+	single bool // each reply is a message, as this kernel or the way to the client cannot cut
+
+	length [batch]int
+	port   [batch]uint16 // where the reply goes, so that others need not be looked at
+	to     [batch]*unix.Msghdr
+	octets [batch][udpSize]byte
 
 	messages [batch]unix.Mmsghdr
-	parts    [batch]unix.Iovec
-	octets   [batch][udpSize]byte
+	parts    [batch]unix.Iovec // of the messages, one after the other
 	control  [batch][controlSize + segmentSpace]byte
-}
-
-func (r *replies) prepare() {
-	for i := range r.parts {
-		r.parts[i].Base = &r.octets[i][0]
-	}
 }
 
 // room is where the next reply goes.
 func (r *replies) room() []byte { return r.octets[r.count][:0] }
 
-// add takes the reply that was written into room, for the sender of a query.
+// add takes the reply that was written into room, for the sender of a query, which must stay as it is until send.
 func (r *replies) add(length int, to *unix.Msghdr) {
-	part := &r.parts[r.count]
-	part.SetLen(length)
+	r.length[r.count], r.to[r.count] = length, to
+	r.port[r.count] = *(*uint16)(unsafe.Add(unsafe.Pointer(to.Name), 2)) // the same place in addresses of either family
 	r.count++
-	if r.open {
-		last := &r.messages[r.groups-1].Hdr
-		if full := int(last.Iov.Len); length <= full && sameClient(last, to) {
-			last.SetIovlen(int(last.Iovlen) + 1)
-			r.open = length == full // none may follow a shorter one
-			return
+}
+
+// group puts the replies into as few messages as is simple, and returns how many these are.
+func (r *replies) group() (messages int) {
+	var grouped [batch]bool
+	n := 0 // parts
+	for i := range r.count {
+		if grouped[i] {
+			continue
 		}
+		first, shorter := n, -1
+		n = r.part(n, i)
+		for j := i + 1; j < r.count && !r.single; j++ {
+			if r.port[j] != r.port[i] || r.length[j] > r.length[i] || grouped[j] || !sameClient(r.to[i], r.to[j]) {
+				continue
+			}
+			if r.length[j] == r.length[i] {
+				grouped[j] = true
+				n = r.part(n, j)
+			} else if shorter < 0 {
+				shorter = j
+			}
+		}
+		if shorter >= 0 {
+			grouped[shorter] = true
+			n = r.part(n, shorter)
+		}
+		message := &r.messages[messages].Hdr
+		to := r.to[i]
+		message.Name, message.Namelen, message.Control, message.Controllen = to.Name, to.Namelen, to.Control, to.Controllen
+		message.Iov = &r.parts[first]
+		message.SetIovlen(n - first)
+		if n-first > 1 {
+			r.cut(messages)
+		}
+		messages++
 	}
-	message := &r.messages[r.groups].Hdr
-	message.Iov = part
-	message.SetIovlen(1)
-	message.Name, message.Namelen, message.Control, message.Controllen = to.Name, to.Namelen, to.Control, to.Controllen
-	r.groups++
-	r.open = !r.single
+	return messages
+}
+
+// part makes a reply the part with the number n, and returns the next number.
+func (r *replies) part(n, reply int) int {
+	r.parts[n].Base = &r.octets[reply][0]
+	r.parts[n].SetLen(r.length[reply])
+	return n + 1
 }
 
 // sameClient says whether replies to both go from one address and port to one address and port.
@@ -61,12 +89,7 @@ func sameClient(a, b *unix.Msghdr) bool {
 
 // send hands all replies to the kernel and returns how many it did not take. Their clients will ask again.
 func (r *replies) send(fd uintptr) (unsent int) {
-	for i := range r.groups {
-		if r.messages[i].Hdr.Iovlen > 1 {
-			r.cut(i)
-		}
-	}
-	for messages := r.messages[:r.groups]; len(messages) > 0; {
+	for messages := r.messages[:r.group()]; len(messages) > 0; {
 		n, errno := send(fd, messages)
 		switch errno {
 		case 0:
@@ -82,7 +105,7 @@ func (r *replies) send(fd uintptr) (unsent int) {
 			messages = messages[1:]
 		}
 	}
-	r.count, r.groups, r.open = 0, 0, false
+	r.count = 0
 	return unsent
 }
 

@@ -60,7 +60,6 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
 	}
-	s.replies.prepare()
 	return s, nil
 }
 
@@ -106,13 +105,15 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 	s.responder.look(s.requests[:n])
 	for i := range n {
 		s.answer(i)
+	}
+	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
+		s.responder.counts.unsent.Add(uint64(unsent))
+	}
+	for i := range n {
 		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
 		if s.tellsReceiver {
 			s.in[i].Hdr.SetControllen(controlSize)
 		}
-	}
-	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
-		s.responder.counts.unsent.Add(uint64(unsent))
 	}
 	s.responder.counts.clock.end(began, n)
 	return n, 0
