@@ -4,6 +4,8 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
+	"sync"
 )
 
 // How far the heap may grow beyond what lives, in percent, before it is collected. While the node starts, nearly all that
@@ -12,7 +14,8 @@ import (
 const (
 	startingPercent = 300
 	servingPercent  = 60
-	// startingLimit is the memory in octets above which it is collected nevertheless while the node starts.
+	// startingLimit is the memory in octets above which it is collected nevertheless while the node starts, for as long as no
+	// more than half of it lives. Beyond that the limit is twice what lives, or it would be collected without end.
 	startingLimit = 1200 << 20
 )
 
@@ -22,13 +25,42 @@ func startQuickly() (serve func()) {
 		return func() {}
 	}
 	debug.SetGCPercent(startingPercent)
-	limit := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(limit, startingLimit))
+	limit := &starting{before: debug.SetMemoryLimit(-1)}
+	limit.follow()
 	return func() {
-		debug.SetMemoryLimit(limit)
+		limit.end()
 		debug.SetGCPercent(servingPercent)
 		go runtime.GC() // at once and beside everything, instead of when the first queries happen to make something
 	}
+}
+
+// starting is the limit of memory while the node starts.
+type starting struct {
+	before int64 // the limit otherwise: GOMEMLIMIT, or none
+	mu     sync.Mutex
+	ended  bool
+}
+
+// follow sets the limit by what lives, and again after each collection until end is called.
+func (s *starting) follow() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	debug.SetMemoryLimit(min(s.before, limitFor(live[0].Value.Uint64())))
+	runtime.AddCleanup(new([64]byte), (*starting).follow, s) // garbage, which the next collection finds
+}
+
+func limitFor(live uint64) int64 { return int64(max(startingLimit, 2*live)) }
+
+func (s *starting) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
+	debug.SetMemoryLimit(s.before)
 }
 
 // spread lets twice as many threads run Go code as there are cores until the function that it returns is called. Whoever reads
