@@ -2,6 +2,7 @@ package overwatch
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"os"
 	"slices"
@@ -12,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/explain"
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -31,7 +34,7 @@ func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	if os.Getenv(environmentModelSeed) != "" {
 		histories, first = 1, uint64(number(t, environmentModelSeed, 1))
 	}
-	events, seen := number(t, environmentModelEvents, 120), map[string]int{}
+	events, seen := number(t, environmentModelEvents, 100), map[string]int{}
 	for seed := first; seed < first+uint64(histories); seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -55,7 +58,7 @@ func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	if histories < 4 {
 		return
 	}
-	for _, kind := range []string{"positive", "no data", "NXDOMAIN", "REFUSED", "SERVFAIL", "last resort", "suspended", "drained"} {
+	for _, kind := range []string{"positive", "no data", "NXDOMAIN", "REFUSED", "SERVFAIL", "last resort", "suspended", "drained", "warned", "slower"} {
 		if seen[kind] == 0 {
 			t.Errorf("no history led to %q: the events are too tame (%v)", kind, seen)
 		}
@@ -72,47 +75,75 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 	if anew {
 		views["a fresh start"] = h.fresh()
 	}
-	for _, name := range historyNames {
-		candidates := h.model.candidates(name)
-		serving := only(candidates, func(c refCandidate) bool { return c.serves() })
+	for _, domain := range historyNames {
+		name := asked(domain)
+		candidates := h.model.candidates(domain)
 		for _, c := range candidates {
 			if c.fit && !c.serves() {
 				seen["drained"]++
 			}
+			if c.share%50 != 0 {
+				seen["warned"]++
+			}
 		}
 		for _, v6 := range []bool{false, true} {
-			for client := range historyClients {
-				want := h.model.answer(name, candidates, v6, h.model.clientRegion(client))
+			for number := range historyClients {
+				client := h.model.client(number)
+				want := h.model.answer(domain, candidates, v6, client)
 				seen[want.kind]++
-				if len(want.addresses) > 0 && len(serving) == 0 {
+				if want.lastResort && len(want.addresses) > 0 {
 					seen["last resort"]++
+				}
+				if len(want.slow) > 0 {
+					seen["slower"]++
 				}
 				answered := map[string][]string{}
 				for who, view := range views {
 					var wrong string
-					if answered[who], wrong = ask(view, name, v6, client, want); wrong != "" && !h.t.Failed() {
-						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): %s: %s\n%s", event, client, name, v6, who, wrong, h.situation(name, client))
+					if answered[who], wrong = ask(view, name, v6, number, want); wrong != "" && !h.t.Failed() {
+						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): %s: %s\n%s", event, number, name, v6, who, wrong, h.situation(domain, number))
 					}
 				}
 				if anew && !slices.Equal(answered["the node"], answered["a fresh start"]) {
-					h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): the node answers\n%q, a fresh start\n%q", event, client, name, v6,
+					h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): the node answers\n%q, a fresh start\n%q", event, number, name, v6,
 						answered["the node"], answered["a fresh start"])
+				}
+				if wrong := explained(views["the node"], name, v6, number, client, want); wrong != "" && !h.t.Failed() {
+					h.t.Errorf("after %s: why client %d is answered what for %s (IPv6: %v): %s\n%s", event, number, name, v6, wrong, h.situation(domain, number))
+				}
+				if h.signed {
+					if wrong := h.proved(views["the node"], name, v6, number, want); wrong != "" && !h.t.Failed() {
+						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v), signed: %s\n%s", event, number, name, v6, wrong, h.situation(domain, number))
+					}
 				}
 			}
 		}
+	}
+	if h.signed && anew {
+		h.compareChains(event, views["the node"])
 	}
 }
 
 // situation is what the reference and the node believe about a name.
 func (h *chronicle) situation(name string, client int) string {
-	d, served := h.model.joined()[name]
-	text := fmt.Sprintf("the reference: served %v, %+v, client in %q\n", served, d, h.model.clientRegion(client))
+	d, served := h.model.served[name]
+	at := h.model.client(client)
+	text := fmt.Sprintf("the reference: served %v, %+v, client in %q at %v\n", served, d, at.region, at.at)
 	for _, c := range h.model.candidates(name) {
-		text += fmt.Sprintf("  %+v\n", c)
+		text += fmt.Sprintf("  %+v", c)
+		if known := h.model.measured[c.id]; known != nil {
+			text += fmt.Sprintf(" measured %+v", *known)
+		}
+		text += "\n"
+	}
+	for _, r := range h.model.regions {
+		text += fmt.Sprintf("  %+v at %v\n", r, r.at)
 	}
 	text += "the node:\n"
+	latencies := h.node.publisher.Latencies()
 	for _, b := range h.node.registry.View().Service(name) {
-		text += fmt.Sprintf("  %s:%d may serve %v, %s, share %v, weight %d, region %s\n", b.Address, b.Port, b.MayServe, b.Reason, b.Share, b.Weight, b.Region)
+		text += fmt.Sprintf("  %s:%d may serve %v, %s, share %v, weight %d, region %s, last healthy %v, %+v\n", b.Address, b.Port, b.MayServe, b.Reason, b.Share, b.Weight, b.Region,
+			b.LastHealthyAt, latencies[b.ID])
 	}
 	return text
 }
@@ -124,7 +155,7 @@ func (h *chronicle) fresh() *zone.View {
 	h.must(err)
 	settings, err := h.node.settings(h.node.inForce.Load().config, addresses)
 	h.must(err)
-	p, err := publish.New(publish.Options{Settings: settings, Backends: h.node.registry.View(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	p, err := publish.New(publish.Options{Settings: settings, Backends: h.node.registry.View(), Signing: h.node.zones, Latencies: h.node.publisher.Latencies(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	h.must(err)
 	return p.View()
 }
@@ -153,6 +184,9 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 		if kind != "positive" {
 			return []string{kind}, ""
 		}
+		if wrong := badScope(r.Scope, want); wrong != "" {
+			return answers, wrong
+		}
 		if int(ttl) != want.ttl {
 			return answers, fmt.Sprintf("TTL %d, want %d", ttl, want.ttl)
 		}
@@ -165,7 +199,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 			return answers, fmt.Sprintf("%v, want always the same", leads)
 		}
 		for address, parts := range want.addresses {
-			if off := leads[address]*sum - n*parts; !want.hashed && (off > sum || off < -sum) { // no more than one answer off its share
+			if off := leads[address]*sum - n*parts; !want.hashed && (20*off > 23*sum || 20*off < -23*sum) { // no more than one answer off its share; what is left of weights is in whole percents
 				return answers, fmt.Sprintf("after %d answers %s led %d, its share is %d of %d of %v", n, address, leads[address], parts, sum, want.addresses)
 			}
 		}
@@ -183,6 +217,57 @@ func badAddresses(addresses []netip.Addr, want expected) string {
 	for _, address := range addresses {
 		if want.addresses[address] == 0 {
 			return fmt.Sprintf("%v, want only of %v", addresses, want.addresses)
+		}
+	}
+	return ""
+}
+
+// badScope says what is wrong with the part of a client's address that an answer depended on (design.md section 4, "Geolocation"):
+// none where the policy does not look at the client.
+func badScope(scope uint8, want expected) string {
+	if !want.placed && !want.hashed && scope != 0 {
+		return fmt.Sprintf("scope %d, and the client makes no difference", scope)
+	}
+	if want.hashed && scope < 24 {
+		return fmt.Sprintf("scope %d, and clients are told apart by 24 bits", scope)
+	}
+	return ""
+}
+
+// explained compares what the node says of an answer.
+func explained(view *zone.View, name string, v6 bool, number int, client refClient, want expected) string {
+	family := policy.IPv4
+	if v6 {
+		family = policy.IPv6
+	}
+	e, err := explain.Explain(view, explain.Query{Name: name, Family: family, Client: clientAddress(number)})
+	if err != nil {
+		return err.Error()
+	}
+	outcomes := map[string][]policy.Outcome{
+		"positive": {policy.Success, policy.FailedOver}, "no data": {policy.NoData}, "SERVFAIL": {policy.NoHealthyBackend},
+		"NXDOMAIN": {explain.DomainNotFound}, "REFUSED": {explain.DomainNotFound},
+	}[want.kind]
+	if want.lastResort && want.kind == "positive" {
+		outcomes = []policy.Outcome{policy.Fallback}
+	}
+	if !slices.Contains(outcomes, e.Outcome) {
+		return fmt.Sprintf("outcome %s, want one of %v", e.Outcome, outcomes)
+	}
+	if want.placed && e.Region != client.region {
+		return fmt.Sprintf("client in %q, want %q", e.Region, client.region)
+	}
+	if len(e.Decision.Due) != len(want.addresses) {
+		return fmt.Sprintf("%v answer, want %v", e.Decision.Due, want.addresses)
+	}
+	sum := 0
+	for _, parts := range want.addresses {
+		sum += parts
+	}
+	for address, parts := range want.addresses {
+		due := float64(parts) / float64(sum)
+		if share := explain.Share(e.Decision.Due, address); math.Abs(share-due) > 0.012 { // what is left of weights is in whole percents
+			return fmt.Sprintf("%s has %.3f, want %.3f: %v", address, share, due, e.Decision.Due)
 		}
 	}
 	return ""

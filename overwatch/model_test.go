@@ -1,11 +1,10 @@
 package overwatch
 
 import (
+	"cmp"
 	"maps"
-	"math"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,24 +16,24 @@ import (
 type reference struct {
 	now      time.Time
 	file     fileFacts
+	over     layerFacts             // settings of the API
 	domains  map[string]domainFacts // of the API
+	places   map[string]regionFacts // of the API
 	mappings map[int]string         // of the API: client to region
+	database [historyClients]placeFacts
 	servers  map[registry.ID]declared
 	agents   map[string]*refAgent
 	backends map[registry.ID]*refBackend // what history left behind, for as long as the backend is known
 	orders   []refOrder
+	measured map[registry.ID]*refMeasured
+	samples  []refSample // not taken up yet
+
+	regions []regionFacts          // of the file and the API
+	served  map[string]domainFacts // by name
 
 	suspended bool
 	since     time.Time
 }
-
-// The timing of all that follows: the specification's reference values.
-const (
-	refStale    = 30 * time.Second
-	refRemove   = 5 * time.Minute
-	refInterval = 30 * time.Second
-	refTTL      = 20 // seconds, where a domain says nothing
-)
 
 // fileFacts is the configuration file.
 type fileFacts struct {
@@ -43,15 +42,44 @@ type fileFacts struct {
 	mappings          map[int]string // client to region
 	defaultRegion     string
 	returnLastHealthy bool
+	ttl               int // seconds, where a domain says nothing
+	hashed            bool
+
+	stale, remove, interval time.Duration
+}
+
+// layerFacts is settings of the API that lie over the file's, nil where none does.
+type layerFacts struct {
+	ttl               *int
+	returnLastHealthy *bool
+	interval          *time.Duration
+}
+
+// under is a setting of the file, or what lies over it.
+func under[T any](over *T, file T) T {
+	if over != nil {
+		return *over
+	}
+	return file
+}
+
+func (m *reference) defaultTTL() int         { return under(m.over.ttl, m.file.ttl) }
+func (m *reference) interval() time.Duration { return under(m.over.interval, m.file.interval) }
+func (m *reference) lastHealthyDefault() bool {
+	return under(m.over.returnLastHealthy, m.file.returnLastHealthy)
 }
 
 type regionFacts struct {
 	name      string
-	placed    bool
-	latitude  float64
-	longitude float64
+	at        *refPlace
+	countries []string
+	continent string
+	bias      int
 	pool      string // routing_algorithm
 	servers   []serverFacts
+
+	priority int  // of the API
+	disabled bool // of the API
 }
 
 type serverFacts struct {
@@ -66,6 +94,10 @@ type domainFacts struct {
 
 	regions                    []string
 	ttl, threshold, maxAnswers int
+	tolerance                  float64 // kilometres
+	smoothing                  float64
+	slowest                    time.Duration
+	samples                    int
 	disabled                   bool // of the API
 }
 
@@ -78,13 +110,14 @@ type declared struct {
 type refAgent struct {
 	region string
 	seen   time.Time
-	said   map[registry.ID]refClaim
+	heard  bool // by this process
+	said   map[registry.ID]*refClaim
 }
 
 type refClaim struct {
-	word   string // healthy, unhealthy or none
-	weight int
-	drain  *refDrain
+	said
+	drain    *refDrain
+	warnings [3]refWarning
 }
 
 type refDrain struct {
@@ -111,32 +144,40 @@ type refOrder struct {
 	expires time.Time // zero: never
 }
 
+// endpoint is what the order is about, as it is stored.
+func (o refOrder) endpoint() string {
+	if o.port == 0 {
+		return o.address.String()
+	}
+	return netip.AddrPortFrom(o.address, o.port).String()
+}
+
 func (o refOrder) about(other refOrder) bool {
 	return o.service == other.service && o.address == other.address && o.port == other.port
 }
 
-// joined is the domains that are served, by name: where the file and the API have one of a name, the file's.
-func (m *reference) joined() map[string]domainFacts {
-	all := map[string]domainFacts{}
+// join brings up to date which regions there are and which domains are served: where the file and the API have one of a name, the
+// file's counts (design.md section 4, "What the API creates"). A domain of the API lists regions that are there only.
+func (m *reference) join() {
+	m.regions = slices.Clone(m.file.regions)
+	added := slices.SortedFunc(maps.Values(m.places), func(a, b regionFacts) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), strings.Compare(a.name, b.name))
+	})
+	for _, r := range added {
+		if !r.disabled && m.region(r.name) == nil {
+			m.regions = append(m.regions, r)
+		}
+	}
+	m.served = map[string]domainFacts{}
 	for name, d := range m.domains {
 		if !d.disabled {
 			d.regions = slices.DeleteFunc(slices.Clone(d.regions), func(r string) bool { return m.region(r) == nil })
-			all[name] = d
+			m.served[name] = d
 		}
 	}
 	for _, d := range m.file.domains {
-		all[d.name] = d
+		m.served[d.name] = d
 	}
-	return all
-}
-
-func (m *reference) region(name string) *regionFacts {
-	for i := range m.file.regions {
-		if m.file.regions[i].name == name {
-			return &m.file.regions[i]
-		}
-	}
-	return nil
 }
 
 // static is the servers of the file, by backend.
@@ -149,7 +190,7 @@ func (m *reference) static() map[registry.ID]declared {
 				case named && s.service != "":
 					all[backendID(s.service, s.address, s.port)] = declared{s.weight, r.name}
 				case !named && s.service == "":
-					for name, d := range m.joined() {
+					for name, d := range m.served {
 						if slices.Contains(d.regions, r.name) {
 							all[backendID(name, s.address, s.port)] = declared{s.weight, r.name}
 						}
@@ -168,6 +209,7 @@ func backendID(service, address string, port uint16) registry.ID {
 // advance lets seconds pass, one by one.
 func (m *reference) advance(d time.Duration) {
 	for end := m.now.Add(d); m.now.Before(end); {
+		m.takeSamples()
 		m.now = m.now.Add(time.Second)
 		m.settle()
 	}
@@ -175,10 +217,21 @@ func (m *reference) advance(d time.Duration) {
 
 // settle removes what is abandoned, judges the suspension and brings what history leaves behind up to date.
 func (m *reference) settle() {
+	m.join()
 	m.orders = slices.DeleteFunc(m.orders, func(o refOrder) bool { return !o.expires.IsZero() && !m.now.Before(o.expires) })
 	m.sweep()
 	m.judge()
 	m.sweep()
+	for _, a := range m.agents {
+		for _, c := range a.said {
+			c.followWarnings(m.now, m.now.Sub(a.seen) >= m.file.stale)
+			if m.now.Sub(a.seen) >= m.file.remove { // it asks for nothing any more
+				c.drain, c.draining = nil, false
+			}
+		}
+	}
+	m.forgetMeasured()
+	m.hold()
 }
 
 func (m *reference) sweep() {
@@ -187,7 +240,7 @@ func (m *reference) sweep() {
 		_, inFile := static[id]
 		_, inAPI := m.servers[id]
 		agent := m.claimant(id)
-		if !inFile && !inAPI && agent != "" && m.silence(agent) >= refRemove && m.verdict(b) != "healthy" {
+		if !inFile && !inAPI && agent != "" && m.silence(agent) >= m.file.remove && m.verdict(b) != "healthy" {
 			delete(m.agents[agent].said, id)
 			agent = ""
 		}
@@ -242,7 +295,7 @@ func (m *reference) silence(agent string) time.Duration { return m.now.Sub(m.age
 
 // verdict is what this node's own checks say, as far as that counts.
 func (m *reference) verdict(b *refBackend) string {
-	if b.setAside || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*refInterval {
+	if b.setAside || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*m.interval() {
 		return ""
 	}
 	return b.verdict
@@ -253,7 +306,7 @@ func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	verdict := m.verdict(m.backends[id])
 	claim, stale := "", false
 	if agent := m.claimant(id); agent != "" {
-		claim, stale = m.agents[agent].said[id].word, m.silence(agent) >= refStale
+		claim, stale = m.agents[agent].said[id].word, m.silence(agent) >= m.file.stale
 	}
 	switch {
 	case stale:
@@ -289,11 +342,17 @@ func (m *reference) fit(id registry.ID) bool {
 	return m.backends[id].remembered == "healthy"
 }
 
-// share is what drains leave of a backend, in twentieths.
+// share is what drains and early warnings leave of a backend, in thousandths (design.md section 4, "Bleed and drain"): a drain
+// lowers it to 0, in twentieths; of all of them the furthest counts.
 func (m *reference) share(id registry.ID) int {
-	left := 20
+	left := 1000
 	for _, d := range m.drains(id) {
-		left = min(left, max(20-int(20*m.now.Sub(d.since)/d.over), 0))
+		left = min(left, max(1000-50*int(20*m.now.Sub(d.since)/d.over), 0))
+	}
+	if agent := m.claimant(id); agent != "" {
+		for _, w := range m.agents[agent].said[id].warnings {
+			left = min(left, w.share(m.now))
+		}
 	}
 	return left
 }
@@ -325,11 +384,11 @@ func (m *reference) judge() {
 	regions, services, agents := map[string]*sums{}, map[string]*sums{}, map[string]bool{}
 	for _, id := range m.ids() {
 		b := m.backends[id]
-		if b == nil || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*refInterval {
+		if b == nil || b.verdict == "" || m.now.Sub(b.verdictAt) >= 3*m.interval() {
 			continue
 		}
 		agent := m.claimant(id)
-		if !b.succeeding && (agent == "" || m.silence(agent) >= refStale || m.agents[agent].said[id].word != "healthy") {
+		if !b.succeeding && (agent == "" || m.silence(agent) >= m.file.stale || m.agents[agent].said[id].word != "healthy") {
 			continue
 		}
 		for _, s := range []struct {
@@ -365,7 +424,7 @@ func (m *reference) judge() {
 		for _, b := range m.backends {
 			b.setAside = b.setAside || b.verdict == "unhealthy"
 		}
-	case !cut && m.suspended && m.now.Sub(m.since) >= refInterval:
+	case !cut && m.suspended && m.now.Sub(m.since) >= m.interval():
 		m.suspended = false
 	}
 }
@@ -380,218 +439,4 @@ func (m *reference) declared(id registry.ID) declared {
 	}
 	a := m.agents[m.claimant(id)]
 	return declared{a.said[id].weight, a.region}
-}
-
-// expected is what clients of one kind are answered.
-type expected struct {
-	kind      string // as zone.Kind, in words
-	ttl       int
-	addresses map[netip.Addr]int // and their parts of the answers
-	size      int                // addresses per answer
-	hashed    bool               // a client is always answered the same one
-}
-
-// refCandidate is a backend as the policy sees it.
-type refCandidate struct {
-	declared
-	address    netip.Addr
-	fit        bool
-	share      int // in twentieths
-	takenOut   bool
-	lastServed time.Time
-	never      bool // has it served
-}
-
-func (c *refCandidate) serves() bool { return c.fit && c.share > 0 }
-
-// answer is what a client in a region is answered for a name with candidates.
-func (m *reference) answer(name string, all []refCandidate, v6 bool, client string) expected {
-	d, ok := m.joined()[name]
-	if !ok && strings.HasSuffix(name, ".gslb.test") {
-		return expected{kind: "NXDOMAIN"}
-	}
-	if !ok {
-		return expected{kind: "REFUSED"}
-	}
-	e := expected{kind: "positive", ttl: d.ttl, addresses: map[netip.Addr]int{}}
-	if e.ttl == 0 {
-		e.ttl = refTTL
-	}
-	ofFamily := func(c refCandidate) bool { return c.address.Is6() == v6 }
-	need := minimum(d.minHealthy, len(all))
-	in := only(all, func(c refCandidate) bool { return c.serves() })
-	if len(in) < need {
-		e.ttl = min(e.ttl, 30)
-		in = m.lastResort(d, all, need)
-		if len(in) == 0 && (len(all) == 0 || slices.ContainsFunc(all, ofFamily)) {
-			return expected{kind: "SERVFAIL"}
-		}
-	}
-	if in = only(in, ofFamily); len(in) == 0 {
-		return expected{kind: "no data"}
-	}
-	in = preferred(in, func(c refCandidate) bool { return c.weight > 0 })
-	in = preferred(in, func(c refCandidate) bool { return c.share > 0 })
-	algorithm := d.algorithm
-	if algorithm == "geolocation" && client == "" && d.fallback != "" {
-		algorithm = d.fallback
-	}
-	if algorithm == "failover" || algorithm == "geolocation" {
-		region := m.failover(d, in)
-		if algorithm == "geolocation" {
-			region = m.nearest(d, in, client)
-		}
-		in = only(in, func(c refCandidate) bool { return c.region == region })
-		algorithm = "weighted"
-		if r := m.region(region); r != nil && r.pool != "" {
-			algorithm = r.pool
-		}
-	}
-	for _, c := range in {
-		weight := max(c.weight, 1)
-		if algorithm == "round-robin" {
-			weight = 1
-		}
-		e.addresses[c.address] += weight * max(5*c.share, 1) // in hundredths
-	}
-	e.size = min(max(d.maxAnswers, 1), len(e.addresses))
-	e.hashed = algorithm == "client-hash" && len(e.addresses) > 1
-	return e
-}
-
-func (m *reference) candidates(service string) (all []refCandidate) {
-	for _, id := range m.ids() {
-		if id.Service != service {
-			continue
-		}
-		b, o := m.backends[id], m.order(id)
-		c := refCandidate{
-			declared: m.declared(id), address: id.Address, fit: m.fit(id), share: m.share(id), takenOut: o != nil && !o.healthy,
-			lastServed: b.lastHealthy, never: b.lastHealthy.IsZero(),
-		}
-		if c.fit && c.share == 0 {
-			c.lastServed, c.never = m.drained(id), false
-		}
-		all = append(all, c)
-	}
-	return all
-}
-
-// minimum is how many backends must serve: a number, or a part of all, rounded up.
-func minimum(text string, all int) int {
-	number, percent := strings.CutSuffix(text, "%")
-	n, _ := strconv.Atoi(number)
-	if percent {
-		n = int(math.Ceil(float64(n*all) / 100))
-	}
-	return max(n, 1)
-}
-
-// lastResort is who answers when too few may serve.
-func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []refCandidate {
-	in := only(all, func(c refCandidate) bool { return !c.takenOut })
-	switch {
-	case d.onAllDown == "all":
-		return in
-	case d.onAllDown == "last_healthy", d.onAllDown == "" && m.file.returnLastHealthy:
-	default:
-		return nil
-	}
-	// Those that serve, and those that did until a minute before the latest moment at which enough did.
-	served := func(c refCandidate, at time.Time) bool { return c.serves() || !c.never && !c.lastServed.Before(at) }
-	var enough time.Time
-	for _, c := range in {
-		at := c.lastServed
-		if c.serves() || c.never {
-			continue
-		}
-		then := len(only(in, func(c refCandidate) bool { return served(c, at) }))
-		if then >= need && at.After(enough) {
-			enough = at
-		}
-	}
-	return only(in, func(c refCandidate) bool { return served(c, enough.Add(-time.Minute)) })
-}
-
-// failover is the first region of the domain's with enough of in, else with any; regions that it does not list come last.
-func (m *reference) failover(d domainFacts, in []refCandidate) string {
-	order := m.regionsOf(d, in)
-	for _, region := range order {
-		if len(only(in, func(c refCandidate) bool { return c.region == region })) >= max(d.threshold, 1) {
-			return region
-		}
-	}
-	return order[0]
-}
-
-// regionsOf is the regions of in, in the order of the domain's, then by name.
-func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
-	var order, rest []string
-	for _, c := range in {
-		if !slices.Contains(d.regions, c.region) && !slices.Contains(rest, c.region) {
-			rest = append(rest, c.region)
-		}
-	}
-	for _, region := range d.regions {
-		if slices.ContainsFunc(in, func(c refCandidate) bool { return c.region == region }) {
-			order = append(order, region)
-		}
-	}
-	slices.Sort(rest)
-	return append(order, rest...)
-}
-
-// nearest is the client's region, else the nearest to it, else the first in order.
-func (m *reference) nearest(d domainFacts, in []refCandidate, client string) string {
-	order := m.regionsOf(d, in)
-	if slices.Contains(order, client) {
-		return client
-	}
-	best, least := order[0], math.Inf(1)
-	from := m.region(client)
-	for _, region := range order {
-		to := m.region(region)
-		if from == nil || to == nil || !from.placed || !to.placed {
-			continue
-		}
-		if way := angle(from, to); way < least {
-			best, least = region, way
-		}
-	}
-	return best
-}
-
-// angle is how far apart two regions are (spherical law of cosines).
-func angle(a, b *regionFacts) float64 {
-	const radian = math.Pi / 180
-	return math.Acos(math.Sin(a.latitude*radian)*math.Sin(b.latitude*radian) +
-		math.Cos(a.latitude*radian)*math.Cos(b.latitude*radian)*math.Cos((a.longitude-b.longitude)*radian))
-}
-
-// clientRegion is where a client is.
-func (m *reference) clientRegion(client int) string {
-	if region, ok := m.file.mappings[client]; ok {
-		return region
-	}
-	if region, ok := m.mappings[client]; ok && m.region(region) != nil {
-		return region
-	}
-	return m.file.defaultRegion
-}
-
-func only(list []refCandidate, keep func(refCandidate) bool) (kept []refCandidate) {
-	for _, c := range list {
-		if keep(c) {
-			kept = append(kept, c)
-		}
-	}
-	return kept
-}
-
-// preferred is those that keep says, or all if it says none.
-func preferred(list []refCandidate, keep func(refCandidate) bool) []refCandidate {
-	if kept := only(list, keep); len(kept) > 0 {
-		return kept
-	}
-	return list
 }

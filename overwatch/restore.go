@@ -23,7 +23,7 @@ func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error)
 			ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
 			Healthy: st.Healthy, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
 			AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
-			DrainSince: st.DrainSince, DrainOver: st.DrainOver,
+			DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
 		}
 	}
 	orders, err := s.LoadOverrides()
@@ -78,7 +78,7 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
 			Healthy: r.Healthy, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
 			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
-			DrainSince: r.DrainSince, DrainOver: r.DrainOver,
+			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
 		}
 	}
 	return s.store.SaveStatuses(out)
@@ -95,7 +95,7 @@ func restoreLatencies(s *store.Store) (map[registry.ID]policy.Measurement, error
 	}
 	latencies := make(map[registry.ID]policy.Measurement, len(stored))
 	for _, l := range stored {
-		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{Smoothed: l.Smoothed, Samples: l.Samples}
+		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{Smoothed: l.Smoothed, Samples: l.Samples, Held: l.Held}
 	}
 	return latencies, nil
 }
@@ -120,7 +120,7 @@ func (n *node) keepLatencies(ctx context.Context) error {
 func (n *node) saveLatencies() error {
 	var latencies []store.Latency
 	for id, m := range n.publisher.Latencies() {
-		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port, Smoothed: m.Smoothed, Samples: m.Samples})
+		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port, Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Held})
 	}
 	if len(latencies) == 0 && !n.keptLatencies {
 		return nil // as on most nodes

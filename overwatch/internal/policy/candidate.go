@@ -32,7 +32,7 @@ type Candidate struct {
 type Measurement struct {
 	Smoothed time.Duration // exponential moving average
 	Samples  int           // successful checks that went into it
-	Held     bool          // it was among the fastest at the last decision
+	Held     []string      // the groups (Decision.Group) in which it was among the fastest at the last decision
 }
 
 // Rules are a domain's settings that a decision depends on.

@@ -42,7 +42,7 @@ func decide(rules *Rules, candidates []Candidate, family Family) Decision {
 		}
 	}
 	if inside == Latency {
-		in = d.fastest(in, rules)
+		in = d.fastest(in, rules, decision.Group)
 	}
 	decision.Due = due(candidates, in, inside)
 	if inside == ClientHash && len(decision.Due) > 1 {

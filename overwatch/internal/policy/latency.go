@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"slices"
 	"time"
 )
 
@@ -20,8 +21,9 @@ func inTime(c *Candidate, rules *Rules) bool {
 	return rules.MaxLatency <= 0 || c.Latency.Smoothed <= rules.MaxLatency
 }
 
-// fastest is latency: of the candidates that qualify, those within the band of the fastest; without such, all.
-func (d *decider) fastest(in []int, rules *Rules) []int {
+// fastest is latency: of the candidates that qualify, those within the band of the fastest; without such, all. group is whose
+// candidates they are: another one's may have shared with others.
+func (d *decider) fastest(in []int, rules *Rules, group string) []int {
 	if !d.hasData(Latency, in, rules) {
 		return in
 	}
@@ -33,7 +35,7 @@ func (d *decider) fastest(in []int, rules *Rules) []int {
 	}
 	return d.keep(in, Slower, func(c *Candidate) bool {
 		band := LatencyBand
-		if c.Latency.Held {
+		if slices.Contains(c.Latency.Held, group) {
 			band = LatencyHold
 		}
 		return c.Latency.Smoothed <= time.Duration(float64(best)*(1+band))

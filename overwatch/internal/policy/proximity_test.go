@@ -143,10 +143,10 @@ func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 			changes, before = changes+1, got
 		}
 		for i := range candidates {
-			candidates[i].Latency.Held = true
+			candidates[i].Latency.Held = []string{d.Group}
 		}
 		for _, e := range d.Excluded {
-			candidates[e.Candidate].Latency.Held = false
+			candidates[e.Candidate].Latency.Held = nil
 		}
 	}
 	if changes > 2 {
@@ -182,7 +182,7 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	var candidates []Candidate
 	for i, due := range backendsOf(randomParts(random)...) {
 		candidates = append(candidates, Candidate{Address: due.Address, Region: names[random.IntN(5)], Weight: random.IntN(4), Share: float64(random.IntN(3)) / 2,
-			MayServe: random.IntN(4) > 0, Latency: Measurement{Smoothed: time.Duration(random.IntN(100)), Samples: random.IntN(2), Held: i%2 == 0}})
+			MayServe: random.IntN(4) > 0, Latency: Measurement{Smoothed: time.Duration(random.IntN(100)), Samples: random.IntN(2), Held: []string{"latency", "geolocation a"}[:2*(i%2)]}})
 	}
 	spots := []Spot{{}}
 	for range 60 {

@@ -2,6 +2,7 @@ package publish
 
 import (
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -120,36 +121,72 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 	m.mu.Unlock()
 }
 
-// hold remembers which backends latency has chosen, so that noise does not move clients.
+// hold remembers which backends latency has chosen for which group of clients, so that noise does not move these. One that may not
+// serve, or is not asked for, stays as it was. Of groups that there are no more nothing is remembered.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
 	if len(smoothed) == 0 {
 		return
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, both := range decisions {
-		for _, decision := range both {
-			why := make(map[int]policy.Reason, len(decision.Excluded))
-			for _, e := range decision.Excluded {
-				why[e.Candidate] = e.Reason
-			}
-			for i := range candidates {
-				id := registry.ID{Service: d.service, Address: candidates[i].Address, Port: candidates[i].Port}
-				known, measured := smoothed[id]
-				if !measured {
-					continue
-				}
-				switch why[i] {
-				case "":
-					known.Held = known.Samples >= d.rules.MinSamples
-				case policy.Slower, policy.TooSlow, policy.FewSamples:
-					known.Held = false
-				}
-				smoothed[id] = known
+	groups := make(map[string]bool)
+	holds := make([]map[string]bool, len(candidates)) // what these decisions say
+	for i := range holds {
+		holds[i] = make(map[string]bool)
+	}
+	for _, decision := range everyGroup(decisions) {
+		groups[decision.Group] = true
+		why := make(map[int]policy.Reason, len(decision.Excluded))
+		for _, e := range decision.Excluded {
+			why[e.Candidate] = e.Reason
+		}
+		for i := range candidates {
+			switch why[i] {
+			case "":
+				holds[i][decision.Group] = candidates[i].Latency.Samples >= d.rules.MinSamples
+			case policy.Slower, policy.TooSlow, policy.FewSamples:
+				holds[i][decision.Group] = false
 			}
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range candidates {
+		id := registry.ID{Service: d.service, Address: candidates[i].Address, Port: candidates[i].Port}
+		if known, measured := smoothed[id]; measured {
+			known.Held = held(known.Held, groups, holds[i])
+			smoothed[id] = known
+		}
+	}
+}
+
+// held is, of the groups, those before but for what has been decided since.
+func held(before []string, groups, decided map[string]bool) (after []string) {
+	for group := range groups {
+		holds, known := decided[group]
+		if holds || !known && slices.Contains(before, group) {
+			after = append(after, group)
+		}
+	}
+	return after
+}
+
+// everyGroup is the decisions with an answer, one for each group and family.
+func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
+	var seen [2]map[string]bool
+	for i := range decisions {
+		for f := range seen {
+			d := &decisions[i][f]
+			if d.Group == "" || seen[f][d.Group] {
+				continue
+			}
+			if seen[f] == nil {
+				seen[f] = make(map[string]bool)
+			}
+			seen[f][d.Group] = true
+			distinct = append(distinct, d)
+		}
+	}
+	return distinct
 }
 
 // Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by latency

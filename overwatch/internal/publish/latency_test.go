@@ -89,3 +89,36 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 		t.Errorf("%+v is kept, want the two of the name that chooses by latency", kept)
 	}
 }
+
+// A backend that is among the fastest of its region, for clients there, does not come to be among the fastest of all by that.
+func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
+	id := func(last byte) registry.ID {
+		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}
+	}
+	m := measurements{smoothed: map[string]map[registry.ID]policy.Measurement{"app.gslb.test": {
+		id(1): {Smoothed: 20 * time.Millisecond, Samples: 3}, id(2): {Smoothed: 17 * time.Millisecond, Samples: 3},
+	}}}
+	d := &domain{service: "app.gslb.test", rules: &policy.Rules{
+		Algorithm: policy.Geolocation, Fallback: policy.Latency, Pools: map[string]policy.Algorithm{"eu": policy.Latency}, TTL: 10, MinSamples: 3,
+	}}
+	for range 3 {
+		var candidates []policy.Candidate
+		for i, region := range []string{"eu", "us"} {
+			backend := id(byte(i + 1))
+			candidates = append(candidates, policy.Candidate{Address: backend.Address, Port: 80, Region: region, Weight: 1, Share: 1, MayServe: true,
+				Latency: m.smoothed["app.gslb.test"][backend]})
+		}
+		basis := &policy.Basis{Rules: d.rules, Candidates: candidates, Placed: true}
+		nowhere, eu := bothFamilies(basis, policy.Spot{}, nil), bothFamilies(basis, policy.Spot{Region: "eu"}, nil)
+		if due := nowhere[policy.IPv4].Due; len(due) != 1 || due[0].Address != id(2).Address {
+			t.Errorf("a client in no region is answered %v, want the fastest of all", due)
+		}
+		if due := eu[policy.IPv4].Due; len(due) != 1 || due[0].Address != id(1).Address {
+			t.Errorf("a client in eu is answered %v, want the fastest there", due)
+		}
+		m.hold(d, candidates, [][2]policy.Decision{nowhere, eu})
+	}
+	if held := m.smoothed["app.gslb.test"][id(1)].Held; len(held) != 1 {
+		t.Errorf("10.0.0.1 is held in %q, want its region's group alone", held)
+	}
+}

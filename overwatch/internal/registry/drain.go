@@ -164,13 +164,24 @@ func (w *writer) newDrain(service string, over time.Duration, now time.Time) *dr
 	return &drain{since: now, over: min(max(over, 0), MaxDrainTime)}
 }
 
+// endLostDrain ends the drain that a lost agent asked for: it may never come back to end it, and the backend has others that speak
+// for it.
+func (w *writer) endLostDrain(rec *record, now time.Time) {
+	if c := rec.claim; c != nil && c.drain != nil && w.gone(c.agent, now) {
+		c.drain, c.said.draining = nil, false
+		w.keep(rec)
+	}
+}
+
 // followAgentDrain begins or ends the drain that the agent of rec asks for. A drain that has begun keeps its time.
 func (w *writer) followAgentDrain(rec *record, now time.Time) {
 	c := rec.claim
-	switch {
-	case !c.said.draining:
-		c.drain = nil
-	case c.drain == nil:
+	if c.said.draining == (c.drain != nil) {
+		return
+	}
+	c.drain = nil
+	if c.said.draining {
 		c.drain = w.newDrain(rec.id.Service, time.Duration(c.said.drainMillis)*time.Millisecond, now)
 	}
+	w.keep(rec)
 }

@@ -121,6 +121,11 @@ func (m *model) settle() {
 }
 
 func (m *model) sweep() {
+	for name, a := range m.agents {
+		if m.silence(name) >= m.timing.RemoveAfter { // it asks for nothing any more
+			clear(a.drains)
+		}
+	}
 	for id, b := range m.backends {
 		agent := m.claimant(id)
 		_, static := m.static[id]

@@ -39,9 +39,9 @@ type Remembered struct {
 	Weight       int
 	Region       string
 	Check        check.Spec
-	// DrainSince and DrainOver are an operator's drain, zero for none.
-	DrainSince time.Time
-	DrainOver  time.Duration
+	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; zero for none.
+	DrainSince, AgentDrainSince time.Time
+	DrainOver, AgentDrainOver   time.Duration
 }
 
 // StatusStore keeps what must outlive the process.
@@ -152,11 +152,18 @@ func (r *record) snapshot(now time.Time) Remembered {
 	}
 	if c := r.claim; c != nil {
 		m.AgentID, m.Weight, m.Region, m.Check = c.agent.id, c.weight, c.region, c.check.Value()
+		m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
 	}
-	if r.drain != nil {
-		m.DrainSince, m.DrainOver = r.drain.since.Round(0), r.drain.over
-	}
+	m.DrainSince, m.DrainOver = r.drain.stored()
 	return m
+}
+
+// stored is a drain as it is saved: its beginning by the wall clock, and its time; zero for none.
+func (d *drain) stored() (since time.Time, over time.Duration) {
+	if d == nil {
+		return time.Time{}, 0
+	}
+	return d.since.Round(0), d.over
 }
 
 // batch takes the next records to be saved out of what waits. What is gone comes before the others, so that a backend that came

@@ -19,6 +19,7 @@ func (w *writer) refresh(r *record, now time.Time) {
 		return
 	}
 	w.followWarnings(r, now)
+	w.endLostDrain(r, now)
 	in := w.inputs(r, now)
 	evidence := in
 	evidence.Override = check.StateUnknown

@@ -59,9 +59,7 @@ func (w *writer) recall(r *record, now time.Time) {
 	m := &w.memory.restored[at]
 	r.stored, r.savedAt, r.remembered = true, w.at(now), stateOf(m.Healthy)
 	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
-	if m.DrainOver > 0 {
-		r.drain = &drain{since: now.Add(min(m.DrainSince.Sub(now), 0)), over: min(m.DrainOver, MaxDrainTime)}
-	}
+	r.drain = restoredDrain(m.DrainSince, m.DrainOver, now)
 	if !w.trusted(m.AgentID) {
 		return
 	}
@@ -74,8 +72,17 @@ func (w *writer) recall(r *record, now time.Time) {
 	if len(spec.Validate()) > 0 {
 		spec = connection()
 	}
-	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: unique.Make(spec)}
+	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: unique.Make(spec),
+		drain: restoredDrain(m.AgentDrainSince, m.AgentDrainOver, now)}
 	a.claims = append(a.claims, r)
+}
+
+// restoredDrain is a drain that goes on where it was saved, nil for none. It cannot have begun later than now.
+func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
+	if over <= 0 {
+		return nil
+	}
+	return &drain{since: now.Add(min(since.Sub(now), 0)), over: min(over, MaxDrainTime)}
 }
 
 // forgetting ends the wait for backends that were restored and that nothing declared since.

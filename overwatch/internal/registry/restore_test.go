@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
 )
 
 var (
@@ -104,6 +105,43 @@ func TestRestart_StaleStaysOutAndADrainGoesOn(t *testing.T) {
 		w.must(w.ClearDrain(w.ctx(), id(a2)))
 		w.restart(Options{Timing: notValidating})
 		w.share(a2, 1, true)
+	})
+}
+
+// An agent that is shutting down may be gone before it finds the node again.
+func TestRestart_AnAgentsDrainGoesOn(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		one := w.authority.agent("one", "eu", "a.example")
+		w.beat(one, a1+" healthy")
+		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
+		w.must(err)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: notValidating})
+		w.share(a1, 0.5, true)
+		w.pass(10 * time.Second)
+		w.share(a1, 0, false)
+		w.beat(one, a1+" healthy")
+		w.share(a1, 1, true)
+		w.restart(Options{Timing: notValidating})
+		w.share(a1, 1, true)
+	})
+}
+
+func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		one := w.authority.agent("one", "eu", "a.example")
+		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: tcp}}))
+		w.beat(one, a1+" healthy")
+		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
+		w.must(err)
+		for range 9 {
+			w.pass(30 * time.Second)
+			w.verdict(a1, check.Success)
+			w.share(a1, 0, false)
+		}
+		w.pass(30 * time.Second)
+		w.verdict(a1, check.Success)
+		w.share(a1, 1, true)
 	})
 }
 

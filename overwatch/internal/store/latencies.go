@@ -16,6 +16,7 @@ type Latency struct {
 
 	Smoothed time.Duration `json:"smoothed"` // moving average
 	Samples  int           `json:"samples"`
+	Held     []string      `json:"held,omitempty"` // groups of clients inside which it is among the fastest
 }
 
 // LoadLatencies returns the latencies saved last, ordered by service and address.

@@ -51,6 +51,9 @@ type Status struct {
 	Check        check.Spec    `json:"check,omitzero"`
 	DrainSince   time.Time     `json:"drain_since,omitzero"` // an operator's drain; zero for none
 	DrainOver    time.Duration `json:"drain_over,omitempty"`
+	// That of its agent.
+	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
+	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
 }
 
 // Override is an operator's word on a backend, which outweighs every check.

@@ -1,0 +1,250 @@
+package overwatch
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/registry"
+)
+
+// expected is what clients of one kind are answered.
+type expected struct {
+	kind       string // as zone.Kind, in words
+	ttl        int
+	addresses  map[netip.Addr]int // and their parts of the answers
+	size       int                // addresses per answer
+	hashed     bool               // a client is always answered the same one
+	placed     bool               // it may depend on where the client is
+	lastResort bool
+
+	group    string // of clients, inside which latency keeps those that it chose
+	in, slow []registry.ID
+}
+
+// refCandidate is a backend as the policy sees it.
+type refCandidate struct {
+	declared
+	id         registry.ID
+	address    netip.Addr
+	fit        bool
+	share      int // in thousandths
+	takenOut   bool
+	lastServed time.Time
+	never      bool // has it served
+}
+
+func (c *refCandidate) serves() bool { return c.fit && c.share > 0 }
+
+// answer is what a client is answered for a name with candidates.
+func (m *reference) answer(name string, all []refCandidate, v6 bool, client refClient) expected {
+	d, ok := m.served[name]
+	if !ok && strings.HasSuffix(name, ".gslb.test") {
+		return expected{kind: "NXDOMAIN"}
+	}
+	if !ok {
+		return expected{kind: "REFUSED"}
+	}
+	e := expected{kind: "positive", ttl: d.ttl, addresses: map[netip.Addr]int{}}
+	if e.ttl == 0 {
+		e.ttl = m.defaultTTL()
+	}
+	for _, a := range []string{d.algorithm, d.fallback} {
+		e.placed = e.placed || a == "geolocation" || a == "proximity"
+	}
+	// Design.md section 4, "Last resort": a name that has candidates of the other family only has no data, and no error.
+	ofFamily := func(c refCandidate) bool { return c.address.Is6() == v6 }
+	need := minimum(d.minHealthy, len(all))
+	in := only(all, func(c refCandidate) bool { return c.serves() })
+	if len(in) < need {
+		e.ttl, e.lastResort = min(e.ttl, 30), true
+		in = m.lastResort(d, all, need)
+		if len(in) == 0 && (len(all) == 0 || slices.ContainsFunc(all, ofFamily)) {
+			return expected{kind: "SERVFAIL", placed: e.placed}
+		}
+	}
+	if in = only(in, ofFamily); len(in) == 0 {
+		return expected{kind: "no data", placed: e.placed}
+	}
+	// "Weights": weight 0 never serves unless all others are down.
+	in = preferred(in, func(c refCandidate) bool { return c.weight > 0 })
+	in = preferred(in, func(c refCandidate) bool { return c.share > 0 })
+	in, inside := m.choose(d, in, client, &e)
+	if inside == "latency" {
+		in = m.fastest(d, in, &e)
+	}
+	for _, c := range in {
+		e.in = append(e.in, c.id)
+		weight := max(c.weight, 1)
+		if inside == "round-robin" {
+			weight = 1
+		}
+		e.addresses[c.address] += weight * max(c.share, 1)
+	}
+	e.size = min(max(d.maxAnswers, 1), len(e.addresses))
+	e.hashed = inside == "client-hash" && len(e.addresses) > 1
+	return e
+}
+
+// choose is those in the regions that the algorithm chooses, and what chooses inside ("Routing algorithms", and routing.md,
+// "Composing").
+func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e *expected) (_ []refCandidate, inside string) {
+	algorithm := d.algorithm
+	if d.fallback != "" && !m.knowsEnough(d, in, client) {
+		algorithm = d.fallback
+	}
+	var regions []string // the one that answers, and those that share with it
+	switch {
+	case algorithm == "failover":
+		regions = []string{m.failover(d, in)}
+	case algorithm == "proximity" && m.measurable(in, client):
+		regions = m.near(d, in, client)
+	case algorithm == "geolocation", algorithm == "proximity":
+		regions = []string{m.nearest(d, in, client.region)}
+	default:
+		e.group = algorithm
+		return in, algorithm
+	}
+	e.group = fmt.Sprint(algorithm, regions)
+	in = only(in, func(c refCandidate) bool { return slices.Contains(regions, c.region) })
+	if r := m.region(regions[0]); r != nil && r.pool != "" {
+		return in, r.pool
+	}
+	return in, "weighted"
+}
+
+// knowsEnough is whether the domain's algorithm has what it chooses by.
+func (m *reference) knowsEnough(d domainFacts, in []refCandidate, client refClient) bool {
+	switch d.algorithm {
+	case "geolocation":
+		return client.region != ""
+	case "proximity":
+		return m.measurable(in, client)
+	case "latency":
+		return slices.ContainsFunc(in, func(c refCandidate) bool { return m.qualifies(d, c) })
+	}
+	return true
+}
+
+func (m *reference) candidates(service string) (all []refCandidate) {
+	for _, id := range m.ids() {
+		if id.Service != service {
+			continue
+		}
+		b, o := m.backends[id], m.order(id)
+		c := refCandidate{
+			declared: m.declared(id), id: id, address: id.Address, fit: m.fit(id), share: m.share(id), takenOut: o != nil && !o.healthy,
+			lastServed: b.lastHealthy, never: b.lastHealthy.IsZero(),
+		}
+		if c.fit && c.share == 0 {
+			c.lastServed, c.never = m.drained(id), false
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// minimum is how many backends must serve: a number, or a part of all, rounded up.
+func minimum(text string, all int) int {
+	number, percent := strings.CutSuffix(text, "%")
+	n, _ := strconv.Atoi(number)
+	if percent {
+		n = int(math.Ceil(float64(n*all) / 100))
+	}
+	return max(n, 1)
+}
+
+// lastResort is who answers when too few may serve.
+func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []refCandidate {
+	in := only(all, func(c refCandidate) bool { return !c.takenOut })
+	switch {
+	case d.onAllDown == "all":
+		return in
+	case d.onAllDown == "last_healthy", d.onAllDown == "" && m.lastHealthyDefault():
+	default:
+		return nil
+	}
+	// Those that serve, and those that did until a minute before the latest moment at which enough did.
+	served := func(c refCandidate, at time.Time) bool { return c.serves() || !c.never && !c.lastServed.Before(at) }
+	var enough time.Time
+	for _, c := range in {
+		at := c.lastServed
+		if c.serves() || c.never {
+			continue
+		}
+		then := len(only(in, func(c refCandidate) bool { return served(c, at) }))
+		if then >= need && at.After(enough) {
+			enough = at
+		}
+	}
+	return only(in, func(c refCandidate) bool { return served(c, enough.Add(-time.Minute)) })
+}
+
+// failover is the first region of the domain's with enough of in, else with any; regions that it does not list come last.
+func (m *reference) failover(d domainFacts, in []refCandidate) string {
+	order := m.regionsOf(d, in)
+	for _, region := range order {
+		if len(only(in, func(c refCandidate) bool { return c.region == region })) >= max(d.threshold, 1) {
+			return region
+		}
+	}
+	return order[0]
+}
+
+// regionsOf is the regions of in, in the order of the domain's, then by name.
+func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
+	var order, rest []string
+	for _, c := range in {
+		if !slices.Contains(d.regions, c.region) && !slices.Contains(rest, c.region) {
+			rest = append(rest, c.region)
+		}
+	}
+	for _, region := range d.regions {
+		if slices.ContainsFunc(in, func(c refCandidate) bool { return c.region == region }) {
+			order = append(order, region)
+		}
+	}
+	slices.Sort(rest)
+	return append(order, rest...)
+}
+
+// nearest is the client's region, else the nearest to it, else the first in order.
+func (m *reference) nearest(d domainFacts, in []refCandidate, client string) string {
+	order := m.regionsOf(d, in)
+	if slices.Contains(order, client) {
+		return client
+	}
+	best, least := order[0], math.Inf(1)
+	from := m.region(client)
+	for _, region := range order {
+		to := m.region(region)
+		if from == nil || to == nil || from.at == nil || to.at == nil {
+			continue
+		}
+		if way := angle(from.at, to.at); way < least {
+			best, least = region, way
+		}
+	}
+	return best
+}
+
+func only(list []refCandidate, keep func(refCandidate) bool) (kept []refCandidate) {
+	for _, c := range list {
+		if keep(c) {
+			kept = append(kept, c)
+		}
+	}
+	return kept
+}
+
+// preferred is those that keep says, or all if it says none.
+func preferred(list []refCandidate, keep func(refCandidate) bool) []refCandidate {
+	if kept := only(list, keep); len(kept) > 0 {
+		return kept
+	}
+	return list
+}

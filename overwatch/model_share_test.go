@@ -1,0 +1,189 @@
+package overwatch
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/registry"
+)
+
+// refWarning is one kind of early warning of one backend. Its effect goes from 0 to 1 over a time while the warning holds, and
+// back over the same time (design.md section 4, "Bleed and drain").
+type refWarning struct {
+	over  time.Duration // 0: no effect
+	from  float64       // the effect at since
+	since time.Time
+	ended bool
+}
+
+func (w *refWarning) effect(now time.Time) float64 {
+	moved := now.Sub(w.since).Seconds() / w.over.Seconds()
+	if w.ended {
+		return max(w.from-moved, 0)
+	}
+	return min(w.from+moved, 1)
+}
+
+// share is what the warning leaves, in thousandths: from 1000 down to 100, in twentieths of the way.
+func (w *refWarning) share(now time.Time) int {
+	if w.over == 0 {
+		return 1000
+	}
+	const rounding = 1e-6
+	steps := math.Floor(20*w.effect(now) + rounding)
+	if w.ended {
+		steps = math.Ceil(20*w.effect(now) - rounding)
+	}
+	return 1000 - 45*int(steps)
+}
+
+// followWarnings takes up what the agent says; one that has fallen silent warns of nothing.
+func (c *refClaim) followWarnings(now time.Time, silent bool) {
+	for kind := range c.warnings {
+		w, said := &c.warnings[kind], c.warns[kind]
+		if silent {
+			said = 0
+		}
+		switch {
+		case said > 0 && w.over == 0:
+			*w = refWarning{over: said, since: now}
+		case said > 0 && (w.ended || said != w.over):
+			*w = refWarning{over: said, from: w.effect(now), since: now}
+		case said == 0 && w.over > 0 && !w.ended:
+			w.from, w.since, w.ended = w.effect(now), now, true
+		}
+		if w.ended && w.effect(now) == 0 {
+			*w = refWarning{}
+		}
+	}
+}
+
+// refMeasured is how long this node's checks of a backend take, in seconds.
+type refMeasured struct {
+	smoothed float64
+	samples  int
+	held     map[string]bool // groups of clients inside which it was among the fastest at the last decision
+}
+
+type refSample struct {
+	id   registry.ID
+	took time.Duration
+}
+
+// measures is whether the answers of a name depend on measurements.
+func (m *reference) measures(name string) bool {
+	d, served := m.served[name]
+	if !served {
+		return false
+	}
+	choosesRegion := false
+	for _, a := range []string{d.algorithm, d.fallback} {
+		if a == "latency" {
+			return true
+		}
+		choosesRegion = choosesRegion || a == "failover" || a == "geolocation" || a == "proximity"
+	}
+	return choosesRegion && slices.ContainsFunc(m.regions, func(r regionFacts) bool { return r.pool == "latency" })
+}
+
+// takeSamples takes up what was measured in the last second (design.md section 4, "Routing algorithms": an exponential moving
+// average).
+func (m *reference) takeSamples() {
+	taken := map[string]bool{}
+	for _, s := range m.samples {
+		taken[s.id.Service] = true
+	}
+	for id := range m.measured {
+		if taken[id.Service] && m.backends[id] == nil {
+			delete(m.measured, id)
+		}
+	}
+	for _, s := range m.samples {
+		known := m.measured[s.id]
+		if known == nil {
+			known = &refMeasured{smoothed: s.took.Seconds(), held: map[string]bool{}}
+			m.measured[s.id] = known
+		}
+		known.smoothed += m.served[s.id.Service].smoothing * (s.took.Seconds() - known.smoothed)
+		known.samples++
+	}
+	m.samples = nil
+	m.hold()
+}
+
+// forgetMeasured forgets what no name asks for any more.
+func (m *reference) forgetMeasured() {
+	for id := range m.measured {
+		if !m.measures(id.Service) {
+			delete(m.measured, id)
+		}
+	}
+	m.samples = slices.DeleteFunc(m.samples, func(s refSample) bool { return !m.measures(s.id.Service) })
+}
+
+func (m *reference) qualifies(d domainFacts, c refCandidate) bool {
+	known := m.measured[c.id]
+	return known != nil && known.samples >= d.samples && known.smoothed <= d.slowest.Seconds()
+}
+
+// fastest is those within a tenth of the fastest, and those within a quarter of it that shared with it so far (routing.md,
+// "latency"). Without anyone who qualifies it is all.
+func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []refCandidate {
+	fit := only(in, func(c refCandidate) bool { return m.qualifies(d, c) })
+	if len(fit) == 0 {
+		return in
+	}
+	best := math.Inf(1)
+	for _, c := range fit {
+		best = min(best, m.measured[c.id].smoothed)
+	}
+	return only(in, func(c refCandidate) bool {
+		known := m.measured[c.id]
+		shares := m.qualifies(d, c) && (known.smoothed <= 1.1*best || known.held[e.group] && known.smoothed <= 1.25*best)
+		if !shares {
+			e.slow = append(e.slow, c.id)
+		}
+		return shares
+	})
+}
+
+// hold notes who shares, wherever clients can be.
+func (m *reference) hold() {
+	if len(m.measured) == 0 {
+		return
+	}
+	everywhere := []refClient{m.at("")}
+	for _, r := range m.regions {
+		everywhere = append(everywhere, m.at(r.name))
+	}
+	for number := range historyClients {
+		everywhere = append(everywhere, m.client(number))
+	}
+	for name, d := range m.served {
+		if !m.measures(name) {
+			continue
+		}
+		all, groups := m.candidates(name), map[string]bool{}
+		for _, client := range everywhere {
+			for _, v6 := range []bool{false, true} {
+				e := m.answer(name, all, v6, client)
+				groups[e.group] = true
+				for _, id := range e.in {
+					if known := m.measured[id]; known != nil {
+						known.held[e.group] = known.samples >= d.samples
+					}
+				}
+				for _, id := range e.slow {
+					if known := m.measured[id]; known != nil {
+						known.held[e.group] = false
+					}
+				}
+			}
+		}
+		for id, known := range m.measured {
+			maps.DeleteFunc(known.held, func(group string, _ bool) bool { return id.Service == name && !groups[group] })
+		}
+	}
+}

@@ -1,0 +1,262 @@
+package overwatch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// historyZones are the zones that there can be.
+var historyZones = []string{"gslb.test.", "shop.example.com."}
+
+// names is what a zone has, with the types of each: its apex, the node's own name, and what is steered, which can have addresses of
+// both families whatever is healthy now (design.md sections 6 and 7). It is empty where there is no such zone.
+func (m *reference) names(apex string) map[string][]uint16 {
+	domains := m.served
+	if _, made := domains[strings.TrimSuffix(apex, ".")]; !made && apex != historyZones[0] {
+		return nil
+	}
+	types := map[string][]uint16{apex: {dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY}, "ns1." + apex: {dns.TypeA}}
+	for name := range domains {
+		if name = dns.Fqdn(name); dns.IsSubDomain(apex, name) {
+			types[name] = append(types[name], dns.TypeA, dns.TypeAAAA)
+		}
+	}
+	for name := range types {
+		types[name] = append(types[name], dns.TypeRRSIG, dns.TypeNSEC)
+		slices.Sort(types[name])
+	}
+	return types
+}
+
+// proved says what is wrong with an answer to a client who asks for signatures.
+func (h *chronicle) proved(view *zone.View, name string, v6 bool, client int, want expected) string {
+	qtype := dns.TypeA
+	if v6 {
+		qtype = dns.TypeAAAA
+	}
+	if want.kind == "REFUSED" || want.kind == "SERVFAIL" {
+		return ""
+	}
+	r := view.Resolve(dns.Fqdn(name), qtype, true, clientAddress(client), zone.NewTurns(1, 1))
+	kind := map[zone.Kind]string{zone.Positive: "positive", zone.NoData: "no data", zone.NXDomain: "NXDOMAIN"}[r.Kind]
+	if kind != want.kind {
+		return fmt.Sprintf("%s, want %s", kind, want.kind)
+	}
+	apex := historyZones[0]
+	if !dns.IsSubDomain(apex, dns.Fqdn(name)) {
+		apex = historyZones[1]
+	}
+	if wrong := h.allSigned(view, apex, slices.Concat(r.Answer, r.Authority)); wrong != "" {
+		return wrong
+	}
+	return denied(dns.Fqdn(name), apex, qtype, kind, h.model.names(apex), r.Authority)
+}
+
+// allSigned finds a set of records that no signature with a key of the zone covers.
+func (h *chronicle) allSigned(view *zone.View, apex string, records []dns.RR) string {
+	type set struct {
+		name  string
+		rtype uint16
+	}
+	sets, signatures := map[set][]dns.RR{}, map[set][]*dns.RRSIG{}
+	for _, rr := range records {
+		name := strings.ToLower(rr.Header().Name)
+		if sig, is := rr.(*dns.RRSIG); is {
+			of := set{name, sig.TypeCovered}
+			signatures[of] = append(signatures[of], sig)
+		} else {
+			of := set{name, rr.Header().Rrtype}
+			sets[of] = append(sets[of], rr)
+		}
+	}
+	keys := view.Resolve(apex, dns.TypeDNSKEY, false, clientAddress(0), zone.NewTurns(1, 1)).Answer
+	for of, records := range sets {
+		if !slices.ContainsFunc(signatures[of], func(sig *dns.RRSIG) bool { return h.covers(sig, records, keys) }) {
+			return fmt.Sprintf("no valid signature of %s %s among %v", of.name, dns.TypeToString[of.rtype], signatures[of])
+		}
+		if records[0].Header().Ttl > signatures[of][0].OrigTtl {
+			return fmt.Sprintf("the TTL of %v is above that of its signature", records[0])
+		}
+	}
+	return ""
+}
+
+// covers verifies a signature, once.
+func (h *chronicle) covers(sig *dns.RRSIG, records, keys []dns.RR) bool {
+	if !sig.ValidityPeriod(time.Now()) {
+		return false
+	}
+	var texts []string
+	for _, rr := range records {
+		rr = dns.Copy(rr)
+		rr.Header().Ttl = 0
+		texts = append(texts, rr.String())
+	}
+	slices.Sort(texts)
+	known := sig.Signature + strings.Join(texts, "\n")
+	if !h.valid[known] {
+		h.valid[known] = slices.ContainsFunc(keys, func(rr dns.RR) bool {
+			key, is := rr.(*dns.DNSKEY)
+			return is && key.KeyTag() == sig.KeyTag && sig.Verify(key, records) == nil
+		})
+	}
+	return h.valid[known]
+}
+
+// denied says what a negative answer, or one by a wildcard, fails to prove (RFC 4035 section 3.1.3, RFC 5155 section 7.2).
+func denied(name, apex string, qtype uint16, kind string, names map[string][]uint16, authority []dns.RR) string {
+	_, exists := names[name]
+	wildcard := "*." + name[strings.IndexByte(name, '.')+1:]
+	matches := func(name string) (types []uint16, matches bool) {
+		for _, rr := range authority {
+			switch n := rr.(type) {
+			case *dns.NSEC:
+				if strings.EqualFold(n.Hdr.Name, name) {
+					return n.TypeBitMap, true
+				}
+			case *dns.NSEC3:
+				if n.Match(name) {
+					return n.TypeBitMap, true
+				}
+			}
+		}
+		return nil, false
+	}
+	covered := func(name string) bool {
+		return slices.ContainsFunc(authority, func(rr dns.RR) bool {
+			switch n := rr.(type) {
+			case *dns.NSEC:
+				return covers(n.Hdr.Name, n.NextDomain, name)
+			case *dns.NSEC3:
+				return n.Cover(name)
+			}
+			return false
+		})
+	}
+	// The name below the closest encloser is the one whose absence counts.
+	closer := name
+	for parent := name[strings.IndexByte(name, '.')+1:]; parent != apex && !above(names, parent); parent = parent[strings.IndexByte(parent, '.')+1:] {
+		closer = parent
+	}
+	if hashed := slices.ContainsFunc(authority, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC3 }); !hashed {
+		closer = name
+	}
+	owner := name
+	if !exists {
+		if owner = wildcard; kind != "NXDOMAIN" && !covered(closer) {
+			return fmt.Sprintf("nothing proves that there is no %s: %v", closer, authority)
+		}
+	}
+	switch kind {
+	case "no data":
+		types, found := matches(owner)
+		other := dns.TypeA + dns.TypeAAAA - qtype
+		if !found || slices.Contains(types, qtype) || !slices.Contains(types, other) {
+			return fmt.Sprintf("types of %s: %v, want all but %s: %v", owner, types, dns.TypeToString[qtype], authority)
+		}
+	case "NXDOMAIN":
+		star := "*." + closer[strings.IndexByte(closer, '.')+1:]
+		if !covered(closer) {
+			return fmt.Sprintf("nothing proves that there is no %s: %v", closer, authority)
+		}
+		if !covered(star) && !coversBelow(authority, name) {
+			return fmt.Sprintf("nothing proves that there is no %s: %v", star, authority)
+		}
+	}
+	return ""
+}
+
+// coversBelow says whether a record denies the wildcard of any name above.
+func coversBelow(authority []dns.RR, name string) bool {
+	for parent := name; strings.Contains(strings.TrimSuffix(parent, "."), "."); {
+		parent = parent[strings.IndexByte(parent, '.')+1:]
+		for _, rr := range authority {
+			if n, is := rr.(*dns.NSEC); is && covers(n.Hdr.Name, n.NextDomain, "*."+parent) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// above says whether a name exists, if only for what is below it.
+func above(names map[string][]uint16, name string) bool {
+	for known := range names {
+		if dns.IsSubDomain(name, known) {
+			return true
+		}
+	}
+	return false
+}
+
+// covers says whether a name lies between two in canonical order (RFC 4034 section 6.1), the last of which may be the apex.
+func covers(from, to, name string) bool {
+	return before(from, name) && (before(name, to) || before(to, from) || to == from)
+}
+
+func before(a, b string) bool {
+	labels := func(name string) []string {
+		list := dns.SplitDomainName(strings.ToLower(name))
+		slices.Reverse(list)
+		return list
+	}
+	return slices.Compare(labels(a), labels(b)) < 0
+}
+
+// chainSeen is a zone as it last was.
+type chainSeen struct {
+	names  string
+	serial uint32
+}
+
+// compareChains walks the chain of each zone, which must have every name and no other. A zone whose names have changed has a higher
+// serial; none has a lower one.
+func (h *chronicle) compareChains(event string, view *zone.View) {
+	h.t.Helper()
+	for _, apex := range historyZones {
+		want := h.model.names(apex)
+		if want == nil {
+			delete(h.chains, apex)
+			continue
+		}
+		turns, text := zone.NewTurns(1, 1), fmt.Sprint(want)
+		soa := view.Resolve(apex, dns.TypeSOA, true, clientAddress(0), turns).Answer
+		if wrong := h.allSigned(view, apex, soa); wrong != "" || len(soa) == 0 {
+			h.t.Errorf("after %s: SOA of %s: %v %s", event, apex, soa, wrong)
+			return
+		}
+		now := chainSeen{text, soa[0].(*dns.SOA).Serial}
+		if last, known := h.chains[apex]; known && (now.serial < last.serial || now.names != last.names && now.serial == last.serial) {
+			h.t.Errorf("after %s: %s went from %+v to %+v", event, apex, last, now)
+		}
+		h.chains[apex] = now
+		if h.model.file.hashed {
+			continue
+		}
+		got := map[string][]uint16{}
+		for name := apex; len(got) <= len(want); {
+			r := view.Resolve(name, dns.TypeNSEC, true, clientAddress(0), turns)
+			if len(r.Answer) == 0 {
+				h.t.Errorf("after %s: %s has no NSEC record; so far %v", event, name, got)
+				return
+			}
+			if wrong := h.allSigned(view, apex, r.Answer); wrong != "" {
+				h.t.Errorf("after %s: %s", event, wrong)
+			}
+			nsec := r.Answer[0].(*dns.NSEC)
+			got[name] = nsec.TypeBitMap
+			if name = nsec.NextDomain; name == apex {
+				break
+			}
+		}
+		if fmt.Sprint(got) != text {
+			h.t.Errorf("after %s: the chain of %s has\n%v, want\n%v", event, apex, got, want)
+		}
+	}
+}
