@@ -307,8 +307,12 @@ func (s *Server) postDomainBackend(c *gin.Context) (answer, error) {
 	if !found {
 		return answer{}, badRequest("no domain %.260q is configured", c.Param("name"))
 	}
-	if req.Region == "" && len(domain.Regions) > 0 {
+	switch {
+	case req.Region != "":
+	case len(domain.Regions) > 0:
 		req.Region = domain.Regions[0]
+	case len(cfg.Regions) > 0:
+		req.Region = cfg.Regions[0].Name
 	}
 	server := api.ServerCreate{Service: domain.Name, Address: req.Address, Port: req.Port, Weight: req.Weight, Region: req.Region}
 	return s.createServer(c, "backend", cfg, domain, server, api.DefaultBackendWeight)

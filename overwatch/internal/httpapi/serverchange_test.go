@@ -135,6 +135,15 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.9:80", ""); !strings.Contains(r.body, `"weight":1,"region":"eu"`) {
 		t.Errorf("defaults: %s", r.body)
 	}
+	if r := w.send("POST", "/api/v1/domains", `{"name":"regionless.example"}`); r.status != 201 {
+		t.Fatalf("a domain without regions: %d %s", r.status, r.body)
+	}
+	if r := w.send("POST", "/api/v1/domains/regionless.example/backends", `{"address":"192.0.2.9","port":80}`); r.status != 201 {
+		t.Errorf("a backend of a domain without regions: %d %s", r.status, r.body)
+	}
+	if r := w.send("GET", "/api/v1/servers/regionless.example:192.0.2.9:80", ""); !strings.Contains(r.body, `"region":"eu"`) {
+		t.Errorf("the region of a domain without any: %s", r.body)
+	}
 	w.wantError("again", w.send("POST", path, `{"address":"192.0.2.9","port":80}`), 400, "exists")
 	w.wantError("no domain", w.send("POST", "/api/v1/domains/none.example/backends", `{"address":"192.0.2.9","port":80}`), 400, "none.example")
 	w.wantError("another domain", w.send("DELETE", "/api/v1/domains/www.example/backends/app.example:192.0.2.9:80", ""), 404)
