@@ -59,7 +59,7 @@ func (a *app) dnssecCheck(ctx context.Context, o checkOptions, args []string) er
 	list := []chain.Finding{}
 	for _, q := range questions {
 		if q.DS, err = a.parentDS(ctx, o, q.Zone); err != nil {
-			return &outcome{exitNotAsked, err.Error() + "; name a resolver with --resolver, or the record with --ds"}
+			return err
 		}
 		q.Servers, q.Now = servers, a.Now()
 		bound, cancel := context.WithTimeout(ctx, a.timeout)
@@ -203,7 +203,9 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 	}
 	resolver := o.resolver
 	if resolver == "" {
-		resolver, err = chain.Resolver()
+		if resolver, err = chain.Resolver(); err != nil {
+			err = fmt.Errorf("%w; name one with --resolver, or the record with --ds", err)
+		}
 	} else {
 		resolver, err = withDNSPort("--resolver", resolver)
 	}
@@ -212,5 +214,8 @@ func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list [
 	}
 	ctx, cancel := context.WithTimeout(ctx, a.timeout)
 	defer cancel()
-	return chain.AskDS(ctx, resolver, zone)
+	if list, err = chain.AskDS(ctx, resolver, zone); err != nil {
+		return nil, fmt.Errorf("%w; name a resolver with --resolver, or the record with --ds", err)
+	}
+	return list, nil
 }
