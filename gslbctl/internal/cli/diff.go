@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -20,7 +21,7 @@ func (a *app) diffCommand() *cobra.Command {
 		Short: "Show in what nodes differ",
 		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, pinned agents and signing keys.\n" +
 			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays a difference.\n" +
-			"The exit code is 0 when they say the same, 1 when they differ, 2 when no node answers.",
+			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than two can.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context()) },
 	})
@@ -35,8 +36,9 @@ type difference struct {
 
 // diffReport is what diff found out.
 type diffReport struct {
-	Nodes       []string     `json:"nodes"`
-	Differences []difference `json:"differences"`
+	Nodes       []string          `json:"nodes"` // that are compared
+	Differences []difference      `json:"differences"`
+	Unasked     map[string]string `json:"unasked,omitempty"` // why others are not, by node
 }
 
 // thing is something that a node knows.
@@ -53,12 +55,22 @@ func (a *app) diff(ctx context.Context) error {
 	stop := a.progress("asking " + render.Count(len(clients), "node", "nodes"))
 	replies := everywhere(ctx, clients, readThings)
 	stop()
-	report := diffReport{Differences: []difference{}}
+	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
 	everything := map[thing]bool{}
-	for _, r := range replies {
-		if r.err != nil {
-			return fmt.Errorf("nothing can be compared: %w", r.err)
+	var unasked []string
+	replies = slices.DeleteFunc(replies, func(r reply[map[thing]string]) bool {
+		if r.err == nil {
+			return false
 		}
+		_, sentence := verdict(r.err)
+		report.Unasked[r.node] = sentence
+		unasked = append(unasked, sentence)
+		return true
+	})
+	if len(replies) < 2 {
+		return &outcome{exitNotAsked, "nothing can be compared: " + strings.Join(unasked, "; ")}
+	}
+	for _, r := range replies {
 		report.Nodes = append(report.Nodes, r.node)
 		for t := range r.answer {
 			everything[t] = true
@@ -84,7 +96,10 @@ func (a *app) diff(ctx context.Context) error {
 	if err := a.print(report, a.table(diffTable(report))); err != nil {
 		return err
 	}
-	if len(report.Differences) > 0 {
+	switch {
+	case len(unasked) > 0:
+		return &outcome{exitDegraded, "not compared: " + strings.Join(unasked, "; ")}
+	case len(report.Differences) > 0:
 		return &outcome{code: exitDegraded}
 	}
 	return nil
