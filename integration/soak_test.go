@@ -300,7 +300,7 @@ func (k *soak) verify(t *testing.T) {
 		for _, name := range []string{appName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
 			q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 			q.SetEdns0(1232, true)
-			r, _, err := (&dns.Client{Net: "tcp", Timeout: 2 * time.Second}).ExchangeContext(t.Context(), q, n.DNS.String())
+			r, err := verified(q, n)
 			if err != nil {
 				t.Errorf("I1: %s over TCP: %v", n.Name, err)
 				continue
@@ -308,6 +308,18 @@ func (k *soak) verify(t *testing.T) {
 			k.verifySections(t, n, k.keys[i], r)
 		}
 	}
+}
+
+// verified asks over TCP, and once more when the machine was too busy for an answer in time: who answers when is judged over UDP.
+func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
+	for range 2 {
+		began := time.Now()
+		r, _, err = (&dns.Client{Net: "tcp", Timeout: 2 * time.Second}).Exchange(q, n.DNS.String())
+		if err == nil || clock.Late(began, time.Now()) == 0 {
+			break
+		}
+	}
+	return r, err
 }
 
 func (k *soak) verifySections(t *testing.T, n *harness.Node, keys []*dns.DNSKEY, r *dns.Msg) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,25 @@ func (g *guarded) refuse(t *testing.T, words ...string) {
 	g.noFailures(t, n, g.began)
 }
 
+// audited checks that the audit log has a refused claim of the intruder, with this code, and is whole.
+func (g *guarded) audited(t *testing.T, code string) {
+	t.Helper()
+	n := g.nodes[0]
+	until(t, refusalBound, "the refusal to be in the audit log", func(ctx context.Context) error {
+		list, err := n.Client.AuditLog(ctx, url.Values{"actions": {"validate"}, "resources": {"agent"}, "status": {api.AuditFailure}})
+		if err != nil {
+			return err
+		}
+		for _, e := range list.Entries {
+			if e.ResourceID == g.intruder.Name && strings.Contains(e.Details["error"], code) {
+				return nil
+			}
+		}
+		return fmt.Errorf("it has %+v", list.Entries)
+	})
+	command(t, binaries(t).Control, "--api", n.API.String(), "audit", "verify").want(t, exitOK)
+}
+
 // said checks that a program printed a line with all the words, whatever their case.
 func said(u *harness.Unit, words ...string) error {
 	for _, l := range u.Output() {
@@ -94,6 +114,7 @@ func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 	if refused := metric(t, g.nodes[0], `gslb_gossip_refused_total{code="wrong_token"}`) + metric(t, g.nodes[0], `gslb_gossip_claims_refused_total{code="wrong_token"}`); refused == 0 {
 		t.Error("the node does not count the wrong token")
 	}
+	g.audited(t, "wrong_token")
 }
 
 // An agent of one service, with that service's own token, has no say in another (I5).
@@ -102,6 +123,7 @@ func TestTrust_AnotherServicesTokenGivesNoSay(t *testing.T) {
 	g.intruder.File.Agent.Identity.ServiceTokens[appName] = g.Tokens[otherName]
 	g.startAll(t)
 	g.refuse(t, "token", appName)
+	g.audited(t, "wrong_token")
 }
 
 // A service that the nodes have no token for is refused by name.
@@ -112,6 +134,7 @@ func TestTrust_UnknownServiceIsRefusedAndNamed(t *testing.T) {
 	g.intruder.File.Agent.Identity.ServiceTokens = map[string]string{unknown: harness.NewToken()}
 	g.startAll(t)
 	g.refuse(t, "token", unknown)
+	g.audited(t, "unknown_service")
 }
 
 // A second agent cannot take over the backends of one that is alive, even with the right token.
@@ -120,6 +143,7 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 	g.intruder.File.Agent.Backends[0].Address = g.backends[0].At.Addr()
 	g.startAll(t)
 	g.refuse(t, "another agent")
+	g.audited(t, "conflicting_claim")
 	if id := g.status(t, g.nodes[0], g.backends[0], time.Second, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) }).AgentID; id != g.agents[0].Name {
 		t.Errorf("the backend is now reported by %q", id)
 	}

@@ -340,13 +340,14 @@ func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
 }
 
 func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
-	g := cfg.Overwatch.Gossip
+	g, refusals := cfg.Overwatch.Gossip, newRefusals(n.audit.Record, n.part("audit"))
+	n.core.run("refusals", refusals.run)
 	n.gossip, err = gossip.New(gossip.Options{
 		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds,
 		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
-		Registerer: n.registerer, Logger: n.part("gossip"),
+		Registerer: n.registerer, Logger: n.part("gossip"), Refused: refusals.note,
 	})
 	return err
 }

@@ -19,6 +19,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		if !refusal.Silent {
 			reject := refusal.Reject()
 			n.answer(a, wire.TypeReject, &reject, nil)
+			n.options.Refused(a.from.addr.Addr(), refusal.AgentID, wire.RefusedClaim{Service: refusal.Service, Code: refusal.Code})
 		}
 		return
 	}
@@ -82,6 +83,7 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome) {
 	for _, claim := range outcome.Refused {
 		n.metrics.claims.WithLabelValues(claim.Code.String()).Inc()
+		n.options.Refused(a.from.addr.Addr(), msg.Agent.ID(), claim)
 	}
 	n.answer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,6 +61,9 @@ type Options struct {
 	Seeds      []string
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
+	// Refused is told what was refused of whom, unless it is nil: of a message, or of a service or backend in one that was believed. It must not
+	// block.
+	Refused func(from netip.Addr, agentID string, what wire.RefusedClaim)
 }
 
 // complete checks the options and fills in defaults. The keys are checked by package frame.
@@ -80,6 +84,9 @@ func (o *Options) complete() error {
 	}
 	if o.Bind == "" {
 		o.Bind = DefaultBind
+	}
+	if o.Refused == nil {
+		o.Refused = func(netip.Addr, string, wire.RefusedClaim) {}
 	}
 	fallback(&o.ProbeInterval, DefaultProbeInterval)
 	fallback(&o.ProbeTimeout, DefaultProbeTimeout)
