@@ -84,6 +84,14 @@ func TestAudit_Filters(t *testing.T) {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
+	for query, want := range map[string]int{"": 2, "?limit=1": 2, "?limit=1&sort_order=asc": 2, "?offset=1": 2, "?offset=9": 2, "?limit=1&status=failure": 1, "?limit=1&actors=127.0.0.1": 2} {
+		if got := w.auditLog(query); got.Total != want {
+			t.Errorf("%s: a total of %d, want %d", query, got.Total, want)
+		}
+	}
+	if got := newWorld(t).auditLog("?limit=1"); got.Total != 0 || len(got.Entries) != 0 {
+		t.Errorf("an empty log: %+v", got)
+	}
 	w.wantError("time", w.send("GET", "/api/v1/audit-logs?start_time=today", ""), 400, "start_time", "today")
 	w.wantError("status", w.send("GET", "/api/v1/audit-logs?status=good", ""), 400, "status", "good")
 }
