@@ -3,11 +3,13 @@ package dnsserver
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
 	"testing"
 	"time"
+	"unsafe"
 
 	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
@@ -55,6 +57,49 @@ func TestReplies_EachGetsItsOwn(t *testing.T) {
 				if n := counts.unsent.Load(); n > 0 {
 					t.Errorf("%d replies were not sent", n)
 				}
+			}
+		})
+	}
+}
+
+// Answers to one port leave together by length, wherever they stand, and one that is shorter goes last; each leaves once.
+func TestReplies_LeaveInFewMessages(t *testing.T) {
+	for name, c := range map[string]struct {
+		answers  [][2]int // port and length
+		single   bool
+		messages [][]int // which answers
+	}{
+		"one length":        {answers: [][2]int{{1, 50}, {1, 50}, {1, 50}}, messages: [][]int{{0, 1, 2}}},
+		"two ports":         {answers: [][2]int{{1, 50}, {2, 50}, {1, 50}, {2, 50}}, messages: [][]int{{0, 2}, {1, 3}}},
+		"two lengths":       {answers: [][2]int{{1, 50}, {1, 70}, {1, 50}, {1, 70}}, messages: [][]int{{0, 2}, {1, 3}}},
+		"a shorter one":     {answers: [][2]int{{1, 70}, {1, 50}, {1, 70}, {1, 40}}, messages: [][]int{{0, 2, 1}, {3}}},
+		"a shorter of else": {answers: [][2]int{{1, 70}, {2, 50}}, messages: [][]int{{0}, {1}}},
+		"none can be cut":   {answers: [][2]int{{1, 50}, {1, 50}}, single: true, messages: [][]int{{0}, {1}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &replies{single: c.single}
+			for _, answer := range c.answers {
+				address := &[unix.SizeofSockaddrInet4]byte{unix.AF_INET, 0, 0, byte(answer[0])}
+				r.add(answer[1], &unix.Msghdr{Name: &address[0], Namelen: unix.SizeofSockaddrInet4})
+			}
+			var got [][]int
+			for i := range r.group() {
+				message := &r.messages[i].Hdr
+				var members []int
+				for _, part := range unsafe.Slice(message.Iov, message.Iovlen) {
+					at := 0
+					for part.Base != &r.octets[at][0] {
+						at++
+					}
+					if int(part.Len) != c.answers[at][1] || int(unsafe.Slice(message.Name, 4)[3]) != c.answers[at][0] {
+						t.Errorf("answer %d leaves with %d octets to port %d", at, part.Len, unsafe.Slice(message.Name, 4)[3])
+					}
+					members = append(members, at)
+				}
+				got = append(got, members)
+			}
+			if fmt.Sprint(got) != fmt.Sprint(c.messages) {
+				t.Errorf("%v, want %v", got, c.messages)
 			}
 		})
 	}
