@@ -32,17 +32,9 @@ func (n *node) reading() history.Reading {
 	}
 	r.Regions = n.decisions.Totals().ByRegion
 	r.TakeProcess()
-	for b := range n.registry.View().Backends() {
-		switch b.Status {
-		case api.EffectiveHealthy:
-			r.Healthy++
-		case api.EffectiveUnhealthy:
-			r.Unhealthy++
-		case api.EffectiveStale:
-			r.Stale++
-		}
-	}
-	for _, a := range n.registry.View().Agents() {
+	view := n.registry.View()
+	r.Healthy, r.Unhealthy, r.Stale = view.Count(api.EffectiveHealthy), view.Count(api.EffectiveUnhealthy), view.Count(api.EffectiveStale)
+	for _, a := range view.Agents() {
 		if ready.AgentStatus(a, r.At) != api.GossipDead {
 			r.Agents++
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
@@ -34,6 +35,17 @@ func TestRegistry_SeesWhatTheModelSees(t *testing.T) {
 					synctest.Wait()
 					if d := difference(lookAt(w.View()), h.model.look()); d != "" {
 						w.t.Fatalf("after %s:\n%s\nhistory:\n%s", event, d, h)
+					}
+					for _, status := range api.EffectiveStatuses() {
+						counted := 0
+						for b := range w.View().Backends() {
+							if b.Status == status {
+								counted++
+							}
+						}
+						if got := w.View().Count(status); got != counted {
+							w.t.Fatalf("after %s: %d backends are counted %s, want %d\nhistory:\n%s", event, got, status, counted, h)
+						}
 					}
 					if h.model.suspended {
 						suspensions++

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
 
@@ -17,8 +18,20 @@ type View struct {
 	services   *cowMap[slot]
 	agents     *cowMap[agent]
 	overrides  atomic.Pointer[[]Override]
-	generation atomic.Uint64 // of the set of targets
+	counts     [3]atomic.Int64 // of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
+	generation atomic.Uint64   // of the set of targets
 	suspended  atomic.Bool
+}
+
+// statusNumber is the place of a status in View.counts.
+func statusNumber(status api.EffectiveStatus) int {
+	switch status {
+	case api.EffectiveHealthy:
+		return 0
+	case api.EffectiveUnhealthy:
+		return 1
+	}
+	return 2
 }
 
 // slot holds the backends of one service, in the order of their addresses and ports.
@@ -61,6 +74,11 @@ func (v *View) Backends() iter.Seq[*Backend] {
 			}
 		}
 	}
+}
+
+// Count is how many backends have the status, without looking at each.
+func (v *View) Count(status api.EffectiveStatus) int {
+	return int(v.counts[statusNumber(status)].Load())
 }
 
 // Get returns one backend, nil if there is none of that id.

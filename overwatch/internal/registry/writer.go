@@ -132,7 +132,7 @@ func (w *writer) mark(s *service, notify bool) {
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
 	for _, s := range w.dirty {
-		s.fill()
+		s.fill(w.view)
 		if len(s.records) == 0 && w.services[s.name] == s {
 			delete(w.services, s.name)
 			w.index[s.name] = nil
@@ -166,12 +166,21 @@ func (w *writer) publishIndexes() {
 }
 
 // fill publishes the records of s.
-func (s *service) fill() {
+func (s *service) fill(v *View) {
 	list := make([]*Backend, len(s.records))
 	for i, r := range s.records {
 		list[i] = r.pub
 	}
-	s.slot.backends.Store(&list)
+	before := s.slot.backends.Swap(&list)
+	for _, b := range list {
+		v.counts[statusNumber(b.Status)].Add(1)
+	}
+	if before == nil {
+		return
+	}
+	for _, b := range *before {
+		v.counts[statusNumber(b.Status)].Add(-1)
+	}
 }
 
 // stateOf turns a yes or no into the vocabulary of evidence.
