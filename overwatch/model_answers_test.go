@@ -77,6 +77,7 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 	}
 	for _, domain := range historyNames {
 		name := asked(domain)
+		domain := h.model.domainOf(name)
 		candidates := h.model.candidates(domain)
 		for _, c := range candidates {
 			if c.fit && !c.serves() {

@@ -33,7 +33,7 @@ import (
 
 // The names that histories are about: some in the zone of the file, one that makes a zone of its own.
 // One is a wildcard, and one is below a name that is only there for it.
-var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.gslb.test", "*.w.gslb.test", "e.deep.gslb.test", "shop.example.com"}
+var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.w.gslb.test", "*.w.gslb.test", "e.deep.gslb.test", "shop.example.com"}
 
 // asked is a name that the domain answers for.
 func asked(domain string) string { return strings.Replace(domain, "*", "any", 1) }
@@ -446,6 +446,10 @@ func (h *chronicle) server() string {
 
 func (h *chronicle) override() string {
 	id := h.id()
+	if len(h.model.orders) > 0 && h.flip() { // another one about the same address
+		other := pick(h.random, h.model.orders)
+		id = registry.ID{Service: other.service, Address: other.address, Port: 80}
+	}
 	o := refOrder{service: id.Service, address: id.Address, port: id.Port, healthy: h.flip()}
 	if h.random.IntN(3) == 0 {
 		o.port = 0
@@ -660,7 +664,7 @@ func (h *chronicle) randomRegion(name string) regionFacts {
 		r.at = map[string]*refPlace{"eu": {50, 10}, "us": {38, -77}, "ap": {1, 103}, "sa": {-23, -46}, "af": {-1, 36}}[name]
 	}
 	for _, country := range historyCountries {
-		if h.random.IntN(6) == 0 {
+		if h.random.IntN(4) == 0 {
 			r.countries = append(r.countries, country)
 		}
 	}

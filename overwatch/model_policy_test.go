@@ -38,6 +38,17 @@ type refCandidate struct {
 	never      bool // has it served
 }
 
+// domainOf is the domain that answers for a name: its own, else the wildcard beside it (RFC 4592).
+func (m *reference) domainOf(name string) string {
+	_, below, _ := strings.Cut(name, ".")
+	for _, domain := range []string{name, "*." + below} {
+		if _, served := m.served[domain]; served {
+			return domain
+		}
+	}
+	return name
+}
+
 func (c *refCandidate) serves() bool { return c.fit && c.share > 0 }
 
 // answer is what a client is answered for a name with candidates.
