@@ -48,7 +48,7 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 	decisions = make([]Decision, len(p.first))
 	for i, spot := range p.first {
 		rules.Client, rules.Position = a.spots[spot].Region, a.spots[spot].Position
-		decisions[i] = decide(&rules, candidates, family)
+		decisions[i] = Decide(rules, candidates, family)
 	}
 	return decisions, p.class
 }

@@ -28,7 +28,7 @@ func (b *Basis) DecideIf(candidates []Candidate, family Family, client Spot) Dec
 	if b.Placed {
 		rules.Client, rules.Position = client.Region, client.Position
 	}
-	d := decide(&rules, candidates, family)
+	d := Decide(rules, candidates, family)
 	d.Basis = b
 	return d
 }

@@ -12,28 +12,21 @@ import (
 // region that failover, geolocation or proximity chooses; there, as fast as latency asks for. Answers of the last resort
 // live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
-	return decide(&rules, candidates, family)
-}
-
-// fewCandidates is how many candidates are sorted out without memory of the heap.
-const fewCandidates = 8
-
-func decide(rules *Rules, candidates []Candidate, family Family) Decision {
 	var room [fewCandidates]int
 	d := newDecider(candidates)
-	in, decision := d.sift(rules, family, room[:0])
+	in, decision := d.sift(&rules, family, room[:0])
 	if len(in) == 0 {
 		return decision
 	}
 	algorithm := rules.Algorithm
-	if rules.Fallback != "" && !d.hasData(algorithm, in, rules) {
+	if rules.Fallback != "" && !d.hasData(algorithm, in, &rules) {
 		algorithm = rules.Fallback
 	}
 	decision.Algorithm, decision.Group = algorithm, string(algorithm)
 	inside := algorithm
 	if algorithm.ChoosesRegion() {
 		var over bool
-		in, over = d.region(algorithm, in, rules, family, &decision)
+		in, over = d.region(algorithm, in, &rules, family, &decision)
 		if over && decision.Outcome == Success {
 			decision.Outcome = FailedOver
 		}
@@ -42,7 +35,7 @@ func decide(rules *Rules, candidates []Candidate, family Family) Decision {
 		}
 	}
 	if inside == Latency {
-		in = d.fastest(in, rules, decision.Group)
+		in = d.fastest(in, &rules, decision.Group)
 	}
 	decision.Due = due(candidates, in, inside)
 	if inside == ClientHash && len(decision.Due) > 1 {
@@ -51,6 +44,9 @@ func decide(rules *Rules, candidates []Candidate, family Family) Decision {
 	decision.Excluded = d.excluded()
 	return decision
 }
+
+// fewCandidates is how many candidates are sorted out without memory of the heap.
+const fewCandidates = 8
 
 // sift is the part of Decide that is the same for all clients: it leaves over who answers in all regions together. With
 // nobody the decision is final.
