@@ -39,12 +39,15 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
 		t.Errorf("the server is not answered when the call returns: %v", r)
 	}
-	for minimum, answers := range map[string]int{"2": 0, "50%": 1} {
-		if _, err := n.Client.ChangeDomain(t.Context(), createdName, api.DomainChange{MinHealthy: &minimum}); err != nil {
+	for _, c := range []struct {
+		minimum string
+		answers int
+	}{{"2", 0}, {"50%", 1}} { // what is set last is what the rest of the test goes on with
+		if _, err := n.Client.ChangeDomain(t.Context(), createdName, api.DomainChange{MinHealthy: &c.minimum}); err != nil {
 			t.Fatal(err)
 		}
-		if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != answers {
-			t.Errorf("with min_healthy %s and one backend, want %d answers: %v", minimum, answers, r)
+		if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != c.answers {
+			t.Errorf("with min_healthy %s and one backend, want %d answers: %v", c.minimum, c.answers, r)
 		}
 	}
 	weight := 7
