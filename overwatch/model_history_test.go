@@ -410,6 +410,7 @@ func (h *chronicle) check() string {
 			v.State, v.Err = check.StateUnhealthy, "refused"
 		}
 		h.must(h.node.validated(h.t.Context(), v))
+		h.settled() // whom latency holds depends on each step, and the node may decide once for several
 		took = append(took, latency)
 		h.model.checked(id, outcome, latency)
 		h.model.settle()

@@ -112,7 +112,7 @@ func (a *Ahead) records(n int, turns *Turns) {
 		if q.Type == dns.TypeAAAA {
 			which = policy.IPv6
 		}
-		if turn := turns.peek(a.slots[i].turn + uint32(which)); turn.edition == f.edition {
+		if turn := turns.peek(a.slots[i].turn + uint32(which)); turn.of(f) {
 			a.sigs[i] = f.sigs[f.schedule.Answer(turn.position)]
 		}
 	}

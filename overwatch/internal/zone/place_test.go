@@ -111,6 +111,16 @@ func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
 	}
 }
 
+// Editions of two writers have the same numbers, as those of one writer do after 2^32 changes.
+func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
+	turns := NewTurns(1, 1)
+	for _, words := range []string{"10.0.0.1/3 10.0.0.2/5", "10.0.0.1 10.0.0.2 10.0.0.3", "10.0.0.1"} {
+		v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+		steer(t, NewWriter(), v, "app.gslb.test.", words, 1)
+		leads(t, v, "app.gslb.test.", clientA, 6, turns)
+	}
+}
+
 func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app"))
 	v.Place(testPlaces(t))

@@ -9,8 +9,12 @@ type Turns struct {
 	random *rand.PCG
 }
 
-// turn is a position in one edition of a family's answers; positions in others mean nothing.
+// turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by one Writer, and
+// their numbers begin again some day.
 type turn struct{ edition, position uint32 }
+
+// of says whether it is one in the answers of a family as they are.
+func (t turn) of(f *family) bool { return t.edition == f.edition && t.position < f.schedule.Len() }
 
 // NewTurns begins all schedules at places chosen with the seed.
 func NewTurns(seed1, seed2 uint64) *Turns {
@@ -23,7 +27,7 @@ func (t *Turns) next(index uint32, f *family) uint32 {
 		t.at = append(t.at, make([]turn, int(index)+1-len(t.at))...)
 	}
 	turn := &t.at[index]
-	if turn.edition != f.edition {
+	if !turn.of(f) {
 		turn.edition = f.edition
 		turn.position = f.schedule.Start(uint32(t.random.Uint64()))
 	}
