@@ -38,7 +38,7 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	for i, a := range role.Actions {
 		flags.BoolVar(&asked[i], a.Flag, false, "")
 	}
-	if len(args) > 0 && (args[0] == "help" || args[0] != "config" && flags.Lookup(args[0]) != nil) {
+	if len(args) > 0 && (args[0] == "help" || isSwitch(flags.Lookup(args[0]))) {
 		args = append([]string{"--" + args[0]}, args[1:]...) // what is to be done may come first as a word
 	}
 	err := flags.Parse(args)
@@ -59,6 +59,15 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		return o, errors.New("--config is missing: name the configuration file")
 	}
 	return o, nil
+}
+
+// isSwitch says whether a flag exists and takes no value.
+func isSwitch(f *flag.Flag) bool {
+	if f == nil {
+		return false
+	}
+	value, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && value.IsBoolFlag()
 }
 
 // actionUsage is the lines of --help about actions.

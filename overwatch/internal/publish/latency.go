@@ -159,7 +159,7 @@ func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions 
 	}
 }
 
-// held is, of the groups, those before but for what has been decided since.
+// held is, of the groups, those before but for what has been decided since, in the order of their names.
 func held(before []string, groups, decided map[string]bool) (after []string) {
 	for group := range groups {
 		holds, known := decided[group]
@@ -167,6 +167,7 @@ func held(before []string, groups, decided map[string]bool) (after []string) {
 			after = append(after, group)
 		}
 	}
+	slices.Sort(after)
 	return after
 }
 

@@ -2,11 +2,13 @@ package publish
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
@@ -69,7 +71,7 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 
 func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	b := new(backends)
-	b.set("app.gslb.test", "10.0.0.1", "10.0.0.2")
+	b.set("app.gslb.test", "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4")
 	s := testSettings()
 	s.Domains = []config.Domain{{Name: "app.gslb.test", RoutingAlgorithm: "latency", TTL: 10,
 		LatencyConfig: config.LatencyConfig{SmoothingFactor: .5, MaxLatencyMs: 500, MinSamples: 3}}}
@@ -78,15 +80,25 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	}
 	before := map[registry.ID]policy.Measurement{
 		id(1): {Smoothed: 40 * time.Millisecond, Samples: 9}, id(2): {Smoothed: 20 * time.Millisecond, Samples: 9},
+		// As slow as each other; only one of them was among the fastest before.
+		id(3): {Smoothed: 24 * time.Millisecond, Samples: 9, Held: []string{"latency"}}, id(4): {Smoothed: 24 * time.Millisecond, Samples: 9},
 		{Service: "gone.gslb.test", Port: 80}: {Samples: 1},
 	}
 	p, err := New(Options{Settings: s, Backends: b, Latencies: before, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	wantAnswer(t, p, "app.gslb.test.", "A", "app.gslb.test. 10 IN A 10.0.0.2")
-	if kept := p.Latencies(); len(kept) != 2 || kept[id(2)].Smoothed != 20*time.Millisecond {
-		t.Errorf("%+v is kept, want the two of the name that chooses by latency", kept)
+	led, turns := map[string]int{}, zone.NewTurns(1, 1)
+	for range 8 {
+		for _, rr := range p.View().Resolve("app.gslb.test.", dns.TypeA, false, netip.Addr{}, turns).Answer {
+			led[rr.(*dns.A).A.String()]++
+		}
+	}
+	if want := map[string]int{"10.0.0.2": 4, "10.0.0.3": 4}; !maps.Equal(led, want) {
+		t.Errorf("answered with %v, want %v", led, want)
+	}
+	if kept := p.Latencies(); len(kept) != 4 || kept[id(2)].Smoothed != 20*time.Millisecond || len(kept[id(3)].Held) != 1 {
+		t.Errorf("%+v is kept, want the four of the name that chooses by latency", kept)
 	}
 }
 
