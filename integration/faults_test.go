@@ -43,21 +43,40 @@ func relayed(t *testing.T, backends int) (*site, []*relay) {
 // How long the node takes to say so is another matter.
 func (s *site) heardAlways(t *testing.T, n *harness.Node, b *harness.Backend, over time.Duration) {
 	t.Helper()
-	var silent time.Time
+	s.allHeard(t, over, &heard{node: n, backend: b})
+}
+
+// heard is a backend's agent as a node hears it.
+type heard struct {
+	node    *harness.Node
+	backend *harness.Backend
+	silent  time.Time // since when it is taken for silent
+}
+
+// allHeard is heardAlways for several agents and nodes at once.
+func (s *site) allHeard(t *testing.T, over time.Duration, all ...*heard) {
+	t.Helper()
 	for end := time.Now().Add(over); time.Now().Before(end); time.Sleep(staleResolution) {
-		var last error
-		s.status(t, n, b, startBound, func(v api.Backend) error {
-			last = wantStatus(v, api.EffectiveHealthy, true)
-			return nil
-		})
-		switch now := time.Now(); {
-		case last == nil:
-			silent = time.Time{}
-		case silent.IsZero():
-			silent = now
-		case now.Sub(silent) > clock.Allowed(time.Second, silent, now):
-			t.Fatalf("for %s: %v", now.Sub(silent).Round(time.Millisecond), last)
+		for _, h := range all {
+			h.look(t, s)
 		}
+	}
+}
+
+func (h *heard) look(t *testing.T, s *site) {
+	t.Helper()
+	var last error
+	s.status(t, h.node, h.backend, startBound, func(v api.Backend) error {
+		last = wantStatus(v, api.EffectiveHealthy, true)
+		return nil
+	})
+	switch now := time.Now(); {
+	case last == nil:
+		h.silent = time.Time{}
+	case h.silent.IsZero():
+		h.silent = now
+	case now.Sub(h.silent) > clock.Allowed(time.Second, h.silent, now):
+		t.Fatalf("%s's agent at %s, for %s: %v", h.backend.Name, h.node.Name, now.Sub(h.silent).Round(time.Millisecond), last)
 	}
 }
 

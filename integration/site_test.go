@@ -126,9 +126,15 @@ func startSite(t *testing.T, nodes, backends int) *site {
 	return s
 }
 
-// startAll starts everything, waits until each node has found each backend healthy that has an agent, and watches the
-// answers from then on.
+// startAll is startPrograms, and watches the answers from then on.
 func (s *site) startAll(t *testing.T) {
+	t.Helper()
+	s.startPrograms(t)
+	s.watchAnswers(t)
+}
+
+// startPrograms starts everything and waits until each node has found each backend healthy that has an agent.
+func (s *site) startPrograms(t *testing.T) {
 	t.Helper()
 	for _, b := range s.backends {
 		start(t, b)
@@ -145,7 +151,6 @@ func (s *site) startAll(t *testing.T) {
 			s.status(t, n, b, startBound, wantSound)
 		}
 	}
-	s.watchAnswers(t)
 }
 
 // start starts one program.
@@ -169,13 +174,19 @@ func (s *site) ready(t *testing.T, n *harness.Node) {
 func (s *site) watchAnswers(t *testing.T) {
 	t.Helper()
 	s.watch = harness.NewWatch(s.nodes, []string{appName}, pace)
+	s.runWatch(t, s.watch)
+	s.began = time.Now()
+}
+
+// runWatch lets a watch ask from now until the test ends.
+func (s *site) runWatch(t *testing.T, w *harness.Watch) {
+	t.Helper()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.watch.Run(t.Context())
+		w.Run(t.Context())
 	}()
 	t.Cleanup(func() { <-done })
-	s.began = time.Now()
 }
 
 // until polls a condition and fails the test with its last error when it does not come about, or later than the bound, on a machine at

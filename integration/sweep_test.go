@@ -90,16 +90,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := programs()
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
-		if err := os.Symlink(path, filepath.Join(bin, filepath.Base(path))); err != nil {
-			t.Fatal(err)
-		}
-	}
+	bin := programDirectory(t)
 	for how, end := range map[string]syscall.Signal{"fails": 0, "is interrupted": syscall.SIGINT, "is killed": syscall.SIGKILL} {
 		t.Run(how, func(t *testing.T) {
 			temp := t.TempDir()

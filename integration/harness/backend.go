@@ -28,13 +28,17 @@ func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend,
 	}
 	backends := map[string]*Backend{}
 	for i, name := range names {
-		at := held.on(all[i])
-		argv := []string{c.binaries.Backend, "-name", name, "-listen", at.String()}
+		b := c.AddBackendAt(name, held.on(all[i]))
 		// Each holds its own socket of the reservation, so that starting one does not give up the others' port.
-		own := &reservation{port: held.port, held: held.held[i : i+1]}
-		backends[name] = &Backend{Unit: c.newUnit(name, argv, own), At: at}
+		b.ports = []*reservation{{port: held.port, held: held.held[i : i+1]}}
+		backends[name] = b
 	}
 	return backends, nil
+}
+
+// AddBackendAt prepares a backend at an address and port that nobody else has.
+func (c *Cluster) AddBackendAt(name string, at netip.AddrPort) *Backend {
+	return &Backend{Unit: c.newUnit(name, []string{c.binaries.Backend, "-name", name, "-listen", at.String()}), At: at}
 }
 
 // Serving waits until the backend answers requests.

@@ -54,13 +54,21 @@ type OverwatchSection struct {
 
 // Geolocation is the key `overwatch.geolocation` of an OverwatchFile.
 type Geolocation struct {
-	DatabasePath string `yaml:"database_path"`
-	ECSEnabled   bool   `yaml:"ecs_enabled"`
+	DatabasePath   string    `yaml:"database_path"`
+	ECSEnabled     bool      `yaml:"ecs_enabled"`
+	CustomMappings []Mapping `yaml:"custom_mappings,omitempty"`
+}
+
+// Mapping says in which region the clients of a network are.
+type Mapping struct {
+	CIDR   netip.Prefix `yaml:"cidr"`
+	Region string       `yaml:"region"`
 }
 
 // Routing is the key `routing` of an OverwatchFile.
 type Routing struct {
-	DecisionSample int `yaml:"decision_sample"`
+	DecisionSample int            `yaml:"decision_sample"`
+	WhyNetworks    []netip.Prefix `yaml:"why_networks,omitempty"`
 }
 
 // KeySync is the key `overwatch.dnssec.key_sync` of an OverwatchFile.
@@ -104,6 +112,7 @@ type Domain struct {
 	RoutingAlgorithm string   `yaml:"routing_algorithm"`
 	Regions          []string `yaml:"regions"`
 	TTL              int      `yaml:"ttl"` // seconds
+	MaxAnswers       int      `yaml:"max_answers,omitempty"`
 }
 
 // AgentFile is the configuration file of an agent. A test may change it before the agent is started.

@@ -25,20 +25,35 @@ type process struct {
 	done chan struct{} // closed when the program has ended and its output is read
 }
 
-func startProcess(argv, env []string, out io.Writer) (*process, error) {
+// startProcess starts a program, inside what inside leads to if that is not nil: a network of its own, say.
+func startProcess(argv, env []string, out io.Writer, inside func(func() error) error) (*process, error) {
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = OwnGroup()
 	cmd.WaitDelay = pipeBound
-	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", argv[0], err)
+	if inside == nil {
+		inside = func(f func() error) error { return f() }
 	}
 	p := &process{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error, 1)
 	go func() {
-		_ = cmd.Wait() // how it ended is in ProcessState
-		close(p.done)
+		defer close(p.done)
+		err := inside(func() error {
+			err := cmd.Start()
+			started <- err
+			if err == nil {
+				_ = cmd.Wait() // in the thread that started it, whose end it would not survive; how it ended is in ProcessState
+			}
+			return nil
+		})
+		if err != nil {
+			started <- err
+		}
 	}()
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("starting %s: %w", argv[0], err)
+	}
 	return p, nil
 }
 

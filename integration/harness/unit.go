@@ -18,6 +18,8 @@ type Unit struct {
 	Log  string   // the file that has all it printed
 	Env  []string // of the program, as exec.Cmd has it; a test may replace it before a start
 
+	Inside func(func() error) error // calls what starts the program, in a network of its own, say; nil: here
+
 	agent bool // of gslb
 	argv  []string
 	story *Story
@@ -39,7 +41,7 @@ func (u *Unit) Start() error {
 	if err != nil {
 		return fmt.Errorf("log of %s: %w", u.Name, err)
 	}
-	p, err := startProcess(u.argv, u.Env, io.MultiWriter(file, &output{story: u.story, source: u.Name}))
+	p, err := startProcess(u.argv, u.Env, io.MultiWriter(file, &output{story: u.story, source: u.Name}), u.Inside)
 	if err != nil {
 		_ = file.Close() // nothing was written
 		return err

@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"net"
 	"net/netip"
 	"slices"
 	"sync"
@@ -16,6 +17,8 @@ const keptAnswers = 8192
 // Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers. It is
 // how failover is measured, by what a client gets and nothing else.
 type Watch struct {
+	Dial func(ctx context.Context, network, address string) (net.Conn, error) // where it asks from; as NewWatch leaves it: here
+
 	pace time.Duration
 
 	mu      sync.Mutex
@@ -30,7 +33,7 @@ type question struct {
 
 // NewWatch prepares a client that asks each of the nodes for each of the names once per pace.
 func NewWatch(nodes []*Node, names []string, pace time.Duration) *Watch {
-	w := &Watch{pace: pace, answers: map[question][]Answer{}}
+	w := &Watch{Dial: new(net.Dialer).DialContext, pace: pace, answers: map[question][]Answer{}}
 	for _, n := range nodes {
 		for _, name := range names {
 			w.answers[question{n.DNS, name}] = nil
@@ -56,9 +59,11 @@ func (w *Watch) repeat(ctx context.Context, q question) {
 	exchange := func(m *dns.Msg) (*dns.Msg, error) {
 		var err error
 		if conn == nil {
-			if conn, err = client.DialContext(ctx, q.server.String()); err != nil {
+			var to net.Conn
+			if to, err = w.Dial(ctx, "udp", q.server.String()); err != nil {
 				return nil, err
 			}
+			conn = &dns.Conn{Conn: to}
 		}
 		r, _, err := client.ExchangeWithConnContext(ctx, m, conn)
 		if err != nil {

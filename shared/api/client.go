@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"mime"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -30,6 +31,9 @@ type ClientOptions struct {
 	UserAgent string
 	TLS       *tls.Config // of https; nil: the system's authorities, no client certificate
 	Token     string      // sent as a bearer token (RFC 6750); empty: none
+
+	// Dial makes the connections, from another address or network, say, and without a proxy. Nil: as is usual.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // Client talks to the API of one node. Each call makes one request (a list:
@@ -62,21 +66,26 @@ func NewClient(opts ClientOptions) (*Client, error) {
 		token:     opts.Token,
 		timeout:   timeout,
 		http: &http.Client{
-			Transport: transport(opts.TLS),
+			Transport: transport(opts),
 			// A redirect would leave the node that was named, so none is followed.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}, nil
 }
 
-// transport is the standard one, nil, unless TLS is configured.
-func transport(config *tls.Config) http.RoundTripper {
+// transport is the standard one, nil, unless TLS or Dial is configured.
+func transport(opts ClientOptions) http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
-	if config == nil || !ok {
+	if (opts.TLS == nil && opts.Dial == nil) || !ok {
 		return nil
 	}
 	own := standard.Clone()
-	own.TLSClientConfig = config.Clone()
+	if opts.TLS != nil {
+		own.TLSClientConfig = opts.TLS.Clone()
+	}
+	if opts.Dial != nil {
+		own.DialContext, own.Proxy = opts.Dial, nil
+	}
 	return own
 }
 

@@ -1,0 +1,123 @@
+package network
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrMissing is what this machine lacks to make networks, and how to get it.
+var ErrMissing = errors.New("no networks can be made here")
+
+// namespace is a network namespace that this process holds.
+type namespace struct {
+	file *os.File
+}
+
+// newNamespace makes one with a loopback interface. Nobody else has the addresses that it is going to have, so it need not ask.
+func newNamespace() (*namespace, error) {
+	n := &namespace{}
+	made := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good: the thread ends with the goroutine
+		err := unix.Unshare(unix.CLONE_NEWNET)
+		if err == nil {
+			n.file, err = os.Open("/proc/thread-self/ns/net")
+		}
+		made <- err
+	}()
+	if err := <-made; err != nil {
+		return nil, fmt.Errorf("%w: making a network namespace: %w; run as root, or allow user namespaces (sysctl user.max_user_namespaces and, "+
+			"on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0)", ErrMissing, err)
+	}
+	err := errors.Join(
+		n.set("ipv6/conf/all/accept_dad", "0"), n.set("ipv6/conf/default/accept_dad", "0"), n.set("ipv6/conf/default/accept_ra", "0"),
+		n.run("", "ip", "link", "set", "lo", "up"),
+	)
+	if err != nil {
+		n.close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// inside runs f on a thread that stands in the namespace and then ends. Sockets that f opens and programs that it starts are inside for
+// as long as they live. f must not leave it to other goroutines to do so.
+func (n *namespace) inside(f func() error) error {
+	done := make(chan error)
+	go func() {
+		runtime.LockOSThread() // for good
+		err := unix.Setns(int(n.file.Fd()), unix.CLONE_NEWNET)
+		if err == nil {
+			err = f()
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+// run runs a program inside with a text for its standard input.
+func (n *namespace) run(input string, argv ...string) error {
+	return n.inside(func() error {
+		path, err := tool(argv[0])
+		if err != nil {
+			return err
+		}
+		c := exec.Command(path, argv[1:]...)
+		c.Stdin = strings.NewReader(input)
+		if out, err := c.CombinedOutput(); err != nil {
+			return fmt.Errorf("%s: %w: %s%s", strings.Join(argv, " "), err, bytes.TrimSpace(out), input)
+		}
+		return nil
+	})
+}
+
+// set writes one of the kernel's settings of the namespace, below /proc/sys/net.
+func (n *namespace) set(name, value string) error {
+	return n.inside(func() error { return os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o600) })
+}
+
+// packages are Debian's names of what has the programs.
+var packages = map[string]string{"ip": "iproute2", "nft": "nftables"}
+
+// tool finds a program where ordinary users do not look for it either.
+func tool(name string) (string, error) {
+	for _, dir := range []string{"", "/usr/sbin/", "/sbin/"} {
+		if path, err := exec.LookPath(dir + name); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%w: %s is not installed; run: apt-get install -y %s", ErrMissing, name, packages[name])
+}
+
+// Allowed says whether this process may make networks, and if not what is missing.
+func Allowed() error {
+	n, err := newNamespace()
+	if err != nil {
+		return err
+	}
+	defer n.close()
+	for _, name := range []string{"ip", "nft"} {
+		if _, err := tool(name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Enter makes a program that is about to be started root of a user namespace of its own, in which it may make networks. It has no right
+// beside those of the user outside.
+func Enter(attributes *syscall.SysProcAttr) {
+	attributes.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNET
+	attributes.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+	attributes.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+}
+
+func (n *namespace) close() { _ = n.file.Close() }

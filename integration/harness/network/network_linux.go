@@ -1,0 +1,77 @@
+package network
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Network is some sites and the router between them.
+type Network struct {
+	router *namespace
+	sites  []*Site
+	wires  []*wire
+}
+
+// New makes a network without sites. The error is ErrMissing where this machine makes none.
+func New() (*Network, error) {
+	if err := Allowed(); err != nil {
+		return nil, err
+	}
+	router, err := newNamespace()
+	if err != nil {
+		return nil, err
+	}
+	n := &Network{router: router}
+	if err := errors.Join(router.set("ipv4/ip_forward", "1"), router.set("ipv6/conf/all/forwarding", "1"), n.Rules()); err != nil {
+		n.Close()
+		return nil, err
+	}
+	return n, nil
+}
+
+// Close lets go of all namespaces. The kernel removes them and all that is in them when the last program in them has ended.
+func (n *Network) Close() {
+	for _, w := range n.wires {
+		w.close()
+	}
+	for _, s := range n.sites {
+		s.namespace.close()
+	}
+	n.router.close()
+}
+
+// Inside calls f with the router as its place: what it dials goes out there, also to link-local addresses of a site, whose zone is the
+// site's name. See Site.Inside.
+func (n *Network) Inside(f func() error) error { return n.router.inside(f) }
+
+// Rules says what becomes of packets between sites, in nft's words, in place of all that was said before. Without rules all pass.
+func (n *Network) Rules(rules ...string) error {
+	return n.router.run(fmt.Sprintf("table inet between {}\ndelete table inet between\n"+
+		"table inet between { chain forward { type filter hook forward priority 0; policy accept;\n%s\n}\n}\n", strings.Join(rules, "\n")), "nft", "-f", "-")
+}
+
+// Between is a rule for the packets from one site to another, nil being any.
+func Between(from, to *Site, rest string) string {
+	rule := rest
+	if to != nil {
+		rule = fmt.Sprintf("oifname %q %s", to.Name, rule)
+	}
+	if from != nil {
+		rule = fmt.Sprintf("iifname %q %s", from.Name, rule)
+	}
+	return rule
+}
+
+// Cut is the rules by which a site is alone.
+func Cut(s *Site) []string { return []string{Between(s, nil, "drop"), Between(nil, s, "drop")} }
+
+// Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and open no way to it.
+// From then on the router remembers connections.
+func (n *Network) Masquerade(s *Site) error {
+	return n.router.run(fmt.Sprintf(`table inet behind_%[1]s {
+	chain postrouting { type nat hook postrouting priority 100; iifname %[1]q masquerade; }
+	chain forward { type filter hook forward priority 10; oifname %[1]q ct state new drop; }
+}
+`, s.Name), "nft", "-f", "-")
+}

@@ -1,0 +1,151 @@
+package network
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Site is a network of hosts with one way out, to the router. All its hosts are in one namespace and share the ports, as the addresses of
+// one machine do.
+type Site struct {
+	Name string
+
+	network   *Network
+	namespace *namespace
+	number    int
+	hosts     int
+}
+
+// Host is the addresses of a host: private (RFC 1918), unique local (RFC 4193) and link-local.
+type Host struct {
+	IPv4, IPv6, Link netip.Addr
+}
+
+const (
+	uplink     = "uplink" // a site's interface
+	routerHost = 1        // the router's number in each site
+	maxName    = 15       // letters of an interface's name
+	maxSites   = 255
+)
+
+// AddSite makes a site and its way to the router, on which a packet takes so long each way. Its interface at the router has its name.
+func (n *Network) AddSite(name string, delay time.Duration) (*Site, error) {
+	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
+		return nil, fmt.Errorf("site %q: want a name of 1 to %d letters, and %d sites at most", name, maxName, maxSites)
+	}
+	inside, err := newNamespace()
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{Name: name, network: n, namespace: inside, number: len(n.sites) + 1, hosts: routerHost}
+	n.sites = append(n.sites, s)
+	if delay == 0 {
+		err = link(inside, uplink, n.router, name)
+	} else {
+		err = n.wire(s, delay)
+	}
+	router := s.host(routerHost)
+	err = errors.Join(err, n.router.address(name, router))
+	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
+		err = errors.Join(err, inside.run("", "ip", "route", "add", "default", "via", via.String(), "dev", uplink, "onlink"))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("site %s: %w", name, err)
+	}
+	return s, nil
+}
+
+// link joins two namespaces with a pair of interfaces, both up.
+func link(a *namespace, nameA string, b *namespace, nameB string) error {
+	there := fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), b.file.Fd())
+	return errors.Join(
+		a.run("", "ip", "link", "add", "name", nameA, "type", "veth", "peer", "name", nameB, "netns", there),
+		a.run("", "ip", "link", "set", "dev", nameA, "up"),
+		b.run("", "ip", "link", "set", "dev", nameB, "up"),
+	)
+}
+
+// address gives an interface the addresses of a host.
+func (n *namespace) address(device string, h Host) error {
+	return errors.Join(
+		n.run("", "ip", "address", "add", h.IPv4.String()+"/24", "dev", device),
+		n.run("", "ip", "address", "add", h.IPv6.String()+"/64", "dev", device),
+		n.run("", "ip", "address", "add", h.Link.String()+"/64", "dev", device),
+	)
+}
+
+// host is the addresses with a number.
+func (s *Site) host(number int) Host {
+	site, host := byte(s.number), byte(number)
+	return Host{
+		IPv4: netip.AddrFrom4([4]byte{10, 77, site, host}),
+		IPv6: netip.AddrFrom16([16]byte{0: 0xfd, 1: 0x77, 7: site, 15: host}),
+		Link: netip.AddrFrom16([16]byte{0: 0xfe, 1: 0x80, 14: 0x77, 15: host}),
+	}
+}
+
+// Networks are the prefixes that have all hosts of the site.
+func (s *Site) Networks() (v4, v6 netip.Prefix) {
+	h := s.host(0)
+	return netip.PrefixFrom(h.IPv4, 24), netip.PrefixFrom(h.IPv6, 64)
+}
+
+// AddHost gives the site the addresses of one more host, at once. Those of the first are the source of what is sent from none.
+func (s *Site) AddHost() (Host, error) {
+	s.hosts++
+	h := s.host(s.hosts)
+	return h, s.namespace.address(uplink, h)
+}
+
+// AddAddress gives the site an address that is not of its own networks, and the router the way to it.
+func (s *Site) AddAddress(a netip.Addr) error {
+	return errors.Join(
+		s.namespace.run("", "ip", "address", "add", a.String(), "dev", uplink),
+		s.network.router.run("", "ip", "route", "add", a.String(), "dev", s.Name),
+	)
+}
+
+// MTU makes the way between the site and the router narrower, for both.
+func (s *Site) MTU(octets int) error {
+	size := strconv.Itoa(octets)
+	return errors.Join(
+		s.namespace.run("", "ip", "link", "set", "dev", uplink, "mtu", size),
+		s.network.router.run("", "ip", "link", "set", "dev", s.Name, "mtu", size),
+	)
+}
+
+// Inside calls f on a thread of its own that stands in the site. Sockets that f opens, and programs that it starts, are there for as long
+// as they live; the kernel may end such a program with f. What f leaves to other goroutines is done outside, and it must not end its own.
+func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }
+
+// Dial is net.Dialer.DialContext from the site, for addresses only: no name is looked up there.
+func (s *Site) Dial(ctx context.Context, network, at string) (net.Conn, error) {
+	return s.DialFrom(ctx, netip.Addr{}, network, at)
+}
+
+// DialFrom is Dial from one of the site's addresses.
+func (s *Site) DialFrom(ctx context.Context, from netip.Addr, network, at string) (conn net.Conn, err error) {
+	if _, err := netip.ParseAddrPort(at); err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	switch local := netip.AddrPortFrom(from, 0); {
+	case !from.IsValid():
+	case strings.HasPrefix(network, "udp"):
+		d.LocalAddr = net.UDPAddrFromAddrPort(local)
+	default:
+		d.LocalAddr = net.TCPAddrFromAddrPort(local)
+	}
+	err = s.Inside(func() (err error) {
+		conn, err = d.DialContext(ctx, network, at)
+		return err
+	})
+	return conn, err
+}

@@ -1,0 +1,122 @@
+package network
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// wire is a long way between a site and the router: a namespace with an interface to each, and this process, which carries every frame from
+// one to the other so much later. Not every kernel can do that itself (netem).
+type wire struct {
+	namespace *namespace
+	ends      [2]int // packet sockets
+	delay     time.Duration
+	closed    atomic.Bool
+	running   sync.WaitGroup
+}
+
+// carried bounds the frames that are on a wire in one direction; what is more is lost, as on a real one.
+const carried = 4096
+
+// maxFrame has room for what a sender leaves to its network card to cut up, with the header that says how.
+const maxFrame = 1<<16 + 128
+
+// wire joins a site and the router with a long way.
+func (n *Network) wire(s *Site, delay time.Duration) error {
+	between, err := newNamespace()
+	if err != nil {
+		return err
+	}
+	w := &wire{namespace: between, delay: delay, ends: [2]int{-1, -1}}
+	n.wires = append(n.wires, w)
+	names := [2]string{"site", "router"}
+	err = errors.Join(
+		between.set("ipv6/conf/default/disable_ipv6", "1"), // it is nobody's neighbour
+		link(s.namespace, uplink, between, names[0]),
+		link(n.router, s.Name, between, names[1]),
+	)
+	if err != nil {
+		return err
+	}
+	for i, name := range names {
+		if err := between.inside(func() (err error) { w.ends[i], err = packetSocket(name); return err }); err != nil {
+			return fmt.Errorf("the wire's end at the %s: %w", name, err)
+		}
+	}
+	for i := range w.ends {
+		w.carry(w.ends[i], w.ends[1-i])
+	}
+	return nil
+}
+
+// packetSocket opens an interface for whole frames, each with a header that says what its sender has left to the network card: a check sum
+// to be made, a packet to be cut (packet(7), PACKET_VNET_HDR).
+func packetSocket(device string) (int, error) {
+	link, err := net.InterfaceByName(device)
+	if err != nil {
+		return -1, err
+	}
+	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return -1, err
+	}
+	every := binary.NativeEndian.Uint16(binary.BigEndian.AppendUint16(nil, unix.ETH_P_ALL))
+	err = errors.Join(
+		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1),
+		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000}), // after which it is seen that the wire is closed
+		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: every, Ifindex: link.Index}),
+	)
+	return fd, err
+}
+
+// onWay is a frame on its way.
+type onWay struct {
+	due   time.Time
+	frame []byte
+}
+
+// carry carries frames one way until the wire is closed.
+func (w *wire) carry(from, to int) {
+	way := make(chan onWay, carried)
+	w.running.Go(func() {
+		defer close(way)
+		buf := make([]byte, maxFrame)
+		for !w.closed.Load() {
+			n, err := unix.Read(from, buf)
+			if err != nil {
+				continue // nothing came for a while
+			}
+			select {
+			case way <- onWay{time.Now().Add(w.delay), bytes.Clone(buf[:n])}:
+			default:
+			}
+		}
+	})
+	w.running.Go(func() {
+		for f := range way {
+			time.Sleep(time.Until(f.due))
+			_, _ = unix.Write(to, f.frame) // what the other end does not take is lost
+		}
+	})
+}
+
+// close cuts the wire.
+func (w *wire) close() {
+	w.closed.Store(true)
+	w.running.Wait()
+	for _, fd := range w.ends {
+		if fd >= 0 {
+			_ = unix.Close(fd)
+		}
+	}
+	w.namespace.close()
+}

@@ -1,0 +1,117 @@
+package integration_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/network"
+	"gslb.internal/shared/api"
+)
+
+// threeSites is a site each for eu, us and ap, with a backend and its agent, the first two with a node, the last far away; and clients
+// elsewhere.
+type threeSites struct {
+	*site
+	eu, us, ap, clients *network.Site
+}
+
+func startThreeSites(t *testing.T, n *network.Network) *threeSites {
+	t.Helper()
+	s := &threeSites{site: newNetworkSite(t, "eu", "us", "ap")}
+	s.eu, s.us = addSite(t, n, "eu", 0), addSite(t, n, "us", 10*time.Millisecond)
+	s.ap = addSite(t, n, "ap", 60*time.Millisecond)
+	s.clients = addSite(t, n, "clients", 0)
+	addHost(t, s.clients)
+	s.nodeAt(t, s.eu, addHost(t, s.eu), "ow-eu", "eu", "us", "ap")
+	s.nodeAt(t, s.us, addHost(t, s.us), "ow-us", "us", "eu", "ap")
+	s.backendAt(t, s.eu, addHost(t, s.eu), "b-eu", "eu")
+	s.backendAt(t, s.us, addHost(t, s.us), "b-us", "us")
+	s.backendAt(t, s.ap, addHost(t, s.ap), "b-ap", "ap")
+	s.startPrograms(t)
+	s.watch = s.watchFrom(t, s.clients, s.nodes...)
+	return s
+}
+
+// Rows 6 and 8: a whole site is cut off from all others, its node too. The other site's node answers without its backend in time, shows it
+// as the table says, and fails no client; in the site that is alone, clients are answered all along. When the way is back, all is as before
+// by itself.
+func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		s := startThreeSites(t, n)
+		alone, other := s.nodes[0], s.nodes[1]
+		lost, near, far := s.backends[0], s.backends[1], s.backends[2]
+		inside := s.watchFrom(t, s.eu, alone)
+
+		cut := time.Now()
+		rules(t, n, s.site, network.Cut(s.eu)...)
+		s.gone(t, other, lost.At.Addr(), cut, s.Timing.OwnDetection())
+		s.status(t, other, lost, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, false) })
+		for _, b := range []*harness.Backend{near, far} {
+			s.status(t, other, b, time.Second, wantSound)
+		}
+		// Nobody hears of the backends at the other end: in the site there is its own.
+		for _, b := range []*harness.Backend{near, far} {
+			s.status(t, alone, b, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, false) })
+		}
+		s.status(t, alone, lost, time.Second, wantSound)
+
+		rules(t, n, s.site)
+		healed := time.Now()
+		for _, node := range s.nodes {
+			for _, b := range s.backends {
+				s.answered(t, node, b.At.Addr(), healed, s.Timing.Recovery()+5*time.Second)
+				s.status(t, node, b, heardAgainBound, func(v api.Backend) error {
+					if err := wantSound(v); err != nil || (v.AgentHealthy != nil && *v.AgentHealthy) {
+						return err
+					}
+					return fmt.Errorf("its agent is not heard again")
+				})
+			}
+		}
+		t.Logf("all as before %s after the way was back", time.Since(healed).Round(time.Millisecond))
+		s.noFailures(t, other, s.began)
+		for _, a := range inside.Since(alone, appName, cut) {
+			if !a.Good() && !unjudged(a) {
+				t.Errorf("in the site that was alone a lookup failed %s after the cut: %+v", a.At.Sub(cut).Round(time.Millisecond), a)
+				break
+			}
+		}
+	})
+}
+
+// Rows 6 and 7: with 30 or 60 of a hundred packets lost at random on the way, or all in one direction, nobody is taken for silent. With 60 of
+// a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep every answer as it was.
+func TestNetwork_GossipThatIsLost(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		s := startThreeSites(t, n)
+		rules(t, n, s.site, slices.Concat(
+			lost(30, s.eu, s.us, "udp"),
+			lost(60, s.ap, s.us, "udp"),
+			[]string{network.Between(s.us, s.eu, "udp dport 7946 drop"), network.Between(s.eu, s.ap, "udp sport 7946 drop")},
+		)...)
+		ow, b := s.nodes, s.backends
+		s.allHeard(t, 2*s.Timing.StaleThreshold, // half of it is what was true before anyhow
+			&heard{node: ow[1], backend: b[0]}, &heard{node: ow[1], backend: b[2]}, &heard{node: ow[0], backend: b[1]}, &heard{node: ow[0], backend: b[2]})
+
+		rules(t, n, s.site, lost(60, nil, nil, "{ tcp, udp }")...)
+		time.Sleep(2 * s.Timing.StaleThreshold)
+		for _, node := range s.nodes {
+			for _, b := range s.backends {
+				s.answered(t, node, b.At.Addr(), time.Now(), 5*time.Second)
+			}
+			s.noFailures(t, node, s.began)
+		}
+	})
+}
+
+// lost is rules by which so many of a hundred packets of gossip are lost on the way from agents in one site to a node in another, and back.
+func lost(percent int, agents, node *network.Site, protocols string) []string {
+	at := fmt.Sprintf("7946 numgen random mod 100 < %d drop", percent)
+	return []string{
+		network.Between(agents, node, "meta l4proto "+protocols+" th dport "+at),
+		network.Between(node, agents, "meta l4proto "+protocols+" th sport "+at),
+	}
+}

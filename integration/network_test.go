@@ -1,0 +1,161 @@
+package integration_test
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/network"
+	"gslb.internal/shared/api"
+)
+
+// networkPart is the environment variable by which the program of these tests, started once more, is root of a user namespace.
+const networkPart = "INTEGRATION_NETWORK"
+
+// onNetwork runs a test that makes networks, beside others: here, or as a plain user in a user namespace of its own.
+func onNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
+	t.Helper()
+	t.Parallel()
+	refused := network.Allowed()
+	if refused == nil {
+		n, err := network.New()
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(n.Close)
+		test(t, n)
+		return
+	}
+	if os.Getenv(networkPart) != "" || os.Geteuid() == 0 {
+		missing(t, refused.Error())
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(self, "-test.run", "^"+t.Name()+"$", "-test.v")
+	c.Env = append(os.Environ(), networkPart+"=inside", "GSLB_BIN="+programDirectory(t))
+	c.SysProcAttr = harness.OwnGroup()
+	c.Stdout, c.Stderr = t.Output(), t.Output()
+	network.Enter(c.SysProcAttr)
+	if err := c.Start(); err != nil {
+		missing(t, fmt.Sprintf("%v; and as root of a user namespace: %v", refused, err))
+	}
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// programDirectory makes a directory with all programs under their names.
+func programDirectory(t *testing.T) string {
+	t.Helper()
+	b := binaries(t)
+	dir := t.TempDir()
+	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
+		if err := os.Symlink(path, filepath.Join(dir, filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// addSite adds a site, to which a packet takes so long from the router.
+func addSite(t *testing.T, n *network.Network, name string, delay time.Duration) *network.Site {
+	t.Helper()
+	s, err := n.AddSite(name, delay)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func addHost(t *testing.T, s *network.Site) network.Host {
+	t.Helper()
+	h, err := s.AddHost()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+// rules says what becomes of packets from now on.
+func rules(t *testing.T, n *network.Network, s *site, rules ...string) {
+	t.Helper()
+	s.Story.Event("network: %q", rules)
+	if err := n.Rules(rules...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The ports that a user would have.
+const (
+	dnsPort     = 53
+	gossipPort  = 7946
+	apiPort     = 8080
+	metricsPort = 9090
+	appPort     = 443
+)
+
+// nodeAt prepares a node at a host of a site, which it has for itself, on the ports of the defaults. It is asked about itself from its own
+// site, whatever becomes of the network.
+func (s *site) nodeAt(t *testing.T, at *network.Site, h network.Host, name string, regions ...string) *harness.Node {
+	t.Helper()
+	servers := map[string][]harness.Server{}
+	for _, r := range regions {
+		servers[r] = nil
+	}
+	n, err := s.AddNode(name, regions[0], servers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &n.File
+	n.DNS, f.DNS.ListenAddress = netip.AddrPortFrom(h.IPv4, dnsPort), ":53"
+	n.Gossip, f.Overwatch.Gossip.BindAddress = netip.AddrPortFrom(h.IPv4, gossipPort), "0.0.0.0:7946"
+	n.API, f.API.Address = netip.AddrPortFrom(h.IPv4, apiPort), "0.0.0.0:8080"
+	n.Prom, f.Metrics.Address = netip.AddrPortFrom(h.IPv4, metricsPort), "0.0.0.0:9090"
+	v4, _ := at.Networks()
+	f.API.More = map[string]any{"allowed_networks": []string{v4.String()}}
+	f.DNS.Zones = []string{zoneName}
+	n.Inside = at.Inside
+	n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Dial: at.Dial})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.nodes = append(s.nodes, n)
+	return n
+}
+
+// backendAt prepares a backend of appName at a host of a site and its agent beside it, in a region and for all nodes.
+func (s *site) backendAt(t *testing.T, at *network.Site, h network.Host, name, region string) *harness.Backend {
+	t.Helper()
+	b := s.AddBackendAt(name, netip.AddrPortFrom(h.IPv4, appPort))
+	b.Inside = at.Inside
+	s.backends = append(s.backends, b)
+	a := s.addAgent(t, "agent-"+name, appName, b)
+	a.File.Agent.Identity.Region = region
+	a.Inside = at.Inside
+	s.agents = append(s.agents, a)
+	return b
+}
+
+// newNetworkSite prepares a cluster for a network, with one steered name in some regions.
+func newNetworkSite(t *testing.T, regions ...string) *site {
+	t.Helper()
+	domain := harness.Domain{Name: appName, RoutingAlgorithm: "round-robin", Regions: regions, TTL: 5}
+	return &site{Cluster: newCluster(t, harness.Fast(), domain)}
+}
+
+// watchFrom lets a client in a site ask some nodes from now until the test ends.
+func (s *site) watchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node) *harness.Watch {
+	t.Helper()
+	w := harness.NewWatch(nodes, []string{appName}, pace)
+	w.Dial = at.Dial
+	s.runWatch(t, w)
+	s.began = time.Now()
+	return w
+}
