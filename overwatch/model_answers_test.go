@@ -19,7 +19,8 @@ import (
 	"gslb.internal/overwatch/internal/zone"
 )
 
-// environmentModelSeed repeats one history; environmentModelHistories says how many there are, and environmentModelEvents how long each is.
+// environmentModelSeed is that of the first history, and repeats it; environmentModelHistories says how many there are, each with the next
+// seed, and environmentModelEvents how long each is.
 const (
 	environmentModelSeed      = "GSLB_MODEL_SEED"
 	environmentModelHistories = "GSLB_MODEL_HISTORIES"
@@ -32,7 +33,7 @@ const (
 func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	histories, first := number(t, environmentModelHistories, 4), uint64(1)
 	if os.Getenv(environmentModelSeed) != "" {
-		histories, first = 1, uint64(number(t, environmentModelSeed, 1))
+		histories, first = number(t, environmentModelHistories, 1), uint64(number(t, environmentModelSeed, 1))
 	}
 	events, seen := number(t, environmentModelEvents, 100), map[string]int{}
 	for seed := first; seed < first+uint64(histories); seed++ {

@@ -51,12 +51,14 @@ func statementOf(said *wire.Backend, region string) statement {
 	}
 }
 
-// say makes words the newest of the claim.
-func (c *claim) say(words statement) {
+// say makes words the newest of the claim, and reports whether what is saved of it has changed.
+func (c *claim) say(words statement) (worthKeeping bool) {
+	weight, region, spec := c.weight, c.region, c.check
 	if c.check == (unique.Handle[check.Spec]{}) || c.said.check != words.check {
 		c.check = unique.Make(specOf(words.check))
 	}
 	c.said, c.weight, c.region = words, int(words.weight), words.region
+	return c.weight != weight || c.region != region || c.check != spec
 }
 
 // specOf turns an agent's check into one that this node can make. A check that it does not know, or that is beyond the

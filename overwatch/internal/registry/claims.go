@@ -143,7 +143,9 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 		a.claims = append(a.claims, rec)
 	}
 	c.round = w.round
-	c.say(statementOf(said, a.region))
+	if c.say(statementOf(said, a.region)) {
+		w.keep(rec)
+	}
 	w.followAgentDrain(rec, now)
 	w.refresh(rec, now)
 	return true

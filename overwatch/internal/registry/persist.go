@@ -118,13 +118,9 @@ func (w *writer) keepLatency(r *record, now time.Time) {
 	}
 }
 
-// worthKeeping reports whether what is saved changes from previous to next, beside what remember looks after.
+// worthKeeping reports whether what is saved changes from previous to next, beside what remember and claim.say look after.
 func worthKeeping(previous, next *Backend) bool {
-	if previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit() {
-		return true
-	}
-	return next.Source == api.SourceAgent &&
-		(previous.Weight != next.Weight || previous.Region != next.Region || previous.check != next.check)
+	return previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit()
 }
 
 // forgetStored notes that what is saved of r should be deleted.

@@ -108,6 +108,27 @@ func TestRestart_StaleStaysOutAndADrainGoesOn(t *testing.T) {
 	})
 }
 
+// What an agent says of a backend that the file has too counts when the file has it no more, after a restart as before.
+func TestRestart_WhatTheFileOverruledIsTheNewestThatTheAgentSaid(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		declared := []Declaration{{ID: id(a1), Weight: 7, Region: "eu", Check: tcp}}
+		w.must(w.SetStatic(w.ctx(), declared))
+		one := w.authority.agent("one", "us", "a.example")
+		w.beat(one, a1+" healthy")
+		w.pass(saveEvery + tick)
+		said := claims(a1 + " healthy")
+		said[0].Weight = 3
+		_, err := w.Heartbeat(w.ctx(), one, &wire.Heartbeat{Region: "ap", Backends: said})
+		w.must(err)
+		w.restart(Options{Timing: notValidating})
+		w.must(w.SetStatic(w.ctx(), declared))
+		w.must(w.SetStatic(w.ctx(), nil))
+		if b := w.View().Get(id(a1)); b == nil || b.Weight != 3 || b.Region != "ap" {
+			t.Errorf("after the restart it is %+v", b)
+		}
+	})
+}
+
 // An agent that is shutting down may be gone before it finds the node again.
 func TestRestart_AnAgentsDrainGoesOn(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
