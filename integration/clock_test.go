@@ -1,23 +1,51 @@
 package integration_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"math"
+	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/identity"
 )
 
 // Row 12: an agent whose clock is a day ahead or behind, when it makes its certificate and in all that it says, is taken like any other, and
-// the node tells of it once. What a jump of the node's own clock does (row 11) is tested in virtual time, in the packages.
+// the node tells of it once, and by how much. So it is with one whose clock is set while it runs.
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.nodes[0]
 	cipher := newCipherText(t, s.GossipKey)
+	told := func(name, ahead string) (count int) {
+		for _, l := range n.Output() {
+			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) && strings.Contains(l.Text, "ahead="+ahead) {
+				count++
+			}
+		}
+		return count
+	}
+	toldOnce := func(name, ahead string) {
+		t.Helper()
+		until(t, startBound, "the clock of "+name+" to be mentioned", func(context.Context) error {
+			if told(name, ahead) == 0 {
+				return errors.New("it is not")
+			}
+			return nil
+		})
+		if count := told(name, ""); count != 1 {
+			t.Errorf("the clock of %s was mentioned %d times", name, count)
+		}
+	}
 	for i, off := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
 		dir := t.TempDir()
 		name := []string{"fleet-00001", "fleet-00002"}[i]
@@ -40,23 +68,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 				t.Fatalf("%s off: %v", off, err)
 			}
 		}
-		told := func() (count int) {
-			for _, l := range n.Output() {
-				if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) {
-					count++
-				}
-			}
-			return count
-		}
-		until(t, startBound, "the clock of "+name+" to be mentioned", func(context.Context) error {
-			if told() == 0 {
-				return errors.New("it is not")
-			}
-			return nil
-		})
-		if count := told(); count != 1 {
-			t.Errorf("the clock of %s was mentioned %d times", name, count)
-		}
+		toldOnce(name, []string{"24h", "-24h"}[i])
 	}
 	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: otherName})
 	if err != nil {
@@ -65,5 +77,126 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	if len(list.Backends) != 2*fleetBackends {
 		t.Errorf("the node took %d backends of two agents, want %d", len(list.Backends), 2*fleetBackends)
 	}
+	refused := counted(t, n, "gslb_gossip_refused_total")
+	for i, a := range s.agents {
+		ownClock(t, a.Unit).set(t, []time.Duration{24 * time.Hour, -24 * time.Hour}[i])
+	}
+	for i, a := range s.agents {
+		toldOnce(a.Name, []string{"2", "-2"}[i]) // 24h0m0s, or a second less
+		s.heardAlways(t, n, s.backends[i], s.Timing.StaleThreshold/2)
+		toldOnce(a.Name, "")
+	}
+	if now := counted(t, n, "gslb_gossip_refused_total"); now != refused {
+		t.Errorf("%v messages were refused, %v before the clocks were set", now, refused)
+	}
 	s.noFailures(t, n, s.began)
+}
+
+// clockLook is how often a node looks whether its wall clock was set.
+const clockLook = 5 * time.Second
+
+// Row 11: the wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even the first one of an agent
+// that comes meanwhile; a backend that dies or returns is noticed as soon as ever, nobody is silent, an order with an end goes on, and each
+// node says what happened. Answers never fail, and soon all signatures hold by the node's own clock.
+func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	ahead := []time.Duration{time.Hour, -time.Hour, 400 * day, -3650 * day}
+	s := newSite(t, len(ahead), 3)
+	late := s.agents[2]
+	s.agents = s.agents[:2]
+	s.startAll(t)
+	b, ordered := s.backends[0], s.backends[1]
+	yes := true
+	clocks, keys, refused := make([]*wallClock, len(ahead)), make([][]*dns.DNSKEY, len(ahead)), make([]float64, len(ahead))
+	for i, n := range s.nodes {
+		if _, err := n.Client.SetOverride(t.Context(), appName, ordered.At.String(), api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
+			t.Fatal(err)
+		}
+		keys[i], refused[i] = keysOf(t, n), counted(t, n, "gslb_gossip_refused_total")
+		clocks[i] = ownClock(t, n.Unit)
+	}
+	for _, there := range []bool{true, false} {
+		s.Story.Event("clocks are set, there: %t", there)
+		offs := make([]time.Duration, len(ahead))
+		for i := range s.nodes {
+			if there {
+				offs[i] = ahead[i]
+			}
+			clocks[i].set(t, offs[i])
+		}
+		if there {
+			start(t, late)
+		}
+		for i, n := range s.nodes {
+			until(t, clockLook+time.Second, n.Name+" to answer what holds by its clock", func(context.Context) error {
+				for _, name := range []string{appName, "nx." + zoneName} {
+					q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
+					q.SetEdns0(1232, true)
+					r, err := verified(q, n)
+					if err == nil {
+						_, err = signed(r, keys[i], time.Now().Add(offs[i]))
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			s.heardAlways(t, n, b, s.Timing.StaleThreshold/3)
+			s.status(t, n, s.backends[2], startBound, wantSound)
+			if off := metric(t, n, "gslb_overwatch_clock_jump_seconds"); math.Abs(off-offs[i].Seconds()) > 1 {
+				t.Errorf("%s says that its clock is %v s ahead, it is %s", n.Name, off, offs[i])
+			}
+			if err := said(n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there]); err != nil {
+				t.Error(err)
+			}
+		}
+		killed, err := b.Kill()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range s.nodes {
+			s.gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
+		}
+		start(t, b)
+		back := time.Now()
+		for i, n := range s.nodes {
+			s.answered(t, n, b.At.Addr(), back, s.Timing.Recovery()+time.Second)
+			s.status(t, n, ordered, startBound, func(v api.Backend) error {
+				if v.Override == nil {
+					return errors.New("the order is no more in force")
+				}
+				return nil
+			})
+			if now := counted(t, n, "gslb_gossip_refused_total"); now != refused[i] {
+				t.Errorf("%s has refused %v messages, %v before its clock was set", n.Name, now, refused[i])
+			}
+			s.noFailures(t, n, s.began)
+		}
+	}
+}
+
+// counted is the sum of a metric over all its labels.
+func counted(t *testing.T, n *harness.Node, name string) (sum float64) {
+	t.Helper()
+	resp, err := http.Get(fmt.Sprintf("http://%s/metrics", n.Prom))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	lines := bufio.NewScanner(resp.Body)
+	for lines.Scan() {
+		rest, found := strings.CutPrefix(lines.Text(), name)
+		_, value, one := strings.Cut(rest, " ")
+		if !found || !one || !strings.HasPrefix(rest, "{") && !strings.HasPrefix(rest, " ") {
+			continue
+		}
+		v, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += v
+	}
+	return sum
 }
