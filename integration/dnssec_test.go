@@ -3,7 +3,6 @@ package integration_test
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -389,42 +388,4 @@ func keyFiles(t *testing.T, n *harness.Node, zone string) []string {
 		t.Fatal(err)
 	}
 	return files
-}
-
-// Row 16: a damaged key stops the start with a message that names the file. There is no new key in silence.
-func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
-	t.Parallel()
-	_, n := signedSite(t, "nsec")
-	if err := n.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range keyFiles(t, n, zoneName) {
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, content[:len(content)/3], 0o600); err != nil {
-			t.Fatal(err)
-		}
-		start(t, n)
-		until(t, startBound, "the node to give up", func(context.Context) error {
-			if n.Running() {
-				return errors.New("it runs")
-			}
-			return nil
-		})
-		var said []string
-		for _, line := range n.Output() {
-			said = append(said, line.Text)
-		}
-		if !strings.Contains(strings.Join(said, "\n"), file) {
-			t.Errorf("nothing in its output names %s", file)
-		}
-		if err := os.WriteFile(file, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if now := keyFiles(t, n, zoneName); len(now) != 2 {
-			t.Errorf("key files %v", now)
-		}
-	}
 }

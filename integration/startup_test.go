@@ -3,13 +3,17 @@ package integration_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
 )
 
 // ends starts a node that cannot run and checks that it ends soon, with a message that has all the words.
@@ -94,33 +98,72 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 	s.ready(t, first)
 }
 
-// A half-present or damaged identity is told by its file, never replaced by a new one in silence (row 17).
+// Row 17: an agent whose key or certificate is missing, damaged, another's or open to others says so by the file and ends. It makes no new
+// identity and leaves the files as they are; with those of before it is who it was.
 func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	t.Parallel()
-	for _, damage := range []string{"agent.key missing", "agent.crt missing", "agent.key damaged", "agent.crt damaged"} {
-		t.Run(damage, func(t *testing.T) {
-			s := newSite(t, 1, 1)
-			a := s.agents[0]
-			start(t, a)
-			crt, key := filepath.Join(a.File.DataDir, "agent.crt"), filepath.Join(a.File.DataDir, "agent.key")
-			until(t, startBound, "the agent's identity", func(context.Context) error {
-				_, missing := os.Stat(crt)
-				_, also := os.Stat(key)
-				return errors.Join(missing, also)
-			})
-			if err := a.Stop(); err != nil {
+	s := newSite(t, 1, 2)
+	n, a, other := s.nodes[0], s.agents[0], s.agents[1]
+	s.startAll(t)
+	pins := s.pins(t, n)
+	for _, agent := range s.agents {
+		if err := agent.Stop(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	crt, key := filepath.Join(a.File.DataDir, "agent.crt"), filepath.Join(a.File.DataDir, "agent.key")
+	files := func() map[string]string {
+		all := contents(t, a.File.DataDir)
+		maps.DeleteFunc(all, func(path, _ string) bool { return path != crt && path != key })
+		return all
+	}
+	whole := files()
+	theirs := func(name string) func([]byte) []byte {
+		return func([]byte) []byte { return []byte(contents(t, other.File.DataDir)[filepath.Join(other.File.DataDir, name)]) }
+	}
+	kinds := map[string]func(path string) error{
+		"missing":            os.Remove,
+		"open to the others": func(path string) error { return os.Chmod(path, 0o644) },
+		"no identity":        func(path string) error { return os.WriteFile(path, []byte("-----BEGIN NOTHING-----\n"), 0o600) },
+		"another's":          func(path string) error { spoil(t, path, theirs(filepath.Base(path))); return nil },
+	}
+	for what, damage := range damages {
+		kinds[what] = func(path string) error { spoil(t, path, damage); return nil }
+	}
+	for _, path := range []string{crt, key} {
+		for what, damage := range kinds {
+			if path == crt && what == "open to the others" {
+				continue // it is no secret
+			}
+			s.Story.Event("%s is %s", path, what)
+			if err := damage(path); err != nil {
 				t.Fatal(err)
 			}
-			name, how, _ := strings.Cut(damage, " ")
-			path := filepath.Join(a.File.DataDir, name)
-			if how == "missing" {
-				if err := os.Remove(path); err != nil {
+			damaged, told := files(), len(a.Output())
+			s.ends(t, a, a.Unit)
+			if !slices.ContainsFunc(a.Output()[min(told, len(a.Output())):], func(l harness.Line) bool { return strings.Contains(l.Text, path) }) {
+				t.Errorf("%s is %s, and nothing that the agent says names it", path, what)
+			}
+			if now := files(); !maps.Equal(now, damaged) {
+				t.Errorf("%s is %s: the start changed files", path, what)
+			}
+			for path, content := range whole {
+				if err := errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Chmod(path, 0o600)); err != nil {
 					t.Fatal(err)
 				}
-			} else {
-				write(t, path, 0o600, "-----BEGIN NOTHING-----\n")
 			}
-			s.ends(t, a, a.Unit, path)
-		})
+		}
+	}
+	start(t, a)
+	start(t, other)
+	began := time.Now()
+	s.status(t, n, s.backends[0], reconnectBound, func(v api.Backend) error {
+		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(began) {
+			return errors.New("its agent is not heard")
+		}
+		return wantSound(v)
+	})
+	if now := s.pins(t, n); !maps.Equal(now, pins) {
+		t.Errorf("the agents are pinned as %v, they were as %v", now, pins)
 	}
 }

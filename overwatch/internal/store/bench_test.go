@@ -78,7 +78,7 @@ func BenchmarkLoadStatuses(b *testing.B) {
 	})
 	b.Run("copy", func(b *testing.B) {
 		for b.Loop() {
-			s.markChanged()
+			mark(s.changed)
 			if err := s.copyIfChanged(); err != nil {
 				b.Fatal(err)
 			}

@@ -14,9 +14,13 @@ const (
 	copyDelay = time.Second
 	// copyEvery is the least time between two copies, so that copying costs little however often something changes.
 	copyEvery = 10 * time.Second
+	// copyStatusDelay is copyDelay where nothing but statuses changed, which agents and checks soon tell anew. A copy without them would have
+	// a node that starts from it answer with backends of long ago.
+	copyStatusDelay = time.Minute
 )
 
-// Run makes copies as pins and overrides change, until ctx is over. A copy that fails is logged and tried again.
+// Run makes copies as pins and overrides change, and after a while as statuses do, until ctx is over. A copy that fails is logged and tried
+// again.
 func (s *Store) Run(ctx context.Context) error {
 	failing := false
 	for {
@@ -24,7 +28,11 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.changed:
-			s.markChanged() // until the copy has it
+			mark(s.changed) // until the copy has it
+		case <-s.told:
+			if !s.awaitChange(ctx, copyStatusDelay) {
+				return nil
+			}
 		}
 		if !pause(ctx, copyDelay) {
 			return nil
@@ -55,10 +63,25 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// markChanged notes that there are changes that the copy does not have.
-func (s *Store) markChanged() {
+// awaitChange waits for a change that is worth a copy soon, for a while at most, after which there is one. It reports false when ctx was over
+// first.
+func (s *Store) awaitChange(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
 	select {
-	case s.changed <- struct{}{}:
+	case <-t.C:
+	case <-s.changed:
+	case <-ctx.Done():
+		return false
+	}
+	mark(s.changed)
+	return true
+}
+
+// mark notes something in a channel with room for one note.
+func mark(note chan struct{}) {
+	select {
+	case note <- struct{}{}:
 	default:
 	}
 }
@@ -72,6 +95,10 @@ func (s *Store) copyIfChanged() error {
 	default:
 		return nil
 	}
+	select {
+	case <-s.told:
+	default:
+	}
 	err := writeWhole(s.copyPath(), func(w io.Writer) error {
 		return guarded(func() error {
 			return s.db.View(func(tx *bolt.Tx) error {
@@ -81,7 +108,7 @@ func (s *Store) copyIfChanged() error {
 		})
 	})
 	if err != nil {
-		s.markChanged()
+		mark(s.changed)
 		return fmt.Errorf("copying %s: %w", s.path, err)
 	}
 	return nil

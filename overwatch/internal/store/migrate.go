@@ -63,7 +63,7 @@ func (s *Store) migrate() error {
 		return fmt.Errorf("converting %s from schema %d to %d: %w: %w: the store is as it was", s.path, found, schema, ErrNotDurable, err)
 	}
 	s.log.Info().Uint32("from", found).Uint32("to", schema).Str("copy", kept).Msg("the store was converted; delete the copy when you will not go back to the version before")
-	s.markChanged()
+	mark(s.changed)
 	return nil
 }
 

@@ -69,6 +69,7 @@ type Store struct {
 
 	copyMu  sync.Mutex    // held while a copy is made
 	changed chan struct{} // holds one element while there are changes that the copy does not have
+	told    chan struct{} // holds one element while there are statuses that it may not have
 }
 
 // Open takes the directory for this process, makes it (0700) if there is none, and opens the store in it. A damaged store does
@@ -84,13 +85,13 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1)}
+	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1), told: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err
 	}
 	if _, err := os.Stat(s.copyPath()); err != nil {
-		s.markChanged()
+		mark(s.changed)
 	}
 	return s, nil
 }

@@ -41,6 +41,6 @@ func (s *Store) keep(apply func(*writer), with ...Entry) error {
 	if err != nil {
 		return err
 	}
-	s.markChanged()
+	mark(s.changed)
 	return nil
 }

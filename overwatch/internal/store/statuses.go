@@ -51,6 +51,7 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 			return err
 		}
 	}
+	mark(s.told)
 	return nil
 }
 

@@ -209,8 +209,58 @@ func TestRun_CopiesSoonAfterAChangeAndNotForEachOfABurst(t *testing.T) {
 	})
 }
 
+// A node that starts from the copy answers with the statuses that are in it.
+func TestRun_StatusesAreInTheCopyAfterAWhile(t *testing.T) {
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, dir)
+		go s.Run(t.Context())
+		time.Sleep(copyDelay + copyEvery + time.Second) // virtual: the first copy is behind us
+		for round := range 3 {
+			status := Status{Service: "a.example", Address: netip.MustParseAddr("10.0.0.1"), Port: 80, Weight: round}
+			if err := s.SaveStatuses([]Status{status}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(copyEvery + copyStatusDelay + copyDelay + time.Second)
+			synctest.Wait()
+			if in := statusesInCopy(t, dir); len(in) != 1 || in[0].Weight != round {
+				t.Errorf("round %d: the copy has %+v", round, in)
+			}
+		}
+		copied := func() time.Time {
+			info, err := os.Stat(filepath.Join(dir, copyName))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return info.ModTime()
+		}
+		before := copied()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if !copied().Equal(before) {
+			t.Error("it is copied again though nothing changed")
+		}
+	})
+}
+
+// statusesInCopy verifies the copy and returns its statuses.
+func statusesInCopy(t testing.TB, dir string) []Status {
+	t.Helper()
+	statuses, err := openCopy(t, dir).LoadStatuses()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return statuses
+}
+
 // pinsInCopy verifies the copy and counts its pins.
 func pinsInCopy(t testing.TB, dir string) int {
+	t.Helper()
+	return len(loadPins(t, openCopy(t, dir)))
+}
+
+// openCopy verifies the copy and opens it.
+func openCopy(t testing.TB, dir string) *Store {
 	t.Helper()
 	elsewhere := t.TempDir()
 	text, err := os.ReadFile(filepath.Join(dir, copyName))
@@ -223,5 +273,5 @@ func pinsInCopy(t testing.TB, dir string) int {
 	if err := os.WriteFile(filepath.Join(elsewhere, fileName), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return len(loadPins(t, open(t, elsewhere)))
+	return open(t, elsewhere)
 }

@@ -1,0 +1,239 @@
+package integration_test
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// damages are what may have become of a file while nobody looked.
+var damages = map[string]func(content []byte) []byte{
+	"truncated":   func(content []byte) []byte { return content[:len(content)/3] },
+	"empty":       func([]byte) []byte { return nil },
+	"garbage":     func(content []byte) []byte { _, _ = rand.Read(content); return content },
+	"bit-flipped": func(content []byte) []byte { flip(content); return content },
+}
+
+// flip changes a bit of every 61st octet.
+func flip(content []byte) {
+	for i := 0; i < len(content); i += 61 {
+		content[i] ^= 1 << (i % 8)
+	}
+}
+
+// spoil puts another content in the place of a file's.
+func spoil(t *testing.T, path string, damage func([]byte) []byte) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, damage(content), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Row 15: whatever became of its store, a node that was killed answers within a second of its start as before, from the copy that was verified:
+// pins, names of the API and what agents said. It sets the file aside, says so in log and metric, and the start after that is like any
+// other. Without a copy it begins anew, and says that.
+func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	store := filepath.Join(n.File.DataDir, "gslb.db")
+	pins := s.pins(t, n)
+	saved() // what agents said; with what comes now it is copied
+	created := time.Now()
+	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: createdName, Regions: &[]string{"eu"}}); err != nil {
+		t.Fatal(err)
+	}
+	until(t, startBound, "the copy to have it all", func(context.Context) error {
+		info, err := os.Stat(store + ".copy")
+		if err == nil && !info.ModTime().After(created) {
+			err = errors.New("it is of before")
+		}
+		return err
+	})
+	aside := func() int {
+		files, err := filepath.Glob(store + ".damaged-*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(files)
+	}
+	restart := func(what string, damage func()) time.Time {
+		t.Helper()
+		if _, err := n.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		damage()
+		s.Story.Event("the store is %s", what)
+		started := time.Now()
+		start(t, n)
+		return started
+	}
+	for _, what := range slices.Sorted(maps.Keys(damages)) {
+		before := aside()
+		started := restart(what, func() { spoil(t, store, damages[what]) })
+		s.answersAgain(t, n, started)
+		if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
+			t.Errorf("%s: the name that the API created is gone", what)
+		}
+		s.ready(t, n)
+		if now := s.pins(t, n); !maps.Equal(now, pins) {
+			t.Errorf("%s: pins %v, before %v", what, now, pins)
+		}
+		if recovered := metric(t, n, "gslb_store_recovered"); recovered != 1 || aside() != before+1 {
+			t.Errorf("%s: gslb_store_recovered is %v, and %d files were set aside", what, recovered, aside()-before)
+		}
+		if err := said(n.Unit, store, "copy", "took its place"); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	s.answersAgain(t, n, restart("whole", func() {}))
+	s.ready(t, n)
+	if recovered := metric(t, n, "gslb_store_recovered"); recovered != 0 {
+		t.Errorf("it was healed, and gslb_store_recovered is %v", recovered)
+	}
+
+	began := restart("damaged, and its copy too", func() {
+		spoil(t, store, damages["garbage"])
+		spoil(t, store+".copy", damages["truncated"])
+	})
+	s.ready(t, n)
+	for _, b := range s.backends {
+		s.status(t, n, b, reconnectBound, wantSound)
+		s.answered(t, n, b.At.Addr(), began, 5*time.Second)
+	}
+	if recovered := metric(t, n, "gslb_store_recovered"); recovered != 1 {
+		t.Errorf("without store and copy gslb_store_recovered is %v", recovered)
+	}
+	if now := s.pins(t, n); !maps.Equal(now, pins) {
+		t.Errorf("the agents came back as %v, they were %v", now, pins)
+	}
+}
+
+// Row 15, read-only: a node that cannot write its store says so by the path and ends; what is there stays as it was.
+func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
+	if os.Geteuid() != 0 {
+		missing(t, "a disk of its own needs root")
+	}
+	disk := smallDisk(t)
+	s := newSite(t, 1, 0)
+	n := s.nodes[0]
+	n.File.DataDir = filepath.Join(disk, "data")
+	start(t, n)
+	s.ready(t, n)
+	stopNode(t, n)
+	before := contents(t, n.File.DataDir)
+	if output, err := exec.Command("mount", "-o", "remount,ro", disk).CombinedOutput(); err != nil {
+		missing(t, fmt.Sprintf("mounting it read-only: %v: %s", err, output))
+	}
+	s.ends(t, n, n.Unit, n.File.DataDir, "read-only")
+	if now := contents(t, n.File.DataDir); !maps.Equal(now, before) {
+		t.Errorf("there is %q, before there was %q", slices.Sorted(maps.Keys(now)), slices.Sorted(maps.Keys(before)))
+	}
+}
+
+// contents is what the files of a directory hold, by path.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		all[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Row 16 without a peer: whatever becomes of a key's files, the node that runs goes on with the key that it has, over a reload too, and what it
+// signs is believed. The next start ends with the name of the file that is wrong; no key is made and nothing is changed, and with the files as they were
+// all is as before.
+func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
+	t.Parallel()
+	s, n := signedSite(t, "nsec")
+	ds := dsOf(t, n, zoneName)
+	secure := startUnbound(t, n, ds.DSRecord)
+	public, private := "", ""
+	for _, file := range keyFiles(t, n, zoneName) {
+		if strings.HasSuffix(file, ".private") {
+			private = file
+		} else {
+			public = file
+		}
+	}
+	dir := filepath.Dir(public)
+	whole := contents(t, dir)
+	if public == "" || private == "" || len(whole) < 4 {
+		t.Fatalf("files of two zones' keys: %q", slices.Sorted(maps.Keys(whole)))
+	}
+	for _, c := range []struct {
+		what, file string
+		damage     func(path string) error
+	}{
+		{"half of it is missing", public, os.Remove},
+		{"the other half is missing", private, os.Remove},
+		{"is empty", private, func(path string) error { return os.Truncate(path, 0) }},
+		{"is empty too", public, func(path string) error { return os.Truncate(path, 0) }},
+		{"is cut off", private, func(path string) error { return os.Truncate(path, 60) }},
+		{"is cut off too", public, func(path string) error { return os.Truncate(path, 60) }},
+		{"can be read by others", private, func(path string) error { return os.Chmod(path, 0o644) }},
+		{"has other bits", private, func(path string) error { spoil(t, path, damages["bit-flipped"]); return nil }},
+		{"has other bits too", public, func(path string) error { spoil(t, path, damages["bit-flipped"]); return nil }},
+	} {
+		s.Story.Event("%s: %s", filepath.Base(c.file), c.what)
+		if err := c.damage(c.file); err != nil {
+			t.Fatal(err)
+		}
+		damaged := contents(t, dir)
+		if n.Running() {
+			hangUp(t, n)
+			if _, err := secure.ask(appName, dns.TypeSOA); err != nil {
+				t.Errorf("%s: %v", c.what, err)
+			}
+			stopNode(t, n)
+		}
+		told := len(n.Output())
+		s.ends(t, n, n.Unit)
+		if !slices.ContainsFunc(n.Output()[min(told, len(n.Output())):], func(l harness.Line) bool { return strings.Contains(l.Text, c.file) }) {
+			t.Errorf("%s: nothing that it says names %s", c.what, c.file)
+		}
+		if now := contents(t, dir); !maps.Equal(now, damaged) {
+			t.Errorf("%s: the start changed files: %q", c.what, slices.Sorted(maps.Keys(now)))
+		}
+		for path, content := range whole {
+			if err := errors.Join(os.WriteFile(path, []byte(content), 0o600), os.Chmod(path, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	s.startNodes(t, n)
+	if now := dsOf(t, n, zoneName); now != ds {
+		t.Errorf("the DS is %v, it was %v", now, ds)
+	}
+	if _, err := secure.ask(appName, dns.TypeSOA); err != nil {
+		t.Error(err)
+	}
+}
