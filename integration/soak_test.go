@@ -42,7 +42,7 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	k := &soak{site: startSite(t, 2, 4), random: rand.New(rand.NewPCG(seed, 0)), up: map[*harness.Node]time.Time{}, judged: map[*harness.Node]time.Time{}}
 	k.lives = make([]life, len(k.backends))
 	for _, n := range k.nodes {
-		k.up[n], k.judged[n] = k.began, k.began
+		k.up[n], k.judged[n] = k.began.Add(-soakBackBound), k.began
 		k.keys = append(k.keys, keysOf(t, n))
 	}
 	k.settle(t)
@@ -74,7 +74,7 @@ type soak struct {
 	*site
 	random *rand.Rand
 	lives  []life                      // of backends
-	up     map[*harness.Node]time.Time // since when it serves; absent while it does not run
+	up     map[*harness.Node]time.Time // when it was started; absent while it does not run
 	judged map[*harness.Node]time.Time // up to when its answers are judged
 	keys   [][]*dns.DNSKEY             // by node
 	// weights is the size of each program at the beginning.
@@ -90,6 +90,11 @@ type life struct {
 	since   time.Time // of that
 	frozen  bool      // its agent
 	ordered bool      // an operator's order keeps it out
+}
+
+// serves is from when a node that was started at a time must have answered every query that came up to another.
+func serves(started, at time.Time) time.Time {
+	return started.Add(clock.Allowed(soakBackBound, started, at))
 }
 
 // bound is when a backend that has died is out of every answer, whatever else happens to its agent.
@@ -157,7 +162,7 @@ func (k *soak) fault(t *testing.T) {
 		}
 		delete(k.up, n)
 		start(t, n)
-		k.up[n] = time.Now().Add(soakBackBound)
+		k.up[n] = time.Now()
 		what = n.Name + " is killed and restarted"
 	case 5:
 		if err := n.Signal(syscall.SIGHUP); err != nil {
@@ -253,7 +258,7 @@ func (k *soak) judge(t *testing.T) {
 		for _, a := range answers {
 			k.answers++
 			last = a.At.Add(1)
-			if a.At.Add(-a.Took).Before(up) {
+			if a.At.Add(-a.Took).Before(serves(up, a.At)) {
 				continue // it was starting when it was asked
 			}
 			if unjudged(a) {
@@ -280,7 +285,7 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 		}
 		l := k.lives[i]
 		from := l.since
-		if up := k.up[n]; up.After(from) {
+		if up := serves(k.up[n], a.At); up.After(from) {
 			from = up // it has to find out again
 		}
 		if l.dead && a.At.Sub(from) > clock.Allowed(k.bound(), from, a.At) {
@@ -294,7 +299,7 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 // verify asks every node that runs once for a name that exists and one that does not, and verifies all signatures (I4).
 func (k *soak) verify(t *testing.T) {
 	for i, n := range k.nodes {
-		if time.Now().Before(k.up[n]) {
+		if now := time.Now(); now.Before(serves(k.up[n], now)) {
 			continue
 		}
 		for _, name := range []string{appName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
@@ -314,16 +319,16 @@ func (k *soak) verify(t *testing.T) {
 	}
 }
 
-// verified asks over TCP, and once more when the machine was too busy for an answer in time: who answers when is judged over UDP.
+// verified asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is judged over UDP.
 func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
-	for range 2 {
-		began := time.Now()
-		r, _, err = (&dns.Client{Net: "tcp", Timeout: 2 * time.Second}).Exchange(q, n.DNS.String())
-		if err == nil || clock.Late(began, time.Now()) == 0 {
-			break
+	const bound = 2 * time.Second
+	for began := time.Now(); ; {
+		r, _, err = (&dns.Client{Net: "tcp", Timeout: bound}).Exchange(q, n.DNS.String())
+		if now := time.Now(); err == nil || now.Sub(began) >= min(clock.Allowed(bound, began, now), 10*bound) {
+			return r, err
 		}
+		time.Sleep(pace)
 	}
-	return r, err
 }
 
 // signed verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that holds at a time. It says

@@ -119,7 +119,9 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	}
 	whole := files()
 	theirs := func(name string) func([]byte) []byte {
-		return func([]byte) []byte { return []byte(contents(t, other.File.DataDir)[filepath.Join(other.File.DataDir, name)]) }
+		return func([]byte) []byte {
+			return []byte(contents(t, other.File.DataDir)[filepath.Join(other.File.DataDir, name)])
+		}
 	}
 	kinds := map[string]func(path string) error{
 		"missing":            os.Remove,
