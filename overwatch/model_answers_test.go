@@ -84,7 +84,7 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 			if c.fit && !c.serves() {
 				seen["drained"]++
 			}
-			if c.share%50 != 0 {
+			if h.model.warned(c.id) {
 				seen["warned"]++
 			}
 		}
@@ -201,7 +201,7 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 			return answers, fmt.Sprintf("%v, want always the same", leads)
 		}
 		for address, parts := range want.addresses {
-			if off := leads[address]*sum - n*parts; !want.hashed && (20*off > 23*sum || 20*off < -23*sum) { // no more than one answer off its share; what is left of weights is in whole percents
+			if off := leads[address]*sum - n*parts; !want.hashed && (off > sum || off < -sum) { // no more than one answer off its share
 				return answers, fmt.Sprintf("after %d answers %s led %d, its share is %d of %d of %v", n, address, leads[address], parts, sum, want.addresses)
 			}
 		}
@@ -268,7 +268,7 @@ func explained(view *zone.View, name string, v6 bool, number int, client refClie
 	}
 	for address, parts := range want.addresses {
 		due := float64(parts) / float64(sum)
-		if share := explain.Share(e.Decision.Due, address); math.Abs(share-due) > 0.012 { // what is left of weights is in whole percents
+		if share := explain.Share(e.Decision.Due, address); math.Abs(share-due) > 1e-9 {
 			return fmt.Sprintf("%s has %.3f, want %.3f: %v", address, share, due, e.Decision.Due)
 		}
 	}

@@ -26,17 +26,17 @@ func (w *refWarning) effect(now time.Time) float64 {
 	return min(w.from+moved, 1)
 }
 
-// share is what the warning leaves, in thousandths: from 1000 down to 100, in twentieths of the way.
+// share is what the warning leaves, in thousandths: from 1000 down to 100, in steps of a twentieth of the whole.
 func (w *refWarning) share(now time.Time) int {
 	if w.over == 0 {
 		return 1000
 	}
 	const rounding = 1e-6
-	steps := math.Floor(20*w.effect(now) + rounding)
+	steps := math.Floor(18*w.effect(now) + rounding)
 	if w.ended {
-		steps = math.Ceil(20*w.effect(now) - rounding)
+		steps = math.Ceil(18*w.effect(now) - rounding)
 	}
-	return 1000 - 45*int(steps)
+	return 1000 - 50*int(steps)
 }
 
 // followWarnings takes up what the agent says; one that has fallen silent warns of nothing.

@@ -357,6 +357,12 @@ func (m *reference) share(id registry.ID) int {
 	return left
 }
 
+// warned is whether early warnings leave less of a backend.
+func (m *reference) warned(id registry.ID) bool {
+	agent := m.claimant(id)
+	return agent != "" && slices.ContainsFunc(m.agents[agent].said[id].warnings[:], func(w refWarning) bool { return w.share(m.now) < 1000 })
+}
+
 // drained is when the first drain of a backend ends.
 func (m *reference) drained(id registry.ID) (first time.Time) {
 	for _, d := range m.drains(id) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// sharePrecision is into how many parts a full share divides: shares are rounded to whole percents, so that the schedule
-// of a backend that bleeds for half a minute is one of a hundred and not new with every tick.
+// sharePrecision is into how many parts a full share divides. The registry's shares are whole twentieths, which are counted exactly
+// and keep schedules short.
 const sharePrecision = 100
 
 // due gives each address its parts: weight (1 for round-robin) times share. Backends on several ports of one address

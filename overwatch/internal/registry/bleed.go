@@ -8,8 +8,9 @@ import (
 
 const (
 	// bleedSteps is in how many steps a bleed changes a share. Each step publishes the service anew, so a bleed costs this
-	// many publications however long it takes.
-	bleedSteps = 20
+	// many publications however long it takes. Each is a twentieth of the whole, as a drain's are, so that whoever counts in
+	// percents has nothing to round.
+	bleedSteps = 18
 	// leastShare is what a backend keeps whatever its agent warns of: it is still the agent's word that it works.
 	leastShare = 0.1
 )

@@ -79,16 +79,16 @@ func TestBleed_TurnsWhereItIs(t *testing.T) {
 		w.pass(15 * time.Second)
 		w.beat(agent, a1+" healthy")
 		w.share(a1, 0.55, true)
-		w.pass(6 * time.Second)
-		w.share(a1, 0.73, true)
+		w.pass(5 * time.Second)
+		w.share(a1, 0.7, true)
 		w.beatWarned(agent, warned, a1+" healthy")
-		w.share(a1, 0.73, true)
-		w.pass(6 * time.Second)
+		w.share(a1, 0.7, true)
+		w.pass(5 * time.Second)
 		w.share(a1, 0.55, true)
 		w.beatWarned(agent, wire.Warnings{MemoryMillis: 2 * halfMinute}, a1+" healthy")
 		w.share(a1, 0.55, true) // from there on at the new pace
-		w.pass(15 * time.Second)
-		w.share(a1, 0.325, true)
+		w.pass(20 * time.Second)
+		w.share(a1, 0.25, true)
 	})
 }
 

@@ -1,0 +1,202 @@
+package overwatch
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/api"
+)
+
+// server creates, changes or removes a server of the API.
+func (h *chronicle) server() string {
+	id := h.id()
+	made := store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4), Region: pick(h.random, []string{"eu", "us"})}
+	made.Check = h.node.inForce.Load().config.CheckIn(made.Region)
+	_, known := h.model.backends[id]
+	_, ours := h.model.servers[id]
+	switch {
+	case ours && h.flip():
+		_, err := h.node.servers.Change(h.t.Context(), id, nil, func(s *store.Server) error { *s = made; return nil })
+		h.must(err)
+	case ours:
+		h.must(h.node.servers.Remove(h.t.Context(), id, nil, func(store.Server) error { return nil }))
+		delete(h.model.servers, id)
+		return "remove " + id.String()
+	case known:
+		if h.node.servers.Create(h.t.Context(), made, nil) == nil {
+			h.t.Errorf("%s was created beside the one that is there", id)
+		}
+		return "create once more " + id.String()
+	default:
+		h.must(h.node.servers.Create(h.t.Context(), made, nil))
+	}
+	h.model.servers[id] = declared{made.Weight, made.Region}
+	return fmt.Sprintf("create %s with weight %d", id, made.Weight)
+}
+
+func (h *chronicle) override() string {
+	id := h.id()
+	if len(h.model.orders) > 0 && h.flip() { // another one about the same address
+		other := pick(h.random, h.model.orders)
+		id = registry.ID{Service: other.service, Address: other.address, Port: 80}
+	}
+	o := refOrder{service: id.Service, address: id.Address, port: id.Port, healthy: h.flip()}
+	if h.random.IntN(3) == 0 {
+		o.port = 0
+	}
+	if h.flip() {
+		o.expires = h.model.now.Add(40 * time.Second)
+	}
+	if h.flip() {
+		cleared := h.node.registry.ClearOverride(h.t.Context(), o.service, o.address, o.port) == nil
+		if cleared != slices.ContainsFunc(h.model.orders, o.about) {
+			h.t.Errorf("clearing the order about %s: %v", id, cleared)
+		}
+		h.model.orders = slices.DeleteFunc(h.model.orders, o.about)
+		h.must(h.node.store.DeleteOverride(o.service, o.endpoint()))
+		return fmt.Sprintf("clear the order about %s:%d of %s", o.address, o.port, o.service)
+	}
+	err := h.node.registry.SetOverride(h.t.Context(), registry.Override{Service: o.service, Address: o.address, Port: o.port, Healthy: o.healthy, ExpiresAt: o.expires})
+	if err == nil {
+		h.model.orders = append(slices.DeleteFunc(h.model.orders, o.about), o)
+		stored := store.Override{Service: o.service, Address: o.endpoint(), Healthy: o.healthy}
+		if !o.expires.IsZero() {
+			stored.ExpiresAt = &o.expires
+		}
+		h.must(h.node.store.PutOverride(stored))
+	}
+	return fmt.Sprintf("order %s:%d of %s healthy=%v until %v: %v", o.address, o.port, o.service, o.healthy, o.expires, err)
+}
+
+func (h *chronicle) drain() string {
+	id := h.id()
+	b := h.model.backends[id]
+	if h.random.IntN(3) == 0 {
+		if err := h.node.registry.ClearDrain(h.t.Context(), id); (err == nil) != (b != nil) {
+			h.t.Errorf("ending the drain of %s: %v", id, err)
+		}
+		if b != nil {
+			b.drain = nil
+		}
+		return "end the drain of " + id.String()
+	}
+	over := pick(h.random, historyTimes)
+	if _, err := h.node.registry.SetDrain(h.t.Context(), id, over); (err == nil) != (b != nil) {
+		h.t.Errorf("draining %s: %v", id, err)
+	}
+	if b != nil {
+		b.drain = newDrain(id.Service, over, h.model.now, h.drainTime)
+	}
+	return fmt.Sprintf("drain %s over %v", id, over)
+}
+
+// define makes one to three changes of what the API defines, together: mostly of one kind, of which there are most domains.
+func (h *chronicle) define() string {
+	kinds := []func(*definitions.Draft) string{h.domain, h.domain, h.domain, h.place, h.mapping, h.setting}
+	if h.flip() {
+		kinds = []func(*definitions.Draft) string{pick(h.random, kinds)}
+	}
+	var events []string
+	h.must(h.node.Define(nil, func(draft *definitions.Draft) error {
+		for range 1 + h.random.IntN(3) {
+			events = append(events, pick(h.random, kinds)(draft))
+		}
+		return nil
+	}))
+	return strings.Join(events, ", ")
+}
+
+// domain creates, changes or deletes a domain of the API.
+func (h *chronicle) domain(draft *definitions.Draft) string {
+	name := pick(h.random, historyNames)
+	if _, there := h.model.domains[name]; there && h.random.IntN(3) > 0 {
+		draft.DeleteDomain(name)
+		delete(h.model.domains, name)
+		return "delete " + name
+	}
+	d := h.randomDomain(name)
+	d.threshold, d.maxAnswers, d.onAllDown, d.disabled = 1, 1, "", h.random.IntN(4) == 0
+	d.smoothing, d.slowest, d.samples = 0.3, 500*time.Millisecond, 3
+	draft.PutDomain(&store.Domain{
+		Name: name, TTL: d.ttl, RoutingPolicy: d.algorithm, FallbackAlgorithm: d.fallback, MinHealthy: d.minHealthy, Regions: d.regions, Enabled: !d.disabled,
+		Tolerance: &d.tolerance,
+	})
+	h.model.domains[name] = d
+	return fmt.Sprintf("define %+v", d)
+}
+
+// mapping says through the API where a client is, or takes that back.
+func (h *chronicle) mapping(draft *definitions.Draft) string {
+	client := h.random.IntN(historyClients)
+	network := netip.PrefixFrom(clientAddress(client), 32)
+	if h.model.mappings[client] != "" {
+		draft.DeleteMapping(network)
+		delete(h.model.mappings, client)
+		return fmt.Sprintf("client %d is mapped no more", client)
+	}
+	region := pick(h.random, append([]string{"eu"}, historyPlaces...))
+	draft.PutMapping(network, &store.Mapping{CIDR: network.String(), Region: region})
+	h.model.mappings[client] = region
+	return fmt.Sprintf("client %d is in %q", client, region)
+}
+
+// historyPlaces are the regions of the API. Some are also in the file, which hides them.
+var historyPlaces = []string{"us", "sa", "af", "oc", "an"}
+
+// place creates, changes or deletes a region of the API.
+func (h *chronicle) place(draft *definitions.Draft) string {
+	name := pick(h.random, historyPlaces)
+	if _, there := h.model.places[name]; there && h.random.IntN(3) == 0 {
+		draft.DeleteRegion(name)
+		delete(h.model.places, name)
+		return "delete the region " + name
+	}
+	r := h.randomRegion(name)
+	r.priority, r.disabled = h.random.IntN(3), h.random.IntN(4) == 0
+	made := &store.Region{Name: name, Continent: r.continent, Countries: r.countries, Enabled: !r.disabled, Priority: r.priority, Pool: r.pool, Bias: r.bias}
+	if r.at != nil {
+		made.Latitude, made.Longitude = &r.at.latitude, &r.at.longitude
+	}
+	draft.PutRegion(made)
+	h.model.places[name] = r
+	return fmt.Sprintf("define the region %+v", r)
+}
+
+// setting changes settings of the API, each of which lies over the file's where it differs from that.
+func (h *chronicle) setting(draft *definitions.Draft) string {
+	m := h.model
+	ttl, last, interval := m.defaultTTL(), m.lastHealthyDefault(), m.interval()
+	section := pick(h.random, []string{definitions.DNS, definitions.HealthCheck})
+	if section == definitions.DNS {
+		ttl, last = pick(h.random, []int{20, 30}), h.flip()
+	} else {
+		interval = pick(h.random, []time.Duration{10 * time.Second, 30 * time.Second})
+	}
+	wanted := definitions.View(section, draft.File())
+	switch w := wanted.(type) {
+	case *api.DNSConfig:
+		w.DefaultTTL, w.ReturnLastHealthy = ttl, last
+	case *api.HealthCheckConfig:
+		w.DefaultIntervalSeconds = interval.Seconds()
+	}
+	h.must(draft.Lay(section, wanted))
+	if section == definitions.DNS {
+		m.over.ttl, m.over.returnLastHealthy = unlike(ttl, m.file.ttl), unlike(last, m.file.returnLastHealthy)
+	} else {
+		m.over.interval = unlike(interval, m.file.interval)
+	}
+	return fmt.Sprintf("settings: default TTL %d, last healthy %v, checks every %v", ttl, last, interval)
+}
+
+func unlike[T comparable](wanted, file T) *T {
+	if wanted == file {
+		return nil
+	}
+	return &wanted
+}
