@@ -14,7 +14,8 @@ type point struct {
 }
 
 // perMinute takes the total as it is now and returns its growth in the window, per minute. While less than a window is known,
-// what was not seen counts as nothing: a few failures after the start are no trend.
+// what was not seen counts as nothing: a few failures after the start are no trend. Where no total was taken a window ago, the growth
+// since the one before is spread over all the time since then: a total that comes late is no burst.
 func (r *rate) perMinute(total float64, now time.Time) float64 {
 	if n := len(r.points); n > 0 && total < r.points[n-1].total {
 		r.points = r.points[:0] // counted from the beginning again
@@ -26,5 +27,5 @@ func (r *rate) perMinute(total float64, now time.Time) float64 {
 		old++
 	}
 	r.points = append(r.points[:0], r.points[old:]...)
-	return (total - r.points[0].total) * float64(time.Minute) / float64(r.window)
+	return (total - r.points[0].total) * float64(time.Minute) / float64(max(r.window, now.Sub(r.points[0].at)))
 }

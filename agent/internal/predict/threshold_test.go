@@ -45,10 +45,26 @@ func TestRate_CountsTheNewestWindowPerMinute(t *testing.T) {
 	}{
 		{0, 100, 0}, {10, 101, 2}, {20, 105, 10}, {30, 105, 10}, {40, 105, 8}, {50, 105, 0}, {60, 106, 2},
 		{70, 0, 0}, {80, 1, 2}, // the agent counts from the beginning
-		{1000, 5, 8},
+		{1000, 24, 1.5}, // 23 in 920 s of which nobody knows more
 	} {
 		if got := r.perMinute(c.total, at(c.seconds)); got != c.want {
 			t.Errorf("after %d s: %v per minute, want %v", c.seconds, got, c.want)
+		}
+	}
+}
+
+// A ticker is never quite on time: a total that was taken a little less than a window ago must not make the one before it count as
+// though it had been taken then.
+func TestRate_AreTheSameWhenLooksComeALittleEarlyOrLate(t *testing.T) {
+	for _, window := range []time.Duration{10 * time.Second, time.Minute} {
+		r, total := rate{window: window}, 0.0
+		for i := range 1000 {
+			jitter := time.Duration(rand.IntN(20)-10) * time.Millisecond
+			total++ // six a minute
+			got := r.perMinute(total, time.Unix(1_000_000, 0).Add(time.Duration(i)*10*time.Second+jitter))
+			if i > 7 && (got < 5.9 || got > 6.1) {
+				t.Fatalf("window %v, look %d: %.2f a minute, want 6", window, i, got)
+			}
 		}
 	}
 }
