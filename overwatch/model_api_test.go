@@ -11,6 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 // server creates, changes or removes a server of the API.
@@ -96,39 +97,83 @@ func (h *chronicle) drain() string {
 	return fmt.Sprintf("drain %s over %v", id, over)
 }
 
-// define makes one to three changes of what the API defines, together: mostly of one kind, of which there are most domains.
+// define makes a few changes of what the API defines, together: mostly of one kind, of which there are most domains.
 func (h *chronicle) define() string {
-	kinds := []func(*definitions.Draft) string{h.domain, h.domain, h.domain, h.place, h.mapping, h.setting}
+	kinds := []func(*definitions.Draft) string{h.domain, h.domain, h.domain, h.place, h.place, h.mapping, h.setting}
 	if h.flip() {
 		kinds = []func(*definitions.Draft) string{pick(h.random, kinds)}
 	}
+	changes := make([]func(*definitions.Draft) string, 1+h.random.IntN(4))
+	for i := range changes {
+		changes[i] = pick(h.random, kinds)
+	}
+	return h.together(changes...)
+}
+
+// together makes changes of what the API defines in one call.
+func (h *chronicle) together(changes ...func(*definitions.Draft) string) string {
 	var events []string
 	h.must(h.node.Define(nil, func(draft *definitions.Draft) error {
-		for range 1 + h.random.IntN(3) {
-			events = append(events, pick(h.random, kinds)(draft))
+		for _, change := range changes {
+			events = append(events, change(draft))
 		}
 		return nil
 	}))
 	return strings.Join(events, ", ")
 }
 
+// free is the name of a domain, rather of one that the file does not have.
+func (h *chronicle) free() string {
+	name := pick(h.random, historyNames)
+	for range 5 {
+		if slices.ContainsFunc(h.model.file.domains, func(d domainFacts) bool { return d.name == name }) {
+			name = pick(h.random, historyNames)
+		}
+	}
+	return name
+}
+
 // domain creates, changes or deletes a domain of the API.
 func (h *chronicle) domain(draft *definitions.Draft) string {
-	name := pick(h.random, historyNames)
-	if _, there := h.model.domains[name]; there && h.random.IntN(3) > 0 {
+	name := h.free()
+	if _, there := h.model.domains[name]; there && h.flip() {
 		draft.DeleteDomain(name)
 		delete(h.model.domains, name)
 		return "delete " + name
 	}
-	d := h.randomDomain(name)
-	d.threshold, d.maxAnswers, d.onAllDown, d.disabled = 1, 1, "", h.random.IntN(4) == 0
+	return h.put(draft, name, pick(h.random, h.algorithms), h.random.IntN(4) > 0)
+}
+
+// put defines a domain that chooses by an algorithm and is random otherwise, as far as the API can say it.
+func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enabled bool) string {
+	d := h.randomDomain(name, algorithm)
+	d.threshold, d.maxAnswers, d.onAllDown, d.disabled = 1, 1, "", !enabled
 	d.smoothing, d.slowest, d.samples = 0.3, 500*time.Millisecond, 3
 	draft.PutDomain(&store.Domain{
-		Name: name, TTL: d.ttl, RoutingPolicy: d.algorithm, FallbackAlgorithm: d.fallback, MinHealthy: d.minHealthy, Regions: d.regions, Enabled: !d.disabled,
+		Name: name, TTL: d.ttl, RoutingPolicy: d.algorithm, FallbackAlgorithm: d.fallback, MinHealthy: d.minHealthy, Regions: d.regions, Enabled: enabled,
 		Tolerance: &d.tolerance,
 	})
 	h.model.domains[name] = d
 	return fmt.Sprintf("define %+v", d)
+}
+
+// learning has a domain of the API choose by latency until it knows enough, and perhaps begin anew.
+func (h *chronicle) learning() string {
+	name := h.free()
+	var events []string
+	follow := func(algorithm string) {
+		events = append(events, h.together(func(draft *definitions.Draft) string { return h.put(draft, name, algorithm, true) }))
+		h.model.settle()
+	}
+	follow("latency")
+	events = append(events, h.measure(check.Success, slices.Repeat(idsOf(name), 3)))
+	time.Sleep(2 * time.Second)
+	h.model.advance(2 * time.Second)
+	if h.flip() {
+		follow("weighted")
+		follow("latency")
+	}
+	return strings.Join(events, ", ")
 }
 
 // mapping says through the API where a client is, or takes that back.
@@ -152,12 +197,13 @@ var historyPlaces = []string{"us", "sa", "af", "oc", "an"}
 // place creates, changes or deletes a region of the API.
 func (h *chronicle) place(draft *definitions.Draft) string {
 	name := pick(h.random, historyPlaces)
-	if _, there := h.model.places[name]; there && h.random.IntN(3) == 0 {
+	if _, there := h.model.places[name]; there && h.random.IntN(5) == 0 {
 		draft.DeleteRegion(name)
 		delete(h.model.places, name)
 		return "delete the region " + name
 	}
-	r := h.randomRegion(name)
+	r := h.randomRegion(name, historyCountries[1:], historyContinents)
+	r.countries = append(r.countries, historyCountries[0])
 	r.priority, r.disabled = h.random.IntN(3), h.random.IntN(4) == 0
 	made := &store.Region{Name: name, Continent: r.continent, Countries: r.countries, Enabled: !r.disabled, Priority: r.priority, Pool: r.pool, Bias: r.bias}
 	if r.at != nil {

@@ -19,6 +19,9 @@ func (h *chronicle) locate(configPath string) {
 	var networks []geotest.Network
 	for client := range historyClients - 1 {
 		p := placeFacts{country: pick(h.random, historyCountries), continent: pick(h.random, historyContinents)}
+		if h.random.IntN(3) == 0 {
+			p.country = historyCountries[0]
+		}
 		record := geotest.Located(p.country, p.continent, 0, 0)
 		if delete(record, "location"); h.random.IntN(3) > 0 {
 			p.at = &refPlace{float64(h.random.IntN(600))/4 - 75, float64(h.random.IntN(1400))/4 - 175}
@@ -32,6 +35,7 @@ func (h *chronicle) locate(configPath string) {
 	h.must(os.Rename(path+".new", path))
 }
 
+// The first of each are in regions of the API only, the first country in all of these.
 var (
 	historyCountries  = []string{"DE", "US", "SG", "BR", "CH"}
 	historyContinents = []string{"EU", "NA", "AS", "SA"}
@@ -56,18 +60,19 @@ func (h *chronicle) reload() string {
 	return fmt.Sprintf("reload %+v", h.model.file)
 }
 
-func (h *chronicle) randomRegion(name string) regionFacts {
+// randomRegion has some of the countries, and perhaps one of the continents.
+func (h *chronicle) randomRegion(name string, countries, continents []string) regionFacts {
 	r := regionFacts{name: name}
 	if h.random.IntN(3) > 0 {
 		r.at = map[string]*refPlace{"eu": {50, 10}, "us": {38, -77}, "ap": {1, 103}, "sa": {-23, -46}, "af": {-1, 36}, "oc": {-33, 151}, "an": {-75, 0}}[name]
 	}
-	for _, country := range historyCountries {
+	for _, country := range countries {
 		if h.random.IntN(4) == 0 {
 			r.countries = append(r.countries, country)
 		}
 	}
 	if h.flip() {
-		r.continent = pick(h.random, historyContinents)
+		r.continent = pick(h.random, continents)
 	}
 	if h.flip() {
 		r.bias = pick(h.random, []int{-60, 40, 90})
@@ -86,13 +91,13 @@ func (h *chronicle) randomFile() fileFacts {
 		if name == "sa" && h.flip() {
 			continue
 		}
-		f.regions = append(f.regions, h.randomRegion(name))
+		f.regions = append(f.regions, h.randomRegion(name, historyCountries[1:], historyContinents[1:]))
 	}
 	h.model.file = f // what domains may list
 	h.model.join()
 	for _, name := range historyNames {
-		if h.random.IntN(3) > 0 {
-			d := h.randomDomain(name)
+		if h.flip() {
+			d := h.randomDomain(name, pick(h.random, h.algorithms))
 			d.regions = slices.DeleteFunc(d.regions, func(r string) bool {
 				return first(f.regions, func(known regionFacts) bool { return known.name == r }) == nil
 			})
@@ -141,9 +146,9 @@ func onlyOnce(regions []regionFacts) {
 	}
 }
 
-func (h *chronicle) randomDomain(name string) domainFacts {
+func (h *chronicle) randomDomain(name, algorithm string) domainFacts {
 	d := domainFacts{
-		name: name, algorithm: pick(h.random, h.algorithms), ttl: pick(h.random, []int{0, 10, 25, 40}), threshold: 1 + h.random.IntN(2),
+		name: name, algorithm: algorithm, ttl: pick(h.random, []int{0, 10, 25, 40}), threshold: 1 + h.random.IntN(2),
 		maxAnswers: 1 + h.random.IntN(3), onAllDown: pick(h.random, []string{"", "servfail", "last_healthy", "all"}), minHealthy: pick(h.random, []string{"", "", "", "2", "50%"}),
 		tolerance: pick(h.random, []float64{0, 3000, 20000}), smoothing: pick(h.random, []float64{0.3, 1}), slowest: pick(h.random, []time.Duration{500, 110}) * time.Millisecond,
 		samples: 1 + h.random.IntN(3),

@@ -58,8 +58,9 @@ type chronicle struct {
 	log    []string
 
 	signed     bool
-	algorithms []string // of this history: few, so that each gets far
-	pools      []string // routing_algorithm of regions
+	algorithms []string                      // of this history: few, so that each gets far
+	pools      []string                      // routing_algorithm of regions
+	far        map[registry.ID]time.Duration // how long a check takes at least
 	chains     map[string]chainSeen
 	valid      map[string]bool // signatures that were verified
 }
@@ -72,7 +73,7 @@ type historian struct {
 // newChronicle opens the parts of a node that decide what is answered. It has no sockets that anybody reads, so time is virtual.
 func newChronicle(t *testing.T, seed uint64) *chronicle {
 	t.Helper()
-	h := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 2)), signed: seed%2 == 0, chains: map[string]chainSeen{}, valid: map[string]bool{}}
+	h := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 2)), signed: seed%2 == 0, chains: map[string]chainSeen{}, far: map[registry.ID]time.Duration{}, valid: map[string]bool{}}
 	h.model = &reference{
 		now: time.Now(), domains: map[string]domainFacts{}, places: map[string]regionFacts{}, mappings: map[int]string{},
 		servers: map[registry.ID]declared{}, agents: map[string]*refAgent{}, backends: map[registry.ID]*refBackend{},
@@ -83,7 +84,8 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	if h.flip() {
 		h.pools = h.pools[:3]
 	}
-	for range 3 {
+	h.algorithms = []string{[]string{"proximity", "latency", "geolocation"}[seed%3]} // what depends on most
+	for range 2 {
 		h.algorithms = append(h.algorithms, pick(h.random, historyAlgorithms))
 	}
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
@@ -192,6 +194,10 @@ func idsOf(name string) []registry.ID {
 func (h *chronicle) next() string {
 	var event string
 	switch n := h.random.IntN(100); {
+	case len(h.log) == 0: // what takes several to matter
+		event = h.together(h.place, h.place, h.place)
+	case len(h.log)%25 == 24:
+		event = h.learning()
 	case n < 22:
 		event = h.heartbeat()
 	case n < 28:
@@ -272,13 +278,21 @@ func (h *chronicle) check() string {
 			ids = slices.Repeat(ids, 1+h.random.IntN(3))
 		}
 	}
+	return h.measure(outcome, ids)
+}
+
+// measure has the node's checks of some backends, one after the other, come out in one way.
+func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	var took []time.Duration
 	for _, id := range ids {
 		if h.model.backends[id] == nil {
 			h.must(h.node.registry.Validated(h.t.Context(), registry.Verdict{ID: id, Outcome: outcome, State: check.StateHealthy}))
 			continue
 		}
-		latency := pick(h.random, []time.Duration{100, 100, 112, 118, 150, 900})*time.Millisecond + time.Duration(h.random.IntN(int(5*time.Millisecond)))
+		if h.far[id] == 0 || h.random.IntN(4) == 0 {
+			h.far[id] = pick(h.random, []time.Duration{100, 100, 112, 118, 150, 900}) * time.Millisecond
+		}
+		latency := h.far[id] + time.Duration(h.random.IntN(int(5*time.Millisecond)))
 		v := registry.Verdict{ID: id, Outcome: outcome, State: check.StateHealthy, Latency: latency}
 		if outcome == check.Failure {
 			v.State, v.Err = check.StateUnhealthy, "refused"
@@ -308,7 +322,7 @@ func (m *reference) checked(id registry.ID, outcome check.Outcome, took time.Dur
 }
 
 // restart forgets what a restart does (design.md section 4, "Restart"): what checks found, and what agents think of what they
-// claim and warn of, until they are heard; the silence of each begins anew. Drains go on.
+// claim, until they are heard; the silence of each begins anew. Drains go on, and so do early warnings that held.
 func (m *reference) restart() {
 	m.suspended, m.samples = false, nil
 	for _, b := range m.backends {
@@ -320,7 +334,13 @@ func (m *reference) restart() {
 		}
 		a.seen, a.heard = m.now, false
 		for id, c := range a.said {
-			a.said[id] = &refClaim{said: said{id: id, word: "none", weight: c.weight}, drain: c.drain}
+			next := &refClaim{said: said{id: id, word: "none", weight: c.weight}, drain: c.drain, warnings: c.warnings}
+			for kind, w := range c.warnings {
+				if !w.ended {
+					next.warns[kind] = w.over
+				}
+			}
+			a.said[id] = next
 		}
 	}
 }

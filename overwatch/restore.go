@@ -25,6 +25,9 @@ func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error)
 			AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
 			DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
 		}
+		for kind, b := range st.Bleeds {
+			remembered[i].Bleeds[kind] = registry.Bleed(b)
+		}
 	}
 	orders, err := s.LoadOverrides()
 	if err != nil {
@@ -79,6 +82,9 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 			Healthy: r.Healthy, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
 			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
 			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
+		}
+		for kind, b := range r.Bleeds {
+			out[i].Bleeds[kind] = store.Bleed(b)
 		}
 	}
 	return s.store.SaveStatuses(out)

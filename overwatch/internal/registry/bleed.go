@@ -90,6 +90,19 @@ func (b *bleed) follow(over time.Duration, now time.Time) {
 // bleeds are those of one claim, by kind.
 type bleeds [warningKinds]bleed
 
+// stored is the bleeds as they are saved: their beginnings by the wall clock.
+func (b *bleeds) stored() (saved [warningKinds]Bleed) {
+	if b == nil {
+		return saved
+	}
+	for kind, one := range b {
+		if one.over > 0 {
+			saved[kind] = Bleed{Over: one.over, Depth: one.depth, Since: one.since.Round(0), Ended: one.rising}
+		}
+	}
+	return saved
+}
+
 // followWarnings lets the bleeds of r go where its agent's warnings lead. The word of an agent that has fallen silent is
 // no warning any more.
 func (w *writer) followWarnings(r *record, now time.Time) {
@@ -107,8 +120,12 @@ func (w *writer) followWarnings(r *record, now time.Time) {
 		}
 		c.bleeds = new(bleeds)
 	}
+	before := *c.bleeds
 	for kind, millis := range [warningKinds]uint32{said.CPUMillis, said.MemoryMillis, said.ErrorRateMillis} {
 		c.bleeds[kind].follow(min(time.Duration(millis)*time.Millisecond, MaxDrainTime), now)
+	}
+	if *c.bleeds != before {
+		w.keep(r)
 	}
 	if *c.bleeds == (bleeds{}) {
 		c.bleeds = nil

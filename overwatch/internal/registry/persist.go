@@ -42,6 +42,16 @@ type Remembered struct {
 	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; zero for none.
 	DrainSince, AgentDrainSince time.Time
 	DrainOver, AgentDrainOver   time.Duration
+	// Bleeds are what early warnings of the agent do to the backend's share, by kind; zero for none.
+	Bleeds [warningKinds]Bleed
+}
+
+// Bleed is the effect of one kind of early warning. It had come as far as Depth, of Over, at Since, and goes on from there; or back,
+// where the warning has ended.
+type Bleed struct {
+	Over, Depth time.Duration
+	Since       time.Time
+	Ended       bool
 }
 
 // StatusStore keeps what must outlive the process.
@@ -149,6 +159,7 @@ func (r *record) snapshot(now time.Time) Remembered {
 	if c := r.claim; c != nil {
 		m.AgentID, m.Weight, m.Region, m.Check = c.agent.id, c.weight, c.region, c.check.Value()
 		m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
+		m.Bleeds = c.bleeds.stored()
 	}
 	m.DrainSince, m.DrainOver = r.drain.stored()
 	return m

@@ -5,6 +5,7 @@ import (
 	"unique"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had been
@@ -74,6 +75,7 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: unique.Make(spec),
 		drain: restoredDrain(m.AgentDrainSince, m.AgentDrainOver, now)}
+	r.claim.bleeds, r.claim.said.warnings = restoredBleeds(m.Bleeds, now)
 	a.claims = append(a.claims, r)
 }
 
@@ -82,7 +84,31 @@ func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
 	if over <= 0 {
 		return nil
 	}
-	return &drain{since: now.Add(min(since.Sub(now), 0)), over: min(over, MaxDrainTime)}
+	return &drain{since: restoredSince(since, now), over: min(over, MaxDrainTime)}
+}
+
+// restoredSince is a moment before the restart by the clock of this process, not later than now.
+func restoredSince(since, now time.Time) time.Time { return now.Add(min(since.Sub(now), 0)) }
+
+// restoredBleeds go on where they were saved, and as long as the agent has not spoken, it warns of what it warned of.
+func restoredBleeds(saved [warningKinds]Bleed, now time.Time) (*bleeds, wire.Warnings) {
+	var all bleeds
+	var over [warningKinds]uint32 // milliseconds
+	for kind, s := range saved {
+		b := bleed{over: min(max(s.Over, 0), MaxDrainTime).Truncate(time.Millisecond), since: restoredSince(s.Since, now), rising: s.Ended}
+		if b.over == 0 {
+			continue
+		}
+		b.depth = min(max(s.Depth, 0), b.over)
+		all[kind] = b
+		if !b.rising {
+			over[kind] = uint32(b.over.Milliseconds())
+		}
+	}
+	if all == (bleeds{}) {
+		return nil, wire.Warnings{}
+	}
+	return &all, wire.Warnings{CPUMillis: over[warnsOfCPU], MemoryMillis: over[warnsOfMemory], ErrorRateMillis: over[warnsOfErrors]}
 }
 
 // forgetting ends the wait for backends that were restored and that nothing declared since.

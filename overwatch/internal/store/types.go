@@ -54,6 +54,16 @@ type Status struct {
 	// That of its agent.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
+	// What its agent's early warnings do to its share: of the processor, of memory and of errors; zero for none.
+	Bleeds [3]Bleed `json:"bleeds,omitzero"`
+}
+
+// Bleed is the effect of an early warning: how far it had come at Since, of Over, and whether the warning has ended.
+type Bleed struct {
+	Over  time.Duration `json:"over,omitempty"`
+	Depth time.Duration `json:"depth,omitempty"`
+	Since time.Time     `json:"since,omitzero"`
+	Ended bool          `json:"ended,omitempty"`
 }
 
 // Override is an operator's word on a backend, which outweighs every check.
