@@ -148,6 +148,75 @@ func TestRestart_AnAgentsDrainGoesOn(t *testing.T) {
 	})
 }
 
+func TestRestart_EarlyWarningsGoOn(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		one := w.authority.agent("one", "eu", "a.example")
+		warned := wire.Warnings{CPUMillis: halfMinute}
+		w.beatWarned(one, warned, a1+" healthy")
+		w.pass(15 * time.Second)
+		w.restart(Options{Timing: notValidating})
+		w.share(a1, 0.55, true)
+		w.pass(5 * time.Second)
+		w.share(a1, 0.4, true)
+		w.beatWarned(one, warned, a1+" healthy") // repeats it: nothing begins anew
+		w.share(a1, 0.4, true)
+		w.beat(one, a1+" healthy")
+		w.pass(5 * time.Second)
+		w.restart(Options{Timing: notValidating})
+		w.share(a1, 0.55, true)
+		w.pass(15 * time.Second)
+		w.share(a1, 1, true)
+		w.restart(Options{Timing: notValidating})
+		w.share(a1, 1, true)
+	})
+}
+
+// Whoever warned and is not heard after the restart warns of nothing in the end.
+func TestRestart_TheWarningOfALostAgentEnds(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		one := w.authority.agent("one", "eu", "a.example")
+		w.verdict(a1, check.Success)
+		for range 2 {
+			w.beatWarned(one, wire.Warnings{MemoryMillis: halfMinute}, a1+" healthy")
+			w.pass(15 * time.Second)
+		}
+		w.restart(Options{Timing: validating})
+		w.verdict(a1, check.Success)
+		w.share(a1, 0.1, true)
+		w.pass(DefaultStaleThreshold + detectionBound)
+		w.verdict(a1, check.Success)
+		w.pass(31 * time.Second)
+		w.share(a1, 1, true)
+	})
+}
+
+// What is on the disk may be damaged, or of a clock that was wrong.
+func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
+	now := time.Unix(1_000_000_000, 0)
+	for name, saved := range map[string]Bleed{
+		"begins later":      {Over: time.Minute, Since: now.Add(time.Hour)},
+		"deeper than all":   {Over: time.Minute, Depth: time.Hour, Since: now},
+		"less than nothing": {Over: time.Minute, Depth: -time.Hour, Since: now},
+		"longest":           {Over: 1 << 62, Depth: 1 << 61, Since: now},
+		"no time":           {},
+		"a negative time":   {Over: -time.Minute, Depth: 5, Since: now},
+		"too short":         {Over: time.Microsecond, Since: now},
+		"before the epoch":  {Over: time.Minute, Ended: true},
+	} {
+		all, said := restoredBleeds([warningKinds]Bleed{warnsOfMemory: saved}, now)
+		if none := saved.Over < time.Millisecond; none != (all == nil) || none != (said == wire.Warnings{}) && !saved.Ended {
+			t.Errorf("%s: restored as %v, %+v", name, all, said)
+		}
+		if all == nil {
+			continue
+		}
+		b := &all[warnsOfMemory]
+		if share := b.share(now); share < leastShare-1e-9 || share > 1 || b.over > MaxDrainTime || b.at(now) < 0 || b.at(now) > b.over {
+			t.Errorf("%s: a share of %v, %+v", name, share, b)
+		}
+	}
+}
+
 func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")

@@ -116,6 +116,7 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 		At: at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
 		Check:      check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"), Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
 		DrainSince: at.Add(-time.Second), DrainOver: 30 * time.Second, AgentDrainSince: at, AgentDrainOver: time.Minute,
+		Bleeds: [3]Bleed{1: {Over: time.Minute, Depth: time.Second, Since: at, Ended: true}},
 	}
 	gone := Status{Service: "b.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true}
 	before := full
