@@ -50,6 +50,9 @@ type Options struct {
 // SIGINT or SIGTERM, takes them out of the overwatch nodes' answers, within some 2 s, and returns nil. SIGHUP makes it read
 // backends, checks and tokens again. What is wrong with the configuration at the start is of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
+	hangups := make(chan os.Signal, 1)     // signals that come while one is waiting are for the same reload
+	signal.Notify(hangups, syscall.SIGHUP) // one that comes while the agent starts waits too; unwanted, it would end the process
+	defer signal.Stop(hangups)
 	cfg, err := config.Load(o.ConfigPath)
 	if err != nil {
 		return err
@@ -131,9 +134,6 @@ func Run(ctx context.Context, o Options) error {
 			return fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends", len(cfg.Agent.Backends)).Msg("agent started")
 	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })

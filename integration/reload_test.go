@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -81,6 +82,50 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	}
 	t.Logf("%d packets of others meanwhile", end())
 	s.noFailures(t, n, s.began)
+}
+
+// Row 29: a signal that comes while a program starts is no end of it: it reads its file again when it has started. Nobody can promise that before
+// the program runs at all, so it comes with the first word that it says.
+func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, 1, 1)
+	n, a := s.nodes[0], s.agents[0]
+	restarted := func(p interface{ Start() error }, u *harness.Unit) {
+		t.Helper()
+		if _, err := u.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		before, started := reloads(t, u), time.Now()
+		start(t, p)
+		speaks(t, u, started)
+		if err := u.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		until(t, startBound, u.Name+" to reload", func(context.Context) error {
+			if !u.Running() {
+				t.Fatalf("%s has ended", u.Name)
+			}
+			if now := reloads(t, u); now <= before {
+				return errors.New("it did not")
+			}
+			return nil
+		})
+	}
+	for range 3 {
+		restarted(n, n.Unit)
+		restarted(a, a.Unit)
+	}
+}
+
+// speaks waits until a program that was started at a time has said anything: only then does it run, on a machine that is busy.
+func speaks(t *testing.T, u *harness.Unit, since time.Time) {
+	t.Helper()
+	until(t, startBound, u.Name+" to speak", func(context.Context) error {
+		if lines := u.Output(); len(lines) == 0 || lines[len(lines)-1].At.Before(since) {
+			return errors.New("it has not said anything")
+		}
+		return nil
+	})
 }
 
 // rewrite writes a node's file as File has it now.

@@ -42,7 +42,7 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	k := &soak{site: startSite(t, 2, 4), random: rand.New(rand.NewPCG(seed, 0)), up: map[*harness.Node]time.Time{}, judged: map[*harness.Node]time.Time{}}
 	k.lives = make([]life, len(k.backends))
 	for _, n := range k.nodes {
-		k.up[n], k.judged[n] = k.began.Add(-soakBackBound), k.began
+		k.up[n], k.judged[n] = time.Time{}, k.began // started long ago
 		k.keys = append(k.keys, keysOf(t, n))
 	}
 	k.settle(t)
@@ -165,6 +165,7 @@ func (k *soak) fault(t *testing.T) {
 		k.up[n] = time.Now()
 		what = n.Name + " is killed and restarted"
 	case 5:
+		speaks(t, n.Unit, k.up[n])
 		if err := n.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}

@@ -29,6 +29,9 @@ type Options struct {
 // Run is an overwatch node until ctx ends; then it finishes what it is answering and returns nil. SIGHUP makes it read
 // its configuration again. What is wrong with the configuration at the start is of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
+	hangups := make(chan os.Signal, 1)     // signals that come while one is waiting are for the same reload
+	signal.Notify(hangups, syscall.SIGHUP) // one that comes while the node starts waits too; unwanted, it would end the process
+	defer signal.Stop(hangups)
 	serve := startQuickly()
 	cfg, err := load(o.ConfigPath)
 	if err != nil {
@@ -49,9 +52,6 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer n.close()
-	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	serve()
 	defer spread()() // only now, as there is a socket per core
 	return n.run(ctx, hangups)
