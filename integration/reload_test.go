@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -14,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
 )
 
 // reloadBound is how long a reload may take.
@@ -82,6 +86,112 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	}
 	t.Logf("%d packets of others meanwhile", end())
 	s.noFailures(t, n, s.began)
+}
+
+// Row 30: with the reload that takes a token or a network away, what agents claimed by it is gone, and nothing else is, neither of others nor of
+// the same agent; with one that gives it back the agents prove it again by themselves. A restart does not bring back what the file forbids. Heartbeats are
+// rare here, so that it is the reload that does it.
+func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, 1, 3)
+	n, both := s.nodes[0], s.agents[0]
+	s.agents = s.agents[:2]
+	third := s.backends[2]
+	file := &both.File.Agent
+	file.Backends = append(file.Backends, harness.AgentBackend{
+		Service: otherName, Address: third.At.Addr(), Port: third.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+	})
+	file.Identity.ServiceTokens[otherName] = s.Tokens[otherName]
+	for _, a := range s.agents {
+		a.File.Agent.Heartbeat.Interval = 10 * time.Second
+	}
+	n.File.Overwatch.Stale.Threshold = 40 * time.Second
+	s.startAll(t)
+	// serving is who serves what, by the node's own view and in the answers.
+	serving := func(ctx context.Context) (string, error) {
+		list, err := n.Client.Backends(ctx, api.BackendFilter{})
+		if err != nil {
+			return "", err
+		}
+		var all []string
+		for _, v := range list.Backends {
+			if v.MayServe {
+				all = append(all, v.Service+" "+v.Address)
+			}
+		}
+		slices.Sort(all)
+		answered := map[string]bool{}
+		for range 4 { // round-robin of two at most
+			for _, name := range []string{appName, otherName} {
+				r := exchange(t, "udp", n, name, dns.TypeA)
+				for _, rr := range r.Answer {
+					if a, is := rr.(*dns.A); is {
+						answered[name+" "+a.A.String()] = true
+					}
+				}
+			}
+		}
+		if inAnswers := slices.Sorted(maps.Keys(answered)); !slices.Equal(inAnswers, all) {
+			return "", fmt.Errorf("the node says that %q serve, answers have %q", all, inAnswers)
+		}
+		return strings.Join(all, ", "), nil
+	}
+	name := func(service string, b *harness.Backend) string { return service + " " + b.At.Addr().String() }
+	first, second, others := name(appName, s.backends[0]), name(appName, s.backends[1]), name(otherName, third)
+	reload := func() {
+		t.Helper()
+		rewrite(t, n)
+		if done, err := n.Client.Reload(t.Context()); err != nil || !done.Reloaded {
+			t.Fatal(done, err)
+		}
+	}
+	now := func(what string, want ...string) {
+		t.Helper()
+		if got, err := serving(t.Context()); err != nil || got != strings.Join(want, ", ") {
+			t.Errorf("%s: serving are %q, want %q (%v)", what, got, want, err)
+		}
+	}
+	soon := func(what string, want ...string) {
+		t.Helper()
+		until(t, reconnectBound, what, func(ctx context.Context) error {
+			got, err := serving(ctx)
+			if err == nil && got != strings.Join(want, ", ") {
+				err = fmt.Errorf("serving are %q, want %q", got, want)
+			}
+			return err
+		})
+	}
+	soon("all to serve", first, second, others)
+
+	tokens := n.File.Overwatch.AgentTokens
+	n.File.Overwatch.AgentTokens = map[string]string{appName: tokens[appName]}
+	reload()
+	now("without the token", first, second)
+	n.File.Overwatch.AgentTokens = tokens
+	reload()
+	soon("the token to be proved again", first, second, others)
+
+	n.File.Overwatch.AgentPolicies = map[string]harness.AgentPolicy{appName: {AllowedCIDRs: []netip.Prefix{netip.PrefixFrom(s.backends[1].At.Addr(), 32)}}}
+	reload()
+	now("without the network", second, others)
+	n.File.Overwatch.AgentPolicies = nil
+	reload()
+	soon("the backend of the network to be back", first, second, others)
+	s.noFailures(t, n, s.began)
+
+	saved()
+	if _, err := n.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	n.File.Overwatch.AgentTokens = map[string]string{appName: tokens[appName], otherName: harness.NewToken()}
+	started := time.Now()
+	start(t, n)
+	s.answersAgain(t, n, started)
+	if r := exchange(t, "udp", n, otherName, dns.TypeA); len(r.Answer) != 0 {
+		t.Errorf("after a restart with another token its backend is answered: %v", r.Answer)
+	}
+	s.ready(t, n)
+	soon("those of the other service to be back", first, second)
 }
 
 // Row 29: a signal that comes while a program starts is no end of it: it reads its file again when it has started. Nobody can promise that before

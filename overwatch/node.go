@@ -192,7 +192,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	}
 	n.registry, err = registry.New(registry.Options{
 		Timing:   timing(cfg),
-		Restored: restored, Overrides: overrides, Trusted: n.trusted, Statuses: statuses{n.store},
+		Restored: restored, Overrides: overrides, Allowed: n.allowed, Statuses: statuses{n.store},
 		Changed:   n.changes.mark,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
@@ -230,10 +230,9 @@ func timing(cfg *config.Config) registry.Timing {
 	}
 }
 
-// trusted reports whether an agent is pinned and not revoked.
-func (n *node) trusted(agentID string) bool {
-	record, ok := n.trust.Get(agentID)
-	return ok && !record.Revoked
+// allowed reports whether an agent may claim a backend: it is pinned and not revoked, and speaks for the service there.
+func (n *node) allowed(agentID string, id registry.ID) bool {
+	return n.trust.Allowed(agentID, id.Service, id.Address)
 }
 
 // drainTime is how long a drain takes where nobody says: the domain's TTL.

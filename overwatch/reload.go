@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/service"
 )
@@ -40,6 +41,14 @@ func (n *node) reloadOn(ctx context.Context, signals <-chan os.Signal) error {
 			n.log.Error().Err(err).Msg("a reload is not in the audit log")
 		}
 	}
+}
+
+// readmit withdraws what an agent claimed and may claim no longer. One that speaks for nothing any more is forgotten.
+func (n *node) readmit(ctx context.Context, agent string) error {
+	if record, _ := n.trust.Get(agent); len(record.Services) == 0 {
+		return n.registry.DropAgent(ctx, agent)
+	}
+	return n.registry.Readmit(ctx, agent, func(id registry.ID) bool { return n.allowed(agent, id) })
 }
 
 // reload puts the configuration that the file has now into force and returns the keys whose change needs a restart. On an error
@@ -76,7 +85,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 		return nil, err
 	}
 	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
-		if err := n.registry.DropAgent(ctx, agent); err != nil {
+		if err := n.readmit(ctx, agent); err != nil {
 			return nil, err
 		}
 	}

@@ -25,14 +25,20 @@ type OverwatchFile struct {
 	Routing   *Routing         `yaml:"routing,omitempty"`
 }
 
+// AgentPolicy is what agents of a service may claim.
+type AgentPolicy struct {
+	AllowedCIDRs []netip.Prefix `yaml:"allowed_cidrs"`
+}
+
 // OverwatchSection is the key `overwatch` of an OverwatchFile.
 type OverwatchSection struct {
 	Identity struct {
 		NodeID string `yaml:"node_id"`
 		Region string `yaml:"region"`
 	} `yaml:"identity"`
-	AgentTokens map[string]string `yaml:"agent_tokens"`
-	Gossip      struct {
+	AgentTokens   map[string]string      `yaml:"agent_tokens"`
+	AgentPolicies map[string]AgentPolicy `yaml:"agent_policies,omitempty"`
+	Gossip        struct {
 		BindAddress   string `yaml:"bind_address"`
 		EncryptionKey string `yaml:"encryption_key"`
 	} `yaml:"gossip"`

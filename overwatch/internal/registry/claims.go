@@ -54,6 +54,26 @@ func (r *Registry) DropAgent(ctx context.Context, agentID string) error {
 	})
 }
 
+// Readmit withdraws at once what an agent claims and may claim no longer. An agent that is not known is no error.
+func (r *Registry) Readmit(ctx context.Context, agentID string, allowed func(ID) bool) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		a := w.agents[agentID]
+		if a == nil {
+			return nil
+		}
+		claims := a.claims
+		a.claims = nil
+		for _, rec := range claims {
+			if allowed(rec.id) {
+				a.claims = append(a.claims, rec)
+			} else {
+				w.withdraw(rec, now)
+			}
+		}
+		return nil
+	})
+}
+
 func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) Outcome {
 	region := m.Region
 	if region == "" {

@@ -51,9 +51,9 @@ type Options struct {
 	Changed func(service string)
 	// Restored is what the store has; it is kept while it may be needed and must not be changed.
 	Restored []Remembered
-	// Trusted reports whether an agent is pinned and not revoked: what was restored from the claims of others is not
+	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make any more is not
 	// believed. New asks it, once for each restored claim. It may be nil if Restored is empty.
-	Trusted func(agentID string) bool
+	Allowed func(agentID string, id ID) bool
 	// Overrides are the stored orders.
 	Overrides []Override
 	// Statuses keeps what must outlive the process; nil means that nothing does.
@@ -73,8 +73,8 @@ func (o *Options) complete() error {
 	if o.Changed == nil {
 		return errors.New("registry: Changed is not set")
 	}
-	if len(o.Restored) > 0 && o.Trusted == nil {
-		return errors.New("registry: Restored is set and Trusted is not")
+	if len(o.Restored) > 0 && o.Allowed == nil {
+		return errors.New("registry: Restored is set and Allowed is not")
 	}
 	if o.Now == nil {
 		o.Now = time.Now

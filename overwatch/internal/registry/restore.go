@@ -35,7 +35,7 @@ func (w *writer) restore(now time.Time) {
 	}
 	for i := range m.restored {
 		r := &m.restored[i]
-		if id, err := NewID(r.ID.Service, r.ID.Address, r.ID.Port); err == nil && r.AgentSourced && w.trusted(r.AgentID) {
+		if id, err := NewID(r.ID.Service, r.ID.Address, r.ID.Port); err == nil && r.AgentSourced && w.allowed(r.AgentID, id) {
 			w.refresh(w.obtain(id, now), now)
 		}
 	}
@@ -46,8 +46,8 @@ func (w *writer) restore(now time.Time) {
 	w.publish(now)
 }
 
-func (w *writer) trusted(agentID string) bool {
-	return agentID != "" && w.options.Trusted(agentID)
+func (w *writer) allowed(agentID string, id ID) bool {
+	return agentID != "" && w.options.Allowed(agentID, id)
 }
 
 // recall gives a new record what was restored about it.
@@ -61,7 +61,7 @@ func (w *writer) recall(r *record, now time.Time) {
 	r.stored, r.savedAt, r.remembered = true, w.at(now), stateOf(m.Healthy)
 	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
 	r.drain = restoredDrain(m.DrainSince, m.DrainOver, now)
-	if !w.trusted(m.AgentID) {
+	if !w.allowed(m.AgentID, r.id) {
 		return
 	}
 	a := w.agent(m.AgentID)

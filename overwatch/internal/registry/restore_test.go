@@ -79,11 +79,41 @@ func TestRestart_ARevokedAgentsBackendsStayAway(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy", a2+" healthy")
-		w.restart(Options{Timing: notValidating, Trusted: func(id string) bool { return id != "one" }})
+		w.restart(Options{Timing: notValidating, Allowed: func(agent string, _ ID) bool { return agent != "one" }})
 		w.seeNone(a1)
 		w.pass(DefaultRemoveAfter + saveEvery + tick)
 		if left := w.disk.all(); len(left) != 0 {
 			t.Errorf("still stored: %v", left)
+		}
+	})
+}
+
+func TestRestart_AClaimThatMayBeMadeNoMoreStaysAway(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example", "b.example")
+		w.beat(agent, a1+" healthy", b1+" healthy")
+		w.restart(Options{Timing: notValidating, Allowed: func(_ string, backend ID) bool { return backend.Service == "b.example" }})
+		w.seeNone(a1)
+		w.see(b1, remembered)
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		if b := w.View().Get(id(a1)); b.AgentID != "" {
+			t.Errorf("%s is claimed by %s", a1, b.AgentID)
+		}
+	})
+}
+
+func TestReadmit_WithdrawsWhatMayBeClaimedNoMoreAndNothingElse(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		one, two := w.authority.agent("one", "eu", "a.example", "b.example"), w.authority.agent("two", "eu", "a.example")
+		w.beat(one, a1+" healthy", b1+" healthy")
+		w.beat(two, a2+" healthy")
+		w.must(w.Readmit(w.ctx(), "one", func(backend ID) bool { return backend.Service == "b.example" }))
+		w.must(w.Readmit(w.ctx(), "nobody", func(ID) bool { return false }))
+		w.seeNone(a1)
+		w.see(b1, agentHealthy)
+		w.see(a2, agentHealthy)
+		if got := w.beat(two, a1+" healthy", a2+" healthy"); got != nil {
+			t.Errorf("what was withdrawn is refused to another: %v", got)
 		}
 	})
 }

@@ -135,8 +135,8 @@ func (w *world) start(o Options) {
 	o.Changed = w.changed.add
 	o.Statuses = &w.disk
 	o.Logger = zerolog.New(&w.log)
-	if o.Trusted == nil {
-		o.Trusted = func(string) bool { return true }
+	if o.Allowed == nil {
+		o.Allowed = func(string, ID) bool { return true }
 	}
 	registry, err := New(o)
 	if err != nil {

@@ -77,17 +77,20 @@ func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...stor
 	return nil
 }
 
-// SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents whose services changed, in order. An agent
-// no longer speaks for a service of which the token that it proved is not there any more; it gets it back by proving one that is.
+// SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other backends than before, in order.
+// An agent no longer speaks for a service of which the token that it proved is not there any more; it gets it back by proving one that is.
 func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tokens, t.policies = usableTokens(tokens), canonical(policies)
 	for id, p := range t.byID {
-		before := Agent{p}.Services()
-		p.standing.Store(t.stand(p.certificate.KeyID, p.stored()))
-		if after := (Agent{p}).Services(); !slices.Equal(before, after) {
+		former, before := p.standing.Load(), Agent{p}.Services()
+		next := t.stand(p.certificate.KeyID, p.stored())
+		p.standing.Store(next)
+		if !slices.EqualFunc(former.grants, next.grants, grant.equal) {
 			changed = append(changed, id)
+		}
+		if after := (Agent{p}).Services(); !slices.Equal(before, after) {
 			t.log.Info().Str("agent_id", id).Strs("before", before).Strs("services", after).Msg("tokens changed: agent speaks for other services")
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -180,7 +181,7 @@ func TestSetTokens_AChangedTokenMustBeProvedAgain(t *testing.T) {
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
 	held := a.enrol("app.test", "db.test").Agent
 	b.enrol("db.test")
-	changed := r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"}, "db.test": {dbToken}}, nil)
+	changed := r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"}, "db.test": {dbToken}}, rigPolicies)
 	if !slices.Equal(changed, []string{"eu-web-1"}) {
 		t.Errorf("changed %v", changed)
 	}
@@ -207,7 +208,7 @@ func TestSetTokens_APreviousTokenCountsUntilItIsDropped(t *testing.T) {
 			t.Errorf("%s speaks by a previous token: %t", id, record.Outdated)
 		}
 	}
-	if changed := r.trust.SetTokens(overlap, nil); len(changed) != 0 {
+	if changed := r.trust.SetTokens(overlap, rigPolicies); len(changed) != 0 {
 		t.Errorf("changed %v", changed)
 	}
 	r.speaks(held, "app.test", "db.test")
@@ -218,12 +219,36 @@ func TestSetTokens_APreviousTokenCountsUntilItIsDropped(t *testing.T) {
 	a.again().enrol("app.test=" + next)
 	outdated("eu-web-1", false)
 	outdated("eu-web-2", true)
-	if changed := r.trust.SetTokens(map[string][]string{"app.test": {next}, "db.test": {dbToken}}, nil); !slices.Equal(changed, []string{"eu-web-2"}) {
+	if changed := r.trust.SetTokens(map[string][]string{"app.test": {next}, "db.test": {dbToken}}, rigPolicies); !slices.Equal(changed, []string{"eu-web-2"}) {
 		t.Errorf("changed %v", changed)
 	}
 	r.told(late.again().enrolment("app.test"), wire.CodeWrongToken)
 }
 
+func TestSetTokens_APolicyThatChangedIsToldOfTheAgentsThatItConcerns(t *testing.T) {
+	r := newRig(t)
+	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
+	a.enrol("app.test")
+	held := b.enrol("app.test", "db.test").Agent
+	inside, outside := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("192.0.2.1")
+	if !held.Allowed("db.test", inside) || held.Allowed("db.test", outside) || !r.trust.Allowed("eu-web-2", "db.test", inside) {
+		t.Fatal("the policy is not what this test takes it for")
+	}
+	other := map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("192.0.2.0/24")}}
+	if changed := r.trust.SetTokens(r.tokens, other); !slices.Equal(changed, []string{"eu-web-2"}) {
+		t.Errorf("changed %v", changed)
+	}
+	if r.trust.Allowed("eu-web-2", "db.test", inside) || !r.trust.Allowed("eu-web-2", "db.test", outside) || r.trust.Allowed("eu-web-1", "db.test", outside) ||
+		r.trust.Allowed("eu-web-3", "app.test", outside) {
+		t.Error("the new policy is not in force")
+	}
+	if changed := r.trust.SetTokens(r.tokens, other); len(changed) != 0 {
+		t.Errorf("changed %v by the same", changed)
+	}
+	if lines := r.lines("tokens changed"); lines != 0 {
+		t.Errorf("%d lines tell of tokens, none changed", lines)
+	}
+}
 func TestSetTokens_ARemovedTokenSilencesItsAgentsUntilItIsBack(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,14 @@ func (t *Trust) Get(agentID string) (Record, bool) {
 		return Record{}, false
 	}
 	return p.record(now), true
+}
+
+// Allowed is Agent.Allowed for the agent with an id; it is false where none is pinned.
+func (t *Trust) Allowed(agentID, service string, address netip.Addr) bool {
+	t.mu.RLock()
+	p := t.byID[agentID]
+	t.mu.RUnlock()
+	return p != nil && Agent{p}.Allowed(service, address)
 }
 
 func (p *pinned) record(now time.Time) Record {

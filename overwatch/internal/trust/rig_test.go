@@ -91,6 +91,9 @@ type rig struct {
 	logged bytes.Buffer
 }
 
+// rigPolicies are those of every rig.
+var rigPolicies = map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("10.0.0.0/8")}}
+
 func newRig(t testing.TB) *rig {
 	t.Helper()
 	r := &rig{t: t, pins: &memory{pins: make(map[string]store.Pin)}, time: noon, tokens: map[string][]string{"App.test.": {appToken}, "db.test": {dbToken}}}
@@ -104,7 +107,7 @@ func (r *rig) restart() {
 	r.boot, r.half = identity.NewNonce(), identity.NewExchange()
 	var err error
 	r.trust, err = New(Options{
-		Tokens: r.tokens, Policies: map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("10.0.0.0/8")}},
+		Tokens: r.tokens, Policies: rigPolicies,
 		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
 	})
 	if err != nil {

@@ -39,6 +39,10 @@ type grant struct {
 	allowed []netip.Prefix // where its backends may be; empty: anywhere
 }
 
+func (g grant) equal(other grant) bool {
+	return g.service == other.service && slices.Equal(g.allowed, other.allowed)
+}
+
 func (s *standing) grant(service string) *grant {
 	for i := range s.grants { // at most 16
 		if s.grants[i].service == service {
