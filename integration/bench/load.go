@@ -22,7 +22,9 @@ const (
 	clientBatch = 32
 	warmUp      = 300 * time.Millisecond
 	lostAfter   = 200 * time.Millisecond
-	maxReply    = 4096
+	// resolverWaits is how long a resolver waits for an answer at least before it asks again, or elsewhere.
+	resolverWaits = 400 * time.Millisecond
+	maxReply      = 4096
 )
 
 // shape is how the client asks: so many sockets, so many queries in flight on each.
@@ -36,7 +38,8 @@ type tally struct {
 	Lost     uint64  // not answered within lostAfter
 	Seconds  float64 // that Answered is of
 
-	P50, P99, P999, Most float64 // milliseconds to the answer; of a steady client only
+	InTime                   uint64  // of Answered: within resolverWaits; of a steady client only
+	P1, P50, P99, P999, Most float64 // milliseconds to the answer; of a steady client only
 }
 
 // loadMain is the client. It writes a tally to the standard output.
@@ -46,6 +49,7 @@ func loadMain(args []string) int {
 	names := flags.Int("names", 1, "how many are asked for")
 	seconds := flags.Float64("seconds", 1, "after the warm-up")
 	rate := flags.Float64("rate", 0, "queries a second, whatever comes back; 0: as many as are answered")
+	patience := flags.Duration("patience", lostAfter, "with -rate: how long to wait for the last answers")
 	signed := flags.Bool("signed", false, "ask for signatures")
 	ask := flags.String("ask", "", "for names that are invented, and which")
 	var s shape
@@ -59,7 +63,7 @@ func loadMain(args []string) int {
 	}
 	work := c.run
 	if *rate > 0 {
-		work = func(length time.Duration) tally { return c.steadily(*rate, length) }
+		work = func(length time.Duration) tally { return c.steadily(*rate, length, *patience) }
 	}
 	if err := json.NewEncoder(os.Stdout).Encode(work(time.Duration(*seconds * float64(time.Second)))); err != nil {
 		return 1

@@ -26,9 +26,10 @@ type options struct {
 	servers []string
 	base    string // that ratios refer to
 	shape   shape
-	flat    bool // instead of all else
-	restart int  // queries per second, instead of all else
-	changes bool // instead of all else
+	flat    bool    // instead of all else
+	restart int     // queries per second, instead of all else
+	changes bool    // instead of all else
+	share   float64 // of a core, instead of all else
 	rate    float64
 	env     string
 }
@@ -50,6 +51,8 @@ func main() {
 		work = flat
 	case o.changes:
 		work = changes
+	case o.share > 0:
+		work = overload
 	case o.restart > 0:
 		work = func(ctx context.Context, o options) error { return restart(ctx, o, o.restart) }
 	}
@@ -70,6 +73,7 @@ func readFlags() (o options, err error) {
 	flag.IntVar(&o.restart, "restart", 0, "instead of all else, restart ours under so many queries a second and say how many are lost")
 	flag.BoolVar(&o.flat, "flat", false, "instead of all else, keep ours up with each number of names and ask them in turns")
 	flag.BoolVar(&o.changes, "changes", false, "instead of all else, measure what changes of health cost a node with the last number of names")
+	flag.Float64Var(&o.share, "overload", 0, "instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
 	flag.Float64Var(&o.rate, "rate", 20000, "queries a second meanwhile")
 	flag.StringVar(&o.env, "env", "", "with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")
 	names := flag.String("names", "10,1000,100000", "how many names are served")

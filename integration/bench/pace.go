@@ -22,7 +22,7 @@ type steadyClient struct {
 }
 
 // steadily asks so many times a second for the time given, after a warm-up.
-func (c *client) steadily(rate float64, length time.Duration) tally {
+func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	s := &steadyClient{client: c}
 	var set []unix.PollFd
 	for _, socket := range c.sockets {
@@ -31,7 +31,7 @@ func (c *client) steadily(rate float64, length time.Duration) tally {
 	}
 	began := time.Now()
 	from, until := began.Add(warmUp), began.Add(warmUp+length)
-	for now := began; now.Before(until.Add(lostAfter)); now = time.Now() {
+	for now := began; now.Before(until.Add(patience)); now = time.Now() {
 		for i := range c.sockets {
 			s.collect(i, from, until)
 		}
@@ -56,7 +56,7 @@ func (c *client) steadily(rate float64, length time.Duration) tally {
 		return s.took[int(part*float64(len(s.took)-1))].Seconds() * 1000
 	}
 	c.tally.Seconds = length.Seconds()
-	c.tally.P50, c.tally.P99, c.tally.P999, c.tally.Most = at(0.5), at(0.99), at(0.999), at(1)
+	c.tally.P1, c.tally.P50, c.tally.P99, c.tally.P999, c.tally.Most = at(0.01), at(0.5), at(0.99), at(0.999), at(1)
 	return c.tally
 }
 
@@ -102,6 +102,9 @@ func (s *steadyClient) collect(i int, from, until time.Time) {
 			at := &s.sent[i][binary.BigEndian.Uint16(reply)]
 			if !at.IsZero() && at.After(from) && at.Before(until) {
 				s.took = append(s.took, now.Sub(*at))
+				if now.Sub(*at) <= resolverWaits {
+					s.tally.InTime++
+				}
 				if reply[3]&0xF == 0 && binary.BigEndian.Uint16(reply[6:]) > 0 {
 					s.tally.Answered++
 				} else {

@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 type collector struct {
 	server *Server
 
-	queries, truncated, unsent, overflow, limited, faults, open, ended, closed *prometheus.Desc
+	queries, truncated, unsent, overflow, stale, limited, faults, open, ended, closed *prometheus.Desc
 }
 
 func newCollector(s *Server) *collector {
@@ -19,6 +19,7 @@ func newCollector(s *Server) *collector {
 		truncated: desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
 		unsent:    desc("udp_unsent_total", "Responses that the kernel did not take."),
 		overflow:  desc("udp_overflow_total", "Queries that the kernel dropped because they came faster than they were read."),
+		stale:     desc("udp_stale_total", "Queries that were not answered because they had waited too long in a socket that ran over."),
 		limited:   desc("rate_limited_total", "Responses that the rate limit kept back or replaced by one without records, by which.", "action"),
 		faults:    desc("faults_total", "Queries over which the code failed; the log has the details."),
 		open:      desc("tcp_connections", "Open TCP connections."),
@@ -29,7 +30,7 @@ func newCollector(s *Server) *collector {
 
 // Describe sends the descriptions of all metrics.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.limited, c.faults, c.open, c.ended, c.closed} {
+	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.stale, c.limited, c.faults, c.open, c.ended, c.closed} {
 		out <- d
 	}
 }
@@ -40,13 +41,14 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
 	}
 	var queries [statuses]uint64
-	var truncated, unsent, faults, lost, limitedTruncated, limitedDropped uint64
+	var truncated, unsent, stale, faults, lost, limitedTruncated, limitedDropped uint64
 	for _, counts := range c.server.counts {
 		for s := range queries {
 			queries[s] += counts.queries[s].Load()
 		}
 		truncated += counts.truncated.Load()
 		unsent += counts.unsent.Load()
+		stale += counts.stale.Load()
 		limitedTruncated += counts.limitedTruncated.Load()
 		limitedDropped += counts.limitedDropped.Load()
 		faults += counts.faults.Load()
@@ -62,6 +64,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.truncated, truncated)
 	counter(c.unsent, unsent)
 	counter(c.overflow, lost)
+	counter(c.stale, stale)
 	counter(c.limited, limitedTruncated, "truncated")
 	counter(c.limited, limitedDropped, "dropped")
 	counter(c.faults, faults)

@@ -89,5 +89,5 @@ func (d *descriptor) drops() uint64 {
 	if d.closed {
 		return 0
 	}
-	return socketDrops(uintptr(d.fd))
+	return uint64(memory(d.fd)[memoryDrops])
 }

@@ -8,6 +8,9 @@
 // Each UDP socket is read by one goroutine with a responder of its own; there is a socket per core and address, and the kernel
 // spreads clients over them (SO_REUSEPORT). TCP connections share one responder per server.
 //
+// Queries that come faster than they are answered wait in the kernel, which drops those that it has no room for. A socket that runs over
+// gives up queries that have waited too long and keeps less room: answers are few then, but not too late.
+//
 // Sockets with SO_REUSEPORT share their port with whoever else asks for that under the same user: a second node started by
 // mistake would silently take half of the queries. So New first binds each port as somebody who does not share, which fails
 // if anybody has it, and only then opens the sockets that do. So a restart ends the old process before it starts the new one.

@@ -21,14 +21,20 @@ func send(fd uintptr, messages []unix.Mmsghdr) (int, syscall.Errno) {
 	return int(n), errno
 }
 
-// socketDrops reads the number of dropped packets out of SO_MEMINFO (socket(7)); 0 where there is none.
-func socketDrops(fd uintptr) uint64 {
-	var info [9]uint32 // SK_MEMINFO_VARS
-	const drops = 8    // SK_MEMINFO_DROPS
+// What memory tells, as indexes (SK_MEMINFO_* in linux/sock_diag.h).
+const (
+	memoryUsed  = 0 // octets that the queries in the receive buffer take with all that the kernel keeps of them
+	memoryLimit = 1 // octets that they may take
+	memoryDrops = 8 // packets that were dropped since there was no room
+	memoryVars  = 9
+)
+
+// memory reads SO_MEMINFO (socket(7)); zeros where there is none.
+func memory(fd int) (info [memoryVars]uint32) {
 	size := uint32(unsafe.Sizeof(info))
-	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, fd, unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
 	if errno != 0 {
-		return 0
+		return [memoryVars]uint32{}
 	}
-	return uint64(info[drops])
+	return info
 }

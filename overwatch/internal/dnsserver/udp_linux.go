@@ -32,6 +32,8 @@ type udpSocket struct {
 	local     netip.AddrPort
 	responder *responder
 	twin      bool // reads a socket that another one reads too
+	resized   bool // the room for queries may not be what it is in service
+	overrun   bool // the oldest queries are being given up
 
 	in            [batch]unix.Mmsghdr
 	query         [batch]unix.Iovec
@@ -66,14 +68,14 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 // serve answers until ring is called, then what has arrived by then, and closes the socket.
 func (s *udpSocket) serve() error {
 	defer s.close()
-	behind := true // what waited for this process may still be in the socket
+	s.resized = true // what waited for this process may still be in the socket
 	for !s.stopping.Load() {
 		switch _, errno := s.answerBatch(); errno {
 		case 0, unix.EINTR:
 		case unix.EAGAIN:
-			if behind {
+			if s.resized {
 				receiveBuffer(s.fd)
-				behind = false
+				s.resized = false
 			}
 			if err := s.await(); err != nil {
 				return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
@@ -91,12 +93,28 @@ func (s *udpSocket) serve() error {
 	return nil
 }
 
-// answerBatch receives what is there and answers it. It returns how many messages it was.
+// answerBatch receives what is there and answers it, unless it is stale. It returns how many messages it was.
 func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 	n, errno := receive(uintptr(s.fd), s.in[:])
 	if errno != 0 {
 		return 0, errno
 	}
+	if s.stale(n) {
+		s.responder.counts.stale.Add(uint64(n))
+	} else {
+		s.answerAll(n)
+	}
+	for i := range n {
+		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
+		if s.tellsReceiver {
+			s.in[i].Hdr.SetControllen(controlSize)
+		}
+	}
+	return n, 0
+}
+
+// answerAll answers the first n messages.
+func (s *udpSocket) answerAll(n int) {
 	s.responder.tick()
 	began := s.responder.counts.clock.begin()
 	for i := range n {
@@ -109,14 +127,7 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
 		s.responder.counts.unsent.Add(uint64(unsent))
 	}
-	for i := range n {
-		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
-		if s.tellsReceiver {
-			s.in[i].Hdr.SetControllen(controlSize)
-		}
-	}
 	s.responder.counts.clock.end(began, n)
-	return n, 0
 }
 
 // answer adds the reply to query i, if there is one.

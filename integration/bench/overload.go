@@ -1,0 +1,127 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// A node is made so slow that the client can ask for many times what it can answer: it may run for one part of each period.
+const (
+	frozenFor = 2 * time.Second
+)
+
+// overloads is what the client asks for, in times of what the node can answer.
+var overloads = []float64{1.2, 2, 5}
+
+// overload asks a node that runs for the part o.share of the time for more than it can answer, and says which queries are answered, how old they are by then and how many.
+// In the last row the node is asked for half of what it can answer and is frozen for two seconds meanwhile.
+func overload(ctx context.Context, o options) error {
+	scratch, err := os.MkdirTemp("", "gslb-overload-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	o.tell()
+	fmt.Printf("the node has %.0f %% of a core\n\n| server | asked for | q/s | answered/s | of capacity | in time/s | p1 ms | p50 ms | p99 ms | most ms | dropped by the kernel |\n|---|---|---|---|---|---|---|---|---|---|---|\n", o.share*100)
+	var nodes []*overloaded
+	for _, s := range all {
+		if s.name != "gslb-weighted" && s.name != "gslb-weighted-before" {
+			continue
+		}
+		n := &overloaded{name: s.name, dir: filepath.Join(scratch, s.name)}
+		if err := os.Mkdir(n.dir, 0o700); err != nil {
+			return err
+		}
+		if n.port, err = freePort(); err != nil {
+			return err
+		}
+		if n.run, err = start(ctx, s, setup{n.dir, o.bin, n.port, 10, served}); err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		end, err := confine(n.run.cmd.Process.Pid, filepath.Base(scratch)+s.name, o.share)
+		defer func() {
+			n.run.stop()
+			end()
+		}()
+		if err != nil {
+			return err
+		}
+		nodes = append(nodes, n)
+	}
+	for range o.rounds {
+		for _, n := range nodes {
+			if err := n.round(ctx, o); err != nil {
+				return fmt.Errorf("%s: %w", n.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+type overloaded struct {
+	name, dir string
+	port      int
+	run       *running
+}
+
+// round asks as quickly as is answered, then for more.
+func (n *overloaded) round(ctx context.Context, o options) error {
+	seen, err := askWith(ctx, n.port, 10, o.seconds, shape{o.shape.sockets, 500})
+	if err != nil {
+		return err
+	}
+	capacity := float64(seen.Answered) / seen.Seconds
+	for _, times := range overloads {
+		if err := n.steadily(ctx, o, fmt.Sprintf("%g x", times), times*capacity, capacity); err != nil {
+			return err
+		}
+	}
+	pid := n.run.cmd.Process.Pid
+	freeze := time.AfterFunc(warmUp+500*time.Millisecond, func() { _ = syscall.Kill(pid, syscall.SIGSTOP) })
+	thaw := time.AfterFunc(warmUp+500*time.Millisecond+frozenFor, func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+	defer func() { freeze.Stop(); thaw.Stop(); _ = syscall.Kill(pid, syscall.SIGCONT) }()
+	o.seconds = max(o.seconds, 4)
+	return n.steadily(ctx, o, "0.5 x, frozen for 2 s", 0.5*capacity, capacity)
+}
+
+func (n *overloaded) steadily(ctx context.Context, o options, what string, rate, capacity float64) error {
+	dropped := watchDrops(n.port)
+	defer dropped.end()
+	before, _ := dropped.now()
+	seen, err := askWith(ctx, n.port, 10, o.seconds, shape{64, 1}, "-rate", fmt.Sprint(rate), "-patience", "3s")
+	if err != nil {
+		return err
+	}
+	after, _ := dropped.now()
+	answered := float64(seen.Answered) / seen.Seconds
+	fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f | %.0f | %d |\n", n.name, what, rate, answered, answered/capacity,
+		float64(seen.InTime)/seen.Seconds, seen.P1, seen.P50, seen.P99, seen.Most, after-before)
+	return nil
+}
+
+// confine lets a process have a part of a core, by a control group of its own (of version 1 or 2), and all of that part whoever else wants it.
+func confine(pid int, name string, share float64) (end func(), err error) {
+	const period = 100_000 // microseconds
+	quota := strconv.Itoa(int(share * period))
+	dir, files := "/sys/fs/cgroup/cpu/"+name, [][2]string{{"cpu.cfs_period_us", strconv.Itoa(period)}, {"cpu.cfs_quota_us", quota}, {"cpu.shares", "262144"}}
+	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
+		dir, files = "/sys/fs/cgroup/"+name, [][2]string{{"cpu.max", quota + " " + strconv.Itoa(period)}, {"cpu.weight", "10000"}}
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		return func() {}, fmt.Errorf("this needs root and control groups: %w", err)
+	}
+	end = func() { _ = os.Remove(dir) }
+	for _, f := range append(files, [2]string{"cgroup.procs", strconv.Itoa(pid)}) {
+		if err := os.WriteFile(filepath.Join(dir, f[0]), []byte(f[1]), 0); err != nil {
+			return end, err
+		}
+	}
+	return end, nil
+}

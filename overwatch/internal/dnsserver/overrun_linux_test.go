@@ -1,0 +1,226 @@
+package dnsserver
+
+import (
+	"context"
+	"encoding/binary"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// Queries wait in a socket that nobody reads; their ids are their numbers. When it is nearly full, those that are stale by then are given up and
+// all younger ones are answered. As long as there is room, or all are young, all are answered.
+func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
+	const half, nearlyAll = 8, 15 // sixteenths
+	for name, c := range map[string]struct {
+		older, younger uint32 // so many sixteenths of the room are used after the older queries, and after all
+		later          time.Duration
+		givenUp        bool
+	}{
+		"nearly full, half of it stale": {half, nearlyAll, staleAfter, true},
+		"nearly full, none stale":       {half, nearlyAll, 0, false},
+		"room enough, half of it stale": {half / 2, half, staleAfter, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := testView(t)
+			var now time.Time
+			s, err := New(Options{
+				Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v }, Now: func() time.Time { return now },
+				Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			client, err := net.Dial("udp", s.Addrs()[0].String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer client.Close()
+			w := newWaiting(t, s, client)
+			room := memory(w.socket.fd)[memoryLimit]
+			w.fill(t, room/16*c.older)
+			older := w.asked
+			now = time.Now().Add(c.later)
+			w.fill(t, room/16*c.younger)
+
+			want := 0
+			if c.givenUp {
+				if want = older / batch * batch; want == 0 {
+					t.Fatalf("only %d queries fit into half of the room: the test tests nothing", older)
+				}
+			}
+			for range w.asked { // far more than it takes
+				if _, errno := w.socket.answerBatch(); errno != 0 {
+					break
+				}
+			}
+			if got := w.socket.responder.counts.stale.Load(); got != uint64(want) {
+				t.Errorf("of %d older queries and %d in all %d were given up, want %d", older, w.asked, got, want)
+			}
+			w.answered(t, want)
+			after := memory(w.socket.fd)
+			if after[memoryDrops] != 0 {
+				t.Errorf("the kernel dropped %d", after[memoryDrops])
+			}
+			wantRoom := room
+			if c.givenUp {
+				wantRoom = room / 2
+			}
+			if after[memoryLimit] != wantRoom {
+				t.Errorf("then there is room for %d octets, want %d", after[memoryLimit], wantRoom)
+			}
+		})
+	}
+}
+
+// Once nothing waits any more, the room for queries is what it always is.
+func TestOverrun_TheRoomComesBack(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	receiveBuffer(fd)
+	usual := memory(fd)[memoryLimit]
+
+	v := testView(t)
+	s, err := New(Options{Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	for _, socket := range s.sockets {
+		socket.halve()
+		if room := memory(socket.fd)[memoryLimit]; room != usual/2 {
+			t.Errorf("half of the room of %d octets is %d", usual, room)
+		}
+	}
+	go func() { ended <- s.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	for _, socket := range s.sockets {
+		room := func() uint32 {
+			socket.mu.Lock()
+			defer socket.mu.Unlock()
+			return memory(socket.fd)[memoryLimit]
+		}
+		for end := time.Now().Add(30 * time.Second); room() != usual; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("there is still room for %d octets, want %d", room(), usual)
+			}
+		}
+	}
+}
+
+// waiting is the socket in which the queries of a client wait, with little room.
+type waiting struct {
+	socket *udpSocket
+	client net.Conn
+	packet []byte
+	asked  int
+}
+
+func newWaiting(t *testing.T, s *Server, client net.Conn) *waiting {
+	t.Helper()
+	arrivalsNoted(t)
+	for _, socket := range s.sockets {
+		if err := unix.SetsockoptInt(socket.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 64<<10); err != nil {
+			t.Fatal(err)
+		}
+		_ = arrival(socket.fd) // as if it had run over before
+	}
+	w := &waiting{client: client, packet: query(t, "one.gslb.test.", dns.TypeA)}
+	w.ask(t)
+	for _, socket := range s.sockets {
+		if memory(socket.fd)[memoryUsed] > 0 {
+			w.socket = socket
+		}
+	}
+	if w.socket == nil {
+		t.Fatal("the query is nowhere")
+	}
+	return w
+}
+
+func (w *waiting) ask(t *testing.T) {
+	t.Helper()
+	binary.BigEndian.PutUint16(w.packet, uint16(w.asked))
+	if _, err := w.client.Write(w.packet); err != nil {
+		t.Fatal(err)
+	}
+	w.asked++
+}
+
+// fill asks until so many octets are used.
+func (w *waiting) fill(t *testing.T, octets uint32) {
+	t.Helper()
+	for memory(w.socket.fd)[memoryUsed] < octets {
+		w.ask(t)
+	}
+}
+
+// answered checks that all queries were answered but the first ones.
+func (w *waiting) answered(t *testing.T, first int) {
+	t.Helper()
+	_ = w.client.SetReadDeadline(time.Now().Add(10 * time.Second))
+	reply := make([]byte, udpSize)
+	for id := first; id < w.asked; id++ {
+		n, err := w.client.Read(reply)
+		if err != nil {
+			t.Fatalf("answer %d of %d: %v", id, w.asked, err)
+		}
+		if m := read(t, reply[:n]); int(m.Id) != id {
+			t.Fatalf("answer %d is to query %d", id, m.Id)
+		}
+	}
+}
+
+// arrivalsNoted waits until the kernel does note when packets arrive, which it begins to after it was asked to, and keeps it at that.
+func arrivalsNoted(t *testing.T) {
+	t.Helper()
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := detach(conn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.close)
+	_ = arrival(d.fd)
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		at, err := unix.Getsockname(d.fd)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Sendto(d.fd, []byte("x"), 0, at); err != nil {
+			t.Fatal(err)
+		}
+		sent := time.Now()
+		if err := d.await(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.Read(d.fd, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		if !arrival(d.fd).After(sent) {
+			return
+		}
+		if time.Now().After(end) {
+			t.Skip("this kernel does not note when packets arrive")
+		}
+	}
+}
