@@ -26,6 +26,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		defer n.serving.Store(false)
 		return fatal("DNS", n.dns.Run(answering))
 	})
+	n.core.run("signing", n.publisher.Sign)
 	outer, ctx := errgroup.WithContext(ctx)
 	outer.Go(func() error { // a core that fails ends the rest
 		select {

@@ -150,9 +150,6 @@ func (p *Publisher) Run(ctx context.Context) error {
 	var changed <-chan struct{} // keys
 	if p.signing != nil {
 		changed = p.signing.changed
-		var preparing sync.WaitGroup
-		defer preparing.Wait()
-		preparing.Go(func() { p.signing.run(ctx) })
 	}
 	measure := p.measure
 	if measure == nil {
@@ -209,6 +206,15 @@ func (p *Publisher) Run(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// Sign makes signatures before queries need them, and others in time, until ctx ends; where answers are not signed it returns at once. It
+// is no part of Run, so that a node that starts answers before it signs 100 000 names. It returns nil.
+func (p *Publisher) Sign(ctx context.Context) error {
+	if p.signing != nil {
+		p.signing.run(ctx)
+	}
+	return nil
 }
 
 // place puts another table into force. Names that tell clients apart by position are decided anew, one by one: each follows

@@ -63,12 +63,15 @@ func newSignedWorld(t *testing.T, s Settings) *signedWorld {
 func (w *signedWorld) run(t *testing.T) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
+	done := make(chan error, 2)
 	go func() { done <- w.Run(ctx) }()
+	go func() { done <- w.Sign(ctx) }()
 	return func() {
 		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
