@@ -62,15 +62,15 @@ func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) 
 	s.ring.put(began, key, answer.Basis, network(client))
 }
 
-// Ahead reads where answers will be counted that follow from the bases with these numbers, all together before the first of them is: most
-// of the time that takes is waiting for memory. It may be left out, and holds for IPv4 answers that do not depend on the client.
-func (s *Socket) Ahead(numbers []uint32) {
+// Ahead reads where answers will be counted, all together before the first of them is: most of the time that takes is waiting for memory.
+// It may be left out.
+func (s *Socket) Ahead(answers []zone.Steered) {
 	if s == nil {
 		return
 	}
 	t, seen := s.table.Load(), uint64(0)
-	for _, number := range numbers {
-		seen ^= t.cells[t.at(0, number)].key.Load()
+	for i := range answers {
+		seen ^= t.cells[t.at(pack(&answers[i]), answers[i].Number)].key.Load()
 	}
 	s.seen = seen
 }

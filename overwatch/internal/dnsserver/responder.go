@@ -71,7 +71,7 @@ func (r *responder) look(requests []request) {
 		}
 	}
 	r.ahead.Look(r.view(), r.turns)
-	r.noted.Ahead(r.ahead.Numbers())
+	r.noted.Ahead(r.ahead.Told())
 }
 
 // answer answers a message that was read; see respond.

@@ -23,11 +23,14 @@ type Ahead struct {
 	n         int
 	questions [MaxAhead]*Question
 	slots     [MaxAhead]*Slot
+	places    [MaxAhead]*placed // where the client makes a difference
 	families  [MaxAhead]*family
+	turns     [MaxAhead]uint32 // where Turns has the families' positions
+	numbers   [MaxAhead]uint32 // of the bases of places
 	sigs      [MaxAhead]*Signature
-	numbers   []uint32
-	room      [MaxAhead]uint32 // of numbers
-	seen      uint32           // of what was read, so that the compiler does not leave the reading out
+	told      []Steered
+	room      [MaxAhead]Steered // of told
+	seen      uint32            // of what was read, so that the compiler does not leave the reading out
 }
 
 // Add adds a question, if there is room. It must stay as it is until Look.
@@ -41,7 +44,7 @@ func (a *Ahead) Add(q *Question) {
 // Look reads what the view has for the questions, and forgets them.
 func (a *Ahead) Look(v *View, turns *Turns) {
 	n := a.n
-	a.n, a.numbers = 0, a.room[:0]
+	a.n, a.told = 0, a.room[:0]
 	if n < 2 || len(v.index.cells) < worthwhile {
 		return
 	}
@@ -52,7 +55,9 @@ func (a *Ahead) Look(v *View, turns *Turns) {
 			a.seen ^= slot.turn
 		}
 	}
-	a.steered(n, turns)
+	if a.steered(n, turns) {
+		a.placed(v, n, turns)
+	}
 	a.records(n, turns)
 	for _, sig := range a.sigs[:n] {
 		if sig == nil {
@@ -64,8 +69,8 @@ func (a *Ahead) Look(v *View, turns *Turns) {
 	}
 }
 
-// Numbers is those of the bases that the last Look came across. It holds until the next.
-func (a *Ahead) Numbers() []uint32 { return a.numbers }
+// Told is what the answers of the last Look will tell of themselves, as far as their basis and the choice go. It holds until the next.
+func (a *Ahead) Told() []Steered { return a.told }
 
 // cells reads where the index begins to look.
 func (a *Ahead) cells(v *View, questions []*Question) {
@@ -76,24 +81,60 @@ func (a *Ahead) cells(v *View, questions []*Question) {
 	}
 }
 
-// steered reads the answers of the slots, and whose turn it is.
-func (a *Ahead) steered(n int, turns *Turns) {
+// family is the one that is asked for, if it is a question for addresses.
+func (q *Question) family() policy.Family {
+	if q.Type == dns.TypeAAAA {
+		return policy.IPv6
+	}
+	return policy.IPv4
+}
+
+// steered reads the answers of the slots, and whose turn it is. It says whether some of them depend on the client.
+func (a *Ahead) steered(n int, turns *Turns) (some bool) {
 	for i, slot := range a.slots[:n] {
-		a.families[i] = nil
+		a.places[i], a.families[i] = nil, nil
 		if slot == nil || !slot.steered {
 			continue
 		}
-		which := policy.IPv4
-		if a.questions[i].Type == dns.TypeAAAA {
-			which = policy.IPv6
-		}
+		which := a.questions[i].family()
 		answers := slot.answers.Load()
-		if f := &answers.steered[which]; f.state == answering {
-			a.families[i] = f
-			a.numbers = append(a.numbers, answers.number)
+		f := &answers.steered[which]
+		switch {
+		case f.state != answering:
+		case answers.placed != nil:
+			a.places[i] = &answers.placed[which]
+			a.numbers[i], some = answers.number, true
+			continue
+		default:
+			a.families[i], a.turns[i] = f, slot.turn+uint32(which)
+			a.told = append(a.told, Steered{Number: answers.number, Family: which})
 		}
 		a.seen ^= uint32(answers.room[0])
 		a.seen ^= turns.peek(slot.turn + uint32(which)).position
+	}
+	return some
+}
+
+// placed finds what the clients are answered where that depends on them, and reads that and whose turn it is.
+func (a *Ahead) placed(v *View, n int, turns *Turns) {
+	for _, p := range a.places[:n] {
+		if p != nil {
+			a.seen ^= uint32(p.first[0])
+		}
+	}
+	for i, p := range a.places[:n] {
+		if p == nil {
+			continue
+		}
+		in, at, _ := p.at(v, a.questions[i].Client)
+		a.families[i], a.turns[i] = &in.family, in.turn
+		a.seen ^= in.edition
+		a.told = append(a.told, Steered{Number: a.numbers[i], Family: a.questions[i].family(), Region: at.region, Spot: at.id, Choice: at.choice})
+	}
+	for i, p := range a.places[:n] {
+		if p != nil {
+			a.seen ^= turns.peek(a.turns[i]).position
+		}
 	}
 }
 
@@ -104,15 +145,10 @@ func (a *Ahead) records(n int, turns *Turns) {
 			continue
 		}
 		a.seen ^= uint32(f.records[0]) ^ uint32(f.records[len(f.records)-1])
-		q := a.questions[i]
-		if !q.DO || len(f.sigs) == 0 {
+		if !a.questions[i].DO || len(f.sigs) == 0 {
 			continue
 		}
-		which := policy.IPv4
-		if q.Type == dns.TypeAAAA {
-			which = policy.IPv6
-		}
-		if turn := turns.peek(a.slots[i].turn + uint32(which)); turn.of(f) {
+		if turn := turns.peek(a.turns[i]); turn.of(f) {
 			a.sigs[i] = f.sigs[f.schedule.Answer(turn.position)]
 		}
 	}

@@ -4,31 +4,73 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 )
 
 // manyNames is a view with n steered names of 4 weighted addresses each.
 func manyNames(tb testing.TB, n int) (*View, []string) {
+	v, names := manyOf(tb, n, weighted)
+	v.Gather()
+	return v, names
+}
+
+// manner is how the many names are answered.
+type manner int
+
+const (
+	weighted manner = iota
+	placedly        // by the client's region, which has one of the addresses
+	signed
+)
+
+func (m manner) String() string { return [...]string{"weighted", "placed", "signed"}[m] }
+
+// manyOf is manyNames before they are gathered, in another manner. Signatures are made.
+func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 	tb.Helper()
 	c := contents(tb, "gslb.test.")
+	if how == signed {
+		c.Signer = quickSigner{}
+	}
 	for i := range n {
 		c.Steered = append(c.Steered, fmt.Sprintf("d%06d.gslb.test.", i))
 	}
 	v := newView(tb, nil, c)
+	v.Place(testPlaces(tb))
 	w := NewWriter()
 	for i, name := range c.Steered {
 		prefix := fmt.Sprintf("10.%d.%d.", i>>14, i>>6&0xFF)
-		words := ""
+		var words []string
 		for j := range 4 {
-			words += fmt.Sprintf("%s%d/%d ", prefix, (i<<2+j)&0xFF, j+1)
+			words = append(words, fmt.Sprintf("%s%d/%d ", prefix, (i<<2+j)&0xFF, j+1))
 		}
-		steer(tb, w, v, name, words, 1)
+		if how == placedly {
+			placeIn(tb, w, v, name, "none "+words[0], "a "+words[1], "b "+words[2])
+			continue
+		}
+		steer(tb, w, v, name, strings.Join(words, " "), 1)
 	}
-	v.Gather()
+	for sig := range v.Signatures() {
+		if _, err := sig.Prepare(time.Time{}); err != nil {
+			tb.Fatal(err)
+		}
+	}
 	return v, c.Steered
+}
+
+// quickSigner signs with nothing but the length of a signature by P-256.
+type quickSigner struct{}
+
+func (quickSigner) Epoch() uint32 { return 0 }
+
+func (quickSigner) Sign(set RRset) ([][]byte, time.Time, error) {
+	return [][]byte{append(make([]byte, 18+11+64-2), set.RData[0][:2]...)}, time.Now().Add(time.Hour), nil
 }
 
 // randomQuestions is many questions for the names, in random order.
@@ -40,6 +82,7 @@ func randomQuestions(tb testing.TB, names []string) []Question {
 	for i := range questions {
 		_, q := question(tb, names[random.IntN(len(names))], dns.TypeA)
 		questions[i] = *q
+		questions[i].DO, questions[i].Client = true, clientA
 		octets = append(octets, q.Name...)
 		questions[i].Name = octets[len(octets)-len(q.Name):]
 	}
@@ -64,9 +107,17 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 	}
 }
 
-// Looking ahead is for speed alone: with it, every question gets what it gets without.
+// Looking ahead and gathering are for speed alone: with them, every question gets what it gets without.
 func TestAhead_ChangesNoAnswer(t *testing.T) {
-	v, names := manyNames(t, worthwhile)
+	for _, how := range []manner{weighted, placedly, signed} {
+		t.Run(how.String(), func(t *testing.T) { aheadChangesNothing(t, how) })
+	}
+}
+
+func aheadChangesNothing(t *testing.T, how manner) {
+	v, names := manyOf(t, worthwhile, how)
+	v.Gather()
+	scattered, _ := manyOf(t, worthwhile, how)
 	random := rand.New(rand.NewPCG(2, 2))
 	with, without := NewTurns(1, 1), NewTurns(1, 1)
 	var ahead Ahead
@@ -82,7 +133,7 @@ func TestAhead_ChangesNoAnswer(t *testing.T) {
 				name = "elsewhere.example."
 			}
 			msg, q := question(t, name, []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeANY}[random.IntN(4)])
-			q.DO = random.IntN(2) == 0
+			q.DO, q.Client = random.IntN(2) == 0, []netip.Addr{clientA, clientB, clientNo, {}}[random.IntN(4)]
 			batch, messages = append(batch, *q), append(messages, msg)
 		}
 		plain := slices.Clone(batch)
@@ -92,7 +143,7 @@ func TestAhead_ChangesNoAnswer(t *testing.T) {
 		ahead.Look(v, with)
 		for i := range batch {
 			got, is := v.Append(slices.Clone(messages[i]), &batch[i], with)
-			want, should := v.Append(slices.Clone(messages[i]), &plain[i], without)
+			want, should := scattered.Append(slices.Clone(messages[i]), &plain[i], without)
 			if !bytes.Equal(got, want) || is != should {
 				t.Fatalf("%q, type %d: %x %v, without looking ahead %x %v", batch[i].Name, batch[i].Type, got, is, want, should)
 			}

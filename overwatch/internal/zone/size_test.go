@@ -15,6 +15,12 @@ func TestView_SlotsAndAnswersAreLinesOfTheCache(t *testing.T) {
 	if size := unsafe.Sizeof(a); size != 4*line { // of the sizes that the runtime allocates, the next that is whole lines
 		t.Errorf("answers have %d octets", size)
 	}
+	if size := unsafe.Sizeof(placedAnswers{}); size%line != 0 {
+		t.Errorf("answers that depend on the client have %d octets", size)
+	}
+	if size := unsafe.Sizeof(variant{}); size != 2*line {
+		t.Errorf("a variant has %d octets", size)
+	}
 	if at := unsafe.Offsetof(a.placed); at != line {
 		t.Errorf("what follows the records begins at octet %d", at)
 	}
