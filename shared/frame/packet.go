@@ -5,7 +5,10 @@ import "bytes"
 const (
 	// MinPacket is the length in octets below which no packet can hold a message.
 	MinPacket = 42
-	// MaxPacket is the UDP payload of a full Ethernet frame over IPv4: nothing that gslb sends is longer.
+	// SafePacket is the UDP payload that every way of IPv6, and nearly every one of IPv4, carries without cutting it into fragments, which many
+	// firewalls drop (RFC 8200 section 5): nothing that gslb sends is longer.
+	SafePacket = 1232
+	// MaxPacket is the UDP payload of a full Ethernet frame over IPv4, which versions before sent: the longest packet that is taken.
 	MaxPacket = 1472
 )
 

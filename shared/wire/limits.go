@@ -10,9 +10,9 @@ const (
 	// MaxMessage is the largest sealed message, in octets: what a stream of 64 KiB carries after memberlist's framing
 	// and encryption (some 50 octets), with room to spare.
 	MaxMessage = 64<<10 - 256
-	// MaxDatagram is the largest sealed message that goes by datagram, in octets: a packet of 1472 less the label (8),
+	// MaxDatagram is the largest sealed message that goes by datagram, in octets: a packet of 1232 (frame.SafePacket) less the label (8),
 	// encryption (29), memberlist's type and checksum (6), with a few octets to spare.
-	MaxDatagram = 1424
+	MaxDatagram = 1184
 	// MaxPayload is the largest payload, in octets: a message less its envelope, which is smaller than 256 octets.
 	MaxPayload = MaxMessage - 256
 

@@ -109,6 +109,7 @@ func (n *Node) memberlistConfig() (*memberlist.Config, error) {
 	c.IndirectChecks = 0        // nobody relays a ping for anybody
 	c.Delegate, c.Events, c.Ping, c.Alive = d, d, d, d
 	c.TCPTimeout = streamTime
+	c.UDPBufferSize = frame.SafePacket
 	c.ProbeInterval, c.ProbeTimeout = n.options.ProbeInterval, n.options.ProbeTimeout
 	c.GossipInterval, c.PushPullInterval = n.options.GossipInterval, syncInterval
 	c.DeadNodeReclaimTime = syncInterval // a node may come back at another address
