@@ -84,14 +84,15 @@ func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
 }
 
 func tryListener(network, address string) error {
+	of := settings.ListenNetwork(network, address)
 	if network == "tcp" {
-		l, err := net.Listen(network, address)
+		l, err := net.Listen(of, address)
 		if err != nil {
 			return err
 		}
 		return l.Close()
 	}
-	c, err := net.ListenPacket(network, address)
+	c, err := net.ListenPacket(of, address)
 	if err != nil {
 		return err
 	}

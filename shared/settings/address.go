@@ -48,6 +48,16 @@ func (l Listener) Overlaps(other Listener) bool {
 	return sameFamily && (l.Addr.IsUnspecified() || other.Addr.IsUnspecified())
 }
 
+// ListenNetwork is the network of package net on which a listener of a protocol, "tcp" or "udp", listens at an address: one of IPv4,
+// 0.0.0.0 too, means IPv4 only, which package net does not take for granted. "[::]" and a port alone mean both families.
+func ListenNetwork(protocol, address string) string {
+	host, _, err := net.SplitHostPort(address)
+	if addr, parsed := netip.ParseAddr(host); err == nil && parsed == nil && addr.Is4() {
+		return protocol + "4"
+	}
+	return protocol
+}
+
 // HostPortRemedy says what is wrong with the address of another machine: a domain name or IP address and a port. ""
 // means nothing.
 func HostPortRemedy(text string) string {

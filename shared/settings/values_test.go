@@ -2,6 +2,7 @@ package settings
 
 import (
 	"encoding/base64"
+	"net"
 	"net/netip"
 	"strings"
 	"testing"
@@ -163,5 +164,24 @@ func TestDistance_CountsEdits(t *testing.T) {
 		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
 		}
+	}
+}
+
+// As Overlaps has it, a listener of an IPv4 address leaves IPv6 to others.
+func TestListenNetwork_KeepsIPv4ToItself(t *testing.T) {
+	for address, want := range map[string]string{
+		"0.0.0.0:0": "tcp4", "127.0.0.1:0": "tcp4", "[::]:0": "tcp", ":0": "tcp", "[::1]:0": "tcp", "nonsense": "tcp",
+	} {
+		if got := ListenNetwork("tcp", address); got != want {
+			t.Errorf("%q: %q, want %q", address, got, want)
+		}
+	}
+	l, err := net.Listen(ListenNetwork("tcp", "0.0.0.0:0"), "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if got := l.Addr().(*net.TCPAddr).IP; got.To4() == nil {
+		t.Errorf("it listens on %s", got)
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/rs/zerolog"
 	"golang.org/x/net/netutil"
+
+	"gslb.internal/shared/settings"
 )
 
 // Bounds of the listener. Anybody who reaches the address may connect, so one client must not take memory or descriptors
@@ -63,7 +65,7 @@ func Try(address string) error {
 
 // open listens. Its errors do not repeat the address and say what to do.
 func open(address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
+	listener, err := net.Listen(settings.ListenNetwork("tcp", address), address)
 	if err == nil {
 		return listener, nil
 	}

@@ -15,6 +15,7 @@ import (
 
 	"gslb.internal/overwatch/internal/httpserve"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
 )
 
 // Bounds of one connection. The slowest honest request is a validation run,
@@ -54,7 +55,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", o.API.Address)
+	listener, err := net.Listen(settings.ListenNetwork("tcp", o.API.Address), o.API.Address)
 	if err != nil {
 		return nil, fmt.Errorf("api.address: listening on %s: %w", o.API.Address, err)
 	}

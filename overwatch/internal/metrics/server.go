@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/httpserve"
+	"gslb.internal/shared/settings"
 )
 
 // Bounds of the endpoint: a handful of scrapers, a few seconds each.
@@ -42,7 +43,7 @@ type Server struct {
 
 // New opens the listener; nothing is answered before Run.
 func New(o Options) (*Server, error) {
-	listener, err := net.Listen("tcp", o.Address)
+	listener, err := net.Listen(settings.ListenNetwork("tcp", o.Address), o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics.address: listening on %s: %w", o.Address, err)
 	}
