@@ -24,13 +24,19 @@ func metric(t *testing.T, n *harness.Node, name string) float64 {
 // metricAt is metric for whatever serves metrics at an address.
 func metricAt(t *testing.T, at netip.AddrPort, name string) float64 {
 	t.Helper()
+	return metricBy(t, http.DefaultClient, at, name)
+}
+
+// metricBy is metricAt by a client of one's own.
+func metricBy(t *testing.T, client *http.Client, at netip.AddrPort, name string) float64 {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+at.String()+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}

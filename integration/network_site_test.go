@@ -20,7 +20,7 @@ type threeSites struct {
 
 func startThreeSites(t *testing.T, n *network.Network) *threeSites {
 	t.Helper()
-	s := &threeSites{site: newNetworkSite(t, "eu", "us", "ap")}
+	s := &threeSites{site: newNetworkSite(t, []string{"eu", "us", "ap"})}
 	s.eu, s.us = addSite(t, n, "eu", 0), addSite(t, n, "us", 10*time.Millisecond)
 	s.ap = addSite(t, n, "ap", 60*time.Millisecond)
 	s.clients = addSite(t, n, "clients", 0)

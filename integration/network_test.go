@@ -1,7 +1,10 @@
 package integration_test
 
 import (
+	"context"
 	"fmt"
+	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -143,11 +146,14 @@ func (s *site) backendAt(t *testing.T, at *network.Site, h network.Host, name, r
 	return b
 }
 
-// newNetworkSite prepares a cluster for a network, with one steered name in some regions.
-func newNetworkSite(t *testing.T, regions ...string) *site {
+// newNetworkSite prepares a cluster for a network, with appName and other names steered in some regions.
+func newNetworkSite(t *testing.T, regions []string, others ...string) *site {
 	t.Helper()
-	domain := harness.Domain{Name: appName, RoutingAlgorithm: "round-robin", Regions: regions, TTL: 5}
-	return &site{Cluster: newCluster(t, harness.Fast(), domain)}
+	var domains []harness.Domain
+	for _, name := range append([]string{appName}, others...) {
+		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: regions, TTL: 5})
+	}
+	return &site{Cluster: newCluster(t, harness.Fast(), domains...)}
 }
 
 // watchFrom lets a client in a site ask some nodes from now until the test ends.
@@ -158,4 +164,12 @@ func (s *site) watchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node)
 	s.runWatch(t, w)
 	s.began = time.Now()
 	return w
+}
+
+// browser is an HTTP client in a site, from an address of it if that is valid. It keeps no connection.
+func browser(at *network.Site, from netip.Addr) *http.Client {
+	dial := func(ctx context.Context, network, to string) (net.Conn, error) {
+		return at.DialFrom(ctx, from, network, to)
+	}
+	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }

@@ -2,8 +2,11 @@ package network
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"os"
 	"os/exec"
 	"runtime"
@@ -82,6 +85,26 @@ func (n *namespace) run(input string, argv ...string) error {
 // set writes one of the kernel's settings of the namespace, below /proc/sys/net.
 func (n *namespace) set(name, value string) error {
 	return n.inside(func() error { return os.WriteFile("/proc/sys/net/"+name, []byte(value), 0o600) })
+}
+
+// dial opens a connection inside, from an address if that is valid.
+func (n *namespace) dial(ctx context.Context, from netip.Addr, network, at string) (conn net.Conn, err error) {
+	if _, err := netip.ParseAddrPort(at); err != nil {
+		return nil, err
+	}
+	var d net.Dialer
+	switch local := netip.AddrPortFrom(from, 0); {
+	case !from.IsValid():
+	case strings.HasPrefix(network, "udp"):
+		d.LocalAddr = net.UDPAddrFromAddrPort(local)
+	default:
+		d.LocalAddr = net.TCPAddrFromAddrPort(local)
+	}
+	err = n.inside(func() (err error) {
+		conn, err = d.DialContext(ctx, network, at)
+		return err
+	})
+	return conn, err
 }
 
 // packages are Debian's names of what has the programs.

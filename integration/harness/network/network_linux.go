@@ -1,8 +1,11 @@
 package network
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
+	"net/netip"
 	"strings"
 )
 
@@ -41,9 +44,11 @@ func (n *Network) Close() {
 	n.router.close()
 }
 
-// Inside calls f with the router as its place: what it dials goes out there, also to link-local addresses of a site, whose zone is the
-// site's name. See Site.Inside.
-func (n *Network) Inside(f func() error) error { return n.router.inside(f) }
+// Dial is net.Dialer.DialContext from the router, to addresses only. It is a neighbour of every site: in a link-local address, the zone is the
+// site's name.
+func (n *Network) Dial(ctx context.Context, network, at string) (net.Conn, error) {
+	return n.router.dial(ctx, netip.Addr{}, network, at)
+}
 
 // Rules says what becomes of packets between sites, in nft's words, in place of all that was said before. Without rules all pass.
 func (n *Network) Rules(rules ...string) error {
@@ -66,12 +71,17 @@ func Between(from, to *Site, rest string) string {
 // Cut is the rules by which a site is alone.
 func Cut(s *Site) []string { return []string{Between(s, nil, "drop"), Between(nil, s, "drop")} }
 
-// Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and open no way to it.
-// From then on the router remembers connections.
+// Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and open no way to it. It
+// is a bad NAT: it forgets packets after a second of silence, and what it has forgotten comes from another port then.
 func (n *Network) Masquerade(s *Site) error {
-	return n.router.run(fmt.Sprintf(`table inet behind_%[1]s {
-	chain postrouting { type nat hook postrouting priority 100; iifname %[1]q masquerade; }
+	table := fmt.Sprintf(`table inet behind_%[1]s {
+	chain postrouting { type nat hook postrouting priority 100; iifname %[1]q masquerade fully-random; }
 	chain forward { type filter hook forward priority 10; oifname %[1]q ct state new drop; }
 }
-`, s.Name), "nft", "-f", "-")
+`, s.Name)
+	return errors.Join(
+		n.router.run(table, "nft", "-f", "-"),
+		n.router.set("netfilter/nf_conntrack_udp_timeout", "1"),
+		n.router.set("netfilter/nf_conntrack_udp_timeout_stream", "1"),
+	)
 }

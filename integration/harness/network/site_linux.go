@@ -8,7 +8,6 @@ import (
 	"net/netip"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -76,8 +75,8 @@ func link(a *namespace, nameA string, b *namespace, nameB string) error {
 func (n *namespace) address(device string, h Host) error {
 	return errors.Join(
 		n.run("", "ip", "address", "add", h.IPv4.String()+"/24", "dev", device),
-		n.run("", "ip", "address", "add", h.IPv6.String()+"/64", "dev", device),
-		n.run("", "ip", "address", "add", h.Link.String()+"/64", "dev", device),
+		n.run("", "ip", "address", "add", h.IPv6.String()+"/64", "dev", device, "nodad"),
+		n.run("", "ip", "address", "add", h.Link.String()+"/64", "dev", device, "nodad"),
 	)
 }
 
@@ -106,8 +105,12 @@ func (s *Site) AddHost() (Host, error) {
 
 // AddAddress gives the site an address that is not of its own networks, and the router the way to it.
 func (s *Site) AddAddress(a netip.Addr) error {
+	add := []string{"ip", "address", "add", a.String(), "dev", uplink}
+	if a.Is6() {
+		add = append(add, "nodad") // nobody else has it; with a question it could not be used at once
+	}
 	return errors.Join(
-		s.namespace.run("", "ip", "address", "add", a.String(), "dev", uplink),
+		s.namespace.run("", add...),
 		s.network.router.run("", "ip", "route", "add", a.String(), "dev", s.Name),
 	)
 }
@@ -127,25 +130,10 @@ func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }
 
 // Dial is net.Dialer.DialContext from the site, for addresses only: no name is looked up there.
 func (s *Site) Dial(ctx context.Context, network, at string) (net.Conn, error) {
-	return s.DialFrom(ctx, netip.Addr{}, network, at)
+	return s.namespace.dial(ctx, netip.Addr{}, network, at)
 }
 
 // DialFrom is Dial from one of the site's addresses.
-func (s *Site) DialFrom(ctx context.Context, from netip.Addr, network, at string) (conn net.Conn, err error) {
-	if _, err := netip.ParseAddrPort(at); err != nil {
-		return nil, err
-	}
-	var d net.Dialer
-	switch local := netip.AddrPortFrom(from, 0); {
-	case !from.IsValid():
-	case strings.HasPrefix(network, "udp"):
-		d.LocalAddr = net.UDPAddrFromAddrPort(local)
-	default:
-		d.LocalAddr = net.TCPAddrFromAddrPort(local)
-	}
-	err = s.Inside(func() (err error) {
-		conn, err = d.DialContext(ctx, network, at)
-		return err
-	})
-	return conn, err
+func (s *Site) DialFrom(ctx context.Context, from netip.Addr, network, at string) (net.Conn, error) {
+	return s.namespace.dial(ctx, from, network, at)
 }

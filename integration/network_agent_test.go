@@ -1,0 +1,120 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness/network"
+)
+
+// branch is agents in a site of their own, which watch backends elsewhere for two nodes: the first is reached over IPv4, the other over IPv6.
+type branch struct {
+	*site
+	place, apps *network.Site
+}
+
+func newBranch(t *testing.T, n *network.Network, backends int, others ...string) *branch {
+	t.Helper()
+	s := &branch{site: newNetworkSite(t, []string{"eu", "us"}, others...)}
+	s.place, s.apps = addSite(t, n, "branch", 5*time.Millisecond), addSite(t, n, "apps", 0)
+	addHost(t, s.place)
+	var reached []string
+	for _, region := range []string{"eu", "us"} {
+		at := addSite(t, n, region, 0)
+		h := addHost(t, at)
+		node := s.nodeAt(t, at, h, "ow-"+region, "eu", "us")
+		node.File.Overwatch.Gossip.BindAddress = "[::]:7946"
+		to := h.IPv4
+		if region == "us" {
+			to = h.IPv6
+		}
+		reached = append(reached, netip.AddrPortFrom(to, gossipPort).String())
+	}
+	for i := range backends {
+		s.backendAt(t, s.apps, addHost(t, s.apps), fmt.Sprintf("b%d", i+1), "eu")
+	}
+	for _, a := range s.agents {
+		a.Inside = s.place.Inside
+		a.File.Agent.Gossip.OverwatchNodes = reached
+	}
+	return s
+}
+
+// Agents behind a NAT that hardly remembers them, to whom nobody opens a way, are heard by both nodes all along, over IPv4 and IPv6, follow
+// a failure in time, and get what the nodes have to tell them.
+func TestNetwork_AgentsBehindANAT(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		s := newBranch(t, n, 3)
+		if err := n.Masquerade(s.place); err != nil {
+			t.Fatal(err)
+		}
+		s.startPrograms(t)
+		s.watch = s.watchFrom(t, s.apps, s.nodes...)
+		var all []*heard
+		for _, node := range s.nodes {
+			for _, b := range s.backends[:2] {
+				all = append(all, &heard{node: node, backend: b})
+			}
+		}
+		killed, err := s.backends[2].Kill()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range s.nodes {
+			s.gone(t, node, s.backends[2].At.Addr(), killed, s.Timing.Detection())
+		}
+		s.allHeard(t, 2*s.Timing.StaleThreshold, all...)
+		if err := s.nodes[0].Client.RevokeCertificate(t.Context(), s.agents[1].Name); err != nil {
+			t.Fatal(err)
+		}
+		until(t, refusalBound, "the agent to hear that it is revoked", func(context.Context) error { return said(s.agents[1].Unit, "revoked") })
+		s.noFailures(t, s.nodes[0], s.began)
+		s.noFailures(t, s.nodes[1], s.began)
+	})
+}
+
+// On a way that carries 1280 octets and no fragment, an agent with much to say, which is told as much, is heard and answered all along.
+func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		var names []string // so long that what names them all just fits the packets of a wider way
+		for i := range 6 {
+			names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 50), zoneName))
+		}
+		s := newBranch(t, n, 1, names...)
+		if err := s.place.MTU(1280); err != nil {
+			t.Fatal(err)
+		}
+		rules(t, n, s.site, "ip frag-off & 0x3fff != 0 drop", "exthdr frag exists drop")
+		agent := s.agents[0]
+		for _, name := range names {
+			own := agent.File.Agent.Backends[0]
+			own.Service = name
+			agent.File.Agent.Backends = append(agent.File.Agent.Backends, own)
+			agent.File.Agent.Identity.ServiceTokens[name] = s.Tokens[name]
+		}
+		s.startPrograms(t)
+		inside := browser(s.place, netip.Addr{})
+		of := func(name string, node int) float64 {
+			return metricBy(t, inside, agent.Prom, fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
+		}
+		for i, node := range s.nodes {
+			until(t, 5*time.Second, "the agent to be answered by "+node.Name, func(context.Context) error {
+				if of("gslb_agent_overwatch_connected", i) != 1 {
+					return errors.New("it is not")
+				}
+				return nil
+			})
+		}
+		s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.nodes[0], backend: s.backends[0]}, &heard{node: s.nodes[1], backend: s.backends[0]})
+		for i, node := range s.nodes {
+			if failed, sent := of("gslb_agent_heartbeat_failures_total", i), of("gslb_agent_heartbeats_sent_total", i); failed > 0 {
+				t.Errorf("%v of %v heartbeats were not answered by %s", failed, sent, node.Name)
+			}
+		}
+	})
+}
