@@ -134,7 +134,6 @@ func (h *chronicle) restart() string {
 	h.node.close()
 	synctest.Wait()
 	h.model.restart()
-	clear(h.chains) // nobody transfers these zones, so a serial need not be more than one of before a restart
 	h.start(h.node.configPath)
 	h.model.settle()
 	h.model.advance(startTime)

@@ -222,7 +222,6 @@ func (h *chronicle) compareChains(event string, view *zone.View) {
 	for _, apex := range historyZones {
 		want := h.model.names(apex)
 		if want == nil {
-			delete(h.chains, apex)
 			continue
 		}
 		turns, text := zone.NewTurns(1, 1), fmt.Sprint(want)

@@ -314,9 +314,14 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		return err
 	}
 	n.keptLatencies = len(latencies) > 0
+	serial, err := n.store.LoadSerial()
+	if err != nil {
+		return fmt.Errorf("loading how far SOA serials have come: %w", err)
+	}
+	n.keepSerials(serial)
 	n.changes.forget()
 	n.publisher, err = publish.New(publish.Options{
-		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies,
+		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
 		Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {

@@ -70,6 +70,7 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	n.keepSerials(n.publisher.Serial())
 	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
 		return nil, err
 	}

@@ -223,6 +223,7 @@ func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 	if changes.Empty() {
 		return nil
 	}
+	changes.PutSerial(serialBound(n.publisher.Serial()))
 	if (kinds == definitions.Kinds{Domains: true}) && !s.unfit {
 		if err := n.steerDomains(ctx, next, changes, notes); !errors.Is(err, publish.ErrWhole) {
 			return err

@@ -206,7 +206,7 @@ func (c *Change) force(p *Publisher) error {
 		d.Gone = append(d.Gone, z.Apex)
 	}
 	for _, z := range c.made {
-		versions[z.Apex] = p.serials.number(z, begin)
+		versions[z.Apex] = p.serials.number(z, p.floor, begin)
 		d.New = append(d.New, z.Contents)
 	}
 	soas := make(map[*zonePlan]*dns.SOA, len(c.edits))
@@ -218,7 +218,7 @@ func (c *Change) force(p *Publisher) error {
 		for _, name := range e.Steered {
 			v.names.add(name, 1)
 		}
-		v = p.serials.follow(z.Apex, v, begin)
+		v = p.serials.follow(z.Apex, v, p.floor, begin)
 		versions[z.Apex] = v
 		soa := *z.SOA
 		soa.Serial = v.serial
@@ -236,6 +236,7 @@ func (c *Change) force(p *Publisher) error {
 	// From here on nothing can fail.
 	p.generation++
 	maps.Copy(p.serials, versions)
+	p.numbered(versions)
 	c.replan(p, soas)
 	c.steer(p, view)
 	p.view.Store(view)
@@ -267,6 +268,7 @@ func (c *Change) replan(p *Publisher, soas map[*zonePlan]*dns.SOA) {
 	for _, z := range c.gone {
 		plan.countServers(z, -1)
 		delete(plan.byApex, z.Apex)
+		p.numbered(nil, p.serials[z.Apex])
 		delete(p.serials, z.Apex)
 	}
 	if len(c.gone) > 0 {

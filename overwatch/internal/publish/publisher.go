@@ -29,7 +29,8 @@ type Publisher struct {
 
 	measurements measurements
 
-	view atomic.Pointer[zone.View]
+	view   atomic.Pointer[zone.View]
+	latest atomic.Uint32 // serial
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
 	writer     *zone.Writer
@@ -40,6 +41,7 @@ type Publisher struct {
 	lost       map[string]bool           // services of which the log says that they lost their backends
 	lines      lines                     // written to the log about domains
 	serials    serials
+	floor      uint32   // zones that come get later serials; 0: any
 	settings   Settings // in force
 	rebuilding *rebuild // whose names are being decided; nil for none
 
@@ -80,6 +82,7 @@ func New(o Options) (*Publisher, error) {
 		tables:   make(chan placing),
 		writer:   zone.NewWriter(),
 		states:   make(map[policy.Facts]*policy.Facts),
+		floor:    o.Serial,
 	}
 	p.measurements.restore(o.Latencies)
 	if err := p.metrics.register(o.Registerer); err != nil {

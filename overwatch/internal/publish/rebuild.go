@@ -44,7 +44,7 @@ func (p *Publisher) build(s Settings, before *zone.View, done chan error) *rebui
 	b.serials = make(serials)
 	contents := make([]zone.Contents, 0, len(b.plan.zones))
 	for _, z := range b.plan.zones {
-		b.serials[z.Apex] = p.serials.number(z, b.begin)
+		b.serials[z.Apex] = p.serials.number(z, p.floor, b.begin)
 		contents = append(contents, z.Contents)
 	}
 	if b.view, b.err = zone.New(contents, before); b.err != nil {
@@ -85,6 +85,12 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 	// From here on nothing can fail.
 	b.view.Gather()
 	p.measurements.follow(b.plan.domains)
+	p.numbered(b.serials)
+	for apex, v := range p.serials {
+		if _, stays := b.serials[apex]; !stays {
+			p.numbered(nil, v)
+		}
+	}
 	p.plan, p.domains, p.serials, p.settings = b.plan, b.plan.domains, b.serials, b.settings
 	p.plan.forgetContents()
 	p.view.Store(b.view)

@@ -11,6 +11,9 @@ import (
 // serials gives each zone its SOA serial: the time, in seconds, at which its content last changed, and always more than the last
 // (RFC 1982). What counts are the zone's names and records. A change of health does not: it chooses among answers that the
 // zone has all the time, nobody transfers the zone, and a signed SOA need not be signed again for it.
+//
+// Many changes in a second take serials ahead of the time. So that neither a restart nor a zone that comes back takes them back, a
+// zone that was not there begins above a floor: Options.Serial, and the serials of zones that have gone.
 type serials map[string]version
 
 type version struct {
@@ -31,7 +34,7 @@ func (s *sum) add(name string, times int) {
 }
 
 // number sets the serial of a zone and returns the version to remember.
-func (s serials) number(z *zonePlan, now time.Time) version {
+func (s serials) number(z *zonePlan, floor uint32, now time.Time) version {
 	z.SOA.Serial = 0
 	hash := sha256.New()
 	for _, rr := range append([]dns.RR{z.SOA}, z.Records...) {
@@ -42,19 +45,51 @@ func (s serials) number(z *zonePlan, now time.Time) version {
 	for _, name := range z.Steered {
 		next.names.add(name, 1)
 	}
-	next = s.follow(z.Apex, next, now)
+	next = s.follow(z.Apex, next, floor, now)
 	z.SOA.Serial = next.serial
 	return next
 }
 
 // follow gives the next version of a zone its serial.
-func (s serials) follow(apex string, next version, now time.Time) version {
+func (s serials) follow(apex string, next version, floor uint32, now time.Time) version {
 	last, ok := s[apex]
-	next.serial = uint32(now.Unix())
-	if ok && last.records == next.records && last.names == next.names {
+	switch {
+	case !ok:
+		next.serial = SerialAfter(floor, now)
+	case last.records == next.records && last.names == next.names:
 		next.serial = last.serial
-	} else if ok && int32(next.serial-last.serial) <= 0 {
-		next.serial = last.serial + 1
+	default:
+		next.serial = SerialAfter(last.serial, now)
 	}
 	return next
+}
+
+// SerialAfter is the serial of a zone that changes now and had the given one, 0 for none: the time in seconds, or the one after
+// where the time is no later (RFC 1982).
+func SerialAfter(last uint32, now time.Time) uint32 {
+	if serial := uint32(now.Unix()); last == 0 || int32(serial-last) > 0 {
+		return serial
+	}
+	return last + 1
+}
+
+// laterSerial is the later of two serials, 0 for none.
+func laterSerial(a, b uint32) uint32 {
+	if a == 0 || b != 0 && int32(b-a) > 0 {
+		return b
+	}
+	return a
+}
+
+// Serial is the latest serial that a zone has had. It may be called from any goroutine.
+func (p *Publisher) Serial() uint32 { return p.latest.Load() }
+
+// numbered takes serials that come into force. gone are those of zones that are not there any more.
+func (p *Publisher) numbered(given serials, gone ...version) {
+	for _, v := range given {
+		p.latest.Store(laterSerial(p.latest.Load(), v.serial))
+	}
+	for _, v := range gone {
+		p.floor = laterSerial(p.floor, v.serial)
+	}
 }

@@ -41,6 +41,7 @@ type Options struct {
 	Backends   Backends
 	Signing    *dnssec.Zones                      // nil: answers are not signed
 	Latencies  map[registry.ID]policy.Measurement // those of before a restart
+	Serial     uint32                             // zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
 	Now        func() time.Time                   // nil means time.Now
 	Measure    <-chan time.Time                   // when to take measurements up; nil: each second
 	Registerer prometheus.Registerer

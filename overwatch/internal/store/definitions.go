@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 )
@@ -101,6 +102,23 @@ func (b *Batch) PutSetting(section string, value []byte) {
 
 // DeleteSetting deletes a section. That there is none is no error.
 func (b *Batch) DeleteSetting(section string) { b.delete(bucketSettings, section) }
+
+// PutSerial stores a bound of the SOA serials.
+func (b *Batch) PutSerial(serial uint32) {
+	value := binary.BigEndian.AppendUint32(nil, serial)
+	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
+}
+
+// LoadSerial returns the bound of the SOA serials, 0 for none.
+func (s *Store) LoadSerial() (serial uint32, err error) {
+	err = s.read(bucketMeta, func(key, value []byte) error {
+		if string(key) == string(serialKey) && len(value) == 4 {
+			serial = binary.BigEndian.Uint32(value)
+		}
+		return nil
+	})
+	return serial, err
+}
 
 func (b *Batch) put(bucket, key string, object any) {
 	value, err := json.Marshal(object)

@@ -22,6 +22,7 @@ const schema = 2
 var (
 	schemaKey  = []byte("schema")  // 4 octets, big-endian
 	programKey = []byte("program") // the program that first wrote this schema: its name and version
+	serialKey  = []byte("serial")  // 4 octets, big-endian: no SOA serial later than this one has been given
 )
 
 // addDefinitions makes schema 2: what the API defines beside servers and domains, latencies, and pins that were superseded. A

@@ -1,0 +1,55 @@
+package overwatch
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/zone"
+)
+
+// Whoever has a zone's SOA in a cache takes an earlier serial for an older zone (RFC 1912 section 2.2). Changes of one second take
+// it ahead of the time, and a restart within the next does not take it back.
+func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newChronicle(t, 1)
+		defer func() {
+			h.node.close()
+			synctest.Wait()
+		}()
+		last := uint32(0)
+		later := func(event string) {
+			t.Helper()
+			soa := h.node.publisher.View().Resolve("gslb.test.", dns.TypeSOA, false, clientAddress(0), zone.NewTurns(1, 1)).Answer
+			if len(soa) != 1 || int32(soa[0].(*dns.SOA).Serial-last) <= 0 {
+				t.Fatalf("after %s: %v, and the serial was %d", event, soa, last)
+			}
+			last = soa[0].(*dns.SOA).Serial
+		}
+		later("the start")
+		for round := range 3 {
+			for range 5 {
+				for _, names := range [][]string{{"x.gslb.test"}, {"y.gslb.test", "z.gslb.test"}} { // a new name each time, and some at once
+					h.must(h.node.Define(nil, func(draft *definitions.Draft) error {
+						for _, name := range names {
+							if draft.Now().Domains[name] == nil {
+								h.put(draft, name, "weighted", true)
+							} else {
+								draft.DeleteDomain(name)
+							}
+						}
+						return nil
+					}))
+					later("a change")
+				}
+			}
+			if round == 1 {
+				h.reload()
+			}
+			h.restart()
+			later("a restart")
+		}
+	})
+}
