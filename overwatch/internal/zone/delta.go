@@ -347,8 +347,7 @@ func (e *delta) ensure(z *Zone, wire canonical) (number uint32, err error) {
 		b := builder{}
 		b.proofs(n)
 	}
-	e.touch(z, wire)
-	e.touch(z, wire.parent()) // which has a name below it now, and perhaps a wildcard
+	e.touch(z, wire) // and not the name above: what proves that it has no wildcard, where it gets one, is replaced by this
 	return e.add(n, new(answers))
 }
 
