@@ -34,6 +34,9 @@ func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 	until(t, reloadBound, "the node to tell that it did not reload", func(context.Context) error {
 		return said(n.Unit, "not reloaded", "no_such_key")
 	})
+	if failed := metric(t, n, `gslb_overwatch_config_reloads_total{outcome="failed"}`); failed != 3 {
+		t.Errorf("%v failed reloads are counted, there were 3", failed)
+	}
 	for _, b := range s.backends {
 		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
@@ -74,17 +77,32 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.nodes[0]
 	end := storms(t, n.DNS, malformed, randomName)
-	for range 500 {
+	const signals = 500
+	for i := range signals {
+		if i == signals-1 {
+			n.File.Domains[0].TTL = 17
+			rewrite(t, n)
+		}
 		if err := n.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	until(t, reloadBound, "the node to reload", func(context.Context) error { return said(n.Unit, "configuration reloaded") })
+	until(t, reloadBound, "the node to have what the file had at the last signal", func(context.Context) error {
+		r := exchange(t, "udp", n, appName, dns.TypeA)
+		if len(r.Answer) == 0 || r.Answer[0].Header().Ttl != 17 {
+			return fmt.Errorf("the answer is %v", r.Answer)
+		}
+		return nil
+	})
+	done := metric(t, n, `gslb_overwatch_config_reloads_total{outcome="done"}`)
+	if failed := metric(t, n, `gslb_overwatch_config_reloads_total{outcome="failed"}`); done < 1 || done > signals || failed != 0 {
+		t.Errorf("%d signals led to %v reloads, and %v failed", signals, done, failed)
+	}
 	for _, b := range s.backends {
 		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
-	t.Logf("%d packets of others meanwhile", end())
+	t.Logf("%d signals, %v reloads, %d packets of others meanwhile", signals, done, end())
 	s.noFailures(t, n, s.began)
 }
 
@@ -238,14 +256,14 @@ func speaks(t *testing.T, u *harness.Unit, since time.Time) {
 	})
 }
 
-// rewrite writes a node's file as File has it now.
+// rewrite writes a node's file as File has it now, at once: nobody reads half of it.
 func rewrite(t *testing.T, n *harness.Node) {
 	t.Helper()
 	text, err := yaml.Marshal(n.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(n.Path, text, 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(n.Path+".new", text, 0o600), os.Rename(n.Path+".new", n.Path)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,8 +1,14 @@
 package integration_test
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"net"
+	"net/http"
 	"syscall"
 	"testing"
 	"time"
@@ -129,6 +135,96 @@ func TestAgentStop_SaysGoodbye(t *testing.T) {
 	for _, n := range s.nodes {
 		s.gone(t, n, b.At.Addr(), asked, s.Timing.Detection())
 		s.noFailures(t, n, s.began)
+	}
+}
+
+// exitBound is how long a program may take to end when it is asked to (row 37).
+const exitBound = 5 * time.Second
+
+// exits waits until a program that was asked to end has done so, in time and with exit code 0.
+func (s *site) exits(t *testing.T, u *harness.Unit) {
+	t.Helper()
+	asked := time.Now()
+	until(t, exitBound, u.Name+" to end", func(context.Context) error {
+		if u.Running() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	t.Logf("%s ended within %s", u.Name, time.Since(asked).Round(time.Millisecond))
+	until(t, time.Second, "it to be told how "+u.Name+" ended", func(context.Context) error {
+		for _, l := range s.Story.Tail("harness", 10) {
+			if l.Text == u.Name+" ended: exit status 0" {
+				return nil
+			}
+		}
+		return fmt.Errorf("the story ends with %+v", s.Story.Tail("harness", 10))
+	})
+}
+
+// Row 37: a node that is asked to end finishes what it was asked before, whoever else is connected and says nothing, and ends in time.
+func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, 1, 2)
+	n := s.nodes[0]
+	crowd(t, n.DNS, 40, silent)
+	crowd(t, n.DNS, 20, dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), 100*time.Millisecond))
+	crowd(t, n.Gossip, 40, silent)
+	crowd(t, n.Prom, 20, silent)
+	apiCrowd(t, n.API, 60)
+	body := `{"name":"` + createdName + `","regions":["eu"]}`
+	client, err := net.Dial("tcp", n.API.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := fmt.Fprintf(client, "POST /api/v1/domains HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", n.API, len(body), body[:10]); err != nil {
+		t.Fatal(err)
+	}
+	_, err = n.Client.Readiness(t.Context()) // by now it has seen that request
+	asked := time.Now()
+	if err := errors.Join(err, n.Signal(syscall.SIGTERM)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if _, err := io.WriteString(client, body[10:]); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := http.ReadResponse(bufio.NewReader(client), nil); err != nil || answer.StatusCode != http.StatusCreated {
+		t.Errorf("a request that was under way: %v, %v", answer, err)
+	} else {
+		_ = answer.Body.Close()
+	}
+	s.exits(t, n.Unit)
+	for _, a := range s.watch.Since(n, appName, s.began) {
+		if a.At.Before(asked) && !a.Good() && !unjudged(a) {
+			t.Errorf("a lookup failed before the node was asked to end: %+v", a)
+		}
+	}
+	start(t, n)
+	s.ready(t, n)
+	if _, err := n.Client.Domain(t.Context(), createdName); err != nil {
+		t.Errorf("what was acknowledged at the end: %v", err)
+	}
+}
+
+// Row 37, the agent: it ends in time also where a node hangs, which then learns of it by the silence; those that hear the goodbye act on it.
+func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
+	t.Parallel()
+	s := startSite(t, 2, 2)
+	hangs, hears := s.nodes[0], s.nodes[1]
+	if err := hangs.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	asked := time.Now()
+	if err := s.agents[0].Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.exits(t, s.agents[0].Unit)
+	s.gone(t, hears, s.backends[0].At.Addr(), asked, s.Timing.Detection())
+	s.noFailures(t, hears, s.began)
+	if err := hangs.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
 	}
 }
 
