@@ -45,6 +45,9 @@ func clean(dir string) {
 	}
 }
 
+// unescaped undoes what the list of mounts does to paths, proc_pid_mounts(5).
+var unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
+
 // mountedBelow lists what is mounted inside a directory, the oldest first. It lists the directory itself if that cannot be known on Linux.
 func mountedBelow(dir string) (at []string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
@@ -52,8 +55,8 @@ func mountedBelow(dir string) (at []string) {
 		return nil // not Linux: nothing is mounted by tests
 	}
 	for l := bufio.NewScanner(bytes.NewReader(mounts)); l.Scan(); {
-		if fields := strings.Fields(l.Text()); len(fields) > 1 && strings.HasPrefix(fields[1], dir+"/") {
-			at = append(at, fields[1])
+		if fields := strings.Fields(l.Text()); len(fields) > 1 && strings.HasPrefix(unescaped.Replace(fields[1]), dir+"/") {
+			at = append(at, unescaped.Replace(fields[1]))
 		}
 	}
 	return at
@@ -73,7 +76,7 @@ func TestVictim(t *testing.T) {
 	if how == "" {
 		return
 	}
-	fmt.Printf("victim %s %s\n", os.TempDir(), os.Getenv(runMark))
+	fmt.Printf("victim %q %s\n", os.TempDir(), os.Getenv(runMark))
 	if how == "fails" {
 		if _, err := s.backends[0].Kill(); err != nil {
 			t.Error(err)
@@ -93,7 +96,10 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 	bin := programDirectory(t)
 	for how, end := range map[string]syscall.Signal{"fails": 0, "is interrupted": syscall.SIGINT, "is killed": syscall.SIGKILL} {
 		t.Run(how, func(t *testing.T) {
-			temp := t.TempDir()
+			temp := filepath.Join(t.TempDir(), "a place") // people have such
+			if err := os.Mkdir(temp, 0o700); err != nil {
+				t.Fatal(err)
+			}
 			c := exec.Command(self, "-test.run", "^TestVictim$", "-test.v")
 			c.Env = append(os.Environ(), victimPart+"="+how, "TMPDIR="+temp, "GSLB_BIN="+bin)
 			c.SysProcAttr = harness.OwnGroup()
@@ -105,7 +111,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 			var told []string
 			for lines := bufio.NewScanner(out); lines.Scan(); {
 				told = append(told, lines.Text())
-				if n, _ := fmt.Sscanf(lines.Text(), "victim %s %s", &dir, &mark); n == 2 && end != 0 {
+				if n, _ := fmt.Sscanf(lines.Text(), "victim %q %s", &dir, &mark); n == 2 && end != 0 {
 					if err := c.Process.Signal(end); err != nil {
 						t.Error(err)
 					}

@@ -12,7 +12,7 @@ import (
 // hints are commands to paste into another terminal.
 func (s *scene) hints(b harness.Binaries) []string {
 	first, second := s.nodes[0], s.nodes[1]
-	control := fmt.Sprintf("%s --api http://%s", fromHere(b.Control), first.API)
+	control := fmt.Sprintf("%s --api http://%s", quoted(fromHere(b.Control)), first.API)
 	return []string{
 		fmt.Sprintf("dig @%s -p %d %s +short", first.DNS.Addr(), first.DNS.Port(), appName),
 		fmt.Sprintf("dig @%s -p %d +tcp %s", second.DNS.Addr(), second.DNS.Port(), apiName),
@@ -21,6 +21,14 @@ func (s *scene) hints(b harness.Binaries) []string {
 		control + " backends",
 		control + " agents list",
 	}
+}
+
+// quoted is a path as a shell takes it for one word.
+func quoted(path string) string {
+	if !strings.ContainsFunc(path, func(r rune) bool { return strings.ContainsRune(" \t\n'\"$`\\&;|<>()*?[]#~!{}", r) }) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // fromHere shortens a path below the working directory.

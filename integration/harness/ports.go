@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"runtime"
 	"sync"
 )
 
@@ -24,24 +25,46 @@ const portTries = 200
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // taken are the ports that this process has reserved already. None is reserved twice: its program may just be stopped, to be started on it again,
-// while a cluster beside it looks for ports.
+// while a cluster beside it looks for ports. Another process on this machine that looks for ports, which it would find free then, is told by a
+// claim, where there are abstract sockets: on Linux.
 var taken struct {
 	sync.Mutex
-	ports map[uint16]bool
+	claims map[uint16]io.Closer // nil where the cluster is over
 }
 
-// take says whether a port is the caller's.
-func take(port uint16) bool {
+// claimOf is the abstract socket that stands for a port.
+func claimOf(port uint16) string { return fmt.Sprintf("@gslb-integration-port-%d", port) }
+
+// claim says whether a port is the caller's, and makes it so.
+func claim(port uint16) bool {
 	taken.Lock()
 	defer taken.Unlock()
-	if taken.ports[port] {
+	if _, ours := taken.claims[port]; ours {
 		return false
 	}
-	if taken.ports == nil {
-		taken.ports = map[uint16]bool{}
+	var held io.Closer = io.NopCloser(nil)
+	if runtime.GOOS == "linux" {
+		l, err := net.Listen("unix", claimOf(port))
+		if err != nil {
+			return false // another run has it, until it ends
+		}
+		held = l
 	}
-	taken.ports[port] = true
+	if taken.claims == nil {
+		taken.claims = map[uint16]io.Closer{}
+	}
+	taken.claims[port] = held
 	return true
+}
+
+// unclaim leaves a port to other processes.
+func unclaim(port uint16) {
+	taken.Lock()
+	defer taken.Unlock()
+	if held := taken.claims[port]; held != nil {
+		_ = held.Close() // it has no peer to lose
+		taken.claims[port] = nil
+	}
 }
 
 // reservation is a port that was found free and is held until release.
@@ -55,14 +78,15 @@ func reserve(addrs []netip.Addr, networks ...string) (*reservation, error) {
 	var last error
 	for range portTries {
 		r := &reservation{port: uint16(firstPort + rand.IntN(lastPort-firstPort))}
-		if !take(r.port) {
-			last = fmt.Errorf("port %d is another program's of this run", r.port)
+		if !claim(r.port) {
+			last = fmt.Errorf("port %d is another program's of this run or another", r.port)
 			continue
 		}
 		if last = r.hold(addrs, networks); last == nil {
 			return r, nil
 		}
 		r.release()
+		unclaim(r.port)
 	}
 	return nil, fmt.Errorf("no free port between %d and %d on %v: %w", firstPort, lastPort, addrs, last)
 }
@@ -81,7 +105,7 @@ func (r *reservation) hold(addrs []netip.Addr, networks []string) error {
 	return nil
 }
 
-// release lets the port go, for the program that is about to be started on it. It may be called again.
+// release lets the port go, for the program that is about to be started on it, and holds the claim. It may be called again.
 func (r *reservation) release() {
 	for _, c := range r.held {
 		_ = c.Close() // a listening socket that does not close cannot be told from one that did

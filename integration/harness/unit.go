@@ -23,7 +23,7 @@ type Unit struct {
 	agent bool // of gslb
 	argv  []string
 	story *Story
-	ports []*reservation // held until the first start
+	ports []*reservation // held until the first start, and claimed until the end
 
 	mu      sync.Mutex
 	process *process
@@ -149,7 +149,11 @@ func (u *Unit) close() error {
 	u.mu.Lock()
 	u.release()
 	u.mu.Unlock()
-	return u.Stop()
+	err := u.Stop()
+	for _, p := range u.ports {
+		unclaim(p.port)
+	}
+	return err
 }
 
 // release gives up the ports that are held for a program that has not been started. u.mu is held.
@@ -157,7 +161,6 @@ func (u *Unit) release() {
 	for _, p := range u.ports {
 		p.release()
 	}
-	u.ports = nil
 }
 
 func (u *Unit) current() *process {
