@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/network"
 )
 
 // sweep removes what runs have left that were killed.
@@ -72,6 +74,9 @@ func TestVictim(t *testing.T) {
 	if os.Geteuid() == 0 {
 		smallDisk(t)
 	}
+	if network.Allowed() == nil {
+		elsewhere(t, s)
+	}
 	how := os.Getenv(victimPart)
 	if how == "" {
 		return
@@ -84,6 +89,20 @@ func TestVictim(t *testing.T) {
 		t.Fatal("it was to fail")
 	}
 	<-time.After(time.Minute)
+}
+
+// elsewhere starts a program in a network.
+func elsewhere(t *testing.T, s *site) {
+	t.Helper()
+	n, err := network.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(n.Close)
+	at := addSite(t, n, "elsewhere", time.Millisecond)
+	b := s.AddBackendAt("elsewhere", netip.AddrPortFrom(addHost(t, at).IPv4, appPort))
+	b.Inside = at.Inside
+	start(t, b)
 }
 
 // However a run ends, no process stays, and no file and no mount: those of a run that is killed go with the next. A run that fails tells
