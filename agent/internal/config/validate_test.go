@@ -42,6 +42,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
 			`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
 			`10: agent.predictive.error_rate.window: "1m0s": give a time from check_interval, which is 1m30s, to 1h0m0s`}},
+		{"no numbers", smallest + "  predictive:\n    cpu: {threshold: .nan}\n    memory: {threshold: NaN}\n    error_rate: {threshold: Inf}\n", []string{
+			`7: agent.predictive.cpu.threshold: ".nan": give a number`,
+			`8: agent.predictive.memory.threshold: "NaN": give a number`,
+			`9: agent.predictive.error_rate.threshold: "Inf": give a number`}},
 		{"error source", smallest + "  predictive:\n    error_rate:\n      source: {url: 'ftp://a', metric: m, field: a..b, labels: {code: '5[', x: y}, kind: gauge, timeout: 11s}\n", []string{
 			`8: agent.predictive.error_rate.source.url: "ftp://a": give a URL with http or https and a host, such as http://127.0.0.1:8080/metrics`,
 			`8: agent.predictive.error_rate.source.field: "a..b": metric is given too: keep the one that the application answers with`,
