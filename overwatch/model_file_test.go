@@ -47,15 +47,20 @@ func databaseFile(configPath string) string {
 
 func (h *chronicle) reload() string {
 	before := h.model.file
-	h.model.file = h.randomFile()
+	return h.reloadTo(before, h.randomFile())
+}
+
+func (h *chronicle) reloadTo(before, next fileFacts) string {
+	h.model.file = next
 	h.write(h.node.configPath)
 	_, _, err := h.node.Reload(h.t.Context())
 	h.must(err)
-	// The times come into force before the servers do.
-	next := h.model.file
-	h.model.file = before
-	h.model.file.stale, h.model.file.remove, h.model.file.interval = next.stale, next.remove, next.interval
-	h.model.settle()
+	// While the servers change, the longer times count.
+	for _, step := range []fileFacts{before, next} {
+		step.stale, step.remove, step.interval = max(before.stale, next.stale), max(before.remove, next.remove), max(before.interval, next.interval)
+		h.model.file = step
+		h.model.settle()
+	}
 	h.model.file = next
 	return fmt.Sprintf("reload %+v", h.model.file)
 }

@@ -77,12 +77,15 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	n.steering.follow(next, unfit)
 	n.show(over, n.steering.set)
 	_ = n.logging.Set(joined.Logging) // which has been checked
-	n.inForce.Store(&inForce{joined, time.Now()})
+	before := n.inForce.Swap(&inForce{joined, time.Now()})
 	n.decisions.Sample(joined.Routing.DecisionSample)
-	if err := n.retime(ctx, joined); err != nil {
+	if err := n.registry.Retime(ctx, longer(timing(before.config), timing(joined))); err != nil {
 		return nil, err
 	}
 	if err := n.declare(ctx, joined); err != nil {
+		return nil, err
+	}
+	if err := n.retime(ctx, joined); err != nil {
 		return nil, err
 	}
 	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
@@ -94,6 +97,15 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 		n.keySync.Reconfigure(keysync.SettingsOf(next))
 	}
 	return n.restartFor(), n.publisher.Flush(ctx)
+}
+
+// longer is the times that count while declarations change: a backend that neither the file before nor the one after gives up, with
+// the times of each, must not go because of the declarations of one and the times of the other.
+func longer(before, after registry.Timing) registry.Timing {
+	after.StaleThreshold = max(before.StaleThreshold, after.StaleThreshold)
+	after.RemoveAfter = max(before.RemoveAfter, after.RemoveAfter)
+	after.ValidationInterval = max(before.ValidationInterval, after.ValidationInterval)
+	return after
 }
 
 // retime has the checks and the registry go by the times of a configuration.

@@ -1,0 +1,55 @@
+package overwatch
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// A backend whose agent is lost for two minutes is kept by the file before and by the one after: by one for its time, by the other
+// since it declares it. It must not be forgotten in between, with when it was last healthy.
+func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
+	declares := serverFacts{address: "10.0.0.1", port: 80, weight: 1, service: "a.gslb.test"}
+	never := serverFacts{address: "10.0.0.3", port: 80, weight: 1, service: "a.gslb.test"}
+	file := func(remove time.Duration, servers ...serverFacts) fileFacts {
+		return fileFacts{
+			ttl: 20, stale: 20 * time.Second, remove: remove, interval: 10 * time.Second,
+			regions: []regionFacts{{name: "eu", servers: append(servers, never)}},
+			domains: []domainFacts{{name: "a.gslb.test", algorithm: "weighted", onAllDown: "last_healthy", threshold: 1, maxAnswers: 1, smoothing: 0.3, slowest: time.Second, samples: 3}},
+		}
+	}
+	for name, files := range map[string][2]fileFacts{
+		"declared, and sooner removed":      {file(5 * time.Minute), file(time.Minute, declares)},
+		"declared no more, but kept longer": {file(time.Minute, declares), file(5 * time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newChronicle(t, 1)
+				defer func() {
+					h.node.close()
+					synctest.Wait()
+				}()
+				h.reloadTo(h.model.file, files[0])
+				h.model.settle()
+				who, s := h.agents[0], said{id: backendID("a.gslb.test", "10.0.0.1", 80), word: "healthy", weight: 1}
+				_, err := h.node.registry.Heartbeat(t.Context(), who.agent, &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
+				h.must(err)
+				h.model.heartbeat(who, []said{s}, h.drainTime)
+				h.model.settle()
+				time.Sleep(2 * time.Minute)
+				h.model.advance(2 * time.Minute)
+				h.settled()
+				h.compare("two minutes", true, map[string]int{})
+				h.reloadTo(files[0], files[1])
+				h.model.settle()
+				h.settled()
+				h.compare("the reload", true, map[string]int{})
+				if answers, wrong := ask(h.node.publisher.View(), "a.gslb.test", false, 0, h.model.answer("a.gslb.test", h.model.candidates("a.gslb.test"), false, h.model.client(0))); wrong != "" || answers[0] != "10.0.0.1" {
+					t.Errorf("%v %s, want the backend that was healthy last", answers, wrong)
+				}
+			})
+		})
+	}
+}
