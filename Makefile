@@ -156,6 +156,10 @@ bench-restart: build ## restart a node twice under 50 000 queries a second by dn
 	@command -v dnsperf >/dev/null || { if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends dnsperf; fi; }
 	@$(GO) run ./integration/bench -bin bin -restart 50000
 
+.PHONY: bench-overload
+bench-overload: build ## ask a node with 3 % of a core for more than it can answer, and freeze it: which queries are answered, and when (Linux, root)
+	@$(GO) run ./integration/bench -bin bin -overload 0.03 -rounds 2 -seconds 2.5 $(BENCHFLAGS)
+
 $(GOLANGCI):
 	@echo "building golangci-lint $(@:.tools/golangci-lint-%=%) into .tools/ (once, some minutes)"
 	@GOWORK=off GOFLAGS= GOBIN=$(CURDIR)/.tools $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(@:.tools/golangci-lint-%=%)

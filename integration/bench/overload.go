@@ -12,15 +12,13 @@ import (
 	"time"
 )
 
-// A node is made so slow that the client can ask for many times what it can answer: it may run for one part of each period.
-const (
-	frozenFor = 2 * time.Second
-)
+// frozenFor is how long a node is stopped.
+const frozenFor = 2 * time.Second
 
 // overloads is what the client asks for, in times of what the node can answer.
 var overloads = []float64{1.2, 2, 5}
 
-// overload asks a node that runs for the part o.share of the time for more than it can answer, and says which queries are answered, how old they are by then and how many.
+// overload asks a node that has the part o.share of a core for more than it can answer, and says how many queries are answered and how old they are by then.
 // In the last row the node is asked for half of what it can answer and is frozen for two seconds meanwhile.
 func overload(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-overload-")

@@ -17,6 +17,8 @@ type replies struct {
 
 	length [batch]int
 	port   [batch]uint16 // where the reply goes, so that others need not be looked at
+	next   [batch]uint8  // the next reply to a port with the same hash, which only such a one can leave with; 0: none
+	last   [hashes]uint8 // the last reply to a port with this hash, counted from 1; 0: none
 	to     [batch]*unix.Msghdr
 	octets [batch][udpSize]byte
 
@@ -25,6 +27,11 @@ type replies struct {
 	control  [batch][controlSize + segmentSpace]byte
 }
 
+// hashes is how many hashes of ports there are: so many that replies to as many ports as fit into a batch mostly differ.
+const hashes = 4 * batch
+
+const _ = uint8(batch) // fits
+
 // room is where the next reply goes.
 func (r *replies) room() []byte { return r.octets[r.count][:0] }
 
@@ -32,7 +39,12 @@ func (r *replies) room() []byte { return r.octets[r.count][:0] }
 func (r *replies) add(length int, to *unix.Msghdr) {
 	r.length[r.count], r.to[r.count] = length, to
 	r.port[r.count] = *(*uint16)(unsafe.Add(unsafe.Pointer(to.Name), 2)) // the same place in addresses of either family
+	hash := (r.port[r.count] ^ r.port[r.count]>>8) % hashes
+	if before := r.last[hash]; before > 0 {
+		r.next[before-1] = uint8(r.count)
+	}
 	r.count++
+	r.next[r.count-1], r.last[hash] = 0, uint8(r.count)
 }
 
 // group puts the replies into as few messages as is simple, and returns how many these are.
@@ -45,7 +57,7 @@ func (r *replies) group() (messages int) {
 		}
 		first, shorter := n, -1
 		n = r.part(n, i)
-		for j := i + 1; j < r.count && !r.single; j++ {
+		for j := int(r.next[i]); j > 0 && !r.single; j = int(r.next[j]) {
 			if r.port[j] != r.port[i] || r.length[j] > r.length[i] || grouped[j] || !sameClient(r.to[i], r.to[j]) {
 				continue
 			}
@@ -105,7 +117,7 @@ func (r *replies) send(fd uintptr) (unsent int) {
 			messages = messages[1:]
 		}
 	}
-	r.count = 0
+	r.count, r.last = 0, [hashes]uint8{}
 	return unsent
 }
 

@@ -71,6 +71,7 @@ func TestReplies_LeaveInFewMessages(t *testing.T) {
 	}{
 		"one length":        {answers: [][2]int{{1, 50}, {1, 50}, {1, 50}}, messages: [][]int{{0, 1, 2}}},
 		"two ports":         {answers: [][2]int{{1, 50}, {2, 50}, {1, 50}, {2, 50}}, messages: [][]int{{0, 2}, {1, 3}}},
+		"two of one hash":   {answers: [][2]int{{1, 50}, {129, 50}, {1, 50}, {129, 50}}, messages: [][]int{{0, 2}, {1, 3}}},
 		"two lengths":       {answers: [][2]int{{1, 50}, {1, 70}, {1, 50}, {1, 70}}, messages: [][]int{{0, 2}, {1, 3}}},
 		"a shorter one":     {answers: [][2]int{{1, 70}, {1, 50}, {1, 70}, {1, 40}}, messages: [][]int{{0, 2, 1}, {3}}},
 		"a shorter of else": {answers: [][2]int{{1, 70}, {2, 50}}, messages: [][]int{{0}, {1}}},

@@ -179,7 +179,7 @@ func TestServer_ExportsWhatItCounts(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"gslb_dns_queries_total success": 2, "gslb_dns_queries_total nxdomain": 1, "gslb_dns_queries_total dropped": 0,
-		"gslb_dns_truncated_total": 1, "gslb_dns_udp_unsent_total": 0, "gslb_dns_udp_overflow_total": 0, "gslb_dns_udp_stale_total": 0,
+		"gslb_dns_truncated_total": 1, "gslb_dns_udp_unsent_total": 0, "gslb_dns_udp_overflow_total": 0, "gslb_dns_udp_stale_total": 0, "gslb_dns_tcp_overflow_total": 0,
 		"gslb_dns_tcp_evicted_total client": 0,
 	} {
 		if value, ok := got[name]; !ok || value != want {
