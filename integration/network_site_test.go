@@ -1,6 +1,7 @@
 package integration_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"testing"
@@ -18,7 +19,7 @@ type threeSites struct {
 	eu, us, ap, clients *network.Site
 }
 
-func startThreeSites(t *testing.T, n *network.Network) *threeSites {
+func newThreeSites(t *testing.T, n *network.Network) *threeSites {
 	t.Helper()
 	s := &threeSites{site: newNetworkSite(t, []string{"eu", "us", "ap"})}
 	s.eu, s.us = addSite(t, n, "eu", 0), addSite(t, n, "us", 10*time.Millisecond)
@@ -30,19 +31,55 @@ func startThreeSites(t *testing.T, n *network.Network) *threeSites {
 	s.backendAt(t, s.eu, addHost(t, s.eu), "b-eu", "eu")
 	s.backendAt(t, s.us, addHost(t, s.us), "b-us", "us")
 	s.backendAt(t, s.ap, addHost(t, s.ap), "b-ap", "ap")
-	s.startPrograms(t)
-	s.watch = s.watchFrom(t, s.clients, s.nodes...)
 	return s
 }
 
+// start starts all of it and lets clients ask both nodes.
+func (s *threeSites) start(t *testing.T) {
+	t.Helper()
+	s.startPrograms(t)
+	s.watch = s.watchFrom(t, s.clients, s.nodes...)
+}
+
+// exchangeKeys has the nodes ask one another for keys.
+func (s *threeSites) exchangeKeys() {
+	for i, n := range s.nodes {
+		v4, _ := [...]*network.Site{s.us, s.eu}[i].Networks()
+		n.File.API.More["allowed_networks"] = append(n.File.API.More["allowed_networks"].([]string), v4.String())
+		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: syncPoll, Timeout: time.Second,
+			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + s.nodes[1-i].API.String()}}
+	}
+}
+
+// synced waits until each node has reached its peer for keys with the last try, or none has.
+func (s *threeSites) synced(t *testing.T, want bool) {
+	t.Helper()
+	until(t, keyBound, fmt.Sprintf("keys to be exchanged: %t", want), func(ctx context.Context) error {
+		for _, n := range s.nodes {
+			status, err := n.Client.DNSSECStatus(ctx)
+			if err != nil {
+				return err
+			}
+			if len(status.Sync.Peers) != 1 || status.Sync.Peers[0].OK != want {
+				return fmt.Errorf("the status of %s is %+v", n.Name, status.Sync)
+			}
+		}
+		return nil
+	})
+}
+
 // Rows 6 and 8: a whole site is cut off from all others, its node too. The other site's node answers without its backend in time, shows it
-// as the table says, and fails no client; in the site that is alone, clients are answered all along. When the way is back, all is as before
-// by itself.
+// as the table says, and fails no client; in the site that is alone, clients are answered all along. Both nodes say that they exchange no
+// keys, and keep theirs. When the way is back, all is as before by itself.
 func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
-		s := startThreeSites(t, n)
+		s := newThreeSites(t, n)
+		s.exchangeKeys()
+		s.start(t)
 		alone, other := s.nodes[0], s.nodes[1]
 		lost, near, far := s.backends[0], s.backends[1], s.backends[2]
+		s.synced(t, true)
+		keys := sameKeys(t, 1, s.nodes...)
 		inside := s.watchFrom(t, s.eu, alone)
 
 		cut := time.Now()
@@ -57,6 +94,7 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 			s.status(t, alone, b, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, false) })
 		}
 		s.status(t, alone, lost, time.Second, wantSound)
+		s.synced(t, false)
 
 		rules(t, n, s.site)
 		healed := time.Now()
@@ -72,6 +110,10 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 			}
 		}
 		t.Logf("all as before %s after the way was back", time.Since(healed).Round(time.Millisecond))
+		s.synced(t, true)
+		if now := sameKeys(t, 1, s.nodes...); !slices.Equal(now, keys) {
+			t.Errorf("the keys are %v, before %v", now, keys)
+		}
 		s.noFailures(t, other, s.began)
 		for _, a := range inside.Since(alone, appName, cut) {
 			if !a.Good() && !unjudged(a) {
@@ -86,7 +128,8 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 // a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep every answer as it was.
 func TestNetwork_GossipThatIsLost(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
-		s := startThreeSites(t, n)
+		s := newThreeSites(t, n)
+		s.start(t)
 		rules(t, n, s.site, slices.Concat(
 			lost(30, s.eu, s.us, "udp"),
 			lost(60, s.ap, s.us, "udp"),
