@@ -16,7 +16,7 @@ const (
 	servingPercent  = 60
 	// startingLimit is the memory in octets above which it is collected nevertheless while the node starts, for as long as no
 	// more than half of it lives. Beyond that the limit is twice what lives, or it would be collected without end.
-	startingLimit = 1200 << 20
+	startingLimit = 1350 << 20
 )
 
 // startQuickly lets the heap grow until the function that it returns is called. Whoever sets GOGC has decided otherwise.
