@@ -136,32 +136,46 @@ type waiting struct {
 func newWaiting(t *testing.T, s *Server, client net.Conn) *waiting {
 	t.Helper()
 	arrivalsNoted(t)
+	w := &waiting{client: client, packet: query(t, "one.gslb.test.", dns.TypeA)}
 	for _, socket := range s.sockets {
 		if err := unix.SetsockoptInt(socket.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 64<<10); err != nil {
 			t.Fatal(err)
 		}
 		_ = arrival(socket.fd) // as if it had run over before
 	}
-	w := &waiting{client: client, packet: query(t, "one.gslb.test.", dns.TypeA)}
-	w.ask(t)
-	for _, socket := range s.sockets {
-		if memory(socket.fd)[memoryUsed] > 0 {
-			w.socket = socket
+	w.send(t)
+	for end := time.Now().Add(30 * time.Second); w.socket == nil; {
+		for _, socket := range s.sockets {
+			if memory(socket.fd)[memoryUsed] > 0 {
+				w.socket = socket
+			}
 		}
-	}
-	if w.socket == nil {
-		t.Fatal("the query is nowhere")
+		if time.Now().After(end) {
+			t.Fatal("the query is nowhere")
+		}
 	}
 	return w
 }
 
-func (w *waiting) ask(t *testing.T) {
+func (w *waiting) send(t *testing.T) {
 	t.Helper()
 	binary.BigEndian.PutUint16(w.packet, uint16(w.asked))
 	if _, err := w.client.Write(w.packet); err != nil {
 		t.Fatal(err)
 	}
 	w.asked++
+}
+
+// ask sends a query and returns when it waits in the socket.
+func (w *waiting) ask(t *testing.T) {
+	t.Helper()
+	before := memory(w.socket.fd)[memoryUsed]
+	w.send(t)
+	for end := time.Now().Add(30 * time.Second); memory(w.socket.fd)[memoryUsed] == before; {
+		if time.Now().After(end) {
+			t.Fatalf("query %d did not arrive", w.asked)
+		}
+	}
 }
 
 // fill asks until so many octets are used.
@@ -175,16 +189,18 @@ func (w *waiting) fill(t *testing.T, octets uint32) {
 // answered checks that all queries were answered but the first ones.
 func (w *waiting) answered(t *testing.T, first int) {
 	t.Helper()
-	_ = w.client.SetReadDeadline(time.Now().Add(10 * time.Second))
-	reply := make([]byte, udpSize)
-	for id := first; id < w.asked; id++ {
+	_ = w.client.SetReadDeadline(time.Now().Add(30 * time.Second))
+	reply, seen := make([]byte, udpSize), make(map[int]bool)
+	for len(seen) < w.asked-first {
 		n, err := w.client.Read(reply)
 		if err != nil {
-			t.Fatalf("answer %d of %d: %v", id, w.asked, err)
+			t.Fatalf("after %d answers of %d: %v", len(seen), w.asked-first, err)
 		}
-		if m := read(t, reply[:n]); int(m.Id) != id {
-			t.Fatalf("answer %d is to query %d", id, m.Id)
+		id := int(read(t, reply[:n]).Id)
+		if id < first || seen[id] {
+			t.Fatalf("an answer to query %d, which was given up or answered", id)
 		}
+		seen[id] = true
 	}
 }
 
