@@ -215,7 +215,7 @@ func until(t *testing.T, bound time.Duration, what string, cond func(context.Con
 
 // latest is up to when something is waited for: on a machine that is late the longer, up to a bound.
 func latest(bound time.Duration, began time.Time) time.Time {
-	return began.Add(min(clock.Allowed(bound, began, time.Now()), 3*(bound+patience)) + patience)
+	return began.Add(min(clock.Allowed(bound, began, time.Now()), 2*(bound+patience)) + patience)
 }
 
 // inTime checks that something that began and ended at these times took no longer than promised, on a machine at rest.
