@@ -77,7 +77,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	if len(list.Backends) != 2*fleetBackends {
 		t.Errorf("the node took %d backends of two agents, want %d", len(list.Backends), 2*fleetBackends)
 	}
-	refused := counted(t, n, "gslb_gossip_refused_total")
+	refused := untimely(t, n)
 	for i, a := range s.agents {
 		ownClock(t, a.Unit).set(t, []time.Duration{24 * time.Hour, -24 * time.Hour}[i])
 	}
@@ -86,7 +86,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 		s.heardAlways(t, n, s.backends[i], s.Timing.StaleThreshold/2)
 		toldOnce(a.Name, "")
 	}
-	if now := counted(t, n, "gslb_gossip_refused_total"); now != refused {
+	if now := untimely(t, n); now != refused {
 		t.Errorf("%v messages were refused, %v before the clocks were set", now, refused)
 	}
 	s.noFailures(t, n, s.began)
@@ -113,7 +113,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 		if _, err := n.Client.SetOverride(t.Context(), appName, ordered.At.String(), api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
 			t.Fatal(err)
 		}
-		keys[i], refused[i] = keysOf(t, n), counted(t, n, "gslb_gossip_refused_total")
+		keys[i], refused[i] = keysOf(t, n), untimely(t, n)
 		clocks[i] = ownClock(t, n.Unit)
 	}
 	for _, there := range []bool{true, false} {
@@ -169,12 +169,19 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 				}
 				return nil
 			})
-			if now := counted(t, n, "gslb_gossip_refused_total"); now != refused[i] {
-				t.Errorf("%s has refused %v messages, %v before its clock was set", n.Name, now, refused[i])
+			if now := untimely(t, n); now != refused[i] {
+				t.Errorf("%s has refused %v messages for their time, %v before its clock was set", n.Name, now, refused[i])
 			}
 			s.noFailures(t, n, s.began)
 		}
 	}
+}
+
+// untimely is how many messages a node has refused for the time of something in them. A message that came twice on a busy machine is refused too, and that
+// is another matter.
+func untimely(t *testing.T, n *harness.Node) float64 {
+	t.Helper()
+	return counted(t, n, `gslb_gossip_refused_total{code="expired"}`) + counted(t, n, `gslb_gossip_refused_total{code="not_yet_valid"}`)
 }
 
 // counted is the sum of a metric over all its labels.

@@ -182,8 +182,10 @@ func (m *reference) hold() {
 				}
 			}
 		}
-		for id, known := range m.measured {
-			maps.DeleteFunc(known.held, func(group string, _ bool) bool { return id.Service == name && !groups[group] })
+		for _, c := range all { // of those that are nobody's for now everything is kept, as after a restart
+			if known := m.measured[c.id]; known != nil {
+				maps.DeleteFunc(known.held, func(group string, _ bool) bool { return !groups[group] })
+			}
 		}
 	}
 }
