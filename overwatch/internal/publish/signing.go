@@ -136,15 +136,23 @@ func (s *signing) prepare(ctx context.Context) {
 	}
 }
 
-// prepareAll makes what is missing and what is old, until another view takes the place of this one.
+// prepareAll makes what is missing and what is old, until all of a view that was built anew is to be looked at. The views that differ in a few
+// names only, which come meanwhile, have the other names' signatures from this one.
 func (s *signing) prepareAll(ctx context.Context) {
 	view := s.view()
 	for sig := range view.Signatures() {
-		if ctx.Err() != nil || s.view() != view {
+		if ctx.Err() != nil || s.view() != view && s.due() {
 			return
 		}
 		s.one(sig)
 	}
+}
+
+// due says whether everything is to be looked at.
+func (s *signing) due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.whole
 }
 
 // one prepares a signature and then lets queries go first. What fails has been counted and told, and is tried again by

@@ -205,18 +205,38 @@ func TestSigning_TheBackgroundSignsEverythingBeforeItIsAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSignedWorld(t, testSettings())
 		defer w.run(t)()
-		synctest.Wait()
-		before := w.made(t)
-		for _, name := range walkNames {
-			for _, rtype := range walkTypes {
-				if err := w.verify(w.View(), name, rtype); err != nil {
+		w.allPrepared(t)
+	})
+}
+
+// allPrepared checks that nothing is signed when it is asked for.
+func (w *signedWorld) allPrepared(t *testing.T) {
+	t.Helper()
+	synctest.Wait()
+	before := w.made(t)
+	w.verifyAll(t)
+	if after := w.made(t); before == 0 || after != before {
+		t.Errorf("%v signatures were made beforehand, %v when asked for", before, after-before)
+	}
+}
+
+// A name that comes makes another view while the names of this one are being signed, such as right after the start.
+func TestSigning_TheBackgroundGoesOnWhileNamesCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSignedWorld(t, testSettings())
+		view, looks := w.signing.view, 0
+		w.signing.view = func() *zone.View {
+			if looks++; looks == 5 {
+				next, _, err := view().With(zone.Delta{})
+				if err != nil {
 					t.Error(err)
 				}
+				w.view.Store(next)
 			}
+			return view()
 		}
-		if after := w.made(t); before == 0 || after != before {
-			t.Errorf("%v signatures were made beforehand, %v when asked for", before, after-before)
-		}
+		defer w.run(t)()
+		w.allPrepared(t)
 	})
 }
 

@@ -37,7 +37,7 @@ type bleed struct {
 
 // at returns the depth at now.
 func (b *bleed) at(now time.Time) time.Duration {
-	elapsed := max(now.Sub(b.since), 0)
+	elapsed := min(max(now.Sub(b.since), 0), b.over)
 	if b.rising {
 		return max(b.depth-elapsed, 0)
 	}

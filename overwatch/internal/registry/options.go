@@ -52,7 +52,7 @@ type Options struct {
 	// Restored is what the store has; it is kept while it may be needed and must not be changed.
 	Restored []Remembered
 	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make any more is not
-	// believed. New asks it, once for each restored claim. It may be nil if Restored is empty.
+	// believed. It is asked by New, and later for what is declared then; it must not call the Registry. It may be nil if Restored is empty.
 	Allowed func(agentID string, id ID) bool
 	// Overrides are the stored orders.
 	Overrides []Override

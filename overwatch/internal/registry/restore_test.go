@@ -232,6 +232,7 @@ func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 		"a negative time":   {Over: -time.Minute, Depth: 5, Since: now},
 		"too short":         {Over: time.Microsecond, Since: now},
 		"before the epoch":  {Over: time.Minute, Ended: true},
+		"begun by then":     {Over: time.Minute, Depth: time.Second},
 	} {
 		all, said := restoredBleeds([warningKinds]Bleed{warnsOfMemory: saved}, now)
 		if none := saved.Over < time.Millisecond; none != (all == nil) || none != (said == wire.Warnings{}) && !saved.Ended {
