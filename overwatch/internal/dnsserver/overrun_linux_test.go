@@ -21,12 +21,11 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	const half, nearlyAll = 8, 15 // sixteenths
 	for name, c := range map[string]struct {
 		older, younger uint32 // so many sixteenths of the room are used after the older queries, and after all
-		later          time.Duration
-		givenUp        bool
+		stale, givenUp bool   // the older ones
 	}{
-		"nearly full, half of it stale": {half, nearlyAll, staleAfter, true},
-		"nearly full, none stale":       {half, nearlyAll, 0, false},
-		"room enough, half of it stale": {half / 2, half, staleAfter, false},
+		"nearly full, half of it stale": {half, nearlyAll, true, true},
+		"nearly full, none stale":       {half, nearlyAll, false, false},
+		"room enough, half of it stale": {half / 2, half, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := testView(t)
@@ -44,11 +43,14 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer client.Close()
+			began := time.Now()
 			w := newWaiting(t, s, client)
 			room := memory(w.socket.fd)[memoryLimit]
 			w.fill(t, room/16*c.older)
 			older := w.asked
-			now = time.Now().Add(c.later)
+			if now = began.Add(staleAfter); c.stale {
+				now = time.Now().Add(staleAfter)
+			}
 			w.fill(t, room/16*c.younger)
 
 			want := 0
