@@ -39,7 +39,8 @@ type Remembered struct {
 	Weight       int
 	Region       string
 	Check        check.Spec
-	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; zero for none.
+	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; none where the beginning
+	// is zero.
 	DrainSince, AgentDrainSince time.Time
 	DrainOver, AgentDrainOver   time.Duration
 	// Bleeds are what early warnings of the agent do to the backend's share, by kind; zero for none.

@@ -79,12 +79,13 @@ func (w *writer) recall(r *record, now time.Time) {
 	a.claims = append(a.claims, r)
 }
 
-// restoredDrain is a drain that goes on where it was saved, nil for none. It cannot have begun later than now.
+// restoredDrain is a drain that goes on where it was saved, nil for none, which has no beginning. It cannot have begun later than
+// now.
 func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
-	if over <= 0 {
+	if since.IsZero() {
 		return nil
 	}
-	return &drain{since: restoredSince(since, now), over: min(over, MaxDrainTime)}
+	return &drain{since: restoredSince(since, now), over: min(max(over, 0), MaxDrainTime)}
 }
 
 // restoredSince is a moment before the restart by the clock of this process, not later than now.

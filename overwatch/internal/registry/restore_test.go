@@ -139,6 +139,27 @@ func TestRestart_StaleStaysOutAndADrainGoesOn(t *testing.T) {
 }
 
 // What an agent says of a backend that the file has too counts when the file has it no more, after a restart as before.
+// A name whose TTL is 0 is drained at once, and its drain takes no time that could be stored.
+func TestRestart_ADrainThatTookNoTimeGoesOn(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		atOnce := func(string) time.Duration { return 0 }
+		w.stop()
+		w.start(Options{Timing: notValidating, DrainTime: atOnce})
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy", a2+" draining")
+		_, err := w.SetDrain(w.ctx(), id(a1), 0)
+		w.must(err)
+		w.restart(Options{Timing: notValidating, DrainTime: atOnce})
+		w.share(a1, 0, false)
+		w.share(a2, 0, false)
+		w.must(w.ClearDrain(w.ctx(), id(a1)))
+		w.beat(agent, a1+" healthy", a2+" healthy")
+		w.restart(Options{Timing: notValidating, DrainTime: atOnce})
+		w.share(a1, 1, true)
+		w.share(a2, 1, true)
+	})
+}
+
 func TestRestart_WhatTheFileOverruledIsTheNewestThatTheAgentSaid(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		declared := []Declaration{{ID: id(a1), Weight: 7, Region: "eu", Check: tcp}}
