@@ -99,7 +99,8 @@ func (d *decider) region(algorithm Algorithm, in []int, rules *Rules, family Fam
 	}
 	if algorithm == Failover {
 		decision.Region = chooseRegion(d.candidates, in, rules)
-		over = len(rules.Regions) > 0 && rules.Regions[0] != decision.Region
+		first := slices.IndexFunc(rules.Regions, func(region string) bool { return d.expects(region, family) })
+		over = first >= 0 && rules.Regions[first] != decision.Region
 	} else {
 		decision.Region = nearestRegion(d.candidates, in, rules)
 		over = rules.Client != decision.Region && d.expects(rules.Client, family)

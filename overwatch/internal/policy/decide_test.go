@@ -76,6 +76,8 @@ func TestDecide(t *testing.T) {
 		{"failover goes on", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 us 1"}, "failover 10.0.0.2=100", "no_data"},
 		{"failover goes on below the threshold", Failover, ServFail, 2, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "10.0.0.3 us 1"}, "failover 10.0.0.2=100 10.0.0.3=100", "no_data"},
 		{"failover takes the first if none has enough", Failover, ServFail, 3, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1"}, "success 10.0.0.1=100", "no_data"},
+		{"failover from a region that has none of the family is none", Failover, ServFail, 1, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "2001:db8::2 us 1"}, "success 10.0.0.1=100", "success 2001:db8::2=100"},
+		{"failover between regions of a family", Failover, ServFail, 1, []string{"10.0.0.1 eu 1", "2001:db8::1 eu 1 down", "2001:db8::2 us 1"}, "success 10.0.0.1=100", "failover 2001:db8::2=100"},
 		{"failover reaches regions that are not listed", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 mars 1"}, "failover 10.0.0.2=100", "no_data"},
 
 		{"no backend at all is an error", RoundRobin, All, 0, nil, "no_healthy_backend", "no_healthy_backend"},

@@ -8,7 +8,7 @@ type Outcome string
 // The outcomes.
 const (
 	Success          Outcome = "success"
-	FailedOver       Outcome = "failover"           // a region other than the first preference, or than the client's
+	FailedOver       Outcome = "failover"           // a region other than the first preferred one with backends of the family, or than the client's
 	Fallback         Outcome = "fallback"           // nothing may serve, or too little: the last resort answers
 	NoData           Outcome = "no_data"            // nothing of this address family, another family serves
 	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve, or too little, and there is no last resort
