@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
@@ -97,16 +98,22 @@ const minAuditRetention = time.Hour
 // maxDecisionSample is the rarest sample: one decision in a million queries.
 const maxDecisionSample = 1_000_000
 
+// maxStale is far beyond any silence, and far from where times overflow.
+const maxStale = 10 * 365 * 24 * time.Hour
+
 // timing checks when backends count as down or gone, and when audit entries go.
 func (v *validator) timing() {
 	checks, stale := &v.config.Overwatch.Validation, &v.config.Overwatch.Stale
 	v.atLeast("overwatch.validation.check_interval", checks.CheckInterval, minCheckInterval)
+	v.atMost("overwatch.validation.check_interval", checks.CheckInterval, check.MaxInterval)
 	v.atLeast("overwatch.validation.check_timeout", checks.CheckTimeout, minCheckTimeout)
 	if checks.CheckTimeout > checks.CheckInterval {
 		v.Addf("overwatch.validation.check_timeout", checks.CheckTimeout.String(),
 			"must not be longer than check_interval, which is %s", checks.CheckInterval)
 	}
 	v.atLeast("overwatch.stale.threshold", stale.Threshold, time.Second)
+	v.atMost("overwatch.stale.threshold", stale.Threshold, maxStale)
+	v.atMost("overwatch.stale.remove_after", stale.RemoveAfter, maxStale)
 	v.atLeast("audit.retention", v.config.Audit.Retention, minAuditRetention)
 	if stale.RemoveAfter <= stale.Threshold {
 		v.Addf("overwatch.stale.remove_after", stale.RemoveAfter.String(),
@@ -173,6 +180,13 @@ func (v *validator) oneOf(key, value string, allowed []string) {
 func (v *validator) atLeast(key string, value, least time.Duration) {
 	if value < least {
 		v.Addf(key, value.String(), "give at least %s", least)
+	}
+}
+
+// atMost notes a time that is too long.
+func (v *validator) atMost(key string, value, most time.Duration) {
+	if value > most {
+		v.Addf(key, value.String(), "give at most %s", most)
 	}
 }
 

@@ -42,6 +42,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.gossip.seeds[2]: "b:1": is already overwatch.gossip.seeds[1]: remove one`}},
 		{"validation", "overwatch: {validation: {check_interval: 1s, check_timeout: 2s}}", []string{
 			`1: overwatch.validation.check_timeout: "2s": must not be longer than check_interval, which is 1s`}},
+		{"validation too rare to be made", "overwatch: {validation: {check_interval: 25h}}", []string{
+			`1: overwatch.validation.check_interval: "25h0m0s": give at most 24h0m0s`}},
+		{"silence without end", "overwatch: {stale: {threshold: 2562047h, remove_after: 2562047h30m}}", []string{
+			`1: overwatch.stale.threshold: "2562047h0m0s": give at most 87600h0m0s`, `1: overwatch.stale.remove_after: "2562047h30m0s": give at most 87600h0m0s`}},
 		{"validation too often", "overwatch: {validation: {check_interval: 1ms, check_timeout: 1ms}}", []string{
 			`1: overwatch.validation.check_interval: "1ms": give at least 50ms`, `1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
 		{"stale", "overwatch: {stale: {threshold: 5m}}", []string{
