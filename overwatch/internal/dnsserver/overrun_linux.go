@@ -36,11 +36,16 @@ func (s *udpSocket) nearlyFull() bool {
 	return info[memoryUsed] > info[memoryLimit]/4*3
 }
 
-// halve halves the room for queries, once however many read the socket, until nothing waits.
+// halve halves the room for queries, once however many read the socket, until nothing waits. Without the privilege it does not stay larger
+// than net.core allows.
 func (s *udpSocket) halve() {
 	s.resized = true
-	if !s.twin {
-		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, int(memory(s.fd)[memoryLimit]/4)) // which the kernel doubles
+	if s.twin {
+		return
+	}
+	half := int(memory(s.fd)[memoryLimit] / 4) // the kernel doubles it
+	if unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, half) != nil {
+		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, half)
 	}
 }
 

@@ -127,6 +127,24 @@ func TestOverrun_TheRoomComesBack(t *testing.T) {
 	}
 }
 
+// Half of the room is half of it also where that is more than net.core allows, as it is for a privileged process on most machines.
+func TestOverrun_HalfOfTheRoomMayBeMoreThanOthersGet(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 64<<20); err != nil {
+		t.Skipf("this needs CAP_NET_ADMIN: %v", err)
+	}
+	room := memory(fd)[memoryLimit]
+	s := &udpSocket{descriptor: &descriptor{fd: fd}}
+	s.halve()
+	if got := memory(fd)[memoryLimit]; got != room/2 {
+		t.Errorf("half of the room of %d octets is %d", room, got)
+	}
+}
+
 // waiting is the socket in which the queries of a client wait, with little room.
 type waiting struct {
 	socket *udpSocket
