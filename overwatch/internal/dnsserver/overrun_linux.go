@@ -36,8 +36,8 @@ func (s *udpSocket) nearlyFull() bool {
 	return info[memoryUsed] > info[memoryLimit]/4*3
 }
 
-// halve halves the room for queries, once however many read the socket, until nothing waits. Without the privilege it does not stay larger
-// than net.core allows.
+// halve halves the room for queries, once however many read the socket; all of it is back when nothing waits. Without the privilege what is
+// left is no more than net.core allows.
 func (s *udpSocket) halve() {
 	s.resized = true
 	if s.twin {
