@@ -42,7 +42,13 @@ func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Confi
 	if req.Weight != nil {
 		weight = *req.Weight
 	}
-	if err := errors.Join(checkWeight(weight), checkRegion(cfg, req.Region)); err != nil {
+	// A domain's backend needs no region where there are none.
+	placed := resource != "backend" || req.Region != "" || len(cfg.Regions) > 0
+	err = checkWeight(weight)
+	if placed {
+		err = errors.Join(err, checkRegion(cfg, req.Region))
+	}
+	if err != nil {
 		return answer{}, err
 	}
 	now := stamp(s.o.Now())
@@ -51,7 +57,11 @@ func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Confi
 		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
 	}
 	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
-		return s.inRegion(req.Region, func() error { return s.o.Inventory.Create(ctx, server, note) })
+		create := func() error { return s.o.Inventory.Create(ctx, server, note) }
+		if !placed {
+			return create()
+		}
+		return s.inRegion(req.Region, create)
 	})
 	if errors.Is(err, inventory.ErrExists) {
 		return answer{}, badRequest("server %s exists already", id)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
@@ -144,6 +145,19 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	if r := w.send("GET", "/api/v1/servers/regionless.example:192.0.2.9:80", ""); !strings.Contains(r.body, `"region":"eu"`) {
 		t.Errorf("the region of a domain without any: %s", r.body)
 	}
+	without := *w.cfg.Load()
+	without.Regions = nil
+	without.Domains = []config.Domain{{Name: "nowhere.example", RoutingAlgorithm: "weighted"}}
+	with := w.cfg.Swap(&without)
+	if r := w.send("POST", "/api/v1/domains/nowhere.example/backends", `{"address":"2001:DB8::9","port":80}`); r.status != 201 {
+		t.Errorf("a backend where there are no regions: %d %s", r.status, r.body)
+	}
+	if r := w.send("GET", "/api/v1/servers/nowhere.example:2001:db8::9:80", ""); !strings.Contains(r.body, `"region":""`) {
+		t.Errorf("the region where there are none: %s", r.body)
+	}
+	w.wantError("a region that is not there", w.send("POST", "/api/v1/domains/nowhere.example/backends", `{"address":"192.0.2.9","port":80,"region":"eu"}`), 400, "region", "eu")
+	w.wantError("a server needs one", w.send("POST", "/api/v1/servers", `{"service":"nowhere.example","address":"192.0.2.9","port":80}`), 400, "region")
+	w.cfg.Store(with)
 	w.wantError("again", w.send("POST", path, `{"address":"192.0.2.9","port":80}`), 400, "exists")
 	w.wantError("no domain", w.send("POST", "/api/v1/domains/none.example/backends", `{"address":"192.0.2.9","port":80}`), 400, "none.example")
 	w.wantError("another domain", w.send("DELETE", "/api/v1/domains/www.example/backends/app.example:192.0.2.9:80", ""), 404)
