@@ -1,0 +1,65 @@
+package overwatch
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/config"
+)
+
+// Whoever reloads is told of every key that has changed: that it counts now, or that it waits for a restart.
+func TestReload_NoKeyChangesInSilence(t *testing.T) {
+	silent := []string{
+		"mode",                       // cannot change
+		"overwatch.data_dir",         // is moved to data_dir
+		"overwatch.dnssec.algorithm", // there is one
+		"overwatch.dnssec.security_acknowledgment", // is for the file's readers
+	}
+	eachKey(reflect.TypeFor[config.Config](), "", nil, func(key string, path []int) {
+		before, after := config.Default(), config.Default()
+		alter(t, reflect.ValueOf(after).Elem().FieldByIndex(path))
+		covers := func(told string) bool { return key == told || strings.HasPrefix(key, told+".") }
+		told := slices.ContainsFunc(append(differing(before, after), needRestart(before, after)...), covers)
+		if told == slices.Contains(silent, key) {
+			t.Errorf("%s: told %t", key, told)
+		}
+	})
+}
+
+// eachKey visits the keys that have no keys below them; lists and maps are one key.
+func eachKey(of reflect.Type, prefix string, path []int, visit func(key string, path []int)) {
+	for i := range of.NumField() {
+		f := of.Field(i)
+		key, _, _ := strings.Cut(f.Tag.Get("key"), ",")
+		switch below := append(slices.Clone(path), i); {
+		case key == "":
+		case f.Type.Kind() == reflect.Struct:
+			eachKey(f.Type, prefix+key+".", below, visit)
+		default:
+			visit(prefix+key, below)
+		}
+	}
+}
+
+// alter gives a setting another value, whether or not it may have it.
+func alter(t *testing.T, v reflect.Value) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(v.String() + "x")
+	case reflect.Bool:
+		v.SetBool(!v.Bool())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(v.Int() + int64(time.Second))
+	case reflect.Slice:
+		v.Set(reflect.Append(v, reflect.Zero(v.Type().Elem())))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.Zero(v.Type().Key()), reflect.Zero(v.Type().Elem()))
+	default:
+		t.Fatalf("no other value for a %s", v.Type())
+	}
+}
