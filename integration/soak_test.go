@@ -92,8 +92,18 @@ type life struct {
 	ordered bool      // an operator's order keeps it out
 }
 
+// soakStart is the time after a start in which it counts by how much the machine is late. By later on, on a machine that is busy all the
+// time, nothing would be judged at all.
+const soakStart = time.Minute
+
 // serves is from when a node that was started at a time must have answered every query that came up to another.
 func serves(started, at time.Time) time.Time {
+	if started.IsZero() {
+		return started
+	}
+	if end := started.Add(soakStart); at.After(end) {
+		at = end
+	}
 	return started.Add(clock.Allowed(soakBackBound, started, at))
 }
 
