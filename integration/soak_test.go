@@ -267,7 +267,6 @@ func (k *soak) judge(t *testing.T) {
 		answers := k.watch.Since(n, appName, k.judged[n])
 		last := k.judged[n]
 		for _, a := range answers {
-			k.answers++
 			last = a.At.Add(1)
 			if a.At.Add(-a.Took).Before(serves(up, a.At)) {
 				continue // it was starting when it was asked
@@ -275,6 +274,7 @@ func (k *soak) judge(t *testing.T) {
 			if unjudged(a) {
 				continue
 			}
+			k.answers++
 			if !a.Good() { // two backends are always well
 				t.Errorf("I1: %s failed a lookup at %s: %+v", n.Name, a.At.Format("15:04:05.000"), a)
 				continue
