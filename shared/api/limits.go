@@ -11,9 +11,7 @@ const (
 	DefaultPageLimit = 100
 	// MaxPageLimit is the largest limit of a list.
 	MaxPageLimit = 1000
-	// MinWeight and MaxWeight bound the weight of a server that the API
-	// creates or changes; configuration may also say 0, which takes traffic
-	// only when nothing else may.
+	// MinWeight and MaxWeight bound the weight of a server.
 	MinWeight = 1
 	MaxWeight = 1000
 	// DefaultServerWeight is the weight of a server that POST servers creates

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
 )
@@ -15,6 +16,11 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // past explains an answer to a client in eu, with 10.0.0.1 in eu, 10.0.0.2 in us and 10.0.0.3 in us, as rules and states have it.
 func past(rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
+	return pastIn(1, rules, placed, change...)
+}
+
+// pastIn is past for a client in a region, by its number; 0 is none.
+func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
 	candidates := make([]policy.Candidate, 3)
 	for i, region := range []string{"eu", "us", "us"} {
 		candidates[i] = policy.Candidate{
@@ -30,7 +36,7 @@ func past(rules policy.Rules, placed bool, change ...func([]policy.Candidate)) E
 		Name: "app.test.", Rules: &rules, Clients: []string{"", "eu", "us"}, Placed: placed, Answers: 1, Number: 1, Generation: 7, Candidates: candidates,
 		Spots: []policy.Spot{{}, {Region: "eu", Position: paris}},
 	}
-	return Past(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")}, zone.Steered{Basis: basis, Number: 1, Region: 1, Spot: 1})
+	return Past(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")}, zone.Steered{Basis: basis, Number: 1, Region: geo.RegionID(region), Spot: geo.SpotID(region)})
 }
 
 // told is all of an explanation as text.
@@ -71,6 +77,8 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			[]string{"unhealthy: its checks fail: connection refused", "health serving_backends 2 of 3", "if 10.0.0.3:443 were up: success with 10.0.0.1 33.3%"}},
 		{"all down", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.ServFail}, false, down(0), down(1), down(2)),
 			[]string{"no_healthy_backend|", "SERVFAIL", "if 10.0.0.1:443 were up: success with 10.0.0.1 100.0%", "if all that may not serve were up: success with 10.0.0.1 33.3%"}},
+		{"no last resort either", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.LastHealthy}, false, down(0), down(1), down(2)),
+			[]string{"no_healthy_backend|", "on_all_down last_healthy finds none either: SERVFAIL"}},
 		{"last resort", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.All, TTL: 300}, false, down(0), down(1), down(2)),
 			[]string{"fallback|", "on_all_down all answers, for 30 s at most"}},
 		{"override", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) {
@@ -84,6 +92,9 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			[]string{"failover|", "priority region_order eu, us: us answers", "if 10.0.0.1:443 were up: success with 10.0.0.1 100.0%"}},
 		{"at home", past(policy.Rules{Algorithm: policy.Geolocation}, true), []string{"it is in us, and eu answers", "geo client_region eu: the client's own region answers"}},
 		{"away from home", past(policy.Rules{Algorithm: policy.Geolocation}, true, down(0)), []string{"its own region has nothing to answer with: us is next"}},
+		{"nowhere", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, Regions: []string{"us", "eu"}}, true), []string{"geo client_region no region: it is in no region: us is the first that can answer"}},
+		{"nowhere, where another algorithm chooses then", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, Fallback: policy.Weighted}, true), []string{"geo client_region no region: makes no difference to weighted", "priority fallback_algorithm weighted: geolocation knows too little to choose"}},
+		{"nowhere, and nobody answers", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, OnAllDown: policy.ServFail}, true, down(0), down(1), down(2)), []string{"makes no difference: there is no answer"}},
 		{"near", past(policy.Rules{Algorithm: policy.Proximity, Coordinates: known}, true), []string{"it is in us, and eu is nearer", "eu is the nearest that can answer"}},
 		{"slow", past(policy.Rules{Algorithm: policy.Latency, MaxLatency: 50 * time.Millisecond, MinSamples: 3}, false, measured),
 			[]string{"others are faster: it takes 40.0 ms", "above the limit and others are below: it takes 60.0 ms", "latency 10.0.0.1:443 20.0 ms"}},

@@ -74,6 +74,9 @@ func (e *Explanation) health() Factor {
 	switch e.Outcome {
 	case policy.NoHealthyBackend:
 		f.Impact = "too few may serve and on_all_down is servfail: SERVFAIL"
+		if last := e.Basis.Rules.OnAllDown; last == policy.LastHealthy || last == policy.All {
+			f.Impact = "too few may serve and on_all_down " + string(last) + " finds none either: SERVFAIL"
+		}
 	case policy.Fallback:
 		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown, policy.MaxLastResortTTL)
 	case policy.NoData:
@@ -100,12 +103,20 @@ func (e *Explanation) geo() Factor {
 func (e *Explanation) whichRegion() string {
 	answers := e.Decision.Region
 	switch {
-	case answers == "":
+	case len(e.Decision.Due) == 0:
 		return "makes no difference: there is no answer"
+	case !e.Decision.Algorithm.ChoosesRegion():
+		return "makes no difference to " + string(e.Decision.Algorithm)
 	case e.Decision.Algorithm == policy.Proximity:
 		return answers + " is the nearest that can answer, or nearest with its bias"
+	case e.Decision.Algorithm == policy.Failover:
+		return "makes no difference to failover: " + answers + " is the first with enough that may serve"
+	case answers == "":
+		return "backends without a region answer"
 	case answers == e.Region:
 		return "the client's own region answers"
+	case e.Region == "":
+		return "it is in no region: " + answers + " is the first that can answer"
 	}
 	return "its own region has nothing to answer with: " + answers + " is next"
 }
