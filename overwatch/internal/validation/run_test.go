@@ -152,6 +152,34 @@ func TestRun_ChangedCheckBeginsAnew(t *testing.T) {
 	})
 }
 
+// The times of a target's check are not those it is made by: another interval in the file is no reason to begin anew, where one failed
+// check would be enough to take a backend out.
+func TestRun_OtherTimesOfTheCheckChangeNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		w.run(t, 0)
+		after(interval + time.Second) // two checks are over, and the third is half an interval away
+		before := w.started(target(1).ID)
+		changed := target(1)
+		changed.Spec.Interval, changed.Spec.Timeout = 2*changed.Spec.Interval, changed.Spec.Timeout/2
+		w.set(changed)
+		w.mu.Lock()
+		w.answer = func(context.Context, registry.ID) check.Result {
+			return check.Result{Outcome: check.Failure, At: time.Now()}
+		}
+		w.mu.Unlock()
+		after(time.Second)
+		if now := w.started(changed.ID); len(now) != len(before) {
+			t.Errorf("checked %d times more at once", len(now)-len(before))
+		}
+		after(2 * interval)
+		got := w.verdicts(changed.ID)
+		if last := got[len(got)-1]; last.Outcome != check.Failure || last.State != check.StateHealthy {
+			t.Errorf("%+v: fewer failures than failure_threshold asks for", last)
+		}
+	})
+}
+
 func TestRun_TargetDroppedDuringItsCheckIsNotReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
 )
 
 // startSpread is the time that each of the targets that come together adds to the time over which their first checks are
@@ -32,7 +33,7 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
-		if e := s.entries[t.ID]; e != nil && e.target.Spec == t.Spec {
+		if e := s.entries[t.ID]; e != nil && alike(e.target.Spec, t.Spec) {
 			known[t.ID] = e
 			continue
 		}
@@ -57,6 +58,12 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 		e.due = now.Add(rand.N(over))
 		heap.Push(&s.queue, e)
 	}
+}
+
+// alike reports whether two checks are made in the same way. Their times do not count: the node checks by its own.
+func alike(a, b check.Spec) bool {
+	a.Interval, a.Timeout = b.Interval, b.Timeout
+	return a == b
 }
 
 // retime puts another interval in force. What would be checked later than that is checked within it, at random so that not all are at
