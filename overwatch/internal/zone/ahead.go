@@ -41,7 +41,7 @@ func (a *Ahead) Add(q *Question) {
 	}
 }
 
-// Look reads what the view has for the questions, and forgets them.
+// Look reads what the view has for the questions, and forgets both.
 func (a *Ahead) Look(v *View, turns *Turns) {
 	n := a.n
 	a.n, a.told = 0, a.room[:0]
@@ -67,6 +67,12 @@ func (a *Ahead) Look(v *View, turns *Turns) {
 			a.seen ^= uint32(m.wire[0]) ^ uint32(m.wire[len(m.wire)-1])
 		}
 	}
+	// A view is some hundred MiB, and others may take its place before the next batch comes.
+	clear(a.questions[:n])
+	clear(a.slots[:n])
+	clear(a.places[:n])
+	clear(a.families[:n])
+	clear(a.sigs[:n])
 }
 
 // Told is what the answers of the last Look will tell of themselves, as far as their basis and the choice go. It holds until the next.

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"weak"
 
 	"github.com/miekg/dns"
 )
@@ -111,6 +113,38 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 func TestAhead_ChangesNoAnswer(t *testing.T) {
 	for _, how := range []manner{weighted, placedly, signed} {
 		t.Run(how.String(), func(t *testing.T) { aheadChangesNothing(t, how) })
+	}
+}
+
+// A socket that nobody asks any more must not keep the view alive that it was asked for last.
+func TestAhead_KeepsNoView(t *testing.T) {
+	for _, how := range []manner{weighted, placedly, signed} {
+		var ahead Ahead
+		view := func() weak.Pointer[Slot] {
+			v, names := manyOf(t, worthwhile, how)
+			v.Gather()
+			questions, turns := make([]Question, MaxAhead), NewTurns(1, 1)
+			for i := range questions {
+				_, q := question(t, names[i], dns.TypeA)
+				questions[i] = *q
+				questions[i].DO, questions[i].Client = true, clientA
+			}
+			for range 2 { // by then it is known whose turn it is
+				for i := range questions {
+					ahead.Add(&questions[i])
+				}
+				ahead.Look(v, turns)
+				for i := range questions {
+					v.Append(make([]byte, headerSize+len(questions[i].Name)+4, 1<<16), &questions[i], turns)
+				}
+			}
+			return weak.Make(&v.slots[0])
+		}()
+		runtime.GC()
+		if view.Value() != nil {
+			t.Errorf("%s: the view is still there", how)
+		}
+		runtime.KeepAlive(&ahead)
 	}
 }
 
