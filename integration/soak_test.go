@@ -271,7 +271,7 @@ func (k *soak) judge(t *testing.T) {
 			if a.At.Add(-a.Took).Before(serves(up, a.At)) {
 				continue // it was starting when it was asked
 			}
-			if unjudged(a) {
+			if unjudged(a) || k.starved(a) {
 				continue
 			}
 			k.answers++
