@@ -19,8 +19,8 @@ const staleAfter = 200 * time.Millisecond
 // answer what nobody waits for any more. So the oldest are given up, and the room is halved, so that those that come do not get as
 // old: to be dropped by the kernel costs next to nothing, to be read a tenth of an answer. The whole room is back when nothing waits.
 //
-// Nothing is given up while there is room for what comes, however long it had to wait, such as for a process that is restarted. Nothing is
-// asked of the kernel while little waits.
+// It begins where less than a quarter of the room is free: what waited for a process that is restarted is answered, however long it had to,
+// where there is room for more. Nothing is asked of the kernel while little waits.
 func (s *udpSocket) stale(n int) bool {
 	before := s.overrun
 	s.overrun = n == batch && (before || s.nearlyFull()) && s.responder.now().Sub(arrival(s.fd)) > staleAfter
