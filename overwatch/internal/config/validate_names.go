@@ -196,6 +196,7 @@ func (v *validator) algorithmRemedy(found string, works []string) string {
 // regionNames checks the regions themselves. What continues a region of another file is left to foldRegions.
 func (v *validator) regionNames() {
 	v.regionsUnread = v.Told("regions")
+	countries, continents := map[string]string{}, map[string]string{}
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		key := fmt.Sprintf("regions[%d]", i)
@@ -210,6 +211,8 @@ func (v *validator) regionNames() {
 		}
 		v.codes(key+".countries", r.Countries, IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
 		v.codes(key+".continents", r.Continents, isContinent, "use AF, AN, AS, EU, NA, OC or SA")
+		v.nearOnce(key+".countries", r.Countries, r.Name, countries)
+		v.nearOnce(key+".continents", r.Continents, r.Name, continents)
 		v.coordinates(key, r)
 		v.between(key+".proximity_bias", r.ProximityBias, -policy.MaxBias, policy.MaxBias)
 		if inside := texts(policy.PoolAlgorithms()); r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
@@ -229,6 +232,17 @@ func (v *validator) regionAgain(key string, r *Region, first int) {
 	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil && r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0
 	if sameFile || !onlyServers {
 		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it", first, begun)
+	}
+}
+
+// nearOnce warns of codes that an earlier region has too, since clients are placed in the first; first has it by code.
+func (v *validator) nearOnce(key string, codes []string, region string, first map[string]string) {
+	for _, code := range codes {
+		if earlier, taken := first[code]; !taken {
+			first[code] = region
+		} else if earlier != region {
+			v.warn("%s: %s is in region %q already: its clients are placed there", key, code, earlier)
+		}
 	}
 }
 

@@ -227,6 +227,9 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			`domains[0].ttl: 90000 seconds: clients keep an address that long after it went down`}},
 		{"own region", "overwatch: {identity: {region: eus}}\nregions: [{name: eu}]", []string{
 			`overwatch.identity.region: "eus" is none of the regions here: did you mean eu?`}},
+		{"countries of two regions", "regions: [{name: a, countries: [DE, FR], continents: [EU]}, {name: b, countries: [CH, DE]}, {name: c, continents: [AF, EU]}]", []string{
+			`regions[1].countries: DE is in region "a" already: its clients are placed there`,
+			`regions[2].continents: EU is in region "a" already: its clients are placed there`}},
 		{"server of no domain, of another region", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1, service: x}, {address: 192.0.2.1, port: 1, service: y}]}, {name: b}]\ndomains: [{name: y, regions: [b]}]", []string{
 			`regions[0].servers[0].service: no domain is called "x": the server is not served until one is`,
 			`regions[0].servers[1].service: the regions of domain "y" are b; "a" is not among them`}},
