@@ -10,8 +10,8 @@ type HealthCheck struct {
 	Enabled            bool   `json:"enabled"` // false where the node checks nothing itself
 	Type               string `json:"type"`    // http, https, tcp, grpc or grpcs
 	Path               string `json:"path"`
-	Interval           string `json:"interval"`            // such as "5s"; the node checks by its own
-	Timeout            string `json:"timeout"`             // such as "2s"; likewise its own
+	Interval           string `json:"interval"`            // such as "5s"
+	Timeout            string `json:"timeout"`             // such as "2s"
 	HealthyThreshold   int    `json:"healthy_threshold"`   // successes in a row
 	UnhealthyThreshold int    `json:"unhealthy_threshold"` // failures in a row
 	ExpectedStatus     string `json:"expected_status"`     // of http and https, such as "200,301-308"; else empty

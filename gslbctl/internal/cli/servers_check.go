@@ -20,8 +20,8 @@ type checkFlags struct {
 func (f *checkFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.kind, "type", "", "http, https, tcp, grpc or grpcs")
 	cmd.Flags().StringVar(&f.path, "path", "", "what http and https ask for")
-	cmd.Flags().StringVar(&f.interval, "interval", "", "time between two checks, such as 5s: kept and shown; nodes check by their own")
-	cmd.Flags().StringVar(&f.timeout, "check-timeout", "", "longest time that one check may take, such as 2s: kept and shown; nodes check by their own")
+	cmd.Flags().StringVar(&f.interval, "interval", "", "time between two checks, such as 5s")
+	cmd.Flags().StringVar(&f.timeout, "check-timeout", "", "longest time that one check may take, such as 2s")
 	cmd.Flags().StringVar(&f.expected, "expected-status", "", "healthy statuses of http and https, such as 200,301-308")
 	cmd.Flags().IntVar(&f.healthy, "healthy-threshold", 0, "successes in a row that make it healthy")
 	cmd.Flags().IntVar(&f.unhealthy, "unhealthy-threshold", 0, "failures in a row that make it unhealthy")

@@ -79,7 +79,7 @@ func serverOperations() []operation {
 			body: api.ServerPatch{Weight: of(50)}, status: 200, answer: api.Named{Message: "server changed", ID: exampleServer}, errors: changes},
 		{method: del, path: server, header: conditionsOf(false), summary: "Delete a server", description: "Only one that the API has created.", status: 204, errors: changes},
 		{method: get, path: server + "/health-check", summary: "How the node checks a server", status: 200, answer: checked},
-		{method: put, path: server + "/health-check", header: conditionsOf(false), summary: "Set how the node checks a server", description: "What is left out takes its default. It counts from the next check on; interval and timeout are kept and shown, and checks are made by those of /config/health-check.",
+		{method: put, path: server + "/health-check", header: conditionsOf(false), summary: "Set how the node checks a server", description: "What is left out takes its default. It counts from the next check on. A server that was never given interval or timeout has those of /config/health-check.",
 			body: change, status: 200, answer: checked, errors: changes},
 		{method: patch, path: server + "/health-check", header: conditionsOf(false), summary: "Change how the node checks a server", description: "What is left out stays.",
 			body: change, status: 200, answer: checked, errors: changes},

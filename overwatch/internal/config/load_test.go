@@ -201,10 +201,10 @@ domains:
 		got = append(got, fmt.Sprint(s.Service, " ", s.Region, " ", s.Address, " ", s.Weight, " ", s.Check.Type, " ", s.Check.Interval))
 	}
 	want := []string{
-		"one.example a 192.0.2.1 7 tcp 30s",
-		"two.example a 192.0.2.2 100 tcp 30s",
-		"two.example b 192.0.2.3 100 tcp 30s",
-		"two.example a 192.0.2.1 100 tcp 30s",
+		"one.example a 192.0.2.1 7 tcp 0s",
+		"two.example a 192.0.2.2 100 tcp 0s",
+		"two.example b 192.0.2.3 100 tcp 0s",
+		"two.example a 192.0.2.1 100 tcp 0s",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

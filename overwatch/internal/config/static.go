@@ -95,24 +95,24 @@ func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 		spec.Host = cmp.Or(s.Host, spec.Host)
 		return spec
 	}
-	return c.plainCheck()
+	return plainCheck()
 }
 
-// CheckIn is how a server of a region is checked that says nothing of its own; the region may be unknown.
+// CheckIn is how a server of a region is checked that says nothing of its own; the region may be unknown. Without times in it, those of
+// overwatch.validation count.
 func (c *Config) CheckIn(region string) check.Spec {
 	for i := range c.Regions {
 		if r := &c.Regions[i]; r.Name == region && r.HealthCheck != nil {
 			return r.HealthCheck.Spec()
 		}
 	}
-	return c.plainCheck()
+	return plainCheck()
 }
 
-// plainCheck is a tcp connection at the node's own interval.
-func (c *Config) plainCheck() check.Spec {
+// plainCheck is a tcp connection. It has no times: those of overwatch.validation count, whatever they come to be.
+func plainCheck() check.Spec {
 	return check.Spec{
-		Type: check.TCP, Interval: c.Overwatch.Validation.CheckInterval, Timeout: c.Overwatch.Validation.CheckTimeout,
-		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+		Type: check.TCP, FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
 	}
 }
 

@@ -75,13 +75,18 @@ func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Sp
 		spec.Detail = detail.Details()
 	}
 	var err error
-	if spec.Interval, err = givenTime("interval", req.Interval, spec.Interval); err != nil {
+	own := spec.Interval != 0 || req.Interval != nil || req.Timeout != nil // times, and not those of the node
+	whole := s.timed(spec)
+	if whole.Interval, err = givenTime("interval", req.Interval, whole.Interval); err != nil {
 		return spec, err
 	}
-	if spec.Timeout, err = givenTime("timeout", req.Timeout, spec.Timeout); err != nil {
+	if whole.Timeout, err = givenTime("timeout", req.Timeout, whole.Timeout); err != nil {
 		return spec, err
 	}
-	if problems := spec.Validate(); len(problems) > 0 {
+	if own {
+		spec.Interval, spec.Timeout = whole.Interval, whole.Timeout
+	}
+	if problems := whole.Validate(); len(problems) > 0 {
 		p := problems[0]
 		p.Field = fieldOfCheck(p.Field)
 		return spec, badRequest("%v", p)
@@ -119,10 +124,20 @@ func givenTime(field string, text *string, otherwise time.Duration) (time.Durati
 	return d, nil
 }
 
+// timed is a check with the node's times where it has none.
+func (s *Server) timed(spec check.Spec) check.Spec {
+	if spec.Interval == 0 {
+		cfg, _ := s.o.Config()
+		spec.Interval, spec.Timeout = cfg.Overwatch.Validation.CheckInterval, cfg.Overwatch.Validation.CheckTimeout
+	}
+	return spec
+}
+
 // anyGoodStatus is what http and https take for healthy unless they are told.
 const anyGoodStatus = "200-399"
 
 func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHealthCheck {
+	spec = s.timed(spec)
 	view := api.HealthCheck{
 		Enabled: s.o.Validator != nil, Type: string(spec.Type), Path: spec.Path,
 		Interval: spec.Interval.String(), Timeout: spec.Timeout.String(),

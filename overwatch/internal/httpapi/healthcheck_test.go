@@ -47,3 +47,26 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	w.wantError("static", w.send("PUT", strings.Replace(path, "2.9", "2.1", 1), `{"type":"tcp"}`), 400, "static")
 	w.wantError("unknown", w.send("GET", strings.Replace(path, "2.9", "2.77", 1), ""), 404)
 }
+
+// A check without times has the node's, also when they change, until it is given its own.
+func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
+	w := newWorld(t)
+	created, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+	w.must(err)
+	path := "/api/v1/servers/" + created.ID + "/health-check"
+	for _, step := range []struct{ method, path, body, interval, timeout string }{
+		{"PATCH", path, `{"unhealthy_threshold":2}`, "30s", "5s"},
+		{"PUT", "/api/v1/config/health-check", `{"default_interval_seconds":8,"default_timeout_seconds":4}`, "8s", "4s"},
+		{"PATCH", path, `{"interval":"6s"}`, "6s", "4s"},
+		{"PUT", "/api/v1/config/health-check", `{"default_interval_seconds":20,"default_timeout_seconds":10}`, "6s", "4s"},
+	} {
+		if r := w.send(step.method, step.path, step.body); r.status != 200 {
+			t.Fatalf("%s %s: %d %s", step.method, step.path, r.status, r.body)
+		}
+		got, err := w.client.ServerHealthCheck(t.Context(), created.ID)
+		if err != nil || got.HealthCheck.Interval != step.interval || got.HealthCheck.Timeout != step.timeout || got.HealthCheck.UnhealthyThreshold != 2 {
+			t.Errorf("after %s %s: %+v, %v", step.method, step.body, got, err)
+		}
+	}
+	w.wantError("too short for the node's timeout", w.send("PUT", path, `{"type":"tcp","interval":"1s"}`), 400, "timeout")
+}

@@ -95,7 +95,7 @@ type Declaration struct {
 	Check  check.Spec
 }
 
-// Target is one backend that this node should check itself.
+// Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.
 type Target struct {
 	ID   ID
 	Spec check.Spec

@@ -63,9 +63,14 @@ func (w *writer) validated(r *record, now time.Time) bool {
 	return w.timing.ValidationEnabled && r.pub.Validation.State != check.StateUnknown && now.Before(w.verdictEnds(r))
 }
 
-// verdictEnds returns when the verdict on r becomes too old to count.
+// verdictEnds returns when the verdict on r becomes too old to count: after three times its interval, or the node's where that is longer.
 func (w *writer) verdictEnds(r *record) time.Time {
-	return r.pub.Validation.At.Add(3 * w.timing.ValidationInterval)
+	interval := w.timing.ValidationInterval
+	if r.source() != api.SourceAgent {
+		_, _, spec := r.declaration()
+		interval = max(interval, spec.Value().Interval)
+	}
+	return r.pub.Validation.At.Add(3 * interval)
 }
 
 // remember keeps what the evidence says for a time without any.

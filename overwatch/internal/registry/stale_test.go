@@ -102,6 +102,23 @@ func TestVerdict_CountsForThreeIntervals(t *testing.T) {
 	})
 }
 
+// Where a server's check is rarer than the node's others, its verdicts count for longer.
+func TestVerdict_CountsForThreeOfItsOwnIntervals(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		rare := static(a1)
+		rare.Check.Interval = 3 * DefaultValidationInterval
+		w.must(w.SetStatic(w.ctx(), []Declaration{rare}))
+		if got := w.View().Targets(); len(got) != 1 || got[0].Spec != rare.Check {
+			t.Errorf("targets are %+v", got)
+		}
+		w.verdict(a1, check.Failure)
+		w.pass(9*DefaultValidationInterval - time.Second)
+		w.see(a1, failing)
+		w.pass(2 * time.Second)
+		w.see(a1, Conclusion{api.EffectiveUnhealthy, false, ReasonRememberedUnhealthy})
+	})
+}
+
 func TestVerdict_OwnTroubleIsNotBackendTrouble(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))

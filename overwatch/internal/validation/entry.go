@@ -13,7 +13,7 @@ import (
 // else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no prober: making one
 // costs a hundredth of a check and keeping one would cost more than all the rest.
 type entry struct {
-	target  registry.Target
+	target  registry.Target // the check under way may be made by the one before
 	tracker check.Tracker
 
 	due   time.Time // when the next check should start, or the running one should have
@@ -39,15 +39,15 @@ type finding struct {
 	verdict registry.Verdict // without an ID if the check was stopped
 }
 
-// check makes one attempt and draws the conclusion. ok is false if the attempt was stopped.
-func (e *entry) check(ctx context.Context, newProber proberMaker) (v registry.Verdict, ok bool) {
-	r := attempt(ctx, e.target, newProber)
+// check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt was stopped.
+func (e *entry) check(ctx context.Context, t registry.Target, newProber proberMaker) (v registry.Verdict, ok bool) {
+	r := attempt(ctx, t, newProber)
 	if ctx.Err() != nil {
 		return registry.Verdict{}, false
 	}
 	e.tracker.Observe(r.Outcome)
 	return registry.Verdict{
-		ID: e.target.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,
+		ID: t.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,
 	}, true
 }
 

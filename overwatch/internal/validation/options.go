@@ -31,8 +31,8 @@ type Options struct {
 	// Report takes the verdict of each check. It may block, which delays the next check of that backend, and is called by
 	// several goroutines at once, for one backend by one at a time.
 	Report func(context.Context, registry.Verdict) error
-	// Interval is the time between two checks of one backend, Timeout bounds each: overwatch.validation's, whatever the
-	// backend's own check has. Retime changes both.
+	// Interval is the time between two checks of one backend, Timeout bounds each, where the backend's own check has no
+	// times: overwatch.validation's. Retime changes both.
 	Interval, Timeout time.Duration
 	// Concurrency bounds the checks under way; 0 means DefaultConcurrency.
 	Concurrency int
@@ -56,7 +56,7 @@ func (o *Options) complete() error {
 	return times{o.Interval, o.Timeout}.check()
 }
 
-// times are how often checks are made and how long each may take.
+// times are how often a check is made, and how long it may take, that says nothing of it.
 type times struct{ interval, timeout time.Duration }
 
 func (t times) check() error {
@@ -67,9 +67,11 @@ func (t times) check() error {
 	return nil
 }
 
-// given returns a backend's check with this node's times.
+// given returns a backend's check with this node's times where it has none.
 func (t times) given(spec check.Spec) check.Spec {
-	spec.Interval, spec.Timeout = t.interval, t.timeout
+	if spec.Interval == 0 {
+		spec.Interval, spec.Timeout = t.interval, t.timeout
+	}
 	return spec
 }
 

@@ -3,6 +3,7 @@ package validation
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -152,28 +153,47 @@ func TestRun_ChangedCheckBeginsAnew(t *testing.T) {
 	})
 }
 
-// The times of a target's check are not those it is made by: another interval in the file is no reason to begin anew, where one failed
-// check would be enough to take a backend out.
-func TestRun_OtherTimesOfTheCheckChangeNothing(t *testing.T) {
+// A check is made at its own times where it has them, and at the node's where it has none. Other times are no reason to begin anew, where one
+// failed check would be enough to take a backend out, nor to wait for the rest of a longer interval.
+func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(target(1))
+		quick, plain := target(1), target(2)
+		quick.Spec.Interval, quick.Spec.Timeout = interval/10, timeout/10
+		w := newWorld(quick, plain)
 		w.run(t, 0)
-		after(interval + time.Second) // two checks are over, and the third is half an interval away
-		before := w.started(target(1).ID)
-		changed := target(1)
-		changed.Spec.Interval, changed.Spec.Timeout = 2*changed.Spec.Interval, changed.Spec.Timeout/2
-		w.set(changed)
+		gaps := func(id registry.ID, since time.Time) (gaps []time.Duration) {
+			last := time.Time{}
+			for _, at := range w.started(id) {
+				if at.After(since) && !last.IsZero() {
+					gaps = append(gaps, at.Sub(last))
+				}
+				last = at
+			}
+			return gaps
+		}
+		after(2 * interval) // with the first gap, which is shorter
+		began := time.Now()
+		after(2*interval + time.Second)
+		if got := gaps(quick.ID, began); len(got) < 19 || slices.Max(got) != interval/10 || slices.Min(got) != interval/10 {
+			t.Errorf("with an interval of %s: gaps %v", interval/10, got)
+		}
+		if got := gaps(plain.ID, began); len(got) != 2 || got[0] != interval || got[1] != interval {
+			t.Errorf("with none of its own: gaps %v, want %s", got, interval)
+		}
 		w.mu.Lock()
 		w.answer = func(context.Context, registry.ID) check.Result {
 			return check.Result{Outcome: check.Failure, At: time.Now()}
 		}
 		w.mu.Unlock()
-		after(time.Second)
-		if now := w.started(changed.ID); len(now) != len(before) {
-			t.Errorf("checked %d times more at once", len(now)-len(before))
+		changed := plain
+		changed.Spec.Interval, changed.Spec.Timeout = interval/10, timeout/10
+		before, now := len(w.started(plain.ID)), time.Now()
+		w.set(quick, changed)
+		after(interval/10 + time.Second) // in which it is noticed
+		got := w.verdicts(plain.ID)
+		if n := len(w.started(plain.ID)) - before; n < 1 || n > 2 {
+			t.Errorf("checked %d times in the %s after its interval became a tenth", n, time.Since(now))
 		}
-		after(2 * interval)
-		got := w.verdicts(changed.ID)
 		if last := got[len(got)-1]; last.Outcome != check.Failure || last.State != check.StateHealthy {
 			t.Errorf("%+v: fewer failures than failure_threshold asks for", last)
 		}

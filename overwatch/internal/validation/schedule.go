@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"cmp"
 	"container/heap"
 	"math/rand/v2"
 	"time"
@@ -15,7 +16,7 @@ const startSpread = time.Millisecond
 
 // schedule knows which target is due when. It has no goroutine and no clock.
 type schedule struct {
-	interval time.Duration
+	interval time.Duration // of checks that have none
 	entries  map[registry.ID]*entry
 	queue    queue
 	running  int
@@ -27,14 +28,18 @@ func newSchedule(interval time.Duration) *schedule {
 	return &schedule{interval: interval, entries: map[registry.ID]*entry{}, initial: -1}
 }
 
-// follow makes the schedule have exactly the targets. What is checked as before keeps its state and its time; what is new or
-// is checked in another way is due soon.
+// follow makes the schedule have exactly the targets. What is checked as before keeps its state and its time, but for an interval that
+// is shorter now; what is new or is checked in another way is due soon.
 func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
 		if e := s.entries[t.ID]; e != nil && alike(e.target.Spec, t.Spec) {
 			known[t.ID] = e
+			if e.target.Spec.Interval != t.Spec.Interval || e.target.Spec.Timeout != t.Spec.Timeout {
+				e.target = t
+				s.hasten(e, now)
+			}
 			continue
 		}
 		e := &entry{
@@ -60,22 +65,31 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	}
 }
 
-// alike reports whether two checks are made in the same way. Their times do not count: the node checks by its own.
+// alike reports whether two checks are made in the same way. At other times is no other way: what is known of a backend stays.
 func alike(a, b check.Spec) bool {
 	a.Interval, a.Timeout = b.Interval, b.Timeout
 	return a == b
 }
 
-// retime puts another interval in force. What would be checked later than that is checked within it, at random so that not all are at
-// once.
+// intervalOf is the time from the start of a check to the start of the next.
+func (s *schedule) intervalOf(e *entry) time.Duration {
+	return cmp.Or(e.target.Spec.Interval, s.interval)
+}
+
+// retime puts another interval in force for the checks that have none of their own.
 func (s *schedule) retime(interval time.Duration, now time.Time) {
 	s.interval = interval
-	for _, e := range s.queue {
-		if e.due.Sub(now) > interval {
-			e.due = now.Add(rand.N(interval))
-		}
+	for _, e := range s.entries {
+		s.hasten(e, now)
 	}
-	heap.Init(&s.queue)
+}
+
+// hasten has what would be checked later than an interval from now checked within it, at random so that not all are at once.
+func (s *schedule) hasten(e *entry, now time.Time) {
+	if interval := s.intervalOf(e); e.index >= 0 && e.due.Sub(now) > interval {
+		e.due = now.Add(rand.N(interval))
+		heap.Fix(&s.queue, e.index)
+	}
 }
 
 // drop forgets an entry; whoever waits for it waits no longer.
@@ -129,10 +143,10 @@ func (s *schedule) finish(f finding, now time.Time) {
 // following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
 // check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part.
 func (s *schedule) following(e *entry, now time.Time) time.Time {
-	gap := s.interval
+	gap := s.intervalOf(e)
 	if e.spread {
 		e.spread = false
-		gap -= rand.N(s.interval/2 + 1)
+		gap -= rand.N(gap/2 + 1)
 	}
 	if due := e.due.Add(gap); due.After(now) {
 		return due

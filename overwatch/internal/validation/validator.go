@@ -48,7 +48,8 @@ func New(o Options) (*Validator, error) {
 	return v, nil
 }
 
-// Retime changes how often checks are made and how long each may take, from the next check on. On an error nothing changes.
+// Retime changes how often checks without times of their own are made and how long each may take, from the next check on. On an error
+// nothing changes.
 func (v *Validator) Retime(interval, timeout time.Duration) error {
 	next := times{interval, timeout}
 	if err := next.check(); err != nil {
@@ -106,7 +107,8 @@ func (v *Validator) Run(ctx context.Context) error {
 			if e == nil {
 				break
 			}
-			checks.Go(func() { v.check(ctx, e) })
+			target := e.target
+			checks.Go(func() { v.check(ctx, e, target) })
 		}
 		v.show(s, due)
 		select {
@@ -126,14 +128,14 @@ func (v *Validator) Run(ctx context.Context) error {
 }
 
 // check runs in its own goroutine.
-func (v *Validator) check(ctx context.Context, e *entry) {
-	verdict, ok := e.check(ctx, v.newProber)
+func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
+	verdict, ok := e.check(ctx, t, v.newProber)
 	if ok {
 		v.metrics.count(verdict.Outcome)
 	}
 	if ok && !e.gone.Load() {
 		if err := v.options.Report(ctx, verdict); err != nil && ctx.Err() == nil {
-			v.options.Logger.Error().Err(err).Stringer("backend", e.target.ID).Msg("a verdict could not be reported")
+			v.options.Logger.Error().Err(err).Stringer("backend", t.ID).Msg("a verdict could not be reported")
 		}
 	}
 	v.finished <- finding{e, verdict}
