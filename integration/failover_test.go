@@ -66,6 +66,7 @@ func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 	s := newSite(t, 1, 2)
 	n, victim := s.nodes[0], s.backends[0]
 	s.agents = nil
+	n.File.Overwatch.Validation.CheckInterval = time.Minute // of servers without an interval of their own
 	for _, b := range s.backends {
 		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers, harness.Server{
 			Service: appName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
@@ -84,7 +85,7 @@ func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, victim.At.Addr(), killed, s.Timing.OwnDetection())
+	s.gone(t, n, victim.At.Addr(), killed, s.Timing.Detection())
 	start(t, victim)
 	until(t, startBound, "the backend", victim.Serving)
 	s.answered(t, n, victim.At.Addr(), time.Now(), s.Timing.Recovery())
