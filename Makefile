@@ -102,7 +102,7 @@ test-full: build ## what does not fit into `make test`: 1000 kills of the store,
 	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
 .PHONY: test-long
-test-long: ## the parts of test-full that pass on any machine: model, restarts, five minutes of random faults (8 minutes)
+test-long: ## the parts of test-full that pass on any machine: model, restarts, five minutes of random faults (9 minutes)
 	@failed=; s=$$SECONDS; export GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1}; for part in model restarts soak; do p=$$SECONDS; \
 	  $(MAKE) --no-print-directory full-$$part FULL_SOAK=5m || failed="$$failed full-$$part"; echo "   full-$$part took $$((SECONDS-p)) s"; done; \
 	  echo "   test-long took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
