@@ -178,17 +178,25 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if _, err := fmt.Fprintf(client, "POST /api/v1/domains HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", n.API, len(body), body[:10]); err != nil {
+	if _, err := fmt.Fprintf(client, "POST /api/v1/domains HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", n.API, len(body)); err != nil {
 		t.Fatal(err)
 	}
-	_, err = n.Client.Readiness(t.Context()) // by now it has seen that request
+	// Its header has been read when the node asks for the rest, and no sooner: one that is only on its way at the signal is cut.
+	if err := client.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		t.Fatal(err)
+	}
+	heard := bufio.NewReader(client)
+	if answer, err := http.ReadResponse(heard, nil); err != nil || answer.StatusCode != http.StatusContinue {
+		t.Fatalf("the node did not ask for the body: %v, %v", answer, err)
+	}
+	_, _ = io.WriteString(client, body[:10]) // the answer tells
 	asked := time.Now()
-	if err := errors.Join(err, n.Signal(syscall.SIGTERM)); err != nil {
+	if err := n.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	time.Sleep(300 * time.Millisecond)
-	_, _ = io.WriteString(client, body[10:]) // the answer tells
-	answer, err := http.ReadResponse(bufio.NewReader(client), nil)
+	_, _ = io.WriteString(client, body[10:])
+	answer, err := http.ReadResponse(heard, nil)
 	finished := err == nil && answer.StatusCode == http.StatusCreated
 	if err == nil {
 		_ = answer.Body.Close()
