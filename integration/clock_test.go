@@ -60,13 +60,9 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 		go agent.read()
 		agent.ahead = off
 		agent.epoch = uint64(time.Now().Add(off).UnixMilli())
-		if err := errors.Join(agent.hello(), agent.enrol(false, ackTime)); err != nil {
-			t.Fatalf("%s off: %v", off, err)
-		}
+		agent.registers(t)
 		for range 3 {
-			if err := agent.heartbeat(); err != nil {
-				t.Fatalf("%s off: %v", off, err)
-			}
+			agent.keeps(t)
 		}
 		toldOnce(name, []string{"2", "-2"}[i]) // 24h0m0s, or seconds less
 	}
@@ -148,9 +144,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 			if off := metric(t, n, "gslb_overwatch_clock_jump_seconds"); math.Abs(off-offs[i].Seconds()) > 1 {
 				t.Errorf("%s says that its clock is %v s ahead, it is %s", n.Name, off, offs[i])
 			}
-			if err := said(n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there]); err != nil {
-				t.Error(err)
-			}
+			tells(t, n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there])
 		}
 		killed, err := b.Kill()
 		if err != nil {

@@ -37,7 +37,7 @@ func command(t *testing.T, argv ...string) result {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = []string{runMark + "=" + os.Getenv(runMark), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
-	cmd.WaitDelay = time.Second
+	cmd.WaitDelay = patience // a machine may stand still between its end and its last line
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), commandBound+patience, out)

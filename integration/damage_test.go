@@ -101,9 +101,7 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 		if recovered := metric(t, n, "gslb_store_recovered"); recovered != 1 || aside() != before+1 {
 			t.Errorf("%s: gslb_store_recovered is %v, and %d files were set aside", what, recovered, aside()-before)
 		}
-		if err := said(n.Unit, store, "copy", "took its place"); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		tells(t, n.Unit, store, "copy", "took its place")
 	}
 	s.answersAgain(t, n, restart("whole", func() {}))
 	s.ready(t, n)

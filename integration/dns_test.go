@@ -85,19 +85,23 @@ func TestDNS_WeightsAreExact(t *testing.T) {
 	n := s.nodes[0]
 	n.File.Domains[0].RoutingAlgorithm = "weighted"
 	s.startAll(t)
-	var tally harness.Tally
-	until(t, 10*time.Second, "some answers", func(context.Context) error {
-		if tally = s.watch.Tally(n, appName, s.began); tally.Asked < 200 {
-			return fmt.Errorf("%d so far", tally.Asked)
+	s.holds(t, "the weights", func() error {
+		from := time.Now()
+		var tally harness.Tally
+		until(t, 10*time.Second, "some answers", func(context.Context) error {
+			if tally = s.watch.Tally(n, appName, from); tally.Asked < 200 {
+				return fmt.Errorf("%d so far", tally.Asked)
+			}
+			return nil
+		})
+		for i, b := range s.backends {
+			due, got := tally.Asked*tenths[i]/10, tally.Got[b.At.Addr()]
+			if got < due-2 || got > due+2 {
+				return fmt.Errorf("%s was answered %d times of %d, due are %d", b.At.Addr(), got, tally.Asked, due)
+			}
 		}
 		return nil
 	})
-	for i, b := range s.backends {
-		due, got := tally.Asked*tenths[i]/10, tally.Got[b.At.Addr()]
-		if got < due-2 || got > due+2 {
-			t.Errorf("%s was answered %d times of %d, due are %d", b.At.Addr(), got, tally.Asked, due)
-		}
-	}
 }
 
 func exchange(t *testing.T, network string, n *harness.Node, name string, qtype uint16) *dns.Msg {

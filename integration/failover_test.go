@@ -95,12 +95,13 @@ func TestFailover_StaticBackendIsCheckedByTheNodeItself(t *testing.T) {
 // tell sends a backend one of its two orders.
 func tell(t *testing.T, b *harness.Backend, order string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+b.At.String()+order, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	req.Close = true // the backend that kept a connection may be another process now
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"crypto/rand"
@@ -289,4 +290,18 @@ func (a *fleetAgent) heartbeat() (err error) {
 		}
 	}
 	return err
+}
+
+// registers has a node take the agent as one that it knows, and goes on trying on a machine that is late, as gslb-agent does.
+func (a *fleetAgent) registers(t *testing.T) {
+	t.Helper()
+	until(t, 3*ackTime, a.id.CommonName+" to be registered", func(context.Context) error {
+		return errors.Join(a.hello(), a.enrol(false, ackTime))
+	})
+}
+
+// keeps has a node take a heartbeat, in the same way.
+func (a *fleetAgent) keeps(t *testing.T) {
+	t.Helper()
+	until(t, 2*ackTime, "a heartbeat of "+a.id.CommonName+" to be taken", func(context.Context) error { return a.heartbeat() })
 }

@@ -82,9 +82,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		t.Errorf("%d MiB in memory, allowed are %d", rss>>20, fleetMemory>>20)
 	}
 	for name, want := range map[string]int{"gslb_overwatch_agents_active": count, "gslb_overwatch_backends_healthy": count * fleetBackends} {
-		if got := metric(t, n, name); int(got) != want {
-			t.Errorf("%s is %v, want %d", name, got, want)
-		}
+		comesTo(t, n, name, float64(want))
 	}
 	// What an agent waits a second for goes unacknowledged when the machine stops for that long.
 	allowed := clock.Allowed(fleetInterval/100, from, time.Now()).Seconds() / fleetInterval.Seconds() * float64(count)

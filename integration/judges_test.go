@@ -28,7 +28,7 @@ func askNode(t *testing.T, n *harness.Node, network, name string, rtype, room ui
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
 	q.AuthenticatedData = true // "I understand AD": still nothing to be set by an authority
 	q.SetEdns0(room, do)
-	reply, _, err := (&dns.Client{Net: network, Timeout: 3 * time.Second}).ExchangeContext(t.Context(), q, n.DNS.String())
+	reply, _, err := (&dns.Client{Net: network, Timeout: patience}).ExchangeContext(t.Context(), q, n.DNS.String())
 	if err != nil {
 		t.Fatalf("%s %s over %s: %v", name, dns.Type(rtype), network, err)
 	}
@@ -252,11 +252,11 @@ func (r *resolver) bogus(name string, rtype uint16) (secure bool, err error) {
 // churnPause is the time between two changes of the random walk.
 const churnPause = 30 * time.Millisecond
 
-// churn changes a site at random until ctx ends: backends die and return, orders are given and lifted, names come and go.
-func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node) (changes int) {
+// churn changes a site at random until ctx ends, and counts: backends die and return, orders are given and lifted, names come and go.
+func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes *atomic.Int64) {
 	down, names := make([]bool, len(s.backends)), map[string]bool{}
 	no := false
-	for ; ctx.Err() == nil; changes++ {
+	for ; ctx.Err() == nil; changes.Add(1) {
 		i := rand.IntN(len(s.backends))
 		var err error
 		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)], zoneName); rand.IntN(8) {
@@ -285,11 +285,10 @@ func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node) (changes
 		}
 		if err != nil && ctx.Err() == nil {
 			t.Errorf("a change of the walk: %v", err)
-			return changes
+			return
 		}
 		time.Sleep(churnPause)
 	}
-	return changes
 }
 
 func notThere(err error) bool {
@@ -370,19 +369,26 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 
 			walk(t, "while everything changes", names, resolvers, proofs, func() {
 				ctx, stop := context.WithCancel(t.Context())
-				changed := make(chan int, 1)
-				go func() { changed <- churn(ctx, t, s, n) }()
+				defer stop()
+				var changes atomic.Int64
+				churned := make(chan struct{})
+				go func() {
+					defer close(churned)
+					churn(ctx, t, s, n, &changes)
+				}()
 				time.Sleep(3 * time.Second)
+				until(t, startBound, "some changes", func(context.Context) error {
+					if n := changes.Load(); n < 20 {
+						return fmt.Errorf("%d so far", n)
+					}
+					return nil
+				})
 				stop()
-				if changes := <-changed; changes < 20 {
-					t.Errorf("only %d changes", changes)
-				}
+				<-churned
 			})
 			walk(t, "while keys come from a peer, and a kill", names, resolvers, proofs, func() {
 				s.startNodes(t, peer)
-				if done, err := n.Client.SyncDNSSEC(t.Context()); err != nil || !done.Synced {
-					t.Errorf("%+v, %v", done, err)
-				}
+				syncNow(t, n)
 				if keys := append(keysAt(t, n, zoneName), keysAt(t, n, childZone)...); len(keys) != 4 {
 					t.Errorf("keys %v", keys)
 				}

@@ -221,21 +221,13 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 }
 
 func (w *watcher) look(n *harness.Node, r *resolver) {
-	reply, err := r.ask(fmt.Sprintf("n%x.%s", rand.Uint64(), zoneName), dns.TypeA) // a name that no cache has
-	switch {
-	case err == nil:
+	secure, err := r.bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), zoneName), dns.TypeA) // a name that no cache has
+	if secure {
 		w.secure.Add(1)
-	case reply == nil: // the machine is busy
-	case reply.Rcode != dns.RcodeServerFailure:
+	}
+	if err != nil {
 		w.bogus.Add(1)
 		w.t.Errorf("through %s: %v", n.Name, err)
-	default:
-		for _, o := range reply.IsEdns0().Option {
-			if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(bogusCodes, ede.InfoCode) {
-				w.bogus.Add(1)
-				w.t.Errorf("through %s: bogus: %s %s", n.Name, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
-			}
-		}
 	}
 	time.Sleep(20 * time.Millisecond)
 }
@@ -257,14 +249,17 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	ds := dsOf(t, a, zoneName)
 	end := watchKeys(t, ds.DSRecord, s.nodes...)
 
-	status, err := a.Client.DNSSECStatus(t.Context())
-	if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
-		status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
-		t.Errorf("the status with a liar among the peers is %+v, %v", status.Sync, err)
-	}
-	if metric(t, a, "gslb_dnssec_sync_success") != 0 || metric(t, b, "gslb_dnssec_sync_success") != 1 || metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
-		t.Error("the metrics do not tell which node failed with a peer")
-	}
+	until(t, keyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {
+		status, err := a.Client.DNSSECStatus(ctx)
+		if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
+			status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
+			return fmt.Errorf("the status with a liar among the peers is %+v (%w)", status.Sync, err)
+		}
+		if metric(t, a, "gslb_dnssec_sync_success") != 0 || metric(t, b, "gslb_dnssec_sync_success") != 1 || metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
+			return errors.New("the metrics do not")
+		}
+		return nil
+	})
 
 	// One is wiped.
 	stopNode(t, c)
@@ -282,9 +277,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	keygen(t, a)
 	s.startNodes(t, a)
 	for _, n := range []*harness.Node{b, c} {
-		if done, err := n.Client.SyncDNSSEC(t.Context()); err != nil || !done.Synced {
-			t.Errorf("%s: %+v, %v", n.Name, done, err)
-		}
+		syncNow(t, n)
 		if tags, err := keyTags(t.Context(), n); err != nil || len(tags) != 2 {
 			t.Errorf("%s publishes %v when the exchange is over (%v)", n.Name, tags, err)
 		}
@@ -320,6 +313,18 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	}
 	checkChain(t, s, ds)
 	nothingLeaks(t, s, tap)
+}
+
+// syncNow has a node exchange keys at once. A peer may be too late for it where the machine stands still.
+func syncNow(t *testing.T, n *harness.Node) {
+	t.Helper()
+	until(t, startBound, n.Name+" to exchange keys when it is told to", func(ctx context.Context) error {
+		done, err := n.Client.SyncDNSSEC(ctx)
+		if err == nil && !done.Synced {
+			err = fmt.Errorf("%+v", done)
+		}
+		return err
+	})
 }
 
 func stopNode(t *testing.T, n *harness.Node) {
@@ -501,8 +506,10 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 		group.Wait()
 	}()
 	end := storms(t, n.DNS, malformed, randomName)
-	secure := 0
-	for running := true; running; {
+	// Where a write is quicker than a resolver the last answers come after the last write.
+	const proofs = 100
+	secure, bound := 0, time.Now().Add(walkBound)
+	for running := true; running || secure < proofs && time.Now().Before(bound); {
 		select {
 		case <-over:
 			running = false
@@ -517,22 +524,16 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 			continue
 		}
 		// A created name has no backend: SERVFAIL for its addresses is what it should be answered, and is not bogus.
-		reply, err := r.ask(name, rtype)
-		if err == nil {
+		proven, err := r.bogus(name, rtype)
+		if err != nil {
+			t.Error(err)
+		}
+		if proven {
 			secure++
-			continue
-		}
-		if reply == nil {
-			continue
-		}
-		for _, o := range reply.IsEdns0().Option {
-			if ede, ok := o.(*dns.EDNS0_EDE); ok && slices.Contains(bogusCodes, ede.InfoCode) {
-				t.Errorf("%v: %s %s", err, dns.ExtendedErrorCodeToString[ede.InfoCode], ede.ExtraText)
-			}
 		}
 	}
 	t.Logf("%d packets of others meanwhile", end())
-	if done.Load() != writes || secure < 100 {
+	if done.Load() != writes || secure < proofs {
 		t.Errorf("%d writes, %d secure answers", done.Load(), secure)
 	}
 	t.Logf("%d writes, %d secure answers", done.Load(), secure)

@@ -24,7 +24,7 @@ func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, 
 		return nil, err
 	}
 	defer conn.Close()
-	client := &dns.Client{Net: protocol, Timeout: 5 * time.Second, UDPSize: dns.MaxMsgSize}
+	client := &dns.Client{Net: protocol, Timeout: patience, UDPSize: dns.MaxMsgSize}
 	r, _, err := client.ExchangeWithConnContext(ctx, q, &dns.Conn{Conn: conn, UDPSize: dns.MaxMsgSize})
 	return r, err
 }

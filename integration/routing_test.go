@@ -105,7 +105,7 @@ func (r *routedSite) ask(name, client string) (backend string, scope uint8, err 
 	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{
 		Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(network.Bits()), Address: net.IP(network.Addr().AsSlice()),
 	}}
-	answer, _, err := (&dns.Client{Timeout: 2 * time.Second}).Exchange(m, r.node.DNS.String())
+	answer, _, err := (&dns.Client{Timeout: patience}).Exchange(m, r.node.DNS.String())
 	if err != nil {
 		return "", 0, err
 	}
@@ -193,61 +193,76 @@ func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
 	for _, b := range r.backends[:2] {
 		tell(t, b, "/slow?by=250ms")
 	}
-	r.answers(t, "latency", clientUS, "b3", 0)
-	if err := r.node.Stop(); err != nil {
-		t.Fatal(err)
-	}
-	start(t, r.node)
-	until(t, startBound, "the first answer", func(context.Context) error {
-		backend, scope, err := r.ask("latency", clientUS)
-		if err == nil && (backend != "b3" || scope != 0) {
-			t.Fatalf("the first answer after a restart is %s with scope %d, want b3 as before", backend, scope)
+	r.holds(t, "the first answer after a restart", func() (wrong error) {
+		r.answers(t, "latency", clientUS, "b3", 0)
+		if err := r.node.Stop(); err != nil {
+			t.Fatal(err)
 		}
-		return err
+		start(t, r.node)
+		until(t, startBound, "the first answer", func(context.Context) error {
+			backend, scope, err := r.ask("latency", clientUS)
+			if err == nil && (backend != "b3" || scope != 0) {
+				wrong = fmt.Errorf("it is %s with scope %d, want b3 as before", backend, scope)
+			}
+			return err
+		})
+		return wrong
 	})
 }
 
 func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 	r := startRouted(t)
-	before := map[string]string{}
-	ask := func(client string) string {
+	var before map[string]string
+	ask := func(client string) (string, error) {
 		backend, scope, err := r.ask("client-hash", client)
-		if err != nil || scope != 24 {
-			t.Fatalf("%s: scope %d (%v)", client, scope, err)
+		if err == nil && scope != 24 {
+			err = fmt.Errorf("%s: scope %d", client, scope)
 		}
-		return backend
+		return backend, err
 	}
-	count := map[string]int{}
-	for i := range 300 {
-		client := fmt.Sprintf("198.%d.%d.0/24", i%250, i/250)
-		before[client] = ask(client)
-		count[before[client]]++
-		if again := ask(client); again != before[client] {
-			t.Fatalf("%s: %s and then %s", client, before[client], again)
+	r.holds(t, "a client stays where it is", func() error {
+		before = map[string]string{}
+		count := map[string]int{}
+		for i := range 300 {
+			client := fmt.Sprintf("198.%d.%d.0/24", i%250, i/250)
+			first, err := ask(client)
+			again, againErr := ask(client)
+			if err := errors.Join(err, againErr); err != nil {
+				return err
+			}
+			if again != first {
+				return fmt.Errorf("%s: %s and then %s", client, first, again)
+			}
+			before[client] = first
+			count[first]++
 		}
-	}
-	for _, b := range r.backends {
-		if n := count[b.Name]; n < 70 || n > 130 {
-			t.Errorf("%s has %d of 300 clients: %v", b.Name, n, count)
+		for _, b := range r.backends {
+			if n := count[b.Name]; n < 70 || n > 130 {
+				return fmt.Errorf("%s has %d of 300 clients: %v", b.Name, n, count)
+			}
 		}
-	}
+		return nil
+	})
 	if _, err := r.backends[1].Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.answers(t, "failover", clientUS, "b1", 0)
 	until(t, startBound, "b2 to be out", func(context.Context) error {
 		for client := range before {
-			if backend := ask(client); backend == "b2" {
-				return fmt.Errorf("%s still has it", client)
+			if backend, err := ask(client); err != nil || backend == "b2" {
+				return fmt.Errorf("%s still has it (%w)", client, err)
 			}
 		}
 		return nil
 	})
-	for client, was := range before {
-		if is := ask(client); was != "b2" && is != was {
-			t.Errorf("%s went from %s to %s although that lives", client, was, is)
+	r.holds(t, "those of the others stay", func() error {
+		for client, was := range before {
+			if is, err := ask(client); err != nil || was != "b2" && is != was {
+				return fmt.Errorf("%s went from %s to %s although that lives (%w)", client, was, is, err)
+			}
 		}
-	}
+		return nil
+	})
 }
 
 func TestRouting_ProximityIsByThePositionOfTheClient(t *testing.T) {

@@ -95,15 +95,46 @@ func said(u *harness.Unit, words ...string) error {
 	return fmt.Errorf("no line of %s has all of %q", u.Name, words)
 }
 
+// toldBound is how long it may take until what a program does is in its log and its metrics: either may come after what is seen of it elsewhere.
+const toldBound = 5 * time.Second
+
+// tells waits until a program has printed a line with all the words.
+func tells(t *testing.T, u *harness.Unit, words ...string) {
+	t.Helper()
+	until(t, toldBound, u.Name+" to say so", func(context.Context) error { return said(u, words...) })
+}
+
+// counts waits until a metric of a node, or the sum of some, is more than nothing.
+func counts(t *testing.T, n *harness.Node, what string, names ...string) {
+	t.Helper()
+	until(t, toldBound, n.Name+" to count "+what, func(context.Context) error {
+		for _, name := range names {
+			if metric(t, n, name) > 0 {
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is 0", names)
+	})
+}
+
+// comesTo waits until a metric of a node has a value.
+func comesTo(t *testing.T, n *harness.Node, name string, want float64) {
+	t.Helper()
+	until(t, toldBound, fmt.Sprintf("%s of %s to be %v", name, n.Name, want), func(context.Context) error {
+		if got := metric(t, n, name); got != want {
+			return fmt.Errorf("it is %v", got)
+		}
+		return nil
+	})
+}
+
 func TestTrust_WrongGossipKeyIsNamedOnBothSides(t *testing.T) {
 	t.Parallel()
 	g := newGuarded(t)
 	g.intruder.File.Agent.Gossip.EncryptionKey = harness.NewGossipKey()
 	g.startAll(t)
 	g.refuse(t, "encryption_key")
-	if dropped := metric(t, g.nodes[0], `gslb_gossip_dropped_total{reason="key"}`); dropped == 0 {
-		t.Error("the node does not count what its key does not open")
-	}
+	counts(t, g.nodes[0], "what its key does not open", `gslb_gossip_dropped_total{reason="key"}`)
 }
 
 func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
@@ -111,9 +142,7 @@ func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 	g.intruder.File.Agent.Identity.ServiceTokens[appName] = harness.NewToken()
 	g.startAll(t)
 	g.refuse(t, "token", appName)
-	if refused := metric(t, g.nodes[0], `gslb_gossip_refused_total{code="wrong_token"}`) + metric(t, g.nodes[0], `gslb_gossip_claims_refused_total{code="wrong_token"}`); refused == 0 {
-		t.Error("the node does not count the wrong token")
-	}
+	counts(t, g.nodes[0], "the wrong token", `gslb_gossip_refused_total{code="wrong_token"}`, `gslb_gossip_claims_refused_total{code="wrong_token"}`)
 	g.audited(t, "wrong_token")
 }
 

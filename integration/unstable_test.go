@@ -139,36 +139,38 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	go moody.read()
 	moody.backends = moody.backends[:1]
 	moody.backends[0].Address, moody.backends[0].Port = own.At.Addr(), own.At.Port()
-	if err := errors.Join(moody.hello(), moody.enrol(false, ackTime), moody.heartbeat()); err != nil {
-		t.Fatal(err)
-	}
+	moody.registers(t)
+	moody.keeps(t)
 	s.status(t, n, own, startBound, wantSound)
 
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(own, n.Unit) }
 	before, used, told := metric(t, n, publications), cpu(t, n.Path), lines()
 	began, sent := time.Now(), 0
-	for ; time.Since(began) < over; sent++ {
+	// On a machine that is late it may take longer until it is too much.
+	tooMuch := func() bool {
+		return metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) > 0 || time.Since(began) > over+patience
+	}
+	for ; time.Since(began) < over || !tooMuch(); sent++ {
 		moody.backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
 		_ = moody.heartbeat() // refused or not
 	}
 	seconds := time.Since(began).Seconds()
 	published, took := metric(t, n, publications)-before, cpu(t, n.Path).since(used).sum()
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, lines()-told, took)
-	if metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) == 0 {
-		t.Error("what is too much of it is not counted")
-	}
+	counts(t, n, "what is too much of it", `gslb_gossip_dropped_total{reason="agent_rate"}`)
 	if most := agentBurst + agentRate*seconds*1.2; published > most {
 		t.Errorf("%v publications in %.1f s, want %v at most", published, seconds, most)
 	}
 	if logged := lines() - told; float64(logged) > 2*seconds {
 		t.Errorf("%d lines in the node's log in %.1f s", logged, seconds)
 	}
-	if allowed := likeOurs(over / 4); took > allowed {
-		t.Errorf("the node took %s of processor time in %s, allowed are %s, a quarter of a core like ours", took, over, allowed)
+	if over := time.Duration(seconds * float64(time.Second)); took > likeOurs(over/4) {
+		t.Errorf("the node took %s of processor time in %s, allowed are %s, a quarter of a core like ours", took, over, likeOurs(over/4))
 	}
+	ended := time.Now()
 	for _, b := range s.backends[:2] {
-		s.answered(t, n, b.At.Addr(), began.Add(over), 5*time.Second)
+		s.answered(t, n, b.At.Addr(), ended, 5*time.Second)
 		s.status(t, n, b, time.Second, wantSound)
 	}
 	s.noFailures(t, n, s.began)
@@ -297,7 +299,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	var answers atomic.Int64
 	asking.Go(func() {
 		for rest(ctx, pace) {
-			if _, _, err := r.ask("geolocation", clientUS); err != nil {
+			if _, _, err := r.ask("geolocation", clientUS); err != nil && !clock.Starved(r.Timing, time.Now()) {
 				t.Errorf("while the database is replaced: %v", err)
 				return
 			}

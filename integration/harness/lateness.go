@@ -3,6 +3,8 @@ package harness
 import (
 	"sync"
 	"time"
+
+	"github.com/miekg/dns"
 )
 
 const (
@@ -77,4 +79,35 @@ func (c *Clock) Late(from, to time.Time) (late time.Duration) {
 // Allowed is what a promise of so much time may have taken from one time to another on this machine: the promise itself on one at rest.
 func (c *Clock) Allowed(promise time.Duration, from, to time.Time) time.Duration {
 	return promise + strain*c.Late(from, to)
+}
+
+// Starved says whether backends that were well at a time may be missing from the answers, since the machine was so late shortly before that as
+// many checks as take one out may each have had all the time that they may take, and failed. It is back when it was checked again.
+func (c *Clock) Starved(t Timing, at time.Time) bool {
+	return c.StarvedBetween(t, at, at)
+}
+
+// StarvedBetween is Starved for any moment from one time to another.
+func (c *Clock) StarvedBetween(t Timing, from, to time.Time) bool {
+	needed := time.Duration(t.FailureThreshold) * t.ValidationTimeout
+	for end := from.Add(-t.Recovery()); ; end = end.Add(needed / 4) {
+		if end.After(to) {
+			end = to
+		}
+		if c.Allowed(0, end.Add(-2*needed), end) >= needed {
+			return true
+		}
+		if !end.Before(to) {
+			return false
+		}
+	}
+}
+
+// Excuses says whether nothing can be said of an answer that is not good: there was none in a time in which this very client hardly ran, or it was that
+// no backend is left after one in which checks may have failed for want of a processor only.
+func (c *Clock) Excuses(t Timing, a Answer) bool {
+	if a.Err != nil {
+		return c.Late(a.At.Add(-AnswerBound), a.At) > AnswerBound/2
+	}
+	return a.Rcode == dns.RcodeServerFailure && c.Starved(t, a.At)
 }

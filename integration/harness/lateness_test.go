@@ -1,8 +1,11 @@
 package harness
 
 import (
+	"errors"
 	"testing"
 	"time"
+
+	"github.com/miekg/dns"
 )
 
 func TestClock_CountsOnlyWhatWasLate(t *testing.T) {
@@ -38,5 +41,35 @@ func TestClock_ASleepThatHasNotEndedCounts(t *testing.T) {
 	c := &Clock{steps: []lateStep{{to: time.Now().Add(-time.Second)}}}
 	if late := c.Late(time.Now().Add(-2*time.Second), time.Now()); late < 900*time.Millisecond {
 		t.Errorf("late by %s", late)
+	}
+}
+
+// An answer that is not good counts, unless the machine was so late that nothing can be said of it.
+func TestClock_ExcusesWhatAMachineThatStoodStillExplains(t *testing.T) {
+	timing := Fast()
+	begin := time.Now().Add(-time.Hour)
+	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+	c := &Clock{steps: []lateStep{{to: begin}, {from: at(5000), to: at(5910), late: 900 * time.Millisecond}, {from: at(20000), to: at(20060), late: 50 * time.Millisecond}, {to: time.Now()}}}
+	for _, try := range []struct {
+		what    string
+		answer  Answer
+		excused bool
+	}{
+		{"none in that time", Answer{Err: errors.New("timeout"), At: at(5950)}, true},
+		{"none long after", Answer{Err: errors.New("timeout"), At: at(8000)}, false},
+		{"nobody left soon after", Answer{Rcode: dns.RcodeServerFailure, At: at(6100)}, true},
+		{"nobody left before it was checked again", Answer{Rcode: dns.RcodeServerFailure, At: at(8300)}, true},
+		{"nobody left long after", Answer{Rcode: dns.RcodeServerFailure, At: at(12000)}, false},
+		{"nobody left before", Answer{Rcode: dns.RcodeServerFailure, At: at(4900)}, false},
+		{"nobody left after a moment that no check minds", Answer{Rcode: dns.RcodeServerFailure, At: at(20100)}, false},
+		{"that there is no such name", Answer{Rcode: dns.RcodeNameError, At: at(6100)}, false},
+		{"without an address", Answer{At: at(6100)}, false},
+	} {
+		if got := c.Excuses(timing, try.answer); got != try.excused {
+			t.Errorf("%s: excused %t", try.what, got)
+		}
+	}
+	if !c.StarvedBetween(timing, at(0), at(60000)) || c.StarvedBetween(timing, at(12000), at(19000)) {
+		t.Error("between two times")
 	}
 }

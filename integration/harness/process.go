@@ -16,8 +16,9 @@ const StopBound = 15 * time.Second
 // killBound is how long the kernel may take to end a process after SIGKILL.
 const killBound = 15 * time.Second
 
-// pipeBound is how long output is still read after a program has ended, should a child of its own hold the pipe.
-const pipeBound = time.Second
+// pipeBound is how long output is still read after a program has ended, should a child of its own hold the pipe. A machine may stand still for
+// seconds between that end and the last line.
+const pipeBound = 10 * time.Second
 
 // process is one running program, in a process group of its own so that a terminal's Ctrl-C reaches the harness only.
 type process struct {
