@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
 )
 
@@ -16,6 +17,7 @@ import (
 type branch struct {
 	*site
 	place, apps *network.Site
+	at          []*network.Site // of the nodes
 }
 
 func newBranch(t *testing.T, n *network.Network, backends int, others ...string) *branch {
@@ -26,6 +28,7 @@ func newBranch(t *testing.T, n *network.Network, backends int, others ...string)
 	var reached []string
 	for _, region := range []string{"eu", "us"} {
 		at := addSite(t, n, region, 0)
+		s.at = append(s.at, at)
 		h := addHost(t, at)
 		node := s.nodeAt(t, at, h, "ow-"+region, "eu", "us")
 		node.File.Overwatch.Gossip.BindAddress = "[::]:7946"
@@ -81,40 +84,55 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 // On a way that carries 1280 octets and no fragment, an agent with much to say, which is told as much, is heard and answered all along.
 func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
-		var names []string // so long that what names them all just fits the packets of a wider way
-		for i := range 6 {
-			names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 50), zoneName))
-		}
+		names := longNames(6) // what names them all just fits the packets of a wider way
 		s := newBranch(t, n, 1, names...)
 		if err := s.place.MTU(1280); err != nil {
 			t.Fatal(err)
 		}
 		rules(t, n, s.site, "ip frag-off & 0x3fff != 0 drop", "exthdr frag exists drop")
-		agent := s.agents[0]
-		for _, name := range names {
-			own := agent.File.Agent.Backends[0]
-			own.Service = name
-			agent.File.Agent.Backends = append(agent.File.Agent.Backends, own)
-			agent.File.Agent.Identity.ServiceTokens[name] = s.Tokens[name]
-		}
+		s.speakFor(s.agents[0], names)
 		s.startPrograms(t)
-		inside := browser(s.place, netip.Addr{})
-		of := func(name string, node int) float64 {
-			return metricBy(t, inside, agent.Prom, fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
-		}
-		for i, node := range s.nodes {
-			until(t, 5*time.Second, "the agent to be answered by "+node.Name, func(context.Context) error {
-				if of("gslb_agent_overwatch_connected", i) != 1 {
-					return errors.New("it is not")
-				}
-				return nil
-			})
-		}
-		s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.nodes[0], backend: s.backends[0]}, &heard{node: s.nodes[1], backend: s.backends[0]})
-		for i, node := range s.nodes {
-			if failed, sent := of("gslb_agent_heartbeat_failures_total", i), of("gslb_agent_heartbeats_sent_total", i); 4*failed > sent { // a machine that stands still for a moment answers late
-				t.Errorf("%v of %v heartbeats were not answered by %s", failed, sent, node.Name)
-			}
-		}
+		s.answeredAlways(t, s.agents[0], s.backends[0])
 	})
+}
+
+// longNames are names of so many services that are nearly as long as names can be.
+func longNames(count int) (names []string) {
+	for i := range count {
+		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 50), zoneName))
+	}
+	return names
+}
+
+// speakFor has an agent's backend serve these names too.
+func (s *branch) speakFor(agent *harness.Agent, names []string) {
+	for _, name := range names {
+		own := agent.File.Agent.Backends[0]
+		own.Service = name
+		agent.File.Agent.Backends = append(agent.File.Agent.Backends, own)
+		agent.File.Agent.Identity.ServiceTokens[name] = s.Tokens[name]
+	}
+}
+
+// answeredAlways checks that both nodes hear an agent for a while and answer it.
+func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.Backend) {
+	t.Helper()
+	inside := browser(s.place, netip.Addr{})
+	of := func(name string, node int) float64 {
+		return metricBy(t, inside, agent.Prom, fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
+	}
+	for i, node := range s.nodes {
+		until(t, 5*time.Second, "the agent to be answered by "+node.Name, func(context.Context) error {
+			if of("gslb_agent_overwatch_connected", i) != 1 {
+				return errors.New("it is not")
+			}
+			return nil
+		})
+	}
+	s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.nodes[0], backend: b}, &heard{node: s.nodes[1], backend: b})
+	for i, node := range s.nodes {
+		if failed, sent := of("gslb_agent_heartbeat_failures_total", i), of("gslb_agent_heartbeats_sent_total", i); 4*failed > sent { // a machine that stands still for a moment answers late
+			t.Errorf("%v of %v heartbeats were not answered by %s", failed, sent, node.Name)
+		}
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 	"golang.org/x/net/netutil"
 
+	"gslb.internal/shared/segment"
 	"gslb.internal/shared/settings"
 )
 
@@ -65,7 +66,7 @@ func Try(address string) error {
 
 // open listens. Its errors do not repeat the address and say what to do.
 func open(address string) (net.Listener, error) {
-	listener, err := net.Listen(settings.ListenNetwork("tcp", address), address)
+	listener, err := segment.Listen(settings.ListenNetwork("tcp", address), address)
 	if err == nil {
 		return listener, nil
 	}

@@ -124,6 +124,19 @@ func (s *Site) MTU(octets int) error {
 	)
 }
 
+// Hole makes packets of more than so many octets vanish on their way to the site and from it, while its hosts believe that the way is as wide
+// as ever: the "too big" that would tell them is filtered (RFC 2923, section 2.1). A packet that its sender leaves to its network card to cut
+// up is seen on the way to the site only, so that both ends of what is to be cut need one.
+func (s *Site) Hole(octets int) error {
+	return errors.Join(
+		s.network.router.run("", "ip", "link", "set", "dev", s.Name, "mtu", strconv.Itoa(octets)),
+		s.network.router.run(`table inet silent {
+	chain output { type filter hook output priority 0; icmp type destination-unreachable drop; icmpv6 type packet-too-big drop; }
+}
+`, "nft", "-f", "-"),
+	)
+}
+
 // Inside calls f on a thread of its own that stands in the site. Sockets that f opens, and programs that it starts, are there for as long
 // as they live; the kernel may end such a program with f. What f leaves to other goroutines is done outside, and it must not end its own.
 func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }

@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"syscall"
+
+	"gslb.internal/shared/segment"
 )
 
 // listenKey is the configuration key that the addresses come from, for messages to the operator.
@@ -67,9 +69,7 @@ func bind(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn,
 }
 
 func bindPort(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPConn, err error) {
-	var config net.ListenConfig
-	config.SetMultipathTCP(false)
-	if tcp, err = config.Listen(context.Background(), "tcp"+family(at), at.String()); err != nil {
+	if tcp, err = segment.Listen("tcp"+family(at), at.String()); err != nil {
 		return nil, nil, explain(err, "tcp", at)
 	}
 	defer func() {
@@ -78,6 +78,7 @@ func bindPort(at netip.AddrPort, sockets int) (tcp net.Listener, udp []*net.UDPC
 		}
 	}()
 	at = netip.AddrPortFrom(at.Addr(), tcp.Addr().(*net.TCPAddr).AddrPort().Port())
+	var config net.ListenConfig
 	probe, err := config.ListenPacket(context.Background(), "udp"+family(at), at.String())
 	if err != nil {
 		return nil, nil, explain(err, "udp", at)

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"strconv"
 	"syscall"
+
+	"gslb.internal/shared/segment"
 )
 
 // bindTries is how often port 0 is tried: the kernel chooses a free UDP port, but the TCP port of that number may be taken.
@@ -85,7 +87,7 @@ func bindBoth(suffix, bind string) (sockets, error) {
 	udp := pc.(*net.UDPConn)
 	host, _, _ := net.SplitHostPort(bind)
 	port := udp.LocalAddr().(*net.UDPAddr).Port
-	ln, err := lc.Listen(context.Background(), "tcp"+suffix, net.JoinHostPort(host, strconv.Itoa(port)))
+	ln, err := segment.Listen("tcp"+suffix, net.JoinHostPort(host, strconv.Itoa(port)))
 	if err != nil {
 		_ = udp.Close()
 		return sockets{}, err

@@ -15,6 +15,7 @@ import (
 
 	"gslb.internal/overwatch/internal/httpserve"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/segment"
 	"gslb.internal/shared/settings"
 )
 
@@ -55,7 +56,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen(settings.ListenNetwork("tcp", o.API.Address), o.API.Address)
+	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.API.Address), o.API.Address)
 	if err != nil {
 		return nil, fmt.Errorf("api.address: listening on %s: %w", o.API.Address, err)
 	}

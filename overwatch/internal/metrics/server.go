@@ -14,6 +14,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/httpserve"
+	"gslb.internal/shared/segment"
 	"gslb.internal/shared/settings"
 )
 
@@ -43,7 +44,7 @@ type Server struct {
 
 // New opens the listener; nothing is answered before Run.
 func New(o Options) (*Server, error) {
-	listener, err := net.Listen(settings.ListenNetwork("tcp", o.Address), o.Address)
+	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.Address), o.Address)
 	if err != nil {
 		return nil, fmt.Errorf("metrics.address: listening on %s: %w", o.Address, err)
 	}

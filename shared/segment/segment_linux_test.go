@@ -1,0 +1,46 @@
+package segment
+
+import (
+	"net"
+	"syscall"
+	"testing"
+)
+
+// Both sides of a connection keep to the bound, on loopback, which would carry 64 KiB.
+func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
+	for _, network := range []string{"tcp4", "tcp6"} {
+		address := map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0"}[network]
+		l, err := Listen(network, address)
+		if err != nil {
+			if network == "tcp6" {
+				t.Logf("without IPv6: %v", err)
+				continue
+			}
+			t.Fatal(err)
+		}
+		defer l.Close()
+		client, err := net.Dial(network, l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		server, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer server.Close()
+		for side, c := range map[string]net.Conn{"server": server, "client": client} {
+			raw, err := c.(*net.TCPConn).SyscallConn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := raw.Control(func(fd uintptr) {
+				if size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG); err != nil || size > Max || size < Max-12 { // which are a time stamp
+					t.Errorf("%s, the %s's segments have up to %d octets, want %d: %v", network, side, size, Max, err)
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
