@@ -69,9 +69,10 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.limited, limitedTruncated, "truncated")
 	counter(c.limited, limitedDropped, "dropped")
 	counter(c.faults, faults)
-	var unaccepted uint64
+	var unaccepted, gone uint64
 	for _, listener := range c.server.listeners {
-		unaccepted += turnedAway(listener)
+		unaccepted += listener.turnedAway()
+		gone += listener.gone.Load()
 	}
 	counter(c.unaccepted, unaccepted)
 	connections := c.server.tcp.connections
@@ -81,4 +82,5 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.closed, connections.idle.Load(), "idle")
 	counter(c.closed, connections.unread.Load(), "unread")
 	counter(c.closed, connections.nonsense.Load(), "nonsense")
+	counter(c.closed, gone, "gone")
 }

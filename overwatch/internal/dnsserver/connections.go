@@ -2,7 +2,7 @@ package dnsserver
 
 import (
 	"container/list"
-	"net"
+	"io"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -31,9 +31,17 @@ type connections struct {
 	idle, unread, nonsense atomic.Uint64
 }
 
+// stream is the two directions of a connection.
+type stream interface {
+	io.ReadWriteCloser
+	SetReadDeadline(time.Time) error
+	SetWriteDeadline(time.Time) error
+}
+
 // connection is one of them.
 type connection struct {
-	net.Conn
+	stream
+	from   netip.Addr
 	client netip.Prefix
 	fresh  bool // nothing was answered yet; guarded by connections.mu
 	// The places in both lists; nil once it is out of them. Guarded by connections.mu.
@@ -44,21 +52,20 @@ func newConnections(limit int) *connections {
 	return &connections{limit: max(limit, 1), perClient: maxPerClient, all: list.New(), clients: make(map[netip.Prefix]*list.List)}
 }
 
-// clientOf is who a connection counts for.
-func clientOf(conn net.Conn) netip.Prefix {
-	address := conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("")
+// clientOf is who a connection from an address counts for.
+func clientOf(from netip.Addr) netip.Prefix {
 	bits := 32
-	if address.Is6() {
+	if from.Is6() {
 		bits = 64
 	}
-	return netip.PrefixFrom(address, bits).Masked()
+	return netip.PrefixFrom(from, bits).Masked()
 }
 
-// admit lets a connection in, and others go where that is too many.
-func (c *connections) admit(conn net.Conn) *connection {
+// admit lets a connection from an address in, and others go where that is too many.
+func (c *connections) admit(conn stream, from netip.Addr) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := &connection{Conn: conn, client: clientOf(conn), fresh: true}
+	one := &connection{stream: conn, from: from, client: clientOf(from), fresh: true}
 	own := c.clients[one.client]
 	if own == nil {
 		own = list.New()

@@ -91,11 +91,3 @@ func (d *descriptor) drops() uint64 {
 	}
 	return uint64(memory(d.fd)[memoryDrops])
 }
-
-// turnedAway is how many connections the kernel has turned away because the queue of those that wait to be accepted was full.
-func turnedAway(listener net.Listener) (drops uint64) {
-	if raw, err := listener.(syscall.Conn).SyscallConn(); err == nil {
-		_ = raw.Control(func(fd uintptr) { drops = uint64(memory(int(fd))[memoryDrops]) })
-	}
-	return drops
-}

@@ -18,7 +18,7 @@ import (
 type Server struct {
 	log       zerolog.Logger
 	addresses []netip.AddrPort
-	listeners []net.Listener
+	listeners []*listener
 	sockets   []*udpSocket
 	tcp       *tcpServer
 	counts    []*counts // one per responder
@@ -124,11 +124,15 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 
 // read makes the readers of one address.
 func (s *Server) read(p *passed, b behaviour) (err error) {
-	s.listeners = append(s.listeners, p.tcp)
-	s.addresses = append(s.addresses, p.tcp.Addr().(*net.TCPAddr).AddrPort())
+	listener, err := newListener(p.tcp.(*net.TCPListener))
+	if err != nil {
+		return err
+	}
+	s.listeners = append(s.listeners, listener)
+	s.addresses = append(s.addresses, listener.address)
 	sockets := len(p.udp)
 	if p.udp, err = share(p.udp, socketsPerAddress()); err != nil {
-		return fmt.Errorf("reading the UDP socket of %s by several cores: %w", p.tcp.Addr(), err)
+		return fmt.Errorf("reading the UDP socket of %s by several cores: %w", listener.address, err)
 	}
 	for i, conn := range p.udp {
 		socket, err := newUDPSocket(conn, s.responder(b))
@@ -158,7 +162,7 @@ func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (*p
 // Close closes the sockets of a server that will not Run.
 func (s *Server) Close() {
 	for _, listener := range s.listeners {
-		_ = listener.Close()
+		listener.close()
 	}
 	for _, socket := range s.sockets {
 		socket.close()
@@ -192,7 +196,7 @@ func (s *Server) Run(ctx context.Context) error {
 	group.Go(func() error {
 		<-ctx.Done()
 		for _, listener := range s.listeners {
-			_ = listener.Close()
+			listener.close()
 		}
 		s.tcp.connections.close(stopGrace)
 		err := streams.Wait()

@@ -43,10 +43,10 @@ type tcpServer struct {
 }
 
 // serve accepts connections until the listener is closed, then waits for those that are being answered.
-func (t *tcpServer) serve(listener net.Listener) error {
+func (t *tcpServer) serve(l *listener) error {
 	defer t.running.Wait()
 	for {
-		conn, err := listener.Accept()
+		conn, from, first, err := l.accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return nil
@@ -57,21 +57,17 @@ func (t *tcpServer) serve(listener net.Listener) error {
 			time.Sleep(acceptPause)
 			continue
 		}
-		one := t.connections.admit(conn)
+		one := t.connections.admit(conn, from)
+		input := append(make([]byte, 0, readRoom), first...)
 		t.running.Go(func() {
 			defer t.connections.leave(one)
-			t.converse(one)
+			t.converse(one, input)
 		})
 	}
 }
 
-// converse answers one connection's queries until it ends, is too slow or talks nonsense.
-func (t *tcpServer) converse(one *connection) {
-	if tcp, ok := one.Conn.(*net.TCPConn); ok {
-		_ = tcp.SetWriteBuffer(sendBuffer)
-	}
-	from := one.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap()
-	input := make([]byte, 0, readRoom)
+// converse answers one connection's queries, the first of which input begins with, until it ends, is too slow or talks nonsense.
+func (t *tcpServer) converse(one *connection, input []byte) {
 	var output []byte
 	for {
 		var ok bool
@@ -87,7 +83,7 @@ func (t *tcpServer) converse(one *connection) {
 			if len(input) < 2+length {
 				break
 			}
-			output = t.answer(output, input[2:2+length], from.WithZone(""))
+			output = t.answer(output, input[2:2+length], one.from)
 			input = input[2+length:]
 			if len(output) >= pending {
 				output, ok = t.write(one, output)
@@ -106,7 +102,7 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 	if !t.connections.await(one, time.Now().Add(idleTimeout)) {
 		return nil, false
 	}
-	for len(input) < 2 || len(input) < 2+int(binary.BigEndian.Uint16(input)) {
+	for !whole(input) {
 		if len(input) >= 2 && binary.BigEndian.Uint16(input) < headerSize {
 			t.connections.nonsense.Add(1)
 			return nil, false
@@ -124,6 +120,11 @@ func (t *tcpServer) read(one *connection, input []byte) ([]byte, bool) {
 		input = input[:len(input)+n]
 	}
 	return input, true
+}
+
+// whole says whether input begins with a whole message.
+func whole(input []byte) bool {
+	return len(input) >= 2 && len(input) >= 2+int(binary.BigEndian.Uint16(input))
 }
 
 // answer appends the response to a query, with its length in front.

@@ -6,23 +6,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/miekg/dns"
 )
-
-// pipe is one end of a connection without a network, from a client with an address.
-type pipe struct {
-	net.Conn
-	client string
-}
-
-func (p pipe) RemoteAddr() net.Addr {
-	address, _ := net.ResolveTCPAddr("tcp", p.client)
-	return address
-}
 
 // testTCP is a tcpServer without a listener.
 func testTCP(t *testing.T, limit int) *tcpServer {
@@ -33,13 +23,13 @@ func testTCP(t *testing.T, limit int) *tcpServer {
 func connect(t *testing.T, server *tcpServer, client string) net.Conn {
 	t.Helper()
 	far, near := net.Pipe()
-	one := server.connections.admit(pipe{near, client})
+	one := server.connections.admit(near, netip.MustParseAddr(client))
 	if one == nil {
 		t.Fatal("not admitted")
 	}
 	go func() {
 		defer server.connections.leave(one)
-		server.converse(one)
+		server.converse(one, nil)
 	}()
 	return far
 }
@@ -76,7 +66,7 @@ func wantClosed(t *testing.T, conn net.Conn, after time.Duration) {
 
 func TestTCP_PipelinedQueriesAreAllAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		conn := connect(t, testTCP(t, 10), "198.51.100.1")
 		const queries = 100
 		go func() {
 			var all []byte
@@ -97,7 +87,7 @@ func TestTCP_PipelinedQueriesAreAllAnswered(t *testing.T) {
 
 func TestTCP_AQueryMayComeOctetByOctet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		conn := connect(t, testTCP(t, 10), "198.51.100.1")
 		for range 3 {
 			for _, octet := range framed(t, 7, "one.gslb.test.") {
 				if _, err := conn.Write([]byte{octet}); err != nil {
@@ -140,7 +130,7 @@ func TestTCP_WhoSendsNoMoreIsStillAnswered(t *testing.T) {
 // Length and message leave with one write, so that they are in one segment (RFC 7766 section 8).
 func TestTCP_LengthAndMessageAreWrittenTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		conn := connect(t, testTCP(t, 10), "198.51.100.1")
 		_, _ = conn.Write(framed(t, 1, "one.gslb.test."))
 		first := make([]byte, 512)
 		n, err := conn.Read(first)
@@ -157,7 +147,7 @@ func TestTCP_IdleAndSlowClientsAreClosedInTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := testTCP(t, 10)
-				conn := connect(t, server, "198.51.100.1:1")
+				conn := connect(t, server, "198.51.100.1")
 				if begin != nil {
 					_, _ = conn.Write(begin)
 				}
@@ -172,7 +162,7 @@ func TestTCP_IdleAndSlowClientsAreClosedInTime(t *testing.T) {
 
 func TestTCP_DribblingDoesNotBuyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		conn := connect(t, testTCP(t, 10), "198.51.100.1:1")
+		conn := connect(t, testTCP(t, 10), "198.51.100.1")
 		begin := time.Now()
 		const step = 900 * time.Millisecond // not a divisor, so that no octet comes just when the time is up
 		for _, octet := range framed(t, 1, "one.gslb.test.") {
@@ -190,7 +180,7 @@ func TestTCP_DribblingDoesNotBuyTime(t *testing.T) {
 func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)
-		conn := connect(t, server, "198.51.100.1:1")
+		conn := connect(t, server, "198.51.100.1")
 		_, _ = conn.Write(framed(t, 1, "one.gslb.test."))
 		time.Sleep(writeTimeout)
 		synctest.Wait()
@@ -208,7 +198,7 @@ func TestTCP_NonsenseEndsTheConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := testTCP(t, 10)
-				conn := connect(t, server, "198.51.100.1:1")
+				conn := connect(t, server, "198.51.100.1")
 				go func() { _, _ = conn.Write([]byte(begin)) }()
 				wantClosed(t, conn, 0)
 				if n := server.connections.nonsense.Load(); n != 1 {
@@ -224,13 +214,13 @@ func TestTCP_WhoWaitedLongestMakesRoom(t *testing.T) {
 		server := testTCP(t, 3)
 		var conns []net.Conn
 		for i := range 3 {
-			conns = append(conns, connect(t, server, fmt.Sprintf("198.51.100.%d:1", i)))
+			conns = append(conns, connect(t, server, fmt.Sprintf("198.51.100.%d", i)))
 		}
 		// The first works, so the second is the one that waits longest.
 		_, _ = conns[0].Write(framed(t, 1, "one.gslb.test."))
 		readFramed(t, conns[0])
 		synctest.Wait()
-		fourth := connect(t, server, "198.51.100.9:1")
+		fourth := connect(t, server, "198.51.100.9")
 		wantClosed(t, conns[1], 0)
 		for _, conn := range []net.Conn{conns[0], conns[2], fourth} {
 			_, _ = conn.Write(framed(t, 2, "one.gslb.test."))
@@ -250,12 +240,12 @@ func TestConnections_OneClientCannotTakeAllPlaces(t *testing.T) {
 	c := newConnections(1000)
 	admit := func(client string) *connection {
 		_, near := net.Pipe()
-		return c.admit(pipe{near, client})
+		return c.admit(near, netip.MustParseAddr(client))
 	}
-	other := admit("203.0.113.1:1")
+	other := admit("203.0.113.1")
 	var first *connection
 	for i := range maxPerClient + 10 {
-		one := admit(fmt.Sprintf("[2001:db8::%x]:1", i+1)) // one /64
+		one := admit(fmt.Sprintf("2001:db8::%x", i+1)) // one /64
 		if first == nil {
 			first = one
 		}
@@ -269,7 +259,7 @@ func TestConnections_RoomIsMadeEvenByAClientsOnlyConnection(t *testing.T) {
 	c := newConnections(1)
 	for range 3 {
 		_, near := net.Pipe()
-		one := c.admit(pipe{near, "203.0.113.1:1"})
+		one := c.admit(near, netip.MustParseAddr("203.0.113.1"))
 		if one == nil || c.open() != 1 {
 			t.Fatalf("%d open", c.open())
 		}
@@ -288,7 +278,7 @@ func TestConnections_CloseEndsTheWaitingButOfFreshOnes(t *testing.T) {
 			waits    time.Duration
 		}{{true, 0}, {false, freshGrace}} {
 			_, near := net.Pipe()
-			one := server.connections.admit(pipe{near, "198.51.100.2:1"})
+			one := server.connections.admit(near, netip.MustParseAddr("198.51.100.2"))
 			if c.answered {
 				server.connections.answered(one)
 			}
@@ -310,7 +300,7 @@ func TestConnections_WhatComesAfterCloseIsFresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := testTCP(t, 10)
 		server.connections.close(stopGrace)
-		conn := connect(t, server, "198.51.100.1:1")
+		conn := connect(t, server, "198.51.100.1")
 		wantClosed(t, conn, freshGrace)
 	})
 }

@@ -65,6 +65,3 @@ func (s *udpSocket) close() { _ = s.conn.Close() }
 
 // drops are not known.
 func (s *udpSocket) drops() uint64 { return 0 }
-
-// turnedAway is not known.
-func turnedAway(net.Listener) uint64 { return 0 }
