@@ -81,6 +81,22 @@ type Spec struct {
 	Detail Details `json:",omitzero"`
 }
 
+// SameAttempt reports whether an attempt of both says the same of a backend. How often one is made, how long it may take and what
+// follows from a row of them may differ.
+func (s Spec) SameAttempt(other Spec) bool {
+	return s.attempt() == other.attempt()
+}
+
+// attempt is s without what is not about the single attempt.
+func (s Spec) attempt() Spec {
+	s.Interval, s.Timeout, s.FailureThreshold, s.SuccessThreshold = 0, 0, 0, 0
+	if d := s.Detail.Detail(); d.Counting != "" {
+		d.Counting = ""
+		s.Detail = d.Details()
+	}
+	return s
+}
+
 // Problem is one reason why a Spec cannot be used.
 type Problem struct {
 	// Field is the configuration key, relative to health_check: "path", "timeout".

@@ -27,8 +27,9 @@ func (s State) String() string {
 //
 //	state      outcome   in a row   next
 //	any        unknown   -          the same, and the row goes on
-//	unknown    success   any        healthy
-//	unknown    failure   any        unhealthy
+//	unknown    success   any        healthy; of a wary tracker only S
+//	unknown    failure   below F    unknown
+//	unknown    failure   F          unhealthy
 //	healthy    success   any        healthy
 //	healthy    failure   below F    healthy
 //	healthy    failure   F          unhealthy
@@ -42,6 +43,7 @@ func (s State) String() string {
 // It is not safe for concurrent use.
 type Tracker struct {
 	leaky            bool
+	wary             bool
 	faults           int // failures that count together
 	failureThreshold int
 	successThreshold int
@@ -60,10 +62,25 @@ func (s Spec) Tracker() *Tracker {
 	return t
 }
 
+// TrackerAfter returns a Tracker that counts as the Spec says and goes on from what is known of the backend by a former Spec: its state
+// stays until the thresholds decide. The row goes on too if both make the same attempt; what was found in another way does not count.
+func (s Spec) TrackerAfter(former Spec, known Tracker) *Tracker {
+	t := s.Tracker()
+	t.state, t.wary = known.state, known.wary
+	if s.SameAttempt(former) {
+		t.faults, t.failures, t.successes = known.faults, known.failures, known.successes
+	}
+	return t
+}
+
 // NewTracker returns a Tracker in StateUnknown. A threshold below 1 counts as 1.
 func NewTracker(failure, success int) *Tracker {
 	return &Tracker{failureThreshold: max(failure, 1), successThreshold: max(success, 1)}
 }
+
+// Wary makes a tracker in StateUnknown want S successes in a row, not one, before it says healthy: the backend is known to
+// have been unhealthy.
+func (t *Tracker) Wary() { t.wary = true }
 
 // Observe takes the next outcome and reports whether it changed the state.
 func (t *Tracker) Observe(o Outcome) (changed bool) {
@@ -71,7 +88,7 @@ func (t *Tracker) Observe(o Outcome) (changed bool) {
 	switch o {
 	case Success:
 		t.failures, t.successes = 0, t.successes+1
-		if before == StateUnknown || t.successes >= t.successThreshold {
+		if before == StateUnknown && !t.wary || t.successes >= t.successThreshold {
 			t.state = StateHealthy
 		}
 		if !t.leaky || t.state != before || t.successes >= calmAfter {
@@ -79,7 +96,7 @@ func (t *Tracker) Observe(o Outcome) (changed bool) {
 		}
 	case Failure:
 		t.successes, t.failures, t.faults = 0, t.failures+1, t.faults+1
-		if before == StateUnknown || t.faults >= t.failureThreshold {
+		if t.faults >= t.failureThreshold {
 			t.state = StateUnhealthy
 		}
 	}

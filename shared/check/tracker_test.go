@@ -15,8 +15,11 @@ func TestTracker_Table(t *testing.T) {
 	}{
 		{"unknown stays unknown without a conclusive result", []Outcome{u, u}, u, StateUnknown, false},
 		{"unknown: the first success decides", nil, s, StateHealthy, true},
-		{"unknown: the first failure decides", nil, f, StateUnhealthy, true},
-		{"unknown: inconclusive ones before do not matter", []Outcome{u, u}, f, StateUnhealthy, true},
+		{"unknown stays on the first failure", nil, f, StateUnknown, false},
+		{"unknown stays below F", []Outcome{f}, f, StateUnknown, false},
+		{"unknown ends at F", []Outcome{f, f}, f, StateUnhealthy, true},
+		{"unknown: inconclusive ones do not break the row", []Outcome{u, f, u, f, u}, f, StateUnhealthy, true},
+		{"unknown: the first success decides after failures too", []Outcome{f, f}, s, StateHealthy, true},
 		{"healthy stays on success", []Outcome{s}, s, StateHealthy, false},
 		{"healthy stays on unknown", []Outcome{s}, u, StateHealthy, false},
 		{"healthy stays on the first failure", []Outcome{s}, f, StateHealthy, false},
@@ -25,12 +28,12 @@ func TestTracker_Table(t *testing.T) {
 		{"healthy: unknown does not break the row", []Outcome{s, f, u, f, u}, f, StateUnhealthy, true},
 		{"healthy: unknown does not lengthen the row", []Outcome{s, f, f}, u, StateHealthy, false},
 		{"healthy: a success breaks the row", []Outcome{s, f, f, s, f}, f, StateHealthy, false},
-		{"unhealthy stays on failure", []Outcome{f}, f, StateUnhealthy, false},
-		{"unhealthy stays on unknown", []Outcome{f}, u, StateUnhealthy, false},
-		{"unhealthy stays below S", []Outcome{f}, s, StateUnhealthy, false},
-		{"unhealthy ends at S", []Outcome{f, s}, s, StateHealthy, true},
-		{"unhealthy: unknown does not break the row", []Outcome{f, s, u}, s, StateHealthy, true},
-		{"unhealthy: a failure breaks the row", []Outcome{f, s, f}, s, StateUnhealthy, false},
+		{"unhealthy stays on failure", []Outcome{f, f, f}, f, StateUnhealthy, false},
+		{"unhealthy stays on unknown", []Outcome{f, f, f}, u, StateUnhealthy, false},
+		{"unhealthy stays below S", []Outcome{f, f, f}, s, StateUnhealthy, false},
+		{"unhealthy ends at S", []Outcome{f, f, f, s}, s, StateHealthy, true},
+		{"unhealthy: unknown does not break the row", []Outcome{f, f, f, s, u}, s, StateHealthy, true},
+		{"unhealthy: a failure breaks the row", []Outcome{f, f, f, s, f}, s, StateUnhealthy, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tracker := NewTracker(3, 2)
@@ -39,6 +42,60 @@ func TestTracker_Table(t *testing.T) {
 			}
 			if got := tracker.Observe(c.outcome); got != c.changed || tracker.State() != c.want {
 				t.Errorf("changed %v, state %s; want %v, %s", got, tracker.State(), c.changed, c.want)
+			}
+		})
+	}
+}
+
+func TestTracker_WaryWantsSuccessThresholdToBegin(t *testing.T) {
+	tracker := NewTracker(3, 2)
+	tracker.Wary()
+	for i, c := range []struct {
+		outcome Outcome
+		want    State
+	}{{Success, StateUnknown}, {Failure, StateUnknown}, {Success, StateUnknown}, {Unknown, StateUnknown}, {Success, StateHealthy}} {
+		if tracker.Observe(c.outcome); tracker.State() != c.want {
+			t.Errorf("after %d outcomes: %s, want %s", i+1, tracker.State(), c.want)
+		}
+	}
+}
+
+// Another check of the same backend: F = 3 and S = 2 before, 2 and 3 after.
+func TestTrackerAfter_StateStaysUntilTheThresholdsDecide(t *testing.T) {
+	before := valid()
+	before.FailureThreshold, before.SuccessThreshold = 3, 2
+	thresholds := before
+	thresholds.FailureThreshold, thresholds.SuccessThreshold, thresholds.Interval = 2, 3, before.Interval*2
+	thresholds.Detail = Detail{Counting: Consecutive}.Details()
+	path := thresholds
+	path.Path = "/other"
+	const s, f, u = Success, Failure, Unknown
+	for _, c := range []struct {
+		name          string
+		before, after []Outcome
+		next          Spec
+		want          State
+	}{
+		{"another path: the row begins anew", []Outcome{s, f}, []Outcome{f}, path, StateHealthy},
+		{"another path: F of the new check", []Outcome{s, f, f}, []Outcome{f, f}, path, StateUnhealthy},
+		{"another path: unhealthy until S of the new check", []Outcome{f, f, f, s}, []Outcome{s, s}, path, StateUnhealthy},
+		{"another path: S of the new check", []Outcome{f, f, f, s}, []Outcome{s, s, s}, path, StateHealthy},
+		{"other thresholds: the row goes on", []Outcome{s, f}, []Outcome{f}, thresholds, StateUnhealthy},
+		{"other thresholds alone decide nothing", []Outcome{s, f, f}, []Outcome{u}, thresholds, StateHealthy},
+		{"other thresholds: successes go on too", []Outcome{f, f, f, s}, []Outcome{s, s}, thresholds, StateHealthy},
+		{"nothing known stays nothing known", []Outcome{f, f}, []Outcome{f}, path, StateUnknown},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			known := before.Tracker()
+			for _, o := range c.before {
+				known.Observe(o)
+			}
+			next := c.next.TrackerAfter(before, *known)
+			for _, o := range c.after {
+				next.Observe(o)
+			}
+			if next.State() != c.want {
+				t.Errorf("%s, want %s", next.State(), c.want)
 			}
 		})
 	}

@@ -127,6 +127,26 @@ func TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse(t *testing.T) {
 	})
 }
 
+// After a start nothing is said before it is known: a success is enough, and as many failures as always.
+func TestRun_FirstFailuresSayNothingBelowTheThreshold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, outcomes(f, f, s), outcomes(f, f, f))
+		r.runFor(t, 7*time.Second)
+		for _, b := range r.Snapshot() {
+			if b.Claim != wire.ClaimNone || b.ConsecutiveFailures != 2 || b.LastError == "" {
+				t.Errorf("after two failures of three: %+v", b)
+			}
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, outcomes(f, f, s), outcomes(f, f, f))
+		r.runFor(t, 12*time.Second)
+		if got := r.Snapshot(); got[0].Claim != wire.ClaimHealthy || got[1].Claim != wire.ClaimUnhealthy {
+			t.Errorf("%+v", got)
+		}
+	})
+}
+
 func TestRun_ChecksOncePerIntervalFromStartToStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &script{find: func(context.Context, int) check.Result {

@@ -56,8 +56,12 @@ func TestReplace_WhatStaysIsCheckedAsBefore(t *testing.T) {
 		if n := p.count() - before; n != 2 {
 			t.Errorf("%d checks in two intervals", n)
 		}
-		if got = r.Snapshot(); got[0].Claim == wire.ClaimNone {
-			t.Error("the new backend is not checked")
+		if got = r.Snapshot(); got[0].Claim != wire.ClaimNone || got[0].ConsecutiveFailures == 0 {
+			t.Errorf("the new backend, of which nothing is known, has failed fewer checks than its threshold: %+v", got[0])
+		}
+		time.Sleep(5 * time.Second)
+		if got = r.Snapshot(); got[0].Claim != wire.ClaimUnhealthy {
+			t.Errorf("nobody listens there: %+v", got[0])
 		}
 	}, p, outcomes(s))
 }

@@ -77,12 +77,7 @@ func (w *watch) end() {
 // inherit makes what is known of the backend from old, which has ended, the state to go on from.
 func (w *watch) inherit(old *watch) {
 	w.failed.Store(old.failed.Load())
-	switch old.tracker.State() {
-	case check.StateHealthy:
-		w.tracker.Observe(check.Success)
-	case check.StateUnhealthy:
-		w.tracker.Observe(check.Failure)
-	}
+	w.tracker = w.backend.Check.TrackerAfter(old.backend.Check, *old.tracker)
 	b, before := *w.state.Load(), old.state.Load()
 	b.Claim, b.LatencyMicros, b.LastError = before.Claim, before.LatencyMicros, before.LastError
 	b.ConsecutiveFailures, b.ConsecutiveSuccesses = uint32(w.tracker.Failures()), uint32(w.tracker.Successes())

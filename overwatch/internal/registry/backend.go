@@ -77,7 +77,7 @@ type Validation struct {
 // Verdict is the outcome of one of this node's own checks.
 type Verdict struct {
 	ID ID
-	// State is what the row of outcomes up to this one says.
+	// State is what the row of outcomes up to this one says; StateUnknown while it says nothing yet, which leaves the backend as it is known.
 	State check.State
 	// Outcome is this check's alone. Unknown leaves everything but Validation.Err as it was.
 	Outcome check.Outcome
@@ -99,6 +99,9 @@ type Declaration struct {
 type Target struct {
 	ID   ID
 	Spec check.Spec
+	// WasUnhealthy tells that nothing speaks for the backend but that it was unhealthy when it was last known. It is for the first
+	// check: TargetsGeneration does not change with it.
+	WasUnhealthy bool
 }
 
 // Override is an operator's order about a backend.

@@ -43,8 +43,10 @@ type record struct {
 	side side
 	// timer is the deadline that is in the writer's queue for this record, savedAt when it was last saved: zero for none.
 	timer, savedAt deadlineAt
-	// remembered is what the evidence said when there last was any.
+	// remembered is what the evidence said when there last was any; outdated, that this was too long before the restart to stand against
+	// a failed check.
 	remembered check.State
+	outdated   bool
 	draft      bool
 	// stored tells that the store has a record of this backend, unsaved that it needs a new one.
 	stored, unsaved bool

@@ -76,7 +76,11 @@ func (w *writer) verdictEnds(r *record) time.Time {
 // remember keeps what the evidence says for a time without any.
 func (w *writer) remember(r *record, evidence Inputs, unforced Conclusion) {
 	none := evidence.Claim == check.StateUnknown && !evidence.Stale && evidence.Validation == check.StateUnknown
-	if said := stateOf(unforced.MayServe); !none && said != r.remembered {
+	if none {
+		return
+	}
+	r.outdated = false
+	if said := stateOf(unforced.MayServe); said != r.remembered {
 		r.remembered = said
 		w.keep(r)
 	}

@@ -56,6 +56,78 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	})
 }
 
+// failed reports a failed check that is one of fewer than the thresholds ask for.
+func (w *world) failed(s string) {
+	w.t.Helper()
+	w.must(w.Validated(w.ctx(), Verdict{ID: id(s), Outcome: check.Failure, Err: "timeout"}))
+}
+
+func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		w.verdict(b1, check.Success)
+		w.verdict(a1, check.Success)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		for range 2 {
+			w.failed(b1)
+			w.failed(a1)
+			w.see(b1, remembered)
+			w.see(a1, remembered)
+		}
+		if got := w.View().Get(id(b1)).Validation; got.Failures != 2 || got.Err != "timeout" || got.State != check.StateUnknown {
+			t.Errorf("the failures are shown as %+v", got)
+		}
+		// The agent was restarted too and has no verdict yet; then it has.
+		w.beat(agent, a1+" none")
+		w.see(a1, remembered)
+		w.beat(agent, a1+" healthy")
+		w.see(a1, agentHealthy)
+		w.verdict(b1, check.Failure)
+		w.see(b1, failing)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.see(b1, rememberedDown)
+		for _, target := range w.View().Targets() {
+			if target.WasUnhealthy != (target.ID == id(b1)) {
+				t.Errorf("%s: was unhealthy %v", target.ID, target.WasUnhealthy)
+			}
+		}
+	})
+}
+
+// What was healthy hours ago answers until something says otherwise, and the first failed check does.
+func TestRestart_OldMemoryEndsAtTheFirstFailure(t *testing.T) {
+	for name, c := range map[string]struct {
+		away time.Duration
+		want Conclusion
+	}{
+		"minutes ago":                     {DefaultRemoveAfter, remembered},
+		"longer ago than memory is worth": {time.Hour, rememberedDown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWorld(t, validating, func(w *world) {
+				w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80")}))
+				w.verdict(b1, check.Success)
+				w.verdict("b.example:10.0.0.2:80", check.Success)
+				w.pass(10 * time.Second)
+				w.stop()
+				time.Sleep(c.away)
+				w.restart(Options{Timing: validating})
+				w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80")}))
+				w.see(b1, remembered)
+				w.failed(b1)
+				w.see(b1, c.want)
+				w.verdict("b.example:10.0.0.2:80", check.Success)
+				w.see("b.example:10.0.0.2:80", validated)
+			})
+		})
+	}
+}
+
 func TestRestart_WithoutItsAgentABackendGoesStaleThenLeaves(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")

@@ -26,11 +26,23 @@ func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 		if v.At.IsZero() || v.At.After(now) {
 			v.At = now
 		}
+		if v.Outcome == check.Failure {
+			w.doubt(rec)
+		}
 		w.judge(rec, w.judged(rec.pub.Validation, v), now)
 		w.refresh(rec, now)
 		w.keepLatency(rec, now)
 		return nil
 	})
+}
+
+// doubt ends a memory that is outdated at the first failed check: until a check the answers are those of before the restart, but only
+// what was known a short time ago is worth failure_threshold of them.
+func (w *writer) doubt(r *record) {
+	if r.outdated && r.remembered == check.StateHealthy {
+		r.remembered, r.outdated = check.StateUnhealthy, false
+		w.keep(r)
+	}
 }
 
 // judge publishes what is known from this node's checks. What follows from it is for refresh.

@@ -104,7 +104,7 @@ func (v *View) Overrides() []Override {
 func (v *View) Targets() []Target {
 	var targets []Target
 	for b := range v.Backends() {
-		t := Target{ID: b.ID, Spec: b.Check()}
+		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == ReasonRememberedUnhealthy}
 		if b.Source == api.SourceAgent {
 			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand
 		}

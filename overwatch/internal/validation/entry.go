@@ -15,6 +15,7 @@ import (
 type entry struct {
 	target  registry.Target // the check under way may be made by the one before
 	tracker check.Tracker
+	former  *check.Spec // what tracker counts by, where target became another during the check under way
 
 	due   time.Time // when the next check should start, or the running one should have
 	index int       // in the queue; -1 when it is not there
@@ -27,10 +28,25 @@ type entry struct {
 	// spread is true while the next check is to move away from those of entries that came at the same time.
 	spread bool
 
-	// waiting are the calls of CheckNow that want the next verdict; again is true if they came during a check, which is then
-	// not the one they asked for.
+	// waiting are the calls of CheckNow that want the next verdict; again is true if they, or another check to make, came during a
+	// check, which is then not the one that was asked for.
 	waiting []*batch
 	again   bool
+}
+
+// newEntry is that of a target that is not scheduled yet.
+func newEntry(t registry.Target) *entry {
+	e := &entry{target: t, tracker: *t.Spec.Tracker(), index: -1, spread: true}
+	if t.WasUnhealthy {
+		e.tracker.Wary()
+	}
+	return e
+}
+
+// goOn has the tracker, which counted by a former check, go on by the target's.
+func (e *entry) goOn(former check.Spec) {
+	e.tracker = *e.target.Spec.TrackerAfter(former, e.tracker)
+	e.former = nil
 }
 
 // finding is the end of a check.

@@ -132,23 +132,94 @@ func TestRun_FollowsTheTargets(t *testing.T) {
 	})
 }
 
-func TestRun_ChangedCheckBeginsAnew(t *testing.T) {
+// answers makes every backend answer so from now on, after some time.
+func (w *world) answers(outcome check.Outcome, takes time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.answer = func(context.Context, registry.ID) check.Result {
+		time.Sleep(takes) // virtual
+		return check.Result{Outcome: outcome, At: time.Now()}
+	}
+}
+
+// states are the states of the last verdicts on a backend.
+func (w *world) states(id registry.ID, n int) []check.State {
+	var states []check.State
+	all := w.verdicts(id)
+	for _, v := range all[max(len(all)-n, 0):] {
+		states = append(states, v.State)
+	}
+	return states
+}
+
+// Another thing is checked: soon, and what is known stays until its thresholds decide, whether or not a check is under way meanwhile.
+func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *testing.T) {
+	for name, takes := range map[string]time.Duration{"between two checks": 0, "during one": timeout} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(target(1))
+				w.run(t, 0)
+				after(interval)
+				w.answers(check.Failure, takes)
+				after(interval)
+				for start := len(w.started(target(1).ID)); takes > 0 && len(w.started(target(1).ID)) == start; {
+					after(time.Second)
+				}
+				changed := target(1)
+				changed.Spec.Host, changed.Spec.FailureThreshold = "other.example.org", 2
+				w.set(changed)
+				before := len(w.started(changed.ID))
+				after(2*timeout + time.Second) // the one under way, the new one, and that it is noticed
+				if n := len(w.started(changed.ID)) - before; n != 1 {
+					t.Fatalf("%d checks began within %s of the change", n, 2*timeout+time.Second)
+				}
+				if got := w.states(changed.ID, 1); got[0] != check.StateHealthy {
+					t.Errorf("%v after one failure of the new check, which takes 2", got)
+				}
+				after(interval)
+				if got := w.states(changed.ID, 1); got[0] != check.StateUnhealthy {
+					t.Errorf("%v after two failures of the new check", got)
+				}
+			})
+		})
+	}
+}
+
+func TestRun_OtherThresholdsKeepWhatIsKnownAndWhenTheCheckIsDue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))
 		w.run(t, 0)
+		after(2 * interval)
+		w.answers(check.Failure, 0)
 		after(interval)
-		changed := target(1)
-		changed.Spec.FailureThreshold = 1
+		changed, before := target(1), w.started(target(1).ID)
+		changed.Spec.FailureThreshold = 2
 		w.set(changed)
-		w.mu.Lock()
-		w.answer = func(context.Context, registry.ID) check.Result {
-			return check.Result{Outcome: check.Failure, At: time.Now()}
+		after(interval)
+		starts := w.started(changed.ID)
+		if len(starts) != len(before)+1 || starts[len(starts)-1].Sub(before[len(before)-1]) != interval {
+			t.Errorf("checked at %v, before the change at %v", starts, before)
 		}
-		w.mu.Unlock()
+		if got := w.states(changed.ID, 2); !slices.Equal(got, []check.State{check.StateHealthy, check.StateUnhealthy}) {
+			t.Errorf("%v: the failure before the change counts, so one more is enough", got)
+		}
+	})
+}
+
+// Of a backend that was unhealthy before the restart, one success in a row of failures says nothing.
+func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		was, fresh := target(1), target(2)
+		was.WasUnhealthy = true
+		w := newWorld(was, fresh)
+		w.run(t, 0)
 		after(time.Second)
-		got := w.verdicts(changed.ID)
-		if last := got[len(got)-1]; last.State != check.StateUnhealthy {
-			t.Errorf("%+v: the new check's first conclusive result decides", last)
+		if a, b := w.states(was.ID, 1), w.states(fresh.ID, 1); a[0] != check.StateUnknown || b[0] != check.StateHealthy {
+			t.Errorf("after one success: %v of the one that was unhealthy, %v of a new one", a, b)
+		}
+		after(interval)
+		if got := w.states(was.ID, 1); got[0] != check.StateHealthy {
+			t.Errorf("after success_threshold of them: %v", got)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/shared/check"
 )
 
 // startSpread is the time that each of the targets that come together adds to the time over which their first checks are
@@ -28,29 +27,24 @@ func newSchedule(interval time.Duration) *schedule {
 	return &schedule{interval: interval, entries: map[registry.ID]*entry{}, initial: -1}
 }
 
-// follow makes the schedule have exactly the targets. What is checked as before keeps its state and its time, but for an interval that
-// is shorter now; what is new or is checked in another way is due soon.
+// follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before keeps its time too,
+// but for an interval that is shorter now; what is new or is checked in another way is due soon.
 func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
 	for _, t := range targets {
-		if e := s.entries[t.ID]; e != nil && alike(e.target.Spec, t.Spec) {
-			known[t.ID] = e
-			if e.target.Spec.Interval != t.Spec.Interval || e.target.Spec.Timeout != t.Spec.Timeout {
-				e.target = t
-				s.hasten(e, now)
-			}
-			continue
-		}
-		e := &entry{
-			target: t, tracker: *t.Spec.Tracker(),
-			index: -1, initial: s.initial < 0, spread: true,
+		e := s.entries[t.ID]
+		if e == nil {
+			e = newEntry(t)
+			e.initial = s.initial < 0
+			fresh = append(fresh, e)
+		} else if e.target.Spec != t.Spec && s.change(e, t, now) {
+			fresh = append(fresh, e)
 		}
 		known[t.ID] = e
-		fresh = append(fresh, e)
 	}
 	for id, e := range s.entries {
-		if known[id] != e {
+		if known[id] == nil {
 			s.drop(e)
 		}
 	}
@@ -61,14 +55,33 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	over := min(s.interval, time.Duration(len(fresh))*startSpread)
 	for _, e := range fresh {
 		e.due = now.Add(rand.N(over))
-		heap.Push(&s.queue, e)
+		if e.index < 0 {
+			heap.Push(&s.queue, e)
+		} else {
+			heap.Fix(&s.queue, e.index)
+		}
 	}
 }
 
-// alike reports whether two checks are made in the same way. At other times is no other way: what is known of a backend stays.
-func alike(a, b check.Spec) bool {
-	a.Interval, a.Timeout = b.Interval, b.Timeout
-	return a == b
+// change gives an entry another check, after the one that is under way. It reports whether the caller should have it made soon,
+// because it is made in another way.
+func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool) {
+	former := e.target.Spec
+	another := !former.SameAttempt(t.Spec)
+	e.target = t
+	e.spread = e.spread || another
+	if e.running {
+		if e.former == nil {
+			e.former = &former
+		}
+		e.again = e.again || another
+		return false
+	}
+	e.goOn(former)
+	if !another {
+		s.hasten(e, now)
+	}
+	return another
 }
 
 // intervalOf is the time from the start of a check to the start of the next.
@@ -130,6 +143,9 @@ func (s *schedule) finish(f finding, now time.Time) {
 		return
 	}
 	s.attempted(e)
+	if e.former != nil {
+		e.goOn(*e.former)
+	}
 	if e.again {
 		e.again = false
 		e.due = now
