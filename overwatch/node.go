@@ -216,11 +216,15 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 func (n *node) declare(ctx context.Context, cfg *config.Config) error {
 	declarations := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
 	for s := range cfg.StaticServers() {
-		declarations = append(declarations, registry.Declaration{
-			ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Check: s.Check,
-		})
+		declarations = append(declarations, declarationOf(s))
 	}
 	return n.registry.SetStatic(ctx, declarations)
+}
+
+func declarationOf(s config.StaticServer) registry.Declaration {
+	return registry.Declaration{
+		ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Check: s.Check,
+	}
 }
 
 func timing(cfg *config.Config) registry.Timing {

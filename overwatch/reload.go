@@ -2,6 +2,7 @@ package overwatch
 
 import (
 	"context"
+	"errors"
 	"os"
 	"reflect"
 	"time"
@@ -64,15 +65,19 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	}
 	joined, over, unfit := n.join(next, addresses)
 	keepRunning(n.steering.running, joined)
-	// Names first, then backends, since a backend without a name harms nothing; and last whom to believe, since that may take
-	// backends away. From the first call that succeeds on, the rest fails only when the node is stopping.
 	settings, err := n.settings(joined, addresses)
 	if err != nil {
 		return nil, err
 	}
+	// The backends of names that come, since one without a name harms nothing; then names, then the other backends; and last whom to
+	// believe, since that may take backends away. From the first call that succeeds on, the rest fails only when the node is stopping,
+	// or where the keys of a zone that comes cannot be written.
 	n.keepSerials(n.publisher.Serial())
-	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
+	if err := n.prepareNames(ctx, joined); err != nil {
 		return nil, err
+	}
+	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
+		return nil, errors.Join(err, n.declare(ctx, n.inForce.Load().config))
 	}
 	n.steering.follow(next, unfit)
 	n.show(over, n.steering.set)

@@ -256,13 +256,15 @@ func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 	}
 	switch {
 	case dns:
-		err = n.publisher.Reconfigure(ctx, wanted)
+		if _, err = n.declareAhead(ctx, joined); err == nil {
+			err = n.publisher.Reconfigure(ctx, wanted)
+		}
 	case kinds.Mappings:
 		err = n.publisher.Place(ctx, wanted.Places)
 	}
 	if err != nil {
 		back, _ := next.Changes(s.set)
-		return errors.Join(err, n.store.Write(back)) // the caller notes the failure in the audit log
+		return errors.Join(err, n.store.Write(back), n.declare(ctx, n.inForce.Load().config)) // the caller notes the failure in the audit log
 	}
 	s.set = next
 	n.show(over, next)
@@ -295,18 +297,24 @@ func (n *node) steerDomains(ctx context.Context, next *definitions.Set, changes 
 	if err := n.store.Write(changes, notes...); err != nil {
 		return err
 	}
-	if err := change.Apply(ctx); err != nil {
-		back, _ := next.Changes(s.set)
-		return errors.Join(err, n.store.Write(back))
-	}
-	before := s.set
-	s.set = next
-	n.show(over, next)
-	n.inForce.Store(&inForce{joined, n.inForce.Load().since})
 	for i := range put {
 		deleted = append(deleted, put[i].Name)
 	}
-	if slices.ContainsFunc(deleted, func(name string) bool { return sharesServers(joined, before.Domains[name], next.Domains[name]) }) {
+	shares := slices.ContainsFunc(deleted, func(name string) bool { return sharesServers(joined, s.set.Domains[name], next.Domains[name]) })
+	if shares {
+		_, err = n.declareAhead(ctx, joined)
+	}
+	if err == nil {
+		err = change.Apply(ctx)
+	}
+	if err != nil {
+		back, _ := next.Changes(s.set)
+		return errors.Join(err, n.store.Write(back), n.declare(ctx, n.inForce.Load().config))
+	}
+	s.set = next
+	n.show(over, next)
+	n.inForce.Store(&inForce{joined, n.inForce.Load().since})
+	if shares {
 		return n.declare(ctx, joined)
 	}
 	return nil

@@ -43,6 +43,37 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) er
 	return r.dropUndeclared(ctx, round)
 }
 
+// AddStatic declares ahead of SetStatic what configuration does not declare yet, so that names that come with their backends have
+// them from the beginning. It takes nothing away and changes no backend that configuration declares: the next SetStatic, which drops
+// what it does not repeat, does. A declaration that cannot be is an error that names it, and then nothing has changed.
+func (r *Registry) AddStatic(ctx context.Context, declarations []Declaration) error {
+	order, err := byService(declarations)
+	if err != nil {
+		return err
+	}
+	r.bulk.Lock()
+	defer r.bulk.Unlock()
+	for len(order) > 0 {
+		n := staticPart(declarations, order)
+		part := order[:n]
+		if err := tell(ctx, r, func(w *writer, now time.Time) error {
+			return w.declareStatic(declarations, w.undeclared(declarations, part), r.round, now)
+		}); err != nil {
+			return err
+		}
+		order = order[n:]
+	}
+	return nil
+}
+
+// undeclared is those of part that configuration does not declare.
+func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(part), func(i int32) bool {
+		rec := w.lookup(declarations[i].ID)
+		return rec != nil && rec.static != nil
+	})
+}
+
 // byService brings declarations into their one form and finds the order in which those of a service are together, by their
 // endpoints. There may be 400 000, so none is copied.
 func byService(declarations []Declaration) (order []int32, err error) {

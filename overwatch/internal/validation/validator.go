@@ -117,6 +117,7 @@ func (v *Validator) Run(ctx context.Context) error {
 		case found := <-v.finished:
 			s.finish(found, time.Now())
 		case b := <-v.requests:
+			f.follow(s) // what was declared before the call is among the targets
 			s.expedite(b, time.Now())
 		case <-v.retimed:
 			s.retime(v.times.Load().interval, time.Now())

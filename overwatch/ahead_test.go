@@ -1,0 +1,168 @@
+package overwatch
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/logging"
+)
+
+// record is a log that may be read while it is written.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(line []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(line)
+}
+
+// withoutBackend is what each publication of all names found, in their order: how many names had nothing to answer with.
+func (r *record) withoutBackend(t *testing.T) (counts []int) {
+	t.Helper()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for line := range strings.Lines(r.text.String()) {
+		var said struct {
+			Message        string
+			WithoutBackend *int `json:"without_backend"`
+		}
+		if err := json.Unmarshal([]byte(line), &said); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if said.WithoutBackend != nil {
+			counts = append(counts, *said.WithoutBackend)
+		}
+	}
+	return counts
+}
+
+// namesWithServers is a configuration whose names have one server each, on a port that is open.
+func namesWithServers(t *testing.T, path string, validation bool, port string, names ...string) {
+	t.Helper()
+	text := fmt.Sprintf(`
+mode: overwatch
+data_dir: %q
+overwatch:
+  identity: {node_id: ns1, region: eu}
+  gossip: {bind_address: "127.0.0.1:0", encryption_key: %q}
+  validation: {enabled: %v}
+dns: {listen_address: "127.0.0.1:0", zones: [gslb.test]}
+regions:
+- name: eu
+  servers:
+  - {address: 127.0.0.1, port: %s}
+domains:
+`, filepath.Join(filepath.Dir(path), "data"), base64.StdEncoding.EncodeToString(make([]byte, 32)), validation, port)
+	for _, name := range names {
+		text += fmt.Sprintf("- {name: %s, routing_algorithm: weighted, regions: [eu]}\n", name)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// running is a node that runs until the test ends, and its log.
+func running(t *testing.T, path string) (*node, *record) {
+	t.Helper()
+	cfg, err := load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, control, err := logging.Adjustable(cfg.Logging, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := new(record)
+	n, err := newNode(context.Background(), cfg, path, zerolog.New(log), control)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- n.run(ctx, nil) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		n.close()
+	})
+	return n, log
+}
+
+// A name that comes with a reload, or through the API, has its servers from its first answer on.
+func TestReload_NamesComeWithTheirServers(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	path := filepath.Join(t.TempDir(), "overwatch.yaml")
+	namesWithServers(t, path, false, port, "a.gslb.test")
+	n, log := running(t, path)
+	namesWithServers(t, path, false, port, "a.gslb.test", "b.gslb.test", "c.gslb.test")
+	if _, _, err := n.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if counts := log.withoutBackend(t); len(counts) != 2 || counts[1] != 0 {
+		t.Errorf("names without a backend at the start and in the reload: %v", counts)
+	}
+	errs, _ := together(n, func(d *definitions.Draft) error {
+		d.PutDomain(&store.Domain{Name: "d.gslb.test", TTL: 30, Enabled: true, Regions: []string{"eu"}})
+		return nil
+	})
+	if errs[0] != nil {
+		t.Fatal(errs[0])
+	}
+	if err := n.publisher.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	log.mu.Lock()
+	defer log.mu.Unlock()
+	if text := log.text.String(); strings.Contains(text, "backends serve again") {
+		t.Errorf("a name of the API began without its servers:\n%s", text)
+	}
+}
+
+// Where the node checks its servers itself, the reload waits for the first checks, for a second: enough but on a machine that stands
+// still, so of several attempts one must do.
+func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	path := filepath.Join(t.TempDir(), "overwatch.yaml")
+	names := []string{}
+	namesWithServers(t, path, true, port)
+	n, log := running(t, path)
+	for attempt := range 10 {
+		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))
+		namesWithServers(t, path, true, port, names...)
+		if _, _, err := n.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if counts := log.withoutBackend(t); counts[len(counts)-1] == 0 {
+			return
+		}
+	}
+	t.Errorf("names without a backend: %v", log.withoutBackend(t))
+}
