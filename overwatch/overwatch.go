@@ -33,6 +33,7 @@ func Run(ctx context.Context, o Options) error {
 	signal.Notify(hangups, syscall.SIGHUP) // one that comes while the node starts waits too; unwanted, it would end the process
 	defer signal.Stop(hangups)
 	serve := startQuickly()
+	defer serve()
 	cfg, err := load(o.ConfigPath)
 	if err != nil {
 		return err

@@ -8,30 +8,32 @@ import (
 	"sync"
 )
 
-// How far the heap may grow beyond what lives, in percent, before it is collected. While the node starts, nearly all that
-// it makes stays, so that collecting is in vain: at 100 % it is a quarter of the start with 100 000 names. Later, little is
-// made and a collection is rare, so that a small heap costs next to nothing. Both were measured: integration/bench/README.md.
 const (
-	startingPercent = 300
-	servingPercent  = 60
-	// startingLimit is the memory in octets above which it is collected nevertheless while the node starts, for as long as no
-	// more than half of it lives. Beyond that the limit is twice what lives, or it would be collected without end.
+	// servingPercent is how far the heap may grow beyond what lives, in percent, before it is collected. Once a node serves, little is
+	// made and a collection is rare, so that a small heap costs next to nothing (measured: integration/bench/README.md). While it
+	// starts, nearly all that it makes stays, so that collecting is in vain: only the limit asks for it.
+	servingPercent = 60
+	// startingLimit is the memory in octets above which it is collected while the node starts, for as long as no more than half of
+	// it lives. Beyond that the limit is twice what lives, or it would be collected without end. 100 000 names need none.
 	startingLimit = 1350 << 20
 )
 
-// startQuickly lets the heap grow until the function that it returns is called. Whoever sets GOGC has decided otherwise.
+// startQuickly lets the heap grow until the function that it returns is called, which collects what the start has left, beside
+// everything. Whoever sets GOGC has decided otherwise.
 func startQuickly() (serve func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
 	}
-	debug.SetGCPercent(startingPercent)
+	debug.SetGCPercent(-1)
 	limit := &starting{before: debug.SetMemoryLimit(-1)}
 	limit.follow()
-	return func() {
-		limit.end()
-		debug.SetGCPercent(servingPercent)
-		go runtime.GC() // at once and beside everything, instead of when the first queries happen to make something
-	}
+	return sync.OnceFunc(func() {
+		go func() {
+			runtime.GC()
+			limit.end()
+			debug.SetGCPercent(servingPercent) // sooner, it would ask for a collection by itself, which the one above would follow
+		}()
+	})
 }
 
 // starting is the limit of memory while the node starts.

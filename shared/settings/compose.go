@@ -4,43 +4,47 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // composer turns the node tree of the YAML library into our flat one: aliases expanded, merge keys resolved.
 type composer struct {
-	nodes    []node
-	problems Problems // without File
-	visits   int      // pairs looked at, for a bound on merging
+	tree
+	texts    strings.Builder // of tree
+	places   map[string]int  // where a text is in texts: an alias repeats its anchor's
+	problems Problems        // without File
+	visits   int             // pairs looked at, for a bound on merging
 }
 
 // compose reads any YAML text.
-func compose(text string) ([]node, Problems) {
+func compose(text string) (tree, Problems) {
 	if len(text) > maxComposed {
-		return nil, Problems{{Message: fmt.Sprintf("the file has %d octets; beyond %d it may have no anchors, aliases, tags, "+
+		return tree{}, Problems{{Message: fmt.Sprintf("the file has %d octets; beyond %d it may have no anchors, aliases, tags, "+
 			"escapes, tabs, block scalars or scalars over several lines: write those parts more plainly or in a file of their own", len(text), maxComposed)}}
 	}
 	lines := &lineReader{rest: text}
 	decoder := yaml.NewDecoder(lines)
-	var tree, second yaml.Node
-	switch err := decoder.Decode(&tree); {
+	var first, second yaml.Node
+	switch err := decoder.Decode(&first); {
 	case errors.Is(err, io.EOF):
-		return nil, nil
+		return tree{}, nil
 	case err != nil:
-		return nil, Problems{syntaxProblem(err, lines.line)}
+		return tree{}, Problems{syntaxProblem(err, lines.line)}
 	}
 	switch err := decoder.Decode(&second); {
 	case err == nil:
-		return nil, Problems{{Line: second.Line, Message: "a second document begins here (---): keep one per file"}}
+		return tree{}, Problems{{Line: second.Line, Message: "a second document begins here (---): keep one per file"}}
 	case !errors.Is(err, io.EOF):
-		return nil, Problems{syntaxProblem(err, lines.line)}
+		return tree{}, Problems{syntaxProblem(err, lines.line)}
 	}
-	var c composer
-	if len(tree.Content) > 0 && !c.add(tree.Content[0], 0) {
-		return nil, c.problems
+	c := composer{places: make(map[string]int)}
+	if len(first.Content) > 0 && !c.compose(first.Content[0], 0) {
+		return tree{}, c.problems
 	}
-	return c.nodes, nil
+	c.text = c.texts.String()
+	return c.tree, nil
 }
 
 // fail notes one problem; after the first, what is left is not worth composing.
@@ -49,8 +53,8 @@ func (c *composer) fail(n *yaml.Node, message string) bool {
 	return false
 }
 
-// add appends n and its descendants; false ends the work.
-func (c *composer) add(n *yaml.Node, depth int) bool {
+// compose appends n and its descendants; false ends the work.
+func (c *composer) compose(n *yaml.Node, depth int) bool {
 	switch {
 	case depth > maxDepth && n.Kind != yaml.ScalarNode:
 		return c.fail(n, fmt.Sprintf("nested more than %d deep", maxDepth))
@@ -62,7 +66,7 @@ func (c *composer) add(n *yaml.Node, depth int) bool {
 	}
 	switch n.Kind {
 	case yaml.AliasNode:
-		return c.add(n.Alias, depth+1)
+		return c.compose(n.Alias, depth+1)
 	case yaml.MappingNode:
 		return c.addCollection(mapping, n, func() bool { return c.addPairs(n, map[string]bool{}, depth) })
 	case yaml.SequenceNode:
@@ -87,20 +91,26 @@ func (c *composer) addScalar(n *yaml.Node) {
 	if n.Style&quotes != 0 || n.Style&yaml.TaggedStyle != 0 && (n.Tag == "!!str" || n.Tag == "!") {
 		k = quotedScalar
 	}
-	c.nodes = append(c.nodes, node{text: n.Value, end: int32(len(c.nodes) + 1), line: int32(n.Line), kind: k})
+	begin, known := c.places[n.Value]
+	if !known {
+		begin = c.texts.Len()
+		c.places[n.Value] = begin
+		c.texts.WriteString(n.Value)
+	}
+	c.add(k, begin, begin+len(n.Value), n.Line)
 }
 
 func (c *composer) addCollection(k kind, n *yaml.Node, children func() bool) bool {
 	start := len(c.nodes)
-	c.nodes = append(c.nodes, node{line: int32(n.Line), kind: k})
+	c.add(k, 0, 0, n.Line)
 	ok := children()
-	c.nodes[start].end = int32(len(c.nodes))
+	c.close(start)
 	return ok
 }
 
 func (c *composer) addItems(n *yaml.Node, depth int) bool {
 	for _, item := range n.Content {
-		if !c.add(item, depth+1) {
+		if !c.compose(item, depth+1) {
 			return false
 		}
 	}

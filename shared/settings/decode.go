@@ -30,10 +30,10 @@ type given struct {
 // decode reads one whole file into v.
 func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.document = doc
-	if len(doc.nodes) == 0 || doc.nodes[0].isNull() {
+	if len(doc.nodes) == 0 || doc.node(0).isNull() {
 		return
 	}
-	if root := &doc.nodes[0]; root.kind != mapping {
+	if root := doc.node(0); root.kind != mapping {
 		d.wrong(0, "", "the file must be a map of keys, found "+root.describe())
 		return
 	}
@@ -52,7 +52,7 @@ func (d *decoder) structure(v reflect.Value, i int, inElement bool) {
 	keys := d.schema.of(v.Type())
 	var seen uint64
 	for k := i + 1; k < d.document.next(i); k = d.document.next(k + 1) {
-		name := d.document.nodes[k].text
+		name := d.document.node(k).text
 		d.path = append(d.path, step{name: name})
 		switch at, known := keys.byName[name]; {
 		case known && seen&(1<<at) != 0:
@@ -72,8 +72,8 @@ func (d *decoder) structure(v reflect.Value, i int, inElement bool) {
 
 // twice tells that the mapping at node i has the key at node k twice.
 func (d *decoder) twice(i, k int) {
-	first := d.document.child(i, d.document.nodes[k].text) - 1
-	d.wrong(k, "", fmt.Sprintf("is already set in line %d: keep one", d.document.nodes[first].line))
+	first := d.document.child(i, d.document.node(k).text) - 1
+	d.wrong(k, "", fmt.Sprintf("is already set in line %d: keep one", d.document.node(first).line))
 }
 
 // unknown tells that no key has the name of the key at node k.
@@ -92,7 +92,7 @@ func (d *decoder) unknown(k int, name string, keys *structure) {
 
 // field reads node i into the value of a key.
 func (d *decoder) field(f *field, v reflect.Value, i int, inElement bool) {
-	if d.document.nodes[i].isNull() {
+	if d.document.node(i).isNull() {
 		return // a key with nothing behind it counts as left out
 	}
 	if f.secret && d.document.secret.Key == "" {
@@ -110,7 +110,7 @@ func (d *decoder) field(f *field, v reflect.Value, i int, inElement bool) {
 
 // noteScalar notes the scalar at node i until apply.
 func (d *decoder) noteScalar(i int) {
-	n := &d.document.nodes[i]
+	n := d.document.node(i)
 	if !n.isScalar() {
 		d.wrong(i, "", "expected a single value, found "+n.describe())
 		return
@@ -143,7 +143,7 @@ func (d *decoder) collection(f *field, v reflect.Value, i int, inElement bool) {
 
 // listOf appends the elements of the sequence at node i to v.
 func (d *decoder) listOf(v reflect.Value, i int, single bool) {
-	n := &d.document.nodes[i]
+	n := d.document.node(i)
 	if single && n.isScalar() {
 		d.element(v, i)
 		return
@@ -169,7 +169,7 @@ func (d *decoder) element(v reflect.Value, i int) {
 	v.SetLen(at + 1)
 	v.Index(at).SetZero()
 	d.path = append(d.path, step{index: at})
-	if d.document.nodes[i].isNull() {
+	if d.document.node(i).isNull() {
 		d.wrong(i, "", "nothing stands here: write a value or remove the entry")
 	} else {
 		d.value(v.Index(at), i, true)
@@ -179,7 +179,7 @@ func (d *decoder) element(v reflect.Value, i int) {
 
 // mapOf adds the entries of the mapping at node i to v.
 func (d *decoder) mapOf(v reflect.Value, i int) {
-	if n := &d.document.nodes[i]; n.kind != mapping {
+	if n := d.document.node(i); n.kind != mapping {
 		d.wrong(i, "", "expected a map of names to values, found "+n.describe())
 		return
 	}
@@ -187,13 +187,13 @@ func (d *decoder) mapOf(v reflect.Value, i int) {
 		v.Set(reflect.MakeMap(v.Type()))
 	}
 	for k := i + 1; k < d.document.next(i); k = d.document.next(k + 1) {
-		name := strings.Clone(d.document.nodes[k].text)
+		name := strings.Clone(d.document.node(k).text)
 		d.path = append(d.path, step{name: name, quote: true})
 		if v.MapIndex(reflect.ValueOf(name)).IsValid() {
 			d.wrong(k, "", fmt.Sprintf("is already set at %s: keep one", d.report.Locate(d.path.String())))
 		} else {
 			entry := reflect.New(v.Type().Elem()).Elem()
-			if !d.document.nodes[k+1].isNull() {
+			if !d.document.node(k + 1).isNull() {
 				d.value(entry, k+1, true)
 			}
 			v.SetMapIndex(reflect.ValueOf(name), entry)
@@ -204,7 +204,7 @@ func (d *decoder) mapOf(v reflect.Value, i int) {
 
 // value reads node i, which is not null, into v: a struct, a pointer to one, a list in a map, or a scalar in a list or map.
 func (d *decoder) value(v reflect.Value, i int, inElement bool) {
-	n := &d.document.nodes[i]
+	n := d.document.node(i)
 	switch shapeOf(v.Type()) {
 	case scalarShape:
 		d.scalar(v, i)
@@ -238,7 +238,7 @@ func (d *decoder) value(v reflect.Value, i int, inElement bool) {
 }
 
 func (d *decoder) scalar(v reflect.Value, i int) {
-	n := &d.document.nodes[i]
+	n := d.document.node(i)
 	if !n.isScalar() {
 		d.wrong(i, "", "expected a single value, found "+n.describe())
 		return
@@ -250,7 +250,7 @@ func (d *decoder) scalar(v reflect.Value, i int) {
 
 // secretFile notes the value of a _file key at node i.
 func (d *decoder) secretFile(i int) {
-	n := &d.document.nodes[i]
+	n := d.document.node(i)
 	if n.isNull() {
 		return
 	}

@@ -64,25 +64,25 @@ func (r *reader) open(path string, at Position) *document {
 	doc := &document{path: path, perm: content.perm}
 	r.report.documents = append(r.report.documents, doc)
 	var problems Problems
-	if doc.nodes, problems = parse(content.text); problems != nil {
+	if doc.tree, problems = parse(content.text); problems != nil {
 		for _, p := range problems {
 			p.File = path
 			r.report.append(p)
 		}
 		return nil
 	}
-	if len(doc.nodes) > 0 && doc.nodes[0].kind != mapping && !doc.nodes[0].isNull() {
+	if len(doc.nodes) > 0 && doc.node(0).kind != mapping && !doc.node(0).isNull() {
 		at := doc.position(0)
-		r.report.append(Problem{File: at.File, Line: at.Line, Message: "expected keys with values, such as mode: overwatch, found " + doc.nodes[0].describe()})
+		r.report.append(Problem{File: at.File, Line: at.Line, Message: "expected keys with values, such as mode: overwatch, found " + doc.node(0).describe()})
 		return nil
 	}
 	return doc
 }
 
 // parse reads YAML text: with the scanner where it can, else with the full library.
-func parse(text string) ([]node, Problems) {
-	if nodes, ok := scan(text); ok {
-		return nodes, nil
+func parse(text string) (tree, Problems) {
+	if t, ok := scan(text); ok {
+		return t, nil
 	}
 	return compose(text)
 }
@@ -93,15 +93,15 @@ func (r *reader) includes(doc *document) {
 		return
 	}
 	i := doc.child(0, includesKey)
-	if i < 0 || doc.nodes[i].isNull() {
+	if i < 0 || doc.node(i).isNull() {
 		return
 	}
-	if doc.nodes[i].kind != sequence {
-		r.wrong(doc.position(i), "", "expected a list of paths or patterns, found "+doc.nodes[i].describe())
+	if doc.node(i).kind != sequence {
+		r.wrong(doc.position(i), "", "expected a list of paths or patterns, found "+doc.node(i).describe())
 		return
 	}
 	for k := i + 1; k < doc.next(i); k = doc.next(k) {
-		n, at := &doc.nodes[k], doc.position(k)
+		n, at := doc.node(k), doc.position(k)
 		if !n.isScalar() || n.text == "" {
 			r.wrong(at, "", "expected the path or pattern of a file, found "+n.describe())
 			continue

@@ -13,11 +13,11 @@ import (
 // decodeText does with text what Load does with a file.
 func decodeText(text string) *Report {
 	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
-	nodes, problems := parse(text)
+	parsed, problems := parse(text)
 	for _, p := range problems {
 		report.append(p)
 	}
-	doc := &document{path: "x", nodes: nodes}
+	doc := &document{path: "x", tree: parsed}
 	report.documents = []*document{doc}
 	d := &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
 	var s sample
@@ -72,8 +72,8 @@ func nestedBlocks(depth int) string {
 func TestLimits_DepthIsTheSameForBothReaders(t *testing.T) {
 	for depth := maxDepth - 3; depth < maxDepth+3; depth++ {
 		for _, text := range []string{nestedBlocks(depth), strings.Repeat("[", depth) + strings.Repeat("]", depth)} {
-			if nodes, ok := scan(text); ok {
-				compareWithLibrary(t, text, nodes)
+			if got, ok := scan(text); ok {
+				compareWithLibrary(t, text, got)
 			}
 		}
 	}

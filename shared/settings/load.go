@@ -38,13 +38,13 @@ func LoadText(text string, into any, o Options) error {
 	doc := &document{}
 	report.documents = append(report.documents, doc)
 	var problems Problems
-	if doc.nodes, problems = parse(text); problems != nil {
+	if doc.tree, problems = parse(text); problems != nil {
 		return problems
 	}
-	if len(doc.nodes) == 0 || doc.nodes[0].kind != mapping {
+	if len(doc.nodes) == 0 || doc.node(0).kind != mapping {
 		return Problems{{Message: "expected keys with values, such as mode: overwatch"}}
 	}
-	if i := doc.child(0, includesKey); i >= 0 && !doc.nodes[i].isNull() {
+	if i := doc.child(0, includesKey); i >= 0 && !doc.node(i).isNull() {
 		return Problems{{Line: doc.position(i).Line, Key: includesKey, Message: "this text is checked by itself and no file is read: put into it what it includes"}}
 	}
 	if problem, ok := checkMode(report, o.Mode); !ok {

@@ -70,7 +70,7 @@ func descend(places []place, step string) []place {
 	var found []place
 	for _, p := range places {
 		if i := p.document.child(p.index, step); i >= 0 {
-			found = append(found, place{p.document, i, p.document.nodes[i-1].line})
+			found = append(found, place{p.document, i, p.document.node(i - 1).line})
 		}
 	}
 	return found
@@ -80,7 +80,7 @@ func descend(places []place, step string) []place {
 func element(places []place, n int) []place {
 	for _, p := range places {
 		d := p.document
-		if d.nodes[p.index].kind != sequence {
+		if d.node(p.index).kind != sequence {
 			if n == 0 {
 				return []place{p} // a single value where a list may stand
 			}
@@ -89,7 +89,7 @@ func element(places []place, n int) []place {
 		}
 		for i := p.index + 1; i < d.next(p.index); i = d.next(i) {
 			if n == 0 {
-				return []place{{d, i, d.nodes[i].line}}
+				return []place{{d, i, d.node(i).line}}
 			}
 			n--
 		}

@@ -24,7 +24,7 @@ func (c *composer) addPairs(n *yaml.Node, have map[string]bool, depth int) bool 
 			continue
 		}
 		own = append(own, scalar.Value)
-		if !c.add(key, depth+1) || !c.add(value, depth+1) {
+		if !c.compose(key, depth+1) || !c.compose(value, depth+1) {
 			return false
 		}
 	}

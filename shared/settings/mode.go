@@ -22,10 +22,10 @@ func Mode(path string, known []string) (string, error) {
 	if len(doc.nodes) > 0 {
 		i = doc.child(0, modeKey)
 	}
-	if i < 0 || doc.nodes[i].isNull() {
+	if i < 0 || doc.node(i).isNull() {
 		return "", Problems{{File: path, Key: modeKey, Message: "is missing: " + choice}}
 	}
-	n, at := &doc.nodes[i], doc.position(i)
+	n, at := doc.node(i), doc.position(i)
 	if !n.isScalar() || !slices.Contains(known, n.text) {
 		return "", Problems{{File: at.File, Line: at.Line, Key: modeKey, Value: n.text, Message: "no such mode: " + choice}}
 	}
@@ -39,10 +39,10 @@ func checkMode(report *Report, want string) (Problem, bool) {
 		if len(doc.nodes) > 0 {
 			i = doc.child(0, modeKey)
 		}
-		if i < 0 || doc.nodes[i].isNull() {
+		if i < 0 || doc.node(i).isNull() {
 			continue
 		}
-		n, at := &doc.nodes[i], doc.position(i)
+		n, at := doc.node(i), doc.position(i)
 		if n.text == want {
 			return Problem{}, true
 		}

@@ -12,9 +12,7 @@ const (
 	mapping
 )
 
-// node is one node of a document. A document is a slice of nodes in the order of the text: a node's descendants
-// follow it directly, up to end; a mapping's children are keys (scalars) and values in turn. One flat slice
-// instead of linked nodes, since a configuration may have millions of them.
+// node is one node of a document.
 type node struct {
 	text string // of a scalar
 	end  int32  // index of the first node that is no descendant
@@ -22,16 +20,45 @@ type node struct {
 	kind kind
 }
 
+// tree is the nodes of a document in the order of its text: a node's descendants follow it directly, up to its end; a mapping's
+// children are keys (scalars) and values in turn. nodes[0] is the root; there is none when the document is empty.
+type tree struct {
+	text  string // has those of all scalars
+	nodes []stored
+}
+
+// stored is how a node is kept. A configuration may have millions: they are small, and none has a pointer, so that they are
+// nothing to the collector.
+type stored struct {
+	begin     uint32 // of a scalar's text
+	extent    uint32 // the length of that text times 4, and the kind
+	end, line int32
+}
+
+// add appends a node that has no descendants yet. A scalar's text is that from begin to end.
+func (t *tree) add(k kind, begin, end, line int) {
+	t.nodes = append(t.nodes, stored{uint32(begin), uint32(end-begin)<<2 | uint32(k), int32(len(t.nodes) + 1), int32(line)})
+}
+
+// close ends the collection at node i behind the nodes that there are.
+func (t *tree) close(i int) { t.nodes[i].end = int32(len(t.nodes)) }
+
+// node is node i.
+func (t *tree) node(i int) node {
+	s := &t.nodes[i]
+	return node{t.text[s.begin : s.begin+s.extent>>2], s.end, s.line, kind(s.extent & 3)}
+}
+
 // document is one YAML file, read.
 type document struct {
+	tree
 	path   string
 	perm   fs.FileMode // permission bits of the file when it was opened
-	nodes  []node      // nodes[0] is the root; empty when the file is
 	secret Problem     // where the first secret was found in it
 }
 
 // isNull tells whether a node stands for "nothing here".
-func (n *node) isNull() bool {
+func (n node) isNull() bool {
 	if n.kind != plainScalar {
 		return false
 	}
@@ -42,10 +69,10 @@ func (n *node) isNull() bool {
 	return false
 }
 
-func (n *node) isScalar() bool { return n.kind == plainScalar || n.kind == quotedScalar }
+func (n node) isScalar() bool { return n.kind == plainScalar || n.kind == quotedScalar }
 
 // describe names a node's kind in a message.
-func (n *node) describe() string {
+func (n node) describe() string {
 	switch {
 	case n.kind == sequence:
 		return "a list"
@@ -58,15 +85,15 @@ func (n *node) describe() string {
 }
 
 // next is the index of the node behind node i and its descendants.
-func (d *document) next(i int) int { return int(d.nodes[i].end) }
+func (t *tree) next(i int) int { return int(t.nodes[i].end) }
 
 // child returns the value of a mapping's key, or -1.
-func (d *document) child(i int, key string) int {
-	if d.nodes[i].kind != mapping {
+func (t *tree) child(i int, key string) int {
+	if t.node(i).kind != mapping {
 		return -1
 	}
-	for k := i + 1; k < d.next(i); k = d.next(k + 1) {
-		if d.nodes[k].text == key {
+	for k := i + 1; k < t.next(i); k = t.next(k + 1) {
+		if t.node(k).text == key {
 			return k + 1
 		}
 	}

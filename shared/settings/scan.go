@@ -11,35 +11,34 @@ import (
 // tags, escapes, block scalars, tabs, scalars over several lines, errors of any kind) makes it give up, and compose
 // reads the text in its place. What scan accepts, compose reads as the same nodes; a fuzz test compares them.
 type scanner struct {
-	text   string
+	tree
 	pos    int // next octet to read
 	line   int
 	indent int  // column of the current line's first character
 	eof    bool // no line with content is left
-	nodes  []node
 }
 
-// scan returns the nodes of text, or false when text goes beyond the core.
-func scan(text string) ([]node, bool) {
+// scan returns what text says, or false when it goes beyond the core.
+func scan(text string) (tree, bool) {
 	if !onlyCoreCharacters(text) {
-		return nil, false
+		return tree{}, false
 	}
 	// Dense files have a node per eight octets; memory that is not used is not touched either.
-	s := scanner{text: text, line: 1, nodes: make([]node, 0, len(text)/8+16)}
+	s := scanner{tree: tree{text, make([]stored, 0, len(text)/8+16)}, line: 1}
 	s.toContent()
 	if !s.eof && s.indent == 0 && strings.HasPrefix(s.text[s.pos:], "---\n") {
 		s.pos += len("---")
 		if s.toContent(); s.eof {
-			return nil, false
+			return tree{}, false
 		}
 	}
 	if s.eof {
-		return nil, true
+		return tree{}, true
 	}
 	if s.indent != 0 || !s.root() || !s.eof {
-		return nil, false
+		return tree{}, false
 	}
-	return s.nodes, true
+	return s.tree, true
 }
 
 // root reads the outermost collection.
@@ -137,17 +136,20 @@ func (s *scanner) lineDone() bool {
 	return c == '\n' || c == '#' && (s.pos > before || s.text[s.pos-1] == ' ')
 }
 
-func (s *scanner) scalar(k kind, text string) {
-	s.nodes = append(s.nodes, node{text: text, end: int32(len(s.nodes) + 1), line: int32(s.line), kind: k})
+// plain adds the plain scalar from begin to pos, without the spaces at its end.
+func (s *scanner) plain(begin int) {
+	end := s.pos
+	for end > begin && s.text[end-1] == ' ' {
+		end--
+	}
+	s.add(plainScalar, begin, end, s.line)
 }
 
 // open begins a collection and returns its index for close.
 func (s *scanner) open(k kind) int {
-	s.nodes = append(s.nodes, node{line: int32(s.line), kind: k})
+	s.add(k, 0, 0, s.line)
 	return len(s.nodes) - 1
 }
-
-func (s *scanner) close(i int) { s.nodes[i].end = int32(len(s.nodes)) }
 
 // full tells whether a limit is reached: the text is then left to compose, which says so.
 func (s *scanner) full(depth int) bool { return depth > maxDepth || len(s.nodes) > maxNodes }

@@ -1,7 +1,5 @@
 package settings
 
-import "strings"
-
 // maxSimpleKey is how long a key without "?" may be, in octets; YAML says 1024 characters.
 const maxSimpleKey = 1000
 
@@ -97,14 +95,14 @@ func (s *scanner) blockKey() bool {
 			}
 			s.pos++
 		}
-		s.scalar(plainScalar, strings.TrimRight(s.text[start:s.pos], " "))
+		s.plain(start)
 	}
 	s.skipSpaces()
 	if s.peek(0) != ':' || !isBlank(s.peek(1)) || s.pos-start > maxSimpleKey {
 		return false
 	}
 	s.pos++
-	return !isMerge(&s.nodes[len(s.nodes)-1])
+	return !s.atMerge()
 }
 
 // blockValue reads what follows a key or a dash of a collection in the given column. A key's value may be a sequence
@@ -116,7 +114,7 @@ func (s *scanner) blockValue(column int, ofKey bool, depth int) bool {
 		if !s.eof && (s.indent > column || ofKey && s.indent == column && s.atDash()) {
 			return s.block(depth + 1)
 		}
-		s.nodes = append(s.nodes, node{end: int32(len(s.nodes) + 1), line: int32(line)})
+		s.add(plainScalar, 0, 0, line)
 		return true
 	}
 	if !s.inline(depth + 1) {
@@ -150,6 +148,6 @@ func (s *scanner) inline(depth int) bool {
 		}
 		s.pos++
 	}
-	s.scalar(plainScalar, strings.TrimRight(s.text[start:s.pos], " "))
+	s.plain(start)
 	return true
 }

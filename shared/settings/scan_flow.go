@@ -66,7 +66,7 @@ func (s *scanner) flowKey() bool {
 		return false
 	}
 	s.pos++
-	return s.skipFlowSpace() && !isMerge(&s.nodes[len(s.nodes)-1])
+	return s.skipFlowSpace() && !s.atMerge()
 }
 
 // flowNode reads one value inside a flow collection.
@@ -101,7 +101,7 @@ func (s *scanner) flowPlain() bool {
 			return false
 		}
 	}
-	s.scalar(plainScalar, strings.TrimRight(s.text[start:s.pos], " "))
+	s.plain(start)
 	return true
 }
 
@@ -115,7 +115,7 @@ func (s *scanner) quoted(quote byte) bool {
 			if quote == '\'' && i+1 < len(s.text) && s.text[i+1] == quote {
 				return false
 			}
-			s.scalar(quotedScalar, s.text[s.pos+1:i])
+			s.add(quotedScalar, s.pos+1, i, s.line)
 			s.pos = i + 1
 			return true
 		}
@@ -135,5 +135,8 @@ func (s *scanner) plainStart() bool {
 	return true
 }
 
-// isMerge tells whether a key asks for another mapping's keys.
-func isMerge(n *node) bool { return n.kind == plainScalar && n.text == "<<" }
+// atMerge tells whether the key that was read last asks for another mapping's keys.
+func (s *scanner) atMerge() bool {
+	n := s.node(len(s.nodes) - 1)
+	return n.kind == plainScalar && n.text == "<<"
+}

@@ -33,11 +33,11 @@ var coreTexts = map[string]string{
 func TestScan_ReadsTheCoreAsTheLibraryDoes(t *testing.T) {
 	for name, text := range coreTexts {
 		t.Run(name, func(t *testing.T) {
-			nodes, ok := scan(text)
+			got, ok := scan(text)
 			if !ok {
 				t.Fatal("left to the library")
 			}
-			compareWithLibrary(t, text, nodes)
+			compareWithLibrary(t, text, got)
 		})
 	}
 }
@@ -51,23 +51,23 @@ func TestScan_LeavesTheRestToTheLibrary(t *testing.T) {
 		"a: b: c\n", "a: [x\n", "a: {b: 1\n", "a: x]\n  b: 1\n", "a: 1\n b: 2\n", "a:\n    b: 1\n  c: 2\n", "a: \"x\" y\n", "a: [x] y\n",
 		"a: @x\n", "a: `x\n", "a\n", "a: [x,,y]\n", "\ufeffa: 1\n", "a: \x01\n", "a: \xff\n", "a: \u2028\n", "a: x\n- y\n", "- x\na: y\n", "a: :53\n", "{a: 1}\nb: 2\n",
 	} {
-		if nodes, ok := scan(text); ok {
-			t.Errorf("scan(%q) = %v, want it left to the library", text, nodes)
+		if got, ok := scan(text); ok {
+			t.Errorf("scan(%q) = %v, want it left to the library", text, got)
 		}
 	}
 }
 
-func compareWithLibrary(t *testing.T, text string, nodes []node) {
+func compareWithLibrary(t *testing.T, text string, scanned tree) {
 	t.Helper()
 	want, problems := compose(text)
 	if problems != nil {
 		t.Fatalf("text %q: the scanner read it, the library says: %v", text, problems)
 	}
-	if len(nodes) != len(want) {
-		t.Fatalf("text %q: %d nodes, the library has %d\n%+v\n%+v", text, len(nodes), len(want), nodes, want)
+	if len(scanned.nodes) != len(want.nodes) {
+		t.Fatalf("text %q: %d nodes, the library has %d\n%+v\n%+v", text, len(scanned.nodes), len(want.nodes), scanned, want)
 	}
-	for i := range want {
-		got, want := nodes[i], want[i]
+	for i := range want.nodes {
+		got, want := scanned.node(i), want.node(i)
 		if want.text == "" && want.kind == plainScalar {
 			want.line = got.line // the library puts "nothing" where the next token is
 		}
@@ -83,8 +83,8 @@ func FuzzScan(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if nodes, ok := scan(text); ok {
-			compareWithLibrary(t, text, nodes)
+		if got, ok := scan(text); ok {
+			compareWithLibrary(t, text, got)
 		}
 	})
 }

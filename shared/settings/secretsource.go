@@ -91,8 +91,8 @@ func (s *secrets) take(leaf leaf, text, source string) {
 		s.layers.override(leaf.path, text)
 		return
 	}
-	nodes, problems := parse(text)
-	if problems != nil || len(nodes) == 0 {
+	parsed, problems := parse(text)
+	if problems != nil || len(parsed.nodes) == 0 {
 		line := 0
 		if len(problems) > 0 {
 			line = problems[0].Line
@@ -101,7 +101,7 @@ func (s *secrets) take(leaf leaf, text, source string) {
 		return
 	}
 	d := *s.decoder // the same notes, another document
-	d.document = &document{path: source, nodes: nodes}
+	d.document = &document{path: source, tree: parsed}
 	d.path = path{{name: leaf.path}}
 	d.collection(leaf.field, leaf.value, 0, true)
 }

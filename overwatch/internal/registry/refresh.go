@@ -143,13 +143,13 @@ func (w *writer) replace(r *record, next Backend, now time.Time) {
 		}
 		return
 	}
-	r.pub = &next
-	w.mark(r.service, answersDiffer(previous, &next))
+	r.pub = new(next) // and not &next, for which the draft, above, would make one in vain
+	w.mark(r.service, answersDiffer(previous, r.pub))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
 	if previous.Status != next.Status || previous.MayServe != next.MayServe {
 		w.logChange(r, now)
 	}
-	if worthKeeping(previous, &next) {
+	if worthKeeping(previous, r.pub) {
 		w.keep(r)
 	}
 }
