@@ -185,6 +185,34 @@ func TestNetwork_HidesASiteBehindANAT(t *testing.T) {
 	})
 }
 
+// A site with two uplinks is heard from the first while that lives, and from the other while it does not, over both families.
+func TestSite_TakesItsSecondUplinkWhileTheFirstIsDead(t *testing.T) {
+	t.Parallel()
+	within(t, func(t *testing.T) {
+		n := newNetwork(t)
+		a, first := addSite(t, n, "a", 0)
+		b, server := addSite(t, n, "b", 0)
+		second, err := a.AddUplink("a2")
+		if err != nil {
+			t.Fatal(err)
+		}
+		four, six := echo(t, b, server.IPv4), echo(t, b, server.IPv6)
+		for _, way := range []struct {
+			up   bool
+			from Host
+		}{{true, first}, {false, second}, {true, first}} {
+			if err := a.Uplink(way.up); err != nil {
+				t.Fatal(err)
+			}
+			for at, from := range map[string]netip.Addr{four: way.from.IPv4, six: way.from.IPv6} {
+				if got, _, err := ask(t, a, at, 100, patience); err != nil || host(got) != from.String() {
+					t.Errorf("with the first uplink up: %t, %s hears %q, want %s: %v", way.up, at, got, from, err)
+				}
+			}
+		}
+	})
+}
+
 func TestNetwork_DelaysWhatItCarries(t *testing.T) {
 	t.Parallel()
 	within(t, func(t *testing.T) {

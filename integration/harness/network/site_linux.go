@@ -18,6 +18,7 @@ type Site struct {
 
 	network   *Network
 	namespace *namespace
+	wire      *wire // nil: it is near
 	number    int
 	hosts     int
 }
@@ -28,10 +29,12 @@ type Host struct {
 }
 
 const (
-	uplink     = "uplink" // a site's interface
-	routerHost = 1        // the router's number in each site
-	maxName    = 15       // letters of an interface's name
-	maxSites   = 255
+	uplink = "uplink" // a site's interface
+	// secondUplink is the other one of a site with two.
+	secondUplink = "uplink2"
+	routerHost   = 1  // the router's number in each site
+	maxName      = 15 // letters of an interface's name
+	maxSites     = 255
 )
 
 // AddSite makes a site and its way to the router, on which a packet takes so long each way. Its interface at the router has its name.
@@ -52,10 +55,7 @@ func (n *Network) AddSite(name string, delay time.Duration) (*Site, error) {
 	}
 	router := s.host(routerHost)
 	err = errors.Join(err, n.router.address(name, router))
-	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
-		err = errors.Join(err, inside.run("", "ip", "route", "add", "default", "via", via.String(), "dev", uplink, "onlink"))
-	}
-	if err != nil {
+	if err = errors.Join(err, s.routes()); err != nil {
 		return nil, fmt.Errorf("site %s: %w", name, err)
 	}
 	return s, nil
@@ -115,6 +115,9 @@ func (s *Site) AddAddress(a netip.Addr) error {
 	)
 }
 
+// Delay changes how long packets take each way from now on, of a site that was added with a delay.
+func (s *Site) Delay(delay time.Duration) { s.wire.delay.Store(int64(delay)) }
+
 // MTU makes the way between the site and the router narrower, for both.
 func (s *Site) MTU(octets int) error {
 	size := strconv.Itoa(octets)
@@ -135,6 +138,48 @@ func (s *Site) Hole(octets int) error {
 }
 `, "nft", "-f", "-"),
 	)
+}
+
+// AddUplink gives the site a second way out, by a network of its own, with the addresses of one host in it. It is taken while the first one is
+// dead; then these are the source of what is sent from none.
+func (s *Site) AddUplink(name string) (Host, error) {
+	n := s.network
+	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
+		return Host{}, fmt.Errorf("uplink %q: want a name of 1 to %d letters, and %d networks at most", name, maxName, maxSites)
+	}
+	second := &Site{Name: name, network: n, namespace: s.namespace, number: len(n.sites) + 1, hosts: routerHost + 1}
+	n.sites = append(n.sites, second)
+	router, h := second.host(routerHost), second.host(second.hosts)
+	err := errors.Join(link(s.namespace, secondUplink, n.router, name), n.router.address(name, router), s.namespace.address(secondUplink, h))
+	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
+		err = errors.Join(err, s.namespace.run("", "ip", "route", "add", "default", "via", via.String(), "dev", secondUplink, "metric", "2000", "onlink"))
+	}
+	return h, err
+}
+
+// Uplink ends the site's first way out, or brings it back.
+func (s *Site) Uplink(up bool) error {
+	if !up {
+		return s.namespace.run("", "ip", "link", "set", "dev", uplink, "down")
+	}
+	// IPv6 addresses and the routes have gone with it.
+	err := s.namespace.run("", "ip", "link", "set", "dev", uplink, "up")
+	for number := routerHost + 1; number <= s.hosts; number++ {
+		h := s.host(number)
+		for address, bits := range map[netip.Addr]string{h.IPv6: "/64", h.Link: "/64"} {
+			err = errors.Join(err, s.namespace.run("", "ip", "address", "replace", address.String()+bits, "dev", uplink, "nodad"))
+		}
+	}
+	return errors.Join(err, s.routes())
+}
+
+// routes leads what is for others to the router.
+func (s *Site) routes() (err error) {
+	router := s.host(routerHost)
+	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
+		err = errors.Join(err, s.namespace.run("", "ip", "route", "replace", "default", "via", via.String(), "dev", uplink, "metric", "1000", "onlink"))
+	}
+	return err
 }
 
 // Inside calls f on a thread of its own that stands in the site. Sockets that f opens, and programs that it starts, are there for as long

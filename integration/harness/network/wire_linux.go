@@ -17,8 +17,8 @@ import (
 // one to the other so much later. Not every kernel can do that itself (netem).
 type wire struct {
 	namespace *namespace
-	ends      [2]int // packet sockets
-	delay     time.Duration
+	ends      [2]int       // packet sockets
+	delay     atomic.Int64 // time.Duration
 	closed    atomic.Bool
 	running   sync.WaitGroup
 }
@@ -35,8 +35,9 @@ func (n *Network) wire(s *Site, delay time.Duration) error {
 	if err != nil {
 		return err
 	}
-	w := &wire{namespace: between, delay: delay, ends: [2]int{-1, -1}}
-	n.wires = append(n.wires, w)
+	w := &wire{namespace: between, ends: [2]int{-1, -1}}
+	w.delay.Store(int64(delay))
+	n.wires, s.wire = append(n.wires, w), w
 	names := [2]string{"site", "router"}
 	err = errors.Join(
 		between.set("ipv6/conf/default/disable_ipv6", "1"), // it is nobody's neighbour
@@ -96,7 +97,7 @@ func (w *wire) carry(from, to int) {
 				continue // nothing came for a while
 			}
 			select {
-			case way <- onWay{time.Now().Add(w.delay), bytes.Clone(buf[:n])}:
+			case way <- onWay{time.Now().Add(time.Duration(w.delay.Load())), bytes.Clone(buf[:n])}:
 			default:
 			}
 		}

@@ -1,0 +1,65 @@
+package integration_test
+
+import (
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/network"
+)
+
+// Ways become longer and shorter under a name that chooses by latency. Answers follow as the manual of routing says: the slower backend leaves
+// once it is a quarter slower on average, and comes back within a tenth; one that is in between and has clients keeps them.
+func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		const interval = 400 * time.Millisecond
+		const bound = 4*interval + 2*time.Second // three measurements and the one that was under way; a name is decided once a second
+		s := newNetworkSite(t, []string{"eu"})
+		home := addSite(t, n, "home", 0)
+		a, b := addSite(t, n, "a", 5*time.Millisecond), addSite(t, n, "b", 15*time.Millisecond)
+		node := s.nodeAt(t, home, addHost(t, home), "ow", "eu")
+		check := s.Timing.Check()
+		check.Interval, check.Timeout = interval, interval
+		for _, at := range []*network.Site{a, b} {
+			backend := s.backendAt(t, at, addHost(t, at), "b-"+at.Name, "eu")
+			node.File.Regions[0].Servers = append(node.File.Regions[0].Servers, harness.Server{
+				Service: appName, Address: backend.At.Addr(), Port: backend.At.Port(), Weight: 100, HealthCheck: check,
+			})
+		}
+		node.File.Domains[0].RoutingAlgorithm = "latency"
+		s.agents = nil // the node's own checks are what is measured
+		s.startPrograms(t)
+		s.watch = s.watchFrom(t, home, node)
+		atA, atB := s.backends[0].At.Addr(), s.backends[1].At.Addr()
+		delay := func(of *network.Site, each time.Duration) time.Time {
+			s.Story.Event("each way to %s takes %s", of.Name, each)
+			of.Delay(each)
+			return time.Now()
+		}
+		// A check goes there and back twice.
+		s.gone(t, node, atB, s.began, bound) // 20 ms and 60
+		s.answered(t, node, atA, s.began, bound)
+
+		at := delay(a, 40*time.Millisecond) // 160 and 60
+		s.gone(t, node, atA, at, bound)
+		s.answered(t, node, atB, at, bound)
+
+		at = delay(b, 45*time.Millisecond) // 160 and 180: a tenth brings A in, a quarter would take B out
+		in := s.answered(t, node, atA, at, bound)
+		time.Sleep(time.Until(in.Add(8 * interval)))
+		if now := time.Now(); clock.Late(at, now) > 40*time.Millisecond {
+			t.Logf("who shares is not judged: the machine was late by %s, of which the checks measure their part", clock.Late(at, now))
+		} else {
+			for name, first := range map[string]time.Time{"a": s.watch.FirstWith(node, appName, atA, now.Add(-time.Second)), "b": s.watch.FirstWith(node, appName, atB, now.Add(-time.Second))} {
+				if first.IsZero() {
+					t.Errorf("b, which is an eighth slower and had all clients, shares with a: no answer of a second has %s", name)
+				}
+			}
+		}
+
+		at = delay(b, 60*time.Millisecond) // 160 and 240
+		s.gone(t, node, atB, at, bound)
+		s.answered(t, node, atA, at, bound)
+		s.noFailures(t, node, s.began)
+	})
+}

@@ -1,0 +1,47 @@
+package integration_test
+
+import (
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness/network"
+)
+
+// The first of two uplinks of a site with agents dies, and comes back: from one moment to the next they have other addresses, of IPv4 and IPv6.
+// No node takes them for silent, and a backend's death is followed in time meanwhile.
+func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		s := newBranch(t, n, 3)
+		if _, err := s.place.AddUplink("branch2"); err != nil {
+			t.Fatal(err)
+		}
+		s.startPrograms(t)
+		s.watch = s.watchFrom(t, s.apps, s.nodes...)
+		var all []*heard
+		for _, node := range s.nodes {
+			for _, b := range s.backends[:2] {
+				all = append(all, &heard{node: node, backend: b})
+			}
+		}
+		uplink := func(up bool) {
+			s.Story.Event("the first uplink is up: %t", up)
+			if err := s.place.Uplink(up); err != nil {
+				t.Fatal(err)
+			}
+		}
+		uplink(false)
+		s.allHeard(t, s.Timing.StaleThreshold, all...)
+		killed, err := s.backends[2].Kill()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, node := range s.nodes {
+			s.gone(t, node, s.backends[2].At.Addr(), killed, s.Timing.Detection())
+		}
+		uplink(true)
+		s.allHeard(t, s.Timing.StaleThreshold+time.Second, all...)
+		for _, node := range s.nodes {
+			s.noFailures(t, node, s.began)
+		}
+	})
+}
