@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -61,15 +62,20 @@ metrics: {enabled: true, address: %q}
 	}
 }
 
-// freeAddress returns an address of this host that nobody listens on.
+// freeAddress returns an address of this host that nobody listens on, with a port that Linux gives nobody who wants just any, since the agent takes it
+// some time later, and again after a restart.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15000+rand.IntN(17000)))
+		if err != nil {
+			continue // somebody has it
+		}
+		defer listener.Close()
+		return listener.Addr().String()
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
 
 // running is an agent under test.

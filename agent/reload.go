@@ -48,8 +48,8 @@ func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 		err := r.once()
 		tell(service.Ready, r.logger)
 		if err != nil {
-			r.outcomes.WithLabelValues("failure").Inc()
 			r.logger.Error().Err(err).Msg("not reloaded: the configuration of before stays in force")
+			r.outcomes.WithLabelValues("failure").Inc() // whoever sees it count finds the reason in the log
 			continue
 		}
 		r.outcomes.WithLabelValues("success").Inc()

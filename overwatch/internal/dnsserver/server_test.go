@@ -46,7 +46,7 @@ func exchange(t *testing.T, network, server, name string) *dns.Msg {
 	t.Helper()
 	m := new(dns.Msg)
 	m.SetQuestion(name, dns.TypeA)
-	client := dns.Client{Net: network, Timeout: 5 * time.Second}
+	client := dns.Client{Net: network, Timeout: 30 * time.Second}
 	answer, _, err := client.Exchange(m, server)
 	if err != nil {
 		t.Fatalf("%s to %s: %v", network, server, err)

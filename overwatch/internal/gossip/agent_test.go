@@ -209,6 +209,12 @@ func (a *testAgent) ping() error {
 	return err
 }
 
+// reach pings until the node answers in time, which half a second may not be where the machine stands still.
+func (a *testAgent) reach() {
+	a.t.Helper()
+	eventually(a.t, "a ping is answered", func() bool { return a.ping() == nil })
+}
+
 // enrol says Hello and enrols, and fails the test unless the node acknowledges it.
 func (a *testAgent) enrol() {
 	a.t.Helper()

@@ -88,7 +88,7 @@ func secured(t *testing.T, files TLSFiles) (addr string, told chan error) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	server := &http.Server{TLSConfig: certificates.Config(), ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := &http.Server{TLSConfig: certificates.Config(), ReadHeaderTimeout: deadline, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c, known := r.Context().Value(connKey{}).(*conn)
 		done := Answering(r)
 		if !known || !c.busy {
@@ -110,7 +110,7 @@ func secured(t *testing.T, files TLSFiles) (addr string, told chan error) {
 // ask makes one request on a connection of its own and returns the certificate that the server showed.
 func ask(t *testing.T, addr string, config *tls.Config) (*x509.Certificate, error) {
 	t.Helper()
-	client := http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true, ForceAttemptHTTP2: true}}
+	client := http.Client{Timeout: deadline, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true, ForceAttemptHTTP2: true}}
 	resp, err := client.Get("https://" + addr)
 	if err != nil {
 		return nil, err

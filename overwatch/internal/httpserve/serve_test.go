@@ -9,21 +9,24 @@ import (
 	"time"
 )
 
+// soon is the time to finish that a server is given whose answers do not end by themselves.
+const soon = 200 * time.Millisecond
+
 // run serves h behind a bound and returns the address and a function that
-// stops the server and returns what Run returned.
-func run(t *testing.T, limit int, h http.HandlerFunc) (l *Listener, stop func() error) {
+// stops the server, with so much time to finish, and returns what Run returned.
+func run(t *testing.T, limit int, grace time.Duration, h http.HandlerFunc) (l *Listener, stop func() error) {
 	t.Helper()
 	l = listen(t, limit)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- Run(ctx, &http.Server{Handler: h}, l, 200*time.Millisecond) }()
+	go func() { ended <- Run(ctx, &http.Server{Handler: h}, l, grace) }()
 	t.Cleanup(cancel)
 	return l, func() error {
 		cancel()
 		select {
 		case err := <-ended:
 			return err
-		case <-time.After(deadline):
+		case <-time.After(2 * deadline):
 			return fmt.Errorf("still running")
 		}
 	}
@@ -46,7 +49,7 @@ func answerOK(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestRun_HalfRequestsKeepNobodyOut(t *testing.T) {
-	l, stop := run(t, 4, answerOK)
+	l, stop := run(t, 4, soon, answerOK)
 	for range 20 {
 		if _, err := io.WriteString(dial(t, l), "GET / HTTP/1.1\r\nHo"); err != nil {
 			t.Fatal(err)
@@ -64,7 +67,7 @@ func TestRun_HalfRequestsKeepNobodyOut(t *testing.T) {
 
 func TestRun_AnswerUnderWayIsFinished(t *testing.T) {
 	entered, release := make(chan struct{}), make(chan struct{})
-	l, stop := run(t, 4, func(w http.ResponseWriter, r *http.Request) {
+	l, stop := run(t, 4, deadline, func(w http.ResponseWriter, r *http.Request) {
 		close(entered)
 		<-release
 		answerOK(w, r)
@@ -88,7 +91,7 @@ func TestRun_AnswerUnderWayIsFinished(t *testing.T) {
 
 func TestRun_AnswerThatDoesNotEndIsCut(t *testing.T) {
 	entered := make(chan struct{})
-	l, stop := run(t, 4, func(_ http.ResponseWriter, r *http.Request) {
+	l, stop := run(t, 4, soon, func(_ http.ResponseWriter, r *http.Request) {
 		close(entered)
 		<-r.Context().Done()
 	})
