@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -47,10 +48,15 @@ func detach(conn *net.UDPConn) (*descriptor, error) {
 	return d, nil
 }
 
-// await returns when there is something to read, or ring was called.
-func (d *descriptor) await() error {
+// await returns when there is something to read, ring was called, or a time has passed; 0 is for ever.
+func (d *descriptor) await(most time.Duration) error {
 	set := [2]unix.PollFd{{Fd: int32(d.fd), Events: unix.POLLIN}, {Fd: int32(d.bell), Events: unix.POLLIN}}
-	_, _, errno := syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&set[0])), uintptr(len(set)), 0, 0, 0, 0)
+	var timeout *unix.Timespec
+	if most > 0 {
+		of := unix.NsecToTimespec(int64(most))
+		timeout = &of
+	}
+	_, _, errno := syscall.Syscall6(unix.SYS_PPOLL, uintptr(unsafe.Pointer(&set[0])), uintptr(len(set)), uintptr(unsafe.Pointer(timeout)), 0, 0, 0)
 	if errno != 0 && errno != unix.EINTR {
 		return errno
 	}

@@ -8,45 +8,92 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// staleAfter is how long a query may wait in a socket that runs over. Who asked it has mostly asked again by then, or somebody else.
-const staleAfter = 200 * time.Millisecond
+const (
+	// staleAfter is how long a query may wait in a socket that has run over. Who asked it has mostly asked again by then, or somebody else.
+	staleAfter = 200 * time.Millisecond
+	// leastRoom is what is left of the room for queries at least, as the kernel counts it: some 170 queries.
+	leastRoom = 128 << 10
+	// growEvery is how long the room stays as it is before it is doubled again.
+	growEvery = time.Second
+)
 
-// stale says whether the n queries that were just read are to be given up, as the socket runs over and the last of them has waited for
-// longer than staleAfter.
+// room is the room for queries in a socket, and what became of it.
 //
 // Of queries that come faster than they are answered the kernel drops the newest, as there is no room behind those that wait. As long as
 // all that waits is answered soon, any choice is as good. But a node that gets little of a core, or none for a while, would only
 // answer what nobody waits for any more. So the oldest are given up, and the room is halved, so that those that come do not get as
-// old: to be dropped by the kernel costs next to nothing, to be read a tenth of an answer. The whole room is back when nothing waits.
+// old: to be dropped by the kernel costs next to nothing, to be read a tenth of an answer. When nothing waits, the room is doubled from
+// time to time until it is what it was.
 //
-// It begins where less than a quarter of the room is free: what waited for a process that is restarted is answered, however long it had to,
-// where there is room for more. Nothing is asked of the kernel while little waits.
+// It begins when the kernel has dropped a query since the node reads the socket: what waited for a process that is restarted is answered, however long it had to.
+type room struct {
+	dropped uint32 // by the kernel, when it was last looked
+	over    bool   // it has run over, and something waits since
+	stale   bool   // the oldest queries are being given up
+	changed bool   // it may not be what it is in service
+	grown   time.Time
+}
+
+// enter is called before a socket is read.
+func (r *room) enter(fd int) {
+	r.dropped = memory(fd)[memoryDrops]
+	r.changed = true // what waited for this process may have had more
+}
+
+// stale says whether the n queries that were just read are to be given up. Nothing is asked of the kernel while little waits.
 func (s *udpSocket) stale(n int) bool {
-	before := s.overrun
-	s.overrun = n == batch && (before || s.nearlyFull()) && s.responder.now().Sub(arrival(s.fd)) > staleAfter
-	if s.overrun && !before {
+	r := &s.room
+	if n < batch {
+		r.over, r.stale = false, false
+		return false
+	}
+	if dropped := memory(s.fd)[memoryDrops]; dropped != r.dropped {
+		r.dropped, r.over = dropped, true
+	}
+	before := r.stale
+	r.stale = r.over && s.responder.now().Sub(arrival(s.fd)) > staleAfter
+	if r.stale && !before {
 		s.halve()
 	}
-	return s.overrun
+	return r.stale
 }
 
-// nearlyFull says whether the room for queries is about used up.
-func (s *udpSocket) nearlyFull() bool {
-	info := memory(s.fd)
-	return info[memoryUsed] > info[memoryLimit]/4*3
-}
-
-// halve halves the room for queries, once however many read the socket; all of it is back when nothing waits. Without the privilege what is
-// left is no more than net.core allows.
+// halve halves the room for queries, down to leastRoom, once however many read the socket. Without the privilege what is left is no more than net.core
+// allows.
 func (s *udpSocket) halve() {
-	s.resized = true
 	if s.twin {
 		return
 	}
-	half := int(memory(s.fd)[memoryLimit] / 4) // the kernel doubles it
+	s.room.changed, s.room.grown = true, s.responder.now()
+	has := memory(s.fd)[memoryLimit]
+	if has <= leastRoom {
+		return
+	}
+	half := int(max(has/2, leastRoom) / 2) // the kernel doubles it
 	if unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, half) != nil {
 		_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, half)
 	}
+}
+
+// relax is called when nothing waits. It brings the room closer to what it is in service, and returns after which time it wants to be called again; 0 is
+// when something has come.
+func (s *udpSocket) relax() time.Duration {
+	r := &s.room
+	if !r.changed || s.twin {
+		return 0
+	}
+	const usual = 2 * socketBuffer // as the kernel counts it
+	has, now := memory(s.fd)[memoryLimit], s.responder.now()
+	if wait := r.grown.Add(growEvery).Sub(now); has < usual && wait > 0 {
+		return min(wait, growEvery)
+	}
+	receiveBuffer(s.fd, int(min(has, socketBuffer))) // doubled by the kernel
+	r.grown = now
+	if got := memory(s.fd)[memoryLimit]; has < got && got < usual {
+		return growEvery
+	}
+	r.changed = false // it is what it should be, or all that is allowed
+	return 0
 }
 
 // arrival is when the packet came that was read last, and now if that is not known. From the first call on the kernel notes when packets arrive,

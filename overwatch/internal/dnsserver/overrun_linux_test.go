@@ -15,17 +15,17 @@ import (
 	"gslb.internal/overwatch/internal/zone"
 )
 
-// Queries wait in a socket that nobody reads; their ids are their numbers. When it is nearly full, those that are stale by then are given up and
-// all younger ones are answered. As long as there is room, or all are young, all are answered.
+// Queries wait in a socket that nobody reads; their ids are their numbers. When it has run over since the node reads it, those that are stale by then are given
+// up and all younger ones are answered. As long as nothing was dropped, or all are young, all are answered.
 func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
-	const half, nearlyAll = 8, 15 // sixteenths
 	for name, c := range map[string]struct {
-		older, younger uint32 // so many sixteenths of the room are used after the older queries, and after all
-		stale, givenUp bool   // the older ones
+		runsOver, early bool // and before the node came to read it
+		stale, givenUp  bool // the older half
 	}{
-		"nearly full, half of it stale": {half, nearlyAll, true, true},
-		"nearly full, none stale":       {half, nearlyAll, false, false},
-		"room enough, half of it stale": {half / 2, half, true, false},
+		"runs over, half of it stale":                    {true, false, true, true},
+		"runs over, none stale":                          {true, false, false, false},
+		"nearly full, half of it stale":                  {false, false, true, false},
+		"ran over during a restart, half of it is stale": {true, true, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := testView(t)
@@ -45,13 +45,20 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 			defer client.Close()
 			began := time.Now()
 			w := newWaiting(t, s, client)
+			w.socket.room.enter(w.socket.fd)
 			room := memory(w.socket.fd)[memoryLimit]
-			w.fill(t, room/16*c.older)
+			w.fill(t, room/2)
 			older := w.asked
 			if now = began.Add(staleAfter); c.stale {
 				now = time.Now().Add(staleAfter)
 			}
-			w.fill(t, room/16*c.younger)
+			w.fill(t, room/16*15)
+			if c.runsOver {
+				w.runOver(t)
+			}
+			if c.early {
+				w.socket.room.enter(w.socket.fd)
+			}
 
 			want := 0
 			if c.givenUp {
@@ -69,12 +76,12 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 			}
 			w.answered(t, want)
 			after := memory(w.socket.fd)
-			if after[memoryDrops] != 0 {
+			if dropped := after[memoryDrops] != 0; dropped != c.runsOver {
 				t.Errorf("the kernel dropped %d", after[memoryDrops])
 			}
 			wantRoom := room
 			if c.givenUp {
-				wantRoom = room / 2
+				wantRoom = max(room/2, leastRoom)
 			}
 			if after[memoryLimit] != wantRoom {
 				t.Errorf("then there is room for %d octets, want %d", after[memoryLimit], wantRoom)
@@ -83,14 +90,15 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	}
 }
 
-// Once nothing waits any more, the room for queries is what it always is.
+// Once nothing waits any more, the room for queries becomes what it always is, though nobody asks anything.
 func TestOverrun_TheRoomComesBack(t *testing.T) {
+	t.Parallel() // it takes growEvery
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	receiveBuffer(fd)
+	receiveBuffer(fd, socketBuffer)
 	usual := memory(fd)[memoryLimit]
 
 	v := testView(t)
@@ -102,7 +110,7 @@ func TestOverrun_TheRoomComesBack(t *testing.T) {
 	ended := make(chan error, 1)
 	for _, socket := range s.sockets {
 		socket.halve()
-		if room := memory(socket.fd)[memoryLimit]; room != usual/2 {
+		if room := memory(socket.fd)[memoryLimit]; room != max(usual/2, leastRoom) {
 			t.Errorf("half of the room of %d octets is %d", usual, room)
 		}
 	}
@@ -127,6 +135,45 @@ func TestOverrun_TheRoomComesBack(t *testing.T) {
 	}
 }
 
+// The room is halved down to a least one and comes back by doubling, one step in growEvery.
+func TestOverrun_TheRoomComesBackStepByStep(t *testing.T) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	receiveBuffer(fd, socketBuffer)
+	usual := memory(fd)[memoryLimit]
+	now := time.Unix(1_000_000_000, 0)
+	r := testResponder(testView(t))
+	r.now = func() time.Time { return now }
+	s := &udpSocket{descriptor: &descriptor{fd: fd}, responder: r}
+	for range 20 {
+		s.halve()
+	}
+	room := memory(fd)[memoryLimit]
+	if room != leastRoom {
+		t.Fatalf("there is room for %d octets, want %d", room, leastRoom)
+	}
+	for room < usual {
+		if wait := s.relax(); wait != growEvery || memory(fd)[memoryLimit] != room {
+			t.Fatalf("at once there is room for %d octets, after %d, and the next step is in %s", memory(fd)[memoryLimit], room, wait)
+		}
+		now = now.Add(growEvery)
+		wait, got := s.relax(), memory(fd)[memoryLimit]
+		if want := min(2*room, usual); got != want {
+			t.Fatalf("after %d there is room for %d octets, want %d", room, got, want)
+		}
+		if room = got; room == 2*socketBuffer && wait != 0 {
+			t.Errorf("with the usual room the next step is in %s", wait)
+		}
+	}
+	now = now.Add(growEvery)
+	if wait := s.relax(); wait != 0 || memory(fd)[memoryLimit] != usual {
+		t.Errorf("in the end there is room for %d octets, and the next step is in %s", memory(fd)[memoryLimit], wait)
+	}
+}
+
 // Half of the room is half of it also where that is more than net.core allows, as it is for a privileged process on most machines.
 func TestOverrun_HalfOfTheRoomMayBeMoreThanOthersGet(t *testing.T) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -138,7 +185,7 @@ func TestOverrun_HalfOfTheRoomMayBeMoreThanOthersGet(t *testing.T) {
 		t.Skipf("this needs CAP_NET_ADMIN: %v", err)
 	}
 	room := memory(fd)[memoryLimit]
-	s := &udpSocket{descriptor: &descriptor{fd: fd}}
+	s := &udpSocket{descriptor: &descriptor{fd: fd}, responder: testResponder(testView(t))}
 	s.halve()
 	if got := memory(fd)[memoryLimit]; got != room/2 {
 		t.Errorf("half of the room of %d octets is %d", room, got)
@@ -158,7 +205,7 @@ func newWaiting(t *testing.T, s *Server, client net.Conn) *waiting {
 	arrivalsNoted(t)
 	w := &waiting{client: client, packet: query(t, "one.gslb.test.", dns.TypeA)}
 	for _, socket := range s.sockets {
-		if err := unix.SetsockoptInt(socket.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 64<<10); err != nil {
+		if err := unix.SetsockoptInt(socket.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 80<<10); err != nil {
 			t.Fatal(err)
 		}
 		_ = arrival(socket.fd) // as if it had run over before
@@ -206,6 +253,26 @@ func (w *waiting) fill(t *testing.T, octets uint32) {
 	}
 }
 
+// runOver asks until the kernel drops a query, which it forgets.
+func (w *waiting) runOver(t *testing.T) {
+	t.Helper()
+	before := memory(w.socket.fd)
+	for end := time.Now().Add(30 * time.Second); ; {
+		w.send(t)
+		after := memory(w.socket.fd)
+		for ; after[memoryUsed] == before[memoryUsed] && after[memoryDrops] == before[memoryDrops]; after = memory(w.socket.fd) {
+			if time.Now().After(end) {
+				t.Fatalf("query %d did not arrive, and was not dropped", w.asked)
+			}
+		}
+		if after[memoryDrops] != before[memoryDrops] {
+			w.asked--
+			return
+		}
+		before = after
+	}
+}
+
 // answered checks that all queries were answered but the first ones.
 func (w *waiting) answered(t *testing.T, first int) {
 	t.Helper()
@@ -246,7 +313,7 @@ func arrivalsNoted(t *testing.T) {
 			t.Fatal(err)
 		}
 		sent := time.Now()
-		if err := d.await(); err != nil {
+		if err := d.await(0); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := unix.Read(d.fd, make([]byte, 1)); err != nil {

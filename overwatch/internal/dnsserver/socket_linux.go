@@ -30,18 +30,18 @@ func leave(fd int) {
 func prepare(fd int, inherited bool) {
 	have, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	if !inherited || err != nil || have < 2*socketBuffer { // the kernel tells twice what was asked for
-		receiveBuffer(fd)
+		receiveBuffer(fd, socketBuffer)
 	}
-	size(fd, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF)
+	size(fd, unix.SO_SNDBUFFORCE, unix.SO_SNDBUF, socketBuffer)
 }
 
-// receiveBuffer gives a UDP socket the room for queries that it has while it is read.
-func receiveBuffer(fd int) { size(fd, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF) }
+// receiveBuffer gives a UDP socket room for queries, socketBuffer in service.
+func receiveBuffer(fd, octets int) { size(fd, unix.SO_RCVBUFFORCE, unix.SO_RCVBUF, octets) }
 
-// size makes a buffer socketBuffer large. Without the privilege it takes what net.core allows.
-func size(fd, forced, allowed int) {
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, forced, socketBuffer) != nil {
-		grow(fd, allowed, socketBuffer)
+// size makes a buffer so many octets large. Without the privilege it takes what net.core allows.
+func size(fd, forced, allowed, octets int) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, forced, octets) != nil {
+		grow(fd, allowed, octets)
 	}
 }
 

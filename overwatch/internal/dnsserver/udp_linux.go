@@ -32,8 +32,7 @@ type udpSocket struct {
 	local     netip.AddrPort
 	responder *responder
 	twin      bool // reads a socket that another one reads too
-	resized   bool // the room for queries may not be what it is in service
-	overrun   bool // the oldest queries are being given up
+	room      room
 
 	in            [batch]unix.Mmsghdr
 	query         [batch]unix.Iovec
@@ -68,16 +67,12 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 // serve answers until ring is called, then what has arrived by then, and closes the socket.
 func (s *udpSocket) serve() error {
 	defer s.close()
-	s.resized = true // what waited for this process may still be in the socket
+	s.room.enter(s.fd)
 	for !s.stopping.Load() {
 		switch _, errno := s.answerBatch(); errno {
 		case 0, unix.EINTR:
 		case unix.EAGAIN:
-			if s.resized {
-				receiveBuffer(s.fd)
-				s.resized = false
-			}
-			if err := s.await(); err != nil {
+			if err := s.await(s.relax()); err != nil {
 				return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
 			}
 		default:
