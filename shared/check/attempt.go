@@ -3,6 +3,7 @@ package check
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
 // phase is how far an attempt got; it tells an operator what a timeout waited for.
@@ -34,7 +35,32 @@ func (p phase) String() string {
 type attempt struct {
 	ctx   context.Context
 	phase atomic.Uint32
+	beats atomic.Uint32
 }
+
+// An attempt that lasts measures how much of its time this process really ran: it beats, each time a little after the one before, and a
+// process that is stopped, or a machine that has no time for it, misses beats.
+const (
+	beatsPerTimeout = 8
+	// fewBeats is with fewer of which a timeout says nothing of the backend: this process had less than half of the time.
+	fewBeats = beatsPerTimeout / 2
+)
+
+// beat begins to measure an attempt that may take so long; the returned func ends it.
+func (a *attempt) beat(timeout time.Duration) (stop func()) {
+	every := timeout / beatsPerTimeout
+	var timer *time.Timer
+	timer = time.AfterFunc(never, func() {
+		if a.beats.Add(1) < beatsPerTimeout {
+			timer.Reset(every)
+		}
+	})
+	timer.Reset(every)
+	return func() { timer.Stop() }
+}
+
+// never is when a timer fires that is only made to be reset.
+const never = 1<<63 - 1
 
 func (a *attempt) enter(p phase)  { a.phase.Store(uint32(p)) }
 func (a *attempt) reached() phase { return phase(a.phase.Load()) }

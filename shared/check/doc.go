@@ -28,6 +28,7 @@
 //
 // A check that could not be made for lack of something on this side (file
 // descriptors, memory, a route, an address family, a permission), or that was
-// stopped or held up by this process itself, has the outcome Unknown. It says
+// stopped or held up by this process itself (for more than half of its timeout),
+// has the outcome Unknown. It says
 // nothing about the backend, and a Tracker ignores it.
 package check

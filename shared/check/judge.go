@@ -51,18 +51,27 @@ func own(err error) (text string, is bool) {
 	return "", false
 }
 
-// judge says what a failed attempt means.
-func judge(err error, reached phase, timeout, took time.Duration) (Outcome, string) {
-	if took > timeout+maxLateness {
-		return Unknown, "check held up for " + took.Round(time.Millisecond).String() + " on this machine"
+// judge says what a failed attempt, of which r has the times, means.
+func (a *attempt) judge(r Result, err error, timeout time.Duration) Result {
+	if r.Latency > timeout+maxLateness {
+		r.HeldUp, r.Err = true, "check held up for "+r.Latency.Round(time.Millisecond).String()+" on this machine"
+		return r
 	}
 	if text, is := own(err); is {
-		return Unknown, "check not possible here: " + text
+		r.Err = "check not possible here: " + text
+		return r
 	}
-	if isTimeout(err) {
-		return Failure, "timeout after " + timeout.String() + " " + reached.String()
+	if !isTimeout(err) {
+		r.Outcome, r.Err = Failure, clip(reason(err, a.reached()))
+		return r
 	}
-	return Failure, clip(reason(err, reached))
+	r.Err = "timeout after " + timeout.String() + " " + a.reached().String()
+	if r.HeldUp = r.Latency >= timeout && a.beats.Load() < fewBeats; r.HeldUp {
+		r.Err += ", held up on this machine"
+		return r
+	}
+	r.Outcome = Failure
+	return r
 }
 
 func isTimeout(err error) bool {

@@ -81,8 +81,30 @@ func hasIPv6() bool {
 
 func TestJudge_MissingAuthoritiesAreOwnTrouble(t *testing.T) {
 	err := tlsError{x509.SystemRootsError{Err: syscall.EMFILE}}
-	if outcome, text := judge(err, handshaking, time.Second, 0); outcome != Unknown {
-		t.Errorf("%s (%s)", outcome, text)
+	if r := new(attempt).judge(Result{}, err, time.Second); r.Outcome != Unknown || r.HeldUp {
+		t.Errorf("%+v", r)
+	}
+}
+
+// A timeout counts if this process had half of the time to see an answer.
+func TestJudge_ATimeoutThatThisMachineSleptThroughSaysNothing(t *testing.T) {
+	for _, c := range []struct {
+		beats uint32
+		err   error
+		want  Result // but for the time that it took, which is 2 s
+	}{
+		{0, context.DeadlineExceeded, Result{HeldUp: true, Err: "timeout after 2s connecting, held up on this machine"}},
+		{fewBeats - 1, os.ErrDeadlineExceeded, Result{HeldUp: true, Err: "timeout after 2s connecting, held up on this machine"}},
+		{fewBeats, context.DeadlineExceeded, Result{Outcome: Failure, Err: "timeout after 2s connecting"}},
+		{0, syscall.ECONNREFUSED, Result{Outcome: Failure, Err: "connection refused"}},
+		{0, syscall.EMFILE, Result{Err: "check not possible here: too many open files"}},
+	} {
+		a := new(attempt)
+		a.beats.Store(c.beats)
+		c.want.Latency = 2 * time.Second
+		if got := a.judge(Result{Latency: c.want.Latency}, c.err, c.want.Latency); got != c.want {
+			t.Errorf("%d beats, %v: %+v, want %+v", c.beats, c.err, got, c.want)
+		}
 	}
 }
 
@@ -98,7 +120,7 @@ func TestClip_TextFromOutsideFitsALine(t *testing.T) {
 	if got := clip(strings.Repeat("é", MaxReason)); len(got) != MaxReason {
 		t.Errorf("%d octets of %d were used", len(got), MaxReason)
 	}
-	if judged, text := judge(errors.New("x\ny"), reading, time.Second, 0); judged != Failure || text != "x?y" {
-		t.Errorf("%s %q", judged, text)
+	if r := new(attempt).judge(Result{}, errors.New("x\ny"), time.Second); r.Outcome != Failure || r.Err != "x?y" {
+		t.Errorf("%+v", r)
 	}
 }

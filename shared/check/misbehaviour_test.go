@@ -179,7 +179,7 @@ func TestProbe_HeldUpOnThisMachineSaysNothing(t *testing.T) {
 			time.Sleep(time.Minute) // virtual
 			return nil, errors.New("late")
 		}
-		if r := prober.Probe(t.Context()); r.Outcome != Unknown || !strings.Contains(r.Err, "held up for 1m0s") {
+		if r := prober.Probe(t.Context()); r.Outcome != Unknown || !r.HeldUp || !strings.Contains(r.Err, "held up for 1m0s") {
 			t.Errorf("%s (%s), want unknown", r.Outcome, r.Err)
 		}
 	})

@@ -67,7 +67,9 @@ func (p *Prober) Probe(ctx context.Context) Result {
 	bounded, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	a := &attempt{ctx: bounded}
+	stop := a.beat(p.timeout)
 	err := p.make(a)
+	stop()
 	end := time.Now()
 	r := Result{Latency: end.Sub(start), At: end}
 	switch {
@@ -76,7 +78,7 @@ func (p *Prober) Probe(ctx context.Context) Result {
 	case ctx.Err() != nil:
 		r.Err = "check stopped before it ended"
 	default:
-		r.Outcome, r.Err = judge(err, a.reached(), p.timeout, r.Latency)
+		r = a.judge(r, err, p.timeout)
 	}
 	return r
 }

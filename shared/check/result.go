@@ -30,6 +30,9 @@ const MaxReason = 200
 // Result is what one attempt found.
 type Result struct {
 	Outcome Outcome
+	// HeldUp tells that the attempt ended without an answer while this process did not run as it should: it was stopped, or the
+	// machine had no time for it. The outcome is Unknown then, until Tracker.Weigh has seen too many of them.
+	HeldUp bool
 	// Err says in at most MaxReason octets of printable UTF-8 why the outcome is not
 	// Success; it is empty for Success. It may quote the backend.
 	Err string

@@ -48,6 +48,7 @@ type Tracker struct {
 	failureThreshold int
 	successThreshold int
 	state            State
+	held             uint8 // results in a row that were held up
 	failures         int
 	successes        int
 }
@@ -101,6 +102,24 @@ func (t *Tracker) Observe(o Outcome) (changed bool) {
 		}
 	}
 	return t.state != before
+}
+
+// MaxHeldUp is how many results in a row may be held up and say nothing, so that a machine that never has time does not take a
+// dead backend for a healthy one.
+const MaxHeldUp = 3
+
+// Weigh returns a result as it counts; Observe takes its outcome. What was held up is a failure after MaxHeldUp in a row.
+func (t *Tracker) Weigh(r Result) Result {
+	switch {
+	case !r.HeldUp && r.Outcome != Unknown:
+		t.held = 0
+	case r.HeldUp && t.held < MaxHeldUp:
+		t.held++
+	case r.HeldUp:
+		r.Outcome = Failure
+		r.Err = clip(r.Err + "; the checks before were held up too")
+	}
+	return r
 }
 
 // State returns the current state.

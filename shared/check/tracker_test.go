@@ -101,6 +101,40 @@ func TestTrackerAfter_StateStaysUntilTheThresholdsDecide(t *testing.T) {
 	}
 }
 
+func TestTracker_HeldUpResultsSayNothingButNotForEver(t *testing.T) {
+	held := Result{HeldUp: true, Err: "held up"}
+	tracker := NewTracker(2, 1)
+	observe := func(r Result) Outcome {
+		r = tracker.Weigh(r)
+		tracker.Observe(r.Outcome)
+		return r.Outcome
+	}
+	observe(Result{Outcome: Success})
+	for range 10 { // a machine that is slow now and then
+		for i := range MaxHeldUp {
+			if got := observe(held); got != Unknown {
+				t.Fatalf("result %d in a row is a %s", i+1, got)
+			}
+			observe(Result{}) // could not be made: neither ends the row nor makes it longer
+		}
+		observe(Result{Outcome: Success})
+	}
+	for range MaxHeldUp {
+		observe(held)
+	}
+	for i := range 2 {
+		if tracker.State() != StateHealthy {
+			t.Errorf("%s after %d failures of 2", tracker.State(), i)
+		}
+		if got := observe(held); got != Failure {
+			t.Errorf("after %d in a row another one is a %s", MaxHeldUp+i, got)
+		}
+	}
+	if tracker.State() != StateUnhealthy {
+		t.Errorf("%s on a machine that is always slow", tracker.State())
+	}
+}
+
 func TestTracker_CountsResultsInARow(t *testing.T) {
 	tracker := NewTracker(3, 2)
 	for _, o := range []Outcome{Success, Failure, Failure, Unknown} {

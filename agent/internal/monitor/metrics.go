@@ -11,7 +11,7 @@ import (
 
 // measure registers the figures of the monitor and returns what counts a check. The labels of a backend are those of the
 // configuration, so there are at most wire.MaxBackends of them.
-func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Outcome), err error) {
+func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result), err error) {
 	checks := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_agent_checks_total",
 		Help: "Health checks made, by outcome; unknown ones could not be made for a reason of this host.",
@@ -20,14 +20,21 @@ func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Outcome), e
 	for _, o := range []check.Outcome{check.Success, check.Failure, check.Unknown} {
 		by[o] = checks.WithLabelValues(o.String())
 	}
-	for _, c := range []prometheus.Collector{checks, newHealth(m)} {
+	heldUp := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "gslb_agent_checks_held_up_total",
+		Help: "Health checks that ended without an answer while this process was stopped or had no time; up to three in a row say nothing.",
+	})
+	for _, c := range []prometheus.Collector{checks, heldUp, newHealth(m)} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
 	}
-	return func(o check.Outcome) {
+	return func(r check.Result) {
 		m.checks.Add(1)
-		by[o].Inc()
+		by[r.Outcome].Inc()
+		if r.HeldUp {
+			heldUp.Inc()
+		}
 	}, nil
 }
 

@@ -16,7 +16,7 @@ import (
 // Monitor watches the backends of an agent. Its methods may be called from any goroutine.
 type Monitor struct {
 	options Options
-	count   func(check.Outcome)
+	count   func(check.Result)
 	checks  atomic.Uint64
 	watches atomic.Pointer[[]*watch] // in the order of the configuration; never edited
 

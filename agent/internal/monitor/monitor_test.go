@@ -199,6 +199,33 @@ func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
 	})
 }
 
+func TestRun_ChecksThatWereHeldUpSayNothingUntilThereAreTooMany(t *testing.T) {
+	held := &script{find: func(_ context.Context, n int) check.Result {
+		if n == 0 {
+			return check.Result{Outcome: s}
+		}
+		return check.Result{HeldUp: true, Err: "held up"}
+	}}
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, held)
+		r.runFor(t, (check.MaxHeldUp+1)*5*time.Second+time.Second)
+		failures := r.Snapshot()[0].ConsecutiveFailures
+		families, err := r.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		counted := 0.0
+		for _, family := range families {
+			if family.GetName() == "gslb_agent_checks_held_up_total" {
+				counted = family.GetMetric()[0].GetCounter().GetValue()
+			}
+		}
+		if failures == 0 || counted != check.MaxHeldUp+float64(failures) {
+			t.Errorf("%d failures, %v counted", failures, counted)
+		}
+	})
+}
+
 func TestSnapshot_HasEveryBackendBeforeTheFirstCheck(t *testing.T) {
 	r := newRig(t, outcomes(s), outcomes(s))
 	got := r.Snapshot()

@@ -28,7 +28,7 @@ type watch struct {
 	interval time.Duration
 	prober   prober
 	tracker  *check.Tracker
-	count    func(check.Outcome)
+	count    func(check.Result)
 	journal  journal
 	failed   atomic.Uint64                // checks that failed, since the start
 	state    atomic.Pointer[wire.Backend] // never edited
@@ -37,7 +37,7 @@ type watch struct {
 	done chan struct{}
 }
 
-func newWatch(b Backend, p prober, count func(check.Outcome), log zerolog.Logger) *watch {
+func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger) *watch {
 	w := &watch{
 		backend:  b,
 		interval: b.Check.Interval,
@@ -110,7 +110,8 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 
 // observe draws the conclusion of one check.
 func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
-	w.count(r.Outcome)
+	r = w.tracker.Weigh(r)
+	w.count(r)
 	if r.Outcome == check.Failure {
 		w.failed.Add(1)
 	}

@@ -56,11 +56,13 @@ type finding struct {
 }
 
 // check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt was stopped.
-func (e *entry) check(ctx context.Context, t registry.Target, newProber proberMaker) (v registry.Verdict, ok bool) {
-	r := attempt(ctx, t, newProber)
+func (e *entry) check(ctx context.Context, t registry.Target, v *Validator) (verdict registry.Verdict, ok bool) {
+	r := attempt(ctx, t, v.newProber)
 	if ctx.Err() != nil {
 		return registry.Verdict{}, false
 	}
+	r = e.tracker.Weigh(r)
+	v.metrics.count(r)
 	e.tracker.Observe(r.Outcome)
 	return registry.Verdict{
 		ID: t.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,

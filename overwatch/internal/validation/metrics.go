@@ -9,6 +9,7 @@ import (
 // metrics are this package's figures.
 type metrics struct {
 	checks   map[check.Outcome]prometheus.Counter
+	heldUp   prometheus.Counter
 	inFlight prometheus.Gauge
 	lag      prometheus.Gauge
 }
@@ -20,6 +21,10 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	}, []string{"outcome"})
 	m := &metrics{
 		checks: map[check.Outcome]prometheus.Counter{},
+		heldUp: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "gslb_overwatch_validation_held_up_total",
+			Help: "Health checks of this node that ended without an answer while this process was stopped or had no time; up to three in a row say nothing.",
+		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gslb_overwatch_validation_in_flight",
 			Help: "Health checks of this node under way.",
@@ -32,7 +37,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	for _, o := range []check.Outcome{check.Success, check.Failure, check.Unknown} {
 		m.checks[o] = checks.WithLabelValues(o.String())
 	}
-	for _, c := range []prometheus.Collector{checks, m.inFlight, m.lag} {
+	for _, c := range []prometheus.Collector{checks, m.heldUp, m.inFlight, m.lag} {
 		if err := r.Register(c); err != nil {
 			return nil, err
 		}
@@ -40,4 +45,9 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-func (m *metrics) count(o check.Outcome) { m.checks[o].Inc() }
+func (m *metrics) count(r check.Result) {
+	m.checks[r.Outcome].Inc()
+	if r.HeldUp {
+		m.heldUp.Inc()
+	}
+}

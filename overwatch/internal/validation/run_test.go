@@ -206,6 +206,28 @@ func TestRun_OtherThresholdsKeepWhatIsKnownAndWhenTheCheckIsDue(t *testing.T) {
 	})
 }
 
+func TestRun_ChecksThatWereHeldUpSayNothingUntilThereAreTooMany(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		w.answer = func(context.Context, registry.ID) check.Result {
+			return check.Result{HeldUp: true, Err: "held up", At: time.Now()}
+		}
+		v := w.run(t, 0)
+		after((check.MaxHeldUp + 2) * interval)
+		var outcomes []check.Outcome
+		for _, verdict := range w.verdicts(target(1).ID)[:check.MaxHeldUp+1] {
+			outcomes = append(outcomes, verdict.Outcome)
+		}
+		want := append(slices.Repeat([]check.Outcome{check.Unknown}, check.MaxHeldUp), check.Failure)
+		if !slices.Equal(outcomes, want) {
+			t.Errorf("%v, want %v", outcomes, want)
+		}
+		if n := gauge(t, v.metrics.heldUp); int(n) != w.told() {
+			t.Errorf("%v are counted, of %d", n, w.told())
+		}
+	})
+}
+
 // Of a backend that was unhealthy before the restart, one success in a row of failures says nothing.
 func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

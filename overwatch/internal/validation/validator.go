@@ -130,10 +130,7 @@ func (v *Validator) Run(ctx context.Context) error {
 
 // check runs in its own goroutine.
 func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
-	verdict, ok := e.check(ctx, t, v.newProber)
-	if ok {
-		v.metrics.count(verdict.Outcome)
-	}
+	verdict, ok := e.check(ctx, t, v)
 	if ok && !e.gone.Load() {
 		if err := v.options.Report(ctx, verdict); err != nil && ctx.Err() == nil {
 			v.options.Logger.Error().Err(err).Stringer("backend", t.ID).Msg("a verdict could not be reported")
