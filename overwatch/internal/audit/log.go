@@ -95,7 +95,7 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
 		c := of()
 		e := api.AuditEntry{
-			ID: last + 1, Timestamp: l.o.Now().UTC().Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
+			ID: last + 1, Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
 			Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess, Details: map[string]string{},
 			Before: object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000, RequestID: c.RequestID,
 		}

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
 )
 
 // answer is what a handler gives back for encoding. A nil body has none.
@@ -38,7 +40,7 @@ func reply(c *gin.Context, status int, body any) {
 }
 
 // stamp is a moment as the API shows it: UTC, in milliseconds.
-func stamp(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
+func stamp(t time.Time) time.Time { return api.Moment(t).Truncate(time.Millisecond) }
 
 // stampOrNull is stamp for a moment that may not have come yet.
 func stampOrNull(t time.Time) *time.Time {

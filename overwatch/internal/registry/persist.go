@@ -151,8 +151,8 @@ func (w *writer) forgetID(id ID) {
 // snapshot returns what should be saved of r.
 func (r *record) snapshot(now time.Time) Remembered {
 	m := Remembered{
-		ID: r.id, Healthy: r.remembered == check.StateHealthy, Latency: r.pub.Validation.Latency, At: now.Round(0),
-		LastHealthyAt: r.pub.LastHealthyAt.Round(0), AgentSourced: r.source() == api.SourceAgent,
+		ID: r.id, Healthy: r.remembered == check.StateHealthy, Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
+		LastHealthyAt: api.Moment(r.pub.LastHealthyAt.Round(0)), AgentSourced: r.source() == api.SourceAgent,
 	}
 	if r.pub.fit() {
 		m.LastHealthyAt = m.At

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/api"
 )
 
 // ErrNotPinned is returned for an agent id that has no pin.
@@ -67,7 +68,7 @@ func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...stor
 	pin := p.stored()
 	if !pin.Revoked {
 		now, _ := t.clock.now()
-		pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, now.UTC(), reason
+		pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
 		t.settle(p, pin)
 		t.log.Warn().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason", reason).Msg("agent revoked")
 	}

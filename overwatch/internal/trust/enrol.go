@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/wire"
 )
@@ -132,7 +133,7 @@ func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedC
 		switch {
 		case at >= 0:
 			proved = append(proved, store.PinnedService{
-				Name: p.Service, TokenMark: identity.TokenMark(tokens[at], p.Service, a.sealed.KeyID), ProvedAt: a.now.UTC(),
+				Name: p.Service, TokenMark: identity.TokenMark(tokens[at], p.Service, a.sealed.KeyID), ProvedAt: api.Moment(a.now),
 			})
 		case a.pinned == nil || a.pinned.standing.Load().grant(p.Service) == nil:
 			refused = append(refused, wire.RefusedClaim{Service: p.Service, Code: wire.CodeWrongToken})
@@ -164,7 +165,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 	newly := a.pinned == nil
 	if newly {
 		a.pinned = &pinned{id: a.request.AgentID, certificate: a.certificate, pin: store.Pin{
-			AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: a.now.UTC(),
+			AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: api.Moment(a.now),
 		}}
 		a.pinned.standing.Store(&standing{})
 	}
