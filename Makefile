@@ -65,15 +65,15 @@ test-unit: check-tools ## vet and unit tests of every module
 	  echo "note: no C compiler found, tests run without the race detector (Debian: apt-get install gcc)"; fi
 	@for m in $(MODULES); do (cd $$m && GOWORK=off $(GO) build -o /dev/null ./...) || { echo "$$m does not build alone: run 'GOWORK=off go mod tidy' in it"; exit 1; }; done
 	@failed=; for m in $(filter-out integration,$(MODULES)); do \
-	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 10m ./...) || failed="$$failed $$m"; \
+	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 20m ./...) || failed="$$failed $$m"; \
 	  echo "   $$m took $$((SECONDS-s)) s"; done; \
 	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
 	@if [ -n "$(RACE)" ]; then s=$$SECONDS; echo "== without the race detector: what it would break or make much slower"; \
-	  $(GO) test -timeout 5m -run '$(ALONE)' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; echo "   that took $$((SECONDS-s)) s"; fi
+	  $(GO) test -timeout 10m -run '$(ALONE)' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; echo "   that took $$((SECONDS-s)) s"; fi
 
 .PHONY: test-integration
 test-integration: build ## black-box tests with real processes, import walls, dead code
-	@s=$$SECONDS; cd integration; $(GO) vet ./...; GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -parallel 3 -timeout 25m ./... ; \
+	@s=$$SECONDS; cd integration; $(GO) vet ./...; GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -parallel 3 -timeout 40m ./... ; \
 	  echo "   integration took $$((SECONDS-s)) s"
 
 # The parts of test-full. Each prints how to run what failed; a failing seed is in the output.

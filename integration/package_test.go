@@ -201,7 +201,7 @@ func TestPackages_Life(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine", fmt.Sprintf("gslb-test-%d", os.Getpid()),
 		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
