@@ -53,19 +53,20 @@ func Validate(path string) error {
 type listener struct {
 	key, address string
 	networks     []string
+	network      func(protocol, address string) string
 }
 
 func listeners(cfg *config.Config) []listener {
 	both, stream := []string{"tcp", "udp"}, []string{"tcp"}
-	list := []listener{{"overwatch.gossip.bind_address", cfg.Overwatch.Gossip.BindAddress, both}}
+	list := []listener{{"overwatch.gossip.bind_address", cfg.Overwatch.Gossip.BindAddress, both, settings.ListenNetwork}}
 	for _, address := range cfg.DNS.ListenAddress {
-		list = append(list, listener{"dns.listen_address", address, both})
+		list = append(list, listener{"dns.listen_address", address, both, settings.FamilyNetwork})
 	}
 	if cfg.API.Enabled {
-		list = append(list, listener{"api.address", cfg.API.Address, stream})
+		list = append(list, listener{"api.address", cfg.API.Address, stream, settings.ListenNetwork})
 	}
 	if cfg.Metrics.Enabled {
-		list = append(list, listener{"metrics.address", cfg.Metrics.Address, stream})
+		list = append(list, listener{"metrics.address", cfg.Metrics.Address, stream, settings.ListenNetwork})
 	}
 	return list
 }
@@ -74,7 +75,7 @@ func listeners(cfg *config.Config) []listener {
 func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
 	for _, l := range listeners(cfg) {
 		for _, network := range l.networks {
-			if err := tryListener(network, l.address); err != nil {
+			if err := tryListener(l.network(network, l.address), l.address); err != nil {
 				found = append(found, settings.Problem{File: path, Key: l.key, Value: l.address, Message: cannotListen(network, l.address, err)})
 				break
 			}
@@ -84,15 +85,14 @@ func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
 }
 
 func tryListener(network, address string) error {
-	of := settings.ListenNetwork(network, address)
-	if network == "tcp" {
-		l, err := net.Listen(of, address)
+	if strings.HasPrefix(network, "tcp") {
+		l, err := net.Listen(network, address)
 		if err != nil {
 			return err
 		}
 		return l.Close()
 	}
-	c, err := net.ListenPacket(of, address)
+	c, err := net.ListenPacket(network, address)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package overwatch
 
 import (
+	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -52,6 +53,42 @@ func TestValidate_FindsAPortInUseUnlessTheNodeItselfHasIt(t *testing.T) {
 	defer running.Close()
 	if err := Validate(path); err != nil {
 		t.Errorf("a node that runs disturbs the validation of its own configuration: %v", err)
+	}
+}
+
+// DNS on [::] is IPv6 only, so what another process has of IPv4 is not in its way.
+func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
+	for _, c := range []struct {
+		taken, network, listen string
+		want                   bool
+	}{{"0.0.0.0:0", "tcp4", "[::]", true}, {"[::]:0", "tcp6", "[::]", false}, {"[::]:0", "tcp6", "0.0.0.0", true}, {"0.0.0.0:0", "tcp4", "", false}} {
+		t.Run(c.network+" taken, "+c.listen, func(t *testing.T) {
+			var err error
+			for range 20 { // the port may be another program's in the other family, or for UDP
+				taken, listening := net.Listen(c.network, c.taken)
+				if listening != nil {
+					t.Skipf("this machine lacks a family: %v", listening)
+				}
+				_, port, _ := net.SplitHostPort(taken.Addr().String())
+				path := sample(t, t.TempDir(), "127.0.0.1:0")
+				text, failed := os.ReadFile(path)
+				if failed != nil {
+					t.Fatal(failed)
+				}
+				text = bytes.Replace(text, []byte(`listen_address: "127.0.0.1:0"`), []byte(`listen_address: "`+c.listen+`:`+port+`"`), 1)
+				if failed := os.WriteFile(path, text, 0o600); failed != nil {
+					t.Fatal(failed)
+				}
+				err = Validate(path)
+				_ = taken.Close()
+				if err == nil || !c.want {
+					break
+				}
+			}
+			if (err == nil) != c.want {
+				t.Errorf("valid is %t: %v", !c.want, err)
+			}
+		})
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 type Listener struct {
 	Addr netip.Addr // the zero Addr stands for every address of the machine
 	Port uint16     // 0 lets the system choose, on loopback only: nobody elsewhere could know it
+	// OneFamily says that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too, as for ListenNetwork.
+	OneFamily bool
 }
 
 // ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". For what is
@@ -26,7 +28,8 @@ func ParseListener(text string) (l Listener, remedy string) {
 	}
 	l.Port = uint16(n)
 	if host != "" {
-		if l.Addr, err = netip.ParseAddr(host); err != nil || l.Addr.IsMulticast() {
+		addr, err := netip.ParseAddr(host)
+		if l.Addr = addr.Unmap(); err != nil || l.Addr.IsMulticast() {
 			return Listener{}, form
 		}
 	}
@@ -41,21 +44,44 @@ func (l Listener) Overlaps(other Listener) bool {
 	if l.Port != other.Port || l.Port == 0 {
 		return false
 	}
-	if !l.Addr.IsValid() || !other.Addr.IsValid() || l.Addr == other.Addr {
-		return true
-	}
-	sameFamily := l.Addr.Is4() == other.Addr.Is4()
-	return sameFamily && (l.Addr.IsUnspecified() || other.Addr.IsUnspecified())
+	shared := l.has(false) && other.has(false) || l.has(true) && other.has(true)
+	return shared && (l.Addr == other.Addr || l.every() || other.every())
+}
+
+// every says whether it listens on every address of a family.
+func (l Listener) every() bool { return !l.Addr.IsValid() || l.Addr.IsUnspecified() }
+
+// has says whether it listens on addresses of IPv4, or else of IPv6.
+func (l Listener) has(four bool) bool {
+	both := !l.Addr.IsValid() || l.Addr == netip.IPv6Unspecified() && !l.OneFamily
+	return both || l.Addr.Is4() == four
 }
 
 // ListenNetwork is the network of package net on which a listener of a protocol, "tcp" or "udp", listens at an address: one of IPv4,
 // 0.0.0.0 too, means IPv4 only, which package net does not take for granted. "[::]" and a port alone mean both families.
 func ListenNetwork(protocol, address string) string {
-	host, _, err := net.SplitHostPort(address)
-	if addr, parsed := netip.ParseAddr(host); err == nil && parsed == nil && addr.Is4() {
+	if at, ok := listenAddr(address); ok && at.Is4() {
 		return protocol + "4"
 	}
 	return protocol
+}
+
+// FamilyNetwork is the network of package net on which a listener listens to whom "[::]" is every address of IPv6 only; a port alone means both families.
+func FamilyNetwork(protocol, address string) string {
+	if at, ok := listenAddr(address); ok && at.Is6() {
+		return protocol + "6"
+	}
+	return ListenNetwork(protocol, address)
+}
+
+// listenAddr is the IP address that a listener's address has, if it has one.
+func listenAddr(address string) (netip.Addr, bool) {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return netip.Addr{}, false
+	}
+	at, err := netip.ParseAddr(host)
+	return at.Unmap(), err == nil
 }
 
 // HostPortRemedy says what is wrong with the address of another machine: a domain name or IP address and a port. ""

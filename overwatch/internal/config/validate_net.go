@@ -20,12 +20,13 @@ func (v *validator) listeners() {
 		at  settings.Listener
 	}
 	var all []opened
-	add := func(key, text string) {
+	add := func(key, text string, oneFamily bool) {
 		at, remedy := settings.ParseListener(text)
 		if remedy != "" {
 			v.Add(key, text, remedy)
 			return
 		}
+		at.OneFamily = oneFamily
 		for _, other := range all {
 			if at.Overlaps(other.at) {
 				v.Addf(key, text, "%s listens there: give another port or address", other.key)
@@ -38,14 +39,14 @@ func (v *validator) listeners() {
 		v.Add("dns.listen_address", "", "is empty: give an address and port, such as "+DefaultListenAddress)
 	}
 	for i, address := range c.DNS.ListenAddress {
-		add(fmt.Sprintf("dns.listen_address[%d]", i), address)
+		add(fmt.Sprintf("dns.listen_address[%d]", i), address, true)
 	}
-	add("overwatch.gossip.bind_address", c.Overwatch.Gossip.BindAddress)
+	add("overwatch.gossip.bind_address", c.Overwatch.Gossip.BindAddress, false)
 	if c.API.Enabled {
-		add("api.address", c.API.Address)
+		add("api.address", c.API.Address, false)
 	}
 	if c.Metrics.Enabled {
-		add("metrics.address", c.Metrics.Address)
+		add("metrics.address", c.Metrics.Address, false)
 	}
 }
 

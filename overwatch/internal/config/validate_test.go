@@ -90,6 +90,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`2: metrics.address: ":7946": dns.listen_address[1] listens there: give another port or address`,
 			`3: api.address: "127.0.0.1": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
 			`overwatch.gossip.bind_address: "0.0.0.0:7946": dns.listen_address[1] listens there: give another port or address`}},
+		{"listeners of both families", "dns: {listen_address: ['0.0.0.0:9053', '[::]:9053']}\nmetrics: {enabled: true, address: '0.0.0.0:8080'}\napi: {enabled: true, address: '[::]:8080'}\n" +
+			"overwatch: {gossip: {bind_address: '[::]:9053'}}", []string{
+			`2: metrics.address: "0.0.0.0:8080": api.address listens there: give another port or address`,
+			`4: overwatch.gossip.bind_address: "[::]:9053": dns.listen_address[0] listens there: give another port or address`}},
 		{"rate limit", "dns:\n  rate_limit: {responses_per_second: -1, slip: 101}", []string{
 			`2: dns.rate_limit.responses_per_second: "-1": give a number from 0 to 1000000000`,
 			`2: dns.rate_limit.slip: "101": give a number from 0 to 100`}},
