@@ -51,14 +51,17 @@ func (d *decoder) wrong(i int, value, message string) {
 func (d *decoder) structure(v reflect.Value, i int, inElement bool) {
 	keys := d.schema.of(v.Type())
 	var seen uint64
+	previous := -1
 	for k := i + 1; k < d.document.next(i); k = d.document.next(k + 1) {
 		name := d.document.node(k).text
 		d.path = append(d.path, step{name: name})
-		switch at, known := keys.byName[name]; {
+		at, known := keys.behind(previous, name)
+		switch {
 		case known && seen&(1<<at) != 0:
 			d.twice(i, k)
 		case known:
 			seen |= 1 << at
+			previous = at
 			f := &keys.fields[at]
 			d.field(f, v.FieldByIndex(f.index), k+1, inElement)
 		case keys.isSecretFile(name) && !inElement:

@@ -2,9 +2,11 @@ package settings
 
 import (
 	"fmt"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,6 +25,36 @@ func decodeText(text string) *Report {
 	var s sample
 	d.decode(doc, reflect.ValueOf(&s).Elem())
 	return report
+}
+
+// A key is found by the one before it, as in the element before, or by its name.
+func TestDecode_ElementsMayHaveTheirKeysInAnyOrder(t *testing.T) {
+	s, problems := load(t, map[string]string{"main.yaml": `mode: test
+sites:
+- {name: a, address: 192.0.2.1, port: 1, weight: 1}
+- {name: b, address: 192.0.2.2, port: 2, weight: 2}
+- {weight: 3, port: 3, address: 192.0.2.3, name: c}
+- {name: d, weight: 4}
+- {port: 5, name: e, check: {type: http}}
+- {port: 6, name: f, check: {}, weight: 6}
+`})
+	var got []string
+	for _, x := range s.Sites {
+		got = append(got, fmt.Sprint(x.Name, x.Address, x.Port, x.Weight, x.Check != nil))
+	}
+	want := []string{
+		fmt.Sprint("a", netip.MustParseAddr("192.0.2.1"), 1, 1, false), fmt.Sprint("b", netip.MustParseAddr("192.0.2.2"), 2, 2, false),
+		fmt.Sprint("c", netip.MustParseAddr("192.0.2.3"), 3, 3, false), fmt.Sprint("d", netip.Addr{}, 0, 4, false),
+		fmt.Sprint("e", netip.Addr{}, 5, 100, true), fmt.Sprint("f", netip.Addr{}, 6, 6, true),
+	}
+	if problems != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q; %q", got, want, problems)
+	}
+	_, problems = load(t, map[string]string{"main.yaml": "mode: test\nsites:\n- {name: a, port: 1}\n- {name: b, port: 2}\n- {name: c, name: d}\n- {name: e, prot: 3}\n- {name: f, port: 4, port: 5}\n"})
+	if len(problems) != 3 || !strings.Contains(problems[0], "sites[2].name: is already set in line 5") || !strings.Contains(problems[1], "did you mean sites[3].port") ||
+		!strings.Contains(problems[2], "sites[4].port: is already set in line 7") {
+		t.Errorf("problems: %q", problems)
+	}
 }
 
 func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {

@@ -28,8 +28,9 @@ type field struct {
 
 // structure is the keys of a struct type.
 type structure struct {
-	fields []field
-	byName map[string]int
+	fields  []field
+	byName  map[string]int
+	follows []int // by the number of a field plus 1: which one stood behind it last; by 0: which one stood first
 }
 
 // schema knows the keys of the struct types it has met.
@@ -60,6 +61,7 @@ func (s schema) of(t reflect.Type) *structure {
 			name: name, index: f.Index, shape: shapeOf(f.Type), secret: isSecret(f.Type), single: option == "single",
 		})
 	}
+	keys.follows = make([]int, len(keys.fields)+1)
 	return keys
 }
 
@@ -69,6 +71,18 @@ func (k *structure) find(name string) *field {
 		return &k.fields[i]
 	}
 	return nil
+}
+
+// behind returns the number of the key of that name, which stands behind the one with the number previous, -1 for none. The elements of a
+// list mostly have their keys in one order.
+func (k *structure) behind(previous int, name string) (at int, known bool) {
+	if at = k.follows[previous+1]; at < len(k.fields) && k.fields[at].name == name {
+		return at, true
+	}
+	if at, known = k.byName[name]; known {
+		k.follows[previous+1] = at
+	}
+	return at, known
 }
 
 // names returns the keys in the order of the struct.

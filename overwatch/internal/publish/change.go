@@ -87,7 +87,8 @@ func (c *Change) draw(p *Publisher) error {
 		going[d.name] = true
 	}
 	for _, domain := range c.put {
-		if !trial.sound(func() string { return "" }, &domain) {
+		name := fqdn(domain.Name)
+		if !trial.sound(func() string { return "" }, name, &domain) {
 			continue
 		}
 		if p.positions.spots == nil && p.plan.rules(&domain).NeedsPosition() {
@@ -99,7 +100,7 @@ func (c *Change) draw(p *Publisher) error {
 			}
 			continue // its name is there already
 		}
-		if !c.add(trial, fqdn(domain.Name)) {
+		if !c.add(trial, name) {
 			return ErrWhole
 		}
 	}

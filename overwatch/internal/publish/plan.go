@@ -21,7 +21,7 @@ type plan struct {
 	settings Settings
 	zones    []*zonePlan          // those of the configuration first, in its order
 	byApex   map[string]*zonePlan // by fqdn
-	domains  map[string]*domain   // by service name
+	domains  map[string]*domain   // by service name; steer's
 	earth    earth
 	servers  map[string]int // nameservers of zones, by fqdn: how many zones have them
 	problems settings.Problems
@@ -69,7 +69,7 @@ func Apexes(s Settings) []string {
 }
 
 func newPlan(s Settings) *plan {
-	p := &plan{settings: s, byApex: make(map[string]*zonePlan), domains: make(map[string]*domain, len(s.Domains)), earth: newEarth(s.Regions), servers: make(map[string]int)}
+	p := &plan{settings: s, byApex: make(map[string]*zonePlan), earth: newEarth(s.Regions), servers: make(map[string]int)}
 	configured := make([]config.Zone, 0, len(s.DNS.Zones))
 	for i, z := range s.DNS.Zones {
 		if p.addZone(fmt.Sprintf("dns.zones[%d]", i), z.Name, len(s.Domains)/len(s.DNS.Zones)) {
@@ -154,23 +154,30 @@ func (p *plan) zoneOf(name string) *zonePlan {
 }
 
 func (p *plan) addDomain(number int, c *config.Domain) {
-	if !p.sound(func() string { return fmt.Sprintf("domains[%d]", number) }, c) {
+	name := fqdn(c.Name)
+	if !p.sound(func() string { return fmt.Sprintf("domains[%d]", number) }, name, c) {
 		return
 	}
-	name := fqdn(c.Name)
 	z := p.zoneOf(name)
 	if z == nil {
 		return
 	}
 	z.Steered = append(z.Steered, name)
 	z.steered[name] = true
-	d := p.domain(c)
-	p.domains[d.service] = d
 }
 
-// sound finds what is wrong with a domain by itself. It asks for the domain's key only then.
-func (p *plan) sound(key func() string, c *config.Domain) bool {
-	if name := fqdn(c.Name); name == "." || !isName(name) {
+// steer adds how the domains of a plan without problems are steered.
+func (p *plan) steer() {
+	p.domains = make(map[string]*domain, len(p.settings.Domains))
+	for i := range p.settings.Domains {
+		d := p.domain(&p.settings.Domains[i])
+		p.domains[d.service] = d
+	}
+}
+
+// sound finds what is wrong with a domain, whose name as zones use it is given, by itself. It asks for the domain's key only then.
+func (p *plan) sound(key func() string, name string, c *config.Domain) bool {
+	if name == "." || !isName(name) {
 		p.wrong(key()+".name", c.Name, "not a domain name; write a name such as app.example.com")
 		return false
 	}

@@ -36,6 +36,7 @@ func (p *Publisher) build(s Settings, before *zone.View, done chan error) *rebui
 		b.err = b.plan.problems
 		return b
 	}
+	b.plan.steer()
 	if p.signing != nil {
 		if b.err = p.signing.sign(b.plan); b.err != nil {
 			return b

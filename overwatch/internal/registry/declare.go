@@ -40,6 +40,9 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) er
 		}
 		order = order[n:]
 	}
+	if round == 1 {
+		return nil // nothing was declared before
+	}
 	return r.dropUndeclared(ctx, round)
 }
 
@@ -157,12 +160,16 @@ func (d *Declaration) normalise() error {
 func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
 	var spec check.Spec
 	var shared unique.Handle[check.Spec] // of spec: neighbours are often checked alike
+	var s *service
 	for _, i := range part {
 		d := &declarations[i]
 		if shared == (unique.Handle[check.Spec]{}) || d.Check != spec {
 			spec, shared = d.Check, unique.Make(d.Check)
 		}
-		rec := w.obtain(d.ID, now)
+		if s == nil || s.name != d.ID.Service {
+			s = w.service(d.ID.Service)
+		}
+		rec := w.obtainOf(s, d.ID, now)
 		next := declared{weight: d.Weight, region: d.Region, check: shared, round: round}
 		if rec.static == nil {
 			rec.static = new(declared)

@@ -61,14 +61,24 @@ func (w *writer) lookup(id ID) *record {
 	return s.records[at]
 }
 
+// service returns the service of that name, a new one if there is none.
+func (w *writer) service(name string) *service {
+	s := w.services[name]
+	if s == nil {
+		s = &service{name: name, slot: &slot{}}
+		w.services[name] = s
+		w.index[name] = s.slot
+	}
+	return s
+}
+
 // obtain returns the record of id, a new one if there is none. A new one must be given a source before it is refreshed.
 func (w *writer) obtain(id ID, now time.Time) *record {
-	s := w.services[id.Service]
-	if s == nil {
-		s = &service{name: id.Service, slot: &slot{}}
-		w.services[id.Service] = s
-		w.index[id.Service] = s.slot
-	}
+	return w.obtainOf(w.service(id.Service), id, now)
+}
+
+// obtainOf is obtain for who has the service already.
+func (w *writer) obtainOf(s *service, id ID, now time.Time) *record {
 	at, found := s.find(id)
 	if found {
 		return s.records[at]

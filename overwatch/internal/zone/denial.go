@@ -91,7 +91,7 @@ type linking struct {
 // link builds the denial of a zone from its names, with all their records, and the apexes of the zones below it.
 func (z *Zone) link(names, cuts []*name) {
 	c := &chain{hashed: z.denial == NSEC3}
-	var all []linking
+	all := make([]linking, 0, len(names)+len(cuts))
 	for _, n := range names {
 		if types := n.types(c.hashed); c.hashed || len(types) > 0 {
 			all = append(all, linking{proofs: n.proofs, into: &n.proofs.link, types: types})
