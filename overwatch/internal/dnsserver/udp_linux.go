@@ -128,6 +128,10 @@ func (s *udpSocket) answerAll(n int) {
 // answer adds the reply to query i, if there is one.
 func (s *udpSocket) answer(i int) {
 	in := &s.in[i]
+	if s.tellsReceiver && !toOneHost(s.control[i][:in.Hdr.Controllen]) {
+		s.responder.counts.queries[dropped].Add(1)
+		return
+	}
 	msg := s.responder.answer(&s.requests[i], s.octets[i][:in.Len], s.replies.room())
 	if msg == nil {
 		return
@@ -150,18 +154,41 @@ func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 // the address the query was sent to, by whatever route leads back. Link-local addresses mean something on one interface only
 // and keep it.
 func anyInterface(control []byte) {
+	info4, info6 := packetInfo(control)
+	switch {
+	case info4 != nil:
+		clear(info4[:4])
+	case info6 != nil && !netip.AddrFrom16([16]byte(info6[:16])).IsLinkLocalUnicast():
+		clear(info6[16:20])
+	}
+}
+
+// toOneHost says whether a query was sent to an address of this machine's own, by its packet information. What is sent to many at once reaches each socket, and
+// no answer can come from the address that was asked.
+func toOneHost(control []byte) bool {
+	info4, info6 := packetInfo(control)
+	switch {
+	case info4 != nil: // the address that answers would come from, and the one that was asked
+		return [4]byte(info4[4:8]) == [4]byte(info4[8:12])
+	case info6 != nil:
+		return info6[0] != 0xff // multicast (RFC 4291 section 2.7)
+	}
+	return true
+}
+
+// packetInfo finds the struct in_pktinfo or in6_pktinfo of a query, whichever there is.
+func packetInfo(control []byte) (info4, info6 []byte) {
 	header := unix.CmsgLen(0)
 	if len(control) < header {
-		return
+		return nil, nil
 	}
 	level, kind := binary.NativeEndian.Uint32(control[header-8:]), binary.NativeEndian.Uint32(control[header-4:])
 	info := control[header:]
 	switch {
 	case level == unix.IPPROTO_IP && kind == unix.IP_PKTINFO && len(info) >= unix.SizeofInet4Pktinfo:
-		clear(info[:4])
+		return info, nil
 	case level == unix.IPPROTO_IPV6 && kind == unix.IPV6_PKTINFO && len(info) >= unix.SizeofInet6Pktinfo:
-		if !netip.AddrFrom16([16]byte(info[:16])).IsLinkLocalUnicast() {
-			clear(info[16:20])
-		}
+		return nil, info
 	}
+	return nil, nil
 }
