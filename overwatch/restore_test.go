@@ -14,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/shared/check"
 )
 
 // noBackends is a registry in which nothing was declared yet.
@@ -49,5 +50,60 @@ func TestLatencies_AreRestoredAsTheyWereSaved(t *testing.T) {
 	}
 	if after, err := restoreLatencies(kept); err != nil || !reflect.DeepEqual(after, before) {
 		t.Errorf("%+v (%v), want %+v", after, err, before)
+	}
+}
+
+// All that is saved of a backend, each field with a value of its own, is what a restart begins with.
+func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
+	kept, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kept.Close() })
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	saved := registry.Remembered{
+		ID:      registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80},
+		Healthy: true, Latency: 7 * time.Millisecond, At: noon, LastHealthyAt: noon.Add(1 * time.Second),
+		AgentID: "eu-web-1", AgentSourced: true, Weight: 3, Region: "eu",
+		Check:      check.Spec{Type: check.TCP, Interval: time.Second, Timeout: time.Second / 2, FailureThreshold: 4, SuccessThreshold: 5},
+		DrainSince: noon.Add(2 * time.Second), DrainOver: 20 * time.Second, AgentDrainSince: noon.Add(3 * time.Second), AgentDrainOver: 30 * time.Second,
+	}
+	for kind := range saved.Bleeds {
+		each := time.Duration(kind + 1)
+		saved.Bleeds[kind] = registry.Bleed{Over: each * time.Minute, Depth: each * time.Second, Since: noon.Add(each * time.Hour), Ended: kind%2 == 0}
+	}
+	for fields, i := reflect.ValueOf(saved), 0; i < fields.NumField(); i++ {
+		if name := fields.Type().Field(i).Name; name != "Gone" && fields.Field(i).IsZero() {
+			t.Errorf("the test has no value for %s", name)
+		}
+	}
+	if err := (statuses{kept}).SaveStatuses([]registry.Remembered{saved}); err != nil {
+		t.Fatal(err)
+	}
+	restored, _, err := restore(kept)
+	if err != nil || len(restored) != 1 || !reflect.DeepEqual(restored[0], saved) {
+		t.Errorf("%+v (%v), want %+v", restored, err, saved)
+	}
+}
+
+// An order that has expired while the node was down is gone for good, others are in force.
+func TestOverrides_ThatHaveExpiredAreDeleted(t *testing.T) {
+	kept, err := store.Open(t.TempDir(), store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { kept.Close() })
+	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
+	for address, expires := range map[string]*time.Time{"192.0.2.1": &past, "192.0.2.2": &future, "192.0.2.3:80": nil} {
+		if err := kept.PutOverride(store.Override{Service: "app.gslb.test", Address: address, ExpiresAt: expires}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 2 { // what the first start deletes, the second does not find
+		_, orders, err := restore(kept)
+		left, _ := kept.LoadOverrides()
+		if err != nil || len(orders) != 2 || len(left) != 2 {
+			t.Errorf("in force %+v, stored %+v (%v)", orders, left, err)
+		}
 	}
 }

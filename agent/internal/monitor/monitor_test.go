@@ -187,10 +187,15 @@ func TestRun_OneSlowBackendDelaysNoOther(t *testing.T) {
 
 func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, outcomes(s, u))
+		r := newRig(t, &script{find: func(_ context.Context, n int) check.Result {
+			if n == 0 {
+				return check.Result{Outcome: s, Latency: 3 * time.Millisecond}
+			}
+			return check.Result{Outcome: u, Err: "too many open files", Latency: time.Microsecond} // which is no latency of the backend's
+		}})
 		r.runFor(t, time.Hour)
 		got := r.Snapshot()[0]
-		if got.Claim != wire.ClaimHealthy || got.LastError == "" || len(r.changes) != 1 {
+		if got.Claim != wire.ClaimHealthy || got.LastError == "" || got.LatencyMicros != 3000 || len(r.changes) != 1 {
 			t.Errorf("%+v after %d changes", got, len(r.changes))
 		}
 		if n := strings.Count(r.log.String(), "cannot be made"); n != 1 {
@@ -331,4 +336,45 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 			t.Errorf("%s: %v, want %q in it", name, err, c.want)
 		}
 	}
+}
+
+// A row of quick entries is bounded after a long quiet too: it is no more than journalBurst of them that may have been saved up.
+func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &script{find: func(_ context.Context, n int) check.Result {
+			if n > 3600 && n%2 == 0 {
+				return check.Result{Outcome: f, Err: "status 500"}
+			}
+			return check.Result{Outcome: s}
+		}}
+		r := newRig(t, p)
+		w := r.list()[0]
+		w.interval, w.tracker = time.Second, check.NewTracker(1, 1)
+		r.runFor(t, 3600*time.Second+time.Minute)
+		if lines := strings.Count(r.log.String(), "\n"); lines > journalBurst+7 {
+			t.Errorf("%d lines about one backend in a minute:\n%s", lines, r.log.String())
+		}
+	})
+}
+
+// A check that was late delays the following ones: they do not come in a row to make up for it.
+func TestRun_ALateCheckDoesNotBunchTheOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &script{find: func(_ context.Context, n int) check.Result {
+			if n == 1 {
+				time.Sleep(22 * time.Second) // virtual: four intervals and more
+			}
+			return check.Result{Outcome: s, Latency: time.Millisecond}
+		}}
+		r := newRig(t, p)
+		r.runFor(t, time.Minute)
+		for i := 3; i < len(p.starts); i++ {
+			if gap := p.starts[i].Sub(p.starts[i-1]); gap != r.list()[0].interval {
+				t.Errorf("check %d came %s after the one before", i, gap)
+			}
+		}
+		if len(p.starts) < 6 {
+			t.Errorf("%d checks", len(p.starts))
+		}
+	})
 }

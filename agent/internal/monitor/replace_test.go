@@ -131,3 +131,43 @@ func TestReplace_BeforeRunIsWhatRunBegins(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// What was unhealthy stays so under another check until that has succeeded as often as it must, and its failures stay counted.
+func TestReplace_AnotherCheckOfWhatIsUnhealthyKeepsTheState(t *testing.T) {
+	inRun(t, func(r *rig) {
+		slower := backend(8000)
+		slower.Check.Path = "/other"
+		if _, err := r.Replace([]Backend{slower}); err != nil {
+			t.Fatal(err)
+		}
+		for b, failures := range r.Failures() {
+			if failures < 3 {
+				t.Errorf("%d failures of %+v are counted", failures, b)
+			}
+		}
+		r.list()[0].observe(check.Result{Outcome: s}, r.changed)
+		if got := r.Snapshot()[0]; got.Claim != wire.ClaimUnhealthy || got.ConsecutiveSuccesses != 1 {
+			t.Errorf("after one success of two: %+v", got)
+		}
+		r.list()[0].observe(check.Result{Outcome: f, Err: "status 500"}, r.changed)
+		if got := r.Snapshot()[0]; got.Claim != wire.ClaimUnhealthy {
+			t.Errorf("after a failure: %+v", got)
+		}
+	}, outcomes(f, f, f))
+}
+
+// A heavier backend is checked as before: the row goes on, and is said so at once.
+func TestReplace_AnotherWeightKeepsTheRow(t *testing.T) {
+	inRun(t, func(r *rig) {
+		before := r.Snapshot()[0]
+		heavier := backend(8000)
+		heavier.Weight = 7
+		if _, err := r.Replace([]Backend{heavier}); err != nil {
+			t.Fatal(err)
+		}
+		before.Weight = 7
+		if got := r.Snapshot()[0]; got != before || got.ConsecutiveSuccesses < 2 {
+			t.Errorf("%+v, want %+v", got, before)
+		}
+	}, outcomes(s, s, s, s))
+}

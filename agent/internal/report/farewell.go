@@ -24,14 +24,13 @@ func (l *link) farewell() {
 	defer end.Stop()
 	again := time.NewTimer(farewellAgain)
 	defer again.Stop()
-	from := l.seq.Load() + 1
 	message := l.goodbye()
 	written := false
 	l.task(func() error { return l.peer.stream(message) }, func(err error, _ time.Time) { written = err == nil })
 	for {
 		select {
 		case answer := <-l.inbox:
-			if l.goodbyeTaken(answer, from) {
+			if l.goodbyeTaken(answer) {
 				return
 			}
 		case <-again.C:
@@ -53,13 +52,13 @@ func (l *link) goodbye() []byte {
 	return message
 }
 
-// goodbyeTaken reports whether an answer is the node's Ack to one of our goodbyes.
-func (l *link) goodbyeTaken(message []byte, from uint64) bool {
+// goodbyeTaken reports whether an answer is the node's Ack to one of our goodbyes: nothing before is one.
+func (l *link) goodbyeTaken(message []byte) bool {
 	sealed, err := identity.Parse(message)
 	if err != nil || sealed.KeyID != l.session.node.KeyID || sealed.Epoch != l.options.Epoch ||
 		wire.Type(sealed.Type) != wire.TypeAck || !sealed.Verify(identity.NodeToAgent, l.session.node.PublicKey) {
 		return false
 	}
 	var ack wire.Ack
-	return ack.UnmarshalBinary(sealed.Payload) == nil && ack.AckedType == wire.TypeDeregister && ack.AckedSeq >= from
+	return ack.UnmarshalBinary(sealed.Payload) == nil && ack.AckedType == wire.TypeDeregister
 }

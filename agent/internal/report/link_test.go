@@ -282,3 +282,55 @@ func TestLink_ANodeThatForgotTheAgentHearsItsEnrolmentAgain(t *testing.T) {
 		}
 	})
 }
+
+// Heartbeats that are lost altogether now and then, with others between them, are no reason to enrol anew.
+func TestLink_LossesThatAreFarApartNeedNoNewEnrolment(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		lose := 0 // heartbeats, on both paths; under the node's lock
+		n.decide = func(r received) encoding.BinaryMarshaler {
+			if r.kind() == wire.TypeHeartbeat && lose > 0 {
+				if r.stream {
+					lose--
+				}
+				return nil
+			}
+			return r.ack()
+		}
+		l := startLink(t, n)
+		defer l.stop()
+		after(5 * time.Second)
+		begun := time.Now()
+		for range 3 {
+			n.set(func(*fakeNode) { lose = 1 })
+			after(25 * time.Second) // in which the next one is lost and the one after it is not
+		}
+		if got := n.got(wire.TypeEnrol, begun); len(got) != 0 {
+			t.Errorf("it enrolled %d times", len(got))
+		}
+		n.set(func(*fakeNode) { lose = 2 })
+		after(35 * time.Second)
+		if got := n.got(wire.TypeEnrol, begun); len(got) == 0 {
+			t.Error("two lost in a row, while pings are answered, and it did not enrol")
+		}
+	})
+}
+
+// After a node was reached, the next trouble with it begins with short pauses again, whatever came before.
+func TestLink_PausesBeginShortAfterEachSuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		n.down, n.noUDP = true, true // so that no ping tells that it is back
+		l := startLink(t, n)
+		defer l.stop()
+		after(3 * time.Minute)
+		n.set(func(n *fakeNode) { n.down = false })
+		after(time.Minute)
+		n.set(func(n *fakeNode) { n.down = true })
+		before := n.greeted()
+		after(20 * time.Second) // with no ping, it is noticed when the next Hello is due, within 10
+		if tries := n.greeted() - before; tries < 4 {
+			t.Errorf("%d attempts in 20 s: the pauses are those of the time before it was reached", tries)
+		}
+	})
+}

@@ -88,6 +88,12 @@ func TestLink_HeartbeatCoversEarlierTransitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
 		n.down = true
+		n.decide = func(r received) encoding.BinaryMarshaler { // a node that has heard it, but whose word of that is lost
+			if r.kind() == wire.TypeTransition {
+				return nil
+			}
+			return r.ack()
+		}
 		l := startLink(t, n)
 		defer l.stop()
 		l.changed(testBackend())
@@ -119,6 +125,9 @@ func TestPending_HoldsTheNewestOfEachBackendAndIsBounded(t *testing.T) {
 		}
 		return uint64(b.Port)
 	})
+	b.Port, b.Weight = 2, 9
+	p.put(b, now)
+	p.acknowledged(2) // of what was said of it before
 	p.acknowledged(1)
 	if len(p.changes) != maxPending-1 || sent != maxPending {
 		t.Errorf("%d changes wait, %d were sent", len(p.changes), sent)

@@ -112,7 +112,7 @@ func TestLink_TransitionThatIsRepeatedHasTheWarningsOfTheMoment(t *testing.T) {
 		begun := time.Now()
 		l.changed(testBackend())
 		after(100 * time.Millisecond)
-		s.set(func(b *wire.Backend) { b.Warnings.MemoryMillis = 7 })
+		s.set(func(b *wire.Backend) { b.Warnings.MemoryMillis, b.Draining, b.DrainMillis = 7, true, 8 })
 		after(time.Second)
 		got := n.got(wire.TypeTransition, begun)
 		var first, last wire.Transition
@@ -121,6 +121,9 @@ func TestLink_TransitionThatIsRepeatedHasTheWarningsOfTheMoment(t *testing.T) {
 		}
 		if first.Backend.Warnings.MemoryMillis != 0 || last.Backend.Warnings.MemoryMillis != 7 {
 			t.Errorf("first %+v, last %+v", first.Backend.Warnings, last.Backend.Warnings)
+		}
+		if first.Backend.Draining || !last.Backend.Draining || last.Backend.DrainMillis != 8 {
+			t.Errorf("a drain that began meanwhile: first %+v, last %+v", first.Backend, last.Backend)
 		}
 	})
 }

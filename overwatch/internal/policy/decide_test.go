@@ -86,6 +86,7 @@ func TestDecide(t *testing.T) {
 		{"an operator's word stands", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.2=100", "no_data"},
 		{"all taken out is an error", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out"}, "no_healthy_backend", "no_data"},
 		{"the set that was healthy last", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=40s", "10.0.0.3 eu 1 lost=10m"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
+		{"lost a minute before the last, and a moment more", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=70s", "10.0.0.3 eu 1 lost=70001ms"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
 		{"none was ever healthy", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 down"}, "no_healthy_backend", "no_data"},
 		{"the last healthy were of the other family", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1 lost=1s"}, "no_data", "fallback 2001:db8::1=100"},
 	}

@@ -128,6 +128,24 @@ func TestDecide_InsideARegionItsOwnAlgorithmChooses(t *testing.T) {
 	}
 }
 
+// Who has no clients comes in within a tenth of the fastest; who has some stays within a quarter.
+func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
+	for _, c := range []struct {
+		held   bool
+		second int // milliseconds, where the first has 100
+		in     bool
+	}{{false, 110, true}, {false, 111, false}, {true, 111, true}, {true, 125, true}, {true, 126, false}} {
+		candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1 ms=100/9"), parseCandidate(t, fmt.Sprintf("10.0.0.2 eu 1 ms=%d/9", c.second))}
+		rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1}
+		if c.held {
+			candidates[1].Latency.Held = []string{Decide(rules, candidates, IPv4).Group}
+		}
+		if got, want := describe(Decide(rules, candidates, IPv4)), map[bool]string{true: "success 10.0.0.1=100 10.0.0.2=100", false: "success 10.0.0.1=100"}[c.in]; got != want {
+			t.Errorf("%d ms to 100, with clients: %t: %s, want %s", c.second, c.held, got, want)
+		}
+	}
+}
+
 func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1"), parseCandidate(t, "10.0.0.2 eu 1"), parseCandidate(t, "10.0.0.3 eu 1 ms=60/9")}

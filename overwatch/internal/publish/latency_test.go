@@ -61,6 +61,33 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		if n := len(p.Latencies()); n != 2 {
 			t.Errorf("%d backends are measured, want those of the name that chooses by latency", n)
 		}
+		b.set("app.gslb.test", "10.0.0.2")
+		measure(20*time.Millisecond, 40*time.Millisecond) // the first one's check was under way when it went
+		p.Measured(registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("10.0.0.2"), Port: 80}, time.Millisecond)
+		time.Sleep(2 * latencyPace)
+		synctest.Wait()
+		if n := len(p.Latencies()); n != 1 {
+			t.Errorf("%d backends are measured after one of two went: %v", n, p.Latencies())
+		}
+		change := func(put []config.Domain, deleted ...string) {
+			t.Helper()
+			c, err := p.Prepare(ctx, put, put, deleted)
+			if err == nil {
+				err = c.Apply(ctx)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		change(nil, "app.gslb.test")
+		if left := p.Latencies(); len(left) != 0 {
+			t.Errorf("measurements of a name that is gone are kept: %v", left)
+		}
+		change(s.Domains)
+		measure(0, 40*time.Millisecond)
+		if n := len(p.Latencies()); n == 0 {
+			t.Error("a name that came back is not measured")
+		}
 		if err := p.Reconfigure(ctx, testSettings()); err != nil || len(p.Latencies()) != 0 {
 			t.Errorf("measurements of a name that no longer chooses by latency are kept (%v)", err)
 		}

@@ -48,9 +48,21 @@ func TestSerials_NeverGoBack(t *testing.T) {
 	if first != 1_700_000_061 || second != first+1 || p.Serial() != second {
 		t.Fatalf("after a restart %d, then %d, and %d is the latest", first, second, p.Serial())
 	}
+	p.numbered(nil, version{serial: first}) // of a zone that went with an earlier one
 	p.numbered(nil, p.serials["a.example."])
+	p.numbered(nil, version{serial: first})
 	delete(p.serials, "a.example.")
 	if again := change("a.example."); again <= second {
 		t.Errorf("the zone came back with %d after %d", again, second)
+	}
+}
+
+// Serials go round (RFC 1982): which of two is the later says their distance.
+func TestSerials_TheLaterIsLaterRoundTheEndToo(t *testing.T) {
+	const last = 1<<32 - 1
+	for _, c := range []struct{ a, b, later uint32 }{{1, 2, 2}, {2, 1, 2}, {last, 1, 1}, {1, last, 1}, {0, last, last}, {last, 0, last}, {0, 0, 0}} {
+		if got := laterSerial(c.a, c.b); got != c.later {
+			t.Errorf("of %d and %d the later is %d, want %d", c.a, c.b, got, c.later)
+		}
 	}
 }

@@ -85,8 +85,14 @@ func TestDrain_TheOneThatIsFurtherCounts(t *testing.T) {
 		w.must(err)
 		w.beatFor(15*time.Second, agent, a1+" draining")
 		w.share(a1, 0.5, true)
+		if left := time.Until(w.View().Get(id(a1)).DrainEndsAt); left != DefaultDrainTime-15*time.Second {
+			t.Errorf("it is drained in %s, want what is left of the shorter drain", left)
+		}
 		w.beat(agent, a1+" healthy")
 		w.share(a1, 0.75, true)
+		if left := time.Until(w.View().Get(id(a1)).DrainEndsAt); left != 45*time.Second {
+			t.Errorf("it is drained in %s, want what is left of the one that stays", left)
+		}
 	})
 }
 

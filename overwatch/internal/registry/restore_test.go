@@ -187,6 +187,9 @@ func TestReadmit_WithdrawsWhatMayBeClaimedNoMoreAndNothingElse(t *testing.T) {
 		if got := w.beat(two, a1+" healthy", a2+" healthy"); got != nil {
 			t.Errorf("what was withdrawn is refused to another: %v", got)
 		}
+		w.must(w.Deregister(w.ctx(), one)) // which takes nothing of another's with it
+		w.seeNone(b1)
+		w.see(a1, agentHealthy)
 	})
 }
 
@@ -249,6 +252,49 @@ func TestRestart_WhatTheFileOverruledIsTheNewestThatTheAgentSaid(t *testing.T) {
 		if b := w.View().Get(id(a1)); b == nil || b.Weight != 3 || b.Region != "ap" {
 			t.Errorf("after the restart it is %+v", b)
 		}
+	})
+}
+
+// That nothing but an agent declares a backend any more is as new as anything else that is saved.
+func TestRestart_WhatTheFileGaveUpIsTheAgentsAlone(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		one := w.authority.agent("one", "eu", "a.example")
+		w.beat(one, a1+" healthy")
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.pass(saveEvery + tick)
+		w.must(w.SetStatic(w.ctx(), nil))
+		w.pass(saveEvery + tick)
+		w.restart(Options{Timing: notValidating})
+		w.see(a1, remembered)
+	})
+}
+
+// An operator's drain is of the backend, whoever may speak for it after the restart.
+func TestRestart_AnOperatorsDrainGoesOnWithoutTheAgent(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
+		_, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
+		w.must(err)
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: notValidating, Allowed: func(string, ID) bool { return false }})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.share(a1, 0.9, true)
+	})
+}
+
+// What an agent of before the restart has to add says nothing of what it claims: only its heartbeat has that.
+func TestRestart_AnAgentIsHeardWithItsHeartbeat(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		one := w.authority.agent("one", "eu", "a.example")
+		w.beat(one, a1+" healthy")
+		w.pass(saveEvery + tick)
+		w.restart(Options{Timing: notValidating})
+		if outcome := w.signal(one, wire.Warnings{CPUMillis: 1000}, a1); outcome.Changed {
+			t.Error("a warning of an agent that was not heard since the restart counts")
+		}
+		w.pass(validating.StaleThreshold)
+		w.see(a1, staleUnknown)
 	})
 }
 
@@ -510,6 +556,10 @@ func TestSaving_ManyAreSavedInBoundedBatchesAndOnStop(t *testing.T) {
 		w.pass(saveEvery + tick)
 		if n := len(w.disk.all()); n != saveAtMost {
 			t.Errorf("the first batch has %d", n)
+		}
+		w.pass(saveEvery + tick)
+		if n := len(w.disk.all()); n != 2*saveAtMost {
+			t.Errorf("the first two batches have %d: the rest waits until something changes", n)
 		}
 		w.stop()
 		if n := len(w.disk.all()); n != len(all) {

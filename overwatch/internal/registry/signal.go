@@ -39,14 +39,10 @@ func (w *writer) amend(from trust.Agent, now time.Time, change func(*record)) Ou
 	if a == nil || !a.listed || len(from.Services()) == 0 {
 		return Outcome{}
 	}
-	returned := w.stale(a, now)
 	w.heard(a, now)
 	for _, rec := range slices.Clone(a.claims) {
-		speaks := from.Speaks(rec.id.Service)
-		if speaks {
+		if from.Speaks(rec.id.Service) { // what it speaks for no more is being withdrawn
 			change(rec)
-		}
-		if speaks || returned {
 			w.refresh(rec, now)
 		}
 	}

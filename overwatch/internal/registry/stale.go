@@ -16,7 +16,7 @@ func (w *writer) gone(a *agent, now time.Time) bool {
 // heard notes that an agent has spoken: its claims are fresh again. If they were not, the caller looks at each.
 func (w *writer) heard(a *agent, now time.Time) {
 	a.seen = now
-	a.wasStale, a.wasGone = false, false
+	a.wasStale = false
 	if !a.listed {
 		w.agentIndex[a.id] = a
 	}

@@ -111,6 +111,9 @@ func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 		t.Error("not pinned")
 	}
 	r.taken(next.beat())
+	must(t, r.trust.Unpin(t.Context(), "eu-web-1")) // once more
+	r.told(next.enrolment("app.test"), wire.CodeNotEnrolled)
+	next.again().enrol("app.test")
 }
 
 // The operator deletes the pin while an Enrol of the agent waits for the disk.

@@ -23,7 +23,6 @@ type departure struct {
 type departed struct{ list []departure }
 
 func (d *departed) add(gone departure) {
-	d.forget(gone.key)
 	if len(d.list) == maxDeparted {
 		d.list = d.list[1:]
 	}

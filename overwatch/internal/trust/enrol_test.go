@@ -61,6 +61,18 @@ func TestEnrol_AnotherServicesTokenProvesNothing(t *testing.T) {
 	r.told(r.agent("eu-web-1").enrolment("db.test="+appToken), wire.CodeWrongToken)
 }
 
+// An agent that is known by its certificate and proves something else wrongly loses nothing, and is told nothing of it: it has what it wants.
+func TestEnrol_AWrongProofOfWhatItSpeaksForIsNotHeldAgainstIt(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	m := a.enrol("app.test=an earlier token, 0123456789", "db.test")
+	r.speaks(m.Agent, "app.test", "db.test")
+	if len(m.Refused) != 0 {
+		t.Errorf("refused: %+v", m.Refused)
+	}
+}
+
 func TestEnrol_UnknownServiceIsRefused(t *testing.T) {
 	r := newRig(t)
 	r.told(r.agent("eu-web-1").enrolment("no.test="+appToken), wire.CodeUnknownService)
@@ -180,6 +192,14 @@ func TestEnrol_WithoutRoomOnTheDiskIsNotAcknowledgedAndWorksLater(t *testing.T) 
 	}
 	r.speaks(r.taken(known.beat()).Agent, "app.test") // those that are pinned are not affected
 	known.enrol("app.test")
+	// A token that was proved and could not be stored is not proved, whatever is judged anew meanwhile.
+	newer := "token of the service app, its next"
+	r.trust.SetTokens(map[string][]string{"app.test": {newer, appToken}}, rigPolicies)
+	r.told(known.enrolment("app.test="+newer), wire.CodeUnavailable)
+	r.trust.SetTokens(map[string][]string{"app.test": {newer}}, rigPolicies)
+	r.refused(known.beat(), Reason(wire.CodeNotEnrolled.String()))
+	r.trust.SetTokens(r.tokens, rigPolicies)
+	r.speaks(r.taken(known.beat()).Agent, "app.test")
 	r.untold(fresh.beat(), ReasonUnknownKey)
 	if _, there := r.trust.Get("eu-web-2"); there {
 		t.Error("pinned in memory, not on disk")

@@ -1,0 +1,21 @@
+package validation
+
+import (
+	"testing"
+	"time"
+)
+
+// A target that goes while it is checked does not come back with the end of that check.
+func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
+	s, list, now := newSchedule(interval), targets(2), time.Now()
+	s.follow(list, now)
+	now = now.Add(interval)
+	first, second := s.next(now), s.next(now)
+	s.follow(nil, now)
+	for _, e := range []*entry{first, second} {
+		s.finish(finding{entry: e}, now)
+	}
+	if e := s.next(now.Add(10 * interval)); e != nil || len(s.queue) != 0 || s.running != 0 || s.initial != 0 {
+		t.Errorf("%v is checked again; %d are waiting, %d running, %d not attempted", e, len(s.queue), s.running, s.initial)
+	}
+}
