@@ -79,7 +79,7 @@ test-integration: build ## black-box tests with real processes, import walls, de
 # The parts of test-full. Each prints how to run what failed; a failing seed is in the output.
 FULL_INTEGRATION = cd integration && GSLB_BIN=$(CURDIR)/bin
 FULL_SOAK ?= 10m
-.PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak
+.PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak full-ways
 full-store: check-tools
 	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store
 full-model: check-tools
@@ -93,11 +93,13 @@ full-fleet: build
 full-upgrade: build
 	$(FULL_INTEGRATION) GSLB_PROMETHEUS=1 GSLB_UPGRADE_FROM="8af032147c8d 7dbf207" $(GO) test -count=1 -timeout 20m -v -run 'TestDashboard_HasData|TestUpgrade' .
 full-soak: build
-	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak' .
+	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak_InvariantsHoldUnder' .
+full-ways: build
+	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak_InvariantsHoldBetween' .
 
 .PHONY: test-full
 test-full: build ## what does not fit into `make test`: 1000 kills of the store, 100 restarts, 10 000 agents, whole floods, ten minutes of random faults
-	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet upgrade soak; do \
+	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet upgrade soak ways; do \
 	  $(MAKE) --no-print-directory full-$$part || failed="$$failed full-$$part"; done; \
 	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
@@ -110,7 +112,10 @@ test-long: ## the parts of test-full that pass on any machine: model, restarts, 
 .PHONY: soak
 SOAK ?= 1h
 soak: build ## random faults for SOAK (1h), every answer judged; a failing run says how to repeat it
-	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run Soak .
+	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run TestSoak_InvariantsHoldUnder .
+.PHONY: soak-ways
+soak-ways: build ## the same between sites on networks of their own, which are cut, lossy, long, and behind a NAT (Linux; root or user namespaces)
+	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run TestSoak_InvariantsHoldBetween .
 
 .PHONY: scale
 SCALE ?= integration/plots

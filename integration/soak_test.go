@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/netip"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
@@ -24,7 +26,15 @@ import (
 // against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), with a seed of its own each time; GSLB_SOAK_SEED says which.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Parallel()
-	length, seed := 30*time.Second, uint64(1)
+	length, random := soakOf(t, 30*time.Second)
+	k := &soak{site: startSite(t, 2, 4), random: random}
+	k.run(t, length)
+}
+
+// soakOf is how long a soak lasts, unless GSLB_SOAK says otherwise, and what it draws its faults from.
+func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
+	t.Helper()
+	seed := uint64(1)
 	if text := os.Getenv("GSLB_SOAK"); text != "" {
 		var err error
 		if length, err = time.ParseDuration(text); err != nil {
@@ -38,8 +48,14 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 			t.Fatalf("GSLB_SOAK_SEED: %v", err)
 		}
 	}
-	t.Logf("to repeat this run: GSLB_SOAK_SEED=%d GSLB_SOAK=%s go test -run Soak .", seed, length)
-	k := &soak{site: startSite(t, 2, 4), random: rand.New(rand.NewPCG(seed, 0)), up: map[*harness.Node]time.Time{}, judged: map[*harness.Node]time.Time{}}
+	t.Logf("to repeat this run: GSLB_SOAK_SEED=%d GSLB_SOAK=%s go test -run '^%s$' .", seed, length, t.Name())
+	return length, rand.New(rand.NewPCG(seed, 0))
+}
+
+// run makes faults for so long on a site that was started, and judges.
+func (k *soak) run(t *testing.T, length time.Duration) {
+	t.Helper()
+	k.up, k.judged = map[*harness.Node]time.Time{}, map[*harness.Node]time.Time{}
 	k.lives = make([]life, len(k.backends))
 	for _, n := range k.nodes {
 		k.up[n], k.judged[n] = time.Time{}, k.began // started long ago
@@ -60,7 +76,7 @@ func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	}
 	k.weigh(t, size)
 	for _, n := range k.nodes {
-		command(t, binaries(t).Control, "--api", n.API.String(), "audit", "verify").want(t, exitOK)
+		k.auditIsWhole(t, n)
 	}
 	t.Logf("%d faults, %d answers judged, %d signatures verified; %s", k.faults, k.answers, k.verified, strings.Join(k.done, " "))
 }
@@ -77,6 +93,7 @@ type soak struct {
 	up     map[*harness.Node]time.Time // when it was started; absent while it does not run
 	judged map[*harness.Node]time.Time // up to when its answers are judged
 	keys   [][]*dns.DNSKEY             // by node
+	ways   *soakWays                   // nil: all are on one machine
 	// weights is the size of each program at the beginning.
 	weights map[string]size
 
@@ -108,7 +125,42 @@ func serves(started, at time.Time) time.Time {
 }
 
 // bound is when a backend that has died is out of every answer, whatever else happens to its agent.
-func (k *soak) bound() time.Duration { return k.Timing.OwnDetection() + time.Second }
+func (k *soak) bound() time.Duration {
+	if k.ways != nil { // a node that misses several regions at once believes what it last heard until that is stale
+		return k.Timing.StaleThreshold + k.Timing.OwnDetection() + time.Second
+	}
+	return k.Timing.OwnDetection() + time.Second
+}
+
+// spared says whether a backend may be taken away.
+func (k *soak) spared(backend int) bool { return k.ways == nil || k.ways.spared(k, backend) }
+
+// watchOf is who asks a node.
+func (k *soak) watchOf(n *harness.Node) *harness.Watch {
+	if k.ways != nil {
+		return k.ways.clients[n]
+	}
+	return k.watch
+}
+
+// auditIsWhole has gslbctl verify a node's audit log, on its own machine.
+func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), binaries(t).Control, "--api", n.API.String(), "audit", "verify")
+	var out []byte
+	err := onMachineOf(n, func() (err error) { out, err = c.CombinedOutput(); return err })
+	if err != nil {
+		t.Errorf("the audit log of %s: %v: %s", n.Name, err, out)
+	}
+}
+
+// onMachineOf calls f where a node runs.
+func onMachineOf(n *harness.Node, f func() error) error {
+	if n.Inside == nil {
+		return f()
+	}
+	return n.Inside(f)
+}
 
 // disturbed is how many backends may be missing from the answers. Two of four are left alone.
 func (k *soak) disturbed() (count int) {
@@ -127,14 +179,18 @@ func (k *soak) fault(t *testing.T) {
 	b, a, l := k.backends[i], k.agents[i], &k.lives[i]
 	k.faults++
 	what := ""
-	switch k.random.IntN(8) {
+	kinds := 8
+	if k.ways != nil {
+		kinds += 4
+	}
+	switch k.random.IntN(kinds) {
 	case 0, 1: // a backend dies or returns
 		switch {
 		case l.dead:
 			start(t, b)
 			*l = life{since: time.Now(), frozen: l.frozen, ordered: l.ordered}
 			what = b.Name + " returns"
-		case k.disturbed() < 2 || l.ordered:
+		case (k.disturbed() < 2 || l.ordered) && k.spared(i):
 			killed, err := b.Kill()
 			if err != nil {
 				t.Fatal(err)
@@ -182,7 +238,7 @@ func (k *soak) fault(t *testing.T) {
 		what = n.Name + " reloads"
 	case 6: // an operator's order, on both nodes
 		healthy := l.ordered
-		if l.ordered || k.disturbed() < 2 && !l.dead {
+		if l.ordered || k.disturbed() < 2 && !l.dead && k.spared(i) {
 			for _, n := range k.nodes {
 				k.order(t, n, b, healthy)
 			}
@@ -195,6 +251,9 @@ func (k *soak) fault(t *testing.T) {
 			_ = n.Client.DeleteDomain(t.Context(), name) // it was there, or the node is just starting
 		}
 		what = name + " comes or goes"
+	default:
+		k.judge(t)
+		what = k.ways.fault(t, k)
 	}
 	if what != "" {
 		k.Story.Event("%s", what)
@@ -222,6 +281,9 @@ func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift boo
 
 // heal makes everything well.
 func (k *soak) heal(t *testing.T) {
+	if k.ways != nil {
+		k.ways.heal(t)
+	}
 	for i, b := range k.backends {
 		l := &k.lives[i]
 		if l.frozen {
@@ -264,7 +326,7 @@ func (k *soak) judge(t *testing.T) {
 		if !running {
 			continue
 		}
-		answers := k.watch.Since(n, appName, k.judged[n])
+		answers := k.watchOf(n).Since(n, appName, k.judged[n])
 		last := k.judged[n]
 		for _, a := range answers {
 			last = a.At.Add(1)
@@ -298,6 +360,9 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 		from := l.since
 		if up := serves(k.up[n], a.At); up.After(from) {
 			from = up // it has to find out again
+		}
+		if k.ways != nil && k.ways.changed.After(from) {
+			from = k.ways.changed // so has one that has lost its way, or has it again
 		}
 		if l.dead && a.At.Sub(from) > clock.Allowed(k.bound(), from, a.At) {
 			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"), a.At.Sub(l.since), k.bound())
@@ -334,12 +399,23 @@ func (k *soak) verify(t *testing.T) {
 func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	const bound = 2 * time.Second
 	for began := time.Now(); ; {
-		r, _, err = (&dns.Client{Net: "tcp", Timeout: bound}).Exchange(q, n.DNS.String())
+		r, err = exchangeAt(q, n, bound)
 		if now := time.Now(); err == nil || now.Sub(began) >= min(clock.Allowed(bound, began, now), 10*bound) {
 			return r, err
 		}
 		time.Sleep(pace)
 	}
+}
+
+// exchangeAt asks a node over TCP, on its own machine.
+func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
+	var conn net.Conn
+	if err := onMachineOf(n, func() (err error) { conn, err = net.DialTimeout("tcp", n.DNS.String(), bound); return err }); err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	r, _, err := (&dns.Client{Net: "tcp", Timeout: bound}).ExchangeWithConn(q, &dns.Conn{Conn: conn})
+	return r, err
 }
 
 // signed verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that holds at a time. It says
@@ -384,7 +460,7 @@ func signed(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err err
 // keysOf is the keys of the zone as the node shows them.
 func keysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
 	t.Helper()
-	r, _, err := (&dns.Client{Net: "tcp", Timeout: patience}).ExchangeContext(t.Context(), new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n.DNS.String())
+	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, patience)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,168 @@
+package integration_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/network"
+)
+
+// Row 38 between sites: random faults from a seed against two nodes and four backends on networks of their own, and against the ways between them: sites
+// are cut off, gossip is lost, a way becomes longer, and agents behind a NAT that forgets them change their uplink. The invariants are those of
+// TestSoak_InvariantsHoldUnderRandomFaults. GSLB_SOAK says for how long.
+func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
+	if os.Getenv("GSLB_SOAK") == "" {
+		t.Skip("it takes minutes: GSLB_SOAK=2m, as in make soak and test-full")
+	}
+	onNetwork(t, func(t *testing.T, n *network.Network) {
+		length, random := soakOf(t, 0)
+		k := &soak{site: newNetworkSite(t, []string{"eu", "us", "ap", "sa"}), random: random}
+		k.startBetweenSites(t, n)
+		k.run(t, length)
+	})
+}
+
+// soakWays are the ways between the sites of a soak.
+type soakWays struct {
+	network *network.Network
+	sites   []*network.Site // that may be cut off, each with the backend of the same place in the list; the first ones with that node
+	branch  *network.Site   // of most agents
+	far     *network.Site
+	clients map[*harness.Node]*harness.Watch // each on the node's machine, so that it can ask whatever is cut
+
+	cut     int // the site that is cut off, or was last
+	isCut   bool
+	changed time.Time // when it was, or came back
+	lost    int       // of a hundred packets of gossip
+	second  bool      // the branch has its second uplink only
+}
+
+// startBetweenSites starts a site each for eu, us and ap, with a backend, the first two with a node, the last far away; one more backend
+// elsewhere; and a branch behind a NAT, with two uplinks, that has all agents but that of ap.
+func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
+	t.Helper()
+	regions := []string{"eu", "us", "ap", "sa"}
+	w := &soakWays{network: n, clients: map[*harness.Node]*harness.Watch{}}
+	var all []*network.Site
+	for _, region := range regions {
+		delay := map[string]time.Duration{"ap": 10 * time.Millisecond}[region]
+		all = append(all, addSite(t, n, region, delay))
+	}
+	w.sites, w.far, w.branch = all[:3], all[2], addSite(t, n, "branch", 0)
+	addHost(t, w.branch)
+	if _, err := w.branch.AddUplink("branch2"); err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Masquerade(w.branch); err != nil {
+		t.Fatal(err)
+	}
+	for i, at := range all[:2] {
+		k.nodeAt(t, at, addHost(t, at), "ow-"+regions[i], regions...)
+	}
+	for i, at := range all {
+		k.backendAt(t, at, addHost(t, at), "b-"+regions[i], regions[i])
+		if at != w.far {
+			k.agents[i].Inside = w.branch.Inside
+		}
+	}
+	k.startPrograms(t)
+	for i, node := range k.nodes {
+		w.clients[node] = k.watchFrom(t, all[i], node)
+	}
+	k.ways = w
+}
+
+// waySettled is after how long a backend that returned, or a way, is as good as any other.
+const waySettled = 10 * time.Second
+
+// reaches says whether a node has reached a backend for a while, if a site is cut off or was just now.
+func (w *soakWays) reaches(node, backend, cut int, isCut bool) bool {
+	if !isCut && time.Since(w.changed) > waySettled {
+		return true
+	}
+	return (node == cut) == (backend == cut)
+}
+
+// suffices says whether each node has a backend that is well, beside one.
+func (w *soakWays) suffices(k *soak, beside, cut int, isCut bool) bool {
+	for node := range k.nodes {
+		if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
+			l := k.lives[i]
+			return i != beside && !l.dead && !l.ordered && time.Since(l.since) > waySettled && w.reaches(node, i, cut, isCut)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+// spared says whether each node has another backend that is well.
+func (w *soakWays) spared(k *soak, backend int) bool {
+	return w.suffices(k, backend, w.cut, w.isCut)
+}
+
+// fault makes something go wrong between sites, or right again.
+func (w *soakWays) fault(t *testing.T, k *soak) string {
+	site, percent, delay := k.random.IntN(len(w.sites)), 20*k.random.IntN(4), time.Duration(5+k.random.IntN(20))*time.Millisecond
+	switch k.random.IntN(4) {
+	case 0:
+		switch {
+		case w.isCut:
+			w.isCut = false
+		case time.Since(w.changed) > waySettled && w.suffices(k, -1, site, true):
+			w.cut, w.isCut = site, true
+		default:
+			return ""
+		}
+		w.rules(t)
+		w.changed = time.Now()
+		return fmt.Sprintf("the site %s is cut off: %t", w.sites[w.cut].Name, w.isCut)
+	case 1:
+		w.lost = percent
+		w.rules(t)
+		return fmt.Sprintf("%d %% of the packets of gossip are lost", percent)
+	case 2:
+		w.far.Delay(delay)
+		return fmt.Sprintf("each way to %s takes %s", w.far.Name, delay)
+	default:
+		w.uplink(t, w.second)
+		return fmt.Sprintf("the first uplink of the agents is up: %t", !w.second)
+	}
+}
+
+func (w *soakWays) rules(t *testing.T) {
+	t.Helper()
+	rules := lost(w.lost, nil, nil, "udp")
+	if w.isCut {
+		rules = append(rules, network.Cut(w.sites[w.cut])...)
+	}
+	if err := w.network.Rules(rules...); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// uplink gives the branch its first uplink back, or takes it.
+func (w *soakWays) uplink(t *testing.T, up bool) {
+	t.Helper()
+	if err := w.branch.Uplink(up); err != nil {
+		t.Fatal(err)
+	}
+	w.second = !up
+}
+
+// heal makes all ways well.
+func (w *soakWays) heal(t *testing.T) {
+	t.Helper()
+	if w.isCut {
+		w.isCut, w.changed = false, time.Now()
+	}
+	w.lost = 0
+	w.rules(t)
+	if w.second {
+		w.uplink(t, true)
+	}
+}
