@@ -132,7 +132,13 @@ func (s *Server) postBackendOverride(c *gin.Context) (answer, error) {
 	if o.Healthy {
 		verdict = "healthy"
 	}
-	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("%s is %s by override", t, verdict)}), nil
+	message := fmt.Sprintf("%s is %s by override", t, verdict)
+	if id, err := registry.NewID(t.service, t.address, t.port); err == nil && o.Healthy {
+		if b := s.o.View.Get(id); b != nil && b.Draining {
+			message += "; it drains all the same: DELETE /api/v1/servers/" + id.String() + "/drain ends that, unless its agent drains it"
+		}
+	}
+	return ok(api.Outcome{Success: true, Message: message}), nil
 }
 
 // deleteBackendOverride answers DELETE on the override of one backend.

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -166,5 +167,21 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	w.wantError("unknown", w.send("DELETE", path+"/app.example:192.0.2.77:80", ""), 404)
 	if r := w.send("DELETE", path+"/app.example:192.0.2.9:80", ""); r.status != 204 || r.body != "" {
 		t.Errorf("DELETE: %d %s", r.status, r.body)
+	}
+}
+
+// A drain wins over an override of healthy, and whoever sets one is told.
+func TestOverride_OfABackendThatDrainsSaysWhatEndsThat(t *testing.T) {
+	w := newWorld(t)
+	const drain, override = "/api/v1/servers/app.example:192.0.2.1:80/drain", "/api/v1/overwatch/backends/app.example/192.0.2.1/80/override"
+	set := func() string { return w.send("POST", override, `{"healthy":true,"reason":"x"}`).body }
+	if body := set(); strings.Contains(body, "drain") {
+		t.Errorf("nothing drains: %s", body)
+	}
+	if r := w.send("POST", drain, `{"duration":"1h"}`); r.status != http.StatusAccepted {
+		t.Fatalf("%d %s", r.status, r.body)
+	}
+	if body := set(); !strings.Contains(body, "it drains all the same: DELETE "+drain) {
+		t.Errorf("%s", body)
 	}
 }

@@ -45,7 +45,7 @@ func (p *Publisher) candidates(backends []*registry.Backend, latencies map[regis
 // lastServed is when a backend that may not serve last might, as far as health and drains decide that. The healthy one that has
 // been drained counts from the end of its drain: while it goes on being healthy that does not change, and no more do answers.
 func lastServed(b *registry.Backend) time.Time {
-	if b.Reason == registry.ReasonDrained {
+	if b.Drained() {
 		return b.DrainEndsAt
 	}
 	return b.LastHealthyAt

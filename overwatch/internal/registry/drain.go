@@ -72,6 +72,9 @@ func (b *Backend) applyDrains(r *record, now time.Time) {
 	}
 	if b.Share == 0 && b.MayServe {
 		b.MayServe, b.Reason = false, ReasonDrained
+		if b.Override != nil {
+			b.Reason = ReasonDrainedAnyway
+		}
 	}
 }
 

@@ -53,8 +53,9 @@ const (
 	ReasonWarnsOfMemory = "serves less: its agent warns of memory running out"
 	ReasonWarnsOfErrors = "serves less: its agent warns of failing checks"
 	ReasonWarningEnded  = "serves less: its agent's warning has ended, its share comes back"
-	// ReasonDrained replaces the reason of one that may serve but for its drain.
-	ReasonDrained = "drained"
+	// ReasonDrained replaces the reason of one that may serve but for its drain; ReasonDrainedAnyway where an operator's override says that it may.
+	ReasonDrained       = "drained"
+	ReasonDrainedAnyway = "drained, which an operator's override of healthy does not end"
 )
 
 // Effective decides what a backend's status is and whether it may serve:

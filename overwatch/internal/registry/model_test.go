@@ -286,6 +286,9 @@ func (m *model) look() map[ID]seen {
 		}
 		if s.Share == 0 && s.MayServe {
 			s.MayServe, s.Reason = false, ReasonDrained
+			if m.override(id) != nil {
+				s.Reason = ReasonDrainedAnyway
+			}
 		}
 		if o := m.override(id); o != nil {
 			s.Override = fmt.Sprint(o.Port, o.Healthy)

@@ -47,6 +47,26 @@ func TestOverride_OfAnAddressMeansEveryPort(t *testing.T) {
 	})
 }
 
+func TestOverride_OfHealthyDoesNotEndADrainAndSaysSo(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		up := down("a.example", "10.0.0.1", 80)
+		up.Healthy = true
+		w.must(w.SetOverride(w.ctx(), up))
+		if _, err := w.SetDrain(w.ctx(), id(a1), time.Second); err != nil {
+			t.Fatal(err)
+		}
+		w.see(a1, forcedUp)
+		w.pass(2 * time.Second)
+		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrainedAnyway})
+		w.must(w.ClearOverride(w.ctx(), "a.example", addr("10.0.0.1"), 80))
+		w.see(a1, Conclusion{api.EffectiveHealthy, false, ReasonDrained})
+		w.must(w.SetOverride(w.ctx(), up))
+		w.must(w.ClearDrain(w.ctx(), id(a1)))
+		w.see(a1, forcedUp)
+	})
+}
+
 func TestOverride_BeatsEverythingAndLeavesNoTrace(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))

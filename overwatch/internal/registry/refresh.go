@@ -122,7 +122,10 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 }
 
 // fit reports whether b may serve but for its drain.
-func (b *Backend) fit() bool { return b.MayServe || b.Reason == ReasonDrained }
+func (b *Backend) fit() bool { return b.MayServe || b.Drained() }
+
+// Drained reports whether b does not serve because of its drain alone.
+func (b *Backend) Drained() bool { return b.Reason == ReasonDrained || b.Reason == ReasonDrainedAnyway }
 
 // replace makes next the record that readers see.
 func (w *writer) replace(r *record, next Backend, now time.Time) {
