@@ -88,7 +88,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i"
 	explained := shapeDecision + " " + shapeFactors + " " + each("selected_backend.", shapeRouted) + " " + optional(each("alternatives[].", shapeRouted))
 	return []row{
-		{"GET /api/health", "", "", 200, "status:s{healthy|degraded|unhealthy} version:s uptime_seconds:i timestamp:t"},
+		{"GET /api/health", "", "", 200, "status:s{healthy|degraded|unhealthy} version:s uptime_seconds:i timestamp:t message:s-"},
 		{"GET /api/v1/ready", "", "", 200, "ready:b dns_ready:b health_ready:b message:s-"},
 		{"GET /api/v1/live", "", "", 200, "alive:b"},
 		{"GET /api/v1/version", "", "", 200, "version:s go_version:s git_commit:s build_date:s"},

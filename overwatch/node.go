@@ -394,9 +394,11 @@ func (n *node) domains() []string {
 }
 
 func (n *node) judge() (*ready.Judge, error) {
-	return ready.New(ready.Options{
-		DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.domains, View: n.registry.View(),
-	})
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.domains, View: n.registry.View()}
+	if n.zones != nil {
+		o.KeysLost = n.zones.KeysLost
+	}
+	return ready.New(o)
 }
 
 func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {

@@ -8,6 +8,7 @@ type Health struct {
 	Version       string        `json:"version"`
 	UptimeSeconds int64         `json:"uptime_seconds"`
 	Timestamp     time.Time     `json:"timestamp"`
+	Message       string        `json:"message,omitempty"` // only when not healthy
 }
 
 // Readiness is the answer of GET /api/v1/ready: with status 200 when Ready,

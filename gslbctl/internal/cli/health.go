@@ -50,9 +50,13 @@ func (a *app) showHealth(ctx context.Context) error {
 	if !report.Readiness.Ready {
 		ready = "not ready: " + report.Readiness.Message
 	}
+	why := ""
+	if report.Health.Message != "" {
+		why = render.Printable(report.Health.Message) + "\n"
+	}
 	err = a.print(report, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n", render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
-			render.Printable(ready), render.Printable(report.Health.Version), render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second))
+		_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n%s", render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
+			render.Printable(ready), render.Printable(report.Health.Version), render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second), why)
 		return err
 	})
 	if err == nil && report.Health.Status != api.ServiceHealthy {

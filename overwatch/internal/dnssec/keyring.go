@@ -291,13 +291,22 @@ func (r *Keyring) Lost(zone string) (tags []uint16) {
 // addFirst is Add for a zone without keys. Those that it lost leave its record: should a peer still have one, it is welcome.
 func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
 	rec := r.recordOf(k.zone)
-	before := slices.Clone(rec.Entries)
+	before, lostAt := slices.Clone(rec.Entries), rec.LostAt
 	rec.Entries = slices.DeleteFunc(rec.Entries, func(e entry) bool { return e.Withdrawn.IsZero() })
+	if len(rec.Entries) < len(before) {
+		rec.LostAt = now.UTC()
+	}
 	err := r.Add(k, now, provisional)
 	if err != nil {
-		rec.Entries = before
+		rec.Entries, rec.LostAt = before, lostAt
 	}
 	return err
+}
+
+// lostSince says whether the keys of a zone were lost after the given moment and none of them has come back.
+func (r *Keyring) lostSince(zone string, since time.Time) bool {
+	at := r.recordOf(zone).LostAt
+	return !at.IsZero() && at.After(since) && !slices.ContainsFunc(r.Keys(zone), func(k *Key) bool { return k.created.Before(at.Truncate(time.Second)) })
 }
 
 func (r *Keyring) insert(k *Key) {

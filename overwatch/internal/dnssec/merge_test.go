@@ -346,8 +346,20 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	alone.time = a.time
 	alone.signer(t)
 	fresh := alone.only(t)
+	if a.KeysLost() || !alone.KeysLost() {
+		t.Errorf("keys lost: %v where none were, %v where they were", a.KeysLost(), alone.KeysLost())
+	}
 	alone = alone.restart(t)
+	if !alone.KeysLost() {
+		t.Error("a restart forgot that the keys were lost")
+	}
+	if later := alone.keyring.lostSince(apex, alone.now()); later {
+		t.Error("the loss counts for ever")
+	}
 	alone.ask(t, b)
+	if alone.KeysLost() {
+		t.Error("the keys are lost although a copy came back")
+	}
 	if tags := alone.tags(); len(tags) != 3 || !slices.Contains(tags, lost.Tag()) || !slices.Contains(tags, fresh.Tag()) {
 		t.Errorf("keys %v", tags)
 	}

@@ -25,6 +25,8 @@ const (
 // record is what is known of the keys of one zone beside the keys. It holds no secret.
 type record struct {
 	Entries []entry `json:"keys"`
+	// LostAt is when a first key was made although there had been others, which are gone; zero: never.
+	LostAt time.Time `json:"lost_at,omitzero"`
 }
 
 // entry is one key that the zone has or had.

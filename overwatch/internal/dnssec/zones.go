@@ -126,6 +126,23 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 	return nil
 }
 
+// lossCounts is for how long a loss of keys is told: the parent may then be expected to have the new key's DS record, which a node cannot see.
+const lossCounts = 24 * time.Hour
+
+// KeysLost reports whether a zone that is served has only keys that were made in the last day although it had others before: until
+// the parent has the DS record of a new one, validating resolvers refuse the zone. A copy of an old key that a peer gives ends it.
+func (z *Zones) KeysLost() bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	since := z.now().Add(-lossCounts)
+	for apex := range z.signers {
+		if z.keyring.lostSince(apex, since) {
+			return true
+		}
+	}
+	return false
+}
+
 // Only forgets the signers of all zones but those of the apexes. Their keys stay.
 func (z *Zones) Only(apexes map[string]bool) {
 	z.mu.Lock()

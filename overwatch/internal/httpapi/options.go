@@ -89,6 +89,8 @@ type Options struct {
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
+	// Judgement is Status and, where that is not healthy, why.
+	Judgement() (status api.ServiceStatus, message string)
 }
 
 // Orders is what an operator may tell the registry. A call returns when

@@ -12,8 +12,10 @@ import (
 // where they are decided, in package ready.
 func (s *Server) getHealth(*gin.Context) (answer, error) {
 	now := s.o.Now()
+	status, message := s.o.Fitness.Judgement()
 	return ok(api.Health{
-		Status:        s.o.Fitness.Status(),
+		Status:        status,
+		Message:       message,
 		Version:       s.o.Build.Version,
 		UptimeSeconds: int64(now.Sub(s.o.StartedAt).Seconds()),
 		Timestamp:     stamp(now),

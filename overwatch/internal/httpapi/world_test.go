@@ -75,10 +75,12 @@ type world struct {
 type fitness struct {
 	readiness api.Readiness
 	status    api.ServiceStatus
+	message   string
 	panics    bool
 }
 
-func (f *fitness) Readiness() api.Readiness { return f.readiness }
+func (f *fitness) Readiness() api.Readiness               { return f.readiness }
+func (f *fitness) Judgement() (api.ServiceStatus, string) { return f.Status(), f.message }
 func (f *fitness) Status() api.ServiceStatus {
 	if f.panics {
 		panic("a secret detail")

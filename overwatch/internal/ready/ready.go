@@ -17,7 +17,7 @@ import (
 // and anybody may ask.
 const statusAge = 500 * time.Millisecond
 
-// Options is where the facts come from. Every field but Now is required.
+// Options is where the facts come from. Every field but KeysLost and Now is required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
@@ -27,16 +27,20 @@ type Options struct {
 	// Domains lists the names that the node steers.
 	Domains func() []string
 	View    *registry.View
-	Now     func() time.Time // nil is time.Now
+	// KeysLost reports whether a zone's signing keys were lost, so that the
+	// parent's DS record fits none; nil where nothing is signed.
+	KeysLost func() bool
+	Now      func() time.Time // nil is time.Now
 }
 
 // Judge answers for the node.
 type Judge struct {
 	o Options
 
-	mu     sync.Mutex
-	status api.ServiceStatus
-	until  time.Time // when status has to be judged again
+	mu      sync.Mutex
+	status  api.ServiceStatus
+	message string
+	until   time.Time // when status has to be judged again
 }
 
 // New returns a Judge; it fails when a fact has no source.
@@ -69,22 +73,30 @@ func (j *Judge) Readiness() api.Readiness {
 // Status judges the service, at most statusAge ago:
 //
 //	unhealthy  the DNS server does not answer, or no domain has a backend that may serve
-//	degraded   the node is not ready, has set its own verdicts aside, a domain has no backend
-//	           that may serve, or a backend of a domain is unhealthy or stale without an operator's order
+//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys, a domain
+//	           has no backend that may serve, or a backend of a domain is unhealthy or stale without an operator's order
 //	healthy    none of these; also when no domain is configured
 func (j *Judge) Status() api.ServiceStatus {
+	status, _ := j.Judgement()
+	return status
+}
+
+// Judgement is Status and, where that is not healthy, why: sentences of a
+// closed set, which name nothing, since anybody may ask.
+func (j *Judge) Judgement() (status api.ServiceStatus, message string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if now := j.o.Now(); !now.Before(j.until) {
-		j.status, j.until = j.judge(), now.Add(statusAge)
+		j.status, j.message = j.judge()
+		j.until = now.Add(statusAge)
 	}
-	return j.status
+	return j.status, j.message
 }
 
-func (j *Judge) judge() api.ServiceStatus {
+func (j *Judge) judge() (api.ServiceStatus, string) {
 	ready := j.Readiness()
 	if !ready.DNSReady {
-		return api.ServiceUnhealthy
+		return api.ServiceUnhealthy, ready.Message
 	}
 	domains := j.o.Domains()
 	down, unwell := 0, false
@@ -98,12 +110,29 @@ func (j *Judge) judge() api.ServiceStatus {
 			down++
 		}
 	}
+	var complaints []string
+	for _, c := range []struct {
+		holds bool
+		words string
+	}{
+		{j.o.KeysLost != nil && j.o.KeysLost(), "the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record"},
+		{down > 0 && down == len(domains), "no domain has a backend that may serve"},
+		{down > 0 && down < len(domains), "a domain has no backend that may serve"},
+		{down == 0 && unwell, "a backend of a domain is unhealthy or stale"},
+		{j.o.View.ValidationSuspended(), "this node seems to be cut off from most backends and has set its own verdicts aside"},
+		{!ready.Ready, ready.Message},
+	} {
+		if c.holds {
+			complaints = append(complaints, c.words)
+		}
+	}
+	message := strings.Join(complaints, "; ")
 	switch {
 	case down > 0 && down == len(domains):
-		return api.ServiceUnhealthy
-	case down > 0, unwell, !ready.Ready, j.o.View.ValidationSuspended():
-		return api.ServiceDegraded
+		return api.ServiceUnhealthy, message
+	case message != "":
+		return api.ServiceDegraded, message
 	default:
-		return api.ServiceHealthy
+		return api.ServiceHealthy, ""
 	}
 }

@@ -21,6 +21,7 @@ type node struct {
 	t                *testing.T
 	registry         *registry.Registry
 	serving, checked bool
+	keysLost         bool
 	domains          []string
 }
 
@@ -36,7 +37,7 @@ func inNode(t *testing.T, test func(*node)) {
 		n.must(err)
 		n.Judge, err = New(Options{
 			DNSServing: func() bool { return n.serving }, ChecksCycled: func() bool { return n.checked },
-			Domains: func() []string { return n.domains }, View: n.registry.View(),
+			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost },
 		})
 		n.must(err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -95,6 +96,7 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 		{"one domain is empty", "a.example 1 h", nil, api.ServiceDegraded},
 		{"one backend is unhealthy", "a.example 1 h, a.example 2 u, b.example 3 h", nil, api.ServiceDegraded},
 		{"not ready", "a.example 1 h, b.example 2 h", func(n *node) { n.checked = false }, api.ServiceDegraded},
+		{"lost keys", "a.example 1 h, b.example 2 h", func(n *node) { n.keysLost = true }, api.ServiceDegraded},
 		{"a backend of no domain is unhealthy", "a.example 1 h, b.example 2 h, c.example 3 u", nil, api.ServiceHealthy},
 		{"one was taken out by an operator", "a.example 1 h, a.example 2 h, b.example 3 h", func(n *node) { n.override("a.example", 2, false) }, api.ServiceHealthy},
 		{"an operator took all of a domain out", "a.example 1 h, b.example 3 h", func(n *node) { n.override("a.example", 1, false) }, api.ServiceDegraded},
@@ -112,8 +114,11 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 				if tc.spoil != nil {
 					tc.spoil(n)
 				}
-				if got := n.Status(); got != tc.want {
-					t.Errorf("got %s, want %s", got, tc.want)
+				if got, message := n.Judgement(); got != tc.want || (message == "") != (got == api.ServiceHealthy) {
+					t.Errorf("got %s (%s), want %s", got, message, tc.want)
+				}
+				if !n.Readiness().Ready && n.serving && n.checked {
+					t.Error("what is no matter of readiness ends it")
 				}
 			})
 		})
