@@ -117,10 +117,16 @@ func TestLink_RefusedClaimIsToldOnceAndShown(t *testing.T) {
 		if text := l.logs.String(); strings.Count(text, "another agent that is alive claims this backend") != 1 {
 			t.Errorf("log: %s", text)
 		}
-		n.set(func(n *fakeNode) { n.decide = nil })
+		var conflict func(received) encoding.BinaryMarshaler
+		n.set(func(n *fakeNode) { conflict, n.decide = n.decide, nil })
 		after(15 * time.Second)
 		if s := l.status.read(); len(s.Rejects) != 0 {
 			t.Errorf("after the conflict: %+v", s)
+		}
+		n.set(func(n *fakeNode) { n.decide = conflict })
+		after(time.Minute)
+		if text := l.logs.String(); strings.Count(text, "another agent that is alive claims this backend") != 2 {
+			t.Errorf("a second conflict, after all was well, is not told once: %s", text)
 		}
 	})
 }

@@ -207,6 +207,11 @@ func TestEnrol_WithoutRoomOnTheDiskIsNotAcknowledgedAndWorksLater(t *testing.T) 
 	r.pins.setFull(false)
 	r.speaks(known.enrol("db.test").Agent, "app.test", "db.test")
 	r.speaks(fresh.enrol("app.test").Agent, "app.test")
+	r.pins.setFull(true) // once more, which is worth a line again
+	r.refused(r.agent("late").enrolment("app.test"), Reason(wire.CodeUnavailable.String()))
+	if n := r.lines("pins cannot be stored"); n != 2 {
+		t.Errorf("%d lines after the disk was full twice", n)
+	}
 }
 
 func TestEnrol_RegionAndVersionFollowTheAgent(t *testing.T) {

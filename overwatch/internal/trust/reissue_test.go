@@ -79,3 +79,19 @@ func TestUnpin_EndsAReissue(t *testing.T) {
 	r.restart()
 	a.again().enrol("app.test")
 }
+
+// What an operator has done is told anew: the agent that was refused as revoked before is refused for another reason now.
+func TestReissue_TheNextRefusalIsToldInTheLog(t *testing.T) {
+	r := newRig(t)
+	a := r.agent("eu-web-1")
+	a.enrol("app.test")
+	must(t, r.trust.Revoke(t.Context(), "eu-web-1", "stolen"))
+	r.told(a.beat(), wire.CodeRevoked)
+	before := r.lines("agent refused")
+	must(t, r.trust.Reissue(t.Context(), "eu-web-1"))
+	r.advance(answerEvery)
+	r.told(a.beat(), wire.CodeRevoked)
+	if n := r.lines("agent refused") - before; n != 1 {
+		t.Errorf("%d lines after the reissue:\n%s", n, r.logged.String())
+	}
+}
