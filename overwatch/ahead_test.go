@@ -32,12 +32,16 @@ func (r *record) Write(line []byte) (int, error) {
 	return r.text.Write(line)
 }
 
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
 // withoutBackend is what each publication of all names found, in their order: how many names had nothing to answer with.
 func (r *record) withoutBackend(t *testing.T) (counts []int) {
 	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for line := range strings.Lines(r.text.String()) {
+	for line := range strings.Lines(r.String()) {
 		var said struct {
 			Message        string
 			WithoutBackend *int `json:"without_backend"`
@@ -121,6 +125,9 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	if _, _, err := n.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if text := log.String(); !strings.Contains(text, `"changed":["domains"],"message":"configuration reloaded"`) {
+		t.Errorf("the log does not say what the reload changed:\n%s", text)
+	}
 	if counts := log.withoutBackend(t); len(counts) != 2 || counts[1] != 0 {
 		t.Errorf("names without a backend at the start and in the reload: %v", counts)
 	}
@@ -134,9 +141,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	if err := n.publisher.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	log.mu.Lock()
-	defer log.mu.Unlock()
-	if text := log.text.String(); strings.Contains(text, "backends serve again") {
+	if text := log.String(); strings.Contains(text, "backends serve again") {
 		t.Errorf("a name of the API began without its servers:\n%s", text)
 	}
 }

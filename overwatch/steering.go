@@ -353,12 +353,13 @@ func (n *node) Reload(ctx context.Context) (changes, restart []string, err error
 		return nil, nil, err
 	}
 	n.reloads.WithLabelValues(reloadDone).Inc()
-	event := n.log.Info()
+	changes = differing(before, n.steering.shown.Load().file) // keys, of a closed set
+	event := n.log.Info().Strs("changed", changes)
 	if len(restart) > 0 {
 		event = event.Strs("restart_required", restart)
 	}
 	event.Msg("configuration reloaded")
-	return differing(before, n.steering.shown.Load().file), restart, nil
+	return changes, restart, nil
 }
 
 // inForceNow is the configuration in force and since when, as the API asks for it.
