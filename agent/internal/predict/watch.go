@@ -61,7 +61,7 @@ func New(o Options) (*Watch, error) {
 		}, []string{"signal"}),
 		percent: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "gslb_agent_resource_percent",
-			Help: "Use of the processor and of memory in percent, of the container where it has limits, else of the host.",
+			Help: "Use of the processor and of memory in percent, of the container where it has limits, else of the host; absent while it cannot be read.",
 		}, []string{"resource"}),
 	}
 	for _, c := range []prometheus.Collector{w.active, w.percent} {
@@ -128,6 +128,7 @@ func (w *Watch) measure(ctx context.Context, name string, which int, read func(c
 		w.percent.WithLabelValues(name).Set(value)
 		return value, true
 	}
+	w.percent.DeleteLabelValues(name) // an old figure is no figure
 	if !errors.Is(err, errFirstReading) && ctx.Err() == nil && !w.blind[which] {
 		w.blind[which] = true
 		w.options.Logger.Warn().Err(err).Str("signal", name).Msg("cannot be measured, so there is no early warning of it")

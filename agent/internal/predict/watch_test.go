@@ -196,6 +196,15 @@ func TestWatch_WhatCannotBeMeasuredIsToldOnceAndKeepsItsSignal(t *testing.T) {
 		if cpu, memory := s.Figures(); cpu != 0 || memory != 0 {
 			t.Errorf("figures %v, %v", cpu, memory)
 		}
+		families, err := s.registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, family := range families {
+			if family.GetName() == "gslb_agent_resource_percent" {
+				t.Errorf("figures of before are shown: %v", family)
+			}
+		}
 	})
 }
 
