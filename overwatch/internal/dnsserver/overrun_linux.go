@@ -25,18 +25,20 @@ const (
 // old: to be dropped by the kernel costs next to nothing, to be read a tenth of an answer. When nothing waits, the room is doubled from
 // time to time until it is what it was.
 //
-// It begins when the kernel has dropped a query since the node reads the socket: what waited for a process that is restarted is answered, however long it had to.
+// It begins where less than a quarter of the room is free, before there is any loss. What waited for a process that is restarted is answered, however
+// long it had to: until nothing has waited once, it takes a query that the kernel drops after the node has begun to read.
 type room struct {
-	dropped uint32 // by the kernel, when it was last looked
-	over    bool   // it has run over, and something waits since
-	stale   bool   // the oldest queries are being given up
-	changed bool   // it may not be what it is in service
-	grown   time.Time
+	dropped  uint32 // by the kernel, when it was last looked
+	caughtUp bool   // nothing has waited once since the node reads the socket
+	over     bool   // it has run over, and something waits since
+	stale    bool   // the oldest queries are being given up
+	changed  bool   // it may not be what it is in service
+	grown    time.Time
 }
 
 // enter is called before a socket is read.
 func (r *room) enter(fd int) {
-	r.dropped = memory(fd)[memoryDrops]
+	r.dropped, r.caughtUp = memory(fd)[memoryDrops], false
 	r.changed = true // what waited for this process may have had more
 }
 
@@ -44,11 +46,12 @@ func (r *room) enter(fd int) {
 func (s *udpSocket) stale(n int) bool {
 	r := &s.room
 	if n < batch {
-		r.over, r.stale = false, false
+		r.caughtUp, r.over, r.stale = true, false, false
 		return false
 	}
-	if dropped := memory(s.fd)[memoryDrops]; dropped != r.dropped {
-		r.dropped, r.over = dropped, true
+	info := memory(s.fd)
+	if info[memoryDrops] != r.dropped || r.caughtUp && info[memoryUsed] > info[memoryLimit]/4*3 {
+		r.dropped, r.over = info[memoryDrops], true
 	}
 	before := r.stale
 	r.stale = r.over && s.responder.now().Sub(arrival(s.fd)) > staleAfter
@@ -79,6 +82,7 @@ func (s *udpSocket) halve() {
 // when something has come.
 func (s *udpSocket) relax() time.Duration {
 	r := &s.room
+	r.caughtUp = true
 	if !r.changed || s.twin {
 		return 0
 	}

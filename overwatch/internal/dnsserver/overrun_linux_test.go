@@ -15,17 +15,25 @@ import (
 	"gslb.internal/overwatch/internal/zone"
 )
 
-// Queries wait in a socket that nobody reads; their ids are their numbers. When it has run over since the node reads it, those that are stale by then are given
-// up and all younger ones are answered. As long as nothing was dropped, or all are young, all are answered.
+// Queries wait in a socket that nobody reads; their ids are their numbers. Where the room for them is about used up, those that are stale by then are given
+// up and all younger ones are answered. Of those that waited for a process that was restarted all are answered if the kernel drops none that come later.
 func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	for name, c := range map[string]struct {
-		runsOver, early bool // and before the node came to read it
-		stale, givenUp  bool // the older half
+		fill     uint32 // sixteenths of the room
+		runsOver bool   // the kernel drops one
+		restart  bool   // then another process comes to read it
+		dropped  bool   // and the kernel drops one more
+		stale    bool   // the older half
+		givenUp  bool
 	}{
-		"runs over, half of it stale":                    {true, false, true, true},
-		"runs over, none stale":                          {true, false, false, false},
-		"nearly full, half of it stale":                  {false, false, true, false},
-		"ran over during a restart, half of it is stale": {true, true, true, false},
+		"runs over, half of it stale":                     {fill: 15, runsOver: true, stale: true, givenUp: true},
+		"runs over, none stale":                           {fill: 15, runsOver: true},
+		"nearly full, half of it stale":                   {fill: 15, stale: true, givenUp: true},
+		"not so full, half of it stale":                   {fill: 11, stale: true},
+		"nearly full after a restart, half of it stale":   {fill: 15, restart: true, stale: true},
+		"ran over during a restart, half of it is stale":  {fill: 15, runsOver: true, restart: true, stale: true},
+		"runs over after a restart, half of it stale":     {fill: 15, restart: true, dropped: true, stale: true, givenUp: true},
+		"ran over, and again after a restart, half stale": {fill: 15, runsOver: true, restart: true, dropped: true, stale: true, givenUp: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := testView(t)
@@ -46,18 +54,22 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 			began := time.Now()
 			w := newWaiting(t, s, client)
 			w.socket.room.enter(w.socket.fd)
+			w.socket.room.caughtUp = true
 			room := memory(w.socket.fd)[memoryLimit]
 			w.fill(t, room/2)
 			older := w.asked
 			if now = began.Add(staleAfter); c.stale {
 				now = time.Now().Add(staleAfter)
 			}
-			w.fill(t, room/16*15)
+			w.fill(t, room/16*c.fill)
 			if c.runsOver {
 				w.runOver(t)
 			}
-			if c.early {
+			if c.restart {
 				w.socket.room.enter(w.socket.fd)
+			}
+			if c.dropped {
+				w.runOver(t)
 			}
 
 			want := 0
@@ -76,7 +88,7 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 			}
 			w.answered(t, want)
 			after := memory(w.socket.fd)
-			if dropped := after[memoryDrops] != 0; dropped != c.runsOver {
+			if dropped := after[memoryDrops] != 0; dropped != (c.runsOver || c.dropped) {
 				t.Errorf("the kernel dropped %d", after[memoryDrops])
 			}
 			wantRoom := room
