@@ -65,7 +65,11 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 	k.weigh(t, nil)
 	size := k.weights
 	for end := time.Now().Add(length); time.Now().Before(end) && !t.Failed(); {
-		for range 5 + k.random.IntN(10) {
+		faults := 5 + k.random.IntN(10)
+		if k.ways != nil {
+			faults *= 5 // what is promised takes longer there, and is judged after a change of the ways only
+		}
+		for range faults {
 			k.fault(t)
 			time.Sleep(time.Duration(k.random.IntN(1000)) * time.Millisecond)
 			k.judge(t)
