@@ -246,6 +246,34 @@ func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
 	})
 }
 
+// What died while the node was away is found within a part of the time that its threshold takes in service, and once there is a verdict checks are an
+// interval apart. A check that says nothing is not repeated sooner.
+func TestRun_WhatHasNoVerdictYetIsCheckedAgainSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dead, wary, unknown := target(1), target(2), target(3)
+		dead.Spec.FailureThreshold = 5
+		wary.WasUnhealthy, wary.Spec.SuccessThreshold = true, 5
+		w := newWorld(dead, wary, unknown)
+		w.answer = func(_ context.Context, id registry.ID) check.Result {
+			outcomes := map[registry.ID]check.Outcome{dead.ID: check.Failure, wary.ID: check.Success, unknown.ID: check.Unknown}
+			return check.Result{Outcome: outcomes[id], At: time.Now()}
+		}
+		w.run(t, 0)
+		after(interval + time.Second) // four quarters, and the spread of the start
+		if a, b := w.states(dead.ID, 1), w.states(wary.ID, 1); a[0] != check.StateUnhealthy || b[0] != check.StateHealthy {
+			t.Errorf("after an interval: %v of the dead one, %v of the one that was unhealthy", a, b)
+		}
+		if n := len(w.started(unknown.ID)); n > 2 {
+			t.Errorf("%d checks were made of what nothing can be said of", n)
+		}
+		before := len(w.started(dead.ID))
+		after(3 * interval)
+		if n := len(w.started(dead.ID)) - before; n < 2 || n > 4 {
+			t.Errorf("%d checks were made in three intervals of what is decided", n)
+		}
+	})
+}
+
 // A check is made at its own times where it has them, and at the node's where it has none. Other times are no reason to begin anew, where one
 // failed check would be enough to take a backend out, nor to wait for the rest of a longer interval.
 func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {

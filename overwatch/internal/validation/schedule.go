@@ -7,11 +7,16 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
 )
 
 // startSpread is the time that each of the targets that come together adds to the time over which their first checks are
 // spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
 const startSpread = time.Millisecond
+
+// undecidedPart is the part of an interval after which a target is checked again that has no verdict yet and whose last check failed, or was not
+// success enough: what died while this node was away is found soon, though one lost packet takes nothing out.
+const undecidedPart = 4
 
 // schedule knows which target is due when. It has no goroutine and no clock.
 type schedule struct {
@@ -151,16 +156,21 @@ func (s *schedule) finish(f finding, now time.Time) {
 		e.due = now
 	} else {
 		e.release(&f.verdict)
-		e.due = s.following(e, now)
+		e.due = s.following(e, f.verdict.Outcome, now)
 	}
 	heap.Push(&s.queue, e)
 }
 
 // following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
-// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part.
-func (s *schedule) following(e *entry, now time.Time) time.Time {
+// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part. A target whose last
+// outcome, a conclusive one, was not enough for a verdict has a quarter of that.
+func (s *schedule) following(e *entry, last check.Outcome, now time.Time) time.Time {
 	gap := s.intervalOf(e)
-	if e.spread {
+	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
+	case undecided:
+		gap /= undecidedPart
+		gap -= rand.N(gap/2 + 1)
+	case e.spread:
 		e.spread = false
 		gap -= rand.N(gap/2 + 1)
 	}
