@@ -41,7 +41,7 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) er
 		order = order[n:]
 	}
 	if round == 1 {
-		return nil // nothing was declared before
+		return r.Sync(ctx) // nothing was declared before
 	}
 	return r.dropUndeclared(ctx, round)
 }
