@@ -84,11 +84,3 @@ func (w *writer) expire(now time.Time) {
 		d.what.due(w, d.at, now)
 	}
 }
-
-// untilNext returns how long the writer may sleep; ok is false when nothing is due at all.
-func (w *writer) untilNext(now time.Time) (wait time.Duration, ok bool) {
-	if len(w.deadlines) == 0 {
-		return 0, false
-	}
-	return max(time.Duration(w.deadlines[0].at)-now.Sub(w.start), 0), true
-}

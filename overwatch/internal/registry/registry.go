@@ -54,22 +54,20 @@ func (r *Registry) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case c := <-r.commands:
-			now := w.options.Now()
+			now := w.awake()
 			c.apply(w, now)
 			w.publish(now)
 			close(c.done)
 		case <-alarm.C:
-			now := w.options.Now()
+			now := w.awake()
 			w.expire(now)
 			w.publish(now)
 		case result := <-saver.results:
-			w.saved(result, w.options.Now())
+			w.saved(result, w.awake())
 		}
 		now := w.options.Now()
 		w.save(saver, now)
-		if wait, ok := w.untilNext(now); ok {
-			alarm.Reset(wait)
-		}
+		alarm.Reset(w.rest(now))
 	}
 }
 

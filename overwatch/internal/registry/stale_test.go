@@ -2,6 +2,7 @@ package registry
 
 import (
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,6 +39,46 @@ func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) 
 		if s, ok := w.View().Agent("one"); !ok || s.Left {
 			t.Errorf("the silent agent is %+v, %v", s, ok)
 		}
+	})
+}
+
+// What a node slept through, as a process that was stopped or a virtual machine that was moved does, is not the agents' silence, whatever
+// is looked at first afterwards. The rest of their silence counts as always.
+func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		var slept atomic.Int64
+		w.restart(Options{Timing: notValidating, Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" healthy")
+		for range 3 {
+			slept.Add(int64(2 * DefaultStaleThreshold))
+			w.verdict(a1, check.Unknown)
+			w.see(a1, agentHealthy)
+		}
+		slept.Add(int64(DefaultRemoveAfter))
+		w.pass(DefaultStaleThreshold - detectionBound - longestRest)
+		w.see(a1, agentHealthy)
+		w.pass(2 * (detectionBound + longestRest))
+		w.see(a1, staleUnknown)
+		slept.Add(int64(DefaultRemoveAfter)) // one that was silent before stays so
+		w.pass(longestRest)
+		w.see(a1, staleUnknown)
+	})
+}
+
+// To be a little late, again and again, is not to stand still.
+func TestSilence_CountsThoughThisNodeIsOftenALittleLate(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		var slept atomic.Int64
+		w.restart(Options{Timing: notValidating, Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
+		for range DefaultStaleThreshold / (2 * longestRest) {
+			w.pass(longestRest)
+			slept.Add(int64(maxLateness) / 2)
+			w.pass(longestRest)
+			slept.Add(int64(maxLateness) / 2)
+		}
+		w.see(a1, staleUnknown)
 	})
 }
 

@@ -14,6 +14,7 @@ type writer struct {
 	timing  Timing
 	view    *View
 	start   time.Time
+	wakes   time.Time // when rest ends; zero before the first
 
 	services  map[string]*service
 	agents    map[string]*agent
