@@ -32,6 +32,7 @@ func main() {
 		Terminal:   terminal,
 		Asks:       asks,
 		Tells:      screen.Shows(os.Stderr),
+		Width:      func() int { return screen.Width(os.Stdout) },
 		OpenScreen: openScreen,
 	}, os.Args[1:])
 	stop()

@@ -54,8 +54,8 @@ func (a *app) agentsExpiringCommand() *cobra.Command {
 
 func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION"}, {Name: "SERVICES"}, {Name: "BACKENDS", Right: true}, {Name: "SEEN"},
-			{Name: "CERTIFICATE"}, {Name: "VERSION"}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT", Wide: true}},
+		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "SERVICES", Spare: 4}, {Name: "BACKENDS", Right: true, Spare: 3}, {Name: "SEEN", Spare: 1},
+			{Name: "CERTIFICATE"}, {Name: "VERSION", Spare: 5}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT", Wide: true}},
 		Empty: empty,
 	}
 	for _, agent := range agents {

@@ -36,7 +36,7 @@ func (a *app) auditListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"}, {Name: "RESOURCE"}, {Name: "WHICH"}, {Name: "OUTCOME"},
+				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"}, {Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
 					{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
 				Empty: "Nothing was changed.",
 			}

@@ -55,9 +55,9 @@ func (a *app) backendsListCommand() *cobra.Command {
 
 func (a *app) backendTable(backends []api.Backend) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "SERVES"}, {Name: "SHARE", Right: true},
-			{Name: "AGENT"}, {Name: "SEEN"}, {Name: "VALIDATION"}, {Name: "LATENCY", Right: true},
-			{Name: "WEIGHT", Right: true, Wide: true}, {Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true}, {Name: "REASON"}},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"}, {Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
+			{Name: "AGENT", Spare: 5}, {Name: "SEEN", Spare: 6}, {Name: "VALIDATION", Spare: 7}, {Name: "LATENCY", Right: true, Spare: 8},
+			{Name: "WEIGHT", Right: true, Wide: true}, {Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true}, {Name: "REASON", Spare: 3}},
 		Empty: "No backend matches.",
 	}
 	for _, b := range backends {
@@ -104,7 +104,7 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 
 func validationTable(run api.ValidationRun) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "RESULT"}, {Name: "LATENCY", Right: true}, {Name: "ERROR"}},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "RESULT"}, {Name: "LATENCY", Right: true, Spare: 8}, {Name: "ERROR"}},
 		Empty:   "No backend was checked.",
 	}
 	for _, r := range run.Results {

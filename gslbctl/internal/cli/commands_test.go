@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 
@@ -128,6 +129,41 @@ func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
 			}
 			golden(t, args+"."+format, r.out)
 		}
+	}
+}
+
+func TestTables_FitTheTerminalAndNothingElseIsCut(t *testing.T) {
+	nodes := []*node{startNode(t)}
+	say := func(terminal bool, width int, args string) string {
+		sys := System{Terminal: terminal, Width: func() int { return width }, Getenv: func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }}
+		r := call(t, sys, nodes, append([]string{"--api", documented(0)}, strings.Fields(args)...)...)
+		if r.code != 0 || r.errors != "" {
+			t.Errorf("%s: %+v", args, r)
+		}
+		return r.out
+	}
+	tables := map[int]string{} // by the width of the terminal
+	for _, args := range []string{"backends", "agents", "servers", "nodes", "nodes agents", "gossip nodes", "health servers", "overrides", "audit", "regions", "domains"} {
+		for _, width := range []int{80, 100, 200} {
+			got := say(true, width, args)
+			tables[width] += "gslbctl " + args + "\n" + got + "\n"
+			for line := range strings.Lines(got) {
+				if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > width {
+					t.Errorf("%s: %d columns on a terminal of %d: %s", args, n, width, line)
+				}
+			}
+		}
+		if say(false, 80, args) != say(true, 0, args) {
+			t.Errorf("%s: a pipe, or a terminal that does not tell its width, has a table of its own", args)
+		}
+		for _, format := range []string{outputWide, outputName, outputJSON, outputYAML} {
+			if args := args + " -o " + format; say(true, 80, args) != say(false, 0, args) {
+				t.Errorf("%s: the width of the terminal changes it", args)
+			}
+		}
+	}
+	for width, text := range tables {
+		golden(t, fmt.Sprintf("terminal.%d", width), text)
 	}
 }
 

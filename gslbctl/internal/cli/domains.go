@@ -28,7 +28,7 @@ func (a *app) domainsListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY"}, {Name: "TTL", Right: true}, {Name: "HEALTHY", Right: true}, {Name: "SIGNED"},
+				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2}, {Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
 					{Name: "ENABLED", Wide: true}, {Name: "CHANGED", Wide: true}, {Name: "TAGS", Wide: true}, {Name: "DESCRIPTION", Wide: true}},
 				Empty: "No domains are configured.",
 			}

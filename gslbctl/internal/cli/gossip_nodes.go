@@ -21,8 +21,8 @@ func (a *app) gossipNodesCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE"}, {Name: "REGION"}, {Name: "VERSION"}, {Name: "ROUND TRIP", Right: true},
-					{Name: "SEEN"}, {Name: "JOINED", Wide: true}},
+				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE", Spare: 3}, {Name: "REGION", Spare: 2}, {Name: "VERSION", Spare: 4}, {Name: "ROUND TRIP", Right: true, Spare: 5},
+					{Name: "SEEN", Spare: 1}, {Name: "JOINED", Wide: true}},
 				Empty: "Nobody takes part in gossip.",
 			}
 			for _, n := range list.Nodes {

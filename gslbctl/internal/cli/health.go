@@ -76,8 +76,8 @@ func (a *app) healthServersCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "CHECKED"}, {Name: "LAST HEALTHY"},
-					{Name: "FAILURES", Right: true}, {Name: "SUCCESSES", Right: true}, {Name: "ERROR"}},
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"}, {Name: "CHECKED", Spare: 2}, {Name: "LAST HEALTHY", Spare: 5},
+					{Name: "FAILURES", Right: true, Spare: 4}, {Name: "SUCCESSES", Right: true, Spare: 6}, {Name: "ERROR", Spare: 1}},
 				Empty: "No servers are registered.",
 			}
 			for _, s := range list.Servers {

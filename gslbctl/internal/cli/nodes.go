@@ -59,8 +59,8 @@ func (a *app) nodesShowCommand() *cobra.Command {
 
 func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "VERSION"}, {Name: "UP"}, {Name: "SEEN"}, {Name: "QUERIES", Right: true},
-			{Name: "PER SECOND", Right: true}, {Name: "SIGNS"}, {Name: "DNS PORT", Right: true, Wide: true}, {Name: "API PORT", Right: true, Wide: true}},
+		Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3}, {Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "QUERIES", Right: true, Spare: 6},
+			{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "SIGNS", Spare: 4}, {Name: "DNS PORT", Right: true, Wide: true}, {Name: "API PORT", Right: true, Wide: true}},
 		Empty: "No overwatch node is known.",
 	}
 	for _, n := range nodes {
@@ -100,8 +100,8 @@ func (a *app) nodesAgentsCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "VERSION"}, {Name: "UP"}, {Name: "SEEN"}, {Name: "CHECKS", Right: true},
-					{Name: "PER SECOND", Right: true}, {Name: "TARGETS", Right: true}, {Name: "REGISTERED", Wide: true}},
+				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3}, {Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "CHECKS", Right: true, Spare: 6},
+					{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "TARGETS", Right: true, Spare: 4}, {Name: "REGISTERED", Wide: true}},
 				Empty: "No agent is known.",
 			}
 			for _, n := range list.Nodes {

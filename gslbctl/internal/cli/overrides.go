@@ -27,7 +27,7 @@ func (a *app) overridesListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON"}, {Name: "BY"}, {Name: "SET"}, {Name: "ENDS"}, {Name: "SOURCE", Wide: true}},
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON", Spare: 2}, {Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
 				Empty:   "No override is in force.",
 			}
 			for _, o := range list.Overrides {

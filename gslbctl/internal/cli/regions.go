@@ -28,7 +28,7 @@ func (a *app) regionsListCommand() *cobra.Command {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED"}, {Name: "CONTINENT"}, {Name: "COUNTRIES"}, {Name: "SOURCE"},
+				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1}, {Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
 					{Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true}, {Name: "PRIORITY", Right: true, Wide: true}, {Name: "DESCRIPTION", Wide: true}},
 				Empty: "No region is configured.",
 			}

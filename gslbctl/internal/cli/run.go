@@ -25,6 +25,9 @@ type System struct {
 	Terminal bool // Out is a terminal that understands colours
 	Asks     bool // In is a terminal, so a question can be answered
 	Tells    bool // Err is a terminal, so progress can be shown
+	// Width is how many columns Out has where it is a terminal, 0 where that is
+	// not known; nil is never known.
+	Width func() int
 	// OpenScreen takes the terminal for a view; nil where there is none.
 	OpenScreen func() (Screen, error)
 }

@@ -31,8 +31,8 @@ func (a *app) serversListCommand() *cobra.Command {
 
 func (a *app) serverTable(servers []api.Server) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "SOURCE"}, {Name: "WEIGHT", Right: true},
-			{Name: "STATUS"}, {Name: "DRAINING"}, {Name: "CHANGED"}, {Name: "CREATED", Wide: true}, {Name: "ID", Wide: true}},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "SOURCE", Spare: 5}, {Name: "WEIGHT", Right: true, Spare: 3},
+			{Name: "STATUS"}, {Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "CREATED", Wide: true}, {Name: "ID", Wide: true}},
 		Empty: "No servers are registered.",
 	}
 	for _, s := range servers {

@@ -240,5 +240,14 @@ func (a *app) table(t *render.Table) func() error {
 }
 
 func (a *app) style() render.Style {
-	return render.Style{Colour: a.colour(), Wide: a.output == outputWide}
+	return render.Style{Colour: a.colour(), Wide: a.output == outputWide, Width: a.room()}
+}
+
+// room is how wide a table may be; 0 where that does not matter: in a pipe,
+// with -o wide, and on the whole screen, which can be moved sideways.
+func (a *app) room() int {
+	if !a.Terminal || a.Width == nil || a.output == outputWide || a.quiet {
+		return 0
+	}
+	return a.Width()
 }

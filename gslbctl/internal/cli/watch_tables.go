@@ -28,8 +28,8 @@ func differing(cells []render.Cell) render.Cell {
 // is shown.
 func (p *around) backends() *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION"}, {Name: "STATUS"}, {Name: "SERVES"}, {Name: "SHARE", Right: true},
-			{Name: "SEEN"}, {Name: "LATENCY", Right: true}, {Name: "REASON"}},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"}, {Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
+			{Name: "SEEN", Spare: 6}, {Name: "LATENCY", Right: true, Spare: 8}, {Name: "REASON", Spare: 3}},
 		Empty: "No backend is known.",
 	}
 	said, order := map[string][]*api.Backend{}, []*api.Backend{}

@@ -133,3 +133,27 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 		t.Errorf("YAML\n%s\nreads as\n%s\nwant\n%s", asYAML.String(), again, want)
 	}
 }
+
+func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
+	table := Table{Columns: []Column{{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3}, {Name: "STATUS"}, {Name: "BY", Spare: 2}, {Name: "ID", Wide: true}}}
+	table.Add(C("東京"), Cell{"a long note", Warn}, C("5"), Cell{"healthy", Good}, C("me"), C("17"))
+	table.Add(C("e\u0301u"), C("-"), C("12"), C("ok"), C("you"), C("18"))
+	for _, tc := range []struct {
+		style Style
+		want  string
+	}{
+		{Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
+		{Style{Width: 36}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
+		{Style{Width: 35}, "NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       you\nno room for AGE; -o wide shows all\n"},
+		{Style{Width: 25, Colour: true}, "NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[0m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for NOTE; -o wide shows all\x1b[0m\n"},
+		{Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
+	} {
+		var b strings.Builder
+		if err := table.Write(&b, tc.style); err != nil {
+			t.Fatal(err)
+		}
+		if b.String() != tc.want {
+			t.Errorf("%+v: got\n%s\nwant\n%s", tc.style, b.String(), tc.want)
+		}
+	}
+}

@@ -2,8 +2,8 @@ package render
 
 import (
 	"io"
+	"slices"
 	"strings"
-	"unicode/utf8"
 )
 
 // Tone is how a cell looks where colours are allowed.
@@ -15,10 +15,11 @@ const (
 	Good
 	Warn
 	Bad
+	Dim // of less weight than the rest
 )
 
 // escapes are the colours of the tones (ECMA-48 SGR).
-var escapes = [...]string{Plain: "", Good: "\x1b[32m", Warn: "\x1b[33m", Bad: "\x1b[31m"}
+var escapes = [...]string{Plain: "", Good: "\x1b[32m", Warn: "\x1b[33m", Bad: "\x1b[31m", Dim: "\x1b[2m"}
 
 const reset = "\x1b[0m"
 
@@ -40,11 +41,13 @@ type Cell struct {
 func C(text string) Cell { return Cell{Text: text} }
 
 // Column is the head of a column. Numbers stand on the right; what few people
-// want is shown in wide tables only.
+// want is shown in wide tables only. Spare is above 0 for what may be left out
+// where a terminal is too narrow; the lower it is, the sooner there is room.
 type Column struct {
 	Name  string
 	Right bool
 	Wide  bool
+	Spare int
 }
 
 // Table is rows under a head. Empty is the line that stands for a table
@@ -79,11 +82,11 @@ func (t *Table) WriteNames(w io.Writer) error {
 	return err
 }
 
-// narrow is the table without its wide columns.
-func (t *Table) narrow() *Table {
+// only is the table with the columns that keep says yes to.
+func (t *Table) only(keep func(i int) bool) *Table {
 	n := &Table{Empty: t.Empty, Rows: make([][]Cell, len(t.Rows))}
 	for i, column := range t.Columns {
-		if column.Wide {
+		if !keep(i) {
 			continue
 		}
 		n.Columns = append(n.Columns, column)
@@ -94,10 +97,51 @@ func (t *Table) narrow() *Table {
 	return n
 }
 
+// fit is the table with the columns for which there is room in a width, the
+// most important first, and the names of those that are left out. What cannot
+// be spared stays, whatever the width.
+func (t *Table) fit(width int) (fitted *Table, left []string) {
+	widths := t.widths(append([][]Cell{t.head()}, t.Rows...))
+	used, spare := -len(gap), []int(nil)
+	for i, column := range t.Columns {
+		if column.Spare > 0 {
+			spare = append(spare, i)
+		} else {
+			used += len(gap) + widths[i]
+		}
+	}
+	slices.SortStableFunc(spare, func(x, y int) int { return t.Columns[x].Spare - t.Columns[y].Spare })
+	spare = slices.DeleteFunc(spare, func(i int) bool {
+		needs := len(gap) + widths[i]
+		fits := used+needs <= width
+		if fits {
+			used += needs
+		}
+		return fits
+	})
+	for i, column := range t.Columns {
+		if slices.Contains(spare, i) {
+			left = append(left, column.Name)
+		}
+	}
+	return t.only(func(i int) bool { return !slices.Contains(spare, i) }), left
+}
+
+func (t *Table) head() []Cell {
+	head := make([]Cell, len(t.Columns))
+	for i, column := range t.Columns {
+		head[i] = C(column.Name)
+	}
+	return head
+}
+
 // Style is how a table is written.
 type Style struct {
 	Colour bool
 	Wide   bool // with its wide columns
+	// Width is that of the terminal in columns: what can be spared and does not
+	// fit is left out, and a line below says so. 0: there is no limit.
+	Width int
 }
 
 // Write writes the table with its columns aligned.
@@ -107,18 +151,22 @@ func (t *Table) Write(w io.Writer, style Style) error {
 		return err
 	}
 	if !style.Wide {
-		t = t.narrow()
+		columns := t.Columns
+		t = t.only(func(i int) bool { return !columns[i].Wide })
 	}
-	head := make([]Cell, len(t.Columns))
-	for i, column := range t.Columns {
-		head[i] = C(column.Name)
+	var left []string
+	if style.Width > 0 {
+		t, left = t.fit(style.Width)
 	}
-	rows := append([][]Cell{head}, t.Rows...)
+	rows := append([][]Cell{t.head()}, t.Rows...)
 	widths := t.widths(rows)
 	var b strings.Builder
 	for _, row := range rows {
 		b.WriteString(t.line(row, widths, style.Colour))
 		b.WriteByte('\n')
+	}
+	if len(left) > 0 {
+		b.WriteString(Paint("no room for "+strings.Join(left, ", ")+"; -o wide shows all", Dim, style.Colour) + "\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -128,7 +176,7 @@ func (t *Table) widths(rows [][]Cell) []int {
 	widths := make([]int, len(t.Columns))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(Printable(cell.Text)))
+			widths[i] = max(widths[i], Width(Printable(cell.Text)))
 		}
 	}
 	return widths
@@ -140,7 +188,7 @@ func (t *Table) line(row []Cell, widths []int, colour bool) string {
 	var b strings.Builder
 	for i, cell := range row {
 		text := Printable(cell.Text)
-		pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(text))
+		pad := strings.Repeat(" ", widths[i]-Width(text))
 		painted := Paint(text, cell.Tone, colour)
 		if t.Columns[i].Right {
 			b.WriteString(pad + painted)

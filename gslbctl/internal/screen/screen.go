@@ -31,6 +31,15 @@ const (
 	usualHeight = 24
 )
 
+// Width is how many columns a terminal has, 0 if it does not tell.
+func Width(out *os.File) int {
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		return 0
+	}
+	return max(width, 0)
+}
+
 // Screen is a terminal while it is taken.
 type Screen struct {
 	in, out *os.File
