@@ -349,9 +349,15 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	if a.KeysLost() || !alone.KeysLost() {
 		t.Errorf("keys lost: %v where none were, %v where they were", a.KeysLost(), alone.KeysLost())
 	}
+	if x, y := a.lostMetric(t), alone.lostMetric(t); x != 0 || y != 1 {
+		t.Errorf("gslb_dnssec_keys_lost is %v where none were, %v where they were", x, y)
+	}
 	alone = alone.restart(t)
 	if !alone.KeysLost() {
 		t.Error("a restart forgot that the keys were lost")
+	}
+	if got := alone.lostMetric(t); got != 1 {
+		t.Errorf("gslb_dnssec_keys_lost is %v after a restart", got)
 	}
 	if later := alone.keyring.lostSince(apex, alone.now()); later {
 		t.Error("the loss counts for ever")
@@ -359,6 +365,9 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	alone.ask(t, b)
 	if alone.KeysLost() {
 		t.Error("the keys are lost although a copy came back")
+	}
+	if got := alone.lostMetric(t); got != 0 {
+		t.Errorf("gslb_dnssec_keys_lost is %v although a copy came back", got)
 	}
 	if tags := alone.tags(); len(tags) != 3 || !slices.Contains(tags, lost.Tag()) || !slices.Contains(tags, fresh.Tag()) {
 		t.Errorf("keys %v", tags)
@@ -418,4 +427,20 @@ func FuzzParseRecord(f *testing.F) {
 			t.Error("more than is kept")
 		}
 	})
+}
+
+// lostMetric is gslb_dnssec_keys_lost of the only zone.
+func (w *world) lostMetric(t *testing.T) float64 {
+	t.Helper()
+	families, err := w.registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "gslb_dnssec_keys_lost" && len(f.GetMetric()) == 1 && f.GetMetric()[0].GetLabel()[0].GetValue() == apex {
+			return f.GetMetric()[0].GetGauge().GetValue()
+		}
+	}
+	t.Fatal("no gslb_dnssec_keys_lost of the zone")
+	return 0
 }

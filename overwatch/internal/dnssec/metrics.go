@@ -9,7 +9,7 @@ import (
 // metrics is what signing exports.
 type metrics struct {
 	signatures, failures prometheus.Counter
-	ages                 *ages
+	zones                *zoneFigures
 }
 
 func newMetrics(z *Zones) *metrics {
@@ -19,32 +19,43 @@ func newMetrics(z *Zones) *metrics {
 	return &metrics{
 		signatures: counter("signatures_total", "Signatures made since the start."),
 		failures:   counter("signing_failures_total", "RRsets that could not be signed; queries for them are answered SERVFAIL."),
-		ages: &ages{zones: z, desc: prometheus.NewDesc("gslb_dnssec_key_age_seconds",
-			"Age of the oldest key that signs, by zone.", []string{"zone"}, nil)},
+		zones: &zoneFigures{
+			zones: z,
+			age:   prometheus.NewDesc("gslb_dnssec_key_age_seconds", "Age of the oldest key that signs, by zone.", []string{"zone"}, nil),
+			lost: prometheus.NewDesc("gslb_dnssec_keys_lost",
+				"1 for a day after a zone's keys were gone and a new one was made, unless a copy comes back, by zone.", []string{"zone"}, nil),
+		},
 	}
 }
 
 func (m *metrics) register(r prometheus.Registerer) error {
-	return errors.Join(r.Register(m.signatures), r.Register(m.failures), r.Register(m.ages))
+	return errors.Join(r.Register(m.signatures), r.Register(m.failures), r.Register(m.zones))
 }
 
-// ages exports the age of each zone's key.
-type ages struct {
-	zones *Zones
-	desc  *prometheus.Desc
+// zoneFigures exports what is told of each zone that is served.
+type zoneFigures struct {
+	zones     *Zones
+	age, lost *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
-func (a *ages) Describe(out chan<- *prometheus.Desc) { out <- a.desc }
+func (f *zoneFigures) Describe(out chan<- *prometheus.Desc) { out <- f.age; out <- f.lost }
 
 // Collect implements prometheus.Collector.
-func (a *ages) Collect(out chan<- prometheus.Metric) {
-	now := a.zones.now()
+func (f *zoneFigures) Collect(out chan<- prometheus.Metric) {
+	now := f.zones.now()
 	told := make(map[string]bool)
-	for _, k := range a.zones.Keys() {
+	for _, k := range f.zones.Keys() {
 		if k.Signing && !told[k.Zone()] {
 			told[k.Zone()] = true
-			out <- prometheus.MustNewConstMetric(a.desc, prometheus.GaugeValue, now.Sub(k.Created()).Seconds(), k.Zone())
+			out <- prometheus.MustNewConstMetric(f.age, prometheus.GaugeValue, now.Sub(k.Created()).Seconds(), k.Zone())
 		}
+	}
+	for zone, lost := range f.zones.losses() {
+		value := 0.0
+		if lost {
+			value = 1
+		}
+		out <- prometheus.MustNewConstMetric(f.lost, prometheus.GaugeValue, value, zone)
 	}
 }

@@ -132,15 +132,24 @@ const lossCounts = 24 * time.Hour
 // KeysLost reports whether a zone that is served has only keys that were made in the last day although it had others before: until
 // the parent has the DS record of a new one, validating resolvers refuse the zone. A copy of an old key that a peer gives ends it.
 func (z *Zones) KeysLost() bool {
-	z.mu.Lock()
-	defer z.mu.Unlock()
-	since := z.now().Add(-lossCounts)
-	for apex := range z.signers {
-		if z.keyring.lostSince(apex, since) {
+	for _, lost := range z.losses() {
+		if lost {
 			return true
 		}
 	}
 	return false
+}
+
+// losses says of each zone that is served whether KeysLost is true for it.
+func (z *Zones) losses() map[string]bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	since := z.now().Add(-lossCounts)
+	losses := make(map[string]bool, len(z.signers))
+	for apex := range z.signers {
+		losses[apex] = z.keyring.lostSince(apex, since)
+	}
+	return losses
 }
 
 // Only forgets the signers of all zones but those of the apexes. Their keys stay.

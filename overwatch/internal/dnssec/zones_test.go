@@ -20,14 +20,15 @@ import (
 // world is Zones over a directory, with a clock that tests set.
 type world struct {
 	*Zones
-	dir  string
-	time time.Time
+	dir      string
+	time     time.Time
+	registry *prometheus.Registry
 }
 
 func open(t *testing.T, dir string) *world {
 	t.Helper()
-	w := &world{dir: dir, time: start}
-	z, err := Open(Options{Dir: dir, NodeID: "node1", Now: func() time.Time { return w.time }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	w := &world{dir: dir, time: start, registry: prometheus.NewRegistry()}
+	z, err := Open(Options{Dir: dir, NodeID: "node1", Now: func() time.Time { return w.time }, Registerer: w.registry, Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
