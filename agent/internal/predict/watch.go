@@ -29,6 +29,7 @@ type Watch struct {
 	source  *application // nil: failed checks are counted
 	state   atomic.Pointer[state]
 	blind   [2]bool // cpu and memory: that they cannot be measured was told
+	half    bool    // the last look gave the first of the two readings that the load of the processor takes
 	active  *prometheus.GaugeVec
 	percent *prometheus.GaugeVec
 }
@@ -79,6 +80,10 @@ func New(o Options) (*Watch, error) {
 	return w, nil
 }
 
+// secondReading is how long after a first reading of the processor the second follows. An agent that restarts under load has no
+// warning until then.
+const secondReading = time.Second
+
 // Run looks at the figures until ctx ends. changed is called whenever a warning was set or cleared; it must not block.
 func (w *Watch) Run(ctx context.Context, changed func()) error {
 	ticker := time.NewTicker(w.options.Interval)
@@ -87,9 +92,15 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 		if w.look(ctx, time.Now()) {
 			changed()
 		}
+		var second <-chan time.Time
+		if w.half {
+			second = time.After(secondReading)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-second:
+			ticker.Reset(w.options.Interval) // the load of no time at all says nothing
 		case <-ticker.C:
 		}
 	}
@@ -98,6 +109,7 @@ func (w *Watch) Run(ctx context.Context, changed func()) error {
 // look takes all figures and reports whether a warning changed.
 func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 	next := &state{errors: make(map[Target]bool)}
+	w.half = false
 	if value, ok := w.measure(ctx, signalCPU, 0, w.options.Meter.CPU); ok {
 		next.cpu = value
 		changed = w.judge(signalCPU, &w.cpu, value) || changed
@@ -129,7 +141,9 @@ func (w *Watch) measure(ctx context.Context, name string, which int, read func(c
 		return value, true
 	}
 	w.percent.DeleteLabelValues(name) // an old figure is no figure
-	if !errors.Is(err, errFirstReading) && ctx.Err() == nil && !w.blind[which] {
+	if errors.Is(err, errFirstReading) {
+		w.half = true
+	} else if ctx.Err() == nil && !w.blind[which] {
 		w.blind[which] = true
 		w.options.Logger.Warn().Err(err).Str("signal", name).Msg("cannot be measured, so there is no early warning of it")
 	}

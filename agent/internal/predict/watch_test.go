@@ -1,9 +1,11 @@
 package predict
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,11 +30,19 @@ type scene struct {
 	changes     atomic.Int32
 	log         logtest.Buffer
 	registry    *prometheus.Registry
+	half        bool          // the next reading of the processor is a first one
+	interval    time.Duration // 0: 10s
+	readings    []time.Time   // of the processor
 }
 
 func (s *scene) CPU(context.Context) (float64, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.readings = append(s.readings, time.Now())
+	if s.half {
+		s.half = false
+		return 0, errFirstReading
+	}
 	return s.cpu, s.err
 }
 
@@ -60,11 +70,17 @@ var target = Target{"app.example.org", netip.MustParseAddrPort("192.0.2.1:80")}
 // inScene runs a test beside a Watch with the specification's reference values, in virtual time.
 func inScene(t *testing.T, enabled bool, test func(s *scene)) {
 	t.Helper()
+	inSceneOf(t, &scene{}, enabled, test)
+}
+
+// inSceneOf is inScene with figures that are there at the start.
+func inSceneOf(t *testing.T, s *scene, enabled bool, test func(s *scene)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &scene{failures: map[Target]uint64{target: 0}, registry: prometheus.NewRegistry()}
+		s.failures, s.registry = map[Target]uint64{target: 0}, prometheus.NewRegistry()
 		w, err := New(Options{
 			Settings: Settings{
-				Enabled: enabled, Interval: 10 * time.Second, CPU: Resource{85, 30 * time.Second}, Memory: Resource{90, 31 * time.Second},
+				Enabled: enabled, Interval: cmp.Or(s.interval, 10*time.Second), CPU: Resource{85, 30 * time.Second}, Memory: Resource{90, 31 * time.Second},
 				Errors: Resource{10, time.Minute}, Window: time.Minute,
 			},
 			Meter: s, Failures: s.failed, Registerer: s.registry, Logger: zerolog.New(&s.log),
@@ -103,6 +119,42 @@ func (s *scene) active(t *testing.T, signal string) float64 {
 	}
 	t.Fatalf("no metric for %s", signal)
 	return 0
+}
+
+func TestWatch_LoadAtTheStartIsToldAfterASecond(t *testing.T) {
+	inSceneOf(t, &scene{half: true, cpu: 97}, true, func(s *scene) {
+		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes.Load() != 1 {
+			t.Errorf("%+v after %d changes", got, s.changes.Load())
+		}
+		s.pass(10 * time.Second)
+		s.set(func() { s.half = true }) // a container got a limit, or lost it
+		s.pass(11 * time.Second)
+		s.pass(9 * time.Second)
+		if got, want := s.gaps(), []time.Duration{secondReading, 10 * time.Second, 10 * time.Second, secondReading}; !slices.Equal(got, want) {
+			t.Errorf("readings %v apart, want %v", got, want)
+		}
+	})
+}
+
+func TestWatch_SecondReadingIsNotOneMoreAtTheSameMoment(t *testing.T) {
+	for range 20 { // whichever timer is seen first
+		inSceneOf(t, &scene{half: true, cpu: 97, interval: secondReading}, true, func(s *scene) {
+			s.pass(3 * time.Second)
+			if got, want := s.gaps(), []time.Duration{time.Second, time.Second, time.Second, time.Second}; !slices.Equal(got, want) {
+				t.Errorf("readings %v apart, want %v", got, want)
+			}
+		})
+	}
+}
+
+// gaps are the times between two readings of the processor.
+func (s *scene) gaps() (list []time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, at := range s.readings[1:] {
+		list = append(list, at.Sub(s.readings[i]))
+	}
+	return list
 }
 
 func TestWatch_LoadSetsAWarningForEveryBackendAndItsEndClearsIt(t *testing.T) {
