@@ -1,7 +1,9 @@
 package keysync
 
 import (
+	"net/http"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -72,6 +74,71 @@ func TestSync_AnExchangeLongerThanAKeyIsProvisionalIsWaitedFor(t *testing.T) {
 		defer stopAll(nodes...)
 		toldFirst(t, nodes)
 		alike(t, 1, nodes...)
+	})
+}
+
+// mute takes requests and answers none.
+type mute struct{ asked atomic.Int32 }
+
+func (m *mute) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	m.asked.Add(1)
+	<-r.Context().Done()
+}
+
+// What a peer was asked before a key was made, or before somebody wants to know, may have an answer of that time: it is asked anew.
+func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T) {
+	for name, event := range map[string]func(*testing.T, *node) error{
+		"a new key": func(_ *testing.T, a *node) error {
+			_, err := a.zones.Signer("new.example.")
+			return err
+		},
+		"an order": func(t *testing.T, a *node) error {
+			_, err := a.Sync.Sync(t.Context())
+			return err
+		},
+		"other settings": func(_ *testing.T, a *node) error {
+			a.Reconfigure(a.current())
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test(t, func(t *testing.T, n *network) {
+				n.timeout = time.Hour
+				b := new(mute)
+				n.put("b", b)
+				a := n.start("a", t.TempDir(), "b")
+				time.Sleep(3 * provisionalPatience)
+				before := b.asked.Load()
+				if err := event(t, a); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(provisionalPatience + time.Second) // a round that is going on ends first
+				if again := b.asked.Load() - before; again != 1 {
+					t.Errorf("the peer was asked %d times, want once", again)
+				}
+				a.stop()
+			})
+		})
+	}
+}
+
+// A peer that was asked since the key was made, and is slow when it is asked again, is one that failed: the parent is told of the key
+// after its provisional time.
+func TestSync_APeerThatFailedAndIsThenSlowIsNotAwaited(t *testing.T) {
+	test(t, func(t *testing.T, n *network) {
+		n.timeout = time.Hour
+		a := n.start("a", t.TempDir(), "b") // which refuses connections
+		time.Sleep(time.Second)
+		n.put("b", new(mute))
+		time.Sleep(20 * time.Second)
+		if told := a.told(); len(told) > 0 {
+			t.Errorf("after 21 s the parent was told of %v", told)
+		}
+		time.Sleep(20 * time.Second)
+		if len(a.told()) != 1 {
+			t.Errorf("after 41 s the key is still provisional: %+v", a.Status())
+		}
+		a.stop()
 	})
 }
 

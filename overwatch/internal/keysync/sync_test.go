@@ -307,7 +307,7 @@ func TestSync_AChangeOfKeyIsNeverBogusAndAnOldBackupDoesNotUndoIt(t *testing.T) 
 		alike(t, 1, nodes...)
 		running.set(nodes[:2]...)
 		nodes[2].stop()
-		nodes[2] = n.start("c", backup, "a", "b")
+		nodes[2] = n.start("c", backup, "a", "b", "c") // what it says itself keeps it from nothing
 		running.set(nodes...)
 		time.Sleep(3 * time.Hour)
 		alike(t, 1, nodes...)
@@ -383,28 +383,35 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 	})
 }
 
-// Row 16: a damaged file stops the start by name, unless a peer has a copy.
+// Row 16: a damaged file stops the start by name, unless a peer has a copy. That the zone has another key, too, changes nothing.
 func TestRow16_ADamagedKeyIsMendedFromAPeerOrStopsTheStart(t *testing.T) {
-	test(t, func(t *testing.T, n *network) {
-		nodes := startTogether(n, "a", "b")
-		time.Sleep(time.Minute)
-		nodes[0].stop()
-		files, err := filepath.Glob(filepath.Join(nodes[0].dir, "K*.private"))
-		if err != nil || len(files) != 1 {
-			t.Fatal(files, err)
-		}
-		if err := os.Truncate(files[0], 10); err != nil {
-			t.Fatal(err)
-		}
-		n.isolate("b", true)
-		if _, err := n.open("a", nodes[0].dir, "b"); err == nil || !strings.Contains(err.Error(), files[0]) {
-			t.Errorf("error %v, want one that names %s", err, files[0])
-		}
-		n.isolate("b", false)
-		nodes[0] = n.start("a", nodes[0].dir, "b")
-		alike(t, 1, nodes...)
-		stopAll(nodes...)
-	})
+	for keys := 1; keys <= 2; keys++ {
+		test(t, func(t *testing.T, n *network) {
+			nodes := startTogether(n, "a", "b")
+			time.Sleep(time.Minute)
+			if keys == 2 {
+				nodes[0] = nodes[0].addKey(t)
+				time.Sleep(2 * time.Hour) // a poll interval, and its jitter
+			}
+			alike(t, keys, nodes...)
+			nodes[0].stop()
+			files, err := filepath.Glob(filepath.Join(nodes[0].dir, "K*.private"))
+			if err != nil || len(files) != keys {
+				t.Fatal(files, err)
+			}
+			if err := os.Truncate(files[0], 10); err != nil {
+				t.Fatal(err)
+			}
+			n.isolate("b", true)
+			if _, err := n.open("a", nodes[0].dir, "b"); err == nil || !strings.Contains(err.Error(), files[0]) {
+				t.Errorf("error %v, want one that names %s", err, files[0])
+			}
+			n.isolate("b", false)
+			nodes[0] = n.start("a", nodes[0].dir, "b")
+			alike(t, keys, nodes...)
+			stopAll(nodes...)
+		})
+	}
 }
 
 func TestSync_PeersFollowTheConfigurationWhileRunning(t *testing.T) {
