@@ -1,6 +1,8 @@
 package overwatch
 
 import (
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,4 +54,38 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 			})
 		})
 	}
+}
+
+// With other tokens the agents that have not proved them are forgotten, with all that they claim; and other peers are asked for keys.
+func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newChronicle(t, 2) // which signs
+		defer func() {
+			h.node.close()
+			synctest.Wait()
+		}()
+		who, s := h.agents[0], said{id: backendID("a.gslb.test", "10.0.0.1", 80), word: "healthy", weight: 1}
+		_, err := h.node.registry.Heartbeat(t.Context(), who.agent, &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
+		h.must(err)
+		h.settled()
+		if _, heard := h.node.registry.View().Agent(who.name); !heard {
+			t.Fatal("the agent's heartbeat was not heard")
+		}
+		text, err := os.ReadFile(h.node.configPath)
+		h.must(err)
+		changed := strings.NewReplacer(
+			historyToken, "another token of thirty-two characters",
+			"dnssec: {enabled: true,", `dnssec: {enabled: true, key_sync: {peers: ["http://192.0.2.1:8080"]},`,
+			"api: {enabled: false}", `api: {enabled: true, address: "192.0.2.2:8080"}`,
+		).Replace(string(text))
+		h.must(os.WriteFile(h.node.configPath, []byte(changed), 0o600))
+		_, _, err = h.node.Reload(t.Context())
+		h.must(err)
+		if state, heard := h.node.registry.View().Agent(who.name); heard {
+			t.Errorf("the agent is still known: %+v", state)
+		}
+		if sync := h.node.keySync.Status(); sync.PeerCount != 1 || sync.Peers[0].Peer != "http://192.0.2.1:8080" {
+			t.Errorf("key synchronisation goes by other peers: %+v", sync)
+		}
+	})
 }
