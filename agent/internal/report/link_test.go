@@ -171,9 +171,12 @@ func TestLink_BlockedDatagramsMeanTCP(t *testing.T) {
 			if len(beats) < 9 {
 				t.Errorf("%d heartbeats in 100 s", len(beats))
 			}
-			for _, b := range beats {
+			for i, b := range beats {
 				if !b.stream {
 					t.Error("a heartbeat went by datagram")
+				}
+				if i > 0 && b.at.Sub(beats[i-1].at) < 9*time.Second {
+					t.Errorf("a heartbeat %s after the one before, though nothing has changed", b.at.Sub(beats[i-1].at))
 				}
 			}
 			if s := l.status.read(); !s.Connected || s.Path != "tcp" {
@@ -205,9 +208,15 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 		l := startLink(t, n)
 		defer l.stop()
 		after(5 * time.Second)
-		n.set(func(n *fakeNode) { n.lossy = func([]byte) bool { return true } }) // pings pass: a path that loses large packets
+		tried := 0                                                                        // under the node's lock
+		n.set(func(n *fakeNode) { n.lossy = func([]byte) bool { tried++; return true } }) // pings pass: a path that loses large packets
 		begun := time.Now()
 		after(60 * time.Second)
+		n.set(func(*fakeNode) {
+			if tried != streamsFirst {
+				t.Errorf("%d heartbeats went by datagram first, want %d", tried, streamsFirst)
+			}
+		})
 		if beats := n.got(wire.TypeHeartbeat, begun); len(beats) < 6 || !l.status.read().Connected {
 			t.Errorf("%d heartbeats in 60 s, state %+v", len(beats), l.status.read())
 		}
@@ -218,6 +227,25 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 		after(70 * time.Second)
 		if l.status.read().Path != "udp" {
 			t.Error("datagrams are not tried again")
+		}
+	})
+}
+
+// Another process of a node, as after its address or its firewall was mended, is spoken to by datagrams, whatever became of those before.
+func TestLink_ANodeThatRestartedIsSentDatagrams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newFakeNode(t)
+		l := startLink(t, n)
+		defer l.stop()
+		after(5 * time.Second)
+		n.set(func(n *fakeNode) { n.lossy = func([]byte) bool { return true } })
+		after(20 * time.Second) // two are lost, so the next is a stream
+		n.restart()
+		n.set(func(n *fakeNode) { n.lossy = nil })
+		after(5 * time.Second)
+		beats := n.got(wire.TypeHeartbeat, time.Time{})
+		if last := beats[len(beats)-1]; last.sealed.BootNonce != n.nonce || last.stream {
+			t.Errorf("the last heartbeat was a stream: %v, for the new process: %v", last.stream, last.sealed.BootNonce == n.nonce)
 		}
 	})
 }

@@ -71,6 +71,16 @@ func TestSession_AHeartbeatIsBelievedByItsCodeAndNothingElseIs(t *testing.T) {
 	r.untold(last, ReasonReplay)
 }
 
+// The session is that of the Enrol that came last: after one without a share there is none.
+func TestSession_EndsWithAnEnrolThatAsksForNone(t *testing.T) {
+	r := newRig(t)
+	p := r.agent("eu-web-1").inSession("app.test")
+	r.taken(p.code(wire.TypeHeartbeat))
+	p.enrol("app.test")
+	r.untold(p.code(wire.TypeHeartbeat), ReasonSignature)
+	r.taken(p.beat())
+}
+
 // Whoever has the gossip key, every certificate and every share, which all travel, has no session for it.
 func TestSession_OthersCannotSpeakInIt(t *testing.T) {
 	r := newRig(t)
