@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// staleAfter is how long a query may wait in a socket that has run over. Who asked it has mostly asked again by then, or somebody else.
+	// staleAfter is how long a query may wait in a socket whose room is about used up. Who asked it has mostly asked again by then, or somebody else.
 	staleAfter = 200 * time.Millisecond
 	// leastRoom is what is left of the room for queries at least, as the kernel counts it: some 170 queries.
 	leastRoom = 128 << 10
@@ -30,7 +30,7 @@ const (
 type room struct {
 	dropped  uint32 // by the kernel, when it was last looked
 	caughtUp bool   // nothing has waited once since the node reads the socket
-	over     bool   // it has run over, and something waits since
+	over     bool   // it was about used up, or the kernel has dropped a query, and something waits since
 	stale    bool   // the oldest queries are being given up
 	changed  bool   // it may not be what it is in service
 	grown    time.Time
@@ -82,7 +82,6 @@ func (s *udpSocket) halve() {
 // when something has come.
 func (s *udpSocket) relax() time.Duration {
 	r := &s.room
-	r.caughtUp = true
 	if !r.changed || s.twin {
 		return 0
 	}
