@@ -3,6 +3,7 @@ package policy
 import (
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Spot is a place that clients can be at, as far as they are told apart.
@@ -12,14 +13,16 @@ type Spot struct {
 }
 
 // Atlas decides for clients at many spots at once. It remembers distances and which spots are answered alike, so that a
-// change of health costs the same with ten spots as with ten thousand. It belongs to one goroutine.
+// change of health costs the same with ten spots as with ten thousand. Many goroutines may use it.
 type Atlas struct {
-	spots      []Spot
+	spots []Spot
+
+	mu         sync.Mutex
 	far        map[string][]float32 // by region, by spot: kilometres, before the bias
 	partitions map[string]*partition
 }
 
-// partition is spots by what they are answered, while the same regions have backends.
+// partition is spots by what they are answered, while the same regions have backends; immutable.
 type partition struct {
 	class []uint16 // by spot
 	first []int    // by class: one of its spots
@@ -57,6 +60,8 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 // those that should.
 func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	key := partitionKey(rules, serving, expected)
+	a.mu.Lock() // also while it is made: whoever comes meanwhile mostly wants the same one
+	defer a.mu.Unlock()
 	if known := a.partitions[key]; known != nil {
 		return known
 	}

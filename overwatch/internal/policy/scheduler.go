@@ -1,17 +1,20 @@
 package policy
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"sync"
+)
 
 // maxKeptPicks is how many picks, over all its schedules, a Scheduler remembers before it forgets them all. Schedules in use
 // live on with the names that use them; what is lost is only that later names share with earlier ones.
 const maxKeptPicks = 1 << 22
 
 // Scheduler makes schedules and hands the same one out for the same shares, so that a hundred thousand names with equal
-// weights hold one. It belongs to one goroutine.
+// weights hold one. Many goroutines may use it.
 type Scheduler struct {
+	mu    sync.Mutex
 	kept  map[string]*Schedule
 	picks int // of all that are kept
-	key   []byte
 }
 
 // NewScheduler makes an empty Scheduler.
@@ -26,20 +29,35 @@ func (s *Scheduler) For(due []Due, answers int) *Schedule {
 	for _, d := range due {
 		divisor = gcd(divisor, d.Parts)
 	}
-	parts := make([]int, len(due))
-	s.key = binary.AppendUvarint(s.key[:0], uint64(min(answers, len(due))))
-	for i, d := range due {
-		parts[i] = d.Parts / divisor
-		s.key = binary.AppendUvarint(s.key, uint64(parts[i]))
+	var room [64]byte
+	key := binary.AppendUvarint(room[:0], uint64(min(answers, len(due))))
+	for _, d := range due {
+		key = binary.AppendUvarint(key, uint64(d.Parts/divisor))
 	}
-	if schedule, ok := s.kept[string(s.key)]; ok {
+	s.mu.Lock()
+	schedule := s.kept[string(key)]
+	s.mu.Unlock()
+	if schedule != nil {
 		return schedule
 	}
-	schedule := newSchedule(parts, answers)
+	parts := make([]int, len(due))
+	for i, d := range due {
+		parts[i] = d.Parts / divisor
+	}
+	return s.keep(string(key), newSchedule(parts, answers)) // which may take long, and nobody waits for it
+}
+
+// keep remembers a schedule, unless somebody was faster, whose it returns then.
+func (s *Scheduler) keep(key string, schedule *Schedule) *Schedule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if faster := s.kept[key]; faster != nil {
+		return faster
+	}
 	if s.picks += int(schedule.length) * schedule.size; s.picks > maxKeptPicks {
 		clear(s.kept)
 		s.picks = 0
 	}
-	s.kept[string(s.key)] = schedule
+	s.kept[key] = schedule
 	return schedule
 }

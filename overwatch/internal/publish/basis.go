@@ -9,12 +9,11 @@ import (
 )
 
 // basis is everything that the answers of a domain follow from now.
-func (p *Publisher) basis(d *domain) *policy.Basis {
-	p.decided++
+func (p *decider) basis(d *domain) *policy.Basis {
 	b := &policy.Basis{
 		Name: d.name, Rules: d.rules, Clients: d.clients, Placed: d.placed, Answers: d.answers,
 		Candidates: p.candidates(p.backends.Service(d.service), p.measurements.smoothed[d.service]),
-		Number:     p.decided, Generation: p.generation, At: p.now(),
+		Number:     p.bases.Add(1), Generation: p.generation, At: p.now(),
 	}
 	if d.rules.NeedsPosition() && p.positions.atlas != nil {
 		b.Spots = p.positions.atlas.Spots()
@@ -23,7 +22,7 @@ func (p *Publisher) basis(d *domain) *policy.Basis {
 }
 
 // candidates is what a decision depends on, of each backend, and what explains it.
-func (p *Publisher) candidates(backends []*registry.Backend, latencies map[registry.ID]policy.Measurement) []policy.Candidate {
+func (p *decider) candidates(backends []*registry.Backend, latencies map[registry.ID]policy.Measurement) []policy.Candidate {
 	out := make([]policy.Candidate, len(backends))
 	for i, b := range backends {
 		out[i] = policy.Candidate{
@@ -52,7 +51,7 @@ func lastServed(b *registry.Backend) time.Time {
 }
 
 // facts is what explains a backend's state. Most backends are in one of a few states, and share what says so.
-func (p *Publisher) facts(b *registry.Backend) *policy.Facts {
+func (p *decider) facts(b *registry.Backend) *policy.Facts {
 	f := policy.Facts{Status: string(b.Status), Reason: b.Reason}
 	if o := b.Override; o != nil {
 		f.Order = &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}

@@ -283,8 +283,6 @@ func (c *Change) replan(p *Publisher, soas map[*zonePlan]*dns.SOA) {
 	for _, name := range c.deleted {
 		service := wire.CanonicalService(name)
 		delete(p.domains, service)
-		delete(p.outcomes, service)
-		delete(p.lost, service)
 		p.measurements.forget(service)
 	}
 	plan.forgetContents()
@@ -295,14 +293,15 @@ func (c *Change) replan(p *Publisher, soas map[*zonePlan]*dns.SOA) {
 func (c *Change) steer(p *Publisher, view *zone.View) {
 	for _, domain := range c.put {
 		d := p.plan.domain(&domain)
-		_, known := p.domains[d.service]
+		before, known := p.domains[d.service]
 		p.domains[d.service] = d
 		p.measurements.change(d)
 		outcome := p.decide(view, d)
 		if !known {
-			p.outcomes[d.service], p.lost[d.service] = outcome, outcome != policy.Success
+			d.outcome, d.lost = outcome, outcome != policy.Success
 			continue
 		}
+		d.outcome, d.lost = before.outcome, before.lost
 		p.tell(d, outcome)
 	}
 }

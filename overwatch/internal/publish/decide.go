@@ -2,13 +2,49 @@ package publish
 
 import (
 	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
 )
 
+// decider decides names, one after the other. Others may decide other names at the same time, also of the same view: what they
+// share either never changes, is made for that (positions, writers, bases, Backends), or is a name's own (measurements).
+type decider struct {
+	backends     Backends
+	now          func() time.Time
+	log          zerolog.Logger
+	measurements *measurements
+	positions    *positions
+	writer       *zone.Writer
+	bases        *atomic.Uint32 // that were made so far
+	generation   uint64         // of the publication under way, or the last
+
+	states    map[policy.Facts]*policy.Facts
+	state     *policy.Facts        // the one that was found last
+	decisions [][2]policy.Decision // room for those of one name
+}
+
+func newDecider(o Options) decider {
+	return decider{
+		backends: o.Backends, now: o.Now, log: o.Logger, measurements: new(measurements), writer: zone.NewWriter(),
+		bases: new(atomic.Uint32), states: make(map[policy.Facts]*policy.Facts),
+	}
+}
+
+// beside is another decider, for all names of a view that is not in force, with the positions that hold there.
+func (p *decider) beside(positions *positions) *decider {
+	other := *p
+	other.positions, other.writer = positions, p.writer.Beside()
+	other.states, other.state, other.decisions = make(map[policy.Facts]*policy.Facts), nil, nil
+	return &other
+}
+
 // decide asks the policy who answers for a domain now, and makes the view answer so.
-func (p *Publisher) decide(view *zone.View, d *domain) policy.Outcome {
+func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	basis := p.basis(d)
 	var err error
 	decisions := p.decisions[:0] // a piece of memory for all names
@@ -85,13 +121,12 @@ func gravity(o policy.Outcome) int {
 
 // tell logs that a domain answers in another way than before. That one gets its first backends is no news.
 func (p *Publisher) tell(d *domain, outcome policy.Outcome) {
-	before := p.outcomes[d.service]
-	p.outcomes[d.service] = outcome
+	before, lost := d.outcome, d.lost
+	d.outcome = outcome
 	if before == outcome {
 		return
 	}
-	lost := p.lost[d.service]
-	p.lost[d.service] = outcome != policy.Success
+	d.lost = outcome != policy.Success
 	if outcome == policy.Success && !lost {
 		return
 	}
@@ -125,13 +160,12 @@ func shortage(d *domain) string {
 }
 
 // tellAll logs in one line how all domains stand, since at a start most are new and without backends.
-func (p *Publisher) tellAll(outcomes map[string]policy.Outcome) {
-	p.outcomes, p.lost = outcomes, make(map[string]bool)
+func (p *Publisher) tellAll() {
 	down := 0
-	for _, outcome := range outcomes {
-		if outcome == policy.NoHealthyBackend || outcome == policy.Fallback {
+	for _, d := range p.domains {
+		if d.outcome == policy.NoHealthyBackend || d.outcome == policy.Fallback {
 			down++
 		}
 	}
-	p.log.Info().Int("domains", len(outcomes)).Int("without_backend", down).Msg("publishing DNS answers")
+	p.log.Info().Int("domains", len(p.domains)).Int("without_backend", down).Msg("publishing DNS answers")
 }

@@ -46,6 +46,9 @@ type domain struct {
 	smoothing float64  // latency: weight of the newest measurement
 	clients   []string // the regions where clients can be, by geo.RegionID
 	placed    bool     // it is decided apart for each of them, or for each of their spots
+
+	outcome policy.Outcome // of the last decision
+	lost    bool           // the log says that it lost its backends
 }
 
 // Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
@@ -166,13 +169,17 @@ func (p *plan) addDomain(number int, c *config.Domain) {
 	z.steered[name] = true
 }
 
-// steer adds how the domains of a plan without problems are steered.
-func (p *plan) steer() {
+// steer adds how the domains of a plan without problems are steered. It returns each once, in the order of the settings.
+func (p *plan) steer() (inOrder []*domain) {
 	p.domains = make(map[string]*domain, len(p.settings.Domains))
+	inOrder = make([]*domain, 0, len(p.settings.Domains))
 	for i := range p.settings.Domains {
-		d := p.domain(&p.settings.Domains[i])
-		p.domains[d.service] = d
+		if d := p.domain(&p.settings.Domains[i]); p.domains[d.service] == nil {
+			p.domains[d.service] = d
+			inOrder = append(inOrder, d)
+		}
 	}
+	return inOrder
 }
 
 // sound finds what is wrong with a domain, whose name as zones use it is given, by itself. It asks for the domain's key only then.

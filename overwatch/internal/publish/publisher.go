@@ -7,49 +7,32 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"gslb.internal/overwatch/internal/geo"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
 	"gslb.internal/shared/wire"
 )
 
 // Publisher keeps the view current.
 type Publisher struct {
-	backends Backends
-	now      func() time.Time
 	measure  <-chan time.Time // nil: at latencyPace
-	log      zerolog.Logger
 	metrics  *metrics
 	marks    *marks
 	requests chan request
 	tables   chan placing
 	signing  *signing // nil: answers are not signed
 
-	measurements measurements
-
 	view   atomic.Pointer[zone.View]
 	latest atomic.Uint32 // serial
 
 	// What follows belongs to the goroutine that publishes: New, then Run.
-	writer     *zone.Writer
-	plan       *plan // in force
-	positions  *positions
-	domains    map[string]*domain        // by service name
-	outcomes   map[string]policy.Outcome // of the last decisions, by service name
-	lost       map[string]bool           // services of which the log says that they lost their backends
-	lines      lines                     // written to the log about domains
+	decider
+	plan       *plan              // in force
+	domains    map[string]*domain // by service name
+	lines      lines              // written to the log about domains
 	serials    serials
 	floor      uint32   // zones that come get later serials; 0: any
 	settings   Settings // in force
 	rebuilding *rebuild // whose names are being decided; nil for none
-
-	generation uint64 // of the publication under way, or the last
-	decided    uint32 // bases made
-	states     map[policy.Facts]*policy.Facts
-	state      *policy.Facts        // the one that was found last
-	decisions  [][2]policy.Decision // room for those of one name
 }
 
 // placing is another table of where clients are; done is closed when it counts.
@@ -72,16 +55,12 @@ func New(o Options) (*Publisher, error) {
 		o.Now = time.Now
 	}
 	p := &Publisher{
-		backends: o.Backends,
-		now:      o.Now,
 		measure:  o.Measure,
-		log:      o.Logger,
 		metrics:  newMetrics(),
 		marks:    newMarks(),
 		requests: make(chan request),
 		tables:   make(chan placing),
-		writer:   zone.NewWriter(),
-		states:   make(map[policy.Facts]*policy.Facts),
+		decider:  newDecider(o),
 		floor:    o.Serial,
 	}
 	p.measurements.restore(o.Latencies)
@@ -91,7 +70,7 @@ func New(o Options) (*Publisher, error) {
 	if o.Signing != nil {
 		p.signing = newSigning(o.Signing, p.view.Load)
 	}
-	if err := p.force(context.Background(), p.build(o.Settings, nil, nil), func() {}); err != nil {
+	if err := p.force(context.Background(), p.build(o.Settings, nil, nil), nil); err != nil {
 		return nil, err
 	}
 	return p, nil

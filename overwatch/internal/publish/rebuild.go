@@ -3,11 +3,13 @@ package publish
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"time"
 
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/zone"
-	"gslb.internal/shared/wire"
 )
 
 // rebuild is another view on its way. With many names it takes a second or more, in which changes go on being
@@ -21,8 +23,8 @@ type rebuild struct {
 	view     *zone.View
 	err      error
 
-	outcomes map[string]policy.Outcome
-	again    map[string]struct{} // services that changed since the names of the view began to be decided
+	domains []*domain           // as the settings have them; in this order, names, backends and answers also lie in memory
+	again   map[string]struct{} // services that changed since the names of the view began to be decided
 }
 
 // decidedAtOnce is how many names are decided before changes that came meanwhile are published: a few milliseconds.
@@ -36,7 +38,7 @@ func (p *Publisher) build(s Settings, before *zone.View, done chan error) *rebui
 		b.err = b.plan.problems
 		return b
 	}
-	b.plan.steer()
+	b.domains = b.plan.steer()
 	if p.signing != nil {
 		if b.err = p.signing.sign(b.plan); b.err != nil {
 			return b
@@ -54,36 +56,25 @@ func (p *Publisher) build(s Settings, before *zone.View, done chan error) *rebui
 	return b
 }
 
-// force puts a view that was built into force. Between the names, between is called from time to time. If ctx ends, the view before stays.
+// force puts a view that was built into force. Between the names, between is called from time to time; it is nil at a start, where nobody
+// waits for anything else. If ctx ends, the view before stays.
 func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error {
 	if b.err != nil {
 		return b.err
 	}
 	p.generation++
 	b.view.Place(b.settings.Places)
-	b.outcomes, b.again = make(map[string]policy.Outcome, len(b.plan.domains)), make(map[string]struct{})
+	b.again = make(map[string]struct{})
 	p.rebuilding = b
 	defer func() { p.rebuilding = nil }()
-	before, positions := p.positions, newPositions(p.positions, b.plan.earth, b.settings.Places)
-	p.positions = positions
-	// In their order, in which names, backends and answers also lie in memory.
-	for i := range b.settings.Domains {
-		d := b.plan.domains[wire.CanonicalService(b.settings.Domains[i].Name)]
-		b.outcomes[d.service] = p.decide(b.view, d)
-		if (i+1)%decidedAtOnce == 0 {
-			p.positions = before
-			if between(); ctx.Err() != nil {
-				return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))
-			}
-			p.positions = positions
-		}
-	}
-	for service := range b.again {
-		if d, ok := b.plan.domains[service]; ok {
-			b.outcomes[service] = p.decide(b.view, d)
-		}
+	positions := newPositions(p.positions, b.plan.earth, b.settings.Places)
+	if between == nil {
+		p.decideAtOnce(b, positions)
+	} else if err := p.decideBetween(ctx, b, positions, between); err != nil {
+		return err
 	}
 	// From here on nothing can fail.
+	p.positions = positions
 	b.view.Gather()
 	p.measurements.follow(b.plan.domains)
 	p.numbered(b.serials)
@@ -99,10 +90,51 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 		p.signing.all(b.plan)
 	}
 	p.published(b.begin)
-	p.writer.Fresh() // they are among all
-	p.tellAll(b.outcomes)
+	p.tellAll()
 	p.metrics.zones.Set(float64(len(b.plan.zones)))
 	p.metrics.domains.Set(float64(len(b.plan.domains)))
+	return nil
+}
+
+// decideAtOnce decides the names of a view on all processors. Each name is one goroutine's.
+func (p *Publisher) decideAtOnce(b *rebuild, positions *positions) {
+	var group sync.WaitGroup
+	var taken atomic.Int64 // parts of the names
+	for range runtime.GOMAXPROCS(0) {
+		by := p.beside(positions)
+		group.Go(func() {
+			for {
+				from := int(taken.Add(1)-1) * decidedAtOnce
+				if from >= len(b.domains) {
+					return
+				}
+				for _, d := range b.domains[from:min(from+decidedAtOnce, len(b.domains))] {
+					d.outcome = by.decide(b.view, d)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+// decideBetween decides the names of a view while another is in force: on one processor, so that the others are left to queries, and
+// with a pause for between from time to time. Names that change there are decided once more at the end.
+func (p *Publisher) decideBetween(ctx context.Context, b *rebuild, positions *positions, between func()) error {
+	by := p.beside(positions)
+	for part := range slices.Chunk(b.domains, decidedAtOnce) {
+		for _, d := range part {
+			d.outcome = by.decide(b.view, d)
+		}
+		if between(); ctx.Err() != nil {
+			return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))
+		}
+		by.generation = p.generation // which is later if there was a change
+	}
+	for service := range b.again {
+		if d, ok := b.plan.domains[service]; ok {
+			d.outcome = by.decide(b.view, d)
+		}
+	}
 	return nil
 }
 

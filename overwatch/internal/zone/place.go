@@ -3,6 +3,7 @@ package zone
 import (
 	"net/netip"
 	"slices"
+	"sync"
 
 	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
@@ -187,7 +188,7 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 	basis := choices[policy.IPv4].Decisions[0].Basis
 	if changed {
 		slot.steer(families, after, basis)
-		w.fresh = append(w.fresh, slot.denials(families)...)
+		w.note(slot.denials(families))
 		slot.trim()
 	} else {
 		slot.steer(was.steered, was.placed, basis)
@@ -242,10 +243,9 @@ func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, 
 	default:
 		next.turn = before.turn
 	}
-	w.edition++
-	next.edition = w.edition
+	next.edition = w.editions.Add(1)
 	slot.sign(f, &next.family, max(decision.TTL, decision.FullTTL))
-	w.fresh = append(w.fresh, next.sigs...)
+	w.note(next.sigs)
 	return next
 }
 
@@ -274,8 +274,9 @@ func (a *answers) copyPlaced() *[2]placed {
 	return &out
 }
 
-// turnNumbers hands out the places of variants in Turns.
+// turnNumbers hands out the places of names and variants in Turns.
 type turnNumbers struct {
+	mu    sync.Mutex // for what Writers call, several at once; all else happens before a view has any
 	spare []uint32
 	pairs []uint32 // the first of two that are spare
 	end   uint32   // all from here on are free
@@ -294,6 +295,8 @@ func (n *turnNumbers) begin(taken map[uint32]bool) {
 }
 
 func (n *turnNumbers) take() uint32 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if last := len(n.spare) - 1; last >= 0 {
 		number := n.spare[last]
 		n.spare = n.spare[:last]
@@ -316,6 +319,11 @@ func (n *turnNumbers) takePair() uint32 {
 
 // release takes back the numbers of variants that are gone.
 func (n *turnNumbers) release(before, after *placed) {
+	if len(before.variants) == 0 {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	for i := range before.variants {
 		if after.find(before.variants[i].group) == nil {
 			n.spare = append(n.spare, before.variants[i].turn)

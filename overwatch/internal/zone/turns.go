@@ -9,7 +9,7 @@ type Turns struct {
 	random *rand.PCG
 }
 
-// turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by one Writer, and
+// turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by Writers together, and
 // their numbers begin again some day.
 type turn struct{ edition, position uint32 }
 

@@ -18,7 +18,7 @@ type View struct {
 	depth int             // labels of the longest name, or more
 
 	places atomic.Pointer[geo.Table] // nil where no answer depends on who asks
-	turns  turnNumbers               // of the names here; the Writer's
+	turns  turnNumbers               // of the names here; the Writers'
 
 	// For With, which makes the view that follows.
 	zones []*Zone     // parents first

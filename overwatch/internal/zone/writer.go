@@ -2,6 +2,7 @@ package zone
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/miekg/dns"
 
@@ -10,19 +11,30 @@ import (
 
 // Writer gives steered names their answers. It belongs to one goroutine.
 type Writer struct {
-	schedules *policy.Scheduler
-	edition   uint32
-	fresh     []*Signature
+	*common
+	bulk  bool // fresh is of no interest
+	fresh []*Signature
 
 	// Room for what place needs on the way, from name to name.
 	choices [2]Choices
 	some    []variant
 }
 
+// common is what Writers have together: names of equal shares hold one schedule, and no two answers have the same edition,
+// whoever gave them.
+type common struct {
+	schedules *policy.Scheduler
+	editions  atomic.Uint32 // that have been given
+}
+
 // NewWriter makes a Writer.
 func NewWriter() *Writer {
-	return &Writer{schedules: policy.NewScheduler()}
+	return &Writer{common: &common{schedules: policy.NewScheduler()}}
 }
+
+// Beside is another Writer, for another goroutine: both may be at work at once, also in one view, as long as they do not have
+// the same name. It is for giving a view all its answers, whose Signatures are to be prepared then: it has none to tell of in Fresh.
+func (w *Writer) Beside() *Writer { return &Writer{common: w.common, bulk: true} }
 
 // Steer makes a steered name of the view answer as was decided, answers distinct addresses (at most MaxAnswers)
 // at a time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
@@ -49,16 +61,15 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 			continue
 		}
 		changed = true
-		w.edition++
-		next.edition = w.edition
+		next.edition = w.editions.Add(1)
 		slot.sign(policy.Family(f), &next, max(decision.TTL, decision.FullTTL))
-		w.fresh = append(w.fresh, next.sigs...)
+		w.note(next.sigs)
 		families[f] = next
 	}
 	basis := decisions[policy.IPv4].Basis
 	if changed {
 		slot.steer(families, nil, basis)
-		w.fresh = append(w.fresh, slot.denials(families)...)
+		w.note(slot.denials(families))
 		slot.trim()
 	} else {
 		slot.steer(families, nil, basis)
@@ -87,6 +98,12 @@ func (s *Slot) denials(families [2]family) (found []*Signature) {
 		}
 	}
 	return found
+}
+
+func (w *Writer) note(sigs []*Signature) {
+	if !w.bulk {
+		w.fresh = append(w.fresh, sigs...)
+	}
 }
 
 // Fresh is the signatures of the answers that were given to names since the last call, so that they can be prepared.
