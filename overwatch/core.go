@@ -34,12 +34,12 @@ func (c *core) end() error {
 	return c.group.Wait()
 }
 
-// changes hands changed services from the registry to the publisher. Until there is a publisher it keeps them, so that
-// the first view is made once, from everything that is known.
+// changes hands changed services from the registry to the publisher. While the first view is being made from everything that is
+// known, it keeps them; before that, it is in nobody's interest.
 type changes struct {
 	mu        sync.Mutex
 	publisher *publish.Publisher
-	kept      map[string]struct{}
+	kept      map[string]struct{} // nil: nothing is kept
 }
 
 // mark is told by the registry. It does not block.
@@ -48,19 +48,16 @@ func (c *changes) mark(service string) {
 	defer c.mu.Unlock()
 	if c.publisher != nil {
 		c.publisher.Mark(service)
-		return
+	} else if c.kept != nil {
+		c.kept[service] = struct{}{}
 	}
-	if c.kept == nil {
-		c.kept = make(map[string]struct{})
-	}
-	c.kept[service] = struct{}{}
 }
 
-// forget drops what is kept: the publisher that is made now will see it.
-func (c *changes) forget() {
+// keep begins to keep: the publisher looks at what is known now.
+func (c *changes) keep() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.kept = nil
+	c.kept = make(map[string]struct{})
 }
 
 // pass gives the publisher what is kept and all that follows.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+	"golang.org/x/sync/errgroup"
 
 	"gslb.internal/overwatch/internal/audit"
 	"gslb.internal/overwatch/internal/config"
@@ -63,6 +64,7 @@ type node struct {
 	identity   *identity.Identity
 	trust      *trust.Trust
 	registry   *registry.Registry
+	declared   errgroup.Group // what configuration and API declare, to the registry
 	servers    *inventory.Inventory
 	zones      *dnssec.Zones // nil when answers are not signed
 	keySync    *keysync.Sync // nil when answers are not signed
@@ -184,7 +186,8 @@ func policies(cfg *config.Config) map[string][]netip.Prefix {
 	return m
 }
 
-// openRegistry also tells the registry what the configuration declares.
+// openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are built;
+// who asks the registry then, or needs the servers of the API, waits for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	restored, overrides, err := restore(n.store)
 	if err != nil {
@@ -201,15 +204,19 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		return err
 	}
 	n.core.run("registry", n.registry.Run)
-	if err := n.declare(ctx, cfg); err != nil {
-		return err
-	}
 	servers, err := n.store.LoadServers()
 	if err != nil {
 		return fmt.Errorf("loading the servers that the API created: %w", err)
 	}
-	n.servers, err = inventory.New(ctx, inventory.Options{Servers: servers, Store: n.store, Registry: n.registry})
-	return err
+	n.closers = append(n.closers, func() { _ = n.declared.Wait() }) // its error is openDNS's
+	n.declared.Go(func() (err error) {
+		if err := n.declare(ctx, cfg); err != nil {
+			return err
+		}
+		n.servers, err = inventory.New(ctx, inventory.Options{Servers: servers, Store: n.store, Registry: n.registry})
+		return err
+	})
+	return nil
 }
 
 // declare tells the registry what the configuration declares.
@@ -323,9 +330,13 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		return fmt.Errorf("loading how far SOA serials have come: %w", err)
 	}
 	n.keepSerials(serial)
-	n.changes.forget()
 	n.publisher, err = publish.New(publish.Options{
 		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
+		Ready: func() error {
+			err := n.declared.Wait()
+			n.changes.keep()
+			return err
+		},
 		Registerer: n.registerer, Logger: n.part("publish"),
 	})
 	if err != nil {

@@ -70,7 +70,13 @@ func New(o Options) (*Publisher, error) {
 	if o.Signing != nil {
 		p.signing = newSigning(o.Signing, p.view.Load)
 	}
-	if err := p.force(context.Background(), p.build(o.Settings, nil, nil), nil); err != nil {
+	b := p.build(o.Settings, nil, nil)
+	if o.Ready != nil {
+		if err := o.Ready(); err != nil {
+			return nil, err
+		}
+	}
+	if err := p.force(context.Background(), b, nil); err != nil {
 		return nil, err
 	}
 	return p, nil

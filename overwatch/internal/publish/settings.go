@@ -39,6 +39,7 @@ type Backends interface {
 type Options struct {
 	Settings   Settings
 	Backends   Backends
+	Ready      func() error                       // waits until Backends is what names should be decided with, which zones are built before; nil: it is
 	Signing    *dnssec.Zones                      // nil: answers are not signed
 	Latencies  map[registry.ID]policy.Measurement // those of before a restart
 	Serial     uint32                             // zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
