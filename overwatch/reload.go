@@ -55,7 +55,7 @@ func (n *node) readmit(ctx context.Context, agent string) error {
 // reload puts the configuration that the file has now into force and returns the keys whose change needs a restart. On an error
 // the configuration before stays in force. The caller holds steering.mu.
 func (n *node) reload(ctx context.Context) (restart []string, err error) {
-	next, err := load(n.configPath)
+	next, err := loadAside(n.configPath)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"encoding"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,6 +16,8 @@ type Defaulter interface{ SetDefaults() }
 type decoder struct {
 	report      *Report
 	schema      schema
+	cores       int // how many goroutines may read the elements of a long list at once
+	perChunk    int // how many elements one reads before it looks for others
 	document    *document
 	path        path
 	scalars     map[string]string // by path: what the files give
@@ -27,6 +30,10 @@ type given struct {
 	at   Position
 }
 
+func newDecoder(report *Report, cores int) *decoder {
+	return &decoder{report: report, schema: schema{}, cores: cores, perChunk: perChunk, scalars: map[string]string{}, secretFiles: map[string]given{}}
+}
+
 // decode reads one whole file into v.
 func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.document = doc
@@ -37,7 +44,7 @@ func (d *decoder) decode(doc *document, v reflect.Value) {
 		d.wrong(0, "", "the file must be a map of keys, found "+root.describe())
 		return
 	}
-	d.structure(v, 0, false)
+	d.structure(d.schema.of(v.Type()).keys, v, 0, false)
 }
 
 // wrong notes a problem with the current key at node i.
@@ -48,8 +55,7 @@ func (d *decoder) wrong(i int, value, message string) {
 
 // structure reads the mapping at node i into the struct v. inElement says that v is in a list or map, so that its
 // scalars have no other source.
-func (d *decoder) structure(v reflect.Value, i int, inElement bool) {
-	keys := d.schema.of(v.Type())
+func (d *decoder) structure(keys *structure, v reflect.Value, i int, inElement bool) {
 	var seen uint64
 	previous := -1
 	for k := i + 1; k < d.document.next(i); k = d.document.next(k + 1) {
@@ -102,12 +108,14 @@ func (d *decoder) field(f *field, v reflect.Value, i int, inElement bool) {
 		d.document.secret = Problem{File: d.document.path, Line: d.document.position(i).Line, Key: d.path.String()}
 	}
 	switch {
-	case f.shape == scalarShape && !inElement:
+	case f.shape == scalarShape && inElement:
+		d.scalar(f.set, v, i)
+	case f.shape == scalarShape:
 		d.noteScalar(i)
 	case f.shape == listShape || f.shape == mapShape:
 		d.collection(f, v, i, inElement)
 	default:
-		d.value(v, i, inElement)
+		d.value(f.layout, v, i, inElement)
 	}
 }
 
@@ -138,50 +146,58 @@ func (d *decoder) collection(f *field, v reflect.Value, i int, inElement bool) {
 		v.SetZero()
 	}
 	if f.shape == mapShape {
-		d.mapOf(v, i)
+		d.mapOf(f.element, v, i)
 		return
 	}
-	d.listOf(v, i, f.single)
+	d.listOf(f.element, v, i, f.single)
 }
 
 // listOf appends the elements of the sequence at node i to v.
-func (d *decoder) listOf(v reflect.Value, i int, single bool) {
+func (d *decoder) listOf(l *layout, v reflect.Value, i int, single bool) {
 	n := d.document.node(i)
-	if single && n.isScalar() {
-		d.element(v, i)
+	switch {
+	case single && n.isScalar():
+		d.extend(v, 1)
+		d.element(l, v, v.Len()-1, i)
 		return
-	}
-	if n.kind != sequence {
+	case n.kind != sequence:
 		d.wrong(i, "", "expected a list, found "+n.describe())
 		return
 	}
-	count := 0
-	for k := i + 1; k < d.document.next(i); k = d.document.next(k) {
-		count++
+	at, count := v.Len(), d.document.count(i)
+	d.extend(v, count)
+	if d.cores > 1 && count > d.perChunk {
+		d.onCores(v, d.chunks(i, at, count))
+		return
 	}
-	v.Grow(count)
-	for k := i + 1; k < d.document.next(i); k = d.document.next(k) {
-		d.element(v, k)
+	for k := i + 1; k < int(n.end); k = d.document.next(k) {
+		d.element(l, v, at, k)
+		at++
 	}
 }
 
-// element appends one element, read from node i.
-func (d *decoder) element(v reflect.Value, i int) {
+// extend makes v longer by count zero elements.
+func (d *decoder) extend(v reflect.Value, count int) {
 	at := v.Len()
-	v.Grow(1)
-	v.SetLen(at + 1)
-	v.Index(at).SetZero()
+	v.Grow(count)
+	v.SetLen(at + count)
+}
+
+// element reads node i into element at of v.
+func (d *decoder) element(l *layout, v reflect.Value, at, i int) {
+	element := v.Index(at)
+	element.SetZero()
 	d.path = append(d.path, step{index: at})
 	if d.document.node(i).isNull() {
 		d.wrong(i, "", "nothing stands here: write a value or remove the entry")
 	} else {
-		d.value(v.Index(at), i, true)
+		d.value(l, element, i, true)
 	}
 	d.path = d.path[:len(d.path)-1]
 }
 
 // mapOf adds the entries of the mapping at node i to v.
-func (d *decoder) mapOf(v reflect.Value, i int) {
+func (d *decoder) mapOf(l *layout, v reflect.Value, i int) {
 	if n := d.document.node(i); n.kind != mapping {
 		d.wrong(i, "", "expected a map of names to values, found "+n.describe())
 		return
@@ -197,7 +213,7 @@ func (d *decoder) mapOf(v reflect.Value, i int) {
 		} else {
 			entry := reflect.New(v.Type().Elem()).Elem()
 			if !d.document.node(k + 1).isNull() {
-				d.value(entry, k+1, true)
+				d.value(l, entry, k+1, true)
 			}
 			v.SetMapIndex(reflect.ValueOf(name), entry)
 		}
@@ -206,47 +222,42 @@ func (d *decoder) mapOf(v reflect.Value, i int) {
 }
 
 // value reads node i, which is not null, into v: a struct, a pointer to one, a list in a map, or a scalar in a list or map.
-func (d *decoder) value(v reflect.Value, i int, inElement bool) {
-	n := d.document.node(i)
-	switch shapeOf(v.Type()) {
+func (d *decoder) value(l *layout, v reflect.Value, i int, inElement bool) {
+	switch l.shape {
 	case scalarShape:
-		d.scalar(v, i)
+		d.scalar(l.set, v, i)
 		return
 	case listShape:
-		d.listOf(v, i, false)
+		d.listOf(l.element, v, i, false)
 		return
 	}
-	if v.Kind() == reflect.Pointer {
+	if l.pointer {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
-	if inElement {
-		if target, ok := v.Addr().Interface().(Defaulter); ok {
-			target.SetDefaults()
-		}
+	if inElement && l.defaulter {
+		v.Addr().Interface().(Defaulter).SetDefaults()
 	}
-	if n.isScalar() {
-		if remedy, can := setText(v, n.text); can {
-			if remedy != "" {
-				d.wrong(i, n.text, remedy)
-			}
-			return
+	n := d.document.node(i)
+	switch {
+	case n.isScalar() && l.textual:
+		if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(n.text)); err != nil {
+			d.wrong(i, n.text, err.Error())
 		}
-	}
-	if n.kind != mapping {
+	case n.kind != mapping:
 		d.wrong(i, "", "expected a map of keys, found "+n.describe())
-		return
+	default:
+		d.structure(l.keys, v, i, inElement)
 	}
-	d.structure(v, i, inElement)
 }
 
-func (d *decoder) scalar(v reflect.Value, i int) {
+func (d *decoder) scalar(set setter, v reflect.Value, i int) {
 	n := d.document.node(i)
 	if !n.isScalar() {
 		d.wrong(i, "", "expected a single value, found "+n.describe())
 		return
 	}
-	if remedy := setScalar(v, n.text); remedy != "" {
+	if remedy := set(v, n.text); remedy != "" {
 		d.wrong(i, n.text, remedy)
 	}
 }

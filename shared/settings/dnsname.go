@@ -18,6 +18,9 @@ const (
 // CanonicalName returns a domain name in the one form in which names are compared: lower case, no final dot. For
 // what is no name it returns what would be right.
 func CanonicalName(text string) (name, remedy string) {
+	if isCanonical(text) {
+		return text, ""
+	}
 	name = strings.ToLower(strings.TrimSuffix(text, "."))
 	switch {
 	case name == "":
@@ -36,6 +39,26 @@ func CanonicalName(text string) (name, remedy string) {
 		}
 	}
 	return name, ""
+}
+
+// isCanonical tells whether a text is surely a name in that form, as nearly all are; one that begins with a digit may be an address.
+func isCanonical(text string) bool {
+	if text == "" || len(text) > maxName || text[0] >= '0' && text[0] <= '9' {
+		return false
+	}
+	label := 0 // where it begins
+	for i := 0; i <= len(text); i++ {
+		switch {
+		case i == len(text) || text[i] == '.':
+			if n := i - label; n == 0 || n > maxLabel || text[label] == '-' || text[i-1] == '-' {
+				return false
+			}
+			label = i + 1
+		case notInLabel(rune(text[i])):
+			return false
+		}
+	}
+	return true
 }
 
 // CanonicalService is CanonicalName for the name of a service, which may also be a wildcard: "*." before a name.

@@ -60,7 +60,7 @@ func (l *layers) apply(report *Report, leaves []leaf) {
 		if !ok {
 			continue
 		}
-		if remedy := setScalar(leaf.value, text); remedy != "" {
+		if remedy := leaf.field.set(leaf.value, text); remedy != "" {
 			report.Add(leaf.path, text, remedy)
 		}
 	}

@@ -14,6 +14,12 @@ import (
 
 // decodeText does with text what Load does with a file.
 func decodeText(text string) *Report {
+	report, _, _ := decodeIn(text, 1, perChunk)
+	return report
+}
+
+// decodeIn is decodeText on several cores, with so many elements in a chunk; it returns what was read, too.
+func decodeIn(text string, cores, perChunk int) (*Report, *document, sample) {
 	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
 	parsed, problems := parse(text)
 	for _, p := range problems {
@@ -21,10 +27,11 @@ func decodeText(text string) *Report {
 	}
 	doc := &document{path: "x", tree: parsed}
 	report.documents = []*document{doc}
-	d := &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
+	d := newDecoder(report, cores)
+	d.perChunk = perChunk
 	var s sample
 	d.decode(doc, reflect.ValueOf(&s).Elem())
-	return report
+	return report, doc, s
 }
 
 // A key is found by the one before it, as in the element before, or by its name.
@@ -137,6 +144,9 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		report := decodeText(text)
+		if len(report.documents[0].nodes) < 1000 {
+			compareOnCores(t, text)
+		}
 		for _, p := range report.problems {
 			if strings.ContainsAny(p.String(), "\n") {
 				t.Errorf("text %q: problem of several lines: %q", text, p)

@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 )
 
 // Options says how Load is to read.
@@ -12,6 +13,8 @@ type Options struct {
 	// EnvPrefix begins the names of environment variables for secrets: with "GSLB", the key agent.identity.service_token
 	// may come from GSLB_AGENT_IDENTITY_SERVICE_TOKEN.
 	EnvPrefix string
+	// Cores is how many cores Load may use, 0 for all.
+	Cores int
 	// Validate, unless nil, looks at the struct when it is filled and adds what else is wrong.
 	Validate func(*Report)
 }
@@ -53,10 +56,18 @@ func LoadText(text string, into any, o Options) error {
 	return decodeAll(report, into, o, true)
 }
 
+// cores is how many goroutines may work at once.
+func (o Options) cores() int {
+	if all := runtime.GOMAXPROCS(0); o.Cores == 0 || o.Cores > all {
+		return all
+	}
+	return o.Cores
+}
+
 // decodeAll puts the documents of a report into a struct; alone says that nothing else may be read.
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
-	d := &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
+	d := newDecoder(report, o.cores())
 	for _, doc := range report.documents {
 		d.decode(doc, root)
 		if !alone && doc.secret.Key != "" && openToOthers(doc.perm) {

@@ -87,6 +87,14 @@ func (n node) describe() string {
 // next is the index of the node behind node i and its descendants.
 func (t *tree) next(i int) int { return int(t.nodes[i].end) }
 
+// count is how many elements the sequence at node i has.
+func (t *tree) count(i int) (count int) {
+	for k := i + 1; k < t.next(i); k = t.next(k) {
+		count++
+	}
+	return count
+}
+
 // child returns the value of a mapping's key, or -1.
 func (t *tree) child(i int, key string) int {
 	if t.node(i).kind != mapping {

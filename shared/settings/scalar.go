@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"encoding"
 	"fmt"
 	"math"
 	"net/netip"
@@ -11,63 +10,74 @@ import (
 	"time"
 )
 
-// setScalar puts text into v, which is of a type that scalarShape stands for. It returns what would be right, or ""
-// when text is.
-func setScalar(v reflect.Value, text string) (remedy string) {
-	if v.Kind() == reflect.Pointer {
+// setter puts text into a value of the type that it is for. It returns what would be right, or "" when text is.
+type setter func(v reflect.Value, text string) (remedy string)
+
+// setterOf returns the setter of a type that scalarShape stands for.
+func setterOf(t reflect.Type) setter {
+	switch t {
+	case durationType:
+		return setDuration
+	case addrType:
+		return setAddr
+	case prefixType:
+		return setPrefix
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return setPointer(setterOf(t.Elem()))
+	case reflect.String:
+		return setString
+	case reflect.Bool:
+		return setBool
+	case reflect.Int, reflect.Int64:
+		return setInt
+	case reflect.Uint16:
+		return setUint
+	case reflect.Float64:
+		return setFloat
+	}
+	return func(v reflect.Value, _ string) string { return fmt.Sprintf("the program cannot read a %s", v.Type()) }
+}
+
+// setPointer sets a pointer to a fresh value, which the setter reads.
+func setPointer(set setter) setter {
+	return func(v reflect.Value, text string) (remedy string) {
 		fresh := reflect.New(v.Type().Elem())
-		if remedy = setScalar(fresh.Elem(), text); remedy == "" {
+		if remedy = set(fresh.Elem(), text); remedy == "" {
 			v.Set(fresh)
 		}
 		return remedy
 	}
-	switch target := v.Addr().Interface().(type) {
-	case *time.Duration:
-		return setDuration(target, text)
-	case *netip.Addr:
-		return setAddr(target, text)
-	case *netip.Prefix:
-		return setPrefix(target, text)
-	}
-	switch v.Kind() {
-	case reflect.String:
-		v.SetString(strings.Clone(text)) // a part of the file's text would keep all of it in memory
-	case reflect.Bool:
-		return setBool(v, text)
-	case reflect.Int, reflect.Int64:
-		return setInt(v, text)
-	case reflect.Uint16:
-		return setUint(v, text)
-	case reflect.Float64:
-		return setFloat(v, text)
-	default:
-		return fmt.Sprintf("the program cannot read a %s", v.Type())
-	}
+}
+
+func setString(v reflect.Value, text string) string {
+	v.SetString(strings.Clone(text)) // a part of the file's text would keep all of it in memory
 	return ""
 }
 
-func setDuration(target *time.Duration, text string) string {
+func setDuration(v reflect.Value, text string) string {
 	d, err := time.ParseDuration(text)
 	if err != nil {
 		return "give a time with its unit, such as 500ms, 30s, 5m or 1h"
 	}
-	*target = d
+	v.SetInt(int64(d))
 	return ""
 }
 
-func setAddr(target *netip.Addr, text string) string {
+func setAddr(v reflect.Value, text string) string {
 	addr, err := netip.ParseAddr(text)
 	if err != nil || addr.Zone() != "" {
 		return "give an IP address, such as 192.0.2.10 or 2001:db8::10, without a zone"
 	}
-	*target = addr.Unmap()
+	*v.Addr().Interface().(*netip.Addr) = addr.Unmap()
 	return ""
 }
 
-func setPrefix(target *netip.Prefix, text string) string {
+func setPrefix(v reflect.Value, text string) string {
 	prefix, err := netip.ParsePrefix(text)
 	if err == nil && prefix == prefix.Masked() {
-		*target = prefix
+		*v.Addr().Interface().(*netip.Prefix) = prefix
 		return ""
 	}
 	if err == nil {
@@ -118,16 +128,4 @@ func setFloat(v reflect.Value, text string) string {
 	}
 	v.SetFloat(f)
 	return ""
-}
-
-// setText lets a struct that can also be written as one value read that value.
-func setText(v reflect.Value, text string) (remedy string, can bool) {
-	target, ok := v.Addr().Interface().(encoding.TextUnmarshaler)
-	if !ok {
-		return "", false
-	}
-	if err := target.UnmarshalText([]byte(text)); err != nil {
-		return err.Error(), true
-	}
-	return "", true
 }

@@ -1,10 +1,12 @@
 package settings
 
 import (
+	"encoding"
 	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 )
 
 // shape is how a field's value is written.
@@ -17,11 +19,21 @@ const (
 	mapShape
 )
 
+// layout is how the values of a type are written and read.
+type layout struct {
+	shape   shape
+	set     setter     // of a scalar
+	element *layout    // of the elements of a list or map
+	keys    *structure // of a struct
+	// A struct may be behind a pointer, and that pointer, given or taken, a Defaulter and an encoding.TextUnmarshaler.
+	pointer, defaulter, textual bool
+}
+
 // field is one key of a struct.
 type field struct {
-	name   string
-	index  []int // of the struct field, as reflect wants it
-	shape  shape
+	name  string
+	index []int // of the struct field, as reflect wants it
+	*layout
 	secret bool // the key may come from <key>_file or the environment
 	single bool // a list that may also be written as one value
 }
@@ -33,23 +45,45 @@ type structure struct {
 	follows []int // by the number of a field plus 1: which one stood behind it last; by 0: which one stood first
 }
 
-// schema knows the keys of the struct types it has met.
-type schema map[reflect.Type]*structure
+// schema knows the types it has met.
+type schema map[reflect.Type]*layout
 
 var (
 	secretType = reflect.TypeFor[Secret]()
 	addrType   = reflect.TypeFor[netip.Addr]()
 	prefixType = reflect.TypeFor[netip.Prefix]()
+
+	durationType  = reflect.TypeFor[time.Duration]()
+	defaulterType = reflect.TypeFor[Defaulter]()
+	textType      = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// of returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a list be
-// written as one value.
-func (s schema) of(t reflect.Type) *structure {
+// of returns how values of a type are written.
+func (s schema) of(t reflect.Type) *layout {
 	if known, ok := s[t]; ok {
 		return known
 	}
+	l := &layout{shape: shapeOf(t)}
+	s[t] = l // before what is in it: a struct may hold more of its kind
+	switch l.shape {
+	case scalarShape:
+		l.set = setterOf(t)
+	case listShape, mapShape:
+		l.element = s.of(t.Elem())
+	case structShape:
+		if l.pointer = t.Kind() == reflect.Pointer; l.pointer {
+			t = t.Elem()
+		}
+		l.defaulter, l.textual = reflect.PointerTo(t).Implements(defaulterType), reflect.PointerTo(t).Implements(textType)
+		l.keys = s.structure(t)
+	}
+	return l
+}
+
+// structure returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a list be
+// written as one value.
+func (s schema) structure(t reflect.Type) *structure {
 	keys := &structure{byName: map[string]int{}}
-	s[t] = keys
 	for _, f := range reflect.VisibleFields(t) {
 		tag, ok := f.Tag.Lookup("key")
 		if !ok {
@@ -57,9 +91,7 @@ func (s schema) of(t reflect.Type) *structure {
 		}
 		name, option, _ := strings.Cut(tag, ",")
 		keys.byName[name] = len(keys.fields)
-		keys.fields = append(keys.fields, field{
-			name: name, index: f.Index, shape: shapeOf(f.Type), secret: isSecret(f.Type), single: option == "single",
-		})
+		keys.fields = append(keys.fields, field{name: name, index: f.Index, layout: s.of(f.Type), secret: isSecret(f.Type), single: option == "single"})
 	}
 	keys.follows = make([]int, len(keys.fields)+1)
 	return keys
@@ -139,7 +171,7 @@ type leaf struct {
 // leaves returns every leaf of a struct, in order.
 func (s schema) leaves(prefix string, v reflect.Value) []leaf {
 	var found []leaf
-	keys := s.of(v.Type())
+	keys := s.of(v.Type()).keys
 	for i := range keys.fields {
 		f := &keys.fields[i]
 		path, value := prefix+f.name, v.FieldByIndex(f.index)

@@ -148,3 +148,22 @@ func TestDistance_CountsEdits(t *testing.T) {
 		}
 	}
 }
+
+// A name that is seen to be one at a glance is one.
+func FuzzCanonicalName(f *testing.F) {
+	for _, text := range []string{"app.example.com", "a", "a.", "a..b", "-a.b", "a-.b", "a.-b", "_a.b_c", "1.2.3.4", "9.a", "A.b", "a.b:c", "fe80::1%a", "", ".", strings.Repeat("a", 64), strings.Repeat("a.", 127)} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		name, remedy := CanonicalName(text)
+		if isCanonical(text) && (name != text || remedy != "") {
+			t.Errorf("%q became %q: %s", text, name, remedy)
+		}
+		// In upper case it is looked at label by label.
+		if upper := strings.ToUpper(text); ascii(text) && strings.ToLower(upper) != upper {
+			if again, remedyAgain := CanonicalName(upper); again != name || (remedyAgain == "") != (remedy == "") {
+				t.Errorf("%q became %q: %s; in upper case %q: %s", text, name, remedy, again, remedyAgain)
+			}
+		}
+	})
+}

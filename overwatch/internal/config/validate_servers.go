@@ -17,37 +17,25 @@ const (
 	minCheckTimeout  = check.MinTimeout
 )
 
-// serverKey is what no two servers may share.
-type serverKey struct {
-	service string
-	at      netip.AddrPort
-}
-
-// serverPlace is where a server stands: an index into regions and one into its servers.
-type serverPlace struct{ region, server int32 }
-
-func (p serverPlace) String() string {
-	return fmt.Sprintf("regions[%d].servers[%d]", p.region, p.server)
-}
-
 func (v *validator) servers() {
 	v.has = make([]bool, len(v.config.Domains))
-	seen := make(map[serverKey]serverPlace, v.config.CountServers())
+	known := newEndpoints(v.config)
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		if r.HealthCheck != nil {
 			v.regionCheck(fmt.Sprintf("regions[%d].health_check", i), r.HealthCheck)
 		}
+		domain := noDomain
 		for k := range r.Servers {
 			at := serverPlace{int32(i), int32(k)}
 			s := &r.Servers[k]
-			v.server(at, s)
-			key := serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}
-			if first, again := seen[key]; again && s.Address.IsValid() {
-				v.Addf(at.String(), key.at.String(), "is already %s (%s) for the same service: keep one", first, v.Locate(first.String()))
+			domain = v.server(at, s, domain)
+			if !s.Address.IsValid() {
 				continue
 			}
-			seen[key] = at
+			if first, again := known.add(at, s, domain); again {
+				v.Addf(at.String(), netip.AddrPortFrom(s.Address, s.Port).String(), "is already %s (%s) for the same service: keep one", first, v.Locate(first.String()))
+			}
 		}
 	}
 }
@@ -59,8 +47,10 @@ func (v *validator) regionCheck(key string, h *HealthCheck) {
 	}
 }
 
-// server checks the keys of one server. It formats no key until one is wrong: there may be 400 000.
-func (v *validator) server(at serverPlace, s *Server) {
+// server checks the keys of one server and returns the number of its domain; before is that of the server before it. It formats no
+// key until one is wrong: there may be 400 000.
+func (v *validator) server(at serverPlace, s *Server, before int32) (domain int32) {
+	domain = noDomain
 	if !s.Address.IsValid() {
 		v.Add(at.String()+".address", "", "is missing: give the IP address of the server")
 	} else if remedy := settings.UnicastRemedy(s.Address); remedy != "" {
@@ -73,7 +63,7 @@ func (v *validator) server(at serverPlace, s *Server) {
 		v.between(at.String()+".weight", s.Weight, api.MinWeight, api.MaxWeight)
 	}
 	if s.Service != "" {
-		v.serverService(at, s)
+		domain = v.serverService(at, s, before)
 	}
 	if s.HealthCheck != nil {
 		s.HealthCheck.Validate(v.Report, at.String()+".health_check")
@@ -81,30 +71,51 @@ func (v *validator) server(at serverPlace, s *Server) {
 	if s.Host != "" {
 		v.serverHost(at, s)
 	}
+	return domain
 }
 
-// serverService brings the service into canonical form and looks whether it is served.
-func (v *validator) serverService(at serverPlace, s *Server) {
-	i, served := v.domains[s.Service]
-	if !served {
-		name, remedy := settings.CanonicalService(s.Service)
-		if remedy != "" {
-			v.Add(at.String()+".service", s.Service, remedy)
-			return
-		}
-		s.Service = name
-		if i, served = v.domains[name]; !served {
-			v.warn("%s.service: no domain is called %q: the server is not served until one is", at, name)
-			return
+// serverService brings the service into canonical form and returns the number of its domain, if it has one. Servers mostly stand
+// in the order of their domains, so that it is looked for behind before first.
+func (v *validator) serverService(at serverPlace, s *Server, before int32) (domain int32) {
+	if domain = v.domainNear(before, s.Service); domain == noDomain {
+		var served bool
+		if domain, served = v.domains[s.Service]; !served {
+			name, remedy := settings.CanonicalService(s.Service)
+			if remedy != "" {
+				v.Add(at.String()+".service", s.Service, remedy)
+				return noDomain
+			}
+			s.Service = name
+			if domain, served = v.domains[name]; !served {
+				v.warn("%s.service: no domain is called %q: the server is not served until one is", at, name)
+				return noDomain
+			}
 		}
 	}
-	v.has[i] = true
-	d := &v.config.Domains[i]
+	v.has[domain] = true
+	d := &v.config.Domains[domain]
 	s.Service = d.Name // one string for both: there may be 400 000 of them
 	region := v.config.Regions[at.region].Name
 	if len(d.Regions) > 0 && !slices.Contains(d.Regions, region) {
 		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, d.Name, strings.Join(d.Regions, ", "), region)
 	}
+	return domain
+}
+
+// domainNear is the number of the domain of that name if it is the one behind a domain or that domain itself. Where names are given
+// twice or wrong, which domain has one is not told by its name alone.
+func (v *validator) domainNear(before int32, name string) int32 {
+	all := v.config.Domains
+	if len(v.domains) < len(all) {
+		return noDomain
+	}
+	if behind := before + 1; int(behind) < len(all) && all[behind].Name == name {
+		return behind
+	}
+	if before != noDomain && all[before].Name == name {
+		return before
+	}
+	return noDomain
 }
 
 // serverHost checks the Host header in the check that it is for.

@@ -1,0 +1,82 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// serverKey is what no two servers may share.
+type serverKey struct {
+	service string
+	at      netip.AddrPort
+}
+
+// serverPlace is where a server stands: an index into regions and one into its servers.
+type serverPlace struct{ region, server int32 }
+
+func (p serverPlace) String() string {
+	return fmt.Sprintf("regions[%d].servers[%d]", p.region, p.server)
+}
+
+// noDomain stands for the number of a domain where there is none.
+const noDomain int32 = -1
+
+// maxChain bounds how many servers of one domain are compared one by one.
+const maxChain = 16
+
+// endpoints finds servers that are given twice. The first servers of a domain are found by its number, one behind another: a map of
+// all would take 30 MB for 400 000.
+type endpoints struct {
+	config *Config
+	begin  []int32                   // by region: how many servers the regions before it have
+	last   []serverPlace             // by domain: the one that was added last
+	before []serverPlace             // by server, numbered through all regions: the one of its domain that was added before it
+	others map[serverKey]serverPlace // beyond maxChain of a domain, and those of no domain
+}
+
+// noServer ends a chain. The zero serverPlace is a server.
+var noServer = serverPlace{region: -1}
+
+func newEndpoints(c *Config) *endpoints {
+	e := &endpoints{
+		config: c, begin: make([]int32, len(c.Regions)), last: make([]serverPlace, len(c.Domains)), before: make([]serverPlace, c.CountServers()),
+		others: map[serverKey]serverPlace{},
+	}
+	for i := 1; i < len(c.Regions); i++ {
+		e.begin[i] = e.begin[i-1] + int32(len(c.Regions[i-1].Servers))
+	}
+	for i := range e.last {
+		e.last[i] = noServer
+	}
+	return e
+}
+
+// add notes a server of a domain unless one with the same address and port is there, which it returns.
+func (e *endpoints) add(at serverPlace, s *Server, domain int32) (first serverPlace, again bool) {
+	if domain == noDomain {
+		return e.addOther(at, s)
+	}
+	length := 0
+	for p := e.last[domain]; p != noServer; p = e.before[e.number(p)] {
+		if other := &e.config.Regions[p.region].Servers[p.server]; other.Address == s.Address && other.Port == s.Port {
+			return p, true
+		}
+		length++
+	}
+	if length == maxChain {
+		return e.addOther(at, s)
+	}
+	e.before[e.number(at)] = e.last[domain]
+	e.last[domain] = at
+	return at, false
+}
+
+func (e *endpoints) addOther(at serverPlace, s *Server) (first serverPlace, again bool) {
+	key := serverKey{s.Service, netip.AddrPortFrom(s.Address, s.Port)}
+	if first, again = e.others[key]; !again {
+		e.others[key] = at
+	}
+	return first, again
+}
+
+func (e *endpoints) number(p serverPlace) int32 { return e.begin[p.region] + p.server }
