@@ -58,6 +58,13 @@ func TestRespond_EDNS(t *testing.T) {
 		{"several at once", []func(*dns.Msg){edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""))}, good, "v0 1232 3=" + hex.EncodeToString([]byte("node-1")) + " 8=0.0.0.0/0/0"},
 		{"version 1 and Z", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.IsEdns0().Hdr.Ttl |= 0x80; m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
 		{"a name that is not there, with subnet", []func(*dns.Msg){edns0(1232, option(8, subnet)), func(m *dns.Msg) { m.Question[0].Name = "nx.gslb.test." }}, "NXDOMAIN aa" + soaLine, "v0 1232 8=198.51.100.0/24/0"},
+		{"NOTIFY", []func(*dns.Msg){edns0(1232, option(3, "")), opcode(dns.OpcodeNotify)}, "NOTIMP", "v0 1232 3=" + hex.EncodeToString([]byte("node-1"))},
+		{"UPDATE and DO", []func(*dns.Msg){edns0(1232), doBit, opcode(dns.OpcodeUpdate)}, "NOTIMP", "v0 1232 do"},
+		{"STATUS and version 1", []func(*dns.Msg){edns0(1232), opcode(dns.OpcodeStatus), func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"NOTIFY without", []func(*dns.Msg){opcode(dns.OpcodeNotify)}, "NOTIMP", "none"},
+		{"signed", []func(*dns.Msg){edns0(1232), doBit, signed}, "NOTAUTH", "v0 1232 do"},
+		{"signed, version 1", []func(*dns.Msg){edns0(1232), signed, func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"signed, before OPT", []func(*dns.Msg){signed, edns0(1232)}, bad, "none"},
 		{"subnet", []func(*dns.Msg){edns0(1232, option(8, subnet))}, good, "v0 1232 8=198.51.100.0/24/0"},
 		{"subnet of IPv6", []func(*dns.Msg){edns0(1232, option(8, "\x00\x02\x30\x00\x20\x01\x0d\xb8\x00\x01"))}, good, "v0 1232 8=[2001:db8:1::]/48/0"},
 		{"subnet of source 0", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x00\x00"))}, good, "v0 1232 8=0.0.0.0/0/0"},
@@ -80,6 +87,55 @@ func TestRespond_EDNS(t *testing.T) {
 		m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA, c.change...))
 		if describe(m) != c.want || describeOPT(m) != c.opt {
 			t.Errorf("%s:\n got %s, OPT %s\nwant %s, OPT %s", c.name, describe(m), describeOPT(m), c.want, c.opt)
+		}
+	}
+}
+
+func opcode(n int) func(*dns.Msg) { return func(m *dns.Msg) { m.Opcode = n } }
+
+// signed adds the TSIG record of a key that nobody here knows.
+func signed(m *dns.Msg) {
+	m.Extra = append(m.Extra, &dns.TSIG{
+		Hdr:       dns.RR_Header{Name: "Key.example.", Rrtype: dns.TypeTSIG, Class: dns.ClassANY},
+		Algorithm: dns.HmacSHA256, TimeSigned: 1_700_000_000, Fudge: 300, MACSize: 2, MAC: "abcd", OrigId: 7,
+	})
+}
+
+// Who asks with a key is told that it is not known here (RFC 8945 sections 5.2.1 and 5.3.2), never answered as if it had not.
+func TestRespond_AKeyIsNotKnown(t *testing.T) {
+	change := func(f func(*dns.TSIG)) func(*dns.Msg) {
+		return func(m *dns.Msg) { f(m.Extra[len(m.Extra)-1].(*dns.TSIG)) }
+	}
+	long := strings.Repeat(strings.Repeat("k", 61)+".", 4)
+	const told = "Key.example. 0 hmac-sha256. 1700000000 300 0  7 17 0 "
+	for _, c := range []struct {
+		name       string
+		change     []func(*dns.Msg)
+		want, tsig string
+	}{
+		{"alone", []func(*dns.Msg){signed}, "NOTAUTH", told},
+		{"with EDNS", []func(*dns.Msg){edns0(512), signed}, "NOTAUTH", told},
+		{"for a name that is not ours", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Question[0].Name = "www.example.org." }}, "NOTAUTH", told},
+		{"for a transfer", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR }}, "NOTAUTH", told},
+		{"with names that leave no room", []func(*dns.Msg){signed, change(func(k *dns.TSIG) { k.Hdr.Name, k.Algorithm = long, long })}, "NOTAUTH", ""},
+		{"twice", []func(*dns.Msg){signed, signed}, "FORMERR", ""},
+		{"as an answer", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Answer, m.Extra = m.Extra, nil }}, "FORMERR", ""},
+		{"of class IN", []func(*dns.Msg){signed, change(func(k *dns.TSIG) { k.Hdr.Class = dns.ClassINET })}, "FORMERR", ""},
+		{"with a TTL", []func(*dns.Msg){signed, change(func(k *dns.TSIG) { k.Hdr.Ttl = 1 })}, "FORMERR", ""},
+	} {
+		r := testResponder(testView(t))
+		packet := query(t, "one.gslb.test.", dns.TypeA, c.change...)
+		m := askUDP(t, r, packet)
+		got := ""
+		if k := m.IsTsig(); k != nil {
+			got = fmt.Sprintf("%s %d %s %d %d %d %s %d %d %d %s", k.Hdr.Name, k.Hdr.Ttl, k.Algorithm, k.TimeSigned, k.Fudge, k.MACSize, k.MAC, k.OrigId, k.Error, k.OtherLen, k.OtherData)
+		}
+		if describe(m) != c.want || got != c.tsig || c.want == "NOTAUTH" && r.counts.queries[notAuth].Load() != 1 {
+			t.Errorf("%s: %s, TSIG %q, want %s, %q", c.name, describe(m), got, c.want, c.tsig)
+		}
+		packet[len(packet)-1]++ // claims other data that is not there
+		if m := askUDP(t, r, packet); describe(m) != "FORMERR" {
+			t.Errorf("%s, cut off: %s", c.name, describe(m))
 		}
 	}
 }

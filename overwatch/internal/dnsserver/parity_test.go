@@ -75,6 +75,7 @@ func corpus(t testing.TB) (packets [][]byte) {
 				query(t, name, rtype, edns0(512, option(3, ""), option(8, "\x00\x01\x18\x00\xc6\x33\x64"), option(10, "ABCDEFGH"), option(11, ""), option(65001, "abc"))))
 		}
 	}
+	packets = append(packets, query(t, "one.gslb.test.", dns.TypeA, edns0(1232), signed), query(t, "one.gslb.test.", dns.TypeA, edns0(1232), opcode(dns.OpcodeNotify)))
 	for _, c := range malformed(t) {
 		packets = append(packets, c.packet)
 	}

@@ -18,6 +18,7 @@ type request struct {
 	from     netip.Addr
 	tcp      bool
 	edns     edns
+	tsig     int           // offset of the TSIG record; 0 where there is none
 	name     [maxName]byte // what question.Name points into
 }
 
@@ -84,7 +85,7 @@ func special(rtype uint16) bool {
 // that does), else dns.RcodeSuccess.
 func (r *request) read(query []byte, subnets bool) (rcode int) {
 	h := header(query)
-	r.end, r.edns = headerSize, edns{}
+	r.end, r.edns, r.tsig = headerSize, edns{}, 0
 	r.question, r.class = zone.Question{}, dns.ClassINET
 	switch h.questions() {
 	case 0: // allowed to fetch a cookie (RFC 7873 section 5.4)
@@ -115,6 +116,9 @@ func (r *request) read(query []byte, subnets bool) (rcode int) {
 
 // readRecord reads over the record at the offset, or reads it if it is the OPT record.
 func (r *request) readRecord(query []byte, offset int, additional, subnets bool) (next int, ok bool) {
+	if r.tsig != 0 {
+		return 0, false // it is the last record (RFC 8945 section 5.1)
+	}
 	owner := offset
 	if offset, ok = skipName(query, offset); !ok || offset+optSize-1 > len(query) {
 		return 0, false
@@ -123,7 +127,12 @@ func (r *request) readRecord(query []byte, offset int, additional, subnets bool)
 	if next > len(query) {
 		return 0, false
 	}
-	if binary.BigEndian.Uint16(query[offset:]) != dns.TypeOPT {
+	switch binary.BigEndian.Uint16(query[offset:]) {
+	case dns.TypeOPT:
+	case dns.TypeTSIG:
+		r.tsig = owner
+		return next, additional
+	default:
 		return next, true
 	}
 	// There is one OPT record at most, in the additional section, owned by the root (RFC 6891 section 6.1).

@@ -140,11 +140,12 @@ const (
 	formErr
 	notImp
 	badVers
+	notAuth
 	dropped
 	statuses // how many there are
 )
 
-var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp", "badvers", "dropped"}
+var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp", "badvers", "notauth", "dropped"}
 
 // outcome is the response code and the status of each kind of answer.
 func outcome(kind zone.Kind) (rcode int, s status) {

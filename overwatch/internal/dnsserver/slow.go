@@ -15,6 +15,7 @@ type response struct {
 	rcode      int // with the extended bits
 	flags      uint16
 	extended   uint16          // error code, 0 for none
+	tsig       *dns.TSIG       // nil for none
 	resolution zone.Resolution // the records, if any
 }
 
@@ -28,12 +29,6 @@ func (r *responder) slow(query, out []byte) ([]byte, status) {
 	if len(query) < headerSize || header(query).flags()&flagResponse != 0 {
 		// Too short to tell whom to answer what; or a response, and answering those is how loops begin.
 		return nil, dropped
-	}
-	if header(query).opcode() != dns.OpcodeQuery {
-		// What follows the header means something else for other opcodes, so nothing of it is repeated.
-		msg := append(out[:0], query[:headerSize]...)
-		header(msg).reply(dns.RcodeNotImplemented, 0, 0, 0, 0, 0)
-		return msg, notImp
 	}
 	resp := r.consider(query)
 	msg, err := r.pack(query, out, resp)
@@ -51,11 +46,16 @@ func (r *responder) slow(query, out []byte) ([]byte, status) {
 func (r *responder) consider(query []byte) response {
 	q := r.request
 	rcode := q.read(query, r.subnets)
+	if header(query).opcode() != dns.OpcodeQuery {
+		return r.unknown()
+	}
 	switch {
 	case rcode != dns.RcodeSuccess:
 		return failure(rcode, formErr)
 	case q.edns.present && q.edns.version != 0:
 		return failure(dns.RcodeBadVers, badVers)
+	case q.tsig != 0:
+		return badKey(query, q.tsig)
 	case q.end == headerSize: // only a cookie is asked for
 		return failure(dns.RcodeSuccess, success)
 	case q.class != dns.ClassINET:
@@ -87,11 +87,48 @@ func (r *responder) consider(query []byte) response {
 		q.edns.scoped(resolution.Scope)
 	}
 	rcode, s := outcome(resolution.Kind)
-	return response{s, rcode, authoritative(rcode), extendedError(rcode), resolution}
+	return response{status: s, rcode: rcode, flags: authoritative(rcode), extended: extendedError(rcode), resolution: resolution}
 }
 
-// pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, and an OPT record
-// if the query had one.
+// unknown is the response to an opcode that is not served. Most have the form of a query, with an OPT record that wants another in
+// return (RFC 6891 sections 6.1.1 and 6.1.3); but the question means something else, so it is not repeated.
+func (r *responder) unknown() response {
+	q := r.request
+	q.end = headerSize
+	if q.edns.present && q.edns.version != 0 {
+		return failure(dns.RcodeBadVers, badVers)
+	}
+	return failure(dns.RcodeNotImplemented, notImp)
+}
+
+// tsigFixed is how many octets the data of a TSIG record has besides a name, the MAC and other data (RFC 8945 section 4.2).
+const tsigFixed = 6 + 2 + 2 + 2 + 2 + 2
+
+// badKey is the response to a query that is signed (TSIG) at that offset: whoever asks so wants to know that the answer comes from a
+// server that has the key, and no key is known here. It says so in a TSIG record of its own, which is not signed (RFC 8945 sections
+// 5.2.1 and 5.3.2).
+func badKey(query []byte, at int) response {
+	record, _, err := dns.UnpackRR(query, at)
+	tsig, ok := record.(*dns.TSIG)
+	if err != nil || !ok || tsig.Hdr.Class != dns.ClassANY || tsig.Hdr.Ttl != 0 {
+		return failure(dns.RcodeFormatError, formErr)
+	}
+	// It is read with lenience, so whether all of it is there is for us to see.
+	data := query[len(query)-int(tsig.Hdr.Rdlength):]
+	algorithm, _, ok := readName(data, 0, new([maxName]byte))
+	if !ok || len(data) != algorithm+tsigFixed+int(tsig.MACSize)+int(tsig.OtherLen) {
+		return failure(dns.RcodeFormatError, formErr)
+	}
+	resp := failure(dns.RcodeNotAuth, notAuth)
+	resp.tsig = &dns.TSIG{
+		Hdr:       dns.RR_Header{Name: tsig.Hdr.Name, Rrtype: dns.TypeTSIG, Class: dns.ClassANY},
+		Algorithm: tsig.Algorithm, TimeSigned: tsig.TimeSigned, Fudge: tsig.Fudge, OrigId: tsig.OrigId, Error: dns.RcodeBadKey,
+	}
+	return resp
+}
+
+// pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, an OPT record
+// if the query had one, and a TSIG record if it has room.
 func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 	msg := append(out[:0], query[:r.request.end]...)
 	questions := uint16(0)
@@ -123,6 +160,16 @@ func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 		additional = 1
 		msg = append(msg, opt...)
 	}
+	if resp.tsig != nil {
+		tsig, err := packed(resp.tsig)
+		if err != nil {
+			return nil, err
+		}
+		if len(msg)+len(tsig) <= r.limit(out) {
+			additional++
+			msg = append(msg, tsig...)
+		}
+	}
 	header(msg).reply(resp.rcode, resp.flags, questions, uint16(answers), uint16(authority), additional)
 	return msg, nil
 }
@@ -152,7 +199,12 @@ func (r *responder) opt(rcode int, extended uint16) ([]byte, error) {
 	if extended != 0 {
 		record.Option = append(record.Option, &dns.EDNS0_EDE{InfoCode: extended})
 	}
-	packed := make([]byte, dns.Len(record)+1)
-	end, err := dns.PackRR(record, packed, 0, nil, false)
-	return packed[:end], err
+	return packed(record)
+}
+
+// packed is a record in wire form, without compression.
+func packed(record dns.RR) ([]byte, error) {
+	wire := make([]byte, dns.Len(record)+1)
+	end, err := dns.PackRR(record, wire, 0, nil, false)
+	return wire[:end], err
 }
