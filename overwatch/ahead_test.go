@@ -6,12 +6,17 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -170,4 +175,89 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 		}
 	}
 	t.Errorf("names without a backend: %v", log.withoutBackend(t))
+}
+
+// A reload that moves a name to another region, or its region to other servers, leaves no moment in which nobody answers for it, however
+// long those that come take to be found healthy.
+func TestReload_ANameThatMovesHasServersAllTheTime(t *testing.T) {
+	slow := func() string {
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(100 * time.Millisecond) }))
+		t.Cleanup(server.Close)
+		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
+		return port
+	}
+	first, second, third := slow(), slow(), slow()
+	path := filepath.Join(t.TempDir(), "overwatch.yaml")
+	configure := func(region, routing string, servers map[string]string) {
+		text := fmt.Sprintf(`
+mode: overwatch
+data_dir: %q
+overwatch:
+  identity: {node_id: ns1, region: eu}
+  gossip: {bind_address: "127.0.0.1:0", encryption_key: %q}
+  validation: {check_interval: 10m, check_timeout: 1m} # as long as a slow machine may take
+dns: {listen_address: "127.0.0.1:0", zones: [gslb.test]}
+domains:
+- {name: app.gslb.test, routing_algorithm: %s, regions: [%s], min_healthy: 100%%}
+regions:
+`, filepath.Join(filepath.Dir(path), "data"), base64.StdEncoding.EncodeToString(make([]byte, 32)), routing, region)
+		for _, name := range slices.Sorted(maps.Keys(servers)) {
+			text += fmt.Sprintf("- {name: %s, health_check: {type: http, path: /, interval: 10m, timeout: 1m}, servers: [{address: 127.0.0.1, port: %s}]}\n", name, servers[name])
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	configure("a", "failover", map[string]string{"a": first})
+	n, log := running(t, path)
+	healthyAre := func(ports ...string) func() bool {
+		return func() bool {
+			var serve []string
+			for _, b := range n.registry.View().Service("app.gslb.test") {
+				if !b.MayServe {
+					return false
+				}
+				serve = append(serve, fmt.Sprint(b.Port))
+			}
+			slices.Sort(serve)
+			slices.Sort(ports)
+			return slices.Equal(serve, ports)
+		}
+	}
+	eventually(t, healthyAre(first))
+	if err := n.publisher.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	seen := len(log.String())
+	for _, step := range []struct {
+		region, routing string
+		servers         map[string]string
+		want            string
+	}{
+		{"b", "failover", map[string]string{"a": first, "b": second}, second},
+		{"b", "geolocation", map[string]string{"a": first, "b": third}, third},
+		{"a", "weighted", map[string]string{"a": third, "b": second}, third},
+		{"c", "weighted", map[string]string{"c": first}, first},
+	} {
+		configure(step.region, step.routing, step.servers)
+		if _, _, err := n.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, healthyAre(step.want))
+		if err := n.publisher.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text := log.String()[seen:]; strings.Contains(text, "answering SERVFAIL") || strings.Contains(text, `"without_backend":1`) {
+		t.Errorf("the name had nobody to answer for it:\n%s", text)
+	}
+}
+
+func eventually(t *testing.T, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it does not happen")
+		}
+	}
 }

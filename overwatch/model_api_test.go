@@ -119,6 +119,7 @@ func (h *chronicle) together(changes ...func(*definitions.Draft) string) string 
 		}
 		return nil
 	}))
+	h.judgeNew()
 	return strings.Join(events, ", ")
 }
 

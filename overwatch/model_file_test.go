@@ -47,7 +47,9 @@ func databaseFile(configPath string) string {
 
 func (h *chronicle) reload() string {
 	before := h.model.file
-	return h.reloadTo(before, h.randomFile())
+	event := h.reloadTo(before, h.randomFile())
+	h.judgeNew()
+	return event
 }
 
 func (h *chronicle) reloadTo(before, next fileFacts) string {

@@ -1,6 +1,7 @@
 package overwatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math/rand/v2"
@@ -303,6 +304,27 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 		h.model.settle()
 	}
 	return fmt.Sprintf("%s of %v in %v", outcome, ids, took)
+}
+
+// judgeNew has the backends checked that came with the last change of what is declared, as a node does at once. Until then others stay that
+// are to go, which the reference knows nothing of.
+func (h *chronicle) judgeNew() {
+	h.model.settle()
+	backends := slices.Collect(h.node.registry.View().Backends())
+	slices.SortFunc(backends, func(a, b *registry.Backend) int { return a.Compare(b.ID) })
+	for _, b := range backends {
+		if !b.New {
+			continue
+		}
+		v := registry.Verdict{ID: b.ID, Outcome: check.Success, State: check.StateHealthy, Latency: cmp.Or(h.far[b.ID], 100*time.Millisecond)}
+		if b.Port == 81 && !h.model.suspended {
+			v.Outcome, v.State, v.Err = check.Failure, check.StateUnhealthy, "refused"
+		}
+		h.must(h.node.validated(h.t.Context(), v))
+		h.settled()
+		h.model.checked(b.ID, v.Outcome, v.Latency)
+		h.model.settle()
+	}
 }
 
 // checked takes the outcome of one of the node's own checks.

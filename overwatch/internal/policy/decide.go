@@ -53,7 +53,7 @@ const fewCandidates = 8
 func (d *decider) sift(rules *Rules, family Family, room []int) (in []int, decision Decision) {
 	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: rules.Algorithm}
 	in = d.keep(d.all(room), MayNotServe, func(c *Candidate) bool { return c.MayServe })
-	if minimum := rules.MinHealthy.of(len(d.candidates)); len(in) < minimum {
+	if minimum := rules.MinHealthy.of(d.established()); len(in) < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
 		d.keep(in, TooFewServe, func(*Candidate) bool { return false })
 		if in = d.lastResort(rules.OnAllDown, minimum); len(in) == 0 && d.knows(family) {
@@ -69,6 +69,16 @@ func (d *decider) sift(rules *Rules, family Family, room []int) (in []int, decis
 	in = d.prefer(in, ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
 	in = d.prefer(in, Drained, func(c *Candidate) bool { return c.Share > 0 })
 	return in, decision
+}
+
+// established counts the candidates that are not new.
+func (d *decider) established() (count int) {
+	for i := range d.candidates {
+		if !d.candidates[i].New {
+			count++
+		}
+	}
+	return count
 }
 
 // hasData says whether an algorithm knows enough of the client or the candidates.

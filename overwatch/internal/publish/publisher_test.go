@@ -230,6 +230,21 @@ func TestPublisher_FewerThanMinHealthyAreAnsweredByTheLastResort(t *testing.T) {
 	}
 }
 
+// Of a name's backends, one that comes with a reload counts for a part of them from its first verdict on.
+func TestPublisher_NewBackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
+	b := new(backends)
+	s := testSettings()
+	s.Domains[0].MinHealthy = "60%"
+	p := newPublisher(t, b, s)
+	for isNew, want := range map[bool]string{true: "app.gslb.test. 10 IN A 10.0.0.1", false: "SERVFAIL"} {
+		b.set("app.gslb.test", "10.0.0.1", "10.0.0.2 down")
+		b.Service("app.gslb.test")[1].New = isNew
+		p.Mark("app.gslb.test")
+		p.publishMarked()
+		wantAnswer(t, p, "app.gslb.test.", "A", want)
+	}
+}
+
 func TestPublisher_LogsALossAndItsEndButNoBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer

@@ -17,7 +17,8 @@ import (
 const staticAtOnce = 2048
 
 // SetStatic makes the given declarations, which must each name another backend, all that configuration declares: backends
-// that only configuration declared before are removed. Readers see the change service by service. A declaration that cannot
+// that only configuration declared before are removed, the healthy ones of a service not before those that come to it have been
+// judged (see settle). Readers see the change service by service. A declaration that cannot
 // be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was. The IDs in the
 // slice are brought into their one form.
 func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) error {
@@ -127,7 +128,7 @@ func staticPart(declarations []Declaration, order []int32) int {
 	return n
 }
 
-// dropUndeclared ends the static declarations that the given round did not repeat.
+// dropUndeclared ends the static declarations of services of which the given round declared nothing.
 func (r *Registry) dropUndeclared(ctx context.Context, round uint64) error {
 	names, err := ask(ctx, r, func(w *writer, _ time.Time) ([]string, error) {
 		return slices.Collect(maps.Keys(w.services)), nil
@@ -156,7 +157,8 @@ func (d *Declaration) normalise() error {
 	return nil
 }
 
-// declareStatic takes those of the declarations that part lists. SetStatic has checked them.
+// declareStatic takes those of the declarations that part lists, and with them what is no longer declared of their services. SetStatic
+// has checked them.
 func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
 	var spec check.Spec
 	var shared unique.Handle[check.Spec] // of spec: neighbours are often checked alike
@@ -167,6 +169,7 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 			spec, shared = d.Check, unique.Make(d.Check)
 		}
 		if s == nil || s.name != d.ID.Service {
+			w.settleAt(s, round, now)
 			s = w.service(d.ID.Service)
 		}
 		rec := w.obtainOf(s, d.ID, now)
@@ -177,21 +180,15 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 		*rec.static = next
 		w.refresh(rec, now)
 	}
+	w.settleAt(s, round, now)
 	return nil
 }
 
-// dropStatic ends what configuration declared of these services before the given round.
+// dropStatic ends what configuration declared of these services before the given round, where that declared nothing of them.
 func (w *writer) dropStatic(services []string, round uint64, now time.Time) error {
 	for _, name := range services {
-		s := w.services[name]
-		if s == nil {
-			continue
-		}
-		for i := len(s.records) - 1; i >= 0; i-- { // backwards: release may remove the one at i
-			if rec := s.records[i]; rec.static != nil && rec.static.round != round {
-				rec.static = nil
-				w.release(rec, now)
-			}
+		if s := w.services[name]; s != nil && s.round != round {
+			w.settleAt(s, round, now)
 		}
 	}
 	return nil

@@ -16,6 +16,9 @@ type model struct {
 	timing    Timing
 	now       time.Time
 	static    map[ID]Declaration
+	leaving   map[ID]Declaration   // no longer static, but for what comes in their place
+	settlesBy map[string]time.Time // by service: what that waits for
+	rounds    int
 	api       map[ID]Declaration
 	agents    map[string]*modelAgent
 	backends  map[ID]*modelBackend // what history left behind, for as long as the backend is known
@@ -62,7 +65,7 @@ type seen struct {
 
 func newModel(timing Timing, now time.Time) *model {
 	return &model{
-		timing: timing, now: now, static: map[ID]Declaration{}, api: map[ID]Declaration{},
+		timing: timing, now: now, static: map[ID]Declaration{}, leaving: map[ID]Declaration{}, settlesBy: map[string]time.Time{}, api: map[ID]Declaration{},
 		agents: map[string]*modelAgent{}, backends: map[ID]*modelBackend{},
 	}
 }
@@ -92,6 +95,9 @@ func (m *model) ids() []ID {
 	for id := range m.static {
 		all[id] = true
 	}
+	for id := range m.leaving {
+		all[id] = true
+	}
 	for id := range m.api {
 		all[id] = true
 	}
@@ -118,6 +124,55 @@ func (m *model) settle() {
 	m.sweep()
 	m.judge()
 	m.sweep()
+	m.leave()
+}
+
+// declare replaces what configuration declares.
+func (m *model) declare(static map[ID]Declaration) {
+	for id, d := range m.static {
+		m.leaving[id] = d
+	}
+	m.static = static
+	for id := range static {
+		delete(m.leaving, id)
+	}
+	m.sweep()
+	for service := range m.awaited() {
+		if m.rounds > 0 && m.settlesBy[service].IsZero() {
+			m.settlesBy[service] = m.now.Add(m.timing.ValidationInterval)
+		}
+	}
+	m.rounds++
+	m.leave()
+}
+
+// awaited is the services of which something is declared that has no verdict.
+func (m *model) awaited() map[string]bool {
+	awaited := map[string]bool{}
+	now := m.look()
+	for id := range m.static {
+		reason := now[id].Reason
+		if reason == ReasonUnknown || reason == ReasonRememberedUnhealthy && now[id].State == check.StateUnknown {
+			awaited[id.Service] = true
+		}
+	}
+	return awaited
+}
+
+// leave lets go of what is no longer declared, but for what may serve while something that was declared instead has no verdict.
+func (m *model) leave() {
+	awaited, now := m.awaited(), m.look()
+	for service, by := range m.settlesBy {
+		if !awaited[service] || !m.now.Before(by) {
+			delete(m.settlesBy, service)
+		}
+	}
+	for id := range m.leaving {
+		if _, settling := m.settlesBy[id.Service]; !settling || !now[id].MayServe {
+			delete(m.leaving, id)
+		}
+	}
+	m.sweep()
 }
 
 func (m *model) sweep() {
@@ -129,6 +184,8 @@ func (m *model) sweep() {
 	for id, b := range m.backends {
 		agent := m.claimant(id)
 		_, static := m.static[id]
+		_, leaving := m.leaving[id]
+		static = static || leaving
 		_, api := m.api[id]
 		if !static && !api && agent != "" && m.silence(agent) >= m.timing.RemoveAfter &&
 			!(m.verdictCounts(b) && !b.verdict.SetAside && b.verdict.State == check.StateHealthy) {
@@ -255,6 +312,9 @@ func (m *model) judge() {
 // declared returns weight and region of the source that counts, and which that is.
 func (m *model) declared(id ID) (weight int, region string, source api.Source) {
 	if d, ok := m.static[id]; ok {
+		return d.Weight, d.Region, api.SourceStatic
+	}
+	if d, ok := m.leaving[id]; ok {
 		return d.Weight, d.Region, api.SourceStatic
 	}
 	if d, ok := m.api[id]; ok {

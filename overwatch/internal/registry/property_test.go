@@ -190,15 +190,16 @@ func (h *history) check() string {
 
 func (h *history) declareStatic() string {
 	var list []Declaration
-	h.model.static = map[ID]Declaration{}
+	static := map[ID]Declaration{}
 	for _, id := range historyIDs {
 		if h.random.IntN(4) == 0 {
 			d := Declaration{ID: id, Weight: h.random.IntN(5), Region: "eu", Check: tcp}
 			list = append(list, d)
-			h.model.static[id] = d
+			static[id] = d
 		}
 	}
 	h.must(h.SetStatic(h.ctx(), list))
+	h.model.declare(static)
 	return fmt.Sprintf("static %v", list)
 }
 

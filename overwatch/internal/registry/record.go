@@ -17,8 +17,12 @@ type service struct {
 	records []*record
 	// dirty is set when the slot must be filled anew before the command ends, notify when Changed must be told then.
 	dirty, notify bool
-	timer         deadlineAt // for verdicts that only confirm
+	timer         deadlineAt // for verdicts that only confirm, and for settlesBy
 	evidence      tally
+	// round is the newest that has said what configuration declares of the service; settlesBy is when what that changed is over at the
+	// latest, zero when it is (see settle).
+	round     uint64
+	settlesBy deadlineAt
 }
 
 // find returns where the record of id is or belongs.

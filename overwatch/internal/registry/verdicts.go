@@ -60,7 +60,7 @@ func (w *writer) judge(r *record, v Validation, now time.Time) {
 	}
 }
 
-// due implements timed: verdicts that only confirmed have waited for long enough.
+// due implements timed: verdicts that only confirmed, or a service that is to settle, have waited for long enough.
 func (s *service) due(w *writer, at deadlineAt, _ time.Time) {
 	if s.timer != at {
 		return

@@ -143,6 +143,9 @@ func (w *writer) mark(s *service, notify bool) {
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
 	for _, s := range w.dirty {
+		if s.settlesBy != 0 {
+			w.settle(s, now)
+		}
 		s.fill(w.view)
 		if len(s.records) == 0 && w.services[s.name] == s {
 			delete(w.services, s.name)

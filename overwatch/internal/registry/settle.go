@@ -1,0 +1,55 @@
+package registry
+
+import (
+	"slices"
+	"time"
+
+	"gslb.internal/shared/check"
+)
+
+// settleAt settles s, which may be nil, after a round that has declared all that configuration declares of it.
+func (w *writer) settleAt(s *service, round uint64, now time.Time) {
+	if s != nil {
+		s.round = round
+		w.settle(s, now)
+	}
+}
+
+// settle ends the static declarations of s that its newest round did not repeat. Where that round declares backends of which nothing is
+// known yet, the service settles first: those that may serve stay, so that servers which take the place of all others leave no moment
+// without any, and the others are New. That ends with the verdict on the last of these, and no later than after an interval, in which
+// this node begins to check whatever it can check. The first round, at the start, has nothing to wait for.
+func (w *writer) settle(s *service, now time.Time) {
+	was := s.settlesBy
+	switch awaited := s.round > 1 && s.awaitsVerdicts(); {
+	case !awaited || was != 0 && w.at(now) >= was:
+		s.settlesBy = 0
+	case was == 0:
+		s.settlesBy = w.at(now.Add(w.timing.ValidationInterval))
+	}
+	for i := len(s.records) - 1; i >= 0; i-- { // backwards: release may remove the one at i
+		rec := s.records[i]
+		switch {
+		case rec.static != nil && rec.static.round != s.round && (s.settlesBy == 0 || !rec.pub.MayServe):
+			rec.static = nil
+			w.release(rec, now)
+		case (was == 0) != (s.settlesBy == 0):
+			w.refresh(rec, now)
+		}
+	}
+	if s.settlesBy != 0 {
+		w.wake(s, &s.timer, w.start.Add(time.Duration(s.settlesBy)))
+	}
+}
+
+// awaitsVerdicts reports whether nothing is known of a backend that the newest round declares.
+func (s *service) awaitsVerdicts() bool {
+	return slices.ContainsFunc(s.records, func(rec *record) bool {
+		return rec.static != nil && rec.static.round == s.round && rec.pub.unjudged()
+	})
+}
+
+// unjudged reports whether nothing is known of b but what was before the restart.
+func (b *Backend) unjudged() bool {
+	return b.Reason == ReasonUnknown || b.Reason == ReasonRememberedUnhealthy && b.Validation.State == check.StateUnknown
+}
