@@ -228,6 +228,25 @@ func TestAlerts_NameRunbooksThatExist(t *testing.T) {
 	}
 }
 
+// Whoever is woken by an alert finds what it is about on the dashboard. A program that does not run has nothing to show there.
+func TestAlerts_AreOnTheDashboard(t *testing.T) {
+	shown := map[string]bool{}
+	for _, p := range theDashboard(t).Panels {
+		for _, target := range p.Targets {
+			for _, name := range queried.FindAllString(target.Expr, -1) {
+				shown[name] = true
+			}
+		}
+	}
+	for _, r := range alertRules(t) {
+		for _, name := range queried.FindAllString(r.Expr, -1) {
+			if !shown[name] {
+				t.Errorf("%s: no panel has %s", r.Alert, name)
+			}
+		}
+	}
+}
+
 // Each rule has a test in which it is quiet and then tells.
 func TestAlerts_EachIsTested(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(observability, "gslb-alerts.test.yaml"))
