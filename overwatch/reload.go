@@ -105,7 +105,9 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 }
 
 // longer is the times that count while declarations change: a backend that neither the file before nor the one after gives up, with
-// the times of each, must not go because of the declarations of one and the times of the other.
+// the times of each, must not go because of the declarations of one and the times of the other. It goes when its agent is gone
+// (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and goes out of the answers when its agent is silent
+// (StaleThreshold).
 func longer(before, after registry.Timing) registry.Timing {
 	after.StaleThreshold = max(before.StaleThreshold, after.StaleThreshold)
 	after.RemoveAfter = max(before.RemoveAfter, after.RemoveAfter)

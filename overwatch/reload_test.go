@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
@@ -15,16 +17,19 @@ import (
 func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	declares := serverFacts{address: "10.0.0.1", port: 80, weight: 1, service: "a.gslb.test"}
 	never := serverFacts{address: "10.0.0.3", port: 80, weight: 1, service: "a.gslb.test"}
-	file := func(remove time.Duration, servers ...serverFacts) fileFacts {
+	file := func(remove, interval time.Duration, servers ...serverFacts) fileFacts {
 		return fileFacts{
-			ttl: 20, stale: 20 * time.Second, remove: remove, interval: 10 * time.Second,
+			ttl: 20, stale: 20 * time.Second, remove: remove, interval: interval,
 			regions: []regionFacts{{name: "eu", servers: append(servers, never)}},
 			domains: []domainFacts{{name: "a.gslb.test", algorithm: "weighted", onAllDown: "last_healthy", threshold: 1, maxAnswers: 1, smoothing: 0.3, slowest: time.Second, samples: 3}},
 		}
 	}
+	const often, seldom = 10 * time.Second, 30 * time.Second
 	for name, files := range map[string][2]fileFacts{
-		"declared, and sooner removed":      {file(5 * time.Minute), file(time.Minute, declares)},
-		"declared no more, but kept longer": {file(time.Minute, declares), file(5 * time.Minute)},
+		"declared, and sooner removed":                 {file(5*time.Minute, often), file(time.Minute, often, declares)},
+		"declared no more, but kept longer":            {file(time.Minute, often, declares), file(5*time.Minute, often)},
+		"declared, and its verdict counts less long":   {file(time.Minute, seldom), file(time.Minute, often, declares)},
+		"declared no more, but its verdict counts yet": {file(time.Minute, often, declares), file(time.Minute, seldom)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -40,8 +45,13 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 				h.must(err)
 				h.model.heartbeat(who, []said{s}, h.drainTime)
 				h.model.settle()
-				time.Sleep(2 * time.Minute)
-				h.model.advance(2 * time.Minute)
+				for _, wait := range []time.Duration{50 * time.Second, 70 * time.Second} {
+					time.Sleep(wait)
+					h.model.advance(wait)
+					if wait == 50*time.Second {
+						h.measure(check.Success, []registry.ID{s.id})
+					}
+				}
 				h.settled()
 				h.compare("two minutes", true, map[string]int{})
 				h.reloadTo(files[0], files[1])
@@ -88,4 +98,19 @@ func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 			t.Errorf("key synchronisation goes by other peers: %+v", sync)
 		}
 	})
+}
+
+// While declarations change, each of the longer times counts: with a shorter stale.threshold before the declarations, an agent's last backend
+// would leave the answers a moment before what comes in its place.
+func TestLonger_HasTheLongerOfEach(t *testing.T) {
+	short := registry.Timing{StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 3}
+	for name, long := range map[string]registry.Timing{
+		"stale.threshold":    {StaleThreshold: 9, RemoveAfter: 2, ValidationInterval: 3},
+		"stale.remove_after": {StaleThreshold: 1, RemoveAfter: 9, ValidationInterval: 3},
+		"check_interval":     {StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 9},
+	} {
+		if longer(short, long) != long || longer(long, short) != long {
+			t.Errorf("%s: %+v and %+v", name, longer(short, long), longer(long, short))
+		}
+	}
 }
