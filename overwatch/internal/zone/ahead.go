@@ -16,18 +16,13 @@ const worthwhile = 1 << 11
 
 // Ahead reads what the answers to a batch of questions lie in before the first of them is answered. With many names, nearly
 // all that an answer costs is waiting for memory: for the cell of the index, then the slot, then its answers, each of which says where
-// the next one is. Here each step is taken for all questions before the next, and the processor waits for all of them at once.
+// the next one is. Here each step is taken for all questions before the next, and the processor waits for all of them at once. It looks
+// some two hundred instructions ahead, so that what reads is loops that do nothing else.
 //
 // It changes no answer and may be left out. The zero Ahead is empty.
 type Ahead struct {
 	n         int
 	questions [MaxAhead]*Question
-	slots     [MaxAhead]*Slot
-	places    [MaxAhead]*placed // where the client makes a difference
-	families  [MaxAhead]*family
-	turns     [MaxAhead]uint32 // where Turns has the families' positions
-	numbers   [MaxAhead]uint32 // of the bases of places
-	sigs      [MaxAhead]*Signature
 	told      []Steered
 	room      [MaxAhead]Steered // of told
 	seen      uint32            // of what was read, so that the compiler does not leave the reading out
@@ -43,119 +38,182 @@ func (a *Ahead) Add(q *Question) {
 
 // Look reads what the view has for the questions, and forgets both.
 func (a *Ahead) Look(v *View, turns *Turns) {
-	n := a.n
+	questions := a.questions[:a.n]
 	a.n, a.told = 0, a.room[:0]
-	if n < 2 || len(v.index.cells) < worthwhile {
-		return
+	if len(questions) > 1 && len(v.index.cells) >= worthwhile {
+		var room [MaxAhead]glance
+		glances := a.slots(room[:0], v, questions)
+		glances = a.answers(glances)
+		a.families(glances, v, turns)
+		a.signatures(glances, turns)
 	}
-	a.cells(v, a.questions[:n])
-	for i, q := range a.questions[:n] {
-		slot := v.candidate(q.hash)
-		if a.slots[i] = slot; slot != nil {
-			a.seen ^= slot.turn
-		}
-	}
-	if a.steered(n, turns) {
-		a.placed(v, n, turns)
-	}
-	a.records(n, turns)
-	for _, sig := range a.sigs[:n] {
-		if sig == nil {
-			continue
-		}
-		if m := sig.made.Load(); m != nil && len(m.wire) > 0 {
-			a.seen ^= uint32(m.wire[0]) ^ uint32(m.wire[len(m.wire)-1])
-		}
-	}
-	// A view is some hundred MiB, and others may take its place before the next batch comes.
-	clear(a.questions[:n])
-	clear(a.slots[:n])
-	clear(a.places[:n])
-	clear(a.families[:n])
-	clear(a.sigs[:n])
+	clear(questions)
 }
 
 // Told is what the answers of the last Look will tell of themselves, as far as their basis and the choice go. It holds until the next.
 func (a *Ahead) Told() []Steered { return a.told }
 
-// cells reads where the index begins to look.
-func (a *Ahead) cells(v *View, questions []*Question) {
+// glance is what was found for a question so far.
+type glance struct {
+	*Question
+	slot    *Slot
+	answers *answers
+	placed  *placed // nil: the client makes no difference
+	family  *family // nil: there is no address
+	turn    uint32  // where Turns has the family's position
+	which   policy.Family
+	signed  bool
+}
+
+// slots finds the slots of the names, and reads them.
+func (a *Ahead) slots(into []glance, v *View, questions []*Question) []glance {
+	var homes [MaxAhead]uint32
 	mask := uint64(len(v.index.cells) - 1)
-	for _, q := range questions {
+	for i, q := range questions {
 		q.hash = maphash.Bytes(seed, q.Name)
-		a.seen ^= v.index.cells[q.hash&mask].slot
+		homes[i] = uint32(q.hash & mask)
 	}
+	seen := uint32(0)
+	for _, at := range homes[:len(questions)] {
+		seen ^= v.index.cells[at].slot
+	}
+	for _, q := range questions {
+		if slot := v.candidate(q.hash); slot != nil {
+			into = append(into, glance{Question: q, slot: slot})
+		}
+	}
+	for i := range into {
+		seen ^= into[i].slot.turn
+	}
+	a.seen ^= seen
+	return into
 }
 
-// family is the one that is asked for, if it is a question for addresses.
-func (q *Question) family() policy.Family {
-	if q.Type == dns.TypeAAAA {
-		return policy.IPv6
-	}
-	return policy.IPv4
-}
-
-// steered reads the answers of the slots, and whose turn it is. It says whether some of them depend on the client.
-func (a *Ahead) steered(n int, turns *Turns) (some bool) {
-	for i, slot := range a.slots[:n] {
-		a.places[i], a.families[i] = nil, nil
-		if slot == nil || !slot.steered {
+// answers reads the answers of the slots that are steered, and leaves the others out.
+func (a *Ahead) answers(glances []glance) []glance {
+	n, signed := 0, false
+	for _, g := range glances {
+		if !g.slot.steered {
 			continue
 		}
-		which := a.questions[i].family()
-		answers := slot.answers.Load()
-		f := &answers.steered[which]
+		g.answers = g.slot.answers.Load()
+		if g.Type == dns.TypeAAAA {
+			g.which = policy.IPv6
+		}
+		g.signed = g.DO && g.slot.zone.signer != nil
+		signed = signed || g.signed
+		glances[n] = g
+		n++
+	}
+	glances = glances[:n]
+	seen := uint32(0)
+	for i := range glances {
+		seen ^= glances[i].answers.number
+	}
+	for i := range glances {
+		if g := &glances[i]; g.which == policy.IPv6 {
+			seen ^= g.answers.steered[policy.IPv6].ttl
+		}
+	}
+	for i := range glances {
+		if g := &glances[i]; g.signed && g.answers.placed == nil && g.answers.steered[g.which].more != nil {
+			seen++
+		}
+	}
+	a.seen ^= seen
+	return glances
+}
+
+// families finds the addresses that are answered, and reads these and whose turn it is.
+func (a *Ahead) families(glances []glance, v *View, turns *Turns) {
+	some := false
+	for i := range glances {
+		g := &glances[i]
+		f := &g.answers.steered[g.which]
 		switch {
 		case f.state != answering:
-		case answers.placed != nil:
-			a.places[i] = &answers.placed[which]
-			a.numbers[i], some = answers.number, true
-			continue
+		case g.answers.placed != nil:
+			g.placed, some = &g.answers.placed[g.which], true
 		default:
-			a.families[i], a.turns[i] = f, slot.turn+uint32(which)
-			a.told = append(a.told, Steered{Number: answers.number, Family: which})
+			g.family, g.turn = f, g.slot.turn+uint32(g.which)
+			a.told = append(a.told, Steered{Number: g.answers.number, Family: g.which})
 		}
-		a.seen ^= uint32(answers.room[0])
-		a.seen ^= turns.peek(slot.turn + uint32(which)).position
 	}
-	return some
+	if some {
+		a.variants(glances, v)
+	}
+	seen := uint32(0)
+	for i := range glances {
+		if g := &glances[i]; g.family != nil && g.family.schedule.Len() > 1 {
+			seen ^= turns.peek(g.turn).position
+		}
+	}
+	a.seen ^= seen
 }
 
-// placed finds what the clients are answered where that depends on them, and reads that and whose turn it is.
-func (a *Ahead) placed(v *View, n int, turns *Turns) {
-	for _, p := range a.places[:n] {
-		if p != nil {
-			a.seen ^= uint32(p.first[0])
+// variants finds what clients are answered where that depends on them, and reads that.
+func (a *Ahead) variants(glances []glance, v *View) {
+	seen := uint32(0)
+	for i := range glances {
+		if p := glances[i].placed; p != nil {
+			seen ^= uint32(p.first[0])
 		}
 	}
-	for i, p := range a.places[:n] {
-		if p == nil {
+	var variants [MaxAhead]*variant
+	for i := range glances {
+		g := &glances[i]
+		if g.placed == nil {
 			continue
 		}
-		in, at, _ := p.at(v, a.questions[i].Client)
-		a.families[i], a.turns[i] = &in.family, in.turn
-		a.seen ^= in.edition
-		a.told = append(a.told, Steered{Number: a.numbers[i], Family: a.questions[i].family(), Region: at.region, Spot: at.id, Choice: at.choice})
+		in, at, _ := g.placed.at(v, g.Client)
+		a.told = append(a.told, Steered{Number: g.answers.number, Family: g.which, Region: at.region, Spot: at.id, Choice: at.choice})
+		g.family, variants[i] = &in.family, in
 	}
-	for i, p := range a.places[:n] {
-		if p != nil {
-			a.seen ^= turns.peek(a.turns[i]).position
+	for i := range glances {
+		if in := variants[i]; in != nil {
+			seen ^= in.edition
 		}
 	}
+	for i := range glances {
+		if in := variants[i]; in != nil {
+			glances[i].turn = in.turn
+			if glances[i].signed && in.more != nil {
+				seen++
+			}
+		}
+	}
+	a.seen ^= seen
 }
 
-// records reads the records of the answers, and finds the signature of the one whose turn it is.
-func (a *Ahead) records(n int, turns *Turns) {
-	for i, f := range a.families[:n] {
-		if a.sigs[i] = nil; f == nil {
+// signatures reads those of the answers whose turn it is.
+func (a *Ahead) signatures(glances []glance, turns *Turns) {
+	var room [MaxAhead]*Signature
+	sigs := room[:0]
+	for i := range glances {
+		g := &glances[i]
+		if g.family == nil || !g.signed {
 			continue
 		}
-		a.seen ^= uint32(f.records[0]) ^ uint32(f.records[len(f.records)-1])
-		if !a.questions[i].DO || len(f.sigs) == 0 {
-			continue
+		position := uint32(0)
+		if g.family.schedule.Len() > 1 {
+			turn := turns.peek(g.turn)
+			if !turn.of(g.family) {
+				continue
+			}
+			position = turn.position
 		}
-		if turn := turns.peek(a.turns[i]); turn.of(f) {
-			a.sigs[i] = f.sigs[f.schedule.Answer(turn.position)]
+		sigs = append(sigs, g.family.signature(g.family.schedule.Answer(position)))
+	}
+	seen := uint32(0)
+	for _, sig := range sigs {
+		if sig.made.Load() != nil {
+			seen++
 		}
 	}
+	for _, sig := range sigs {
+		if m := sig.made.Load(); m != nil {
+			seen ^= m.epoch ^ uint32(m.room[0]) ^ uint32(m.room[len(m.room)-1])
+		}
+	}
+	a.seen ^= seen
 }

@@ -92,10 +92,10 @@ func (r *reply) name(slot *Slot, turns *Turns) {
 	if slot.steered {
 		switch rtype {
 		case dns.TypeA:
-			r.address(slot, a, policy.IPv4, turns, recordA)
+			r.address(slot, a, policy.IPv4, turns)
 			return
 		case dns.TypeAAAA:
-			r.address(slot, a, policy.IPv6, turns, recordAAAA)
+			r.address(slot, a, policy.IPv6, turns)
 			return
 		}
 	}
@@ -116,7 +116,7 @@ func (r *reply) name(slot *Slot, turns *Turns) {
 }
 
 // address appends the records whose turn it is.
-func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turns, length int) {
+func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turns) {
 	switch a.steered[which].state {
 	case failing:
 		r.answer.Kind = Failed
@@ -130,17 +130,15 @@ func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turn
 	f, position, told := slot.pick(a, r.view, which, r.q.Client, turns)
 	r.answer.Scope, r.answer.Steered = told.scope, told.steered
 	size := f.schedule.Size()
-	if size*length > cap(r.msg)-len(r.msg) {
-		r.full = true
+	if !r.room(size * recordLength(which)) {
 		return
 	}
 	for k := range size {
-		at := f.schedule.Pick(position, k) * length
-		r.msg = append(r.msg, f.records[at:at+length]...)
+		r.msg = f.appendRecord(r.msg, which, f.schedule.Pick(position, k))
 	}
 	r.answer.Answers = uint16(size)
 	if r.signed {
-		r.answer.Answers += r.signature(f.sigs[f.schedule.Answer(position)], "", true, f.ttl())
+		r.answer.Answers += r.signature(f.signature(f.schedule.Answer(position)), "", true, f.ttl)
 		r.expanded()
 	}
 }

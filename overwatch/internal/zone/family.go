@@ -19,6 +19,29 @@ const (
 	answering              // the addresses of a schedule, in turn
 )
 
+// family is what a steered name answers with addresses of one family; immutable. What most queries need comes first.
+type family struct {
+	schedule *policy.Schedule // over the addresses
+	edition  uint32           // tells one set of answers from the next; see Turns
+	ttl      uint32           // seconds
+	state    state
+	far      bool                // the addresses are in more
+	near     [nearAddresses]byte // else: one after the other, in wire form
+	sigs     [nearSigs]*Signature
+	more     *more // nil: near and sigs have all
+}
+
+const (
+	nearAddresses = 16 // octets: four A, one AAAA
+	nearSigs      = 4
+)
+
+// more is what a family has no room for; immutable.
+type more struct {
+	addresses []byte
+	sigs      []*Signature
+}
+
 // Lengths of a packed address record: owner, fixed part and address.
 const (
 	recordA    = 2 + fixedPart + 4
@@ -37,10 +60,16 @@ func familyOf(f policy.Family, decision policy.Decision, answers int, schedules 
 	default:
 		return family{state: failing}
 	}
-	out := family{state: answering, schedule: schedules.For(turnsOf(decision), answers)}
-	out.records = make([]byte, 0, len(decision.Due)*recordLength(f))
+	out := family{state: answering, schedule: schedules.For(turnsOf(decision), answers), ttl: decision.TTL}
+	addresses := out.near[:0]
+	if size := len(decision.Due) * addressLength(f); size > nearAddresses {
+		addresses = make([]byte, 0, size)
+	}
 	for _, due := range decision.Due {
-		out.records = appendAddress(out.records, f, due.Address, decision.TTL)
+		addresses = appendAddress(addresses, f, due.Address)
+	}
+	if len(addresses) > nearAddresses {
+		out.far, out.more = true, &more{addresses: addresses}
 	}
 	return out
 }
@@ -58,18 +87,32 @@ func turnsOf(d policy.Decision) []policy.Due {
 	return alike
 }
 
-// appendAddress packs the A or AAAA record of the question's name.
-func appendAddress(wire []byte, f policy.Family, address netip.Addr, ttl uint32) []byte {
-	wire = binary.BigEndian.AppendUint16(wire, questionName)
-	wire = binary.BigEndian.AppendUint16(wire, typeOf(f))
-	wire = binary.BigEndian.AppendUint16(wire, classIN)
-	wire = binary.BigEndian.AppendUint32(wire, ttl)
+// appendAddress packs an address.
+func appendAddress(wire []byte, f policy.Family, address netip.Addr) []byte {
 	if f == policy.IPv4 {
 		octets := address.As4()
-		return append(append(wire, 0, 4), octets[:]...)
+		return append(wire, octets[:]...)
 	}
 	octets := address.As16()
-	return append(append(wire, 0, 16), octets[:]...)
+	return append(wire, octets[:]...)
+}
+
+// appendRecord packs the A or AAAA record of the question's name with one of the addresses.
+func (f *family) appendRecord(msg []byte, which policy.Family, candidate int) []byte {
+	address := f.address(which, candidate)
+	// The owner, type, class and TTL, then the length.
+	msg = binary.BigEndian.AppendUint64(msg, questionName<<48|uint64(typeOf(which))<<32|classIN<<16|uint64(f.ttl>>16))
+	msg = binary.BigEndian.AppendUint32(msg, f.ttl<<16|uint32(len(address)))
+	return append(msg, address...)
+}
+
+// address is one of the addresses in the order of the decision, in wire form.
+func (f *family) address(which policy.Family, candidate int) []byte {
+	addresses, length := f.near[:], addressLength(which)
+	if f.far {
+		addresses = f.more.addresses
+	}
+	return addresses[candidate*length : (candidate+1)*length]
 }
 
 func typeOf(f policy.Family) uint16 {
@@ -79,6 +122,8 @@ func typeOf(f policy.Family) uint16 {
 	return dns.TypeAAAA
 }
 
+func addressLength(f policy.Family) int { return recordLength(f) - 2 - fixedPart }
+
 func recordLength(f policy.Family) int {
 	if f == policy.IPv4 {
 		return recordA
@@ -86,15 +131,52 @@ func recordLength(f policy.Family) int {
 	return recordAAAA
 }
 
-// ttl is that of the records, of which there must be one.
-func (f *family) ttl() uint32 { return binary.BigEndian.Uint32(f.records[6:]) }
-
 // same says whether two families give the same answers in the same turns.
 func (f *family) same(other *family) bool {
-	return f.state == other.state && f.schedule == other.schedule && bytes.Equal(f.records, other.records)
+	return f.state == other.state && f.schedule == other.schedule && f.ttl == other.ttl && f.near == other.near && f.far == other.far &&
+		(!f.far || bytes.Equal(f.more.addresses, other.more.addresses))
 }
 
-// answersWith makes answers of both families, with their records in place if there is room.
+// signature is that of an answer of the schedule, nil where the zone is not signed.
+func (f *family) signature(answer int) *Signature {
+	if f.more != nil && f.more.sigs != nil {
+		return f.more.sigs[answer]
+	}
+	if answer < nearSigs {
+		return f.sigs[answer]
+	}
+	return nil
+}
+
+// signatures are those of all answers, none where the zone is not signed.
+func (f *family) signatures() []*Signature {
+	switch {
+	case f.more != nil && f.more.sigs != nil:
+		return f.more.sigs
+	case f.sigs[0] != nil:
+		return f.sigs[:f.schedule.Answers()]
+	}
+	return nil
+}
+
+// keep takes signatures in the place of those that it has.
+func (f *family) keep(sigs []*Signature) {
+	f.sigs = [nearSigs]*Signature{}
+	var next more
+	if f.far {
+		next.addresses = f.more.addresses
+	}
+	if f.more = nil; len(sigs) > nearSigs {
+		next.sigs = sigs
+	} else {
+		copy(f.sigs[:], sigs)
+	}
+	if f.far || next.sigs != nil {
+		f.more = &next
+	}
+}
+
+// answersWith makes answers of both families.
 func answersWith(families [2]family, where *[2]placed, sets []set) *answers {
 	var out *answers
 	if where != nil {
@@ -108,29 +190,25 @@ func answersWith(families [2]family, where *[2]placed, sets []set) *answers {
 		out = new(answers)
 	}
 	out.steered, out.sets = families, sets
-	if where == nil {
-		out.settle()
-	}
 	return out
 }
 
 // sign gives each answer of the family its signature, under the TTL in it.
 func (s *Slot) sign(f policy.Family, in *family, ttl uint32) {
-	in.sigs = nil
 	if s.zone.signer == nil || in.state != answering {
+		in.keep(nil)
 		return
 	}
-	length := recordLength(f)
-	in.sigs = make([]*Signature, in.schedule.Answers())
-	for i := range in.sigs {
+	sigs := make([]*Signature, in.schedule.Answers())
+	for i := range sigs {
 		picks := in.schedule.Members(i)
 		data := make([][]byte, len(picks))
 		for k, candidate := range picks {
-			at := int(candidate) * length
-			data[k] = in.records[at+2+fixedPart : at+length]
+			data[k] = in.address(f, int(candidate))
 		}
-		in.sigs[i] = s.proofs.known.at(s.zone.signer, s.proofs.name, contentOf(typeOf(f), ttl, data))
+		sigs[i] = s.proofs.known.at(s.zone.signer, s.proofs.name, contentOf(typeOf(f), ttl, data))
 	}
+	in.keep(sigs)
 }
 
 // signAgain gives the answers of the previous view their signatures, which are the same if the zone's signer is.
@@ -138,9 +216,9 @@ func (s *Slot) signAgain(f policy.Family, in *family) {
 	if in.state != answering {
 		return
 	}
-	ttl := in.ttl()
-	if len(in.sigs) > 0 {
-		ttl = in.sigs[0].ttl()
+	ttl := in.ttl
+	if sigs := in.signatures(); len(sigs) > 0 {
+		ttl = sigs[0].ttl()
 	}
 	s.sign(f, in, ttl)
 }

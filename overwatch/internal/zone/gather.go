@@ -31,9 +31,7 @@ func (v *View) gatherAnswers() {
 	for slot, a := range v.steeredAnswers() {
 		if a.placed == nil {
 			together = append(together, *a)
-			moved := &together[len(together)-1]
-			moved.settle()
-			slot.answers.Store(moved)
+			slot.answers.Store(&together[len(together)-1])
 		}
 	}
 }
@@ -42,7 +40,6 @@ func (v *View) gatherAnswers() {
 type placedAnswers struct {
 	answers
 	places [2]placed
-	_      [48]byte
 }
 
 // gatherPlaced moves the answers that depend on the client.
@@ -71,7 +68,6 @@ func (v *View) gatherPlaced() {
 			from := len(variants)
 			variants = append(variants, p.variants...)
 			p.variants = variants[from:len(variants):len(variants)]
-			p.settle()
 			if len(p.variants) > 0 {
 				moved.steered[f] = p.variants[0].family // which is nowhere else then
 			}
@@ -97,15 +93,4 @@ func (v *View) count(of func(*answers) int) (sum int) {
 		sum += of(a)
 	}
 	return sum
-}
-
-// settle takes the records into the room, if there is enough.
-func (a *answers) settle() {
-	v4, v6 := a.steered[policy.IPv4].records, a.steered[policy.IPv6].records
-	if len(v4)+len(v6) > len(a.room) {
-		return
-	}
-	room := append(a.room[:0], v4...)
-	a.steered[policy.IPv4].records = room[:len(v4):len(v4)]
-	a.steered[policy.IPv6].records = append(room, v6...)[len(v4):]
 }

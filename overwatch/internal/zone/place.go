@@ -12,26 +12,24 @@ import (
 // placed is what a name answers with addresses of one family, by who asks; immutable. It is empty while the family has
 // nothing to answer, which is so for all clients or for none.
 type placed struct {
-	first    [firstRegions]uint16 // choice of the regions that most configurations are content with, where the cache has it
+	first    [firstRegions]uint16 // choice of the regions that most configurations are content with, in the line of the cache that is read anyway
 	variants []variant
-	choice   []uint16   // which variant: by geo.RegionID or, with spots, by decision
 	spots    *geo.Spots // nil: regions are enough
-	decision []uint16   // by geo.SpotID; names share it
 	alike    bool       // where the client is makes no difference
+	choice   []uint16   // which variant: by geo.RegionID or, with spots, by decision
+	decision []uint16   // by geo.SpotID; names share it
+	_        [24]byte
 }
 
-const (
-	firstRegions = 8
-	variantRoom  = 32 // octets of a variant's records right behind it; two A records
-)
+const firstRegions = 8
 
 // variant is what some of the clients are answered. Its shares are exact by themselves.
 type variant struct {
-	family
 	affinity *affinity // nil: answers take turns
 	turn     uint32    // where Turns has its position
-	group    string    // whose addresses these are
-	room     [variantRoom]byte
+	family
+	group string // whose addresses these are
+	_     [16]byte
 }
 
 // affinity keeps a client network to one of the addresses.
@@ -218,17 +216,7 @@ func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, 
 			out.first[region] = out.choice[geo.NoRegion]
 		}
 	}
-	out.settle()
 	return out
-}
-
-// settle takes the records of the variants into their rooms, as far as they fit.
-func (p *placed) settle() {
-	for i := range p.variants {
-		if in := &p.variants[i]; len(in.records) <= len(in.room) {
-			in.records = append(in.room[:0], in.records...)
-		}
-	}
 }
 
 func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, decision policy.Decision, answers int) variant {
@@ -245,7 +233,7 @@ func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, 
 	}
 	next.edition = w.editions.Add(1)
 	slot.sign(f, &next.family, max(decision.TTL, decision.FullTTL))
-	w.note(next.sigs)
+	w.note(next.signatures())
 	return next
 }
 
@@ -269,7 +257,6 @@ func (a *answers) copyPlaced() *[2]placed {
 	out := *a.placed
 	for f := range out {
 		out[f].variants = slices.Clone(out[f].variants)
-		out[f].settle()
 	}
 	return &out
 }

@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"encoding/binary"
 	"net/netip"
 	"slices"
 
@@ -146,22 +145,15 @@ func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *
 	r.Scope, r.Steered = told.scope, told.steered
 	var records []dns.RR
 	for k := range f.schedule.Size() {
-		record := f.records[f.schedule.Pick(position, k)*recordLength(which):][:recordLength(which)]
-		records = append(records, addressRecord(record))
+		records = append(records, f.record(which, f.schedule.Pick(position, k)))
 	}
-	var sig *Signature
-	if f.sigs != nil {
-		sig = f.sigs[f.schedule.Answer(position)]
-	}
-	r.positive(o.slot.zone, o, records, sig)
+	r.positive(o.slot.zone, o, records, f.signature(f.schedule.Answer(position)))
 }
 
-// addressRecord reads a packed address record back.
-func addressRecord(record []byte) dns.RR {
-	header := dns.RR_Header{
-		Rrtype: binary.BigEndian.Uint16(record[2:]), Class: dns.ClassINET, Ttl: binary.BigEndian.Uint32(record[6:]),
-	}
-	if address := slices.Clone(record[2+fixedPart:]); header.Rrtype == dns.TypeA {
+// record is the A or AAAA record with one of the addresses, without an owner.
+func (f *family) record(which policy.Family, candidate int) dns.RR {
+	header := dns.RR_Header{Rrtype: typeOf(which), Class: dns.ClassINET, Ttl: f.ttl}
+	if address := slices.Clone(f.address(which, candidate)); which == policy.IPv4 {
 		return &dns.A{Hdr: header, A: address}
 	} else {
 		return &dns.AAAA{Hdr: header, AAAA: address}

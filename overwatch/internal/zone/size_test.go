@@ -21,10 +21,21 @@ func TestView_SlotsAndAnswersAreLinesOfTheCache(t *testing.T) {
 	if size := unsafe.Sizeof(variant{}); size != 2*line {
 		t.Errorf("a variant has %d octets", size)
 	}
-	if at := unsafe.Offsetof(a.placed); at != line {
-		t.Errorf("what follows the records begins at octet %d", at)
+	if size := unsafe.Sizeof(placed{}); size != 2*line {
+		t.Errorf("what is placed has %d octets", size)
 	}
-	if end := unsafe.Offsetof(a.steered) + unsafe.Offsetof(family{}.sigs); end > 2*line {
-		t.Errorf("what a query for an IPv4 address needs ends at octet %d", end)
+	var f family
+	hot := unsafe.Offsetof(f.near) + unsafe.Sizeof(f.near)
+	for what, end := range map[string]uintptr{
+		"a query for an IPv4 address":         unsafe.Offsetof(a.steered) + hot,
+		"a query for the answers in a region": unsafe.Offsetof(placed{}.alike) + 1,
+		"a query for an address in a region":  unsafe.Offsetof(variant{}.family) + hot,
+	} {
+		if end > line {
+			t.Errorf("what %s needs ends at octet %d", what, end)
+		}
+	}
+	if end := unsafe.Offsetof(a.steered) + unsafe.Sizeof(f); end > 2*line {
+		t.Errorf("what a signed answer needs ends at octet %d", end)
 	}
 }

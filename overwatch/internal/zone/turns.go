@@ -23,6 +23,9 @@ func NewTurns(seed1, seed2 uint64) *Turns {
 
 // next is the position whose turn it is, and moves on.
 func (t *Turns) next(index uint32, f *family) uint32 {
+	if f.schedule.Len() == 1 { // which is not worth remembering
+		return 0
+	}
 	if int(index) >= len(t.at) {
 		t.at = append(t.at, make([]turn, int(index)+1-len(t.at))...)
 	}

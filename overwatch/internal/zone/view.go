@@ -54,28 +54,15 @@ const (
 )
 
 // answers is what a name answers; immutable. It is 256 octets long, so that it begins with a line of the cache: most queries need
-// the first two, which processors read as one.
+// the first only, and with signatures the second.
 type answers struct {
-	room    [inPlace]byte // where the records of most names are
 	placed  *[2]placed    // by policy.Family; nil for names that answer everybody alike
 	basis   *policy.Basis // what the steered answers follow from; nil where that is not kept
 	number  uint32        // of the basis
 	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
 	steered [2]family     // by policy.Family; empty for names that are not steered
 	sets    []set         // ascending by type
-	_       [16]byte
-}
-
-// inPlace is room for four A records.
-const inPlace = 64
-
-// family is what a steered name answers with addresses of one family; immutable.
-type family struct {
-	schedule *policy.Schedule // over the records
-	records  []byte           // one address record after the other, all of one length
-	edition  uint32           // tells one set of answers from the next; see Turns
-	state    state
-	sigs     []*Signature // by the schedule's answer; nil where the zone is not signed
+	_       [48]byte
 }
 
 // set finds the RRset of a type, nil if there is none.

@@ -63,7 +63,7 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 		changed = true
 		next.edition = w.editions.Add(1)
 		slot.sign(policy.Family(f), &next, max(decision.TTL, decision.FullTTL))
-		w.note(next.sigs)
+		w.note(next.signatures())
 		families[f] = next
 	}
 	basis := decisions[policy.IPv4].Basis
@@ -121,7 +121,7 @@ func (s *Slot) trim() {
 	a := s.answers.Load()
 	inUse := make(map[*Signature]bool)
 	note := func(_ policy.Family, in *variant) {
-		for _, sig := range in.sigs {
+		for _, sig := range in.signatures() {
 			inUse[sig] = true
 		}
 	}
