@@ -43,7 +43,7 @@ func (a *Ahead) Look(v *View, turns *Turns) {
 	if len(questions) > 1 && len(v.index.cells) >= worthwhile {
 		var room [MaxAhead]glance
 		glances := a.slots(room[:0], v, questions)
-		glances = a.answers(glances)
+		glances = a.answers(glances, v)
 		a.families(glances, v, turns)
 		a.signatures(glances, turns)
 	}
@@ -57,6 +57,7 @@ func (a *Ahead) Told() []Steered { return a.told }
 type glance struct {
 	*Question
 	slot    *Slot
+	number  uint32 // of the slot, plus one
 	answers *answers
 	placed  *placed // nil: the client makes no difference
 	family  *family // nil: there is no address
@@ -78,8 +79,8 @@ func (a *Ahead) slots(into []glance, v *View, questions []*Question) []glance {
 		seen ^= v.index.cells[at].slot
 	}
 	for _, q := range questions {
-		if slot := v.candidate(q.hash); slot != nil {
-			into = append(into, glance{Question: q, slot: slot})
+		if number := v.candidate(q.hash); number > 0 {
+			into = append(into, glance{Question: q, number: number, slot: &v.slots[number-1]})
 		}
 	}
 	for i := range into {
@@ -90,19 +91,23 @@ func (a *Ahead) slots(into []glance, v *View, questions []*Question) []glance {
 }
 
 // answers reads the answers of the slots that are steered, and leaves the others out.
-func (a *Ahead) answers(glances []glance) []glance {
-	n, signed := 0, false
-	for _, g := range glances {
-		if !g.slot.steered {
+func (a *Ahead) answers(glances []glance, v *View) []glance {
+	n := 0
+	for i := range glances {
+		g := &glances[i]
+		slot, q := g.slot, g.Question
+		if !v.named(g.number-1, q.Name) {
 			continue
 		}
-		g.answers = g.slot.answers.Load()
-		if g.Type == dns.TypeAAAA {
-			g.which = policy.IPv6
+		if q.looked, q.slot = v.id, g.number; !slot.steered {
+			continue
 		}
-		g.signed = g.DO && g.slot.zone.signer != nil
-		signed = signed || g.signed
-		glances[n] = g
+		next := &glances[n]
+		next.Question, next.slot, next.answers = q, slot, slot.answers.Load()
+		if q.Type == dns.TypeAAAA {
+			next.which = policy.IPv6
+		}
+		next.signed = q.DO && slot.zone.signer != nil
 		n++
 	}
 	glances = glances[:n]
@@ -165,7 +170,11 @@ func (a *Ahead) variants(glances []glance, v *View) {
 		if g.placed == nil {
 			continue
 		}
-		in, at, _ := g.placed.at(v, g.Client)
+		if g.placed.spots == nil {
+			g.region, g.scope = v.locate(g.Client)
+			g.located = true
+		}
+		in, at, _ := g.placed.at(v, g.Question)
 		a.told = append(a.told, Steered{Number: g.answers.number, Family: g.which, Region: at.region, Spot: at.id, Choice: at.choice})
 		g.family, variants[i] = &in.family, in
 	}

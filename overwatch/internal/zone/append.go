@@ -5,6 +5,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/overwatch/internal/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -18,6 +19,13 @@ type Question struct {
 
 	hash  uint64 // of Name; 0 where it is not known yet
 	owner int    // octets of Owner; 0 where it is not known yet
+
+	// What an Ahead has found out.
+	looked  uint64       // the number of the view that it is true of; 0: nothing yet
+	slot    uint32       // the name's, plus one; 0 where it is not known
+	located bool         // where the client is, is known
+	region  geo.RegionID // then: where that is
+	scope   uint8        // and how many bits of its address that depended on
 }
 
 // Owner is what exists of the name: all of it, or its closest encloser; all of it too outside every zone and before the
@@ -127,15 +135,13 @@ func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turn
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	}
-	f, position, told := slot.pick(a, r.view, which, r.q.Client, turns)
+	f, position, told := slot.pick(a, r.view, which, r.q, turns)
 	r.answer.Scope, r.answer.Steered = told.scope, told.steered
 	size := f.schedule.Size()
 	if !r.room(size * recordLength(which)) {
 		return
 	}
-	for k := range size {
-		r.msg = f.appendRecord(r.msg, which, f.schedule.Pick(position, k))
-	}
+	r.msg = f.appendRecords(r.msg, which, position)
 	r.answer.Answers = uint16(size)
 	if r.signed {
 		r.answer.Answers += r.signature(f.signature(f.schedule.Answer(position)), "", true, f.ttl)

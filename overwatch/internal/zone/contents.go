@@ -53,7 +53,7 @@ func New(contents []Contents, previous *View) (*View, error) {
 
 // view compiles what was gathered.
 func (b *builder) view() (*View, error) {
-	v := &View{slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
+	v := &View{id: views.Add(1), slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
 	nothing := new(answers) // what most names have before they are steered
 	for i, n := range b.names {
 		v.names[i] = n.name

@@ -3,6 +3,7 @@ package zone
 import (
 	"bytes"
 	"encoding/binary"
+	"net"
 	"net/netip"
 
 	"github.com/miekg/dns"
@@ -97,22 +98,35 @@ func appendAddress(wire []byte, f policy.Family, address netip.Addr) []byte {
 	return append(wire, octets[:]...)
 }
 
-// appendRecord packs the A or AAAA record of the question's name with one of the addresses.
-func (f *family) appendRecord(msg []byte, which policy.Family, candidate int) []byte {
-	address := f.address(which, candidate)
-	// The owner, type, class and TTL, then the length.
-	msg = binary.BigEndian.AppendUint64(msg, questionName<<48|uint64(typeOf(which))<<32|classIN<<16|uint64(f.ttl>>16))
-	msg = binary.BigEndian.AppendUint32(msg, f.ttl<<16|uint32(len(address)))
-	return append(msg, address...)
+// appendRecords packs the A or AAAA records of the question's name at a position of the schedule.
+func (f *family) appendRecords(msg []byte, which policy.Family, position uint32) []byte {
+	addresses, length := f.addresses(), addressLength(which)
+	// The owner, type, class and TTL of each, the length of its data, and that.
+	head := questionName<<48 | uint64(typeOf(which))<<32 | classIN<<16 | uint64(f.ttl>>16)
+	tail := f.ttl<<16 | uint32(length)
+	for k := range f.schedule.Size() {
+		msg = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(msg, head), tail)
+		if at := f.schedule.Pick(position, k) * length; which == policy.IPv4 {
+			msg = append(msg, addresses[at:at+net.IPv4len]...)
+		} else {
+			msg = append(msg, addresses[at:at+net.IPv6len]...)
+		}
+	}
+	return msg
 }
 
-// address is one of the addresses in the order of the decision, in wire form.
-func (f *family) address(which policy.Family, candidate int) []byte {
-	addresses, length := f.near[:], addressLength(which)
+// addresses are all that may be answered, one after the other, in wire form and in the order of the decision.
+func (f *family) addresses() []byte {
 	if f.far {
-		addresses = f.more.addresses
+		return f.more.addresses
 	}
-	return addresses[candidate*length : (candidate+1)*length]
+	return f.near[:]
+}
+
+// address is one of them.
+func (f *family) address(which policy.Family, candidate int) []byte {
+	length := addressLength(which)
+	return f.addresses()[candidate*length : (candidate+1)*length]
 }
 
 func typeOf(f policy.Family) uint16 {

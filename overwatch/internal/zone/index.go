@@ -95,15 +95,12 @@ func (v *View) findHashed(name []byte, hash uint64) *Slot {
 	}
 }
 
-// candidate is the slot of the name with this hash, or of one with nearly the same; nil if there is none.
-func (v *View) candidate(hash uint64) *Slot {
+// candidate is the number plus one of the slot of the name with this hash, or of one with nearly the same; 0 if there is none.
+func (v *View) candidate(hash uint64) uint32 {
 	mask := uint32(len(v.index.cells) - 1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
-		switch c := v.index.cells[at]; {
-		case c.slot == 0:
-			return nil
-		case c.tag == uint32(hash>>32):
-			return &v.slots[c.slot-1]
+		if c := v.index.cells[at]; c.slot == 0 || c.tag == uint32(hash>>32) {
+			return c.slot
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"net/netip"
 	"slices"
 	"sync"
 
@@ -53,19 +52,19 @@ func (a *affinity) same(other *affinity) bool {
 	return a.ClientBits == other.ClientBits && slices.Equal(a.due, other.due)
 }
 
-// pick finds what a client is answered: a position in the schedule of a family, and what that depended on.
-func (s *Slot) pick(a *answers, v *View, which policy.Family, client netip.Addr, turns *Turns) (f *family, position uint32, told told) {
+// pick finds what the client is answered: a position in the schedule of a family, and what that depended on.
+func (s *Slot) pick(a *answers, v *View, which policy.Family, q *Question, turns *Turns) (f *family, position uint32, told told) {
 	if a.placed == nil {
 		f = &a.steered[which]
 		position = turns.next(s.turn+uint32(which), f)
-		told.steered = a.steeredBy(v, which, client, f.schedule.Pick(position, 0))
+		told.steered = a.steeredBy(v, which, q.Client, f.schedule.Pick(position, 0))
 		return f, position, told
 	}
-	in, at, scope := a.placed[which].at(v, client)
+	in, at, scope := a.placed[which].at(v, q)
 	if f = &in.family; in.affinity == nil {
 		position = turns.next(in.turn, f)
 	} else {
-		network, bits := geo.Network(client, in.affinity.IPv4, in.affinity.IPv6)
+		network, bits := geo.Network(q.Client, in.affinity.IPv4, in.affinity.IPv6)
 		position, scope = uint32(in.affinity.Pick(network)), max(scope, bits)
 	}
 	told.scope, told.steered = scope, a.steeredAt(which, at, f.schedule.Pick(position, 0))
@@ -85,19 +84,21 @@ type spot struct {
 	choice uint16     // the variant's index
 }
 
-// at finds the variant of a client, where that is, and how many bits of its address the variant depended on.
-func (p *placed) at(v *View, client netip.Addr) (in *variant, at spot, scope uint8) {
+// at finds the variant of the client, where that is, and how many bits of its address the variant depended on.
+func (p *placed) at(v *View, q *Question) (in *variant, at spot, scope uint8) {
 	if p.alike {
-		return &p.variants[0], spot{region: v.region(client)}, 0
+		return &p.variants[0], spot{region: v.region(q.Client)}, 0
 	}
 	if p.spots != nil {
-		at.id, scope = p.spots.Locate(client)
+		at.id, scope = p.spots.Locate(q.Client)
 		at.region = p.spots.List()[at.id].Region
 		at.choice = p.choice[p.decision[at.id]]
 		return &p.variants[at.choice], at, scope
 	}
-	if table := v.places.Load(); table != nil {
-		at.region, scope = table.Locate(client)
+	if q.located && q.looked == v.id {
+		at.region, scope = q.region, q.scope
+	} else {
+		at.region, scope = v.locate(q.Client)
 	}
 	switch {
 	case int(at.region) < len(p.first):

@@ -141,7 +141,7 @@ func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *
 		r.proveNoData(o.slot.zone, o, rtype)
 		return
 	}
-	f, position, told := o.slot.pick(a, v, which, r.client, turns)
+	f, position, told := o.slot.pick(a, v, which, &Question{Client: r.client}, turns)
 	r.Scope, r.Steered = told.scope, told.steered
 	var records []dns.RR
 	for k := range f.schedule.Size() {

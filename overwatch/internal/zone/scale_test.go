@@ -188,3 +188,37 @@ func aheadChangesNothing(t *testing.T, how manner) {
 		}
 	}
 }
+
+// Between Look and Append another view may come into force, in which the same name has another slot and the client is elsewhere.
+func TestAhead_WhatItFoundIsTrueOfOneViewOnly(t *testing.T) {
+	v, names := manyOf(t, worthwhile, placedly)
+	reversed := slices.Clone(names[:len(names)-1])
+	slices.Reverse(reversed)
+	next := newView(t, nil, func() Contents { c := contents(t, "gslb.test."); c.Steered = reversed; return c }())
+	w := NewWriter()
+	for _, name := range reversed {
+		placeIn(t, w, next, name, "none 192.0.2.1/1", "a 192.0.2.2/1", "b 192.0.2.3/1")
+	}
+	next.Place(nil) // nobody is anywhere
+	asked := []string{names[0], names[1], names[len(names)/2], names[len(names)-1], "nothing." + names[3]}
+	for _, view := range []*View{v, next} {
+		var ahead Ahead
+		batch, messages, turns := make([]Question, len(asked)), make([][]byte, len(asked)), NewTurns(1, 1)
+		for i, name := range asked {
+			msg, q := question(t, name, dns.TypeA)
+			batch[i], messages[i] = *q, msg
+			batch[i].Client = clientA
+			ahead.Add(&batch[i])
+		}
+		ahead.Look(v, turns)
+		for i := range batch {
+			_, plain := question(t, asked[i], dns.TypeA)
+			plain.Client = clientA
+			want, should := view.Append(slices.Clone(messages[i]), plain, turns)
+			got, is := view.Append(slices.Clone(messages[i]), &batch[i], turns)
+			if !bytes.Equal(got, want) || is != should {
+				t.Errorf("%s: %x %v, without looking ahead %x %v", asked[i], got, is, want, should)
+			}
+		}
+	}
+}

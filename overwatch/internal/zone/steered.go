@@ -48,6 +48,14 @@ func (a *answers) unanswered(v *View, which policy.Family, client netip.Addr) St
 	return a.steeredAt(which, spot{region: v.region(client)}, NoLead)
 }
 
+// locate finds where a client is, and how many bits of its address that depends on.
+func (v *View) locate(client netip.Addr) (geo.RegionID, uint8) {
+	if table := v.places.Load(); table != nil {
+		return table.Locate(client)
+	}
+	return geo.NoRegion, 0
+}
+
 // region is where a client is.
 func (v *View) region(client netip.Addr) geo.RegionID {
 	if table := v.places.Load(); table != nil {

@@ -11,6 +11,7 @@ import (
 
 // View is everything this node is authoritative for. The zero View has no zones.
 type View struct {
+	id    uint64 // no other view of this process has it; 0 for the zero View
 	index index
 	slots []Slot          // one per name that exists, empty non-terminals included
 	names []canonical     // of the slots; "" for one that is free
@@ -26,6 +27,9 @@ type View struct {
 	below []uint32    // by slot: how many names are directly below
 	free  []uint32    // slots without a name
 }
+
+// views is how many views there have been.
+var views atomic.Uint64
 
 // Zone is what the names of one zone have in common.
 type Zone struct {
@@ -81,7 +85,12 @@ func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
 	if q.hash == 0 {
 		q.hash = maphash.Bytes(seed, q.Name)
 	}
-	if slot = v.findHashed(q.Name, q.hash); slot != nil {
+	if q.slot > 0 && q.looked == v.id {
+		slot = &v.slots[q.slot-1]
+	} else {
+		slot = v.findHashed(q.Name, q.hash)
+	}
+	if slot != nil {
 		q.owner = len(q.Name)
 		return slot, true
 	}
