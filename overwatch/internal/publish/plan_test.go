@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -14,6 +15,14 @@ func zoneWith(z config.Zone) Settings {
 	return Settings{DNS: config.DNS{DefaultTTL: 30, Zones: []config.Zone{z}}, Domains: []config.Domain{{Name: "app.gslb.test"}}, NodeID: "node"}
 }
 
+// chain is so many aliases in a row, from c0 on.
+func chain(aliases int) (lines []string) {
+	for i := range aliases {
+		lines = append(lines, fmt.Sprintf("c%d CNAME C%d", i, i+1))
+	}
+	return lines
+}
+
 func TestCheck_AcceptsWhatCanBeServed(t *testing.T) {
 	for _, z := range []config.Zone{
 		{},
@@ -21,6 +30,8 @@ func TestCheck_AcceptsWhatCanBeServed(t *testing.T) {
 		{Nameservers: []string{"ns1.example.com", "NS2.Example.com."}},
 		{Nameservers: []string{"ns1.gslb.test"}, Records: []string{"NS1 A 192.0.2.1"}},
 		{Nameservers: []string{"node.gslb.test", "app.gslb.test"}},
+		{Records: append(chain(8), "c8 A 192.0.2.1", "x TYPE65280 \\# 1 00", "x TYPE127 \\# 0", "x TYPE256 \\# 5 0001000161")},
+		{Records: append(chain(8), "out CNAME www.example.com.")},
 		{Admin: "host.master@example.com"},
 		{Admin: "hostmaster.example.com."},
 	} {
@@ -55,6 +66,13 @@ func TestCheck_NamesKeyValueAndRemedy(t *testing.T) {
 		{record("x CNAME y", "X TXT y"), "dns.zones[0].records[1]", "an alias has none beside it"},
 		{record("x CNAME y", "x CNAME z"), "dns.zones[0].records[1]", "an alias has none beside it"},
 		{record("@ CNAME y"), "dns.zones[0].records[0]", "an alias has none beside it"},
+		{record("x TYPE0 \\# 0"), "dns.zones[0].records[0]", "no type of data"},
+		{record("x TYPE41 \\# 0"), "dns.zones[0].records[0]", "OPT is no type of data"},
+		{record("x TYPE128 \\# 0"), "dns.zones[0].records[0]", "no type of data"},
+		{record("x TYPE255 \\# 0"), "dns.zones[0].records[0]", "ANY is no type of data"},
+		{record("x CNAME X"), "dns.zones[0].records[0]", "circle (x.gslb.test., x.gslb.test.)"},
+		{record("in CNAME x", "x CNAME y", "y CNAME X", "also CNAME y"), "dns.zones[0].records[0]", "circle (in.gslb.test., x.gslb.test., y.gslb.test., x.gslb.test.)"},
+		{record(append(chain(8), "c8 CNAME c9")...), "dns.zones[0].records[0]", "more than 8 aliases in a row, so no answer is given; let it lead to c9.gslb.test. at once"},
 		{record("x 3000000000 A 10.0.0.1"), "dns.zones[0].records[0]", "at most 2147483647"},
 		{config.Zone{Nameservers: []string{"192.0.2.1"}}, "dns.zones[0].nameservers[0]", "not a host name"},
 		{config.Zone{Nameservers: []string{"ns1.example.com", "ns1"}}, "dns.zones[0].nameservers[1]", "in full"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/zone"
 )
 
 // refusedTypes are the types that records[] cannot have, and why.
@@ -25,6 +27,7 @@ var refusedTypes = map[uint16]string{
 
 // records reads the zone-file lines of a zone and checks each record against what the zone has already.
 func (p *plan) records(z *zonePlan, lines []string) {
+	var aliases []alias
 	for i, line := range lines {
 		key := fmt.Sprintf("%s.records[%d]", z.key, i)
 		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
@@ -41,11 +44,45 @@ func (p *plan) records(z *zonePlan, lines []string) {
 				continue
 			}
 			z.add(rr)
+			if rr, ok := rr.(*dns.CNAME); ok {
+				aliases = append(aliases, alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)})
+			}
 		}
 		if err := parser.Err(); err != nil {
 			p.wrong(key, line, "not a line of a zone file (%s); write for example \"www 300 CNAME app\"", strings.TrimPrefix(err.Error(), "dns: "))
 		} else if count == 0 {
 			p.wrong(key, line, "no record in it; write for example \"@ TXT \\\"v=spf1 -all\\\"\"")
+		}
+	}
+	p.chains(aliases)
+}
+
+// alias is a CNAME record of a zone and the line it comes from.
+type alias struct{ key, line, owner, target string }
+
+// chains finds aliases that are answered with SERVFAIL: each circle, and each chain that is too long, at one of its aliases.
+func (p *plan) chains(aliases []alias) {
+	targets, told := make(map[string]string, len(aliases)), make(map[string]bool)
+	for _, a := range aliases {
+		targets[a.owner] = a.target
+	}
+	for _, a := range aliases {
+		var chain []string
+		name, more := a.owner, true
+		for more && !told[name] && !slices.Contains(chain, name) && len(chain) <= zone.MaxAliases {
+			chain = append(chain, name)
+			name, more = targets[name]
+		}
+		switch {
+		case !more || told[name]:
+			continue
+		case slices.Contains(chain, name):
+			p.wrong(a.key, a.line, "aliases in a circle (%s): no address is ever found; let one of them lead out of it", strings.Join(append(chain, name), ", "))
+		default:
+			p.wrong(a.key, a.line, "more than %d aliases in a row, so no answer is given; let it lead to %s at once", zone.MaxAliases, name)
+		}
+		for _, name := range chain {
+			told[name] = true
 		}
 	}
 }
@@ -59,6 +96,8 @@ func (p *plan) unfit(z *zonePlan, rr dns.RR) string {
 	switch in := p.enclosing(owner); {
 	case rr.Header().Class != dns.ClassINET:
 		return "its class is not IN; leave the class out"
+	case rtype == 0 || rtype == dns.TypeOPT || 128 <= rtype && rtype <= 255: // RFC 6895 section 3.1
+		return fmt.Sprintf("%s is no type of data: it only stands in queries and messages", dns.Type(rtype))
 	case refused:
 		return fmt.Sprintf("%s records do not go here: %s", dns.TypeToString[rtype], why)
 	case !dns.IsSubDomain(z.Apex, owner):

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// maxAliases bounds how many CNAME records are followed for one question.
-const maxAliases = 8
+// MaxAliases bounds how many CNAME records are followed for one question. A chain that has more fails.
+const MaxAliases = 8
 
 // Resolution is an answer as records. It is the long way round, written to be read: what Append answers too has the same octets.
 type Resolution struct {
@@ -38,7 +38,7 @@ func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, tu
 		return Resolution{Kind: Refused}
 	}
 	r := Resolution{apex: zone.apex, do: do, client: client}
-	for range maxAliases {
+	for range MaxAliases + 1 {
 		target := r.step(v, key, name, rtype, turns)
 		if target == "" {
 			return r

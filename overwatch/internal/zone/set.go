@@ -2,7 +2,6 @@ package zone
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/miekg/dns"
 )
@@ -21,7 +20,10 @@ type set struct {
 // newSet packs records of one owner and type. All get the lowest of their TTLs, since those of an RRset must not
 // differ (RFC 2181 section 5.2), and duplicates go (section 5). An empty owner is the question's name.
 func newSet(apex, owner canonical, records []dns.RR) (set, error) {
-	records = dns.Dedup(slices.Clone(records), nil)
+	records, err := distinct(records)
+	if err != nil {
+		return set{}, err
+	}
 	ttl := records[0].Header().Ttl
 	for _, rr := range records {
 		ttl = min(ttl, rr.Header().Ttl)
@@ -42,6 +44,26 @@ func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 			len(records), dns.TypeToString[s.rtype], records[0].Header().Name, len(s.wire), maxSet)
 	}
 	return s, nil
+}
+
+// distinct leaves out records that are there already. Those whose names differ in case alone are the same: in canonical form there is
+// one of them, and a signature over two would hold for no validator (RFC 4034 section 6.3).
+func distinct(records []dns.RR) (some []dns.RR, err error) {
+	if len(records) == 1 {
+		return records, nil
+	}
+	seen := make(map[string]bool, len(records))
+	for _, rr := range records {
+		data, err := dataOf(canonicalCase(rr))
+		if err != nil {
+			return nil, err
+		}
+		if !seen[string(data)] {
+			seen[string(data)] = true
+			some = append(some, rr)
+		}
+	}
+	return some, nil
 }
 
 // maxSet is how long an RRset may be so that a message over TCP always has room for it, the question and an OPT record.

@@ -97,7 +97,7 @@ func sampleZones(t testing.TB) []Contents {
 			"ns1 A 192.0.2.53", "ns1 AAAA 2001:db8::53",
 			"steer app", "steer v6", "steer dual", "steer a.b.ent", "steer big", "steer down", "steer *.wild", "app TXT hello", "steer "+strings.TrimSuffix(longTestName, ".gslb.test."),
 			"www CNAME app", "loop1 CNAME loop2", "loop2 CNAME loop1", "out CNAME app.example.net.", "dead CNAME nx", "no6 CNAME v6", "toodown CNAME down",
-			"srv SRV 1 2 53 ns1", "*.static MX 5 mail.gslb.test.", "*.static CAA 0 issue \"ca.example\"", "UPPER TXT x"),
+			"srv SRV 1 2 53 ns1", "srv SRV 1 2 53 NS1", "*.static MX 5 mail.gslb.test.", "*.static MX 5 MAIL.gslb.test.", "*.static CAA 0 issue \"ca.example\"", "UPPER TXT x"),
 		contents(t, "child.gslb.test.", "@ NS ns1.gslb.test.", "steer www"),
 		contents(t, "deep.under.gslb.test."),
 		contents(t, "other.example.", "@ NS ns.other.example.", "steer @"),
@@ -295,4 +295,18 @@ func tooMuch() []string {
 		lines = append(lines, fmt.Sprintf("t TXT %03d%s", i, strings.Repeat("x", 250)))
 	}
 	return lines
+}
+
+func TestResolve_FollowsAsManyAliasesAsItSays(t *testing.T) {
+	lines := []string{fmt.Sprintf("c%d A 192.0.2.1", MaxAliases+1)}
+	for i := range MaxAliases + 1 {
+		lines = append(lines, fmt.Sprintf("c%d CNAME c%d", i, i+1))
+	}
+	v := newView(t, nil, contents(t, "gslb.test.", lines...))
+	for name, want := range map[string]Kind{"c1.gslb.test.": Positive, "c0.gslb.test.": Failed} {
+		r := v.Resolve(name, dns.TypeA, false, netip.Addr{}, NewTurns(1, 1))
+		if r.Kind != want || want == Positive && len(r.Answer) != MaxAliases+1 {
+			t.Errorf("%s: %v, %v", name, r.Kind, r.Answer)
+		}
+	}
 }
