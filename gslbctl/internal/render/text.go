@@ -27,15 +27,20 @@ func Printable(text string) string {
 func Width(text string) int {
 	columns := 0
 	for _, r := range text {
-		switch kind := width.LookupRune(r).Kind(); {
-		case unicode.In(r, unicode.Mn, unicode.Me):
-		case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
-			columns += 2
-		default:
-			columns++
-		}
+		columns += RuneWidth(r)
 	}
 	return columns
+}
+
+// RuneWidth is Width for one rune.
+func RuneWidth(r rune) int {
+	switch kind := width.LookupRune(r).Kind(); {
+	case unicode.In(r, unicode.Mn, unicode.Me):
+		return 0
+	case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
 }
 
 // Span writes a duration in its two largest units: 45s, 5m10s, 3h12m, 12d4h.

@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
+
+	"gslb.internal/gslbctl/internal/render"
 )
 
 func TestDecode_KeysOfTerminals(t *testing.T) {
@@ -54,6 +55,17 @@ func TestCut_ShowsAWindowOfTheLine(t *testing.T) {
 		{red + "abc", 0, 2, red + "ab" + reset},
 		{red + "abc" + reset + "def", 4, 2, red + reset + "ef"},
 		{"a\x1b[2Jb", 0, 9, "a\x1b[2Jb"},
+		{"東京です", 0, 4, "東京"},
+		{"東京です", 2, 4, "京で"},
+		{"東京です", 1, 4, " 京 "},
+		{"東京です", 1, 1, " "},
+		{"a👍b", 0, 3, "a👍"},
+		{"a👍b", 0, 2, "a "},
+		{"cafe\u0301s", 0, 4, "cafe\u0301"},
+		{"cafe\u0301s", 0, 3, "caf"},
+		{"cafe\u0301s", 3, 2, "e\u0301s"},
+		{"cafe\u0301s", 4, 2, "s"},
+		{"\u0301s", 0, 2, "s"},
 	} {
 		if got := Cut(tc.line, tc.from, tc.width); got != tc.want {
 			t.Errorf("%q from %d, %d wide: %q, want %q", tc.line, tc.from, tc.width, got, tc.want)
@@ -67,8 +79,9 @@ func FuzzCut(f *testing.F) {
 		if from < 0 || width < 0 || from > 1000 || width > 1000 || strings.Contains(line, "\x1b") {
 			t.Skip()
 		}
-		if got := Cut(line, from, width); utf8.RuneCountInString(got) > width {
-			t.Errorf("%q is wider than %d", got, width)
+		got := Cut(line, from, width)
+		if want := min(width, max(render.Width(line)-from, 0)); render.Width(got) != want {
+			t.Errorf("%q is %d columns wide, want %d", got, render.Width(got), want)
 		}
 	})
 }
