@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // listening is one way to listen.
@@ -49,7 +50,7 @@ func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
 	for _, first := range all {
 		for _, second := range all {
 			refused, want := both(t, first, second)
-			for tries := 0; refused && !want && tries < 20; tries++ { // another program may have the port
+			for tries := 0; refused && !want && tries < 20; tries++ { // another program may have had the port
 				refused, want = both(t, first, second)
 			}
 			if refused != want {
@@ -59,8 +60,22 @@ func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
 	}
 }
 
-// both opens two listeners on a port. It returns whether the second is refused, and whether they overlap.
+// both opens two listeners on a port. It returns whether the second is refused because of the first, and whether they overlap.
 func both(t *testing.T, first, second listening) (refused, overlap bool) {
+	t.Helper()
+	for range 1000 {
+		var taken bool
+		if refused, overlap, taken = bothOnce(t, first, second); !taken {
+			return refused, overlap
+		}
+		time.Sleep(10 * time.Millisecond) // so many ports are in use that another may have to be given back first
+	}
+	t.Fatalf("no port is free for %+v, then %+v", first, second)
+	return false, false
+}
+
+// bothOnce is both on one port, which another program may have taken for the second listener.
+func bothOnce(t *testing.T, first, second listening) (refused, overlap, taken bool) {
 	t.Helper()
 	a, err := first.open(0)
 	if err != nil {
@@ -75,10 +90,16 @@ func both(t *testing.T, first, second listening) (refused, overlap bool) {
 	b, err := second.open(port)
 	if err == nil {
 		_ = b.Close()
-	} else if !errors.Is(err, syscall.EADDRINUSE) {
+		return false, x.Overlaps(y), false
+	}
+	if !errors.Is(err, syscall.EADDRINUSE) {
 		t.Fatal(err)
 	}
-	return err != nil, x.Overlaps(y)
+	_ = a.Close()
+	if b, err = second.open(port); err == nil {
+		_ = b.Close()
+	}
+	return true, x.Overlaps(y), err != nil
 }
 
 func TestListener_OtherPortsNeverOverlap(t *testing.T) {

@@ -56,15 +56,14 @@ func (s *scanner) root() bool {
 // onlyCoreCharacters tells whether text has no control characters, tabs or line breaks other than \n, and is UTF-8
 // that YAML calls printable.
 func onlyCoreCharacters(text string) bool {
-	ascii := true
+	var found class
 	for i := range len(text) {
-		c := text[i]
-		if c < ' ' && c != '\n' || c == 0x7f {
-			return false
-		}
-		ascii = ascii && c < utf8.RuneSelf
+		found |= classes[text[i]]
 	}
-	if ascii {
+	if found&refused != 0 {
+		return false
+	}
+	if found&beyondASCII == 0 {
 		return true
 	}
 	if !utf8.ValidString(text) {

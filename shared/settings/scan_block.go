@@ -89,7 +89,7 @@ func (s *scanner) blockKey() bool {
 	case !s.plainStart():
 		return false
 	default:
-		for !(s.peek(0) == ':' && isBlank(s.peek(1))) {
+		for s.pass(inBlock); s.peek(0) != ':' || !isBlank(s.peek(1)); s.pass(inBlock) {
 			if c := s.peek(0); c == '\n' || c == '#' && s.text[s.pos-1] == ' ' {
 				return false
 			}
@@ -138,7 +138,7 @@ func (s *scanner) inline(depth int) bool {
 		return false
 	}
 	start := s.pos
-	for s.peek(0) != '\n' {
+	for s.pass(inBlock); s.peek(0) != '\n'; s.pass(inBlock) {
 		c := s.peek(0)
 		if c == ':' && isBlank(s.peek(1)) {
 			return false

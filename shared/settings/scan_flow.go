@@ -87,6 +87,7 @@ func (s *scanner) flowPlain() bool {
 	}
 	start := s.pos
 	for ; ; s.pos++ {
+		s.pass(inFlow)
 		c := s.peek(0)
 		if c == '\n' || c == ',' || c == ']' || c == '}' || c == '#' && s.text[s.pos-1] == ' ' {
 			break
@@ -107,32 +108,32 @@ func (s *scanner) flowPlain() bool {
 
 // quoted reads a scalar in the given quotes that has no escapes and stays on its line.
 func (s *scanner) quoted(quote byte) bool {
-	for i := s.pos + 1; i < len(s.text); i++ {
-		switch c := s.text[i]; {
+	begin := s.pos + 1
+	for {
+		s.pos++
+		s.pass(inQuotes)
+		switch c := s.peek(0); {
 		case c == '\n', c == '\\' && quote == '"':
 			return false
 		case c == quote:
-			if quote == '\'' && i+1 < len(s.text) && s.text[i+1] == quote {
+			if quote == '\'' && s.peek(1) == quote {
 				return false
 			}
-			s.add(quotedScalar, s.pos+1, i, s.line)
-			s.pos = i + 1
+			s.add(quotedScalar, begin, s.pos, s.line)
+			s.pos++
 			return true
 		}
 	}
-	return false
 }
 
 // plainStart tells whether a plain scalar of the core can begin here: with no indicator, and not like "---" or "...".
 func (s *scanner) plainStart() bool {
-	c, after := s.peek(0), s.peek(1)
-	switch c {
-	case '\n', ' ', '?', ':', ',', '[', ']', '{', '}', '#', '&', '*', '!', '|', '>', '\'', '"', '%', '@', '`':
-		return false
-	case '-', '.':
+	c := s.peek(0)
+	if c == '-' || c == '.' {
+		after := s.peek(1)
 		return !isBlank(after) && after != c && strings.IndexByte(",[]{}?:#", after) < 0
 	}
-	return true
+	return classes[c]&noStart == 0
 }
 
 // atMerge tells whether the key that was read last asks for another mapping's keys.
