@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
@@ -107,9 +108,9 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	http := check.Spec{Type: check.HTTP, Path: "/health", Host: "app.example.com", Interval: 5 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2}
 	tcp := check.Spec{Type: check.TCP, Interval: 10 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2}
 	want := []StaticServer{
-		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, http},
-		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, tcp},
-		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, tcp},
+		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, unique.Make(http)},
+		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, unique.Make(tcp)},
+		{"api.gslb.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, unique.Make(tcp)},
 	}
 	if got := slices.Collect(c.StaticServers()); !slices.Equal(got, want) {
 		t.Errorf("servers\n%+v, want\n%+v", got, want)
@@ -198,7 +199,7 @@ domains:
 	}
 	var got []string
 	for s := range c.StaticServers() {
-		got = append(got, fmt.Sprint(s.Service, " ", s.Region, " ", s.Address, " ", s.Weight, " ", s.Check.Type, " ", s.Check.Interval))
+		got = append(got, fmt.Sprint(s.Service, " ", s.Region, " ", s.Address, " ", s.Weight, " ", s.Check.Value().Type, " ", s.Check.Value().Interval))
 	}
 	want := []string{
 		"one.example a 192.0.2.1 7 tcp 0s",
@@ -219,7 +220,7 @@ func TestLoad_AnotherFileMayAddServersToARegion(t *testing.T) {
 		t.Fatal(problems)
 	}
 	servers := slices.Collect(c.StaticServers())
-	if len(c.Regions) != 2 || servers[0].Region != "a" || servers[0].Check.Path != "/up" {
+	if len(c.Regions) != 2 || servers[0].Region != "a" || servers[0].Check.Value().Path != "/up" {
 		t.Errorf("regions %+v", c.Regions)
 	}
 	_, problems = loadText(t, smallest+"includes: [one.yaml]\nregions:\n- name: a\n- name: a\n",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"net/netip"
+	"unique"
 
 	"gslb.internal/shared/check"
 )
@@ -15,7 +16,7 @@ type StaticServer struct {
 	Address netip.Addr
 	Port    uint16
 	Weight  int
-	Check   check.Spec
+	Check   unique.Handle[check.Spec]
 }
 
 // StaticServers returns the backends that the configuration declares. A server without a service stands for one of every
@@ -24,12 +25,12 @@ func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	return func(yield func(StaticServer) bool) {
 		shared := false
 		for i := range c.Regions {
-			r := &c.Regions[i]
+			r := c.checked(&c.Regions[i])
 			for k := range r.Servers {
 				s := &r.Servers[k]
 				if s.Service == "" {
 					shared = true
-				} else if !yield(c.static(r, s, s.Service)) {
+				} else if !yield(r.static(s, s.Service)) {
 					return
 				}
 			}
@@ -51,9 +52,9 @@ func (c *Config) CountServers() (count int) {
 // sharedServers yields the servers without a service, once per domain of their region.
 func (c *Config) sharedServers(yield func(StaticServer) bool) {
 	named := map[serverKey]bool{}
-	byRegion := map[string]*Region{}
+	byRegion := map[string]checkedRegion{}
 	for i := range c.Regions {
-		r := &c.Regions[i]
+		r := c.checked(&c.Regions[i])
 		byRegion[r.Name] = r
 		for k := range r.Servers {
 			if s := &r.Servers[k]; s.Service != "" {
@@ -70,7 +71,7 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) {
 				if s.Service != "" || named[serverKey{d.Name, netip.AddrPortFrom(s.Address, s.Port)}] {
 					continue
 				}
-				if !yield(c.static(r, s, d.Name)) {
+				if !yield(r.static(s, d.Name)) {
 					return
 				}
 			}
@@ -78,8 +79,23 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) {
 	}
 }
 
-func (c *Config) static(r *Region, s *Server, service string) StaticServer {
-	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight, Check: c.checkOf(r, s)}
+// checkedRegion is a region and how its servers are checked that say nothing of their own.
+type checkedRegion struct {
+	*Region
+	config *Config
+	check  unique.Handle[check.Spec]
+}
+
+func (c *Config) checked(r *Region) checkedRegion {
+	return checkedRegion{r, c, unique.Make(c.checkOf(r, &Server{}))}
+}
+
+func (r checkedRegion) static(s *Server, service string) StaticServer {
+	own := r.check
+	if s.HealthCheck != nil || s.Host != "" {
+		own = unique.Make(r.config.checkOf(r.Region, s))
+	}
+	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight, Check: own}
 }
 
 // checkOf is how a server is checked: as its own health_check says, else as its region's, else by a tcp connection at the

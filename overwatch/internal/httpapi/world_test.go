@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/rs/zerolog"
 
@@ -273,7 +274,7 @@ func (w *world) declare(ids ...string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu", Check: check.Spec{Type: check.TCP}})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
 	w.must(w.registry.SetStatic(w.t.Context(), declarations))
 }

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"unique"
 
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
@@ -203,5 +204,5 @@ func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, n
 }
 
 func declaration(id registry.ID, s store.Server) registry.Declaration {
-	return registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Check: s.Check}
+	return registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Check: unique.Make(s.Check)}
 }

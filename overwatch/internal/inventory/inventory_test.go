@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/rs/zerolog"
 
@@ -97,7 +98,7 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 	r := running(t)
 	inv := begin(t, s, r)
 	static, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.1"), 80)
-	if err := r.SetStatic(t.Context(), []registry.Declaration{{ID: static, Weight: 1, Check: check.Spec{Type: check.TCP}}}); err != nil {
+	if err := r.SetStatic(t.Context(), []registry.Declaration{{ID: static, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP})}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, ErrExists) {

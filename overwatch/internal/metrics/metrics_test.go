@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -45,7 +46,7 @@ func sources(t *testing.T) Sources {
 	for _, text := range []string{"a.example:192.0.2.1:80", "a.example:192.0.2.2:80", "c.example:192.0.2.3:80"} {
 		id, err := registry.ParseID(text)
 		must(t, err)
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: check.Spec{Type: check.TCP}})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
 	must(t, r.SetStatic(t.Context(), declarations))
 	must(t, r.Validated(t.Context(), registry.Verdict{ID: declarations[0].ID, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}))

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unique"
 
 	"github.com/rs/zerolog"
 
@@ -66,7 +67,7 @@ func (n *node) have(backends ...string) {
 	for _, text := range backends {
 		words := strings.Fields(text)
 		id := registry.ID{Service: words[0], Address: netip.MustParseAddr("192.0.2." + words[1]), Port: 80}
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: check.Spec{Type: check.TCP}})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
 		v := registry.Verdict{ID: id, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}
 		if words[2] == "u" {
 			v.State, v.Outcome = check.StateUnhealthy, check.Failure

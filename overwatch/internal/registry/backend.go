@@ -94,7 +94,7 @@ type Declaration struct {
 	ID     ID
 	Weight int
 	Region string
-	Check  check.Spec
+	Check  unique.Handle[check.Spec] // one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
 }
 
 // Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.

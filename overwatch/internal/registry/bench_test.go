@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"runtime"
 	"testing"
+	"unique"
 
 	"github.com/rs/zerolog"
 
@@ -44,7 +45,7 @@ func services(n int) []Declaration {
 	for i := range n {
 		name := fmt.Sprintf("name%06d.example", i)
 		for j := range 4 {
-			list = append(list, Declaration{ID: ID{name, host(4*i + j + 1), 443}, Weight: 100, Region: "eu", Check: tcp})
+			list = append(list, Declaration{ID: ID{name, host(4*i + j + 1), 443}, Weight: 100, Region: "eu", Check: unique.Make(tcp)})
 		}
 	}
 	return list

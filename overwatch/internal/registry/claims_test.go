@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -222,9 +223,9 @@ func TestSources_StaticBeforeAPIBeforeAgent(t *testing.T) {
 		}
 		w.beat(agent, a1+" healthy")
 		sees("agent", 100, "agents")
-		w.must(w.Declare(w.ctx(), Declaration{ID: id(a1), Weight: 7, Region: "api", Check: tcp}))
+		w.must(w.Declare(w.ctx(), Declaration{ID: id(a1), Weight: 7, Region: "api", Check: unique.Make(tcp)}))
 		sees("api", 7, "api")
-		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 3, Region: "file", Check: tcp}}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 3, Region: "file", Check: unique.Make(tcp)}}))
 		sees("static", 3, "file")
 		w.must(w.SetStatic(w.ctx(), nil))
 		sees("api", 7, "api")

@@ -84,16 +84,22 @@ func byService(declarations []Declaration) (order []int32, err error) {
 	numbers := make(map[string]int)               // of the services, as they come up
 	begins := make([]int, 1, len(declarations)+1) // where each begins; until they are summed, how many the one before has
 	of := make([]int32, len(declarations))
+	var firsts []int32 // by service: its first declaration
+	number := -1
 	for i := range declarations {
 		d := &declarations[i]
 		if err := d.normalise(); err != nil {
 			return nil, err
 		}
-		number, known := numbers[d.ID.Service]
-		if !known {
-			number = len(numbers)
-			numbers[d.ID.Service] = number
-			begins = append(begins, 0)
+		// The services of a region mostly come in the order of those of the region before.
+		if number++; number >= len(firsts) || declarations[firsts[number]].ID.Service != d.ID.Service {
+			var known bool
+			if number, known = numbers[d.ID.Service]; !known {
+				number = len(firsts)
+				numbers[d.ID.Service] = number
+				firsts = append(firsts, int32(i))
+				begins = append(begins, 0)
+			}
 		}
 		begins[number+1]++
 		of[i] = int32(number)
@@ -154,26 +160,24 @@ func (d *Declaration) normalise() error {
 	if d.Weight < 0 || d.Weight > api.MaxWeight {
 		return fmt.Errorf("backend %s: weight %d: want 0 to %d", id, d.Weight, api.MaxWeight)
 	}
+	if d.Check == (unique.Handle[check.Spec]{}) {
+		d.Check = unique.Make(check.Spec{})
+	}
 	return nil
 }
 
 // declareStatic takes those of the declarations that part lists, and with them what is no longer declared of their services. SetStatic
 // has checked them.
 func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
-	var spec check.Spec
-	var shared unique.Handle[check.Spec] // of spec: neighbours are often checked alike
 	var s *service
 	for _, i := range part {
 		d := &declarations[i]
-		if shared == (unique.Handle[check.Spec]{}) || d.Check != spec {
-			spec, shared = d.Check, unique.Make(d.Check)
-		}
 		if s == nil || s.name != d.ID.Service {
 			w.settleAt(s, round, now)
 			s = w.service(d.ID.Service)
 		}
 		rec := w.obtainOf(s, d.ID, now)
-		next := declared{weight: d.Weight, region: d.Region, check: shared, round: round}
+		next := declared{weight: d.Weight, region: d.Region, check: d.Check, round: round}
 		if rec.static == nil {
 			rec.static = new(declared)
 		}
@@ -201,7 +205,7 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) error {
 	}
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.obtain(d.ID, now)
-		rec.api = &declared{weight: d.Weight, region: d.Region, check: unique.Make(d.Check)}
+		rec.api = &declared{weight: d.Weight, region: d.Region, check: d.Check}
 		w.refresh(rec, now)
 		return nil
 	})

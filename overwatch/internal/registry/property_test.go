@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unique"
 
 	"gslb.internal/overwatch/internal/trust"
 	"gslb.internal/shared/api"
@@ -193,7 +194,7 @@ func (h *history) declareStatic() string {
 	static := map[ID]Declaration{}
 	for _, id := range historyIDs {
 		if h.random.IntN(4) == 0 {
-			d := Declaration{ID: id, Weight: h.random.IntN(5), Region: "eu", Check: tcp}
+			d := Declaration{ID: id, Weight: h.random.IntN(5), Region: "eu", Check: unique.Make(tcp)}
 			list = append(list, d)
 			static[id] = d
 		}
@@ -204,7 +205,7 @@ func (h *history) declareStatic() string {
 }
 
 func (h *history) declareAPI() string {
-	d := Declaration{ID: h.id(), Weight: 7, Region: "us", Check: tcp}
+	d := Declaration{ID: h.id(), Weight: 7, Region: "us", Check: unique.Make(tcp)}
 	if _, there := h.model.api[d.ID]; there {
 		delete(h.model.api, d.ID)
 		h.must(h.Withdraw(h.ctx(), d.ID))

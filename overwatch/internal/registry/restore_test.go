@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -237,7 +238,7 @@ func TestRestart_ADrainThatTookNoTimeGoesOn(t *testing.T) {
 
 func TestRestart_WhatTheFileOverruledIsTheNewestThatTheAgentSaid(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		declared := []Declaration{{ID: id(a1), Weight: 7, Region: "eu", Check: tcp}}
+		declared := []Declaration{{ID: id(a1), Weight: 7, Region: "eu", Check: unique.Make(tcp)}}
 		w.must(w.SetStatic(w.ctx(), declared))
 		one := w.authority.agent("one", "us", "a.example")
 		w.beat(one, a1+" healthy")
@@ -390,7 +391,7 @@ func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: tcp}}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp)}}))
 		w.beat(one, a1+" healthy")
 		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
 		w.must(err)

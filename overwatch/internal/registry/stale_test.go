@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unique"
 
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
@@ -147,9 +148,11 @@ func TestVerdict_CountsForThreeIntervals(t *testing.T) {
 func TestVerdict_CountsForThreeOfItsOwnIntervals(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		rare := static(a1)
-		rare.Check.Interval = 3 * DefaultValidationInterval
+		spec := tcp
+		spec.Interval = 3 * DefaultValidationInterval
+		rare.Check = unique.Make(spec)
 		w.must(w.SetStatic(w.ctx(), []Declaration{rare}))
-		if got := w.View().Targets(); len(got) != 1 || got[0].Spec != rare.Check {
+		if got := w.View().Targets(); len(got) != 1 || got[0].Spec != spec {
 			t.Errorf("targets are %+v", got)
 		}
 		w.verdict(a1, check.Failure)

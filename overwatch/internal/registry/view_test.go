@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unique"
 
 	"github.com/rs/zerolog"
 
@@ -55,7 +56,9 @@ func TestView_TargetsGenerationMovesWithTheTargetsOnly(t *testing.T) {
 		d.Weight = 5
 		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
 		moves(false, "a weight")
-		d.Check.Timeout = time.Second
+		spec := tcp
+		spec.Timeout = time.Second
+		d.Check = unique.Make(spec)
 		w.must(w.SetStatic(w.ctx(), []Declaration{d}))
 		moves(true, "another check")
 		w.must(w.SetStatic(w.ctx(), nil))

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unique"
 
 	"github.com/rs/zerolog"
 
@@ -193,7 +194,7 @@ func id(s string) ID {
 var tcp = connection()
 
 func static(s string) Declaration {
-	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: tcp}
+	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}
 }
 
 // claims turns "id healthy" and the like into what an agent says.
