@@ -39,19 +39,23 @@ func NewAtlas(spots []Spot) *Atlas {
 // Spots is what the Atlas was made of. The caller must not change it.
 func (a *Atlas) Spots() []Spot { return a.spots }
 
-// Decide is policy.Decide for a client at each of the spots: by spot, the index of its decision. The caller must not change
+// Decide is policy.Choose, or policy.Decide where the rules measure, for a client at each of the spots: by spot, the index of its decision. The caller must not change
 // what it returns. The rules' Client and Position do not count; their Coordinates and Bias must always be the same.
 func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
-	d := newDecider(candidates)
-	in, decision := d.sift(&rules, family, nil)
+	decide := Choose
+	if rules.Measures() {
+		decide = Decide
+	}
+	d := decider{candidates: candidates}
+	in, _ := d.sift(&rules, family, nil)
 	if len(in) == 0 {
-		return []Decision{decision}, make([]uint16, len(a.spots))
+		return []Decision{decide(rules, candidates, family)}, make([]uint16, len(a.spots))
 	}
 	p := a.split(rules, d.regions(in), d.expected(family))
 	decisions = make([]Decision, len(p.first))
 	for i, spot := range p.first {
 		rules.Client, rules.Position = a.spots[spot].Region, a.spots[spot].Position
-		decisions[i] = Decide(rules, candidates, family)
+		decisions[i] = decide(rules, candidates, family)
 	}
 	return decisions, p.class
 }

@@ -22,15 +22,26 @@ func (b *Basis) Decide(family Family, client Spot) Decision {
 	return b.DecideIf(b.Candidates, family, client)
 }
 
+// Choose is Decide without Excluded.
+func (b *Basis) Choose(family Family, client Spot) Decision {
+	d := Choose(b.rulesFor(client), b.Candidates, family)
+	d.Basis = b
+	return d
+}
+
 // DecideIf is Decide for candidates in another state, which are those of the Basis in number and order.
 func (b *Basis) DecideIf(candidates []Candidate, family Family, client Spot) Decision {
+	d := Decide(b.rulesFor(client), candidates, family)
+	d.Basis = b
+	return d
+}
+
+func (b *Basis) rulesFor(client Spot) Rules {
 	rules := *b.Rules
 	if b.Placed {
 		rules.Client, rules.Position = client.Region, client.Position
 	}
-	d := Decide(rules, candidates, family)
-	d.Basis = b
-	return d
+	return rules
 }
 
 // Client is the spot of a client in a region, or at one of the Spots in it.

@@ -12,21 +12,33 @@ import (
 // region that failover, geolocation or proximity chooses; there, as fast as latency asks for. Answers of the last resort
 // live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
+	d := decider{candidates: candidates, why: make([]Reason, len(candidates))}
+	decision := d.decide(&rules, family)
+	decision.Excluded = d.excluded()
+	return decision
+}
+
+// Choose is Decide without Excluded, which costs as much as all the rest.
+func Choose(rules Rules, candidates []Candidate, family Family) Decision {
+	d := decider{candidates: candidates}
+	return d.decide(&rules, family)
+}
+
+func (d *decider) decide(rules *Rules, family Family) Decision {
 	var room [fewCandidates]int
-	d := newDecider(candidates)
-	in, decision := d.sift(&rules, family, room[:0])
+	in, decision := d.sift(rules, family, room[:0])
 	if len(in) == 0 {
 		return decision
 	}
 	algorithm := rules.Algorithm
-	if rules.Fallback != "" && !d.hasData(algorithm, in, &rules) {
+	if rules.Fallback != "" && !d.hasData(algorithm, in, rules) {
 		algorithm = rules.Fallback
 	}
 	decision.Algorithm, decision.Group = algorithm, string(algorithm)
 	inside := algorithm
 	if algorithm.ChoosesRegion() {
 		var over bool
-		in, over = d.region(algorithm, in, &rules, family, &decision)
+		in, over = d.region(algorithm, in, rules, family, &decision)
 		if over && decision.Outcome == Success {
 			decision.Outcome = FailedOver
 		}
@@ -35,13 +47,12 @@ func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 		}
 	}
 	if inside == Latency {
-		in = d.fastest(in, &rules, decision.Group)
+		in = d.fastest(in, rules, decision.Group)
 	}
-	decision.Due = due(candidates, in, inside)
+	decision.Due = due(d.candidates, in, inside)
 	if inside == ClientHash && len(decision.Due) > 1 {
 		decision.Hashed, decision.ClientBits = true, rules.ClientBits
 	}
-	decision.Excluded = d.excluded()
 	return decision
 }
 
@@ -57,13 +68,13 @@ func (d *decider) sift(rules *Rules, family Family, room []int) (in []int, decis
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
 		d.keep(in, TooFewServe, func(*Candidate) bool { return false })
 		if in = d.lastResort(rules.OnAllDown, minimum); len(in) == 0 && d.knows(family) {
-			decision.Outcome, decision.TTL, decision.Excluded = NoHealthyBackend, rules.TTL, d.excluded()
+			decision.Outcome, decision.TTL = NoHealthyBackend, rules.TTL
 			return nil, decision
 		}
 	}
 	in = d.keep(in, OtherFamily, func(c *Candidate) bool { return family.Has(c.Address) })
 	if len(in) == 0 {
-		decision.Outcome, decision.TTL, decision.Excluded = NoData, rules.TTL, d.excluded()
+		decision.Outcome, decision.TTL = NoData, rules.TTL
 		return nil, decision
 	}
 	in = d.prefer(in, ZeroWeight, func(c *Candidate) bool { return c.Weight > 0 })
@@ -119,14 +130,10 @@ func (d *decider) region(algorithm Algorithm, in []int, rules *Rules, family Fam
 	return d.inside(in, decision.Region), over
 }
 
-// decider notes, while candidates are sorted out, why each one went.
+// decider sorts candidates out.
 type decider struct {
 	candidates []Candidate
-	why        []Reason // per candidate; empty while it is in
-}
-
-func newDecider(candidates []Candidate) decider {
-	return decider{candidates: candidates, why: make([]Reason, len(candidates))}
+	why        []Reason // each one went, empty while it is in; nil: nobody asks
 }
 
 // all is every candidate, in the room if they fit.
@@ -144,7 +151,9 @@ func (d *decider) keep(in []int, reason Reason, test func(*Candidate) bool) []in
 		if test(&d.candidates[i]) {
 			return false
 		}
-		d.why[i] = reason
+		if d.why != nil {
+			d.why[i] = reason
+		}
 		return true
 	})
 }

@@ -2,7 +2,9 @@ package policy
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -175,5 +177,26 @@ func TestDecide_SaysWhyACandidateDoesNotAnswer(t *testing.T) {
 	want := []Excluded{{0, MayNotServe}, {1, OtherFamily}, {2, ZeroWeight}, {3, Drained}, {4, OtherRegion}}
 	if fmt.Sprint(d.Excluded) != fmt.Sprint(want) || d.Region != "eu" {
 		t.Errorf("excluded %v in region %q, want %v", d.Excluded, d.Region, want)
+	}
+}
+
+// TestChoose_IsDecideWithoutTheReasons: for all rules and candidates.
+func TestChoose_IsDecideWithoutTheReasons(t *testing.T) {
+	for seed := range uint64(500) {
+		random := rand.New(rand.NewPCG(seed, 4))
+		rules, candidates, spots := randomRules(random)
+		rules.Algorithm = Algorithms()[random.IntN(len(Algorithms()))]
+		for i := range candidates {
+			candidates[i].Latency = Measurement{Smoothed: time.Duration(random.IntN(100)), Samples: random.IntN(3)}
+		}
+		for _, family := range []Family{IPv4, IPv6} {
+			spot := spots[random.IntN(len(spots))]
+			rules.Client, rules.Position = spot.Region, spot.Position
+			want := Decide(rules, candidates, family)
+			want.Excluded = nil
+			if got := Choose(rules, candidates, family); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, %v: %+v, want %+v", seed, rules, got, want)
+			}
+		}
 	}
 }

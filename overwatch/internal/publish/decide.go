@@ -92,11 +92,15 @@ func atEachSpot(atlas *policy.Atlas, basis *policy.Basis, room [][2]policy.Decis
 // bothFamilies decides for one client. Others may have been decided for before: where the first of them got no address of a
 // family, nobody does, and for the same reasons.
 func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
+	decide := basis.Choose
+	if basis.Rules.Measures() {
+		decide = basis.Decide // which says who was too slow, for measurements.hold
+	}
 	for f := range both {
 		if len(others) > 0 && len(others[0][f].Due) == 0 {
 			both[f] = others[0][f]
 		} else {
-			both[f] = basis.Decide(policy.Family(f), client)
+			both[f] = decide(policy.Family(f), client)
 		}
 	}
 	return both

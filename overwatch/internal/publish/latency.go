@@ -125,7 +125,7 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 // serve, or is not asked for, stays as it was. Of groups that there are no more nothing is remembered.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
-	if len(smoothed) == 0 {
+	if len(smoothed) == 0 || !d.rules.Measures() {
 		return
 	}
 	groups := make(map[string]bool)

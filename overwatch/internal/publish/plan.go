@@ -25,6 +25,22 @@ type plan struct {
 	earth    earth
 	servers  map[string]int // nameservers of zones, by fqdn: how many zones have them
 	problems settings.Problems
+
+	shared ruled // the rules made last, and what they were made from: most domains have those of the one before
+}
+
+// ruled is what rules are made from, beside the domain's regions and what holds for all domains.
+type ruled struct {
+	rules *policy.Rules
+	from  ruling
+}
+
+type ruling struct {
+	algorithm, fallback, onAllDown, minHealthy string
+	threshold, ttl                             int
+	proximity                                  config.Proximity
+	clientHash                                 config.ClientHash
+	latency                                    config.LatencyConfig
 }
 
 // zonePlan is one zone to be.
@@ -221,22 +237,33 @@ func (p *plan) countServers(z *zonePlan, by int) {
 }
 
 func (p *plan) rules(c *config.Domain) *policy.Rules {
+	from := ruling{
+		algorithm: c.RoutingAlgorithm, fallback: c.FallbackAlgorithm, onAllDown: c.OnAllDown, minHealthy: c.MinHealthy,
+		threshold: c.FailoverThreshold, ttl: c.TTL, proximity: c.Proximity, clientHash: c.ClientHash, latency: c.LatencyConfig,
+	}
+	if last := p.shared; last.rules == nil || last.from != from || !slices.Equal(last.rules.Regions, c.Regions) {
+		p.shared = ruled{p.rulesFrom(from, c.Regions), from}
+	}
+	return p.shared.rules
+}
+
+func (p *plan) rulesFrom(c ruling, regions []string) *policy.Rules {
 	rules := &policy.Rules{
-		Algorithm:         policy.Algorithm(c.RoutingAlgorithm),
-		Regions:           c.Regions,
-		FailoverThreshold: c.FailoverThreshold,
-		OnAllDown:         policy.OnAllDown(c.OnAllDown),
-		TTL:               p.ttl(c.TTL),
-		Fallback:          policy.Algorithm(c.FallbackAlgorithm),
+		Algorithm:         policy.Algorithm(c.algorithm),
+		Regions:           regions,
+		FailoverThreshold: c.threshold,
+		OnAllDown:         policy.OnAllDown(c.onAllDown),
+		TTL:               p.ttl(c.ttl),
+		Fallback:          policy.Algorithm(c.fallback),
 		Pools:             p.earth.pools,
 		Coordinates:       p.earth.coordinates,
 		Bias:              p.earth.bias,
-		Tolerance:         c.Proximity.ToleranceKm,
-		ClientBits:        policy.ClientBits{IPv4: uint8(c.ClientHash.IPv4Prefix), IPv6: uint8(c.ClientHash.IPv6Prefix)},
-		MaxLatency:        time.Duration(c.LatencyConfig.MaxLatencyMs) * time.Millisecond,
-		MinSamples:        c.LatencyConfig.MinSamples,
+		Tolerance:         c.proximity.ToleranceKm,
+		ClientBits:        policy.ClientBits{IPv4: uint8(c.clientHash.IPv4Prefix), IPv6: uint8(c.clientHash.IPv6Prefix)},
+		MaxLatency:        time.Duration(c.latency.MaxLatencyMs) * time.Millisecond,
+		MinSamples:        c.latency.MinSamples,
 	}
-	rules.MinHealthy, _ = policy.ParseMinimum(c.MinHealthy) // checked by package config
+	rules.MinHealthy, _ = policy.ParseMinimum(c.minHealthy) // checked by package config
 	if rules.OnAllDown == "" && p.settings.DNS.ReturnLastHealthy {
 		rules.OnAllDown = policy.LastHealthy
 	}

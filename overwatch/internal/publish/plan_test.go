@@ -3,6 +3,8 @@ package publish
 import (
 	"fmt"
 	"net/netip"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -175,6 +177,48 @@ func TestNodeAddresses_LoopbackCountsOnlyAlone(t *testing.T) {
 			if a.IsUnspecified() || a.IsLinkLocalUnicast() || a.Is4() != (wild[0] == '0') {
 				t.Errorf("%s: %s is not an address to be reached at", wild, a)
 			}
+		}
+	}
+}
+
+// Domains share rules where all that makes them is the same, and only there.
+func TestPlan_RulesAreSharedByDomainsThatAreSteeredAlike(t *testing.T) {
+	s := testSettings()
+	one := config.Domain{
+		Name: "one.gslb.test", RoutingAlgorithm: "latency", Regions: []string{"eu", "us"}, TTL: 10, OnAllDown: "all", MinHealthy: "2",
+		FailoverThreshold: 1, FallbackAlgorithm: "weighted",
+		LatencyConfig: config.LatencyConfig{MaxLatencyMs: 500, MinSamples: 3}, Proximity: config.Proximity{ToleranceKm: 1}, ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56},
+	}
+	differing := []func(*config.Domain){
+		func(d *config.Domain) { d.RoutingAlgorithm = "weighted" },
+		func(d *config.Domain) { d.Regions = []string{"us", "eu"} },
+		func(d *config.Domain) { d.TTL = 11 },
+		func(d *config.Domain) { d.OnAllDown = "last_healthy" },
+		func(d *config.Domain) { d.MinHealthy = "50%" },
+		func(d *config.Domain) { d.FailoverThreshold = 2 },
+		func(d *config.Domain) { d.FallbackAlgorithm = "round-robin" },
+		func(d *config.Domain) { d.LatencyConfig.MaxLatencyMs = 400 },
+		func(d *config.Domain) { d.LatencyConfig.MinSamples = 4 },
+		func(d *config.Domain) { d.Proximity.ToleranceKm = 2 },
+		func(d *config.Domain) { d.ClientHash.IPv4Prefix = 16 },
+		func(d *config.Domain) { d.ClientHash.IPv6Prefix = 48 },
+	}
+	for i, differ := range differing {
+		alike, other := one, one
+		alike.Name, alike.Regions, other.Name = "alike.gslb.test", slices.Clone(one.Regions), "other.gslb.test"
+		differ(&other)
+		s.Domains = []config.Domain{one, alike, other, one}
+		p := newPlan(s)
+		p.steer()
+		first, second, third := p.domains["one.gslb.test"].rules, p.domains["alike.gslb.test"].rules, p.domains["other.gslb.test"].rules
+		if first != second {
+			t.Errorf("%d: two domains that are steered alike have rules of their own", i)
+		}
+		s.Domains = []config.Domain{other}
+		alone := newPlan(s)
+		alone.steer()
+		if want := alone.domains["other.gslb.test"].rules; reflect.DeepEqual(third, first) || !reflect.DeepEqual(third, want) {
+			t.Errorf("%d: rules behind those of another domain are %+v, want %+v", i, third, want)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (b *builder) below(n *name, ds []dns.RR) error {
 // proofs makes sure that a name has them, with the signatures of the previous view.
 func (b *builder) proofs(n *name) *proofs {
 	if n.proofs == nil {
-		n.proofs = &proofs{name: n.name, known: &signatures{byContent: make(map[string]*Signature)}}
+		n.proofs = &proofs{name: n.name, known: new(signatures)}
 		if old := b.previous.slot(n.name); old != nil && old.proofs != nil {
 			n.proofs.known.before = old.proofs.known
 		}

@@ -54,10 +54,9 @@ func New(contents []Contents, previous *View) (*View, error) {
 // view compiles what was gathered.
 func (b *builder) view() (*View, error) {
 	v := &View{id: views.Add(1), slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
-	nothing := new(answers) // what most names have before they are steered
 	for i, n := range b.names {
 		v.names[i] = n.name
-		if err := v.slots[i].become(n, nothing); err != nil {
+		if err := v.slots[i].become(n); err != nil {
 			return nil, err
 		}
 	}
@@ -79,12 +78,12 @@ func (b *builder) view() (*View, error) {
 }
 
 // become makes a slot that of a name.
-func (s *Slot) become(n *name, nothing *answers) error {
+func (s *Slot) become(n *name) error {
 	s.zone, s.steered, s.proofs = n.zone, n.steered, n.proofs
 	if s.length = longName; len(n.name) <= shortName {
 		s.length = uint8(copy(s.short[:], n.name))
 	}
-	a, err := compile(n, nothing)
+	a, err := compile(n)
 	if err != nil {
 		return fmt.Errorf("zone %s: %w", n.zone.apex, err)
 	}
@@ -100,9 +99,19 @@ func (v *View) wild() {
 	}
 }
 
+// What names without records have: an empty non-terminal, and a steered name until it is given answers.
+var (
+	nothing   = new(answers)
+	unsteered = &answers{any: new(answers).pickAny(true)}
+)
+
 // compile packs the records of a name, type by type.
-func compile(n *name, nothing *answers) (*answers, error) {
-	if len(n.records) == 0 && !n.steered {
+func compile(n *name) (*answers, error) {
+	switch {
+	case len(n.records) > 0:
+	case n.steered:
+		return unsteered, nil
+	default:
 		return nothing, nil
 	}
 	byType := make(map[uint16][]dns.RR)
@@ -134,7 +143,10 @@ func (v *View) inherit(previous *View) {
 		v.places.Store(previous.places.Load())
 	}
 	var fresh []*Slot
-	taken := make(map[uint32]bool)
+	taken := make([]bool, 2*len(v.slots)+2) // more than are handed out below
+	if previous != nil {
+		taken = append(taken, make([]bool, previous.turns.end)...)
+	}
 	for i := range v.slots {
 		slot := &v.slots[i]
 		old := previous.slot(v.names[i])

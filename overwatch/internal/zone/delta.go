@@ -203,12 +203,11 @@ func (e *delta) addZones(d Delta) error {
 		}
 	}
 	b.deny()
-	nothing := new(answers)
 	for _, n := range b.names {
 		if _, there := e.view.number(n.name); there {
 			return fmt.Errorf("zone %s: there is a zone with the name %s already", n.zone.apex, n.name)
 		}
-		number, err := e.add(n, nothing)
+		number, err := e.add(n)
 		if err != nil {
 			return err
 		}
@@ -226,7 +225,7 @@ func (e *delta) addZones(d Delta) error {
 }
 
 // add gives a name a slot. The name above must have one, if there is one.
-func (e *delta) add(n *name, nothing *answers) (number uint32, err error) {
+func (e *delta) add(n *name) (number uint32, err error) {
 	v := e.view
 	if last := len(v.free) - 1; last >= 0 {
 		number, v.free = v.free[last], v.free[:last]
@@ -240,7 +239,7 @@ func (e *delta) add(n *name, nothing *answers) (number uint32, err error) {
 		v.slots = v.slots[:number+1]
 		v.names, v.below = append(v.names, ""), append(v.below, 0)
 	}
-	if err := v.slots[number].become(n, nothing); err != nil {
+	if err := v.slots[number].become(n); err != nil {
 		return 0, err
 	}
 	v.names[number] = n.name
@@ -348,7 +347,7 @@ func (e *delta) ensure(z *Zone, wire canonical) (number uint32, err error) {
 		b.proofs(n)
 	}
 	e.touch(z, wire) // and not the name above: what proves that it has no wildcard, where it gets one, is replaced by this
-	return e.add(n, new(answers))
+	return e.add(n)
 }
 
 // plain makes a name not steered that is. It goes if nothing else is at it, and then what was only between it and the apex.

@@ -271,9 +271,11 @@ type turnNumbers struct {
 }
 
 // begin starts with the numbers that are taken.
-func (n *turnNumbers) begin(taken map[uint32]bool) {
-	for number := range taken {
-		n.end = max(n.end, number+1)
+func (n *turnNumbers) begin(taken []bool) {
+	for number, is := range taken {
+		if is {
+			n.end = uint32(number) + 1
+		}
 	}
 	for number := range n.end {
 		if !taken[number] {

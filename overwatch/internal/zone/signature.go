@@ -153,30 +153,33 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 // signatures are those of one name, by content. They are kept while an RRset is out of the answers, so that a health flap
 // signs nothing.
 type signatures struct {
-	mu        sync.Mutex
-	byContent map[string]*Signature
-	before    *signatures // those of the previous view, while this one is built; may be nil
+	mu     sync.Mutex
+	known  signatureIndex
+	before *signatures // those of the previous view, while this one is built; may be nil
 }
 
 // at is the signature of an RRset of the owner.
 func (s *signatures) at(signer Signer, owner canonical, content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sig := s.byContent[content]
+	known := s.known.get(content)
+	sig := known
 	if sig == nil && s.before != nil {
 		sig = s.before.find(content)
 	}
 	if sig == nil || sig.signer != signer || sig.owner != owner {
 		sig = &Signature{signer: signer, owner: owner, content: content}
 	}
-	s.byContent[content] = sig
+	if sig != known {
+		s.known.put(sig)
+	}
 	return sig
 }
 
 func (s *signatures) find(content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.byContent[content]
+	return s.known.get(content)
 }
 
 // settle takes over the signatures of addresses, which may come back, and forgets the previous view.
@@ -187,8 +190,8 @@ func (s *signatures) settle(signer Signer) {
 		return
 	}
 	for _, sig := range s.before.all(nil) {
-		if rtype := sig.rtype(); sig.signer == signer && (rtype == dns.TypeA || rtype == dns.TypeAAAA) && s.byContent[sig.content] == nil {
-			s.byContent[sig.content] = sig
+		if rtype := sig.rtype(); sig.signer == signer && (rtype == dns.TypeA || rtype == dns.TypeAAAA) && s.known.get(sig.content) == nil {
+			s.known.put(sig)
 		}
 	}
 	s.before = nil
@@ -198,19 +201,14 @@ func (s *signatures) settle(signer Signer) {
 func (s *signatures) all(into []*Signature) []*Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, sig := range s.byContent {
-		into = append(into, sig)
-	}
-	return into
+	return s.known.all(into)
 }
 
 // forget forgets a signature that no answer will have again.
 func (s *signatures) forget(sig *Signature) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.byContent[sig.content] == sig {
-		delete(s.byContent, sig.content)
-	}
+	s.known.remove(func(other *Signature) bool { return other == sig })
 }
 
 // spareSignatures is how many signatures of answers that are not given now a name keeps, beside as many as it uses.
@@ -220,19 +218,15 @@ const spareSignatures = 64
 func (s *signatures) few() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.byContent) <= spareSignatures
+	return s.known.len() <= spareSignatures
 }
 
 // trim forgets what is spare if that is much more than what is in use.
 func (s *signatures) trim(inUse int, spare func(*Signature) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.byContent) <= 2*inUse+spareSignatures {
+	if s.known.len() <= 2*inUse+spareSignatures {
 		return
 	}
-	for content, sig := range s.byContent {
-		if spare(sig) {
-			delete(s.byContent, content)
-		}
-	}
+	s.known.remove(spare)
 }

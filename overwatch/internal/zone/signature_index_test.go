@@ -1,0 +1,32 @@
+package zone
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Up to how many there are a list, from there on a map: both find, replace and forget alike.
+func TestSignatureIndex_FindsWhatWasPutLast(t *testing.T) {
+	for _, n := range []int{1, fewContents - 1, fewContents, fewContents + 1, 5 * fewContents} {
+		var x signatureIndex
+		content := func(i int) string { return fmt.Sprintf("content %03d", i) }
+		for i := range n {
+			x.put(&Signature{content: content(i), owner: "before"})
+		}
+		for i := range n {
+			x.put(&Signature{content: content(i), owner: "after"})
+		}
+		if x.len() != n || len(x.all(nil)) != n {
+			t.Errorf("%d: %d, in all %d", n, x.len(), len(x.all(nil)))
+		}
+		for i := range n {
+			if sig := x.get(content(i)); sig == nil || sig.owner != "after" || sig.content != content(i) {
+				t.Errorf("%d: number %d is %v", n, i, sig)
+			}
+		}
+		x.remove(func(sig *Signature) bool { return sig.content != content(0) })
+		if x.len() != 1 || x.get(content(0)) == nil || x.get(content(n)) != nil || n > 1 && x.get(content(n-1)) != nil {
+			t.Errorf("%d: %d are left", n, x.len())
+		}
+	}
+}
