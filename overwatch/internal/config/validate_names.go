@@ -14,6 +14,7 @@ import (
 // Bounds of what domains say.
 const (
 	maxTTL        = math.MaxInt32 // RFC 2181 section 8, seconds
+	maxBelieved   = 100           // records of one name and type that resolvers of BIND take, since CVE-2024-1737
 	longTTL       = 24 * 3600     // beyond it a change is not seen for a day, seconds
 	maxThreshold  = 1000
 	maxMinSamples = 1000
@@ -116,6 +117,9 @@ func (v *validator) domain(i int, algorithms []string) {
 	}
 	if d.MaxAnswers < 1 {
 		v.Add(key("max_answers"), strconv.Itoa(d.MaxAnswers), "give a number from 1 on")
+	}
+	if d.MaxAnswers > maxBelieved {
+		v.warn("%s: %d addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than %d of a name (max-records-per-type)", key("max_answers"), d.MaxAnswers, maxBelieved)
 	}
 	if d.FailoverThreshold < 1 || d.FailoverThreshold > maxThreshold {
 		v.between(key("failover_threshold"), d.FailoverThreshold, 1, maxThreshold)

@@ -229,6 +229,7 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
 			`dns.default_ttl: 86401 seconds: clients keep an address that long after it went down`,
 			`domains[0].ttl: 90000 seconds: clients keep an address that long after it went down`}},
+		{"more addresses than resolvers take", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], max_answers: 101}, {name: y, regions: [a], max_answers: 100}]", []string{`domains[0].max_answers: 101 addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than 100 of a name (max-records-per-type)`}},
 		{"own region", "overwatch: {identity: {region: eus}}\nregions: [{name: eu}]", []string{
 			`overwatch.identity.region: "eus" is none of the regions here: did you mean eu?`}},
 		{"countries of two regions", "regions: [{name: a, countries: [DE, FR], continents: [EU]}, {name: b, countries: [CH, DE]}, {name: c, continents: [AF, EU]}]", []string{
