@@ -221,7 +221,7 @@ func (a *Ahead) signatures(glances []glance, turns *Turns) {
 	}
 	for _, sig := range sigs {
 		if m := sig.made.Load(); m != nil {
-			seen ^= m.epoch ^ uint32(m.room[0]) ^ uint32(m.room[len(m.room)-1])
+			seen ^= m.epoch ^ uint32(m.near[len(m.near)-1])
 		}
 	}
 	a.seen ^= seen

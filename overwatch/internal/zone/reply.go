@@ -65,7 +65,7 @@ func (r *reply) signature(s *Signature, prefix string, question bool, ttl uint32
 		return 0
 	}
 	each := int(m.each)
-	for wire := m.wire; len(wire) > 0; wire = wire[each:] {
+	for wire := m.wire(); len(wire) > 0; wire = wire[each:] {
 		if !r.owner(prefix, question, each) {
 			return count
 		}
@@ -120,14 +120,14 @@ func (r *reply) prove(l *link, p *Signature) {
 		r.unsigned = true
 		return
 	}
-	at := len(r.msg)
-	if !r.owner(l.prefix, false, len(p.content)+len(m.wire)+2*len(m.wire)/int(m.each)) {
+	at, sigs := len(r.msg), m.wire()
+	if !r.owner(l.prefix, false, len(p.content)+len(sigs)+2*len(sigs)/int(m.each)) {
 		return
 	}
 	written := r.msg[at] < pointerFlag>>8 && l.prefix != "" && at <= maxPointer
 	r.msg = append(r.msg, p.content...)
 	r.answer.Authority++
-	for wire := m.wire; len(wire) > 0; wire = wire[m.each:] {
+	for wire := sigs; len(wire) > 0; wire = wire[m.each:] {
 		if written {
 			r.msg = binary.BigEndian.AppendUint16(r.msg, uint16(pointerFlag|at))
 		} else if !r.owner(l.prefix, false, len(wire)) {

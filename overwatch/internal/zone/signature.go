@@ -39,13 +39,21 @@ type Signature struct {
 	made   atomic.Pointer[made]
 }
 
-// made is signatures that exist; immutable.
+// made is signatures that exist; immutable. It is 128 octets long, two lines of the cache.
 type made struct {
-	wire  []byte // the records behind their owner's name
-	renew int64  // Unix time, in seconds
 	epoch uint32
-	each  uint16    // octets per record in wire
-	room  [106]byte // for one record of most zones, so that it lies beside the rest
+	renew uint32  // Unix time, in seconds, as the record has it
+	far   *[]byte // the records behind their owner's name, if they are several or one that is long
+	each  uint16  // octets per record
+	near  [110]byte
+}
+
+// wire is the records behind their owner's name. The caller must not change it.
+func (m *made) wire() []byte {
+	if m.far != nil {
+		return *m.far
+	}
+	return m.near[:m.each]
 }
 
 // contentOf is what tells the RRsets of one owner apart. It sorts data. That of a single record is all that stands behind
@@ -114,7 +122,7 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	s.making.Lock()
 	defer s.making.Unlock()
 	epoch := s.signer.Epoch()
-	if m := s.made.Load(); m != nil && m.epoch == epoch && now.Unix() < m.renew {
+	if m := s.made.Load(); m != nil && m.epoch == epoch && now.Unix() < int64(m.renew) {
 		return m, nil
 	}
 	set := s.rrset()
@@ -122,10 +130,14 @@ func (s *Signature) make(now time.Time) (*made, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &made{epoch: epoch, renew: renew.Unix(), each: uint16(fixedPart + len(records[0]))}
-	m.wire = m.room[:0]
+	m := &made{epoch: epoch, renew: uint32(renew.Unix()), each: uint16(fixedPart + len(records[0]))}
+	var wire []byte
 	for _, data := range records {
-		m.wire = append(m.wire, contentOf(dns.TypeRRSIG, set.TTL, [][]byte{data})...)
+		wire = append(wire, contentOf(dns.TypeRRSIG, set.TTL, [][]byte{data})...)
+	}
+	if len(records) > 1 || copy(m.near[:], wire) < len(wire) {
+		far := wire
+		m.far = &far
 	}
 	s.made.Store(m)
 	return m, nil
@@ -138,7 +150,7 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 		return nil
 	}
 	var out []dns.RR
-	for wire := m.wire; len(wire) > 0; wire = wire[m.each:] {
+	for wire := m.wire(); len(wire) > 0; wire = wire[m.each:] {
 		data := wire[fixedPart:m.each]
 		header := dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl, Rdlength: uint16(len(data))}
 		rr, _, err := dns.UnpackRRWithHeader(header, data, 0)

@@ -21,6 +21,12 @@ func TestView_SlotsAndAnswersAreLinesOfTheCache(t *testing.T) {
 	if size := unsafe.Sizeof(variant{}); size != 2*line {
 		t.Errorf("a variant has %d octets", size)
 	}
+	if size := unsafe.Sizeof(made{}); size != 2*line {
+		t.Errorf("a signature has %d octets", size)
+	}
+	if size := unsafe.Sizeof(Signature{}); size != line {
+		t.Errorf("what leads to a signature has %d octets", size)
+	}
 	if size := unsafe.Sizeof(placed{}); size != 2*line {
 		t.Errorf("what is placed has %d octets", size)
 	}
