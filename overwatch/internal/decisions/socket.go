@@ -62,15 +62,20 @@ func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) 
 	s.ring.put(began, key, answer.Basis, network(client))
 }
 
-// Ahead reads where answers will be counted, all together before the first of them is: most of the time that takes is waiting for memory.
+// Ahead reads where answers, at most zone.MaxAhead, will be counted, all together before the first of them is: most of the time that takes is waiting for memory.
 // It may be left out.
 func (s *Socket) Ahead(answers []zone.Steered) {
 	if s == nil {
 		return
 	}
 	t, seen := s.table.Load(), uint64(0)
-	for i := range answers {
-		seen ^= t.cells[t.at(pack(&answers[i]), answers[i].Number)].key.Load()
+	var room [zone.MaxAhead]*cell
+	cells := room[:0]
+	for i := range answers[:min(len(answers), zone.MaxAhead)] {
+		cells = append(cells, &t.cells[t.at(pack(&answers[i]), answers[i].Number)])
+	}
+	for _, c := range cells { // nothing but reading, so that many are under way at once
+		seen ^= c.key.Load()
 	}
 	s.seen = seen
 }
