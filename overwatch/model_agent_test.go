@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
@@ -37,7 +38,7 @@ func (s said) wire() wire.Backend {
 		Draining: s.draining, DrainMillis: uint32(s.over.Milliseconds()), Warnings: wireWarnings(s.warns)}
 	switch s.word {
 	case "healthy":
-		b.Claim, b.ConsecutiveSuccesses = wire.ClaimHealthy, 1
+		b.Claim, b.ConsecutiveSuccesses = wire.ClaimHealthy, check.DefaultSuccessThreshold
 	case "unhealthy":
 		b.Claim, b.ConsecutiveFailures, b.LastError = wire.ClaimUnhealthy, 1, "refused"
 	}

@@ -127,6 +127,24 @@ func TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse(t *testing.T) {
 	})
 }
 
+// The first success after a start is told, and once more when there are success_threshold of them: a node that knew the backend as unhealthy
+// waits for that.
+func TestRun_TellsOnceThatTheFirstSuccessWasNoSingleOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := outcomes(u, s, f, s, s, s, f, s, s)
+		r := newRig(t, p)
+		r.runFor(t, time.Minute)
+		if len(r.changes) != 2 || r.changes[0].ConsecutiveSuccesses != 1 || r.changes[1].ConsecutiveSuccesses != 2 {
+			t.Fatalf("told: %+v", r.changes)
+		}
+		for i, made := range []int{1, 4} {
+			if c := r.changes[i]; c.Claim != wire.ClaimHealthy || !r.at[i].Equal(p.starts[made]) {
+				t.Errorf("told at %s: %+v; the check was made at %s", r.at[i], c, p.starts[made])
+			}
+		}
+	})
+}
+
 // After a start nothing is said before it is known: a success is enough, and as many failures as always.
 func TestRun_FirstFailuresSayNothingBelowTheThreshold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

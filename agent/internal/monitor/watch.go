@@ -24,14 +24,15 @@ type prober interface {
 
 // watch is one backend under check. Its goroutine owns everything but failed and state, which anybody may load.
 type watch struct {
-	backend  Backend
-	interval time.Duration
-	prober   prober
-	tracker  *check.Tracker
-	count    func(check.Result)
-	journal  journal
-	failed   atomic.Uint64                // checks that failed, since the start
-	state    atomic.Pointer[wire.Backend] // never edited
+	backend   Backend
+	interval  time.Duration
+	prober    prober
+	tracker   *check.Tracker
+	count     func(check.Result)
+	confirmed bool // see confirm
+	journal   journal
+	failed    atomic.Uint64                // checks that failed, since the start
+	state     atomic.Pointer[wire.Backend] // never edited
 
 	stop func() // nil before begin
 	done chan struct{}
@@ -77,7 +78,7 @@ func (w *watch) end() {
 // inherit makes what is known of the backend from old, which has ended, the state to go on from.
 func (w *watch) inherit(old *watch) {
 	w.failed.Store(old.failed.Load())
-	w.tracker = w.backend.Check.TrackerAfter(old.backend.Check, *old.tracker)
+	w.tracker, w.confirmed = w.backend.Check.TrackerAfter(old.backend.Check, *old.tracker), old.confirmed
 	b, before := *w.state.Load(), old.state.Load()
 	b.Claim, b.LatencyMicros, b.LastError = before.Claim, before.LatencyMicros, before.LastError
 	b.ConsecutiveFailures, b.ConsecutiveSuccesses = uint32(w.tracker.Failures()), uint32(w.tracker.Successes())
@@ -108,7 +109,8 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 	}
 }
 
-// observe draws the conclusion of one check.
+// observe draws the conclusion of one check. What changes it is reported; so is, once, that the first success was no single one, which is
+// what a node waits for that has known the backend as unhealthy.
 func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	r = w.tracker.Weigh(r)
 	w.count(r)
@@ -124,10 +126,17 @@ func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 		b.LatencyMicros = uint32(min(r.Latency.Microseconds(), math.MaxUint32))
 	}
 	w.state.Store(&b)
-	if different {
+	if confirmed := w.confirm(); different || confirmed {
 		changed(b)
 	}
 	w.journal.note(&b, r, different)
+}
+
+// confirm reports, once, that a backend which one success made healthy has had success_threshold of them.
+func (w *watch) confirm() bool {
+	before, enough := w.confirmed, w.tracker.Successes() >= w.backend.Check.SuccessThreshold
+	w.confirmed = before || enough || w.tracker.State() == check.StateUnhealthy // of which the tracker takes no less
+	return enough && !before
 }
 
 // claim is what the agent says of a backend in state s.

@@ -1,11 +1,13 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
 
@@ -163,12 +165,26 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 		a.claims = append(a.claims, rec)
 	}
 	c.round = w.round
-	if c.say(statementOf(said, a.region)) {
+	words := statementOf(said, a.region)
+	if w.recovering(rec, said, now) {
+		words.claim = wire.ClaimNone
+	}
+	if c.say(words) {
 		w.keep(rec)
 	}
 	w.followAgentDrain(rec, now)
 	w.refresh(rec, now)
 	return true
+}
+
+// recovering reports whether an agent calls a backend healthy after fewer successes in a row than success_threshold, which it does when it has
+// just begun and knows nothing of before, although the backend was unhealthy as last known here, and this node has no verdict of its own
+// that decides. It is then as if the agent had not concluded anything. An agent that does not say how many successes there were is believed.
+func (w *writer) recovering(rec *record, said *wire.Backend, now time.Time) bool {
+	if said.Claim != wire.ClaimHealthy || rec.remembered != check.StateUnhealthy || w.validated(rec, now) {
+		return false
+	}
+	return said.ConsecutiveSuccesses > 0 && said.ConsecutiveSuccesses < uint32(cmp.Or(said.Check.SuccessThreshold, check.DefaultSuccessThreshold))
 }
 
 // withdraw ends the claim on rec. The caller takes rec out of the agent's list.

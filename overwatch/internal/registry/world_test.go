@@ -206,7 +206,7 @@ func claims(said ...string) []wire.Backend {
 		b := wire.Backend{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 100, Check: wire.Check{Type: "tcp"}}
 		switch word {
 		case "healthy":
-			b.Claim, b.ConsecutiveSuccesses = wire.ClaimHealthy, 1
+			b.Claim, b.ConsecutiveSuccesses = wire.ClaimHealthy, check.DefaultSuccessThreshold
 		case "unhealthy":
 			b.Claim, b.ConsecutiveFailures, b.LastError = wire.ClaimUnhealthy, 1, "refused"
 		case "draining":

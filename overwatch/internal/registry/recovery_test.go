@@ -1,0 +1,65 @@
+package registry
+
+import (
+	"testing"
+	"time"
+
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// An agent that has just begun calls a backend healthy after one success. What was unhealthy as last known takes success_threshold of them,
+// as it would have if the agent had gone on.
+func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
+	for _, test := range []struct {
+		name      string
+		timing    Timing
+		before    func(w *world, beat func(claim string, successes uint32))
+		successes uint32
+		want      Conclusion
+	}{
+		{"unhealthy by the agent's own word", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 1, rememberedDown},
+		{"and enough successes", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 3, agentHealthy},
+		{"and one fewer", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 2, rememberedDown},
+		{"the node restarted, too", notValidating, func(w *world, beat func(string, uint32)) {
+			beat("unhealthy", 0)
+			w.pass(3 * time.Second)
+			w.restart(Options{Timing: notValidating})
+		}, 1, rememberedDown},
+		{"its agent was lost", notValidating, func(w *world, beat func(string, uint32)) {
+			beat("healthy", 9)
+			w.pass(DefaultStaleThreshold + time.Second)
+		}, 1, rememberedDown},
+		{"healthy before", notValidating, func(_ *world, beat func(string, uint32)) { beat("healthy", 9) }, 1, agentHealthy},
+		{"never heard of", notValidating, func(*world, func(string, uint32)) {}, 1, agentHealthy},
+		{"the node has a verdict, good", validating, func(w *world, beat func(string, uint32)) {
+			beat("unhealthy", 0)
+			w.verdict(a1, check.Success)
+		}, 1, Conclusion{"healthy", true, ReasonAgreed}},
+		{"the node has a verdict, bad", validating, func(w *world, beat func(string, uint32)) {
+			beat("unhealthy", 0)
+			w.verdict(a1, check.Failure)
+		}, 1, Conclusion{"unhealthy", false, ReasonValidationUnhealthy}},
+		{"it does not say how many", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 0, agentHealthy},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			inWorld(t, test.timing, func(w *world) {
+				agent := w.authority.agent("one", "eu", "a.example")
+				beat := func(claim string, successes uint32) {
+					said := claims(a1 + " " + claim)
+					said[0].Check.SuccessThreshold, said[0].ConsecutiveSuccesses = 3, successes
+					_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3, Backends: said})
+					w.must(err)
+				}
+				test.before(w, beat)
+				beat("healthy", test.successes)
+				w.see(a1, test.want)
+				beat("healthy", test.successes) // the same again, and then more
+				w.see(a1, test.want)
+				if beat("healthy", 3); test.want.Reason == ReasonRememberedUnhealthy {
+					w.see(a1, agentHealthy)
+				}
+			})
+		})
+	}
+}
