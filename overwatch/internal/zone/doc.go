@@ -4,5 +4,6 @@
 //
 // A View has two levels. Its index, from names to slots, never changes: other names mean another View. Each slot points
 // to what its name answers now, and a Writer replaces that pointer when backends come and go, so a change of health costs the
-// same with ten names and with a hundred thousand. Readers need no lock; Writer and Turns belong to one goroutine each.
+// same with ten names and with a hundred thousand. Readers need no lock; a Writer and a Turns belong to one
+// goroutine each.
 package zone
