@@ -6,7 +6,7 @@ const (
 	maxFile = 128 << 20
 	// maxComposed bounds a file that needs the full YAML library, which takes some 25 octets of memory per octet of text.
 	maxComposed = 16 << 20
-	// maxNodes bounds the nodes of one file, 16 octets each. 100 000 domains with four servers each have five million.
+	// maxNodes bounds the nodes of one file, 12 octets each. 100 000 domains with four servers each have five million.
 	maxNodes = 20_000_000
 	// maxComposedNodes bounds them where aliases are expanded, and how many pairs are looked at to merge mappings.
 	maxComposedNodes = 4_000_000

@@ -30,23 +30,28 @@ type tree struct {
 // stored is how a node is kept. A configuration may have millions: they are small, and none has a pointer, so that they are
 // nothing to the collector.
 type stored struct {
-	begin     uint32 // of a scalar's text
-	extent    uint32 // the length of that text times 4, and the kind
-	end, line int32
+	at     uint32 // where a scalar's text begins; of a collection, the index of the first node that is no descendant
+	extent uint32 // the length of a scalar's text times 4, and the kind
+	line   int32
 }
+
+func (s *stored) kind() kind { return kind(s.extent & 3) }
 
 // add appends a node that has no descendants yet. A scalar's text is that from begin to end.
 func (t *tree) add(k kind, begin, end, line int) {
-	t.nodes = append(t.nodes, stored{uint32(begin), uint32(end-begin)<<2 | uint32(k), int32(len(t.nodes) + 1), int32(line)})
+	t.nodes = append(t.nodes, stored{uint32(begin), uint32(end-begin)<<2 | uint32(k), int32(line)})
 }
 
 // close ends the collection at node i behind the nodes that there are.
-func (t *tree) close(i int) { t.nodes[i].end = int32(len(t.nodes)) }
+func (t *tree) close(i int) { t.nodes[i].at = uint32(len(t.nodes)) }
 
 // node is node i.
 func (t *tree) node(i int) node {
 	s := &t.nodes[i]
-	return node{t.text[s.begin : s.begin+s.extent>>2], s.end, s.line, kind(s.extent & 3)}
+	if s.kind() >= sequence {
+		return node{end: int32(s.at), line: s.line, kind: s.kind()}
+	}
+	return node{t.text[s.at : s.at+s.extent>>2], int32(i + 1), s.line, s.kind()}
 }
 
 // document is one YAML file, read.
@@ -85,7 +90,12 @@ func (n node) describe() string {
 }
 
 // next is the index of the node behind node i and its descendants.
-func (t *tree) next(i int) int { return int(t.nodes[i].end) }
+func (t *tree) next(i int) int {
+	if s := &t.nodes[i]; s.kind() >= sequence {
+		return int(s.at)
+	}
+	return i + 1
+}
 
 // count is how many elements the sequence at node i has.
 func (t *tree) count(i int) (count int) {
