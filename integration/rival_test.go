@@ -35,7 +35,7 @@ var rivalRecords = append([]string{
 	"_sip._tcp 60 SRV 10 20 5060 app", "_sip._tcp 60 SRV 20 20 5060 Mail.Example.ORG.", "_443._tcp.app 60 TLSA 3 1 1 0b9fa5a59eed715c26c1020c711b4f6ec42d58b0015e14337a39dad301c5afc3",
 	"h 60 HTTPS 1 . alpn=\"h2,h3\" ipv4hint=192.0.2.1", "h 60 SVCB 2 app alpn=\"h2\"", "n 60 NAPTR 100 10 \"S\" \"SIP+D2U\" \"\" _sip._tcp", "n 60 URI 10 1 \"https://example.org/\"",
 	"n 60 SSHFP 4 2 123456789ABCDEF67890123456789ABCDEF67890123456789ABCDEF123456789", "unk 60 TYPE65400 \\# 4 deadbeef", "unk 60 TYPE731 \\# 0",
-	"ptr 60 PTR App.D.test.", "rp 60 RP admin txt.Admin", "rp 60 AFSDB 1 afs.EXAMPLE.org.", "MiXed 60 A 192.0.2.40", "MiXed 60 TXT \"Mixed Case\"",
+	"ptr 60 PTR App.D.test.", `ptr 60 PTR \077ail`, "rp 60 RP admin txt.Admin", "rp 60 AFSDB 1 afs.EXAMPLE.org.", "MiXed 60 A 192.0.2.40", "MiXed 60 TXT \"Mixed Case\"",
 	`esc\.dot 60 TXT "a dot"`, `bin\000\255\032x 60 A 192.0.2.41`, "long 60 TXT \"" + strings.Repeat("a", 255) + "\" \"" + strings.Repeat("b", 255) + "\"", "empty 60 TXT \"\"",
 	strings.Repeat("l", 63) + "." + strings.Repeat("l", 63) + "." + strings.Repeat("l", 50) + ".lbl 60 A 192.0.2.42",
 }, addresses("mid", 20, "10.2.0.%d", "A")...)

@@ -39,6 +39,11 @@ func (p *plan) records(z *zonePlan, lines []string) {
 		count := 0
 		for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
 			count++
+			rr, err := plain(rr)
+			if err != nil {
+				p.wrong(key, line, "it cannot be sent: %s", strings.TrimPrefix(err.Error(), "dns: "))
+				continue
+			}
 			if remedy := p.unfit(z, rr); remedy != "" {
 				p.wrong(key, line, "%s", remedy)
 				continue
@@ -55,6 +60,18 @@ func (p *plan) records(z *zonePlan, lines []string) {
 		}
 	}
 	p.chains(aliases)
+}
+
+// plain is the record with its names as everybody writes them: without escapes where none is needed, so that equal names are equal
+// texts.
+func plain(rr dns.RR) (dns.RR, error) {
+	wire := make([]byte, dns.Len(rr)+1)
+	end, err := dns.PackRR(rr, wire, 0, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	rr, _, err = dns.UnpackRR(wire[:end], 0)
+	return rr, err
 }
 
 // alias is a CNAME record of a zone and the line it comes from.

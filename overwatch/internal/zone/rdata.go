@@ -106,8 +106,11 @@ func canonicalCase(rr dns.RR) dns.RR {
 	return rr
 }
 
+// lowerAll brings names into canonical form, in which letters that are written as numbers (\077) are letters, too.
 func lowerAll(names ...*string) {
 	for _, name := range names {
-		*name = dns.CanonicalName(*name)
+		if c, err := canonicalName(*name); err == nil { // else the record cannot be packed
+			*name = c.String()
+		}
 	}
 }

@@ -128,6 +128,28 @@ func TestSigned_EveryAnswerValidates(t *testing.T) {
 	}
 }
 
+// However the letters of a name in a record are written, a signature is over the small ones (RFC 4034 section 6.2).
+func TestSigned_LettersAreSmallHoweverTheyAreWritten(t *testing.T) {
+	for _, pair := range [][2]string{
+		{"x. MX 5 mail.gslb.test.", `x. MX 5 \077AiL.gsl\066.test.`}, {"x. SRV 1 2 3 mail.", `x. SRV 1 2 3 m\065il.`}, {"x. CNAME a\\.b.", `x. CNAME \065\046B.`},
+		{"x. SOA ns. host\\.master. 1 2 3 4 5", `x. SOA \078S. \072ost\.master. 1 2 3 4 5`},
+	} {
+		var contents [2]string
+		for i, line := range pair {
+			rr, err := dns.NewRR(line)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if contents[i], err = canonicalContent([]dns.RR{rr}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if contents[0] != contents[1] {
+			t.Errorf("%s is signed as %q, %s as %q", pair[0], contents[0], pair[1], contents[1])
+		}
+	}
+}
+
 func TestSigned_NothingOfItWithoutDO(t *testing.T) {
 	v, _ := signedSample(t, NSEC)
 	for _, name := range questionsOfTheSample()[""] {
