@@ -47,7 +47,6 @@ func (a *Ahead) Look(v *View, turns *Turns) {
 		a.families(glances, v, turns)
 		a.signatures(glances, turns)
 	}
-	clear(questions)
 }
 
 // Told is what the answers of the last Look will tell of themselves, as far as their basis and the choice go. It holds until the next.
@@ -211,7 +210,9 @@ func (a *Ahead) signatures(glances []glance, turns *Turns) {
 			}
 			position = turn.position
 		}
-		sigs = append(sigs, g.family.signature(g.family.schedule.Answer(position)))
+		if sig := g.family.signature(g.family.schedule.Answer(position)); sig != nil {
+			sigs = append(sigs, sig)
+		}
 	}
 	seen := uint32(0)
 	for _, sig := range sigs {

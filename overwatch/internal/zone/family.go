@@ -100,16 +100,18 @@ func appendAddress(wire []byte, f policy.Family, address netip.Addr) []byte {
 
 // appendRecords packs the A or AAAA records of the question's name at a position of the schedule.
 func (f *family) appendRecords(msg []byte, which policy.Family, position uint32) []byte {
-	addresses, length := f.addresses(), addressLength(which)
 	// The owner, type, class and TTL of each, the length of its data, and that.
 	head := questionName<<48 | uint64(typeOf(which))<<32 | classIN<<16 | uint64(f.ttl>>16)
-	tail := f.ttl<<16 | uint32(length)
+	tail := f.ttl<<16 | uint32(addressLength(which))
+	addresses := f.addresses()
 	for k := range f.schedule.Size() {
-		msg = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint64(msg, head), tail)
-		if at := f.schedule.Pick(position, k) * length; which == policy.IPv4 {
-			msg = append(msg, addresses[at:at+net.IPv4len]...)
+		msg = binary.BigEndian.AppendUint64(msg, head)
+		if at := f.schedule.Pick(position, k); which == policy.IPv4 {
+			address := binary.BigEndian.Uint32(addresses[at*net.IPv4len:])
+			msg = binary.BigEndian.AppendUint64(msg, uint64(tail)<<32|uint64(address))
 		} else {
-			msg = append(msg, addresses[at:at+net.IPv6len]...)
+			msg = binary.BigEndian.AppendUint32(msg, tail)
+			msg = append(msg, addresses[at*net.IPv6len:(at+1)*net.IPv6len]...)
 		}
 	}
 	return msg
