@@ -98,7 +98,7 @@ func (a *Ahead) answers(glances []glance, v *View) []glance {
 		if !v.named(g.number-1, q.Name) {
 			continue
 		}
-		if q.looked, q.slot = v.id, g.number; !slot.steered {
+		if q.found = (found{view: v.id, slot: g.number}); !slot.steered {
 			continue
 		}
 		next := &glances[n]
@@ -170,8 +170,8 @@ func (a *Ahead) variants(glances []glance, v *View) {
 			continue
 		}
 		if g.placed.spots == nil {
-			g.region, g.scope = v.locate(g.Client)
-			g.located = true
+			g.found.region, g.found.scope = v.locate(g.Client)
+			g.found.located = true
 		}
 		in, at, _ := g.placed.at(v, g.Question)
 		a.told = append(a.told, Steered{Number: g.answers.number, Family: g.which, Region: at.region, Spot: at.id, Choice: at.choice})

@@ -15,17 +15,19 @@ type Question struct {
 	Labels int    // how many labels Name has
 	Type   uint16
 	DO     bool       // signatures and proofs are wanted (RFC 3225)
+	owner  uint8      // octets of Owner; 0 where it is not known yet
+	found  found      // by an Ahead
 	Client netip.Addr // who asks, for names whose answer depends on where that is
+	hash   uint64     // of Name; 0 where it is not known yet
+}
 
-	hash  uint64 // of Name; 0 where it is not known yet
-	owner int    // octets of Owner; 0 where it is not known yet
-
-	// What an Ahead has found out.
-	looked  uint64       // the number of the view that it is true of; 0: nothing yet
+// found is what is known of a question before it is answered. It is true of one view.
+type found struct {
+	view    uint32       // the number of the view; 0: nothing is known
 	slot    uint32       // the name's, plus one; 0 where it is not known
-	located bool         // where the client is, is known
-	region  geo.RegionID // then: where that is
-	scope   uint8        // and how many bits of its address that depended on
+	region  geo.RegionID // where the client is, and how many bits of its address that depended on
+	scope   uint8
+	located bool // else the two are not known
 }
 
 // Owner is what exists of the name: all of it, or its closest encloser; all of it too outside every zone and before the
@@ -34,7 +36,7 @@ func (q *Question) Owner() []byte {
 	if q.owner == 0 {
 		return q.Name
 	}
-	return q.Name[len(q.Name)-q.owner:]
+	return q.Name[len(q.Name)-int(q.owner):]
 }
 
 // Enclose finds the question's Owner without answering.

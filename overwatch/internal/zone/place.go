@@ -95,8 +95,8 @@ func (p *placed) at(v *View, q *Question) (in *variant, at spot, scope uint8) {
 		at.choice = p.choice[p.decision[at.id]]
 		return &p.variants[at.choice], at, scope
 	}
-	if q.located && q.looked == v.id {
-		at.region, scope = q.region, q.scope
+	if q.found.located && q.found.view == v.id {
+		at.region, scope = q.found.region, q.found.scope
 	} else {
 		at.region, scope = v.locate(q.Client)
 	}

@@ -11,7 +11,7 @@ import (
 
 // View is everything this node is authoritative for. The zero View has no zones.
 type View struct {
-	id    uint64 // no other view of this process has it; 0 for the zero View
+	id    uint32 // tells it from the views before and behind it; 0 for the zero View
 	index index
 	slots []Slot          // one per name that exists, empty non-terminals included
 	names []canonical     // of the slots; "" for one that is free
@@ -29,7 +29,7 @@ type View struct {
 }
 
 // views is how many views there have been.
-var views atomic.Uint64
+var views atomic.Uint32
 
 // Zone is what the names of one zone have in common.
 type Zone struct {
@@ -85,13 +85,13 @@ func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
 	if q.hash == 0 {
 		q.hash = maphash.Bytes(seed, q.Name)
 	}
-	if q.slot > 0 && q.looked == v.id {
-		slot = &v.slots[q.slot-1]
+	if q.found.slot > 0 && q.found.view == v.id {
+		slot = &v.slots[q.found.slot-1]
 	} else {
 		slot = v.findHashed(q.Name, q.hash)
 	}
 	if slot != nil {
-		q.owner = len(q.Name)
+		q.owner = uint8(len(q.Name))
 		return slot, true
 	}
 	name, labels := q.Name, q.Labels
@@ -103,7 +103,7 @@ func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
 			continue
 		}
 		if slot = v.find(name); slot != nil {
-			q.owner = len(name)
+			q.owner = uint8(len(name))
 			return slot, false
 		}
 	}
