@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 )
@@ -10,8 +11,11 @@ import (
 const modeKey = "mode"
 
 // Mode reads which role a configuration file is for, as the launcher must know before anything else. known are the
-// modes there are. The key must stand in this very file, not in an included one.
+// modes there are. The key must stand in this very file, not in an included one. What else is wrong with the file may be left to Load.
 func Mode(path string, known []string) (string, error) {
+	if mode, ok := modeAhead(path); ok && slices.Contains(known, mode) {
+		return mode, nil
+	}
 	report := &Report{}
 	doc := (&reader{report: report}).open(path, Position{})
 	if doc == nil {
@@ -30,6 +34,35 @@ func Mode(path string, known []string) (string, error) {
 		return "", Problems{{File: at.File, Line: at.Line, Key: modeKey, Value: n.text, Message: "no such mode: " + choice}}
 	}
 	return n.text, nil
+}
+
+// maxHead is how much of a file is read to find the mode in it, in octets.
+const maxHead = 64 << 10
+
+// modeAhead reads the mode of a file that begins with it, as most do, which spares reading all of one that is large.
+func modeAhead(path string) (mode string, ok bool) {
+	f, err := openFile(path)
+	if err != nil {
+		return "", false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, maxHead))
+	if err != nil {
+		return "", false
+	}
+	return modeOf(string(head))
+}
+
+// modeOf reads the mode of a text that begins with it, unless the text ends before its next key.
+func modeOf(text string) (mode string, ok bool) {
+	s := scanner{tree: tree{text: text}, line: 1}
+	if s.toContent(); s.eof || s.indent != 0 || !s.blockKey() || s.node(0).text != modeKey || !s.blockValue(0, true, 0) {
+		return "", false
+	}
+	if n := s.node(1); n.isScalar() && n.text != "" && !s.eof && s.indent == 0 && onlyCoreCharacters(text[:s.pos+1]) {
+		return n.text, true
+	}
+	return "", false
 }
 
 // checkMode tells whether the files are for the mode of this program; if not, the problem.

@@ -6,6 +6,33 @@ import (
 	"testing"
 )
 
+// What is read ahead is what the whole text says, wherever it is cut off.
+func FuzzModeOf(f *testing.F) {
+	for _, text := range coreTexts {
+		f.Add("mode: x\n"+text, 5)
+		f.Add("# a\nmode: 'x'\nb: "+text, 9)
+	}
+	for _, text := range []string{"mode: x\n\r y\n", "mode:\n>\n x\n", "mode: x\n\ty\n", "mode: x\n\u2028 y\nz: 1\n"} {
+		f.Add(text, len(text))
+	}
+	f.Fuzz(func(t *testing.T, text string, cut int) {
+		if len(text) > 1<<12 {
+			return
+		}
+		mode, ok := modeOf(text[:min(max(cut, 0), len(text))])
+		if !ok {
+			return
+		}
+		whole, problems := parse(text)
+		if problems != nil {
+			return
+		}
+		if i := whole.child(0, modeKey); i < 0 || whole.node(i).text != mode {
+			t.Errorf("text %q, cut off at %d: the mode is %q, and not so in %+v", text, cut, mode, whole)
+		}
+	})
+}
+
 func TestMode_IsReadBeforeAnythingElse(t *testing.T) {
 	tests := []struct{ name, text, want, problem string }{
 		{"first", "mode: agent\n", "agent", ""},
@@ -15,6 +42,10 @@ func TestMode_IsReadBeforeAnythingElse(t *testing.T) {
 		{"empty file", "", "", "main.yaml: mode: is missing: use mode: overwatch or mode: agent"},
 		{"unknown", "a: 1\nmode: observer\n", "", `main.yaml:2: mode: "observer": no such mode: use mode: overwatch or mode: agent`},
 		{"a list", "mode: [agent]\n", "", `main.yaml:1: mode: no such mode: use mode: overwatch or mode: agent`},
+		{"behind comments, before what is not YAML", "# This\n\n# file\nmode: agent # says\na: [\n", "agent", ""},
+		{"twice", "mode: agent\nmode: overwatch\n", "agent", ""},
+		{"over two lines", "mode: agent\n  overwatch\na: 1\n", "", `main.yaml:1: mode: "agent overwatch": no such mode: use mode: overwatch or mode: agent`},
+		{"an alias", "mode: &a agent\nb: *a\n", "agent", ""},
 		{"not YAML", "mode: agent\n x\ty: [\n", "", "main.yaml:2: not valid YAML: mapping values are not allowed in this context"},
 	}
 	for _, tt := range tests {

@@ -15,21 +15,31 @@ type file struct {
 	perm fs.FileMode
 }
 
-// readFile reads a regular file of at most limit octets. It opens nothing that could make it wait.
-func readFile(path string, limit int64) (file, error) {
+// openFile opens a regular file, and nothing that could make it wait.
+func openFile(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return file{}, plain(err)
+		return nil, plain(err)
 	}
 	if !info.Mode().IsRegular() {
-		return file{}, fmt.Errorf("is %s: give a regular file", kindOf(info.Mode()))
+		return nil, fmt.Errorf("is %s: give a regular file", kindOf(info.Mode()))
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return file{}, plain(err)
+		return nil, plain(err)
+	}
+	return f, nil
+}
+
+// readFile reads a regular file of at most limit octets.
+func readFile(path string, limit int64) (file, error) {
+	f, err := openFile(path)
+	if err != nil {
+		return file{}, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
+	info, err := f.Stat()
+	if err != nil {
 		return file{}, plain(err)
 	}
 	var text strings.Builder // one copy of what may be large
