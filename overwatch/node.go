@@ -438,7 +438,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
 		Config: n.inForceNow, Definitions: n, RestartRequired: n.restartFor, ValidateConfig: validateText, ConfigPath: n.configPath, Reloader: n,
-		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, Publisher: n.publisher,
+		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, DiskTakes: n.store.Writing, Publisher: n.publisher,
 		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
 	}
 	if n.zones != nil {

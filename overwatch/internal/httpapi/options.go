@@ -60,6 +60,8 @@ type Options struct {
 	Inventory Inventory
 	// OverrideStore makes an override survive a restart.
 	OverrideStore OverrideStore
+	// DiskTakes is how long what is being written to disk has taken, 0 when nothing is; nil where changes wait for no disk.
+	DiskTakes func() time.Duration
 	// Publisher tells when a change has reached DNS.
 	Publisher Publisher
 	// Pins are the agents that are believed.

@@ -69,7 +69,7 @@ func New(o Options) (*Server, error) {
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
 	}
 	s.http = &http.Server{
-		Handler:                      s.engine(),
+		Handler:                      &patience{next: s.engine(), disk: o.DiskTakes},
 		ReadHeaderTimeout:            headerTimeout,
 		ReadTimeout:                  bodyTimeout,
 		WriteTimeout:                 answerTimeout,

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -64,8 +65,9 @@ type Store struct {
 	recovered string
 
 	queueMu  sync.Mutex
-	queue    []*change  // queueMu
-	commitMu sync.Mutex // held while a transaction is written
+	queue    []*change                 // queueMu
+	commitMu sync.Mutex                // held while a transaction is written
+	writing  atomic.Pointer[time.Time] // when that began; nil while none is
 
 	copyMu  sync.Mutex    // held while a copy is made
 	changed chan struct{} // holds one element while there are changes that the copy does not have

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -42,7 +43,18 @@ func (s *Store) update(apply func(*writer)) error {
 	return c.err
 }
 
+// Writing is how long the transaction has taken that is being written, 0 when none is.
+func (s *Store) Writing() time.Duration {
+	if began := s.writing.Load(); began != nil {
+		return time.Since(*began)
+	}
+	return 0
+}
+
 func (s *Store) commit(batch []*change) error {
+	began := time.Now()
+	s.writing.Store(&began)
+	defer s.writing.Store(nil)
 	err := guarded(func() error {
 		return s.db.Update(func(tx *bolt.Tx) error {
 			w := &writer{tx: tx, digests: make(map[string]digest)}

@@ -1,0 +1,116 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// hangAtMost is after how long a disk that hangs goes on by itself, whatever becomes of the test: until then what waits for it cannot be killed.
+const hangAtMost = 60 * time.Second
+
+// hangingDisk mounts a disk that can be made to hang: then every write to it waits. It needs root.
+func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
+	t.Helper()
+	image, disk := filepath.Join(t.TempDir(), "image"), t.TempDir()
+	for _, command := range [][]string{
+		{"truncate", "-s", "64M", image}, {"mkfs.ext4", "-q", "-O", "^has_journal", image}, {"mount", "-o", "loop", image, disk},
+	} {
+		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("a disk that can hang is not to be had here: %v: %v: %s", command, err, output)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
+	return disk, func() func() {
+		t.Helper()
+		thaw := exec.Command("sh", "-c", fmt.Sprintf("read _; fsfreeze --unfreeze %q", disk)) // also when the test dies
+		wake, err := thaw.StdinPipe()
+		if err == nil {
+			err = thaw.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if output, err := exec.Command("fsfreeze", "--freeze", disk).CombinedOutput(); err != nil {
+			t.Skipf("a disk that can hang is not to be had here: %v: %s", err, output)
+		}
+		late := time.AfterFunc(hangAtMost, func() { _ = wake.Close() })
+		return func() {
+			late.Stop()
+			_ = wake.Close()
+			_ = thaw.Wait()
+		}
+	}
+}
+
+// A disk that hangs, full or not, is waited for by nothing but what must be durable: DNS, health, agents and what the API tells go on, and a
+// change through the API is answered in words within a bounded time. When the disk goes on, so does everything.
+func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("a disk of its own needs root")
+	}
+	t.Parallel()
+	disk, hang := hangingDisk(t)
+	s := newSite(t, 1, 2)
+	n := s.nodes[0]
+	n.File.DataDir = filepath.Join(disk, "data")
+	s.startAll(t)
+	if _, err := n.Client.CreateDomain(t.Context(), newDomain(0)); err != nil {
+		t.Fatal(err)
+	}
+	patient, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: hangAtMost / 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	goOn := hang()
+	defer goOn()
+	began := time.Now()
+	written := make(chan error, 1)
+	go func() {
+		_, err := patient.CreateDomain(t.Context(), newDomain(1))
+		written <- err
+	}()
+	killed, err := s.backends[0].Kill()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
+	start(t, s.backends[0])
+	s.answered(t, n, s.backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for what, read := range map[string]func() error{
+		"domains":   func() error { _, err := n.Client.Domains(ctx); return err },
+		"backends":  func() error { _, err := n.Client.Backends(ctx, api.BackendFilter{}); return err },
+		"audit log": func() error { _, err := n.Client.AuditLog(ctx, nil); return err },
+		"health":    func() error { _, err := n.Client.Health(ctx); return err },
+	} {
+		if err := read(); err != nil {
+			t.Errorf("%s while the disk hangs: %v", what, err)
+		}
+	}
+	err = <-written
+	var told *api.Error
+	if !errors.As(err, &told) || told.Status != http.StatusServiceUnavailable {
+		t.Errorf("creating a domain while the disk hangs: %v, want 503", err)
+	}
+	t.Logf("told after %v: %v", time.Since(began), err)
+	goOn()
+	until(t, 30*time.Second, "the change that waited is made", func(ctx context.Context) error {
+		_, err := n.Client.Domain(ctx, newDomain(1).Name)
+		return err
+	})
+	until(t, 30*time.Second, "a change goes through again", func(ctx context.Context) error {
+		_, err := n.Client.CreateDomain(ctx, newDomain(2))
+		return err
+	})
+	s.noFailures(t, n, s.began)
+}

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A change whose disk hangs is answered in time and goes on without its client; what is only slow is waited for; reads pass by.
+func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hangs atomic.Bool
+		var made, cancelled atomic.Int64
+		goOn := make(chan struct{})
+		p := &patience{
+			disk: func() time.Duration {
+				if hangs.Load() {
+					return diskPatience + 1
+				}
+				return diskPatience
+			},
+			next: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("ETag", `"1"`)
+				if r.Method != http.MethodGet {
+					<-goOn
+					made.Add(1)
+				}
+				if r.Context().Err() != nil {
+					cancelled.Add(1)
+				}
+				w.WriteHeader(http.StatusCreated)
+				_, _ = io.WriteString(w, "made")
+			}),
+		}
+		send := func(method string) *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			p.ServeHTTP(w, httptest.NewRequest(method, "/api/v1/domains", nil).WithContext(t.Context()))
+			return w
+		}
+		began := time.Now()
+		hangs.Store(true)
+		if w := send(http.MethodGet); w.Code != http.StatusCreated || time.Since(began) != 0 {
+			t.Errorf("a read: %d after %v", w.Code, time.Since(began))
+		}
+		for i := range maxForsaken {
+			at := time.Now()
+			if w := send(http.MethodPost); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "look before you repeat it") || time.Since(at) > diskPatience {
+				t.Fatalf("change %d: %d %s after %v", i, w.Code, w.Body, time.Since(at))
+			}
+		}
+		if w := send(http.MethodDelete); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "nothing was changed") {
+			t.Errorf("one more than may wait: %d %s", w.Code, w.Body)
+		}
+		hangs.Store(false)
+		go func() {
+			time.Sleep(time.Minute)
+			close(goOn)
+		}()
+		w := send(http.MethodPut)
+		if w.Code != http.StatusCreated || w.Body.String() != "made" || w.Header().Get("ETag") == "" {
+			t.Errorf("a slow one: %d %s %v", w.Code, w.Body, w.Header())
+		}
+		synctest.Wait()
+		if made.Load() != maxForsaken+1 || cancelled.Load() != 0 || p.forsaken.Load() != 0 {
+			t.Errorf("%d changes were made, %d of them cancelled, %d are under way; want %d", made.Load(), cancelled.Load(), p.forsaken.Load(), maxForsaken+1)
+		}
+	})
+}
+
+func TestPatience_APanicIsTheServers(t *testing.T) {
+	p := &patience{disk: func() time.Duration { return 0 }, next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("abort") })}
+	defer func() {
+		if cause := recover(); cause != any("abort") {
+			t.Errorf("recovered %v", cause)
+		}
+	}()
+	p.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/", nil))
+}
