@@ -87,7 +87,7 @@ full-model: check-tools
 full-restarts: build
 	$(FULL_INTEGRATION) GSLB_RESTARTS=100 GSLB_KILLS=100 $(GO) test -count=1 -timeout 30m -v -run 'TestOverwatchCrash_ManyTimes|TestCreated_Nothing' .
 full-matrix: build
-	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FULL=1 $(GO) test -count=1 -timeout 30m -v -run 'TestAgentFrozen|TestFlood_|TestCrowd_' .
+	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FULL=1 $(GO) test -count=1 -timeout 30m -v -run 'TestAgentFrozen|TestFlood_|TestCrowd_|TestDiskHangs_' .
 full-fleet: build
 	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FLEET=10000 $(GO) test -count=1 -timeout 30m -v -run 'TestFleet' .
 full-upgrade: build

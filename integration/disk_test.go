@@ -25,7 +25,7 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 		{"truncate", "-s", "64M", image}, {"mkfs.ext4", "-q", "-O", "^has_journal", image}, {"mount", "-o", "loop", image, disk},
 	} {
 		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
-			t.Skipf("a disk that can hang is not to be had here: %v: %v: %s", command, err, output)
+			t.Fatalf("a disk that can hang needs root and a loop device: %v: %v: %s", command, err, output)
 		}
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
@@ -40,7 +40,7 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 			t.Fatal(err)
 		}
 		if output, err := exec.Command("fsfreeze", "--freeze", disk).CombinedOutput(); err != nil {
-			t.Skipf("a disk that can hang is not to be had here: %v: %s", err, output)
+			t.Fatalf("a disk that can hang needs root and a loop device: %v: %s", err, output)
 		}
 		late := time.AfterFunc(hangAtMost, func() { _ = wake.Close() })
 		return func() {
@@ -54,8 +54,8 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 // A disk that hangs, full or not, is waited for by nothing but what must be durable: DNS, health, agents and what the API tells go on, and a
 // change through the API is answered in words within a bounded time. When the disk goes on, so does everything.
 func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("a disk of its own needs root")
+	if os.Getenv("GSLB_FULL") == "" {
+		t.Skip("GSLB_FULL=1 runs it, as make test-full does: until the disk goes on, every sync(2) on this machine waits for it")
 	}
 	t.Parallel()
 	disk, hang := hangingDisk(t)

@@ -3,7 +3,6 @@ package integration_test
 import (
 	"bytes"
 	"context"
-
 	"fmt"
 	"maps"
 	"math/rand/v2"
