@@ -65,7 +65,7 @@ func (r *Registry) Run(ctx context.Context) error {
 		case result := <-saver.results:
 			w.saved(result, w.awake())
 		}
-		now := w.options.Now()
+		now := w.awake()
 		w.save(saver, now)
 		alarm.Reset(w.rest(now))
 	}

@@ -67,6 +67,23 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 	})
 }
 
+// It is the same when the node stands still while it is at work.
+func TestSilence_DoesNotCountWhileThisNodeStandsStillAtWork(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		var slept atomic.Int64
+		w.restart(Options{Timing: notValidating, Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
+		w.must(tell(w.ctx(), w.Registry, func(*writer, time.Time) error {
+			slept.Add(int64(2 * DefaultStaleThreshold))
+			return nil
+		}))
+		w.pass(longestRest)
+		w.see(a1, agentHealthy)
+		w.pass(DefaultStaleThreshold)
+		w.see(a1, staleUnknown)
+	})
+}
+
 // To be a little late, again and again, is not to stand still.
 func TestSilence_CountsThoughThisNodeIsOftenALittleLate(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {

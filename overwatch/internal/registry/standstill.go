@@ -5,7 +5,7 @@ import "time"
 const (
 	// longestRest is how long the writer sleeps at most, so that it notices when it was kept from running.
 	longestRest = time.Second
-	// maxLateness is how late it may wake without that meaning anything.
+	// maxLateness is how late it may wake, or how long it may be at work, without that meaning anything.
 	maxLateness = time.Second
 )
 
@@ -19,12 +19,13 @@ func (w *writer) rest(now time.Time) time.Duration {
 	return wait
 }
 
-// awake returns the time, after rest. If that is far too late, this process, or its machine, has stood still: nobody could be heard, so that is not the
-// agents' silence. What they have sent meanwhile waits to be read.
+// awake returns the time, after rest or after work. If that is far too late, this process, or its machine, has stood still: nobody could be heard, so
+// that is not the agents' silence. What they have sent meanwhile waits to be read.
 func (w *writer) awake() time.Time {
-	now := w.options.Now()
-	late := now.Sub(w.wakes)
-	if w.wakes.IsZero() || late <= maxLateness {
+	now, due := w.options.Now(), w.wakes
+	w.wakes = now
+	late := now.Sub(due)
+	if due.IsZero() || late <= maxLateness {
 		return now
 	}
 	for _, a := range w.agents {
