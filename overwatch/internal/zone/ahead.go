@@ -175,7 +175,7 @@ func (a *Ahead) variants(glances []glance, v *View) {
 		}
 		in, at, _ := g.placed.at(v, g.Question)
 		a.told = append(a.told, Steered{Number: g.answers.number, Family: g.which, Region: at.region, Spot: at.id, Choice: at.choice})
-		g.family, variants[i] = &in.family, in
+		variants[i] = in // whose address alone is taken: to name a part of it would be to read it
 	}
 	for i := range glances {
 		if in := variants[i]; in != nil {
@@ -184,7 +184,7 @@ func (a *Ahead) variants(glances []glance, v *View) {
 	}
 	for i := range glances {
 		if in := variants[i]; in != nil {
-			glances[i].turn = in.turn
+			glances[i].family, glances[i].turn = &in.family, in.turn
 			if glances[i].signed && in.more != nil {
 				seen++
 			}
