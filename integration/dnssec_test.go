@@ -49,6 +49,39 @@ func judge(t *testing.T, name string) string {
 	return ""
 }
 
+// server is a judge that serves.
+type server struct {
+	*exec.Cmd
+	ended chan struct{}
+	said  bytes.Buffer // to be read once it has ended
+}
+
+// startServer starts a judge that serves until the test is over.
+func startServer(t *testing.T, program string, args ...string) *server {
+	t.Helper()
+	s := &server{Cmd: exec.Command(program, args...), ended: make(chan struct{})}
+	s.Stdout, s.Stderr, s.SysProcAttr = &s.said, &s.said, harness.OwnGroup()
+	if err := s.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.ended)
+		_ = s.Wait()
+	}()
+	t.Cleanup(func() {
+		s.stop()
+		if t.Failed() {
+			t.Logf("%s said:\n%s", program, &s.said)
+		}
+	})
+	return s
+}
+
+func (s *server) stop() {
+	_ = s.Process.Kill()
+	<-s.ended
+}
+
 // missing ends a test that this machine cannot run. A newcomer needs only Go; what CI runs needs the judges.
 func missing(t *testing.T, message string) {
 	t.Helper()
@@ -167,32 +200,15 @@ remote-control:
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var said bytes.Buffer
-	cmd := exec.Command(program, "-c", path)
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &said, &said, harness.OwnGroup()
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-		if t.Failed() {
-			t.Logf("unbound said:\n%s", said.String())
-		}
-	})
+	unbound := startServer(t, program, "-c", path)
 	r := &resolver{at: at.String(), client: dns.Client{Timeout: resolverBound}}
 	ctx, cancel := context.WithTimeout(t.Context(), startBound+patience)
 	defer cancel()
 	err := harness.Until(ctx, "unbound", func(context.Context) error {
 		select {
-		case <-ended:
+		case <-unbound.ended:
 			cancel()
-			return fmt.Errorf("it has ended: %s", said.String())
+			return fmt.Errorf("it has ended: %s", &unbound.said)
 		default:
 		}
 		if reply, err := r.ask(zoneName, dns.TypeSOA); reply == nil {
@@ -201,8 +217,7 @@ remote-control:
 		return nil
 	})
 	if err != nil {
-		_ = cmd.Process.Kill()
-		<-ended
+		unbound.stop()
 	}
 	return r, err
 }

@@ -1,14 +1,12 @@
 package integration_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -17,8 +15,6 @@ import (
 
 	"github.com/miekg/dns"
 	"go.yaml.in/yaml/v3"
-
-	"gslb.internal/integration/harness"
 )
 
 // rivalZone has every shape that a zone of ours can have, and types that nobody thought of.
@@ -97,25 +93,11 @@ zone:
 		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		var said bytes.Buffer
-		cmd := exec.Command(program, "-c", path)
-		cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = &said, &said, harness.OwnGroup()
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			_ = cmd.Wait()
-		}()
-		t.Cleanup(func() {
-			_ = cmd.Process.Kill()
-			<-ended
-		})
-		if knotServes(t, at, ended) {
+		knot := startServer(t, program, "-c", path)
+		if knotServes(t, at, knot.ended) {
 			return at
 		}
-		t.Logf("knotd ended: %s", said.String())
+		t.Logf("knotd ended: %s", &knot.said)
 	}
 	t.Fatal("knotd does not start")
 	return netip.AddrPort{}

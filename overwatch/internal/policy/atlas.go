@@ -39,8 +39,9 @@ func NewAtlas(spots []Spot) *Atlas {
 // Spots is what the Atlas was made of. The caller must not change it.
 func (a *Atlas) Spots() []Spot { return a.spots }
 
-// Decide is policy.Choose, or policy.Decide where the rules measure, for a client at each of the spots: by spot, the index of its decision. The caller must not change
-// what it returns. The rules' Client and Position do not count; their Coordinates and Bias must always be the same.
+// Decide is policy.Choose, or policy.Decide where the rules measure, for a client at each of the spots: by spot, the index of its
+// decision. The caller must not change what it returns. The rules' Client and Position do not count; their Coordinates and Bias must
+// always be the same.
 func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
 	decide := Choose
 	if rules.Measures() {
