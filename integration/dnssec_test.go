@@ -52,22 +52,20 @@ func judge(t *testing.T, name string) string {
 // server is a judge that serves.
 type server struct {
 	*exec.Cmd
-	ended chan struct{}
+	ended <-chan struct{}
 	said  bytes.Buffer // to be read once it has ended
 }
 
 // startServer starts a judge that serves until the test is over.
 func startServer(t *testing.T, program string, args ...string) *server {
 	t.Helper()
-	s := &server{Cmd: exec.Command(program, args...), ended: make(chan struct{})}
-	s.Stdout, s.Stderr, s.SysProcAttr = &s.said, &s.said, harness.OwnGroup()
-	if err := s.Start(); err != nil {
+	s := &server{Cmd: exec.Command(program, args...)}
+	s.Stdout, s.Stderr = &s.said, &s.said
+	ended, err := harness.StartTied(s.Cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	go func() {
-		defer close(s.ended)
-		_ = s.Wait()
-	}()
+	s.ended = ended
 	t.Cleanup(func() {
 		s.stop()
 		if t.Failed() {

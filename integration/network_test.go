@@ -45,16 +45,17 @@ func onNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	}
 	c := exec.Command(self, "-test.run", "^"+t.Name()+"$", "-test.v")
 	c.Env = append(os.Environ(), networkPart+"=inside", "GSLB_BIN="+programDirectory(t))
-	c.SysProcAttr = harness.OwnGroup()
 	var said bytes.Buffer
 	c.Stdout = io.MultiWriter(t.Output(), &said)
 	c.Stderr = c.Stdout
-	network.Enter(c.SysProcAttr)
-	if err := c.Start(); err != nil {
+	network.Enter(c)
+	ended, err := harness.StartTied(c)
+	if err != nil {
 		missing(t, fmt.Sprintf("%v; and as root of a user namespace: %v", refused, err))
 	}
-	if err := c.Wait(); err != nil {
-		t.Error(err)
+	<-ended
+	if !c.ProcessState.Success() {
+		t.Error(c.ProcessState)
 	} else if bytes.Contains(said.Bytes(), []byte("--- SKIP")) {
 		t.Skip("skipped in a user namespace too")
 	}

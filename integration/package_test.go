@@ -207,12 +207,18 @@ func TestPackages_Life(t *testing.T) {
 		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
 		"--boot", "--", "--unit=life.target", "--log-target=null", "--show-status=0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it
-	cmd.WaitDelay, cmd.SysProcAttr = 20*time.Second, harness.OwnGroup()
-	console, err := cmd.CombinedOutput()
+	cmd.WaitDelay = 20 * time.Second
+	var console bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &console, &console
+	ended, err := harness.StartTied(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ended
 	story, _ := os.ReadFile(filepath.Join(place, "story"))
 	verdict, _ := os.ReadFile(filepath.Join(place, "verdict"))
-	if err != nil || strings.TrimSpace(string(verdict)) != "pass" {
-		t.Fatalf("%v\n%s\nthe console:\n%s", err, story, console)
+	if !cmd.ProcessState.Success() || strings.TrimSpace(string(verdict)) != "pass" {
+		t.Fatalf("%v\n%s\nthe console:\n%s", cmd.ProcessState, story, &console)
 	}
 	t.Logf("%s", story)
 }

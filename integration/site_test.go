@@ -207,7 +207,7 @@ func until(t *testing.T, bound time.Duration, what string, cond func(context.Con
 			break
 		}
 		if early || t.Context().Err() != nil || !time.Now().Before(latest(bound, began)) {
-			t.Fatal(err)
+			t.Fatalf("after %s in all: %v", time.Since(began).Round(time.Millisecond), err)
 		}
 	}
 	inTime(t, what, bound, began, asked)

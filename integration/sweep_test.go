@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -121,11 +122,16 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 			}
 			c := exec.Command(self, "-test.run", "^TestVictim$", "-test.v")
 			c.Env = append(os.Environ(), victimPart+"="+how, "TMPDIR="+temp, "GSLB_BIN="+bin)
-			c.SysProcAttr = harness.OwnGroup()
-			out, err := c.StdoutPipe()
-			if err := errors.Join(err, c.Start()); err != nil {
+			out, in := io.Pipe()
+			c.Stdout = in
+			ended, err := harness.StartTied(c)
+			if err != nil {
 				t.Fatal(err)
 			}
+			go func() {
+				<-ended
+				_ = in.Close() // it has no error
+			}()
 			var dir, mark string
 			var told []string
 			for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -136,8 +142,8 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 					}
 				}
 			}
-			if err := c.Wait(); err == nil || mark == "" {
-				t.Fatalf("it ended with %v:\n%s", err, strings.Join(told, "\n"))
+			if c.ProcessState.Success() || mark == "" {
+				t.Fatalf("it ended with %v:\n%s", c.ProcessState, strings.Join(told, "\n"))
 			}
 			until(t, 10*time.Second, "nothing to be left", func(context.Context) error {
 				sweep(temp) // its programs may be writing still

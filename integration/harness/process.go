@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -20,7 +21,7 @@ const killBound = 15 * time.Second
 // seconds between that end and the last line.
 const pipeBound = 10 * time.Second
 
-// process is one running program, in a process group of its own so that a terminal's Ctrl-C reaches the harness only.
+// process is one running program.
 type process struct {
 	cmd  *exec.Cmd
 	done chan struct{} // closed when the program has ended and its output is read
@@ -31,20 +32,35 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 	cmd := exec.Command(argv[0], argv[1:]...)
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = OwnGroup()
 	cmd.WaitDelay = pipeBound
-	if inside == nil {
-		inside = func(f func() error) error { return f() }
+	done, err := startTied(cmd, inside)
+	if err != nil {
+		return nil, fmt.Errorf("starting %s: %w", argv[0], err)
 	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
-	started := make(chan error, 1)
+	return &process{cmd: cmd, done: done}, nil
+}
+
+// StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL, and that has a process group of its own, so that a
+// terminal's Ctrl-C does not reach it. It is waited for: once ended is closed, how it ended is in cmd.ProcessState.
+func StartTied(cmd *exec.Cmd) (ended <-chan struct{}, err error) { return startTied(cmd, nil) }
+
+func startTied(cmd *exec.Cmd, inside func(func() error) error) (chan struct{}, error) {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Setpgid = true
+	tie(cmd.SysProcAttr)
+	if inside == nil {
+		inside = onOneThread
+	}
+	ended, started := make(chan struct{}), make(chan error, 1)
 	go func() {
-		defer close(p.done)
+		defer close(ended)
 		err := inside(func() error {
 			err := cmd.Start()
 			started <- err
 			if err == nil {
-				_ = cmd.Wait() // in the thread that started it, whose end it would not survive; how it ended is in ProcessState
+				_ = cmd.Wait() // how it ended is in ProcessState
 			}
 			return nil
 		})
@@ -52,10 +68,15 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 			started <- err
 		}
 	}()
-	if err := <-started; err != nil {
-		return nil, fmt.Errorf("starting %s: %w", argv[0], err)
-	}
-	return p, nil
+	return ended, <-started
+}
+
+// onOneThread keeps a thread for f alone: a tied program dies with the thread that started it, and another goroutine that came to run there may end
+// locked to it, which ends the thread, as those do that enter a network.
+func onOneThread(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	return f()
 }
 
 func (p *process) running() bool {

@@ -137,10 +137,12 @@ func Allowed() error {
 
 // Enter makes a program that is about to be started root of a user namespace of its own, in which it may make networks. It has no right
 // beside those of the user outside.
-func Enter(attributes *syscall.SysProcAttr) {
-	attributes.Cloneflags |= unix.CLONE_NEWUSER | unix.CLONE_NEWNET
-	attributes.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
-	attributes.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+func Enter(program *exec.Cmd) {
+	program.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET,
+		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}},
+		GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},
+	}
 }
 
 func (n *namespace) close() { _ = n.file.Close() }

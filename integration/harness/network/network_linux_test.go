@@ -26,23 +26,23 @@ func within(t *testing.T, test func(t *testing.T)) {
 	const inner = "NETWORK_TEST_INNER"
 	self, _ := os.Executable()
 	c := exec.Command(self, "-test.run", "^"+t.Name()+"$", "-test.v")
-	c.SysProcAttr = harness.OwnGroup()
-	Enter(c.SysProcAttr)
+	Enter(c)
 	c.Env = append(os.Environ(), inner+"=1")
 	var said bytes.Buffer
 	c.Stdout = io.MultiWriter(t.Output(), &said)
 	c.Stderr = c.Stdout
 	if os.Getenv(inner) == "" {
-		started := c.Start()
-		if started == nil {
-			if err := c.Wait(); err != nil {
-				t.Error(err)
+		ended, refused := harness.StartTied(c)
+		if refused == nil {
+			<-ended
+			if !c.ProcessState.Success() {
+				t.Error(c.ProcessState)
 			} else if bytes.Contains(said.Bytes(), []byte("--- SKIP")) {
 				t.Skip("skipped in a user namespace too")
 			}
 			return
 		}
-		err = errors.Join(err, started)
+		err = errors.Join(err, refused)
 	}
 	if os.Getenv("CI") == "true" {
 		t.Fatal(err)
