@@ -42,9 +42,14 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		args = append([]string{"--" + args[0]}, args[1:]...) // what is to be done may come first as a word
 	}
 	err := flags.Parse(args)
+	var wanted []string // what is to be done in place of running
+	if o.validate {
+		wanted = append(wanted, "--validate")
+	}
 	for i := range asked {
 		if asked[i] {
 			o.action = &role.Actions[i]
+			wanted = append(wanted, "--"+role.Actions[i].Flag)
 		}
 	}
 	switch {
@@ -52,13 +57,27 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 		fmt.Fprintf(stdout, usage, name, role.Summary, actionUsage(name, role.Actions))
 		return o, err
 	case err != nil:
-		return o, err
+		return o, misused(err)
 	case flags.NArg() > 0:
 		return o, fmt.Errorf("unexpected argument %q: the configuration file is named by --config", flags.Arg(0))
+	case len(wanted) > 1:
+		return o, fmt.Errorf("%s cannot be had at once: give one of them", strings.Join(wanted, " and "))
 	case o.config == "" && !o.version:
 		return o, errors.New("--config is missing: name the configuration file")
 	}
 	return o, nil
+}
+
+// misused tells what package flag found wrong with a flag, which it writes with one hyphen, as --help writes flags.
+func misused(err error) error {
+	sentence := err.Error()
+	if name, ok := strings.CutPrefix(sentence, "flag provided but not defined: -"); ok {
+		return fmt.Errorf("there is no flag --%s", name)
+	}
+	if name, ok := strings.CutPrefix(sentence, "flag needs an argument: -"); ok {
+		return fmt.Errorf("--%s needs a value", name)
+	}
+	return err
 }
 
 // isSwitch says whether a flag exists and takes no value.

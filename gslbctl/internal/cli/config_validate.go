@@ -145,7 +145,7 @@ func (a *app) roleProgram(path string) (string, error) {
 		Mode string `yaml:"mode"`
 	}
 	if err := yaml.NewDecoder(file).Decode(&head); err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("%s is not YAML: %w", path, err)
+		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: agent", path)
 	}
 	if head.Mode != "overwatch" && head.Mode != "agent" {
 		return "", fmt.Errorf("%s: mode is %q: it must be overwatch or agent", path, head.Mode)

@@ -34,7 +34,7 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 
 func (a *app) geoTestCommand() *cobra.Command {
 	return a.watchable(&cobra.Command{
-		Use:   "test IP",
+		Use:   "test <ip>",
 		Short: "Show which region a client is in, and why",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {

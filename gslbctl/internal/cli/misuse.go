@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,7 @@ func (m *misuse) Error() string {
 
 // sayMisuse has cmd and those below it say how they are written, in place of how many arguments are accepted.
 func sayMisuse(cmd *cobra.Command) {
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), err.Error()} })
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), wrongFlag(err)} })
 	if accepts := cmd.Args; accepts != nil {
 		cmd.Args = func(cmd *cobra.Command, args []string) error {
 			if accepts(cmd, args) == nil {
@@ -44,7 +45,31 @@ func wrongArguments(cmd *cobra.Command, args []string) string {
 	if arguments == "" {
 		return fmt.Sprintf("%q is too much: write %s", args[0], cmd.CommandPath())
 	}
-	return fmt.Sprintf("%d arguments do not fit: write %s %s", len(args), cmd.CommandPath(), arguments)
+	found := "arguments are missing"
+	if len(args) > 0 {
+		found = fmt.Sprintf("%q does not fit", strings.Join(args, " "))
+	}
+	return fmt.Sprintf("%s: write %s %s", found, cmd.CommandPath(), arguments)
+}
+
+// wrongFlag tells what is wrong with a flag: of a value, what was found and what would be right.
+func wrongFlag(err error) string {
+	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err.Error()
+	}
+	kinds := map[string]string{
+		"duration": "a time with its unit, such as 500ms, 30s or 5m",
+		"bool":     "true or false",
+		"int":      "a whole number",
+		"float64":  "a number",
+	}
+	flag := wrong.GetFlag()
+	kind, known := kinds[flag.Value.Type()]
+	if !known {
+		return err.Error()
+	}
+	return fmt.Sprintf("--%s is %q: it must be %s", flag.Name, wrong.GetValue(), kind)
 }
 
 // plainUsage takes away the backquotes by which pflag knows what a flag's value is called: help hides them, shells' completion

@@ -47,6 +47,7 @@ type app struct {
 func Run(ctx context.Context, sys System, args []string) int {
 	a := &app{System: sys}
 	root := a.rootCommand()
+	addCompletion(root)
 	root.SetArgs(args)
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		plainUsage(root)
@@ -120,6 +121,17 @@ func (a *app) rootCommand() *cobra.Command {
 	)
 	sayMisuse(root)
 	return root
+}
+
+// addCompletion adds the command that writes completion scripts. cobra's own takes any word for a shell: it prints its help and is content.
+func addCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			sayMisuse(cmd)
+		}
+	}
 }
 
 // isList marks, among a command's annotations, one that prints a list.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -265,7 +266,7 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		answer, err := s.change(ctx, c, body)
 		if err != nil {
-			return "", settingError(err)
+			return "", settingError(err, words)
 		}
 		sentence := name + " is changed: " + strings.Join(words, ", ")
 		if waits := restartWaits(answer); len(waits) > 0 {
@@ -275,12 +276,19 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	})
 }
 
-// settingError says which value has the wrong type.
-func settingError(err error) error {
-	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return fmt.Errorf("%s is given a %s: it must be a %s", wrong.Field, wrong.Value, kindOf(wrong.Type))
+// settingError says which of the "key=value" words has a value of the wrong type.
+func settingError(err error, words []string) error {
+	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok {
+		return err
 	}
-	return err
+	found := "a " + wrong.Value
+	for _, word := range words {
+		if value, of := strings.CutPrefix(word, wrong.Field+"="); of {
+			found = strconv.Quote(value)
+		}
+	}
+	return fmt.Errorf("%s is %s: it must be %s", wrong.Field, found, kindOf(wrong.Type))
 }
 
 func kindOf(t reflect.Type) string {
@@ -288,13 +296,13 @@ func kindOf(t reflect.Type) string {
 	case reflect.Bool:
 		return "true or false"
 	case reflect.Int, reflect.Float64:
-		return "number"
+		return "a number"
 	case reflect.Slice:
-		return "list"
+		return "a list"
 	case reflect.Map:
-		return "map"
+		return "a map"
 	}
-	return "text"
+	return "a text"
 }
 
 func (a *app) configResetCommand() *cobra.Command {

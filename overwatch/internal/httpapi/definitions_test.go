@@ -195,7 +195,7 @@ func TestPreferences_AreKeptAndChecked(t *testing.T) {
 		t.Errorf("PATCH: %+v %v", p, err)
 	}
 	for body, word := range map[string]string{
-		`{"theme":"pink"}`: "theme", `{"language":"e"}`: "language", `{"timezone":"../etc/passwd"}`: "timezone", `{"refresh_interval_seconds":-1}`: "refresh", `{"default_view":""}`: "default_view",
+		`{"theme":"pink"}`: `theme is "pink": it must be one of light, dark, auto`, `{"language":"e"}`: "language", `{"timezone":"../etc/passwd"}`: "timezone", `{"refresh_interval_seconds":-1}`: "refresh", `{"default_view":""}`: "default_view",
 		`{"date_format":"` + strings.Repeat("x", 65) + `"}`: "date_format", `{"custom_settings":{"a":"` + strings.Repeat("x", 65<<10) + `"}}`: "custom_settings", `{"custom_settings":[]}`: "custom_settings",
 	} {
 		w.wantError(body[:min(len(body), 60)], w.send("PUT", "/api/v1/preferences", body), 400, word)

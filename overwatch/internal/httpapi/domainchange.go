@@ -161,7 +161,7 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	}
 	if req.RoutingPolicy != nil {
 		if !slices.Contains(policy.Algorithms(), policy.Algorithm(*req.RoutingPolicy)) {
-			return badRequest("routing_policy is %.64q: it must be one of %v", *req.RoutingPolicy, policy.Algorithms())
+			return badRequest("routing_policy is %.64q: it must be one of %s", *req.RoutingPolicy, listed(policy.Algorithms()))
 		}
 		d.RoutingPolicy = *req.RoutingPolicy
 	}
@@ -231,7 +231,7 @@ func checkFallback(d *store.Domain) error {
 	switch fallback := policy.Algorithm(d.FallbackAlgorithm); {
 	case fallback == "":
 	case !slices.Contains(policy.Algorithms(), fallback):
-		return badRequest("fallback_algorithm is %.64q: it must be one of %v, or empty", fallback, policy.Algorithms())
+		return badRequest("fallback_algorithm is %.64q: it must be one of %s, or empty", fallback, listed(policy.Algorithms()))
 	case !policy.Algorithm(d.RoutingPolicy).MayLackData():
 		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback, d.RoutingPolicy)
 	case string(fallback) == d.RoutingPolicy:

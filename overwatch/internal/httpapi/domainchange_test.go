@@ -67,7 +67,7 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 		`{"name":"a.example","ttl":1e99}`:                 "ttl is 1e99: it must be a whole number",
 		`{"name":"a.example","regions":["x"]}`:            `region is "x": it must be one of eu, us`,
 		`{"name":"a.example","regions":["eu","eu"]}`:      "twice",
-		`{"name":"a.example","routing_policy":"fastest"}`: `routing_policy is "fastest"`,
+		`{"name":"a.example","routing_policy":"fastest"}`: `routing_policy is "fastest": it must be one of round-robin, weighted, `,
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`:        `fallback_algorithm is "x"`,
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"latency"}`:  "another than the routing_policy",
 		`{"name":"a.example","routing_policy":"weighted","fallback_algorithm":"latency"}`: "weighted never lacks data",

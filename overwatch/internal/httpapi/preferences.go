@@ -116,7 +116,7 @@ func mergePreferences(c *gin.Context, p *api.Preferences) error {
 
 func checkPreferences(p *api.Preferences) error {
 	if !slices.Contains(themes, p.Theme) {
-		return badRequest("theme is %.64q: it must be one of %v", p.Theme, themes)
+		return badRequest("theme is %.64q: it must be one of %s", p.Theme, listed(themes))
 	}
 	if !languageTag.MatchString(p.Language) {
 		return badRequest("language is %.64q: it must be a language tag such as en or de-AT", p.Language)

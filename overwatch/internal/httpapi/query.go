@@ -59,11 +59,16 @@ func oneOf[S ~string](p params, name string, vocabulary []S) (S, error) {
 	if value == "" || slices.Contains(vocabulary, value) {
 		return value, nil
 	}
+	return "", badRequest("%s is %.64q: it must be one of %s", name, string(value), listed(vocabulary))
+}
+
+// listed writes a vocabulary for people: its words with commas between.
+func listed[S ~string](vocabulary []S) string {
 	words := make([]string, len(vocabulary))
 	for i, word := range vocabulary {
 		words[i] = string(word)
 	}
-	return "", badRequest("%s is %.64q: it must be one of %s", name, string(value), strings.Join(words, ", "))
+	return strings.Join(words, ", ")
 }
 
 // page is the part of a list that was asked for.

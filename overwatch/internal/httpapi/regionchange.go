@@ -166,7 +166,7 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 	}
 	r.Continent = given(req.Continent, r.Continent)
 	if r.Continent != "" && !slices.Contains(config.Continents(), r.Continent) {
-		return badRequest("continent is %.64q: it must be one of %v", r.Continent, config.Continents())
+		return badRequest("continent is %.64q: it must be one of %s", r.Continent, listed(config.Continents()))
 	}
 	r.Countries = append([]string{}, given(req.Countries, r.Countries)...)
 	for i, code := range r.Countries {
@@ -176,7 +176,7 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 	}
 	r.Pool, r.Bias = given(req.RoutingAlgorithm, r.Pool), given(req.ProximityBias, r.Bias)
 	if pools := policy.PoolAlgorithms(); r.Pool != "" && !slices.Contains(pools, policy.Algorithm(r.Pool)) {
-		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %v, or empty", r.Pool, pools)
+		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %s, or empty", r.Pool, listed(pools))
 	}
 	if r.Bias < -policy.MaxBias || r.Bias > policy.MaxBias {
 		return badRequest("proximity_bias is %d: it must be from %d to %d", r.Bias, -policy.MaxBias, policy.MaxBias)
