@@ -61,7 +61,7 @@ func startServer(t *testing.T, program string, args ...string) *server {
 	t.Helper()
 	s := &server{Cmd: exec.Command(program, args...)}
 	s.Stdout, s.Stderr = &s.said, &s.said
-	ended, err := harness.StartTied(s.Cmd)
+	ended, err := harness.StartTied(s.Cmd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,7 +49,7 @@ func onNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	c.Stdout = io.MultiWriter(t.Output(), &said)
 	c.Stderr = c.Stdout
 	network.Enter(c)
-	ended, err := harness.StartTied(c)
+	ended, err := harness.StartTied(c, nil)
 	if err != nil {
 		missing(t, fmt.Sprintf("%v; and as root of a user namespace: %v", refused, err))
 	}

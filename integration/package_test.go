@@ -210,7 +210,7 @@ func TestPackages_Life(t *testing.T) {
 	cmd.WaitDelay = 20 * time.Second
 	var console bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &console, &console
-	ended, err := harness.StartTied(cmd)
+	ended, err := harness.StartTied(cmd, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

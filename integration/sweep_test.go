@@ -124,7 +124,7 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 			c.Env = append(os.Environ(), victimPart+"="+how, "TMPDIR="+temp, "GSLB_BIN="+bin)
 			out, in := io.Pipe()
 			c.Stdout = in
-			ended, err := harness.StartTied(c)
+			ended, err := harness.StartTied(c, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -24,7 +24,7 @@ const pipeBound = 10 * time.Second
 // process is one running program.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when the program has ended and its output is read
+	done <-chan struct{} // closed when the program has ended and its output is read
 }
 
 // startProcess starts a program, inside what inside leads to if that is not nil: a network of its own, say.
@@ -33,7 +33,7 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 	cmd.Env = env
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.WaitDelay = pipeBound
-	done, err := startTied(cmd, inside)
+	done, err := StartTied(cmd, inside)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", argv[0], err)
 	}
@@ -41,10 +41,9 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 }
 
 // StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL, and that has a process group of its own, so that a
-// terminal's Ctrl-C does not reach it. It is waited for: once ended is closed, how it ended is in cmd.ProcessState.
-func StartTied(cmd *exec.Cmd) (ended <-chan struct{}, err error) { return startTied(cmd, nil) }
-
-func startTied(cmd *exec.Cmd, inside func(func() error) error) (chan struct{}, error) {
+// terminal's Ctrl-C does not reach it. It is started inside what inside leads to, a network of its own, say, which keeps the thread; nil: here. It is
+// waited for: once ended is closed, how it ended is in cmd.ProcessState.
+func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan struct{}, err error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
@@ -53,9 +52,9 @@ func startTied(cmd *exec.Cmd, inside func(func() error) error) (chan struct{}, e
 	if inside == nil {
 		inside = onOneThread
 	}
-	ended, started := make(chan struct{}), make(chan error, 1)
+	over, started := make(chan struct{}), make(chan error, 1)
 	go func() {
-		defer close(ended)
+		defer close(over)
 		err := inside(func() error {
 			err := cmd.Start()
 			started <- err
@@ -68,7 +67,7 @@ func startTied(cmd *exec.Cmd, inside func(func() error) error) (chan struct{}, e
 			started <- err
 		}
 	}()
-	return ended, <-started
+	return over, <-started
 }
 
 // onOneThread keeps a thread for f alone: a tied program dies with the thread that started it, and another goroutine that came to run there may end

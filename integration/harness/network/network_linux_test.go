@@ -32,7 +32,7 @@ func within(t *testing.T, test func(t *testing.T)) {
 	c.Stdout = io.MultiWriter(t.Output(), &said)
 	c.Stderr = c.Stdout
 	if os.Getenv(inner) == "" {
-		ended, refused := harness.StartTied(c)
+		ended, refused := harness.StartTied(c, nil)
 		if refused == nil {
 			<-ended
 			if !c.ProcessState.Success() {
