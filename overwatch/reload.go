@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"reflect"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"gslb.internal/overwatch/internal/publish"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/identity"
 	"gslb.internal/shared/service"
 )
 
@@ -52,32 +54,42 @@ func (n *node) readmit(ctx context.Context, agent string) error {
 	return n.registry.Readmit(ctx, agent, func(id registry.ID) bool { return n.allowed(agent, id) })
 }
 
-// reload puts the configuration that the file has now into force and returns the keys whose change needs a restart. On an error
-// the configuration before stays in force. The caller holds steering.mu.
-func (n *node) reload(ctx context.Context) (restart []string, err error) {
+// reload puts the configuration that the file has now into force, and signing keys. files are those that have changed beside it and are in
+// force, restart the keys and files whose change needs a restart. On an error the configuration before stays in force. The caller holds
+// steering.mu.
+func (n *node) reload(ctx context.Context) (files, restart []string, err error) {
 	next, err := loadAside(n.configPath)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	addresses, err := publish.NodeAddresses(n.dns.Addrs())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	joined, over, unfit := n.join(next, addresses)
 	keepRunning(n.steering.running, joined)
 	settings, err := n.settings(joined, addresses)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	// The backends of names that come, since one without a name harms nothing; then names, then the other backends; and last whom to
 	// believe, since that may take backends away. From the first call that succeeds on, the rest fails only when the node is stopping,
 	// or where the keys of a zone that comes cannot be written.
 	n.keepSerials(n.publisher.Serial())
+	if n.zones != nil {
+		altered, err := n.zones.Reread()
+		if err != nil {
+			return nil, nil, err
+		}
+		if altered {
+			files = append(files, filepath.Join(n.steering.running.DataDir, keyDirectory))
+		}
+	}
 	if err := n.prepareNames(ctx, joined); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
-		return nil, errors.Join(err, n.declare(ctx, n.inForce.Load().config))
+		return nil, nil, errors.Join(err, n.declare(ctx, n.inForce.Load().config))
 	}
 	n.steering.follow(next, unfit)
 	n.show(over, n.steering.set)
@@ -85,23 +97,39 @@ func (n *node) reload(ctx context.Context) (restart []string, err error) {
 	before := n.inForce.Swap(&inForce{joined, time.Now()})
 	n.decisions.Sample(joined.Routing.DecisionSample)
 	if err := n.registry.Retime(ctx, longer(timing(before.config), timing(joined))); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := n.declare(ctx, joined); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := n.retime(ctx, joined); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
 		if err := n.readmit(ctx, agent); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if n.keySync != nil {
 		n.keySync.Reconfigure(keysync.SettingsOf(next))
 	}
-	return n.restartFor(), n.publisher.Flush(ctx)
+	return files, append(n.restartFor(), n.identityWaits()...), n.publisher.Flush(ctx)
+}
+
+// identityWaits is the node's certificate file if what the next start will find there is not the identity in force, which agents have
+// pinned; else nothing.
+func (n *node) identityWaits() (restart []string) {
+	certificate := filepath.Join(n.steering.running.DataDir, certificateFile)
+	next, err := identity.Load(certificate, filepath.Join(n.steering.running.DataDir, keyFile))
+	switch {
+	case err != nil:
+		n.log.Warn().Err(err).Msg("the files of this node's identity cannot be used: this process goes on with the identity it has, the next start will not")
+	case next.KeyID != n.identity.KeyID:
+		n.log.Warn().Str("fingerprint", next.KeyID.Fingerprint()).Msg("the files of this node's identity have another one, from the next start on: agents that have pinned the one in force refuse it")
+	default:
+		return nil
+	}
+	return []string{certificate}
 }
 
 // longer is the times that count while declarations change: a backend that neither the file before nor the one after gives up, with

@@ -346,14 +346,14 @@ func (n *node) Reload(ctx context.Context) (changes, restart []string, err error
 	n.steering.mu.Lock()
 	defer n.steering.mu.Unlock()
 	before := n.steering.shown.Load().file
-	restart, err = n.reload(ctx)
+	files, restart, err := n.reload(ctx)
 	if err != nil {
 		n.reloads.WithLabelValues(reloadFailed).Inc()
 		n.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
 		return nil, nil, err
 	}
 	n.reloads.WithLabelValues(reloadDone).Inc()
-	changes = differing(before, n.steering.shown.Load().file) // keys, of a closed set
+	changes = append(differing(before, n.steering.shown.Load().file), files...) // of a closed set
 	event := n.log.Info().Strs("changed", changes)
 	if len(restart) > 0 {
 		event = event.Strs("restart_required", restart)

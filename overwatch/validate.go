@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 
 	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/dnssec"
 	"gslb.internal/overwatch/internal/httpserve"
 	"gslb.internal/overwatch/internal/keysync"
 	"gslb.internal/overwatch/internal/store"
@@ -40,6 +42,7 @@ func Validate(path string) error {
 			found = append(found, settings.Problem{File: path, Key: "overwatch.dnssec.key_sync", Message: err.Error()})
 		}
 	}
+	found = append(found, checkKeyFiles(path, cfg)...)
 	if !store.InUse(cfg.DataDir) {
 		found = append(found, tryListeners(path, cfg)...)
 	}
@@ -47,6 +50,21 @@ func Validate(path string) error {
 		return found
 	}
 	return nil
+}
+
+// checkKeyFiles finds files of signing keys that a start, or a reload, would refuse.
+func checkKeyFiles(path string, cfg *config.Config) (found settings.Problems) {
+	if !cfg.Overwatch.DNSSEC.Enabled {
+		return nil
+	}
+	refused, damage := dnssec.Inspect(filepath.Join(cfg.DataDir, keyDirectory))
+	if refused == nil && len(cfg.Overwatch.DNSSEC.KeySync.Peers) == 0 { // one of them may have a copy
+		refused = damage
+	}
+	if refused == nil {
+		return nil
+	}
+	return settings.Problems{{File: path, Key: "data_dir", Value: cfg.DataDir, Message: refused.Error()}}
 }
 
 // listener is an address that the configuration has the node listen on.

@@ -27,8 +27,8 @@ type DomainChange struct {
 // Reload is the answer of POST /api/v1/config/reload.
 type Reload struct {
 	Reloaded        bool     `json:"reloaded"`
-	Changes         []string `json:"changes"`          // keys that changed and are in force
-	RestartRequired []string `json:"restart_required"` // keys that changed and wait for a restart
+	Changes         []string `json:"changes"`          // keys that changed and are in force, and the directory of signing keys if these did
+	RestartRequired []string `json:"restart_required"` // keys and files that changed and wait for a restart
 }
 
 // GossipKey is the answer of POST /api/v1/gossip/generate-key.

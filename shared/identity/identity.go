@@ -37,7 +37,7 @@ func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Iden
 	}
 	switch {
 	case certThere && keyThere:
-		id, err = load(certPath, keyPath)
+		id, err = Load(certPath, keyPath)
 		return id, false, err
 	case certThere:
 		return nil, false, halfThere(keyPath, certPath)
@@ -47,7 +47,7 @@ func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Iden
 	if err := create(certPath, keyPath, commonName, now); err != nil {
 		return nil, false, err
 	}
-	id, err = load(certPath, keyPath) // what counts is what the next start will find
+	id, err = Load(certPath, keyPath) // what counts is what the next start will find
 	return id, true, err
 }
 
@@ -86,7 +86,8 @@ func create(certPath, keyPath, commonName string, now time.Time) error {
 	return writeFile(certPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644)
 }
 
-func load(certPath, keyPath string) (*Identity, error) {
+// Load returns the identity in two PEM files, and makes none; errors are those of LoadOrCreate.
+func Load(certPath, keyPath string) (*Identity, error) {
 	der, err := readPEM(certPath, "CERTIFICATE")
 	if err != nil {
 		return nil, err

@@ -109,6 +109,11 @@ func (k *Key) DSLine() string {
 	return fmt.Sprintf("%s IN DS %d %d %d %s", k.Zone(), ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
 }
 
+// sameTimes says whether another copy of the key would do the same at all times.
+func (k *Key) sameTimes(other *Key) bool {
+	return slices.EqualFunc(k.times(), other.times(), func(a, b keyTime) bool { return a.name == b.name && a.at.Equal(b.at) })
+}
+
 // older orders keys as every node must: the oldest first, and of one age the lowest tag, so that nodes that know the
 // same keys choose the same one to sign with.
 func older(a, b *Key) int {

@@ -29,15 +29,44 @@ type Keyring struct {
 // that are not configured now are read and kept. notes are worth a line in the log each: what differs from what the records of the
 // zones say.
 func OpenKeyring(dir string, now time.Time) (r *Keyring, notes []error, err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, fmt.Errorf("making the DNSSEC key directory: %w", err)
+	if err := makeDir(dir); err != nil {
+		return nil, nil, err
 	}
+	r, zones, err := readKeyring(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r.reconcileAll(zones, now), nil
+}
+
+func makeDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("making the DNSSEC key directory: %w", err)
+	}
+	return nil
+}
+
+// Inspect finds what is wrong with the key files in dir and changes nothing: refused would keep a node from starting, damage too unless
+// another node has a copy. A directory that is not there or that this user may not list has nothing wrong with it.
+func Inspect(dir string) (refused, damage error) {
+	if _, err := os.ReadDir(dir); err != nil {
+		return nil, nil
+	}
+	r, _, err := readKeyring(dir)
+	if err != nil {
+		return err, nil
+	}
+	return nil, r.Damage()
+}
+
+// readKeyring reads the keys in dir. zones are those that have files there.
+func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the DNSSEC key directory: %w", err)
 	}
 	r = &Keyring{dir: dir, keys: make(map[string][]*Key), damaged: make(map[string]error), records: make(map[string]*record)}
-	zones := make(map[string]bool)
+	zones = make(map[string]bool)
 	for _, base := range keyNames(entries) {
 		k, err := readKey(filepath.Join(dir, base))
 		switch {
@@ -60,10 +89,42 @@ func OpenKeyring(dir string, now time.Time) (r *Keyring, notes []error, err erro
 			zones[strings.ReplaceAll(name, "%2F", "/")+"."] = true
 		}
 	}
+	return r, zones, nil
+}
+
+// reread reads the directory again, as a start would. Keys that are as they were stay the same ones. A zone whose files are all gone keeps
+// its keys, and a note says so. Files that cannot be used are an error, and nothing is changed then.
+func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error) {
+	if err := makeDir(r.dir); err != nil {
+		return nil, nil, err
+	}
+	next, zones, err := readKeyring(r.dir)
+	if err == nil {
+		err = next.Damage()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, zone := range sortedKeys(r.keys) {
+		if len(r.keys[zone]) > 0 && len(next.keys[zone]) == 0 {
+			next.keys[zone], zones[zone] = r.keys[zone], true
+			notes = append(notes, fmt.Errorf("the files of all keys of %s are gone from %s: this process goes on with them, and the next start makes a new one; put them back", zone, r.dir))
+			continue
+		}
+		for i, k := range next.keys[zone] {
+			if known := r.find(zone, k.public); known != nil && known.sameTimes(k) {
+				next.keys[zone][i] = known
+			}
+		}
+	}
+	return next, append(notes, next.reconcileAll(zones, now)...), nil
+}
+
+func (r *Keyring) reconcileAll(zones map[string]bool, now time.Time) (notes []error) {
 	for _, zone := range sortedKeys(zones) {
 		notes = append(notes, r.reconcile(zone, now)...)
 	}
-	return r, notes, nil
+	return notes
 }
 
 // reconcile brings the record of a zone in line with the files. A key whose files are gone while the zone has others was taken away,

@@ -3,6 +3,7 @@ package dnssec
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -65,6 +66,32 @@ func (z *Zones) Damage() error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.keyring.Damage()
+}
+
+// Reread takes the key files as they are now, as a start would: keys that came are published, those whose files were taken away while the
+// zone has others are withdrawn, changed times count. Signer then has what follows. An error names files that cannot be used, and then all
+// keys stay as they were. Where the files of all keys of a zone are gone, it keeps its keys and the log says so. altered says whether the
+// keys are others now.
+func (z *Zones) Reread() (altered bool, err error) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	next, notes, err := z.keyring.reread(z.now())
+	if err != nil {
+		return false, err
+	}
+	for _, note := range notes {
+		z.log.Warn().Msg(note.Error())
+	}
+	for _, apex := range sortedKeys(next.keys) {
+		for _, k := range next.keys[apex] {
+			if !slices.Contains(z.keyring.keys[apex], k) {
+				z.log.Warn().Str("zone", apex).Uint16("key_tag", k.Tag()).Str("ds", k.DSLine()).Msg("took a signing key from its files")
+			}
+		}
+	}
+	altered = !maps.EqualFunc(z.keyring.keys, next.keys, slices.Equal[[]*Key])
+	z.keyring = next
+	return altered, nil
 }
 
 // Signer returns what signs a zone, after making a key if the zone has none. It is the same one until the keys that sign

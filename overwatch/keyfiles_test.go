@@ -1,0 +1,112 @@
+package overwatch
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/dnssec"
+	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/shared/identity"
+)
+
+// published is how many keys the zone of sample publishes.
+func published(n *node) int {
+	r := n.view().Resolve("gslb.test.", dns.TypeDNSKEY, false, netip.MustParseAddr("192.0.2.1"), new(zone.Turns))
+	return len(r.Answer)
+}
+
+// A reload takes signing keys as a start would. What a start would refuse it refuses by name, and all stays as it was.
+func TestReload_TakesSigningKeys(t *testing.T) {
+	t.Parallel()
+	n := opened(t)
+	dir := filepath.Join(n.inForce.Load().config.DataDir, keyDirectory)
+	beside, _, err := dnssec.OpenKeyring(dir, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := beside.Keys("gslb.test.")[0]
+	second := first
+	for second.Tag() == first.Tag() { // files have the tag in their names
+		if second, err = dnssec.Generate("gslb.test.", "tool", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := beside.Add(second, time.Now(), false); err != nil {
+		t.Fatal(err)
+	}
+	if changes, restart, err := n.Reload(t.Context()); err != nil || !slices.Equal(changes, []string{dir}) || len(restart) > 0 || published(n) != 2 {
+		t.Fatalf("a reload: %v, changes %q, restart for %q; it publishes %d keys", err, changes, restart, published(n))
+	}
+	file := filepath.Join(dir, second.FileName()+".private")
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(file, 40); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := n.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), file) || published(n) != 2 {
+		t.Errorf("with a key file that is cut off: %v; it publishes %d keys", err, published(n))
+	}
+	if err := Validate(n.configPath); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("--validate finds %v", err)
+	}
+	if err := os.WriteFile(file, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Validate(n.configPath); err != nil {
+		t.Errorf("--validate finds %v", err)
+	}
+	for _, ending := range []string{".key", ".private"} {
+		if err := os.Remove(filepath.Join(dir, first.FileName()+ending)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := n.Reload(t.Context()); err != nil || published(n) != 1 || n.zones.Keys()[0].Tag() != second.Tag() {
+		t.Errorf("with the first taken away: %v; it publishes %d keys", err, published(n))
+	}
+}
+
+// A reload says that another identity waits for a restart: agents would refuse it.
+func TestReload_TellsThatTheIdentityWaitsForARestart(t *testing.T) {
+	t.Parallel()
+	n := opened(t)
+	dir := n.inForce.Load().config.DataDir
+	certificate, key := filepath.Join(dir, certificateFile), filepath.Join(dir, keyFile)
+	reload := func() []string {
+		t.Helper()
+		_, restart, err := n.Reload(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return restart
+	}
+	if restart := reload(); len(restart) > 0 {
+		t.Errorf("nothing changed, and a restart is called for: %q", restart)
+	}
+	for what, change := range map[string]func() error{
+		"gone": func() error { return os.Remove(key) },
+		"other": func() error {
+			if err := os.Remove(certificate); err != nil {
+				return err
+			}
+			_ = os.Remove(key)
+			_, _, err := identity.LoadOrCreate(certificate, key, "ns1", time.Now())
+			return err
+		},
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		if restart := reload(); !slices.Equal(restart, []string{certificate}) {
+			t.Errorf("%s: a restart is called for because of %q", what, restart)
+		}
+	}
+}
