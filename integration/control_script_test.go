@@ -3,7 +3,7 @@ package integration_test
 import (
 	"context"
 	"fmt"
-	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"gslb.internal/integration/harness"
 )
 
 // inTurn has scripts run one after another: they share a cluster.
@@ -67,7 +69,7 @@ func TestControl_Scripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"plain": s.plain, "eventually": eventually, "keep": keep,
+			"plain": s.plain, "eventually": eventually, "keep": keep, "valid": valid,
 		},
 	})
 }
@@ -84,24 +86,18 @@ func programsTogether(t *testing.T) string {
 	return dir
 }
 
-// unusedAddress is an address on which nothing listens, TCP or UDP.
+// unusedAddress is an address on which nothing listens, TCP or UDP, and which nobody else takes until the test is over: others look elsewhere for
+// ports, and so does the kernel.
 func unusedAddress(t *testing.T) string {
 	t.Helper()
-	for range 50 {
-		tcp, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		at := tcp.Addr().String()
-		udp, err := net.ListenPacket("udp", at)
-		tcp.Close()
-		if err == nil {
-			udp.Close()
-			return at
-		}
+	at := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	r, err := harness.Reserve([]netip.Addr{at}, "tcp", "udp")
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Fatal("no port is free for TCP and UDP")
-	return ""
+	t.Cleanup(r.Close)
+	r.Release()
+	return r.On(at).String()
 }
 
 // What differs from run to run.
@@ -160,3 +156,21 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], keyBound, said)
 }
+
+// valid FILE: wants a configuration in which nothing is wrong. That somebody else has its ports, or that this user may not use them, is this machine's.
+func valid(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: valid file")
+	}
+	if err := ts.Exec("gslbctl", "config", "validate", args[0]); err == nil {
+		return
+	}
+	for line := range strings.Lines(ts.ReadFile("stdout") + ts.ReadFile("stderr")) {
+		if !machines.MatchString(line) {
+			ts.Fatalf("%s: %s", args[0], line)
+		}
+	}
+}
+
+// machines is what a validation says of the machine, and its count of that.
+var machines = regexp.MustCompile(`: another process has (tcp|udp) port |: this user may not listen on port |: \d+ problems? in the configuration`)

@@ -173,6 +173,7 @@ func tryUnbound(t *testing.T, n *harness.Node, anchor, cache string) (*resolver,
 	config := fmt.Sprintf(`
 server:
   interface: %s@%d
+  outgoing-port-avoid: 0-32767 # where the ports of programs are that are started again
   do-daemonize: no
   use-syslog: no
   chroot: ""

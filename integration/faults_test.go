@@ -423,6 +423,12 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 1)
 	garbage := make([]byte, 1200)
+	until(t, startBound, "a packet of the agent's", func(context.Context) error { // it may have come this far by streams alone
+		if !relays[0].inject(garbage) {
+			return errors.New("there is none")
+		}
+		return nil
+	})
 	for range 2000 {
 		_, _ = rand.Read(garbage)
 		relays[0].inject(garbage)

@@ -79,13 +79,13 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 	s.noFailures(t, n, s.began)
 }
 
-// Every machine uses more than a hundredth of its memory, so this agent warns from its start.
+// Every machine uses more than a ten-thousandth of its memory, so this agent warns from its start.
 func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
 	warning := s.agents[0]
 	warning.File.Agent.Predictive = map[string]any{
-		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 1, "bleed_duration": "2s"},
+		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 0.01, "bleed_duration": "2s"},
 		"cpu": map[string]any{"threshold": 100}, "error_rate": map[string]any{"threshold": 1000}, // whatever else this machine does
 	}
 	s.startAll(t)

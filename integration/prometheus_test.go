@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -42,14 +41,7 @@ func startPrometheus(t *testing.T, s *site) *prometheus {
 		"- {job_name: gslb-overwatch, static_configs: [{targets: [%q]}]}\n- {job_name: gslb-agent, static_configs: [{targets: [%q]}]}\n",
 		rules, strings.Join(nodes, `","`), strings.Join(agents, `","`))
 	config = strings.ReplaceAll(config, `\"`, `"`)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
+	at := unusedAddress(t)
 	cmd := exec.Command(program, "--config.file="+file(t, "prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at)
 	var words strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second

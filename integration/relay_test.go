@@ -154,9 +154,13 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 	}
 }
 
-// inject sends the agent a packet as if it came from the node. The agent must have sent one.
-func (r *relay) inject(packet []byte) {
-	r.back.Load().(func([]byte))(packet)
+// inject sends the agent a packet as if it came from the node. It says false where the agent has sent none yet: to where it would go is not known.
+func (r *relay) inject(packet []byte) bool {
+	send, known := r.back.Load().(func([]byte))
+	if known {
+		send(packet)
+	}
+	return known
 }
 
 // loses tells whether the next packet is lost.

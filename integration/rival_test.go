@@ -15,6 +15,8 @@ import (
 
 	"github.com/miekg/dns"
 	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/integration/harness"
 )
 
 // rivalZone has every shape that a zone of ours can have, and types that nobody thought of.
@@ -51,7 +53,7 @@ var rivalTypes = []uint16{
 // startKnot serves a zone file with Knot, which signs it as we do: one key, and the same way to deny.
 func startKnot(t *testing.T, zoneFile, denial string) netip.AddrPort {
 	t.Helper()
-	program, dir := judge(t, "knotd"), t.TempDir()
+	program, dir := judge(t, "knotd"), newCluster(t, harness.Fast()).Dir // which is short, as the path of a socket has to be
 	file := filepath.Join(dir, "zone")
 	if err := os.WriteFile(file, []byte(zoneFile), 0o600); err != nil {
 		t.Fatal(err)

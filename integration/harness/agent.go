@@ -20,11 +20,11 @@ func (c *Cluster) AddAgent(name, region string, nodes []*Node, backends []AgentB
 	if err != nil {
 		return nil, err
 	}
-	held, err := reserve([]netip.Addr{localhost}, "tcp")
+	held, err := Reserve([]netip.Addr{localhost}, "tcp")
 	if err != nil {
 		return nil, fmt.Errorf("port of %s: %w", name, err)
 	}
-	a := &Agent{Path: filepath.Join(dir, "agent.yaml"), Prom: held.on(localhost)}
+	a := &Agent{Path: filepath.Join(dir, "agent.yaml"), Prom: held.On(localhost)}
 	f := &a.File
 	f.Mode, f.DataDir = "agent", filepath.Join(dir, "data")
 	f.Logging = Logging{Level: "info", Format: "console"}

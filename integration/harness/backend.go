@@ -22,15 +22,15 @@ func (c *Cluster) AddBackends(addrs map[string]netip.Addr) (map[string]*Backend,
 	for i, name := range names {
 		all[i] = addrs[name]
 	}
-	held, err := reserve(all, "tcp")
+	held, err := Reserve(all, "tcp")
 	if err != nil {
 		return nil, fmt.Errorf("port of the backends: %w", err)
 	}
 	backends := map[string]*Backend{}
 	for i, name := range names {
-		b := c.AddBackendAt(name, held.on(all[i]))
+		b := c.AddBackendAt(name, held.On(all[i]))
 		// Each holds its own socket of the reservation, so that starting one does not give up the others' port.
-		b.ports = []*reservation{{port: held.port, held: held.held[i : i+1]}}
+		b.ports = []*Reservation{{port: held.port, held: held.held[i : i+1]}}
 		backends[name] = b
 	}
 	return backends, nil

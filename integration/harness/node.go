@@ -53,8 +53,8 @@ func (c *Cluster) AddNode(name, region string, servers map[string][]Server) (*No
 	return n, nil
 }
 
-func (n *Node) reserve() ([]*reservation, error) {
-	var held []*reservation
+func (n *Node) reserve() ([]*Reservation, error) {
+	var held []*Reservation
 	listeners := []struct {
 		at       *netip.AddrPort
 		networks []string
@@ -65,11 +65,11 @@ func (n *Node) reserve() ([]*reservation, error) {
 		{&n.Prom, []string{"tcp"}},
 	}
 	for _, l := range listeners {
-		r, err := reserve([]netip.Addr{localhost}, l.networks...)
+		r, err := Reserve([]netip.Addr{localhost}, l.networks...)
 		if err != nil {
 			return nil, err
 		}
-		*l.at = r.on(localhost)
+		*l.at = r.On(localhost)
 		held = append(held, r)
 	}
 	return held, nil

@@ -7,19 +7,50 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/netip"
+	"os"
 	"runtime"
 	"sync"
 )
 
-// Ports are taken below Linux's ephemeral range (32768 and up): a port there could be given to somebody's outgoing
-// connection while a stopped program waits to be started again on it.
+// Ports are taken from firstPort on and before lastPort, below Linux's ephemeral range (32768 and up): a port there could be given to somebody's
+// outgoing connection while a stopped program waits to be started again on it.
 const (
 	firstPort = 15000
 	lastPort  = 32000
 )
 
-// portTries bounds the search. With 17 000 ports to choose from, more failures mean that something else is wrong.
-const portTries = 200
+// portTries bounds the search, and fewestPorts is how many are enough to search among.
+const (
+	portTries   = 200
+	fewestPorts = 4000
+)
+
+// ports are those to choose from where the system gives outgoing connections others than usual.
+var ports = sync.OnceValues(func() (first, last int) {
+	var low, high int
+	text, err := os.ReadFile("/proc/sys/net/ipv4/ip_local_port_range")
+	if err != nil {
+		return firstPort, lastPort // not Linux
+	}
+	if _, err := fmt.Sscan(string(text), &low, &high); err != nil {
+		return firstPort, lastPort
+	}
+	return portsBeside(low, high)
+})
+
+// portsBeside are ports that are not ephemeral, as those from low to high are: the usual ones, else those below or above. Where nearly all are ephemeral
+// there is nothing better than the usual ones.
+func portsBeside(low, high int) (first, last int) {
+	const unprivileged, end = 1024, 1 << 16
+	switch {
+	case high < firstPort || low >= lastPort:
+	case low-unprivileged >= fewestPorts:
+		return unprivileged, low
+	case end-1-high >= fewestPorts:
+		return high + 1, end
+	}
+	return firstPort, lastPort
+}
 
 // localhost is where the nodes and agents listen.
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
@@ -67,17 +98,18 @@ func unclaim(port uint16) {
 	}
 }
 
-// reservation is a port that was found free and is held until release.
-type reservation struct {
+// Reservation is a port that was found free. It is held until Release, and claimed, so that no other cluster takes it, until Close.
+type Reservation struct {
 	port uint16
 	held []io.Closer
 }
 
-// reserve finds one port that is free on all the addresses, on the given networks ("tcp", "udp"), and holds it.
-func reserve(addrs []netip.Addr, networks ...string) (*reservation, error) {
+// Reserve finds one port that is free on all the addresses, on the given networks ("tcp", "udp"), and holds it.
+func Reserve(addrs []netip.Addr, networks ...string) (*Reservation, error) {
+	first, end := ports()
 	var last error
 	for range portTries {
-		r := &reservation{port: uint16(firstPort + rand.IntN(lastPort-firstPort))}
+		r := &Reservation{port: uint16(first + rand.IntN(end-first))}
 		if !claim(r.port) {
 			last = fmt.Errorf("port %d is another program's of this run or another", r.port)
 			continue
@@ -85,13 +117,12 @@ func reserve(addrs []netip.Addr, networks ...string) (*reservation, error) {
 		if last = r.hold(addrs, networks); last == nil {
 			return r, nil
 		}
-		r.release()
-		unclaim(r.port)
+		r.Close()
 	}
-	return nil, fmt.Errorf("no free port between %d and %d on %v: %w", firstPort, lastPort, addrs, last)
+	return nil, fmt.Errorf("no free port between %d and %d on %v: %w", first, end, addrs, last)
 }
 
-func (r *reservation) hold(addrs []netip.Addr, networks []string) error {
+func (r *Reservation) hold(addrs []netip.Addr, networks []string) error {
 	for _, addr := range addrs {
 		at := netip.AddrPortFrom(addr, r.port).String()
 		for _, network := range networks {
@@ -105,15 +136,22 @@ func (r *reservation) hold(addrs []netip.Addr, networks []string) error {
 	return nil
 }
 
-// release lets the port go, for the program that is about to be started on it, and holds the claim. It may be called again.
-func (r *reservation) release() {
+// Close gives up the port and the claim. It may be called again.
+func (r *Reservation) Close() {
+	r.Release()
+	unclaim(r.port)
+}
+
+// Release lets the port go, for the program that is about to be started on it, and holds the claim. It may be called again.
+func (r *Reservation) Release() {
 	for _, c := range r.held {
 		_ = c.Close() // a listening socket that does not close cannot be told from one that did
 	}
 	r.held = nil
 }
 
-func (r *reservation) on(addr netip.Addr) netip.AddrPort {
+// On is the port at one of the addresses.
+func (r *Reservation) On(addr netip.Addr) netip.AddrPort {
 	return netip.AddrPortFrom(addr, r.port)
 }
 

@@ -9,11 +9,11 @@ import (
 
 // A port belongs to one run as long as the run's cluster may start something on it, also while nothing listens there.
 func TestReserve_APortIsNobodyElsesUntilTheClusterIsOver(t *testing.T) {
-	r, err := reserve([]netip.Addr{localhost}, "tcp")
+	r, err := Reserve([]netip.Addr{localhost}, "tcp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.release()
+	r.Release()
 	if claim(r.port) {
 		t.Errorf("port %d is reserved twice in this process", r.port)
 	}
@@ -35,6 +35,25 @@ func TestReserve_APortIsNobodyElsesUntilTheClusterIsOver(t *testing.T) {
 		defer their.Close()
 		if claim(other) {
 			t.Errorf("port %d is another process's, and claimed here too", other)
+		}
+	}
+}
+
+// Wherever the system takes the ports of outgoing connections from, ours are others, if there are enough.
+func TestPorts_AreBesideTheEphemeralOnes(t *testing.T) {
+	for ephemeral, want := range map[[2]int][2]int{
+		{32768, 60999}: {firstPort, lastPort},
+		{1024, 14999}:  {firstPort, lastPort},
+		{1024, 15000}:  {15001, 65536},
+		{15000, 65535}: {1024, 15000},
+		{31999, 32001}: {1024, 31999},
+		{2048, 32767}:  {32768, 65536},
+		{1024, 65535}:  {firstPort, lastPort},
+		{0, 70000}:     {firstPort, lastPort},
+	} {
+		first, end := portsBeside(ephemeral[0], ephemeral[1])
+		if got := [2]int{first, end}; got != want {
+			t.Errorf("ephemeral ports are %v, ours %v, want %v", ephemeral, got, want)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type Unit struct {
 	agent bool // of gslb
 	argv  []string
 	story *Story
-	ports []*reservation // held until the first start, and claimed until the end
+	ports []*Reservation // held until the first start, and claimed until the end
 
 	mu      sync.Mutex
 	process *process
@@ -151,7 +151,7 @@ func (u *Unit) close() error {
 	u.mu.Unlock()
 	err := u.Stop()
 	for _, p := range u.ports {
-		unclaim(p.port)
+		p.Close()
 	}
 	return err
 }
@@ -159,7 +159,7 @@ func (u *Unit) close() error {
 // release gives up the ports that are held for a program that has not been started. u.mu is held.
 func (u *Unit) release() {
 	for _, p := range u.ports {
-		p.release()
+		p.Release()
 	}
 }
 
@@ -169,7 +169,7 @@ func (u *Unit) current() *process {
 	return u.process
 }
 
-func (c *Cluster) newUnit(name string, argv []string, ports ...*reservation) *Unit {
+func (c *Cluster) newUnit(name string, argv []string, ports ...*Reservation) *Unit {
 	u := &Unit{Name: name, Log: filepath.Join(c.Dir, name+".log"), argv: argv, Env: c.env, story: c.Story, ports: ports}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -84,18 +84,18 @@ func TestUnit_StopIsPoliteThenFirm(t *testing.T) {
 }
 
 func TestPorts_AreHeldUntilReleased(t *testing.T) {
-	r, err := reserve([]netip.Addr{localhost}, "tcp", "udp")
+	r, err := Reserve([]netip.Addr{localhost}, "tcp", "udp")
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := r.on(localhost).String()
+	at := r.On(localhost).String()
 	for _, network := range []string{"tcp", "udp"} {
 		if c, err := listen(network, at); err == nil {
 			c.Close()
 			t.Errorf("%s %s is free although it is reserved", network, at)
 		}
 	}
-	r.release()
+	r.Release()
 	l, err := net.Listen("tcp", at)
 	if err != nil {
 		t.Fatalf("after release: %v", err)
