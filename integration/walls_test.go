@@ -32,7 +32,8 @@ const (
 	adapter
 )
 
-// layers is design.md section 2. A package that is not listed fails the test: whoever adds one decides where it stands.
+// layers is where each package of an overwatch node stands: owners build on what is pure, adapters on owners, and only the root on adapters.
+// A package that is not listed fails the test: whoever adds one decides where it stands.
 var layers = map[string]layer{
 	"httpserve": tool, "histogram": tool, "hugepage": tool,
 	"policy": pure, "zone": pure, "geo": pure,
@@ -88,7 +89,7 @@ func TestWalls_EveryImportIsAllowed(t *testing.T) {
 		if name, found := strings.CutPrefix(p.ImportPath, internalPath); found {
 			name, _, _ = strings.Cut(name, "/")
 			if _, known := layers[name]; !known {
-				t.Errorf("%s has no layer: decide by design.md section 2 where it stands and add it to layers", p.ImportPath)
+				t.Errorf("%s has no layer: decide where it stands and add it to layers", p.ImportPath)
 			}
 		}
 	}

@@ -224,7 +224,7 @@ func badAddresses(addresses []netip.Addr, want expected) string {
 	return ""
 }
 
-// badScope says what is wrong with the part of a client's address that an answer depended on (design.md section 4, "Geolocation"):
+// badScope says what is wrong with the part of a client's address that an answer depended on (docs/routing.md):
 // none where the policy does not look at the client.
 func badScope(scope uint8, want expected) string {
 	if !want.placed && !want.hashed && scope != 0 {

@@ -342,7 +342,7 @@ func (m *reference) checked(id registry.ID, outcome check.Outcome, took time.Dur
 	m.samples = append(m.samples, refSample{id, took})
 }
 
-// restart forgets what a restart does (design.md section 4, "Restart"): what checks found, and what agents think of what they
+// restart forgets what a restart does: what checks found, and what agents think of what they
 // claim, until they are heard; the silence of each begins anew. Drains go on, and so do early warnings that held.
 func (m *reference) restart() {
 	m.suspended, m.samples = false, nil

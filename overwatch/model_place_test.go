@@ -27,8 +27,8 @@ func (m *reference) region(name string) *regionFacts {
 	return first(m.regions, func(r regionFacts) bool { return r.name == name })
 }
 
-// client is where a client is (design.md section 4, "Geolocation"): where a mapping says, of the file or the API; else in the first
-// region that has its country, else its continent; else in the default region. Its position is the database's (routing.md,
+// client is where a client is (docs/routing.md, "geolocation"): where a mapping says, of the file or the API; else in the first
+// region that has its country, else its continent; else in the default region. Its position is the database's (docs/routing.md,
 // "proximity"), and its region's where a mapping placed it or the database says none.
 func (m *reference) client(number int) refClient {
 	name, mapped := m.file.mappings[number]

@@ -67,7 +67,7 @@ func (m *reference) answer(name string, all []refCandidate, v6 bool, client refC
 	for _, a := range []string{d.algorithm, d.fallback} {
 		e.placed = e.placed || a == "geolocation" || a == "proximity"
 	}
-	// Design.md section 4, "Last resort": a name that has candidates of the other family only has no data, and no error.
+	// A name that has candidates of the other family only has no data, and no error.
 	ofFamily := func(c refCandidate) bool { return c.address.Is6() == v6 }
 	need := minimum(d.minHealthy, len(all))
 	in := only(all, func(c refCandidate) bool { return c.serves() })

@@ -10,7 +10,7 @@ import (
 )
 
 // refWarning is one kind of early warning of one backend. Its effect goes from 0 to 1 over a time while the warning holds, and
-// back over the same time (design.md section 4, "Bleed and drain").
+// back over the same time.
 type refWarning struct {
 	over  time.Duration // 0: no effect
 	from  float64       // the effect at since
@@ -88,7 +88,7 @@ func (m *reference) measures(name string) bool {
 	return choosesRegion && slices.ContainsFunc(m.regions, func(r regionFacts) bool { return r.pool == "latency" })
 }
 
-// takeSamples takes up what was measured in the last second (design.md section 4, "Routing algorithms": an exponential moving
+// takeSamples takes up what was measured in the last second (docs/routing.md, "latency": an exponential moving
 // average).
 func (m *reference) takeSamples() {
 	taken := map[string]bool{}

@@ -15,7 +15,7 @@ import (
 var historyZones = []string{"gslb.test.", "shop.example.com."}
 
 // names is what a zone has, with the types of each: its apex, the node's own name, and what is steered, which can have addresses of
-// both families whatever is healthy now (design.md sections 6 and 7). It is empty where there is no such zone.
+// both families whatever is healthy now. It is empty where there is no such zone.
 func (m *reference) names(apex string) map[string][]uint16 {
 	domains := m.served
 	if _, made := domains[strings.TrimSuffix(apex, ".")]; !made && apex != historyZones[0] {

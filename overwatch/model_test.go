@@ -157,7 +157,7 @@ func (o refOrder) about(other refOrder) bool {
 }
 
 // join brings up to date which regions there are and which domains are served: where the file and the API have one of a name, the
-// file's counts (design.md section 4, "What the API creates"). A domain of the API lists regions that are there only.
+// file's counts. A domain of the API lists regions that are there only.
 func (m *reference) join() {
 	m.regions = slices.Clone(m.file.regions)
 	added := slices.SortedFunc(maps.Values(m.places), func(a, b regionFacts) int {
@@ -342,7 +342,7 @@ func (m *reference) fit(id registry.ID) bool {
 	return m.backends[id].remembered == "healthy"
 }
 
-// share is what drains and early warnings leave of a backend, in thousandths (design.md section 4, "Bleed and drain"): a drain
+// share is what drains and early warnings leave of a backend, in thousandths: a drain
 // lowers it to 0, in twentieths; of all of them the furthest counts.
 func (m *reference) share(id registry.ID) int {
 	left := 1000

@@ -8,7 +8,7 @@ import (
 )
 
 // TestTypes_FieldsAreThoseOfTheSpecification compares the names that each type
-// encodes with the names that specification and api.md promise.
+// encodes with the names that the API promises.
 func TestTypes_FieldsAreThoseOfTheSpecification(t *testing.T) {
 	text := "x"
 	for _, tc := range []struct {

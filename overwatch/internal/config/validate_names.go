@@ -187,7 +187,7 @@ func (v *validator) latency(l *LatencyConfig, key func(string) string) {
 	}
 }
 
-// plannedAlgorithms are promised by the specification and not built yet.
+// plannedAlgorithms have a name already and are not built yet.
 var plannedAlgorithms = []string{"learned_latency"}
 
 func (v *validator) algorithmRemedy(found string, works []string) string {

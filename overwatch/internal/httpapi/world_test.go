@@ -359,8 +359,8 @@ func (w *world) send(method, path, body string, header ...string) httpReply {
 	return httpReply{res.StatusCode, res.Header, string(raw)}
 }
 
-// wantError checks that a reply is an error of that status as api.md has
-// them, with all of the given words.
+// wantError checks that a reply is an error of that status in the one
+// shape that errors have, with all of the given words.
 func (w *world) wantError(what string, r httpReply, status int, words ...string) {
 	w.t.Helper()
 	var body api.ErrorBody

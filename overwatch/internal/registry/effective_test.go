@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// effectiveTable is the table of design.md, line by line. The columns are regular: a row that does not mention an input
+// effectiveTable is the table of the manual (overwatch/README.md), line by line. The columns are regular: a row that does not mention an input
 // holds for every value of it. The first row that fits counts.
 var effectiveTable = []struct {
 	override, claim, validation string
