@@ -49,7 +49,7 @@ func makeDir(dir string) error {
 // Inspect finds what is wrong with the key files in dir and changes nothing: refused would keep a node from starting, damage too unless
 // another node has a copy. A directory that is not there or that this user may not list has nothing wrong with it.
 func Inspect(dir string) (refused, damage error) {
-	if _, err := os.ReadDir(dir); err != nil {
+	if entries, _ := os.ReadDir(dir); len(entries) == 0 {
 		return nil, nil
 	}
 	r, _, err := readKeyring(dir)

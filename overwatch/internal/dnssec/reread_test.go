@@ -157,8 +157,10 @@ func TestReread_AZoneWhoseFilesAreAllGoneKeepsItsKeys(t *testing.T) {
 	if err := os.RemoveAll(w.dir); err != nil {
 		t.Fatal(err)
 	}
-	if w.reread(t) != first || w.reread(t) != first {
-		t.Error("another signer")
+	for range 2 {
+		if w.reread(t) != first {
+			t.Error("another signer")
+		}
 	}
 	if !slices.Equal(w.keyring.Lost(apex), nil) || w.KeysLost() {
 		t.Error("the keys that it has are told as lost")
