@@ -68,5 +68,7 @@ func loadAside(path string) (*config.Config, error) { return config.LoadAside(pa
 func validateText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
 
 func checkAnswers(c *config.Config) settings.Problems {
-	return append(publish.Check(dnsSettings(c, nil)), checkPlaces(c)...)
+	problems, cautions := publish.Examine(dnsSettings(c, nil))
+	c.Warn(cautions...)
+	return append(problems, checkPlaces(c)...)
 }

@@ -92,5 +92,8 @@ func (c *Config) GossipKeys() [][]byte {
 	return keys
 }
 
+// Warn adds to Warnings.
+func (c *Config) Warn(sentences ...string) { c.warnings = append(c.warnings, sentences...) }
+
 // Warnings returns what works but deserves a word, one sentence each with its key, for the log at start.
 func (c *Config) Warnings() []string { return c.warnings }

@@ -25,6 +25,7 @@ type plan struct {
 	earth    earth
 	servers  map[string]int // nameservers of zones, by fqdn: how many zones have them
 	problems settings.Problems
+	cautions []string // what can be served and hardly is what was meant
 
 	shared ruled // the rules made last, and what they were made from: most domains have those of the one before
 }
@@ -70,7 +71,14 @@ type domain struct {
 // Check finds everything in the settings that cannot be served, with the key, the value and a remedy for each. The
 // Addresses need not be known.
 func Check(s Settings) settings.Problems {
-	return newPlan(s).problems
+	problems, _ := Examine(s)
+	return problems
+}
+
+// Examine is Check, and finds what can be served but hardly is what was meant, one sentence each with its key.
+func Examine(s Settings) (problems settings.Problems, cautions []string) {
+	p := newPlan(s)
+	return p.problems, p.cautions
 }
 
 // Apexes are those of the zones that settings make, in which Check finds nothing wrong.
@@ -113,6 +121,15 @@ func newPlan(s Settings) *plan {
 
 func (p *plan) wrong(key, value, format string, args ...any) {
 	p.problems = append(p.problems, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
+}
+
+// maxCautions bounds the cautions of a plan.
+const maxCautions = 50
+
+func (p *plan) caution(format string, args ...any) {
+	if len(p.cautions) < maxCautions {
+		p.cautions = append(p.cautions, fmt.Sprintf(format, args...))
+	}
 }
 
 // addZone begins a zone of about so many names. It says whether that is possible.

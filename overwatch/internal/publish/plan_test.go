@@ -94,6 +94,37 @@ func TestCheck_NamesKeyValueAndRemedy(t *testing.T) {
 	}
 }
 
+// What a wildcard makes endless is no fault, since a name of the API may end it; but whoever reads the log is told.
+func TestExamine_WarnsOfAliasesThatAWildcardLeadsInACircle(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		records []string
+		say     string // "": nothing
+	}{
+		{[]string{"*.x CNAME a.x"}, "dns.zones[0].records[0]: aliases in a circle through a wildcard (*.x.gslb.test., a.x.gslb.test., a.x.gslb.test.)"},
+		{[]string{"* CNAME a.b.c"}, "circle"},
+		{[]string{"*.x CNAME y", "y CNAME B.x"}, "circle through a wildcard (*.x.gslb.test., y.gslb.test., b.x.gslb.test., y.gslb.test.)"},
+		{append(chain(5), "*.x CNAME c0", "c5 CNAME q.x"), "circle"},
+		{append(chain(5), "*.x CNAME www.example.com.", "c5 CNAME q.x"), ""},
+		{[]string{"*.x CNAME app"}, ""},
+		{[]string{"*.x CNAME a.x", "a.x A 192.0.2.1"}, ""},
+		{[]string{"*.x CNAME a.x", "b.a.x A 192.0.2.1"}, ""}, // a.x is there, and has nothing
+		{[]string{"*.x CNAME b.a.x", "a.x A 192.0.2.1"}, ""}, // the wildcard is not for what is below a.x
+		{[]string{"*.x CNAME www.example.com."}, ""},
+		{[]string{"*.x CNAME a.sub"}, ""}, // in another zone
+	} {
+		s := zoneWith(config.Zone{Records: c.records})
+		s.DNS.Zones = append(s.DNS.Zones, config.Zone{Name: "sub.gslb.test"})
+		problems, cautions := Examine(s)
+		if len(problems) > 0 {
+			t.Errorf("%q: %v", c.records, problems)
+		}
+		if told := len(cautions) == 1; told != (c.say != "") || told && !strings.Contains(cautions[0], c.say) {
+			t.Errorf("%q: cautions %q, want one that says %q", c.records, cautions, c.say)
+		}
+	}
+}
+
 func TestCheck_FindsFaultsOfZonesAndDomains(t *testing.T) {
 	s := Settings{
 		DNS: config.DNS{Zones: []config.Zone{{Name: "gslb.test"}, {Name: "GSLB.test."}, {Name: "bad..name"}, {Name: "sub.gslb.test", Records: []string{"x.gslb.test. A 10.0.0.1"}}}},

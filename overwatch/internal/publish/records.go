@@ -60,6 +60,7 @@ func (p *plan) records(z *zonePlan, lines []string) {
 		}
 	}
 	p.chains(aliases)
+	p.wildChains(z, aliases)
 }
 
 // plain is the record with its names as everybody writes them: without escapes where none is needed, so that equal names are equal
@@ -100,6 +101,55 @@ func (p *plan) chains(aliases []alias) {
 		}
 		for _, name := range chain {
 			told[name] = true
+		}
+	}
+}
+
+// wildChains warns of aliases that a wildcard leads in a circle: "*.x CNAME a.x" is one while a.x is no name of its own. That is no fault of
+// the configuration, since the API can make a domain of that name.
+func (p *plan) wildChains(z *zonePlan, aliases []alias) {
+	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
+		return
+	}
+	targets, there := make(map[string]string, len(aliases)), make(map[string]bool, len(z.types)+len(z.steered))
+	for _, a := range aliases {
+		targets[a.owner] = a.target
+	}
+	for name := range z.types {
+		z.exists(there, name)
+	}
+	for name := range z.steered {
+		z.exists(there, name)
+	}
+	told := make(map[string]bool)
+	for _, a := range aliases {
+		var chain []string
+		name, wild := a.owner, false
+		for name != "" && !told[name] && !slices.Contains(chain, name) && p.enclosing(name) == z {
+			chain = append(chain, name)
+			if !there[name] {
+				for name = parent(name); !there[name]; name = parent(name) {
+				}
+				name, wild = "*."+name, true
+			}
+			name = targets[name]
+		}
+		if wild && slices.Contains(chain, name) {
+			p.caution("%s: aliases in a circle through a wildcard (%s) are answered SERVFAIL, until one of these names has a record or is a domain",
+				a.key, strings.Join(append(chain, name), ", "))
+		}
+		for _, name := range chain {
+			told[name] = true
+		}
+	}
+}
+
+// exists notes a name of the zone and all above it.
+func (z *zonePlan) exists(there map[string]bool, name string) {
+	for ; !there[name]; name = parent(name) {
+		there[name] = true
+		if name == z.Apex {
+			return
 		}
 	}
 }
