@@ -8,8 +8,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
+
+	"github.com/miekg/dns"
 
 	"gslb.internal/shared/api"
 )
@@ -113,4 +116,27 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 		return err
 	})
 	s.noFailures(t, n, s.began)
+
+	// SIGTERM while it hangs: DNS goes on for as long as the node has patience, then it says what it does not wait for, and ends.
+	goOn = hang()
+	defer goOn()
+	go func() { _, _ = patient.CreateDomain(t.Context(), newDomain(3)) }()
+	time.Sleep(time.Second) // until something waits for the disk
+	if err := n.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	asked := time.Now()
+	for time.Since(asked) < 5*time.Second {
+		exchange(t, "udp", n, appName, dns.TypeA)
+		time.Sleep(100 * time.Millisecond)
+	}
+	until(t, 20*time.Second, "the node to give the disk up", func(context.Context) error { return said(n.Unit, "takes too long") })
+	t.Logf("it gave the disk up after %v", time.Since(asked))
+	goOn()
+	until(t, 10*time.Second, "its end", func(context.Context) error {
+		if n.Running() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -81,9 +82,11 @@ type node struct {
 
 	keptLatencies bool // the store has some; keepLatencies's
 
-	serving atomic.Bool   // DNS is being answered
-	checks  atomic.Uint64 // that this node has made of backends
-	closers []func()
+	serving    atomic.Bool   // DNS is being answered
+	checks     atomic.Uint64 // that this node has made of backends
+	patience   time.Duration // stopPatience
+	closers    []func()
+	closeStore func() // one of closers; the first call counts
 }
 
 // inForce is a configuration and when it came into force.
@@ -94,7 +97,7 @@ type inForce struct {
 
 // newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger, control *logging.Control) (_ *node, err error) {
-	n := &node{configPath: configPath, log: logger, logging: control, started: time.Now(), boot: identity.NewNonce(), exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(), core: newCore(ctx)}
+	n := &node{configPath: configPath, log: logger, logging: control, started: time.Now(), boot: identity.NewNonce(), exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(), core: newCore(ctx), patience: stopPatience}
 	n.inForce.Store(&inForce{cfg, n.started})
 	defer func() {
 		if err != nil {
@@ -134,11 +137,12 @@ func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
 	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version, Logger: n.part("store")}); err != nil {
 		return err
 	}
-	n.closers = append(n.closers, func() {
+	n.closeStore = sync.OnceFunc(func() {
 		if err := n.store.Close(); err != nil {
 			n.log.Error().Err(err).Msg("closing the store")
 		}
 	})
+	n.closers = append(n.closers, n.closeStore)
 	n.closers = append(n.closers, func() { _ = n.core.end() }) // its error is run's, if it came to that
 	n.core.run("store", n.store.Run)
 	recovered := prometheus.NewGauge(prometheus.GaugeOpts{

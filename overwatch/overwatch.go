@@ -7,6 +7,7 @@ package overwatch
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -52,10 +53,13 @@ func Run(ctx context.Context, o Options) error {
 	case err != nil:
 		return err
 	}
-	defer n.close()
 	serve()
 	defer spread()() // only now, as there is a socket per core
-	return n.run(ctx, hangups)
+	err = n.run(ctx, hangups)
+	if !errors.Is(err, errHanging) {
+		n.close()
+	}
+	return err
 }
 
 // load reads a configuration and checks also what only the makers of DNS answers can know.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -12,7 +13,14 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// run answers until ctx ends or a part fails. The core stops when everything that writes to it has.
+// stopPatience is how long, on the way to the end, everything but DNS may take. Only a disk that hangs, or stores for seconds, takes longer.
+const stopPatience = 10 * time.Second
+
+// errHanging is what run returns when parts do not end; then nothing waits for them.
+var errHanging = errors.New("the disk of data_dir takes too long: ended without waiting for what was still to be stored, which is the latest statuses of backends at least")
+
+// run answers until ctx ends or a part fails. The core stops when everything that writes to it has, and DNS when all is stored, so that
+// nobody waits for a disk.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -57,13 +65,26 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 
 	<-ctx.Done()
 	n.tell(service.Stopping)
-	err := outer.Wait()
-	stopAnswering()
-	if failure := dns.Wait(); failure != nil {
-		err = failure
+	ended := make(chan error, 1)
+	go func() {
+		err := outer.Wait()
+		if cause := n.core.end(); cause != nil {
+			err = cause
+		}
+		n.closeStore()
+		ended <- err
+	}()
+	var err error
+	patience := time.NewTimer(n.patience)
+	defer patience.Stop()
+	select {
+	case err = <-ended:
+	case <-patience.C:
+		err = errHanging
 	}
-	if cause := n.core.end(); cause != nil {
-		err = cause
+	stopAnswering()
+	if failure := dns.Wait(); failure != nil && (err == nil || errors.Is(err, errStopped)) { // others then ended for it
+		err = failure
 	}
 	n.log.Info().Msg("overwatch stopped")
 	return err

@@ -1,0 +1,77 @@
+package overwatch
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/store"
+)
+
+// asks says whether a node answers a query.
+func asks(t *testing.T, n *node) error {
+	t.Helper()
+	_, _, err := (&dns.Client{Timeout: 5 * time.Second}).Exchange(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA), n.dns.Addrs()[0].String())
+	return err
+}
+
+// stopping runs a node with a part that, asked to end, says so and then waits for release, as one does whose disk hangs; and asks the
+// node to end.
+func stopping(t *testing.T, patience time.Duration) (n *node, release func(), ended chan error) {
+	t.Helper()
+	n = opened(t)
+	n.patience = patience
+	asked, released := make(chan struct{}), make(chan struct{})
+	n.core.run("a part whose disk hangs", func(ctx context.Context) error {
+		<-ctx.Done()
+		close(asked)
+		<-released
+		return nil
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	ended = make(chan error, 1)
+	go func() { ended <- n.run(ctx, nil) }()
+	if err := asks(t, n); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	<-asked
+	return n, func() { close(released) }, ended
+}
+
+// While what must be stored is being stored, DNS goes on; then the node ends as ever.
+func TestRun_AnswersUntilAllIsStored(t *testing.T) {
+	t.Parallel()
+	n, release, ended := stopping(t, time.Hour)
+	if err := asks(t, n); err != nil {
+		t.Errorf("while it stores: %v", err)
+	}
+	release()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	again, err := store.Open(n.inForce.Load().config.DataDir, store.Options{})
+	if err != nil {
+		t.Fatalf("the store is not closed: %v", err)
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A disk that hangs is waited for with patience, not without end; then the node has no sockets any more, so that queries go to others.
+func TestRun_EndsAlthoughADiskHangs(t *testing.T) {
+	t.Parallel()
+	n, release, ended := stopping(t, 10*time.Millisecond)
+	defer release() // before the node is closed
+	if err := <-ended; !errors.Is(err, errHanging) {
+		t.Errorf("it ends with %v", err)
+	}
+	if asks(t, n) == nil {
+		t.Error("its sockets are there")
+	}
+}
