@@ -23,3 +23,19 @@ func ParseKey(s Secret) (key []byte, remedy string) {
 	}
 	return key, ""
 }
+
+// CheckKeys notes what is wrong with the keys of gossip in the block that stands at key: its encryption_key and its
+// previous_encryption_keys.
+func (r *Report) CheckKeys(key string, current Secret, previous []Secret) {
+	if _, remedy := ParseKey(current); remedy != "" {
+		r.Add(key+".encryption_key", "", remedy)
+	}
+	for i, before := range previous {
+		at := fmt.Sprintf("%s.previous_encryption_keys[%d]", key, i)
+		if _, remedy := ParseKey(before); remedy != "" {
+			r.Add(at, "", remedy)
+		} else if before == current {
+			r.Add(at, "", "is the same as encryption_key: remove it")
+		}
+	}
+}

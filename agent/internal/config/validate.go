@@ -64,17 +64,7 @@ func (v *validator) identity() {
 func (v *validator) gossip() {
 	const key = "agent.gossip"
 	g := &v.config.Agent.Gossip
-	if _, remedy := settings.ParseKey(g.EncryptionKey); remedy != "" {
-		v.Add(key+".encryption_key", "", remedy)
-	}
-	for i, previous := range g.PreviousEncryptionKeys {
-		at := fmt.Sprintf("%s.previous_encryption_keys[%d]", key, i)
-		if _, remedy := settings.ParseKey(previous); remedy != "" {
-			v.Add(at, "", remedy)
-		} else if previous == g.EncryptionKey {
-			v.Add(at, "", "is the same as encryption_key: remove it")
-		}
-	}
+	v.CheckKeys(key, g.EncryptionKey, g.PreviousEncryptionKeys)
 	if len(g.OverwatchNodes) == 0 {
 		v.Add(key+".overwatch_nodes", "", "is missing: give every overwatch node as host:port, such as overwatch-1.example.com:7946")
 	}

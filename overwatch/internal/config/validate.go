@@ -67,17 +67,7 @@ func (v *validator) node() {
 func (v *validator) gossip() {
 	const key = "overwatch.gossip"
 	g := &v.config.Overwatch.Gossip
-	if _, remedy := settings.ParseKey(g.EncryptionKey); remedy != "" {
-		v.Add(key+".encryption_key", "", remedy)
-	}
-	for i, previous := range g.PreviousEncryptionKeys {
-		at := fmt.Sprintf("%s.previous_encryption_keys[%d]", key, i)
-		if _, remedy := settings.ParseKey(previous); remedy != "" {
-			v.Add(at, "", remedy)
-		} else if previous == g.EncryptionKey {
-			v.Add(at, "", "is the same as encryption_key: remove it")
-		}
-	}
+	v.CheckKeys(key, g.EncryptionKey, g.PreviousEncryptionKeys)
 	v.atLeast(key+".probe_interval", g.ProbeInterval, time.Millisecond)
 	v.atLeast(key+".probe_timeout", g.ProbeTimeout, time.Millisecond)
 	v.atLeast(key+".gossip_interval", g.GossipInterval, time.Millisecond)
