@@ -1,26 +1,16 @@
 package integration_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/shared/api"
@@ -32,80 +22,6 @@ const syncPoll = time.Second
 // keyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the time in which
 // a key is provisional, a retry, and what a busy machine adds.
 const keyBound = 60 * time.Second
-
-// recorder is what stands between a node and a peer: it passes everything on and keeps it.
-type recorder struct {
-	*httptest.Server
-	mu       sync.Mutex
-	requests []*http.Request
-	answers  [][]byte
-}
-
-func record(t *testing.T, to *harness.Node) *recorder {
-	r := &recorder{}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		out := req.Clone(req.Context())
-		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", to.API.String()
-		resp, err := http.DefaultTransport.RoundTrip(out)
-		if err != nil {
-			w.WriteHeader(http.StatusBadGateway)
-			return
-		}
-		defer resp.Body.Close()
-		body, err := io.ReadAll(resp.Body)
-		if err != nil {
-			return
-		}
-		r.mu.Lock()
-		r.requests, r.answers = append(r.requests, out), append(r.answers, body)
-		r.mu.Unlock()
-		for name, values := range resp.Header {
-			w.Header()[name] = values
-		}
-		w.WriteHeader(resp.StatusCode)
-		_, _ = w.Write(body)
-	}))
-	t.Cleanup(r.Close)
-	return r
-}
-
-// startLiar answers as one who means ill, in another way each time.
-func startLiar(t *testing.T) string {
-	var turn atomic.Int64
-	ways := []http.HandlerFunc{
-		func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
-		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
-		func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/json")
-			_, _ = io.WriteString(w, "\x00garbage")
-		},
-		func(w http.ResponseWriter, _ *http.Request) { // a body without end
-			w.Header().Set("Content-Type", "application/json")
-			w.Header().Set("WWW-Authenticate", `Gslb-Key-Sync nonce="`+strings.Repeat("A", 75)+`"`)
-			for range 1 << 20 {
-				if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<10)); err != nil {
-					return
-				}
-			}
-		},
-		func(w http.ResponseWriter, r *http.Request) { // a body that drips
-			w.Header().Set("Content-Type", "application/json")
-			for r.Context().Err() == nil {
-				_, _ = w.Write([]byte(" "))
-				_ = http.NewResponseController(w).Flush()
-				select {
-				case <-time.After(100 * time.Millisecond):
-				case <-r.Context().Done():
-				}
-			}
-		},
-	}
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ways[int(turn.Add(1))%len(ways)](w, r)
-	}))
-	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
-	return s.URL
-}
 
 // keySite is three nodes that exchange keys, none of which is started.
 func keySite(t *testing.T) (*site, *recorder) {
@@ -182,54 +98,6 @@ func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []in
 		return nil
 	})
 	return tags
-}
-
-// bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC 8914).
-var bogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired, dns.ExtendedErrorCodeSignatureNotYetValid,
-	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet, dns.ExtendedErrorCodeNSECMissing}
-
-// watcher asks validating resolvers all along, one for each node, which remember keys as long as they may.
-type watcher struct {
-	t      *testing.T
-	secure atomic.Int64
-	bogus  atomic.Int64
-}
-
-// watchKeys begins to watch; the returned function ends it and fails the test for each answer that was bogus.
-func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func()) {
-	t.Helper()
-	w := &watcher{t: t}
-	ctx, cancel := context.WithCancel(t.Context())
-	var all sync.WaitGroup
-	for _, n := range nodes {
-		r := startUnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
-		all.Go(func() {
-			for ctx.Err() == nil {
-				w.look(n, r)
-			}
-		})
-	}
-	return func() {
-		t.Helper()
-		cancel()
-		all.Wait()
-		if w.secure.Load() == 0 {
-			t.Error("not one secure answer was seen")
-		}
-		t.Logf("%d answers were secure, %d bogus", w.secure.Load(), w.bogus.Load())
-	}
-}
-
-func (w *watcher) look(n *harness.Node, r *resolver) {
-	secure, err := r.bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), zoneName), dns.TypeA) // a name that no cache has
-	if secure {
-		w.secure.Add(1)
-	}
-	if err != nil {
-		w.bogus.Add(1)
-		w.t.Errorf("through %s: %v", n.Name, err)
-	}
-	time.Sleep(20 * time.Millisecond)
 }
 
 // Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it). Validators that know the
@@ -400,141 +268,4 @@ func checkChain(t *testing.T, s *site, ds api.DSRecord) {
 	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).want(t, exitFailure, "bogus", "leads to none of the keys")
 	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).want(t, exitBadInput, "unanswered")
 	command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).want(t, exitFailure, s.nodes[1].API.String(), "nothing of them was taken")
-}
-
-// nothingLeaks looks for private keys in what crossed the network and in all that the API tells, and repeats requests.
-func nothingLeaks(t *testing.T, s *site, tap *recorder) {
-	t.Helper()
-	var secrets [][]byte
-	for _, file := range keyFilesOf(t, s.nodes[0]) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(text)) {
-			if key, ok := strings.CutPrefix(line, "PrivateKey: "); ok {
-				secrets = append(secrets, []byte(strings.TrimRight(strings.TrimSpace(key), "=")))
-			}
-		}
-	}
-	if len(secrets) != 2 {
-		t.Fatalf("%d private keys found", len(secrets))
-	}
-	clean := func(what string, text []byte) {
-		for _, secret := range secrets {
-			if bytes.Contains(text, secret) {
-				t.Errorf("%s has a private key in it", what)
-			}
-		}
-	}
-	tap.mu.Lock()
-	requests, answers := slices.Clone(tap.requests), slices.Clone(tap.answers)
-	tap.mu.Unlock()
-	sealed := 0
-	for i, answer := range answers {
-		clean("an answer", answer)
-		var list api.DNSSECKeys
-		if json.Unmarshal(answer, &list) != nil || list.Sealed == "" {
-			continue
-		}
-		if sealed++; sealed > 5 {
-			continue
-		}
-		for _, n := range s.nodes {
-			repeated := requests[i].Clone(t.Context())
-			repeated.URL.Host = n.API.String()
-			resp, err := http.DefaultTransport.RoundTrip(repeated)
-			if err != nil {
-				t.Fatal(err)
-			}
-			body, err := io.ReadAll(resp.Body)
-			resp.Body.Close()
-			if err != nil || resp.StatusCode != http.StatusUnauthorized || bytes.Contains(body, []byte("sealed")) {
-				t.Errorf("%s answers a repeated request: %d %s", n.Name, resp.StatusCode, body)
-			}
-		}
-	}
-	if sealed == 0 {
-		t.Error("nothing sealed was recorded")
-	}
-	for _, path := range []string{"dnssec/keys", "dnssec/status", "dnssec/ds", "audit-logs?limit=1000", "gossip/config"} {
-		resp, err := http.Get("http://" + s.nodes[0].API.String() + "/api/v1/" + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(resp.Body)
-		resp.Body.Close()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d, %v", path, resp.StatusCode, err)
-		}
-		clean(path, body)
-	}
-	for _, n := range s.nodes {
-		for _, line := range n.Output() {
-			clean("the log of "+n.Name, []byte(line.Text))
-		}
-	}
-}
-
-// Row 36 of the fault matrix: while the API creates and deletes names and a flood asks for others, every answer is secure, and so is every
-// proof that a name is not there.
-func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
-	const writes, writers = 1000, 4
-	_, n := signedSite(t, "nsec")
-	r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
-	var group sync.WaitGroup
-	var done atomic.Int64
-	for w := range writers {
-		group.Go(func() {
-			for i := range writes / writers / 2 {
-				name := fmt.Sprintf("w%d-%d.%s", w, i%7, zoneName)
-				if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
-					t.Error(err)
-					return
-				}
-				if err := n.Client.DeleteDomain(t.Context(), name); err != nil {
-					t.Error(err)
-					return
-				}
-				done.Add(2)
-			}
-		})
-	}
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		group.Wait()
-	}()
-	end := storms(t, n.DNS, malformed, randomName)
-	// Where a write is quicker than a resolver the last answers come after the last write.
-	const proofs = 100
-	secure, bound := 0, time.Now().Add(walkBound)
-	for running := true; running || secure < proofs && time.Now().Before(bound); {
-		select {
-		case <-over:
-			running = false
-		default:
-		}
-		name := fmt.Sprintf("w%d-%d.%s", rand.IntN(writers), rand.IntN(7), zoneName)
-		if rand.IntN(2) == 0 {
-			name = asked[rand.IntN(len(asked))]
-		}
-		rtype := askedTypes[rand.IntN(len(askedTypes))]
-		if !askable(name, rtype) {
-			continue
-		}
-		// A created name has no backend: SERVFAIL for its addresses is what it should be answered, and is not bogus.
-		proven, err := r.bogus(name, rtype)
-		if err != nil {
-			t.Error(err)
-		}
-		if proven {
-			secure++
-		}
-	}
-	t.Logf("%d packets of others meanwhile", end())
-	if done.Load() != writes || secure < proofs {
-		t.Errorf("%d writes, %d secure answers", done.Load(), secure)
-	}
-	t.Logf("%d writes, %d secure answers", done.Load(), secure)
 }

@@ -1,0 +1,167 @@
+package integration_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// recorder is what stands between a node and a peer: it passes everything on and keeps it.
+type recorder struct {
+	*httptest.Server
+	mu       sync.Mutex
+	requests []*http.Request
+	answers  [][]byte
+}
+
+func record(t *testing.T, to *harness.Node) *recorder {
+	r := &recorder{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		out := req.Clone(req.Context())
+		out.RequestURI, out.URL.Scheme, out.URL.Host = "", "http", to.API.String()
+		resp, err := http.DefaultTransport.RoundTrip(out)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return
+		}
+		r.mu.Lock()
+		r.requests, r.answers = append(r.requests, out), append(r.answers, body)
+		r.mu.Unlock()
+		for name, values := range resp.Header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(resp.StatusCode)
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(r.Close)
+	return r
+}
+
+// startLiar answers as one who means ill, in another way each time.
+func startLiar(t *testing.T) string {
+	var turn atomic.Int64
+	ways := []http.HandlerFunc{
+		func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
+		func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "<html>") },
+		func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, "\x00garbage")
+		},
+		func(w http.ResponseWriter, _ *http.Request) { // a body without end
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("WWW-Authenticate", `Gslb-Key-Sync nonce="`+strings.Repeat("A", 75)+`"`)
+			for range 1 << 20 {
+				if _, err := w.Write(bytes.Repeat([]byte(" "), 1<<10)); err != nil {
+					return
+				}
+			}
+		},
+		func(w http.ResponseWriter, r *http.Request) { // a body that drips
+			w.Header().Set("Content-Type", "application/json")
+			for r.Context().Err() == nil {
+				_, _ = w.Write([]byte(" "))
+				_ = http.NewResponseController(w).Flush()
+				select {
+				case <-time.After(100 * time.Millisecond):
+				case <-r.Context().Done():
+				}
+			}
+		},
+	}
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ways[int(turn.Add(1))%len(ways)](w, r)
+	}))
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s.URL
+}
+
+// nothingLeaks looks for private keys in what crossed the network and in all that the API tells, and repeats requests.
+func nothingLeaks(t *testing.T, s *site, tap *recorder) {
+	t.Helper()
+	var secrets [][]byte
+	for _, file := range keyFilesOf(t, s.nodes[0]) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if key, ok := strings.CutPrefix(line, "PrivateKey: "); ok {
+				secrets = append(secrets, []byte(strings.TrimRight(strings.TrimSpace(key), "=")))
+			}
+		}
+	}
+	if len(secrets) != 2 {
+		t.Fatalf("%d private keys found", len(secrets))
+	}
+	clean := func(what string, text []byte) {
+		for _, secret := range secrets {
+			if bytes.Contains(text, secret) {
+				t.Errorf("%s has a private key in it", what)
+			}
+		}
+	}
+	tap.mu.Lock()
+	requests, answers := slices.Clone(tap.requests), slices.Clone(tap.answers)
+	tap.mu.Unlock()
+	sealed := 0
+	for i, answer := range answers {
+		clean("an answer", answer)
+		var list api.DNSSECKeys
+		if json.Unmarshal(answer, &list) != nil || list.Sealed == "" {
+			continue
+		}
+		if sealed++; sealed > 5 {
+			continue
+		}
+		for _, n := range s.nodes {
+			repeated := requests[i].Clone(t.Context())
+			repeated.URL.Host = n.API.String()
+			resp, err := http.DefaultTransport.RoundTrip(repeated)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != http.StatusUnauthorized || bytes.Contains(body, []byte("sealed")) {
+				t.Errorf("%s answers a repeated request: %d %s", n.Name, resp.StatusCode, body)
+			}
+		}
+	}
+	if sealed == 0 {
+		t.Error("nothing sealed was recorded")
+	}
+	for _, path := range []string{"dnssec/keys", "dnssec/status", "dnssec/ds", "audit-logs?limit=1000", "gossip/config"} {
+		resp, err := http.Get("http://" + s.nodes[0].API.String() + "/api/v1/" + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d, %v", path, resp.StatusCode, err)
+		}
+		clean(path, body)
+	}
+	for _, n := range s.nodes {
+		for _, line := range n.Output() {
+			clean("the log of "+n.Name, []byte(line.Text))
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package integration_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC 8914).
+var bogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired, dns.ExtendedErrorCodeSignatureNotYetValid,
+	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet, dns.ExtendedErrorCodeNSECMissing}
+
+// watcher asks validating resolvers all along, one for each node, which remember keys as long as they may.
+type watcher struct {
+	t      *testing.T
+	secure atomic.Int64
+	bogus  atomic.Int64
+}
+
+// watchKeys begins to watch; the returned function ends it and fails the test for each answer that was bogus.
+func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func()) {
+	t.Helper()
+	w := &watcher{t: t}
+	ctx, cancel := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	for _, n := range nodes {
+		r := startUnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
+		all.Go(func() {
+			for ctx.Err() == nil {
+				w.look(n, r)
+			}
+		})
+	}
+	return func() {
+		t.Helper()
+		cancel()
+		all.Wait()
+		if w.secure.Load() == 0 {
+			t.Error("not one secure answer was seen")
+		}
+		t.Logf("%d answers were secure, %d bogus", w.secure.Load(), w.bogus.Load())
+	}
+}
+
+func (w *watcher) look(n *harness.Node, r *resolver) {
+	secure, err := r.bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), zoneName), dns.TypeA) // a name that no cache has
+	if secure {
+		w.secure.Add(1)
+	}
+	if err != nil {
+		w.bogus.Add(1)
+		w.t.Errorf("through %s: %v", n.Name, err)
+	}
+	time.Sleep(20 * time.Millisecond)
+}

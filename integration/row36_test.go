@@ -1,0 +1,75 @@
+package integration_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+// Row 36 of the fault matrix: while the API creates and deletes names and a flood asks for others, every answer is secure, and so is every
+// proof that a name is not there.
+func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
+	const writes, writers = 1000, 4
+	_, n := signedSite(t, "nsec")
+	r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
+	var group sync.WaitGroup
+	var done atomic.Int64
+	for w := range writers {
+		group.Go(func() {
+			for i := range writes / writers / 2 {
+				name := fmt.Sprintf("w%d-%d.%s", w, i%7, zoneName)
+				if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
+					t.Error(err)
+					return
+				}
+				if err := n.Client.DeleteDomain(t.Context(), name); err != nil {
+					t.Error(err)
+					return
+				}
+				done.Add(2)
+			}
+		})
+	}
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		group.Wait()
+	}()
+	end := storms(t, n.DNS, malformed, randomName)
+	// Where a write is quicker than a resolver the last answers come after the last write.
+	const proofs = 100
+	secure, bound := 0, time.Now().Add(walkBound)
+	for running := true; running || secure < proofs && time.Now().Before(bound); {
+		select {
+		case <-over:
+			running = false
+		default:
+		}
+		name := fmt.Sprintf("w%d-%d.%s", rand.IntN(writers), rand.IntN(7), zoneName)
+		if rand.IntN(2) == 0 {
+			name = asked[rand.IntN(len(asked))]
+		}
+		rtype := askedTypes[rand.IntN(len(askedTypes))]
+		if !askable(name, rtype) {
+			continue
+		}
+		// A created name has no backend: SERVFAIL for its addresses is what it should be answered, and is not bogus.
+		proven, err := r.bogus(name, rtype)
+		if err != nil {
+			t.Error(err)
+		}
+		if proven {
+			secure++
+		}
+	}
+	t.Logf("%d packets of others meanwhile", end())
+	if done.Load() != writes || secure < proofs {
+		t.Errorf("%d writes, %d secure answers", done.Load(), secure)
+	}
+	t.Logf("%d writes, %d secure answers", done.Load(), secure)
+}

@@ -1,0 +1,171 @@
+package integration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"syscall"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// disturbed is how many backends may be missing from the answers. Two of four are left alone.
+func (k *soak) disturbed() (count int) {
+	for _, l := range k.lives {
+		if l.dead || l.ordered {
+			count++
+		}
+	}
+	return count
+}
+
+// fault makes one thing go wrong, or right again.
+func (k *soak) fault(t *testing.T) {
+	i := k.random.IntN(len(k.backends))
+	n := k.nodes[k.random.IntN(len(k.nodes))]
+	b, a, l := k.backends[i], k.agents[i], &k.lives[i]
+	k.faults++
+	what := ""
+	kinds := 8
+	if k.ways != nil {
+		kinds += 4
+	}
+	switch k.random.IntN(kinds) {
+	case 0, 1: // a backend dies or returns
+		switch {
+		case l.dead:
+			start(t, b)
+			*l = life{since: time.Now(), frozen: l.frozen, ordered: l.ordered}
+			what = b.Name + " returns"
+		case (k.disturbed() < 2 || l.ordered) && k.spared(i):
+			killed, err := b.Kill()
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.dead, l.since = true, killed
+			what = b.Name + " dies"
+		}
+	case 2: // an agent dies or returns
+		if a.Running() {
+			if _, err := a.Kill(); err != nil {
+				t.Fatal(err)
+			}
+			l.frozen = false
+			what = a.Name + " dies"
+		} else {
+			start(t, a)
+			what = a.Name + " returns"
+		}
+	case 3: // an agent hangs or goes on
+		if a.Running() {
+			signal := syscall.SIGSTOP
+			if l.frozen {
+				signal = syscall.SIGCONT
+			}
+			if err := a.Signal(signal); err != nil {
+				t.Fatal(err)
+			}
+			l.frozen = !l.frozen
+			what = fmt.Sprintf("%s %s", a.Name, map[bool]string{true: "hangs", false: "goes on"}[l.frozen])
+		}
+	case 4: // a node dies and is started again
+		k.judge(t)
+		if _, err := n.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		delete(k.up, n)
+		start(t, n)
+		k.up[n] = time.Now()
+		what = n.Name + " is killed and restarted"
+	case 5:
+		speaks(t, n.Unit, k.up[n])
+		if err := n.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		what = n.Name + " reloads"
+	case 6: // an operator's order, on both nodes
+		healthy := l.ordered
+		if l.ordered || k.disturbed() < 2 && !l.dead && k.spared(i) {
+			for _, n := range k.nodes {
+				k.order(t, n, b, healthy)
+			}
+			l.ordered = !l.ordered
+			what = fmt.Sprintf("%s ordered %s", b.Name, map[bool]string{true: "out", false: "back"}[l.ordered])
+		}
+	case 7: // a domain comes and goes
+		name := fmt.Sprintf("new-%d.test.gslb.test", k.random.IntN(3))
+		if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name, Regions: &[]string{"eu"}}); err != nil {
+			_ = n.Client.DeleteDomain(t.Context(), name) // it was there, or the node is just starting
+		}
+		what = name + " comes or goes"
+	default:
+		k.judge(t)
+		what = k.ways.fault(t, k)
+	}
+	if what != "" {
+		k.Story.Event("%s", what)
+	}
+}
+
+// order puts a backend out of the answers or lifts that. A node that is just starting is asked until it answers.
+func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift bool) {
+	t.Helper()
+	k.ready(t, n)
+	no := false
+	address := b.At.String()
+	until(t, startBound, fmt.Sprintf("%s to take the order about %s", n.Name, address), func(ctx context.Context) error {
+		if !lift {
+			_, err := n.Client.SetOverride(ctx, appName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
+			return err
+		}
+		err := n.Client.ClearOverride(ctx, appName, address)
+		if refused, is := errors.AsType[*api.Error](err); is && refused.Status == http.StatusNotFound {
+			return nil // it was taken when it was asked before, and the answer came too late
+		}
+		return err
+	})
+}
+
+// heal makes everything well.
+func (k *soak) heal(t *testing.T) {
+	if k.ways != nil {
+		k.ways.heal(t)
+	}
+	for i, b := range k.backends {
+		l := &k.lives[i]
+		if l.frozen {
+			if err := k.agents[i].Signal(syscall.SIGCONT); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l.ordered {
+			for _, n := range k.nodes {
+				k.order(t, n, b, true)
+			}
+		}
+		if l.dead {
+			start(t, b)
+			l.since = time.Now()
+		}
+		*l = life{since: l.since}
+		if !k.agents[i].Running() {
+			start(t, k.agents[i])
+		}
+	}
+	k.Story.Event("everything is made well")
+}
+
+// settle waits until every node has everything well, and verifies signatures.
+func (k *soak) settle(t *testing.T) {
+	for _, n := range k.nodes {
+		k.ready(t, n)
+		for _, b := range k.backends {
+			k.status(t, n, b, heardAgainBound, wantSound)
+		}
+	}
+	k.verify(t)
+}

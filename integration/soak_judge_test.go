@@ -1,0 +1,182 @@
+package integration_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+)
+
+// auditIsWhole has gslbctl verify a node's audit log, on its own machine.
+func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
+	t.Helper()
+	c := exec.CommandContext(t.Context(), binaries(t).Control, "--api", n.API.String(), "audit", "verify")
+	var out []byte
+	err := onMachineOf(n, func() (err error) { out, err = c.CombinedOutput(); return err })
+	if err != nil {
+		t.Errorf("the audit log of %s: %v: %s", n.Name, err, out)
+	}
+}
+
+// judge holds the invariants against what clients were answered since the last time.
+func (k *soak) judge(t *testing.T) {
+	for _, n := range k.nodes {
+		up, running := k.up[n]
+		if !running {
+			continue
+		}
+		answers := k.watchOf(n).Since(n, appName, k.judged[n])
+		last := k.judged[n]
+		for _, a := range answers {
+			last = a.At.Add(1)
+			if a.At.Add(-a.Took).Before(serves(up, a.At)) {
+				continue // it was starting when it was asked
+			}
+			if k.excused(a) {
+				continue
+			}
+			k.answers++
+			if !a.Good() { // two backends are always well
+				t.Errorf("I1: %s failed a lookup at %s: %+v", n.Name, a.At.Format("15:04:05.000"), a)
+				continue
+			}
+			for _, addr := range a.Addrs {
+				k.judgeAddress(t, n, a, addr)
+			}
+		}
+		k.judged[n] = last
+	}
+	k.verify(t)
+}
+
+// judgeAddress holds I2 and I3 against one address of one answer.
+func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, addr netip.Addr) {
+	for i, b := range k.backends {
+		if b.At.Addr() != addr {
+			continue
+		}
+		l := k.lives[i]
+		from := l.since
+		if up := serves(k.up[n], a.At); up.After(from) {
+			from = up // it has to find out again
+		}
+		if k.ways != nil && k.ways.changed.After(from) {
+			from = k.ways.changed // so has one that has lost its way, or has it again
+		}
+		if l.dead && a.At.Sub(from) > clock.Allowed(k.bound(), from, a.At) {
+			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"), a.At.Sub(l.since), k.bound())
+		}
+		return
+	}
+	t.Errorf("I2: %s answered %s, which no backend has", n.Name, addr)
+}
+
+// verify asks every node that runs once for a name that exists and one that does not, and verifies all signatures (I4).
+func (k *soak) verify(t *testing.T) {
+	for i, n := range k.nodes {
+		if now := time.Now(); now.Before(serves(k.up[n], now)) {
+			continue
+		}
+		for _, name := range []string{appName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
+			q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
+			q.SetEdns0(1232, true)
+			r, err := verified(q, n)
+			if err != nil {
+				t.Errorf("I1: %s over TCP: %v", n.Name, err)
+				continue
+			}
+			count, err := signed(r, k.keys[i], time.Now())
+			if err != nil {
+				t.Errorf("%s: %v", n.Name, err)
+			}
+			k.verified += count
+		}
+	}
+}
+
+// verified asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is judged over UDP.
+func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
+	const bound = 2 * time.Second
+	for began := time.Now(); ; {
+		r, err = exchangeAt(q, n, bound)
+		if now := time.Now(); err == nil || now.Sub(began) >= min(clock.Allowed(bound, began, now), 10*bound) {
+			return r, err
+		}
+		time.Sleep(pace)
+	}
+}
+
+// exchangeAt asks a node over TCP, on its own machine.
+func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
+	var conn net.Conn
+	if err := onMachineOf(n, func() (err error) { conn, err = net.DialTimeout("tcp", n.DNS.String(), bound); return err }); err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	r, _, err := (&dns.Client{Net: "tcp", Timeout: bound}).ExchangeWithConn(q, &dns.Conn{Conn: conn})
+	return r, err
+}
+
+// signed verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that holds at a time. It says
+// how many signatures do.
+func signed(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err error) {
+	type set struct {
+		name string
+		kind uint16
+	}
+	for _, section := range [][]dns.RR{r.Answer, r.Ns} {
+		sets, holds := map[set][]dns.RR{}, map[set]bool{}
+		for _, rr := range section {
+			if h := rr.Header(); h.Rrtype != dns.TypeRRSIG {
+				sets[set{dns.CanonicalName(h.Name), h.Rrtype}] = append(sets[set{dns.CanonicalName(h.Name), h.Rrtype}], rr)
+			}
+		}
+		for _, rr := range section {
+			sig, ok := rr.(*dns.RRSIG)
+			if !ok {
+				continue
+			}
+			of := set{dns.CanonicalName(sig.Header().Name), sig.TypeCovered}
+			for _, key := range keys {
+				if key.KeyTag() == sig.KeyTag && sig.ValidityPeriod(at) && sig.Verify(key, sets[of]) == nil {
+					holds[of] = true
+					verified++
+				}
+			}
+		}
+		for of := range sets {
+			if !holds[of] {
+				err = errors.Join(err, fmt.Errorf("I4: no signature over %s %s holds at %s:\n%s", of.name, dns.TypeToString[of.kind], at.Format(time.DateTime), r))
+			}
+		}
+	}
+	if len(r.Answer)+len(r.Ns) == 0 {
+		return 0, fmt.Errorf("I4: it is empty:\n%s", r)
+	}
+	return verified, err
+}
+
+// keysOf is the keys of the zone as the node shows them.
+func keysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
+	t.Helper()
+	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rr := range r.Answer {
+		if key, ok := rr.(*dns.DNSKEY); ok {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		t.Fatalf("%s shows no key:\n%s", n.Name, r)
+	}
+	return keys
+}
