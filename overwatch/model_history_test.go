@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/config"
 	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/trust"
+	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/logging"
@@ -306,14 +307,14 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	return fmt.Sprintf("%s of %v in %v", outcome, ids, took)
 }
 
-// judgeNew has the backends checked that came with the last change of what is declared, as a node does at once. Until then others stay that
+// judgeNew has the backends checked that the last change of what is declared waits for, as a node does at once. Until then others stay that
 // are to go, which the reference knows nothing of.
 func (h *chronicle) judgeNew() {
 	h.model.settle()
 	backends := slices.Collect(h.node.registry.View().Backends())
 	slices.SortFunc(backends, func(a, b *registry.Backend) int { return a.Compare(b.ID) })
 	for _, b := range backends {
-		if !b.New {
+		if b.Source != api.SourceStatic || b.MayServe || b.Validation.State != check.StateUnknown {
 			continue
 		}
 		v := registry.Verdict{ID: b.ID, Outcome: check.Success, State: check.StateHealthy, Latency: cmp.Or(h.far[b.ID], 100*time.Millisecond)}

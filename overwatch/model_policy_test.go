@@ -32,7 +32,8 @@ type refCandidate struct {
 	id         registry.ID
 	address    netip.Addr
 	fit        bool
-	share      int // in thousandths
+	share      int  // in thousandths
+	unknown    bool // whether it is healthy: nobody has said
 	takenOut   bool
 	lastServed time.Time
 	never      bool // has it served
@@ -69,7 +70,7 @@ func (m *reference) answer(name string, all []refCandidate, v6 bool, client refC
 	}
 	// A name that has candidates of the other family only has no data, and no error.
 	ofFamily := func(c refCandidate) bool { return c.address.Is6() == v6 }
-	need := minimum(d.minHealthy, len(all))
+	need := minimum(d.minHealthy, len(only(all, func(c refCandidate) bool { return !c.unknown })))
 	in := only(all, func(c refCandidate) bool { return c.serves() })
 	if len(in) < need {
 		e.ttl, e.lastResort = min(e.ttl, 30), true
@@ -149,7 +150,7 @@ func (m *reference) candidates(service string) (all []refCandidate) {
 		b, o := m.backends[id], m.order(id)
 		c := refCandidate{
 			declared: m.declared(id), id: id, address: id.Address, fit: m.fit(id), share: m.share(id), takenOut: o != nil && !o.healthy,
-			lastServed: b.lastHealthy, never: b.lastHealthy.IsZero(),
+			lastServed: b.lastHealthy, never: b.lastHealthy.IsZero(), unknown: m.unknown(id),
 		}
 		if c.fit && c.share == 0 {
 			c.lastServed, c.never = m.drained(id), false
@@ -159,7 +160,7 @@ func (m *reference) candidates(service string) (all []refCandidate) {
 	return all
 }
 
-// minimum is how many backends must serve: a number, or a part of all, rounded up.
+// minimum is how many backends must serve: a number, or a part of all of which something is known, rounded up.
 func minimum(text string, all int) int {
 	number, percent := strings.CutSuffix(text, "%")
 	n, _ := strconv.Atoi(number)

@@ -342,6 +342,12 @@ func (m *reference) fit(id registry.ID) bool {
 	return m.backends[id].remembered == "healthy"
 }
 
+// unknown is whether nobody has said yet if a backend is healthy.
+func (m *reference) unknown(id registry.ID) bool {
+	_, said := m.evidence(id)
+	return !said && m.order(id) == nil && m.backends[id].remembered == ""
+}
+
 // share is what drains and early warnings leave of a backend, in thousandths: a drain
 // lowers it to 0, in twentieths; of all of them the furthest counts.
 func (m *reference) share(id registry.ID) int {

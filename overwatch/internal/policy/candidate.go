@@ -20,7 +20,7 @@ type Candidate struct {
 	Share       float64   // 0 to 1: what is left of the weight after bleeding and draining
 	MayServe    bool      // its effective status allows it
 	Forbidden   bool      // an operator took it out: not even a last resort
-	New         bool      // it came with a reload and nothing is known of it yet: it is none of those of whom MinHealthy asks for a part
+	Unknown     bool      // nothing is known of its health yet: it is none of those of whom MinHealthy asks for a part
 	LastHealthy time.Time // zero: never seen healthy
 	Latency     Measurement
 

@@ -64,7 +64,7 @@ const fewCandidates = 8
 func (d *decider) sift(rules *Rules, family Family, room []int) (in []int, decision Decision) {
 	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: rules.Algorithm}
 	in = d.keep(d.all(room), MayNotServe, func(c *Candidate) bool { return c.MayServe })
-	if minimum := rules.MinHealthy.of(d.established()); len(in) < minimum {
+	if minimum := rules.MinHealthy.of(d.known()); len(in) < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxLastResortTTL)
 		d.keep(in, TooFewServe, func(*Candidate) bool { return false })
 		if in = d.lastResort(rules.OnAllDown, minimum); len(in) == 0 && d.knows(family) {
@@ -82,10 +82,10 @@ func (d *decider) sift(rules *Rules, family Family, room []int) (in []int, decis
 	return in, decision
 }
 
-// established counts the candidates that are not new.
-func (d *decider) established() (count int) {
+// known counts the candidates of whose health something is known.
+func (d *decider) known() (count int) {
 	for i := range d.candidates {
-		if !d.candidates[i].New {
+		if !d.candidates[i].Unknown {
 			count++
 		}
 	}

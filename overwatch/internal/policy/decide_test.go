@@ -12,7 +12,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// candidate reads "address region weight" and then any of: down, new, taken-out, share=0.5, ms=20/3 (latency and samples),
+// candidate reads "address region weight" and then any of: down, unknown, taken-out, share=0.5, ms=20/3 (latency and samples),
 // lost=30s (last healthy so long before noon).
 func parseCandidate(t *testing.T, line string) Candidate {
 	t.Helper()
@@ -24,8 +24,8 @@ func parseCandidate(t *testing.T, line string) Candidate {
 		switch key {
 		case "down":
 			c.MayServe = false
-		case "new":
-			c.New, c.MayServe = true, false
+		case "unknown":
+			c.Unknown, c.MayServe = true, false
 		case "taken-out":
 			c.MayServe, c.Forbidden = false, true
 		case "share":
@@ -135,7 +135,7 @@ func TestDecide_TooFewHealthyGoToTheLastResort(t *testing.T) {
 		{"those that were enough last, however long ago", "2", LastHealthy, one, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100"},
 		{"all that ever were, where that is too few", "5", LastHealthy, one, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100 10.0.0.4=100"},
 		{"nobody else ever was", "2", LastHealthy, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.1=100"},
-		{"new ones make the part no greater", "100%", ServFail, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 new", "10.0.0.3 eu 1 new"}, "success 10.0.0.1=100"},
+		{"ones of which nothing is known make the part no greater", "100%", ServFail, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 unknown", "10.0.0.3 eu 1 unknown"}, "success 10.0.0.1=100"},
 		{"both families count", "2", ServFail, []string{"10.0.0.1 eu 1", "2001:db8::1 eu 1"}, "success 10.0.0.1=100"},
 		{"no minimum", "", ServFail, one, "success 10.0.0.1=100"},
 	}

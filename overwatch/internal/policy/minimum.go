@@ -9,7 +9,7 @@ import (
 // (domains[].min_healthy). The zero value asks for none.
 type Minimum struct {
 	Count   int
-	Percent int // of all backends of the name but new ones, rounded up; 0: Count says it
+	Percent int // of all backends of the name but Unknown ones, rounded up; 0: Count says it
 }
 
 // MaxMinimum bounds a Minimum's Count.

@@ -32,7 +32,7 @@ func (p *decider) candidates(backends []*registry.Backend, latencies map[registr
 			Share:       b.Share,
 			MayServe:    b.MayServe,
 			Forbidden:   b.Override != nil && !b.Override.Healthy,
-			New:         b.New,
+			Unknown:     b.Reason == registry.ReasonUnknown,
 			LastHealthy: lastServed(b),
 			Latency:     latencies[b.ID],
 			Port:        b.Port,

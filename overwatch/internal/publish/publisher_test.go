@@ -230,15 +230,15 @@ func TestPublisher_FewerThanMinHealthyAreAnsweredByTheLastResort(t *testing.T) {
 	}
 }
 
-// Of a name's backends, one that comes with a reload counts for a part of them from its first verdict on.
-func TestPublisher_NewBackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
+// Of a name's backends, one of which nothing is known yet, wherever it comes from, counts for a part of them from its first verdict on.
+func TestPublisher_BackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
 	b := new(backends)
 	s := testSettings()
 	s.Domains[0].MinHealthy = "60%"
 	p := newPublisher(t, b, s)
-	for isNew, want := range map[bool]string{true: "app.gslb.test. 10 IN A 10.0.0.1", false: "SERVFAIL"} {
+	for unknown, want := range map[bool]string{true: "app.gslb.test. 10 IN A 10.0.0.1", false: "SERVFAIL"} {
 		b.set("app.gslb.test", "10.0.0.1", "10.0.0.2 down")
-		b.Service("app.gslb.test")[1].New = isNew
+		b.Service("app.gslb.test")[1].Reason = map[bool]string{true: registry.ReasonUnknown, false: registry.ReasonFailing}[unknown]
 		p.Mark("app.gslb.test")
 		p.publishMarked()
 		wantAnswer(t, p, "app.gslb.test.", "A", want)

@@ -22,8 +22,6 @@ type Backend struct {
 	Status   api.EffectiveStatus
 	MayServe bool
 	Reason   string
-	// New tells that a reload has declared the backend and nothing is known of it yet.
-	New bool
 	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains or its agent warns.
 	Share float64
 

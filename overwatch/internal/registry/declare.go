@@ -21,7 +21,7 @@ const staticAtOnce = 2048
 // judged (see settle). Readers see the change service by service. A declaration that cannot
 // be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was. The IDs in the
 // slice are brought into their one form.
-func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) error {
+func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) (err error) {
 	order, err := byService(declarations)
 	if err != nil {
 		return err
@@ -30,21 +30,33 @@ func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) er
 	defer r.bulk.Unlock()
 	r.round++
 	round := r.round
-	for len(order) > 0 {
-		n := len(order) // at the start nobody waits
-		if round > 1 {
-			n = staticPart(declarations, order)
+	declare := func(part []int32) error {
+		return tell(ctx, r, func(w *writer, now time.Time) error { return w.declareStatic(declarations, part, round, now) })
+	}
+	if round == 1 { // at the start nobody waits, and nothing was declared before
+		return declare(order)
+	}
+	defer func() { // also where ctx ended
+		if whole := r.setHalfway(context.WithoutCancel(ctx), false); err == nil {
+			err = whole
 		}
-		part := order[:n]
-		if err := tell(ctx, r, func(w *writer, now time.Time) error { return w.declareStatic(declarations, part, round, now) }); err != nil {
+	}()
+	if err := r.setHalfway(ctx, true); err != nil {
+		return err
+	}
+	for len(order) > 0 {
+		n := staticPart(declarations, order)
+		if err := declare(order[:n]); err != nil {
 			return err
 		}
 		order = order[n:]
 	}
-	if round == 1 {
-		return r.Sync(ctx) // nothing was declared before
-	}
 	return r.dropUndeclared(ctx, round)
+}
+
+// setHalfway notes that a part of what is declared is that of before and a part that of afterwards, or not any more.
+func (r *Registry) setHalfway(ctx context.Context, is bool) error {
+	return tell(ctx, r, func(w *writer, _ time.Time) error { w.halfway = is; return nil })
 }
 
 // AddStatic declares ahead of SetStatic what configuration does not declare yet, so that names that come with their backends have
@@ -57,11 +69,12 @@ func (r *Registry) AddStatic(ctx context.Context, declarations []Declaration) er
 	}
 	r.bulk.Lock()
 	defer r.bulk.Unlock()
+	round := r.round
 	for len(order) > 0 {
 		n := staticPart(declarations, order)
 		part := order[:n]
 		if err := tell(ctx, r, func(w *writer, now time.Time) error {
-			return w.declareStatic(declarations, w.undeclared(declarations, part), r.round, now)
+			return w.declareStatic(declarations, w.undeclared(declarations, part), round, now)
 		}); err != nil {
 			return err
 		}

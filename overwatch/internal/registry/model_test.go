@@ -16,9 +16,8 @@ type model struct {
 	timing    Timing
 	now       time.Time
 	static    map[ID]Declaration
-	leaving   map[ID]Declaration   // no longer static, but for what comes in their place
-	settlesBy map[string]time.Time // by service: what that waits for
-	rounds    int
+	leaving   map[ID]Declaration // no longer static, but for what comes in their place
+	leavesBy  map[ID]time.Time
 	api       map[ID]Declaration
 	agents    map[string]*modelAgent
 	backends  map[ID]*modelBackend // what history left behind, for as long as the backend is known
@@ -65,7 +64,7 @@ type seen struct {
 
 func newModel(timing Timing, now time.Time) *model {
 	return &model{
-		timing: timing, now: now, static: map[ID]Declaration{}, leaving: map[ID]Declaration{}, settlesBy: map[string]time.Time{}, api: map[ID]Declaration{},
+		timing: timing, now: now, static: map[ID]Declaration{}, leaving: map[ID]Declaration{}, leavesBy: map[ID]time.Time{}, api: map[ID]Declaration{},
 		agents: map[string]*modelAgent{}, backends: map[ID]*modelBackend{},
 	}
 }
@@ -91,27 +90,12 @@ func (m *model) claimant(id ID) string {
 func (m *model) silence(agent string) time.Duration { return m.now.Sub(m.agents[agent].seen) }
 
 func (m *model) ids() []ID {
-	all := map[ID]bool{}
-	for id := range m.static {
-		all[id] = true
-	}
-	for id := range m.leaving {
-		all[id] = true
-	}
-	for id := range m.api {
-		all[id] = true
-	}
-	for _, a := range m.agents {
-		for id := range a.said {
-			all[id] = true
-		}
-	}
-	var ids []ID
-	for id := range all {
-		ids = append(ids, id)
-	}
-	slices.SortFunc(ids, ID.Compare)
-	return ids
+	return slices.DeleteFunc(slices.Clone(historyIDs), func(id ID) bool {
+		_, static := m.static[id]
+		_, leaving := m.leaving[id]
+		_, api := m.api[id]
+		return !static && !leaving && !api && m.claimant(id) == ""
+	})
 }
 
 func (m *model) verdictCounts(b *modelBackend) bool {
@@ -122,27 +106,22 @@ func (m *model) verdictCounts(b *modelBackend) bool {
 // settle removes what is abandoned, judges the suspension and brings what history leaves behind up to date.
 func (m *model) settle() {
 	m.sweep()
-	m.judge()
-	m.sweep()
+	if m.judge() {
+		m.sweep()
+	}
 	m.leave()
 }
 
 // declare replaces what configuration declares.
 func (m *model) declare(static map[ID]Declaration) {
 	for id, d := range m.static {
-		m.leaving[id] = d
+		m.leaving[id], m.leavesBy[id] = d, m.now.Add(m.timing.ValidationInterval)
 	}
 	m.static = static
 	for id := range static {
 		delete(m.leaving, id)
 	}
 	m.sweep()
-	for service := range m.awaited() {
-		if m.rounds > 0 && m.settlesBy[service].IsZero() {
-			m.settlesBy[service] = m.now.Add(m.timing.ValidationInterval)
-		}
-	}
-	m.rounds++
 	m.leave()
 }
 
@@ -161,14 +140,12 @@ func (m *model) awaited() map[string]bool {
 
 // leave lets go of what is no longer declared, but for what may serve while something that was declared instead has no verdict.
 func (m *model) leave() {
-	awaited, now := m.awaited(), m.look()
-	for service, by := range m.settlesBy {
-		if !awaited[service] || !m.now.Before(by) {
-			delete(m.settlesBy, service)
-		}
+	if len(m.leaving) == 0 {
+		return
 	}
+	awaited, now := m.awaited(), m.look()
 	for id := range m.leaving {
-		if _, settling := m.settlesBy[id.Service]; !settling || !now[id].MayServe {
+		if !awaited[id.Service] || !m.now.Before(m.leavesBy[id]) || !now[id].MayServe {
 			delete(m.leaving, id)
 		}
 	}
@@ -256,8 +233,8 @@ func (m *model) override(id ID) *Override {
 	return nil
 }
 
-// judge applies the suspension's table to all the evidence at once.
-func (m *model) judge() {
+// judge applies the suspension's table to all the evidence at once, and says whether that began or ended a suspension.
+func (m *model) judge() (changed bool) {
 	regions, services := map[string]*tally{}, map[string]*tally{}
 	agents := map[string]bool{}
 	for _, id := range m.ids() {
@@ -298,6 +275,7 @@ func (m *model) judge() {
 		}
 	}
 	cut := (dark >= 2 || dark == 1 && len(regions) == 1) && (contradicted >= 2 || contradicted == 1 && len(services) == 1) && len(agents) >= 2
+	before := m.suspended
 	switch {
 	case cut && !m.suspended:
 		m.suspended, m.since = true, m.now
@@ -307,6 +285,7 @@ func (m *model) judge() {
 	case !cut && m.suspended && m.now.Sub(m.since) >= m.timing.ValidationInterval:
 		m.suspended = false
 	}
+	return m.suspended != before
 }
 
 // declared returns weight and region of the source that counts, and which that is.

@@ -17,12 +17,12 @@ type service struct {
 	records []*record
 	// dirty is set when the slot must be filled anew before the command ends, notify when Changed must be told then.
 	dirty, notify bool
-	timer         deadlineAt // for verdicts that only confirm, and for settlesBy
+	timer         deadlineAt // for verdicts that only confirm, and for backends that leave
 	evidence      tally
-	// round is the newest that has said what configuration declares of the service; settlesBy is when what that changed is over at the
-	// latest, zero when it is (see settle).
-	round     uint64
-	settlesBy deadlineAt
+	// round is the newest that has said what configuration declares of the service; settling tells that some that it did not repeat stay for
+	// a while (see settle).
+	round    uint64
+	settling bool
 }
 
 // find returns where the record of id is or belongs.
@@ -62,8 +62,10 @@ type declared struct {
 	weight int
 	region string
 	check  unique.Handle[check.Spec]
-	// round tells a declaration of the newest SetStatic from one that is no longer made.
-	round uint64
+	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero before settle
+	// has seen it.
+	round    uint64
+	leavesBy deadlineAt
 }
 
 // claim is what an agent says about a backend.

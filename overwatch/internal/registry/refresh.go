@@ -116,7 +116,6 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	}
 	c := Effective(in)
 	b.Status, b.MayServe, b.Reason = c.Status, c.MayServe, c.Reason
-	b.New = r.service.settlesBy != 0 && b.unjudged()
 	b.applyBleeds(r, now)
 	b.applyDrains(r, now)
 	return b
@@ -167,8 +166,7 @@ func sameButValidation(a, b Backend) bool {
 // answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
 func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
-		a.Draining != b.Draining || a.Status != b.Status || a.Reason != b.Reason || a.Override != b.Override ||
-		a.New != b.New
+		a.Draining != b.Draining || a.Status != b.Status || a.Reason != b.Reason || a.Override != b.Override
 }
 
 // watch asks to be woken when time alone will change something about r.

@@ -16,29 +16,28 @@ func (w *writer) settleAt(s *service, round uint64, now time.Time) {
 }
 
 // settle ends the static declarations of s that its newest round did not repeat. Where that round declares backends of which nothing is
-// known yet, the service settles first: those that may serve stay, so that servers which take the place of all others leave no moment
-// without any, and the others are New. That ends with the verdict on the last of these, and no later than after an interval, in which
-// this node begins to check whatever it can check. The first round, at the start, has nothing to wait for.
+// known yet, those that may serve stay until the last of these has its verdict, so that servers which take the place of all others leave no
+// moment without any; each for an interval at most, in which this node begins to check whatever it can check. The first round, at the start,
+// has nothing to wait for.
 func (w *writer) settle(s *service, now time.Time) {
-	was := s.settlesBy
-	switch awaited := s.round > 1 && s.awaitsVerdicts(); {
-	case !awaited || was != 0 && w.at(now) >= was:
-		s.settlesBy = 0
-	case was == 0:
-		s.settlesBy = w.at(now.Add(w.timing.ValidationInterval))
-	}
+	s.settling = false
+	awaits := s.round > 1 && s.awaitsVerdicts()
 	for i := len(s.records) - 1; i >= 0; i-- { // backwards: release may remove the one at i
 		rec := s.records[i]
-		switch {
-		case rec.static != nil && rec.static.round != s.round && (s.settlesBy == 0 || !rec.pub.MayServe):
-			rec.static = nil
-			w.release(rec, now)
-		case (was == 0) != (s.settlesBy == 0):
-			w.refresh(rec, now)
+		d := rec.static
+		if d == nil || d.round == s.round {
+			continue
 		}
-	}
-	if s.settlesBy != 0 {
-		w.wake(s, &s.timer, w.start.Add(time.Duration(s.settlesBy)))
+		if d.leavesBy == 0 {
+			d.leavesBy = w.at(now.Add(w.timing.ValidationInterval))
+		}
+		if awaits && rec.pub.MayServe && w.at(now) < d.leavesBy {
+			s.settling = true
+			w.wake(s, &s.timer, w.start.Add(time.Duration(d.leavesBy)))
+			continue
+		}
+		rec.static = nil
+		w.release(rec, now)
 	}
 }
 

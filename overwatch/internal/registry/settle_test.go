@@ -53,6 +53,31 @@ func TestSetStatic_ServersThatServeStayUntilThoseInTheirPlaceAreJudged(t *testin
 	}
 }
 
+// Each that leaves has an interval of its own: what an earlier reload took away shortens nothing.
+func TestSetStatic_TwoReloadsInARowLeaveNoMomentWithoutAServer(t *testing.T) {
+	const a3, a4 = "a.example:10.0.0.3:80", "a.example:10.0.0.4:80"
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a2)}))
+		w.verdict(a1, check.Success)
+		w.verdict(a2, check.Success)
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1), static(a3)}))
+		w.pass(DefaultValidationInterval - time.Second)
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a4)}))
+		w.pass(2 * time.Second)
+		w.seeNone(a2)
+		w.seeNone(a3)
+		if b := w.View().Get(id(a1)); b == nil || !b.MayServe {
+			t.Fatal("the last server left before the one in its place was checked")
+		}
+		w.pass(DefaultValidationInterval - 2*time.Second - tick)
+		if w.View().Get(id(a1)) == nil {
+			t.Error("it left before its interval was over")
+		}
+		w.pass(tick)
+		w.seeNone(a1)
+	})
+}
+
 // Whoever looks between two commands finds at least one that may serve, in a service of any size.
 func TestSetStatic_AMoveOfAllServersLeavesNoMomentWithoutOne(t *testing.T) {
 	for _, size := range []int{1, 3, 2 * smallService} {

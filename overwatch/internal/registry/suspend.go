@@ -136,8 +136,12 @@ func (u *suspension) cutOff() bool {
 	return regions && services && u.agents >= 2
 }
 
-// judgeSuspension begins or ends a suspension, as the table says.
+// judgeSuspension begins or ends a suspension, as the table says. Servers of which some are already in another region, or gone, and some
+// not yet are no evidence.
 func (w *writer) judgeSuspension(now time.Time) {
+	if w.halfway {
+		return
+	}
 	u := &w.suspension
 	cut := u.cutOff()
 	if cut == u.active {

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -179,4 +180,51 @@ func TestSuspension_AStaticBackendStaysAsItWas(t *testing.T) {
 			t.Errorf("%s, %s", b.Status, b.Reason)
 		}
 	}, "eu a.example", "us b.example", "us c.example")
+}
+
+// While configuration is being declared, servers whose regions change and servers that go are not all where they will be: what regions seem
+// to be dark then says nothing.
+func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
+	inSites(t, func(s *sites) {
+		in := func(id, region string) Declaration {
+			d := static(id)
+			d.Region = region
+			return d
+		}
+		const p, q = "p.example:10.0.0.1:80", "q.example:10.0.0.2:80"
+		a, b := s.backend(0), s.backend(1)
+		s.said[0], s.said[1] = s.said[0][:1], s.said[1][:1]
+		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{in(a, "eu"), in(p, "eu"), in(b, "us"), in(q, "us")}))
+		s.w.verdict(p, check.Success)
+		s.w.verdict(q, check.Success)
+		s.round(check.Failure, 0, 1)
+		s.w.see(a, contradicted)
+		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{in(p, "ap"), in(q, "ap")}))
+		s.w.see(a, contradicted)
+		s.w.see(b, contradicted)
+		if s.w.View().ValidationSuspended() {
+			t.Error("suspended")
+		}
+		// What it comes to is evidence.
+		s.w.must(s.w.SetStatic(s.w.ctx(), []Declaration{in(a, "eu"), in(b, "us"), in(p, "ap"), in(q, "ap")}))
+		if !s.w.View().ValidationSuspended() {
+			t.Error("not suspended when the servers are where they are to be")
+		}
+	}, "ap a.example", "ap b.example")
+}
+
+// A reload that ends midway does not keep the node from noticing that it is cut off.
+func TestSuspension_IsNoticedAfterAReloadThatEndedMidway(t *testing.T) {
+	inSites(t, func(s *sites) {
+		s.w.must(s.w.SetStatic(s.w.ctx(), nil))
+		ctx, cancel := context.WithCancel(s.w.ctx())
+		cancel()
+		for range 20 { // the first command may be taken all the same
+			_ = s.w.SetStatic(ctx, []Declaration{static(d1)})
+		}
+		s.round(check.Failure, 0, 1)
+		if !s.w.View().ValidationSuspended() {
+			t.Error("not suspended")
+		}
+	}, "eu a.example", "us b.example")
 }

@@ -21,6 +21,7 @@ type writer struct {
 	overrides map[string][]*order // by service
 	deadlines deadlines
 	round     uint64 // of claims
+	halfway   bool   // configuration is being declared
 
 	// dirty is the services with something to publish; index and agentIndex are what the view must gain or, where nil,
 	// lose; targetsChanged tells that a Target has come, gone or changed.
@@ -143,7 +144,7 @@ func (w *writer) mark(s *service, notify bool) {
 func (w *writer) publish(now time.Time) {
 	w.judgeSuspension(now)
 	for _, s := range w.dirty {
-		if s.settlesBy != 0 {
+		if s.settling {
 			w.settle(s, now)
 		}
 		s.fill(w.view)
