@@ -152,7 +152,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 }
 
 // Where the node checks its servers itself, the reload waits for the first checks, for a second: enough but on a machine that stands
-// still, so of several attempts one must do.
+// still, or has no local port left for a moment, so of several attempts one must do.
 func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -164,7 +164,8 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	names := []string{}
 	namesWithServers(t, path, true, port)
 	n, log := running(t, path)
-	for attempt := range 10 {
+	for attempt := range 20 {
+		time.Sleep(time.Duration(attempt) * 100 * time.Millisecond)
 		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))
 		namesWithServers(t, path, true, port, names...)
 		if _, _, err := n.Reload(t.Context()); err != nil {

@@ -73,8 +73,8 @@ func (n *node) reload(ctx context.Context) (files, restart []string, err error) 
 		return nil, nil, err
 	}
 	// The backends of names that come, since one without a name harms nothing; then names, then the other backends; and last whom to
-	// believe, since that may take backends away. From the first call that succeeds on, the rest fails only when the node is stopping,
-	// or where the keys of a zone that comes cannot be written.
+	// believe, since that may take backends away. Once the names are in force only the end of the node stops it, whoever has ceased to wait:
+	// half of it would be neither file.
 	n.keepSerials(n.publisher.Serial())
 	if n.zones != nil {
 		altered, err := n.zones.Reread()
@@ -85,10 +85,11 @@ func (n *node) reload(ctx context.Context) (files, restart []string, err error) 
 			files = append(files, filepath.Join(n.steering.running.DataDir, keyDirectory))
 		}
 	}
-	if err := n.prepareNames(ctx, joined); err != nil {
-		return nil, nil, err
+	if err = n.prepareNames(ctx, joined); err == nil {
+		err = n.publisher.Reconfigure(ctx, settings)
 	}
-	if err := n.publisher.Reconfigure(ctx, settings); err != nil {
+	ctx = n.core.ctx
+	if err != nil {
 		return nil, nil, errors.Join(err, n.declare(ctx, n.inForce.Load().config))
 	}
 	n.steering.follow(next, unfit)

@@ -1,13 +1,21 @@
 package overwatch
 
 import (
+	"context"
+	"net/netip"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/miekg/dns"
+
 	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/zone"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )
@@ -111,6 +119,70 @@ func TestLonger_HasTheLongerOfEach(t *testing.T) {
 	} {
 		if longer(short, long) != long || longer(long, short) != long {
 			t.Errorf("%s: %+v and %+v", name, longer(short, long), longer(long, short))
+		}
+	}
+}
+
+// fading is a context that ends when it is asked for its end one time too often.
+type fading struct {
+	context.Context
+	end  func()
+	left atomic.Int32
+}
+
+func (f *fading) Done() <-chan struct{} {
+	if f.left.Add(-1) == 0 {
+		f.end()
+	}
+	return f.Context.Done()
+}
+
+// Whoever asks for a reload may stop waiting at any moment: what is in force is then one file or the other, in all its parts.
+func TestReload_IsWholeOrNotAtAllWhereverItsContextEnds(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "overwatch.yaml")
+	write := func(more bool) {
+		if more {
+			namesWithServers(t, path, false, "81", "a.gslb.test", "b.gslb.test")
+		} else {
+			namesWithServers(t, path, false, "80", "a.gslb.test", "c.gslb.test")
+		}
+	}
+	write(false)
+	n, _ := running(t, path)
+	more, completed := false, 0
+	for last := int32(1); completed < 2; last++ {
+		if last > 1000 {
+			t.Fatal("no reload comes to its end")
+		}
+		write(!more)
+		ctx, cancel := context.WithCancel(t.Context())
+		f := &fading{Context: ctx, end: cancel}
+		f.left.Store(last)
+		_, _, err := n.Reload(f)
+		cancel()
+		var want, got []string
+		for s := range n.inForce.Load().config.StaticServers() {
+			want = append(want, declarationOf(s).ID.String())
+		}
+		for b := range n.registry.View().Backends() {
+			got = append(got, b.ID.String())
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("after %d looks, error %v: the servers are %v, those of the file in force %v", last, err, got, want)
+		}
+		for _, name := range []string{"a.gslb.test", "b.gslb.test", "c.gslb.test"} {
+			kind := n.publisher.View().Resolve(name+".", dns.TypeA, false, netip.Addr{}, zone.NewTurns(1, 1)).Kind
+			if answered := kind == zone.Positive; answered != slices.Contains(n.domains(), name) {
+				t.Errorf("after %d looks, error %v: %s is answered %v, the names in force are %v", last, err, name, kind, n.domains())
+			}
+		}
+		if now := slices.Contains(n.domains(), "b.gslb.test"); (now != more) != (err == nil) {
+			t.Errorf("after %d looks, error %v: whether the file is in force is not what the reload said", last, err)
+		}
+		if more = slices.Contains(n.domains(), "b.gslb.test"); err == nil {
+			completed++
 		}
 	}
 }

@@ -181,7 +181,7 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 // just begun and knows nothing of before, although the backend was unhealthy as last known here, and this node has no verdict of its own
 // that decides. It is then as if the agent had not concluded anything. An agent that does not say how many successes there were is believed.
 func (w *writer) recovering(rec *record, said *wire.Backend, now time.Time) bool {
-	if said.Claim != wire.ClaimHealthy || rec.remembered != check.StateUnhealthy || w.validated(rec, now) {
+	if said.Claim != wire.ClaimHealthy || rec.remembered != check.StateUnhealthy || w.validated(rec, now) && !rec.pub.Validation.SetAside {
 		return false
 	}
 	return said.ConsecutiveSuccesses > 0 && said.ConsecutiveSuccesses < uint32(cmp.Or(said.Check.SuccessThreshold, check.DefaultSuccessThreshold))

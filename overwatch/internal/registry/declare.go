@@ -59,9 +59,9 @@ func (r *Registry) setHalfway(ctx context.Context, is bool) error {
 	return tell(ctx, r, func(w *writer, _ time.Time) error { w.halfway = is; return nil })
 }
 
-// AddStatic declares ahead of SetStatic what configuration does not declare yet, so that names that come with their backends have
-// them from the beginning. It takes nothing away and changes no backend that configuration declares: the next SetStatic, which drops
-// what it does not repeat, does. A declaration that cannot be is an error that names it, and then nothing has changed.
+// AddStatic declares ahead of a SetStatic that is not the first what configuration does not declare yet, so that names that come with
+// their backends have them from the beginning. It takes nothing away and changes no backend that configuration declares: that SetStatic,
+// which drops what it does not repeat, does. A declaration that cannot be is an error that names it, and then nothing has changed.
 func (r *Registry) AddStatic(ctx context.Context, declarations []Declaration) error {
 	order, err := byService(declarations)
 	if err != nil {

@@ -125,6 +125,18 @@ func (m *model) declare(static map[ID]Declaration) {
 	m.leave()
 }
 
+// declareAhead adds to what configuration declares.
+func (m *model) declareAhead(more map[ID]Declaration) {
+	for id, d := range more {
+		_, static := m.static[id]
+		if _, leaving := m.leaving[id]; !static && !leaving {
+			m.static[id] = d
+		}
+	}
+	m.sweep()
+	m.leave()
+}
+
 // awaited is the services of which something is declared that has no verdict.
 func (m *model) awaited() map[string]bool {
 	awaited := map[string]bool{}

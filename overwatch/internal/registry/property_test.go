@@ -18,9 +18,9 @@ import (
 // TestRegistry_SeesWhatTheModelSees runs random histories through the registry, which updates what changed, and through
 // the model, which derives everything anew, and compares all that readers see after each event.
 func TestRegistry_SeesWhatTheModelSees(t *testing.T) {
-	histories, events := 60, 250
+	histories, events := 120, 250
 	if testing.Short() {
-		histories = 10
+		histories = 25
 	}
 	suspensions := 0
 	for seed := range uint64(histories) {
@@ -31,6 +31,7 @@ func TestRegistry_SeesWhatTheModelSees(t *testing.T) {
 			}
 			inWorld(t, timing, func(w *world) {
 				h := newHistory(w, timing, seed)
+				h.log = append(h.log, h.declareStatic())
 				for range events {
 					event := h.next()
 					synctest.Wait()
@@ -120,6 +121,8 @@ func (h *history) next() string {
 		event = h.time()
 	case n < 83:
 		event = h.declareStatic()
+	case n < 84:
+		event = h.addStatic()
 	case n < 87:
 		event = h.declareAPI()
 	case n < 92:
@@ -189,19 +192,48 @@ func (h *history) check() string {
 	return fmt.Sprintf("%s of %v", outcome, ids)
 }
 
-func (h *history) declareStatic() string {
-	var list []Declaration
-	static := map[ID]Declaration{}
+// declarations are some that a file may have.
+func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
+	byID = map[ID]Declaration{}
 	for _, id := range historyIDs {
 		if h.random.IntN(4) == 0 {
-			d := Declaration{ID: id, Weight: h.random.IntN(5), Region: "eu", Check: unique.Make(tcp)}
+			d := Declaration{ID: id, Weight: h.random.IntN(5), Region: []string{"eu", "eu", "us", "ap"}[h.random.IntN(4)], Check: unique.Make(tcp)}
 			list = append(list, d)
-			static[id] = d
+			byID[id] = d
 		}
 	}
+	return list, byID
+}
+
+func (h *history) declareStatic() string {
+	list, static := h.declarations()
+	before := lookAt(h.View())
 	h.must(h.SetStatic(h.ctx(), list))
 	h.model.declare(static)
+	h.keepsServing(before, static)
 	return fmt.Sprintf("static %v", list)
+}
+
+// keepsServing fails where, with checks of this node, a service has lost one that served although nothing is known yet of any of those that a file declares of it.
+func (h *history) keepsServing(before map[ID]seen, static map[ID]Declaration) {
+	after, judged := lookAt(h.View()), map[string]bool{}
+	declared := map[string]bool{}
+	for id := range static {
+		declared[id.Service] = true
+		judged[id.Service] = judged[id.Service] || after[id].Reason != ReasonUnknown
+	}
+	for id, b := range before {
+		if h.model.timing.ValidationEnabled && b.MayServe && declared[id.Service] && !judged[id.Service] && !after[id].MayServe {
+			h.t.Errorf("%s was %+v, and is %+v, while those in its place wait for their first verdict; history:\n%s", id, b, after[id], h)
+		}
+	}
+}
+
+func (h *history) addStatic() string {
+	list, static := h.declarations()
+	h.must(h.AddStatic(h.ctx(), list))
+	h.model.declareAhead(static)
+	return fmt.Sprintf("static ahead %v", list)
 }
 
 func (h *history) declareAPI() string {

@@ -63,3 +63,27 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 		})
 	}
 }
+
+// A verdict that is set aside, since this node is cut off, decides nothing: it takes as many successes as without any.
+func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T) {
+	inSites(t, func(s *sites) {
+		const d = "d.example:10.0.0.1:80"
+		agent := s.w.authority.agent("another", "eu", "d.example")
+		s.w.beat(agent, d+" unhealthy")
+		s.round(check.Failure, 0, 1)
+		s.w.verdict(d, check.Failure)
+		if b := s.w.View().Get(id(d)); !s.w.View().ValidationSuspended() || !b.Validation.SetAside {
+			t.Fatalf("not set aside: %+v", b)
+		}
+		said := claims(d + " healthy")
+		for successes, want := range []Conclusion{1: rememberedDown, 2: agentHealthyAside} {
+			if successes == 0 {
+				continue
+			}
+			said[0].ConsecutiveSuccesses = uint32(successes)
+			_, err := s.w.Heartbeat(s.w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3, Backends: said})
+			s.w.must(err)
+			s.w.see(d, want)
+		}
+	}, "eu a.example", "us b.example")
+}
