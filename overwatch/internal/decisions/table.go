@@ -35,9 +35,7 @@ type cell struct {
 }
 
 func newTable(bits int) *table {
-	t := &table{shift: uint8(64 - bits), cells: make([]cell, 1<<bits)}
-	hugepage.Gather(t.cells)
-	return t
+	return &table{shift: uint8(64 - bits), cells: hugepage.Make[cell](1 << bits)}
 }
 
 // full says whether it is time for an empty table.

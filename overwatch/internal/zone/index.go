@@ -1,6 +1,10 @@
 package zone
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+
+	"gslb.internal/overwatch/internal/hugepage"
+)
 
 // index finds slots by their names, by open addressing. A map would do the same; this one takes a fraction of its cache
 // misses, which is most of what a query costs when there are a hundred thousand names: one for the cell, one for the slot, in
@@ -33,7 +37,7 @@ func newIndex(slots []Slot, names []canonical) index {
 	for crowded(len(slots), size) {
 		size *= 2
 	}
-	x := index{make([]cell, size)}
+	x := index{hugepage.Make[cell](size)}
 	for i, name := range names {
 		if name != "" {
 			x.add(name, uint32(i))

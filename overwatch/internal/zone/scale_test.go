@@ -29,9 +29,10 @@ const (
 	weighted manner = iota
 	placedly        // by the client's region, which has one of the addresses
 	signed
+	dual // by the client's region, some names in both families: fewVariants are not enough
 )
 
-func (m manner) String() string { return [...]string{"weighted", "placed", "signed"}[m] }
+func (m manner) String() string { return [...]string{"weighted", "placed", "signed", "dual"}[m] }
 
 // manyOf is manyNames before they are gathered, in another manner. Signatures are made.
 func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
@@ -52,7 +53,12 @@ func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 		for j := range 4 {
 			words = append(words, fmt.Sprintf("%s%d/%d ", prefix, (i<<2+j)&0xFF, j+1))
 		}
-		if how == placedly {
+		if how == dual && i%2 == 0 {
+			six := fmt.Sprintf("2001:db8::%x:", i)
+			placeIn(tb, w, v, name, "none "+words[0]+six+"1/1", "a "+words[1]+six+"2/1", "b "+words[2]+six+"3/1")
+			continue
+		}
+		if how == placedly || how == dual {
 			placeIn(tb, w, v, name, "none "+words[0], "a "+words[1], "b "+words[2])
 			continue
 		}
@@ -111,14 +117,14 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 
 // Looking ahead and gathering are for speed alone: with them, every question gets what it gets without.
 func TestAhead_ChangesNoAnswer(t *testing.T) {
-	for _, how := range []manner{weighted, placedly, signed} {
+	for _, how := range []manner{weighted, placedly, signed, dual} {
 		t.Run(how.String(), func(t *testing.T) { aheadChangesNothing(t, how) })
 	}
 }
 
 // A socket that nobody asks any more must not keep the view alive that it was asked for last.
 func TestAhead_KeepsNoView(t *testing.T) {
-	for _, how := range []manner{weighted, placedly, signed} {
+	for _, how := range []manner{weighted, placedly, signed, dual} {
 		var ahead Ahead
 		view := func() weak.Pointer[Slot] {
 			v, names := manyOf(t, worthwhile, how)
@@ -180,14 +186,17 @@ func aheadChangesNothing(t *testing.T, how manner) {
 		}
 		ahead.Look(v, with)
 		for i := range batch {
-			got, is := v.Append(slices.Clone(messages[i]), &batch[i], with)
-			want, should := scattered.Append(slices.Clone(messages[i]), &plain[i], without)
+			got, is := v.Append(withRoom(messages[i]), &batch[i], with)
+			want, should := scattered.Append(withRoom(messages[i]), &plain[i], without)
 			if !bytes.Equal(got, want) || is != should {
 				t.Fatalf("%q, type %d: %x %v, without looking ahead %x %v", batch[i].Name, batch[i].Type, got, is, want, should)
 			}
 		}
 	}
 }
+
+// withRoom is a copy of a question with room for the answer.
+func withRoom(msg []byte) []byte { return append(make([]byte, 0, 512), msg...) }
 
 // Between Look and Append another view may come into force, in which the same name has another slot and the client is elsewhere.
 func TestAhead_WhatItFoundIsTrueOfOneViewOnly(t *testing.T) {
@@ -214,8 +223,8 @@ func TestAhead_WhatItFoundIsTrueOfOneViewOnly(t *testing.T) {
 		for i := range batch {
 			_, plain := question(t, asked[i], dns.TypeA)
 			plain.Client = clientA
-			want, should := view.Append(slices.Clone(messages[i]), plain, turns)
-			got, is := view.Append(slices.Clone(messages[i]), &batch[i], turns)
+			want, should := view.Append(withRoom(messages[i]), plain, turns)
+			got, is := view.Append(withRoom(messages[i]), &batch[i], turns)
 			if !bytes.Equal(got, want) || is != should {
 				t.Errorf("%s: %x %v, without looking ahead %x %v", asked[i], got, is, want, should)
 			}

@@ -1,6 +1,10 @@
 package zone
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"gslb.internal/overwatch/internal/hugepage"
+)
 
 // Turns is where one socket stands in the schedule of every name. It belongs to one goroutine at a time, and never
 // to two sockets, since it is per socket that shares are exact.
@@ -27,7 +31,7 @@ func (t *Turns) next(index uint32, f *family) uint32 {
 		return 0
 	}
 	if int(index) >= len(t.at) {
-		t.at = append(t.at, make([]turn, int(index)+1-len(t.at))...)
+		t.grow(int(index) + 1)
 	}
 	turn := &t.at[index]
 	if !turn.of(f) {
@@ -39,6 +43,17 @@ func (t *Turns) next(index uint32, f *family) uint32 {
 		turn.position = 0
 	}
 	return position
+}
+
+// grow makes room for n turns and for a quarter more, so that it is seldom done.
+func (t *Turns) grow(n int) {
+	if n <= cap(t.at) {
+		t.at = t.at[:n]
+		return
+	}
+	at := hugepage.Make[turn](n + n/4)[:n]
+	copy(at, t.at)
+	t.at = at
 }
 
 // peek is the turn at an index as it is now.
