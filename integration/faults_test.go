@@ -212,6 +212,9 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if _, err := n.Client.Domain(t.Context(), newDomain(created).Name); err == nil {
 		t.Error("the domain that was refused is there")
 	}
+	if failing := metric(t, n, "gslb_store_failing"); failing != 1 {
+		t.Errorf("gslb_store_failing is %v on a full disk", failing)
+	}
 	start(t, late)
 	killed, err := s.backends[0].Kill() // health goes on
 	if err != nil {
@@ -231,6 +234,12 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 		t.Errorf("creating a domain with room again: %v", err)
 	}
 	s.status(t, n, s.backends[1], 30*time.Second, wantSound)
+	until(t, time.Minute, "the node to see that there is room again", func(context.Context) error {
+		if failing := metric(t, n, "gslb_store_failing"); failing != 0 {
+			return fmt.Errorf("gslb_store_failing is %v", failing)
+		}
+		return nil
+	})
 }
 
 // smallDisk mounts a disk of 16 MiB until the test ends, which needs root.

@@ -152,7 +152,15 @@ func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
 		n.log.Error().Msg(what)
 		recovered.Set(1)
 	}
-	return n.registerer.Register(recovered)
+	failing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "gslb_store_failing", Help: "1 while nothing can be stored: the disk is full, failing or read-only, or hangs.",
+	}, func() float64 {
+		if n.store.Failing() {
+			return 1
+		}
+		return 0
+	})
+	return errors.Join(n.registerer.Register(recovered), n.registerer.Register(failing))
 }
 
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
@@ -410,6 +418,7 @@ func (n *node) domains() []string {
 
 func (n *node) judge() (*ready.Judge, error) {
 	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.domains, View: n.registry.View()}
+	o.StoreFailing = n.store.Failing
 	if n.zones != nil {
 		o.KeysLost = n.zones.KeysLost
 	}

@@ -17,7 +17,7 @@ import (
 // and anybody may ask.
 const statusAge = 500 * time.Millisecond
 
-// Options is where the facts come from. Every field but KeysLost and Now is required.
+// Options is where the facts come from. Every field but KeysLost, StoreFailing and Now is required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
@@ -30,7 +30,9 @@ type Options struct {
 	// KeysLost reports whether a zone's signing keys were lost, so that the
 	// parent's DS record fits none; nil where nothing is signed.
 	KeysLost func() bool
-	Now      func() time.Time // nil is time.Now
+	// StoreFailing reports whether nothing can be stored; nil where nothing is.
+	StoreFailing func() bool
+	Now          func() time.Time // nil is time.Now
 }
 
 // Judge answers for the node.
@@ -73,7 +75,7 @@ func (j *Judge) Readiness() api.Readiness {
 // Status judges the service, at most statusAge ago:
 //
 //	unhealthy  the DNS server does not answer, or no domain has a backend that may serve
-//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys, a domain
+//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys, cannot store anything, a domain
 //	           has no backend that may serve, or a backend of a domain is unhealthy or stale without an operator's order
 //	healthy    none of these; also when no domain is configured
 func (j *Judge) Status() api.ServiceStatus {
@@ -116,6 +118,7 @@ func (j *Judge) judge() (api.ServiceStatus, string) {
 		words string
 	}{
 		{j.o.KeysLost != nil && j.o.KeysLost(), "the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record"},
+		{j.o.StoreFailing != nil && j.o.StoreFailing(), "nothing can be stored: the disk of this node is full, failing or hangs"},
 		{down > 0 && down == len(domains), "no domain has a backend that may serve"},
 		{down > 0 && down < len(domains), "a domain has no backend that may serve"},
 		{down == 0 && unwell, "a backend of a domain is unhealthy or stale"},

@@ -22,7 +22,7 @@ type node struct {
 	t                *testing.T
 	registry         *registry.Registry
 	serving, checked bool
-	keysLost         bool
+	keysLost, full   bool
 	domains          []string
 }
 
@@ -39,6 +39,7 @@ func inNode(t *testing.T, test func(*node)) {
 		n.Judge, err = New(Options{
 			DNSServing: func() bool { return n.serving }, ChecksCycled: func() bool { return n.checked },
 			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost },
+			StoreFailing: func() bool { return n.full },
 		})
 		n.must(err)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -97,6 +98,7 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 		{"one domain is empty", "a.example 1 h", nil, api.ServiceDegraded},
 		{"one backend is unhealthy", "a.example 1 h, a.example 2 u, b.example 3 h", nil, api.ServiceDegraded},
 		{"not ready", "a.example 1 h, b.example 2 h", func(n *node) { n.checked = false }, api.ServiceDegraded},
+		{"a full disk", "a.example 1 h, b.example 2 h", func(n *node) { n.full = true }, api.ServiceDegraded},
 		{"lost keys", "a.example 1 h, b.example 2 h", func(n *node) { n.keysLost = true }, api.ServiceDegraded},
 		{"a backend of no domain is unhealthy", "a.example 1 h, b.example 2 h, c.example 3 u", nil, api.ServiceHealthy},
 		{"one was taken out by an operator", "a.example 1 h, a.example 2 h, b.example 3 h", func(n *node) { n.override("a.example", 2, false) }, api.ServiceHealthy},

@@ -2,8 +2,11 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"os"
+	"sync"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,8 +23,15 @@ const (
 )
 
 // Run makes copies as pins and overrides change, and after a while as statuses do, until ctx is over. A copy that fails is logged and tried
-// again.
+// again. It also finds out when a disk that failed takes something again.
 func (s *Store) Run(ctx context.Context) error {
+	var probing sync.WaitGroup
+	defer probing.Wait()
+	probing.Go(func() {
+		for pause(ctx, probeEvery) {
+			s.probe()
+		}
+	})
 	failing := false
 	for {
 		select {
@@ -37,7 +47,11 @@ func (s *Store) Run(ctx context.Context) error {
 		if !pause(ctx, copyDelay) {
 			return nil
 		}
-		switch err := s.copyIfChanged(); {
+		err := s.copyIfChanged()
+		if err != nil {
+			s.failed.Store(true)
+		}
+		switch {
 		case err != nil && !failing:
 			s.log.Error().Err(err).Msg("the store could not be copied: until it can, damage to it loses the latest pins and overrides")
 			failing = true
@@ -48,6 +62,27 @@ func (s *Store) Run(ctx context.Context) error {
 		if !pause(ctx, copyEvery) {
 			return nil
 		}
+	}
+}
+
+// What probe writes: more than a transaction as a rule needs.
+const (
+	probeEvery = 10 * time.Second
+	probeSize  = 256 << 10
+)
+
+// probe finds out whether a disk that failed takes something again, beside the store.
+func (s *Store) probe() {
+	if !s.failed.Load() {
+		return
+	}
+	f, err := os.CreateTemp(s.dir, fileName+newEnding+"*") // a start clears those away
+	if err != nil {
+		return
+	}
+	defer os.Remove(f.Name())
+	if _, err = f.Write(make([]byte, probeSize)); errors.Join(err, f.Sync(), f.Close()) == nil {
+		s.failed.Store(false)
 	}
 }
 

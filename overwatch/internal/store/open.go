@@ -68,6 +68,7 @@ type Store struct {
 	queue    []*change                 // queueMu
 	commitMu sync.Mutex                // held while a transaction is written
 	writing  atomic.Pointer[time.Time] // when that began; nil while none is
+	failed   atomic.Bool               // the disk did not take what was last written, and probe has found nothing else
 
 	copyMu  sync.Mutex    // held while a copy is made
 	changed chan struct{} // holds one element while there are changes that the copy does not have

@@ -172,6 +172,10 @@ func playFullDisk(dir string) int {
 	}
 	big := testPin("big")
 	big.CertificateDER = make([]byte, 2*size)
+	if s.Failing() {
+		fmt.Println("it fails before anything did")
+		return 1
+	}
 	for range 3 {
 		if err := s.PutPin(big); !errors.Is(err, ErrNotDurable) {
 			fmt.Println("writing to a full disk:", err)
@@ -182,12 +186,20 @@ func playFullDisk(dir string) int {
 		fmt.Println("writing what fits:", err)
 		return 1
 	}
+	if s.probe(); !s.Failing() {
+		fmt.Println("there is no room for much, and it does not fail")
+		return 1
+	}
 	if after := len(must(s.LoadPins())); after != before+1 {
 		fmt.Println("pins before and after:", before, after)
 		return 1
 	}
 	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit); err != nil {
 		panic(err)
+	}
+	if s.probe(); s.Failing() {
+		fmt.Println("there is room, and it fails")
+		return 1
 	}
 	if err := errors.Join(s.PutPin(big), s.Close()); err != nil {
 		fmt.Println("writing when there is room again:", err)

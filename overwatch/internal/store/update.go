@@ -51,6 +51,12 @@ func (s *Store) Writing() time.Duration {
 	return 0
 }
 
+// hanging is how long a transaction takes on a disk that hangs, or more.
+const hanging = 5 * time.Second
+
+// Failing reports whether nothing can be stored: the disk is full, failing or read-only, or hangs. It ends by itself.
+func (s *Store) Failing() bool { return s.failed.Load() || s.Writing() >= hanging }
+
 func (s *Store) commit(batch []*change) error {
 	began := time.Now()
 	s.writing.Store(&began)
@@ -65,6 +71,7 @@ func (s *Store) commit(batch []*change) error {
 		})
 	})
 	if err != nil {
+		s.failed.Store(true) // also if something smaller fits; probe finds out
 		return fmt.Errorf("%w in %s: %w", ErrNotDurable, s.path, err)
 	}
 	return nil
