@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -110,12 +111,13 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	}
 }
 
-// answersAgain waits for the first good answer after a start, which must come within a second in which the machine is there for it, and says how long after it came. It asks anew every 100 ms,
+// answersAgain waits for the first good answer after a start, which must come within a second in which processor and disk are there for it, and says how long after it came. It asks anew every 100 ms,
 // as a query that a process took with it is answered by nobody. An answer that is none of the backends, or says that the name does not exist,
 // fails the test (I2).
 func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) time.Duration {
 	t.Helper()
 	client := &dns.Client{Timeout: 100 * time.Millisecond}
+	disk := waitsForDisk(t.Context(), n.PID())
 	until(t, startBound, n.Name+" to answer again", func(context.Context) error {
 		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(appName+".", dns.TypeA), n.DNS.String())
 		if err != nil {
@@ -132,7 +134,7 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 		return nil
 	})
 	answered := time.Now()
-	promise := dnsBackBound + waitedForCPU(t, n.PID())
+	promise := dnsBackBound + waitedForCPU(t, n.PID()) + disk()
 	inTime(t, n.Name+" to answer again", promise, started, answered)
 	return answered.Sub(started)
 }
@@ -155,6 +157,38 @@ func waitedForCPU(t *testing.T, pid int) (waited time.Duration) {
 		}
 	}
 	return waited
+}
+
+// waitsForDisk looks from now on whether a thread of a process waits for a disk, which others may keep busy for seconds; end says for how long one did.
+func waitsForDisk(ctx context.Context, pid int) (end func() time.Duration) {
+	ctx, cancel := context.WithCancel(ctx)
+	waited := make(chan time.Duration, 1)
+	go func() {
+		const look = 5 * time.Millisecond
+		var sum time.Duration
+		for last := time.Now(); rest(ctx, look); {
+			now := time.Now()
+			if uninterruptible(pid) {
+				sum += now.Sub(last)
+			}
+			last = now
+		}
+		waited <- sum
+	}()
+	return func() time.Duration {
+		cancel()
+		return <-waited
+	}
+}
+
+// uninterruptible says whether a thread of a process is in the state in which it waits for a disk (proc_pid_stat(5)).
+func uninterruptible(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	return slices.ContainsFunc(threads, func(path string) bool {
+		text, _ := os.ReadFile(path) // nothing if it has ended
+		_, state, _ := strings.Cut(string(text), ") ")
+		return strings.HasPrefix(state, "D")
+	})
 }
 
 // Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was acknowledged,
