@@ -131,7 +131,9 @@ func TestAPI_NetworksDecideByTheAddressOfTheConnection(t *testing.T) {
 				}
 			}
 			ask("127.0.0.1", test.four)
-			if test.six != 0 {
+			if l, err := net.Listen("tcp6", "[::1]:0"); err != nil {
+				t.Logf("not asked over IPv6: %v", err)
+			} else if l.Close(); test.six != 0 {
 				ask("::1", test.six)
 			}
 		})

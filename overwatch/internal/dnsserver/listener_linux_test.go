@@ -147,6 +147,7 @@ func TestListener_HandsOutWhatWasSent(t *testing.T) {
 
 // A connection has its options from the listener: nothing waits for the acknowledgment of what was sent before, and what nobody reads is bounded.
 func TestListener_ConnectionsHaveItsOptions(t *testing.T) {
+	withIPv6(t)
 	l := testListener(t, "[::1]:0")
 	dial(t, l, "::1", "")
 	h := accept(t, l)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 	"unsafe"
@@ -34,6 +35,9 @@ func TestReplies_EachGetsItsOwn(t *testing.T) {
 		"it cannot on any":      {listen: "0.0.0.0:0", prepare: withoutChecksums},
 	} {
 		t.Run(name, func(t *testing.T) {
+			if strings.HasPrefix(c.listen, "[") {
+				withIPv6(t)
+			}
 			v := testView(t)
 			s, err := New(Options{Listen: []string{c.listen}, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 			if err != nil {
