@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,10 +19,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/miekg/dns"
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/definitions"
+	"gslb.internal/overwatch/internal/registry"
 	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
 )
 
@@ -260,5 +265,48 @@ func eventually(t *testing.T, done func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not happen")
 		}
+	}
+}
+
+// A server that the API adds is none of the part that min_healthy asks for until it is known whether it works: the name is answered as
+// before.
+func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	path := filepath.Join(t.TempDir(), "overwatch.yaml")
+	namesWithServers(t, path, true, port)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, "- {name: a.gslb.test, routing_algorithm: weighted, regions: [eu], min_healthy: 100%}\n"...)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := running(t, path)
+	answered := func() zone.Kind {
+		if err := n.publisher.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return n.publisher.View().Resolve("a.gslb.test.", dns.TypeA, false, netip.Addr{}, zone.NewTurns(1, 1)).Kind
+	}
+	eventually(t, func() bool { return answered() == zone.Positive })
+	id := registry.ID{Service: "a.gslb.test", Address: netip.MustParseAddr("127.0.0.1"), Port: 1}                               // where nothing listens
+	never := check.Spec{Type: check.TCP, Interval: time.Hour, Timeout: time.Minute, FailureThreshold: 100, SuccessThreshold: 1} // is it judged by the node
+	if err := n.servers.Create(t.Context(), store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1, Region: "eu", Check: never}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if kind := answered(); kind != zone.Positive {
+		t.Errorf("with a server of which nothing is known: %v", kind)
+	}
+	if err := n.registry.Validated(t.Context(), registry.Verdict{ID: id, Outcome: check.Failure, State: check.StateUnhealthy}); err != nil {
+		t.Fatal(err)
+	}
+	if kind := answered(); kind == zone.Positive {
+		t.Error("with a server that was found unhealthy it is answered as if all were healthy")
 	}
 }
