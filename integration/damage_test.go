@@ -172,7 +172,7 @@ func contents(t *testing.T, dir string) map[string]string {
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	t.Parallel()
 	s, n := signedSite(t, "nsec")
-	ds := dsOf(t, n, zoneName)
+	ds := dsOf(t, n)
 	secure := startUnbound(t, n, ds.DSRecord)
 	public, private := "", ""
 	for _, file := range keyFiles(t, n, zoneName) {
@@ -228,7 +228,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 		}
 	}
 	s.startNodes(t, n)
-	if now := dsOf(t, n, zoneName); now != ds {
+	if now := dsOf(t, n); now != ds {
 		t.Errorf("the DS is %v, it was %v", now, ds)
 	}
 	if _, err := secure.ask(appName, dns.TypeSOA); err != nil {

@@ -120,19 +120,19 @@ func stillSignedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	return s, n
 }
 
-// dsOf is the DS record of a zone, as the node's API tells it.
-func dsOf(t *testing.T, n *harness.Node, zone string) api.DSRecord {
+// dsOf is the DS record of the zone, as the node's API tells it.
+func dsOf(t *testing.T, n *harness.Node) api.DSRecord {
 	t.Helper()
 	list, err := n.Client.DSRecords(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, ds := range list.DSRecords {
-		if ds.Zone == zone+"." {
+		if ds.Zone == zoneName+"." {
 			return ds
 		}
 	}
-	t.Fatalf("no DS record of %s among %+v", zone, list.DSRecords)
+	t.Fatalf("no DS record of %s among %+v", zoneName, list.DSRecords)
 	return api.DSRecord{}
 }
 
@@ -260,7 +260,7 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signedSite(t, denial)
-			r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
+			r := startUnbound(t, n, dsOf(t, n).DSRecord)
 			for _, name := range asked {
 				for _, rtype := range askedTypes {
 					if !askable(name, rtype) {
@@ -282,7 +282,7 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 	t.Parallel()
 	_, n := signedSite(t, "nsec")
-	ds := dsOf(t, n, zoneName).DSRecord
+	ds := dsOf(t, n).DSRecord
 	for off, believes := range map[time.Duration]bool{
 		time.Hour: true, -time.Hour: true, 11 * time.Hour: true, -11 * time.Hour: true, 20 * 24 * time.Hour: false, -2 * 24 * time.Hour: false,
 	} {
@@ -301,7 +301,7 @@ func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 // delvAll has delv, which shares no code with unbound, look at one name of each kind.
 func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()
-	program, ds := judge(t, "delv"), dsOf(t, n, zoneName)
+	program, ds := judge(t, "delv"), dsOf(t, n)
 	anchors := filepath.Join(t.TempDir(), "anchors")
 	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm, ds.DigestType, ds.Digest)
 	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
@@ -322,7 +322,7 @@ func delvAll(t *testing.T, n *harness.Node) {
 // drillChases has ldns follow the signatures of an answer up to the zone's key.
 func drillChases(t *testing.T, n *harness.Node) {
 	t.Helper()
-	program, ds := judge(t, "drill"), dsOf(t, n, zoneName)
+	program, ds := judge(t, "drill"), dsOf(t, n)
 	anchor := filepath.Join(t.TempDir(), "anchor")
 	if err := os.WriteFile(anchor, []byte(ds.DSRecord+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -339,7 +339,7 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			s, n := signedSite(t, denial)
-			ds := dsOf(t, n, zoneName)
+			ds := dsOf(t, n)
 			r := startUnbound(t, n, ds.DSRecord)
 			walk := func(what string, howLong time.Duration) {
 				t.Helper()
@@ -375,7 +375,7 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 				return err
 			})
 			walk("after the restart", 2*time.Second)
-			if after := dsOf(t, n, zoneName); after != ds {
+			if after := dsOf(t, n); after != ds {
 				t.Errorf("the key after the restart is %+v, before %+v", after, ds)
 			}
 		})
@@ -387,7 +387,7 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 	t.Parallel()
 	_, n := signedSite(t, "nsec")
-	before := dsOf(t, n, zoneName)
+	before := dsOf(t, n)
 	if err := n.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -405,7 +405,7 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 		_, err := n.Client.DSRecords(ctx)
 		return err
 	})
-	after := dsOf(t, n, zoneName)
+	after := dsOf(t, n)
 	if after.Digest == before.Digest {
 		t.Fatal("the key is the old one")
 	}

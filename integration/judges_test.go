@@ -363,7 +363,7 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 				keygenFor(t, both[0], zoneName, childZone)
 			}
 			s.startAll(t)
-			ds := dsOf(t, n, zoneName).DSRecord
+			ds := dsOf(t, n).DSRecord
 			forgetful, remembering := startUnbound(t, n, ds), startUnboundWith(t, n, ds, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 			resolvers := []*resolver{forgetful, forgetful, remembering}
 

@@ -114,7 +114,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 
 	s.startNodes(t, s.nodes...) // together, without keys
 	first := sameKeys(t, 1, s.nodes...)
-	ds := dsOf(t, a, zoneName)
+	ds := dsOf(t, a)
 	end := watchKeys(t, ds.DSRecord, s.nodes...)
 
 	until(t, keyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {

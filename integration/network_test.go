@@ -146,7 +146,7 @@ func (s *site) backendAt(t *testing.T, at *network.Site, h network.Host, name, r
 	b := s.AddBackendAt(name, netip.AddrPortFrom(h.IPv4, appPort))
 	b.Inside = at.Inside
 	s.backends = append(s.backends, b)
-	a := s.addAgent(t, "agent-"+name, appName, b)
+	a := s.addAgent(t, "agent-"+name, b)
 	a.File.Agent.Identity.Region = region
 	a.Inside = at.Inside
 	s.agents = append(s.agents, a)

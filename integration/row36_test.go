@@ -16,7 +16,7 @@ import (
 func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
 	const writes, writers = 1000, 4
 	_, n := signedSite(t, "nsec")
-	r := startUnbound(t, n, dsOf(t, n, zoneName).DSRecord)
+	r := startUnbound(t, n, dsOf(t, n).DSRecord)
 	var group sync.WaitGroup
 	var done atomic.Int64
 	for w := range writers {

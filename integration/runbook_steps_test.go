@@ -106,7 +106,7 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 		}
 		switch fields := strings.Fields(line); fields[0] {
 		case "systemctl":
-			r.systemctl(t, fields[1], unit[fields[2]], n, a)
+			r.systemctl(t, fields[1], unit[fields[2]], n)
 		case "chown": // everything here belongs to who runs the tests
 		default:
 			r.shell(t, line, n)
@@ -124,7 +124,7 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 }
 
 // systemctl does to a unit what the service manager would.
-func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harness.Node, a *harness.Agent) {
+func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harness.Node) {
 	t.Helper()
 	if u == nil {
 		t.Fatalf("systemctl %s of a unit that is not on this machine", verb)

@@ -88,7 +88,7 @@ func TestRunbook_Rotation(t *testing.T) {
 		r.words["OLD"] = r.GossipKey
 		r.section(t, "Gossip key")
 		r.servedThroughout(t)
-		stranger := r.addAgent(t, "agent-3", appName, r.backends[0]) // has the old key
+		stranger := r.addAgent(t, "agent-3", r.backends[0]) // has the old key
 		start(t, stranger)
 		until(t, startBound, "the old key to be of no use", func(context.Context) error {
 			return said(stranger.Unit, "key")
@@ -110,7 +110,7 @@ func TestRunbook_Rotation(t *testing.T) {
 		if len(r.away) > 0 {
 			t.Error("a node restarted")
 		}
-		late := r.addAgent(t, "agent-3", appName, r.backends[0]) // has the old token
+		late := r.addAgent(t, "agent-3", r.backends[0]) // has the old token
 		start(t, late)
 		until(t, startBound, "the old token to be refused", func(context.Context) error { return said(late.Unit, "token") })
 	})

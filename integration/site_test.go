@@ -86,7 +86,7 @@ func newSite(t *testing.T, nodes, backends int) *site {
 		s.nodes = append(s.nodes, n)
 	}
 	for i, b := range s.backends {
-		s.agents = append(s.agents, s.addAgent(t, fmt.Sprintf("agent-%d", i+1), appName, b))
+		s.agents = append(s.agents, s.addAgent(t, fmt.Sprintf("agent-%d", i+1), b))
 	}
 	return s
 }
@@ -106,11 +106,11 @@ func (s *site) addBackends(t *testing.T, count int) {
 	}
 }
 
-// addAgent prepares one more agent for a service, which watches one backend.
-func (s *site) addAgent(t *testing.T, name, service string, b *harness.Backend) *harness.Agent {
+// addAgent prepares one more agent, which watches one backend.
+func (s *site) addAgent(t *testing.T, name string, b *harness.Backend) *harness.Agent {
 	t.Helper()
 	a, err := s.AddAgent(name, "eu", s.nodes, []harness.AgentBackend{{
-		Service: service, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+		Service: appName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
 	}})
 	if err != nil {
 		t.Fatal(err)

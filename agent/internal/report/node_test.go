@@ -35,9 +35,10 @@ type socketNode struct {
 	messages []received
 }
 
-func startNode(t testing.TB, key []byte, bind string) *socketNode {
+// startNode starts a node on an address of its own.
+func startNode(t testing.TB, key []byte) *socketNode {
 	t.Helper()
-	return startNodeAs(t, testIdentity(t, "ow-1"), key, bind)
+	return startNodeAs(t, testIdentity(t, "ow-1"), key, "127.0.0.1:0")
 }
 
 // startNodeAs starts another process of a node.

@@ -32,7 +32,7 @@ func startPeer(t testing.TB, address string, key []byte) (p *memberPeer, dropped
 }
 
 func TestPeer_HelloPingAndMessagesReachTheNode(t *testing.T) {
-	n := startNode(t, gossipKey, "127.0.0.1:0")
+	n := startNode(t, gossipKey)
 	_, port, _ := net.SplitHostPort(n.addr)
 	for _, address := range []string{n.addr, "localhost:" + port} {
 		p, _ := startPeer(t, address, gossipKey)
@@ -63,7 +63,7 @@ func TestPeer_HelloPingAndMessagesReachTheNode(t *testing.T) {
 }
 
 func TestPeer_TroubleIsNamed(t *testing.T) {
-	n := startNode(t, bytes.Repeat([]byte{8}, frame.KeySize), "127.0.0.1:0")
+	n := startNode(t, bytes.Repeat([]byte{8}, frame.KeySize))
 	serve := func(answer string) string {
 		ln, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -153,7 +153,7 @@ func keyedPacket(t testing.TB, plain []byte) []byte {
 }
 
 func TestPeer_MalformedPacketsFromAHolderOfTheKeyAreDropped(t *testing.T) {
-	n := startNode(t, gossipKey, "127.0.0.1:0")
+	n := startNode(t, gossipKey)
 	p, dropped := startPeer(t, n.addr, gossipKey)
 	if _, err := p.hello(t.Context()); err != nil {
 		t.Fatal(err)

@@ -46,7 +46,7 @@ func TestReporter_OneDeadNodeDelaysNoOther(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer dead.Close()
-	n := startNode(t, gossipKey, "127.0.0.1:0")
+	n := startNode(t, gossipKey)
 	var r *Reporter
 	var stop func()
 	for try := 1; ; try++ { // a busy machine may be the slow one, but not each time
@@ -78,7 +78,7 @@ func TestReporter_OneDeadNodeDelaysNoOther(t *testing.T) {
 
 // That it takes at most 3 s is held in virtual time (TestLink_NodeRestartIsNoticedWithin3s); here are real sockets.
 func TestReporter_NodeRestartOnItsPortIsNoticed(t *testing.T) {
-	n := startNode(t, gossipKey, "127.0.0.1:0")
+	n := startNode(t, gossipKey)
 	r, _ := startReporter(t, func(o *Options) { o.Nodes = []string{n.addr} })
 	eventually(t, "connected", func() bool { return r.Nodes()[0].Connected })
 	n.stop()
