@@ -1,0 +1,119 @@
+package overwatch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"syscall"
+
+	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/decisions"
+	"gslb.internal/overwatch/internal/dnssec"
+	"gslb.internal/overwatch/internal/dnsserver"
+	"gslb.internal/overwatch/internal/keysync"
+	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/shared/service"
+)
+
+// openDNSSEC reads the signing keys, and asks the other nodes for those that are missing or damaged. Zones that have none then get
+// theirs when they are first published.
+func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
+	if !cfg.Overwatch.DNSSEC.Enabled {
+		return nil
+	}
+	n.zones, err = dnssec.Open(dnssec.Options{
+		Dir: filepath.Join(cfg.DataDir, keyDirectory), NodeID: cfg.Overwatch.Identity.NodeID,
+		Registerer: n.registerer, Logger: n.part("dnssec"),
+	})
+	if err != nil {
+		return err
+	}
+	n.zones.Expect(publish.Apexes(dnsSettings(cfg, nil)))
+	n.keySync, err = keysync.New(keysync.Options{
+		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Zones: n.zones, Audit: n.audit.Record,
+		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
+		Registerer: n.registerer, Logger: n.part("dnssec"),
+	})
+	if err != nil {
+		return err
+	}
+	n.keySync.Bootstrap(ctx)
+	if err := n.zones.Damage(); err != nil {
+		return fmt.Errorf("%w; no other node gave a copy", err)
+	}
+	return ctx.Err()
+}
+
+// keepSockets has the service manager pass the sockets to the process that follows this one, and those only.
+func keepSockets(sockets []syscall.Conn) error {
+	return errors.Join(service.Release(dnsserver.KeptName), service.Keep(dnsserver.KeptName, sockets))
+}
+
+// openDNS opens the sockets before the view is made, since a zone's glue is where the node listens.
+func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
+	inherited, err := dnsserver.Inherited()
+	if err != nil {
+		return err
+	}
+	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
+	n.core.run("decisions", n.decisions.Run)
+	n.dns, err = dnsserver.New(dnsserver.Options{
+		Decisions: n.decisions, Why: n.why,
+		Inherited: inherited, Keep: keepSockets,
+		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
+		Registerer: n.registerer, Logger: n.part("dns"),
+	})
+	if err != nil {
+		return err
+	}
+	n.closers = append(n.closers, n.dns.Close)
+	addresses, err := publish.NodeAddresses(n.dns.Addrs())
+	if err != nil {
+		return err
+	}
+	if n.geography, err = newGeography(n.registerer, n.part("geo")); err != nil {
+		return err
+	}
+	settings, err := n.settings(cfg, addresses)
+	if err != nil {
+		return err
+	}
+	latencies, err := restoreLatencies(n.store)
+	if err != nil {
+		return err
+	}
+	n.keptLatencies = len(latencies) > 0
+	serial, err := n.store.LoadSerial()
+	if err != nil {
+		return fmt.Errorf("loading how far SOA serials have come: %w", err)
+	}
+	n.keepSerials(serial)
+	n.publisher, err = publish.New(publish.Options{
+		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
+		Ready: func() error {
+			err := n.declared.Wait()
+			n.changes.keep()
+			return err
+		},
+		Registerer: n.registerer, Logger: n.part("publish"),
+	})
+	if err != nil {
+		return err
+	}
+	n.changes.pass(n.publisher)
+	n.core.run("publishing", n.publisher.Run)
+	n.core.run("latencies", n.keepLatencies)
+	return nil
+}
+
+func rateLimit(cfg *config.Config) dnsserver.RateLimit {
+	l := cfg.DNS.RateLimit
+	return dnsserver.RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
+}
+
+func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
+	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, Regions: cfg.Regions, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses,
+		Denial: cfg.Overwatch.DNSSEC.Denial}
+}
