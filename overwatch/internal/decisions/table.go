@@ -35,7 +35,9 @@ type cell struct {
 }
 
 func newTable(bits int) *table {
-	return &table{shift: uint8(64 - bits), cells: hugepage.Make[cell](1 << bits)}
+	t := &table{shift: uint8(64 - bits), cells: make([]cell, 1<<bits)}
+	hugepage.Gather(t.cells)
+	return t
 }
 
 // full says whether it is time for an empty table.

@@ -17,21 +17,3 @@ func Gather[T any](array []T) {
 		gather(begin, end-begin)
 	}
 }
-
-// worthwhile is how many octets an array has that Make gives huge pages of its own, for which it takes up to 4 MiB more.
-const worthwhile = size / 4
-
-// Make makes an array, which begins with a huge page if it is long enough to gain by that, so that all of it lies in such pages.
-func Make[T any](n int) []T {
-	var element T
-	each := unsafe.Sizeof(element)
-	if uintptr(n)*each < worthwhile {
-		return make([]T, n)
-	}
-	pages := (uintptr(n)*each + size - 1) / size
-	room := make([]T, (pages+1)*size/each+1)
-	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(room))) % size
-	array := room[(skip+each-1)/each:]
-	Gather(array)
-	return array[:n:n]
-}

@@ -75,7 +75,7 @@ func (a *Ahead) slots(into []glance, v *View, questions []*Question) []glance {
 	}
 	seen := uint32(0)
 	for _, at := range homes[:len(questions)] {
-		seen ^= uint32(v.index.cells[at])
+		seen ^= v.index.cells[at].slot
 	}
 	for _, q := range questions {
 		if number := v.candidate(q.hash); number > 0 {

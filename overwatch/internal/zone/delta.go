@@ -244,7 +244,7 @@ func (e *delta) add(n *name) (number uint32, err error) {
 	}
 	v.names[number] = n.name
 	v.depth = max(v.depth, n.name.labels())
-	if crowded(len(v.slots), len(v.index.cells)) {
+	if 2*len(v.slots) > len(v.index.cells) {
 		v.index = newIndex(v.slots, v.names)
 	} else {
 		v.index.add(n.name, number)

@@ -15,6 +15,8 @@ func (v *View) Gather() {
 	}
 	v.gatherAnswers()
 	v.gatherPlaced()
+	hugepage.Gather(v.slots)
+	hugepage.Gather(v.index.cells)
 }
 
 // gatherAnswers moves the answers that are the same for everybody.
@@ -40,70 +42,38 @@ type placedAnswers struct {
 	places [2]placed
 }
 
-// placedWhole are such answers with all their variants, of names that have few: what an answer reads then lies in one page, whose address is
-// translated once.
-type placedWhole struct {
-	placedAnswers
-	variants [fewVariants]variant
-}
-
-const fewVariants = 4
-
 // gatherPlaced moves the answers that depend on the client.
 func (v *View) gatherPlaced() {
-	var few, several, variants int
-	for _, a := range v.steeredAnswers() {
-		switch n := a.countVariants(); {
-		case a.placed == nil:
-		case n <= fewVariants:
-			few++
-		default:
-			several++
-			variants += n
+	variants := make([]variant, 0, v.count(func(a *answers) (n int) {
+		a.eachVariant(func(policy.Family, *variant) { n++ })
+		return n
+	}))
+	together := make([]placedAnswers, 0, v.count(func(a *answers) int {
+		if a.placed == nil {
+			return 0
 		}
-	}
-	whole, parted, spread := make([]placedWhole, 0, few), make([]placedAnswers, 0, several), make([]variant, 0, variants)
-	hugepage.Gather(whole)
-	hugepage.Gather(parted)
-	hugepage.Gather(spread)
+		return 1
+	}))
+	hugepage.Gather(together)
+	hugepage.Gather(variants)
 	for slot, a := range v.steeredAnswers() {
 		if a.placed == nil {
 			continue
 		}
-		next, n := placedAnswers{answers: *a, places: *a.placed}, a.countVariants()
-		if n <= fewVariants {
-			whole = append(whole, placedWhole{placedAnswers: next})
-			moved := &whole[len(whole)-1]
-			moved.settle(moved.variants[:0])
-			slot.answers.Store(&moved.answers)
-			continue
+		together = append(together, placedAnswers{answers: *a, places: *a.placed})
+		moved := &together[len(together)-1]
+		moved.placed = &moved.places
+		for f := range moved.places {
+			p := &moved.places[f]
+			from := len(variants)
+			variants = append(variants, p.variants...)
+			p.variants = variants[from:len(variants):len(variants)]
+			if len(p.variants) > 0 {
+				moved.steered[f] = p.variants[0].family // which is nowhere else then
+			}
 		}
-		parted = append(parted, next)
-		moved := &parted[len(parted)-1]
-		moved.settle(spread[len(spread):])
-		spread = spread[:len(spread)+n]
 		slot.answers.Store(&moved.answers)
 	}
-}
-
-// settle moves the variants into the room, which is long enough.
-func (a *placedAnswers) settle(room []variant) {
-	a.placed = &a.places
-	for f := range a.places {
-		p := &a.places[f]
-		from := len(room)
-		room = append(room, p.variants...)
-		p.variants = room[from:len(room):len(room)]
-		if len(p.variants) > 0 {
-			a.steered[f] = p.variants[0].family // which is nowhere else then
-		}
-	}
-}
-
-// countVariants is how many there are in both families.
-func (a *answers) countVariants() (n int) {
-	a.eachVariant(func(policy.Family, *variant) { n++ })
-	return n
 }
 
 // steeredAnswers visits what the steered names answer.

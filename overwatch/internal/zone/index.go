@@ -1,43 +1,29 @@
 package zone
 
-import (
-	"hash/maphash"
-
-	"gslb.internal/overwatch/internal/hugepage"
-)
+import "hash/maphash"
 
 // index finds slots by their names, by open addressing. A map would do the same; this one takes a fraction of its cache
 // misses, which is most of what a query costs when there are a hundred thousand names: one for the cell, one for the slot, in
 // which a name of usual length stands itself.
 type index struct {
-	cells []cell // a power of two of them, at most four fifths in use, so that they are few and stay in the caches
+	cells []cell // a power of two of them, at most half in use
 }
 
 // seed is the same for all views, so that a hash holds for the next one too.
 var seed = maphash.MakeSeed()
 
-// cell refers to a slot: its number plus one, for which as many of the lower bits are enough as an index in the cells has, and above it a tag, bits of
-// the hash that spare looking at most slots that are not meant. A free cell is 0.
-type cell uint32
-
-// makeCell refers to a slot of a name with the hash, in an index of mask+1 cells.
-func makeCell(hash uint64, slot, mask uint32) cell { return cell(uint32(hash>>32)&^mask | (slot + 1)) }
-
-// number is the slot's number plus one, 0 in a free cell.
-func (c cell) number(mask uint32) uint32 { return uint32(c) & mask }
-
-// may says whether the slot's name may have the hash.
-func (c cell) may(hash uint64, mask uint32) bool { return (uint32(c)^uint32(hash>>32))&^mask == 0 }
-
-// crowded says whether so many slots take more cells.
-func crowded(slots, cells int) bool { return 5*slots > 4*cells }
+// cell refers to a slot; the upper half of the hash spares looking at most that are not meant.
+type cell struct {
+	tag  uint32
+	slot uint32 // number plus one; 0 in a free cell
+}
 
 func newIndex(slots []Slot, names []canonical) index {
 	size := 16
-	for crowded(len(slots), size) {
+	for size < 2*len(slots) {
 		size *= 2
 	}
-	x := index{hugepage.Make[cell](size)}
+	x := index{make([]cell, size)}
 	for i, name := range names {
 		if name != "" {
 			x.add(name, uint32(i))
@@ -50,10 +36,10 @@ func newIndex(slots []Slot, names []canonical) index {
 func (x index) add(name canonical, slot uint32) {
 	hash, mask := maphash.String(seed, string(name)), uint32(len(x.cells)-1)
 	at := uint32(hash) & mask
-	for x.cells[at] != 0 {
+	for x.cells[at].slot != 0 {
 		at = (at + 1) & mask
 	}
-	x.cells[at] = makeCell(hash, slot, mask)
+	x.cells[at] = cell{uint32(hash >> 32), slot + 1}
 }
 
 // remove removes a name that is there. Cells behind it move up, so that none of them is cut off from where its search begins.
@@ -63,16 +49,16 @@ func (x index) remove(slot uint32, names []canonical) {
 	}
 	mask := uint32(len(x.cells) - 1)
 	at := home(slot)
-	for x.cells[at].number(mask) != slot+1 {
+	for x.cells[at].slot != slot+1 {
 		at = (at + 1) & mask
 	}
-	for next := (at + 1) & mask; x.cells[next] != 0; next = (next + 1) & mask {
-		if (next-home(x.cells[next].number(mask)-1))&mask >= (next-at)&mask {
+	for next := (at + 1) & mask; x.cells[next].slot != 0; next = (next + 1) & mask {
+		if (next-home(x.cells[next].slot-1))&mask >= (next-at)&mask {
 			x.cells[at] = x.cells[next]
 			at = next
 		}
 	}
-	x.cells[at] = 0
+	x.cells[at] = cell{}
 }
 
 // find returns the slot of a canonical name, nil if there is none.
@@ -83,11 +69,11 @@ func (v *View) number(name canonical) (slot uint32, there bool) {
 	hash, mask := maphash.String(seed, string(name)), uint32(len(v.index.cells)-1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
 		c := v.index.cells[at]
-		if c == 0 {
+		if c.slot == 0 {
 			return 0, false
 		}
-		if number := c.number(mask) - 1; c.may(hash, mask) && v.names[number] == name {
-			return number, true
+		if c.tag == uint32(hash>>32) && v.names[c.slot-1] == name {
+			return c.slot - 1, true
 		}
 	}
 }
@@ -100,21 +86,21 @@ func (v *View) findHashed(name []byte, hash uint64) *Slot {
 	mask := uint32(len(v.index.cells) - 1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
 		c := v.index.cells[at]
-		if c == 0 {
+		if c.slot == 0 {
 			return nil
 		}
-		if number := c.number(mask) - 1; c.may(hash, mask) && v.named(number, name) {
-			return &v.slots[number]
+		if c.tag == uint32(hash>>32) && v.named(c.slot-1, name) {
+			return &v.slots[c.slot-1]
 		}
 	}
 }
 
-// candidate is the number plus one of the slot of the name with this hash, or of one with the same tag; 0 if there is none.
+// candidate is the number plus one of the slot of the name with this hash, or of one with nearly the same; 0 if there is none.
 func (v *View) candidate(hash uint64) uint32 {
 	mask := uint32(len(v.index.cells) - 1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
-		if c := v.index.cells[at]; c == 0 || c.may(hash, mask) {
-			return c.number(mask)
+		if c := v.index.cells[at]; c.slot == 0 || c.tag == uint32(hash>>32) {
+			return c.slot
 		}
 	}
 }

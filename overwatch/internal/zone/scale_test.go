@@ -29,7 +29,7 @@ const (
 	weighted manner = iota
 	placedly        // by the client's region, which has one of the addresses
 	signed
-	dual // by the client's region, some names in both families: fewVariants are not enough
+	dual // by the client's region, some names in both families
 )
 
 func (m manner) String() string { return [...]string{"weighted", "placed", "signed", "dual"}[m] }

@@ -18,12 +18,6 @@ func TestView_SlotsAndAnswersAreLinesOfTheCache(t *testing.T) {
 	if size := unsafe.Sizeof(placedAnswers{}); size%line != 0 {
 		t.Errorf("answers that depend on the client have %d octets", size)
 	}
-	if size := unsafe.Sizeof(placedWhole{}); 4096%size != 0 {
-		t.Errorf("answers that depend on the client, with their variants, have %d octets, of which a page is no multiple", size)
-	}
-	if size := unsafe.Sizeof(cell(0)); size != 4 {
-		t.Errorf("a cell of the index has %d octets", size)
-	}
 	if size := unsafe.Sizeof(variant{}); size != 2*line {
 		t.Errorf("a variant has %d octets", size)
 	}

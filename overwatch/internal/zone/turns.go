@@ -1,10 +1,6 @@
 package zone
 
-import (
-	"math/rand/v2"
-
-	"gslb.internal/overwatch/internal/hugepage"
-)
+import "math/rand/v2"
 
 // Turns is where one socket stands in the schedule of every name. It belongs to one goroutine at a time, and never
 // to two sockets, since it is per socket that shares are exact.
@@ -31,7 +27,7 @@ func (t *Turns) next(index uint32, f *family) uint32 {
 		return 0
 	}
 	if int(index) >= len(t.at) {
-		t.grow(int(index) + 1)
+		t.at = append(t.at, make([]turn, int(index)+1-len(t.at))...)
 	}
 	turn := &t.at[index]
 	if !turn.of(f) {
@@ -43,17 +39,6 @@ func (t *Turns) next(index uint32, f *family) uint32 {
 		turn.position = 0
 	}
 	return position
-}
-
-// grow makes room for n turns and for a quarter more, so that it is seldom done.
-func (t *Turns) grow(n int) {
-	if n <= cap(t.at) {
-		t.at = t.at[:n]
-		return
-	}
-	at := hugepage.Make[turn](n + n/4)[:n]
-	copy(at, t.at)
-	t.at = at
 }
 
 // peek is the turn at an index as it is now.
