@@ -21,7 +21,7 @@ func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error)
 	for i, st := range stored {
 		remembered[i] = registry.Remembered{
 			ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
-			Healthy: st.Healthy, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
+			Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
 			AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
 			DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
 		}
@@ -79,7 +79,7 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 	for i, r := range list {
 		out[i] = store.Status{
 			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
-			Healthy: r.Healthy, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
+			Healthy: r.Healthy, Unknown: r.Unknown, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
 			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
 			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
 		}

@@ -25,8 +25,8 @@ type Remembered struct {
 	ID ID
 	// Gone asks the store to delete the record of ID; nothing else is set then.
 	Gone bool
-	// Healthy is what the evidence last said: override and drain aside, whether the backend might serve.
-	Healthy bool
+	// Healthy is what the evidence last said: override and drain aside, whether the backend might serve. Unknown tells that there never was any.
+	Healthy, Unknown bool
 	// Latency is that of this node's last check, 0 when unknown; At is when this record was made.
 	Latency time.Duration
 	At      time.Time
@@ -151,7 +151,7 @@ func (w *writer) forgetID(id ID) {
 // snapshot returns what should be saved of r.
 func (r *record) snapshot(now time.Time) Remembered {
 	m := Remembered{
-		ID: r.id, Healthy: r.remembered == check.StateHealthy, Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
+		ID: r.id, Healthy: r.remembered == check.StateHealthy, Unknown: r.remembered == check.StateUnknown, Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
 		LastHealthyAt: api.Moment(r.pub.LastHealthyAt.Round(0)), AgentSourced: r.source() == api.SourceAgent,
 	}
 	if r.pub.fit() {

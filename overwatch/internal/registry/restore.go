@@ -58,7 +58,10 @@ func (w *writer) recall(r *record, now time.Time) {
 	}
 	delete(w.memory.waiting, r.id)
 	m := &w.memory.restored[at]
-	r.stored, r.savedAt, r.remembered = true, w.at(now), stateOf(m.Healthy)
+	r.stored, r.savedAt = true, w.at(now)
+	if !m.Unknown {
+		r.remembered = stateOf(m.Healthy)
+	}
 	r.outdated = now.Sub(m.At).Abs() > latencyAge+w.timing.RemoveAfter
 	r.pub.LastHealthyAt, r.pub.Validation.Latency = m.LastHealthyAt, m.Latency
 	r.drain = restoredDrain(m.DrainSince, m.DrainOver, now)

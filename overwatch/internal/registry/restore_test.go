@@ -57,6 +57,26 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	})
 }
 
+// What nobody had judged is unknown still, although its drain, or what its agent said of it, was worth keeping: it does not count among those of
+// whom min_healthy asks for a part, and the first success of its agent is enough.
+func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		_, err := w.SetDrain(w.ctx(), id(b1), time.Minute)
+		w.must(err)
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.beat(agent, a1+" none")
+		w.pass(10 * time.Second)
+		w.restart(Options{Timing: validating})
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
+		w.see(a1, unknown)
+		w.see(b1, unknown)
+		if w.View().Get(id(b1)).DrainEndsAt.IsZero() {
+			t.Error("its drain was not kept")
+		}
+	})
+}
+
 // failed reports a failed check that is one of fewer than the thresholds ask for.
 func (w *world) failed(s string) {
 	w.t.Helper()

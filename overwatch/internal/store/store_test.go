@@ -110,7 +110,7 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	at := time.UnixMilli(1700000000123).UTC()
-	plain := Status{Service: "a.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, At: at}
+	plain := Status{Service: "a.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, Unknown: true, At: at}
 	full := Status{
 		Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true, Latency: 1500 * time.Microsecond,
 		At: at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",

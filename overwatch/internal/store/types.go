@@ -40,6 +40,7 @@ type Status struct {
 	Gone bool `json:"-"`
 
 	Healthy       bool          `json:"healthy,omitempty"`
+	Unknown       bool          `json:"unknown,omitempty"` // nobody has said yet if it is
 	Latency       time.Duration `json:"latency,omitempty"` // of the node's last check; 0 when unknown
 	At            time.Time     `json:"at"`
 	LastHealthyAt time.Time     `json:"last_healthy_at,omitzero"`
