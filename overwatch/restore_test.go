@@ -63,7 +63,7 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	saved := registry.Remembered{
 		ID:      registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80},
-		Healthy: true, Latency: 7 * time.Millisecond, At: noon, LastHealthyAt: noon.Add(1 * time.Second),
+		Healthy: true, Unknown: true, Latency: 7 * time.Millisecond, At: noon, LastHealthyAt: noon.Add(1 * time.Second),
 		AgentID: "eu-web-1", AgentSourced: true, Weight: 3, Region: "eu",
 		Check:      check.Spec{Type: check.TCP, Interval: time.Second, Timeout: time.Second / 2, FailureThreshold: 4, SuccessThreshold: 5},
 		DrainSince: noon.Add(2 * time.Second), DrainOver: 20 * time.Second, AgentDrainSince: noon.Add(3 * time.Second), AgentDrainOver: 30 * time.Second,
