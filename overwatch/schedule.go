@@ -10,7 +10,7 @@ import (
 
 const (
 	// servingPercent is how far the heap may grow beyond what lives, in percent, before it is collected. Once a node serves, little is
-	// made and a collection is rare, so that a small heap costs next to nothing (measured: integration/bench/README.md). While it
+	// made and a collection is rare, so that a small heap costs next to nothing (measured: integration/bench/choices.md). While it
 	// starts, nearly all that it makes stays, so that collecting is in vain: only the limit asks for it.
 	servingPercent = 60
 	// startingLimit is the memory in octets above which it is collected while the node starts, for as long as no more than half of
