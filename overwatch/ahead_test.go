@@ -91,6 +91,18 @@ domains:
 	}
 }
 
+// openPort is one of loopback that takes connections until the test ends.
+func openPort(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	return port
+}
+
 // running is a node that runs until the test ends, and its log.
 func running(t *testing.T, path string) (*node, *record) {
 	t.Helper()
@@ -122,12 +134,7 @@ func running(t *testing.T, path string) (*node, *record) {
 
 // A name that comes with a reload, or through the API, has its servers from its first answer on.
 func TestReload_NamesComeWithTheirServers(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
 	namesWithServers(t, path, false, port, "a.gslb.test")
 	n, log := running(t, path)
@@ -159,12 +166,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 // Where the node checks its servers itself, the reload waits for the first checks, for a second: enough but on a machine that stands
 // still, or has no local port left for a moment, so of several attempts one must do.
 func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
 	names := []string{}
 	namesWithServers(t, path, true, port)
@@ -271,12 +273,7 @@ func eventually(t *testing.T, done func() bool) {
 // A server that the API adds is none of the part that min_healthy asks for until it is known whether it works: the name is answered as
 // before.
 func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
 	namesWithServers(t, path, true, port)
 	text, err := os.ReadFile(path)
