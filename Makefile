@@ -81,7 +81,7 @@ FULL_INTEGRATION = cd integration && GSLB_BIN=$(CURDIR)/bin
 FULL_SOAK ?= 10m
 .PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak full-ways
 full-store: check-tools
-	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/store
+	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/state/store
 full-model: check-tools
 	cd overwatch && GSLB_MODEL_HISTORIES=60 $(GO) test -count=1 -timeout 30m -run 'TestAnswers_' .
 full-restarts: build

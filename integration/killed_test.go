@@ -192,7 +192,7 @@ func uninterruptible(pid int) bool {
 
 // Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was acknowledged,
 // in the API and in the answers, and its store is whole. GSLB_KILLS=100 makes it a hundred kills; those of the store alone are in
-// overwatch/internal/store.
+// overwatch/internal/state/store.
 func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 	s := startSite(t, 1, 1)
 	n := s.nodes[0]

@@ -20,7 +20,7 @@ import (
 
 // Real databases: MaxMind's test files, which have these clients (the last two with no position).
 const (
-	databases    = "../overwatch/internal/geo/testdata/"
+	databases    = "../overwatch/internal/answer/geo/testdata/"
 	clientLondon = "81.2.69.142/32"
 	clientUS     = "216.160.83.56/32" // Milton, Washington
 	clientSweden = "89.160.20.112/32"

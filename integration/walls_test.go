@@ -21,42 +21,19 @@ type pkg struct {
 	Imports    []string
 }
 
-// layer says where a package of overwatch stands. One may import what is on a lower layer; pure packages and owners
-// also one another.
-type layer int
-
-const (
-	tool layer = iota // knows nothing of gslb: it could be a repository of its own
-	pure
-	owner
-	adapter
-)
-
-// layers is where each package of an overwatch node stands: owners build on what is pure, adapters on owners, and only the root on adapters.
-// A package that is not listed fails the test: whoever adds one decides where it stands.
-var layers = map[string]layer{
-	"httpserve": tool, "histogram": tool, "hugepage": tool,
-	"policy": pure, "zone": pure, "geo": pure,
-	"registry": owner, "trust": owner, "store": owner, "dnssec": owner, "config": owner, "audit": owner, "history": owner,
-	"inventory":   owner, // of the servers that the API creates
-	"definitions": owner, // of what else it creates
-	"explain":     owner, // of the reasons
-	"decisions":   owner, // of what became of steered queries
-	"ready":       owner, // of no facts, but of the judgement on them
-	"dnsserver":   adapter, "gossip": adapter, "validation": adapter, "httpapi": adapter, "keysync": adapter,
-	"publish": adapter, "metrics": adapter, "doctor": adapter,
-	"apidoc": pure, // a description of the API for httpapi's tests; no program has it
-}
+// floors are the rooms of an overwatch node, the lowest first: each may import itself and what lies below it, never what lies
+// above. leaf knows nothing of gslb: its packages could be repositories of their own.
+var floors = []string{"leaf", "policy", "state", "health", "answer", "control", "operate"}
 
 // homes says which packages may import a library; everything below the prefix is meant.
 var homes = map[string][]string{
-	"github.com/gin-gonic/gin":        {"gslb.internal/overwatch/internal/httpapi"},
+	"github.com/gin-gonic/gin":        {"gslb.internal/overwatch/internal/operate/httpapi"},
 	"github.com/spf13/viper":          {"gslb.internal/shared/settings"},
-	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/gossip", "gslb.internal/agent/internal/report"},
-	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/store"},
+	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip", "gslb.internal/agent/internal/report"},
+	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/state/store"},
 	"github.com/miekg/dns": {
-		"gslb.internal/overwatch/internal/zone", "gslb.internal/overwatch/internal/dnssec",
-		"gslb.internal/overwatch/internal/dnsserver", "gslb.internal/overwatch/internal/publish", "gslb.internal/overwatch/internal/doctor", "gslb.internal/gslbctl",
+		"gslb.internal/overwatch/internal/answer/zone", "gslb.internal/overwatch/internal/answer/dnssec",
+		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish", "gslb.internal/overwatch/internal/operate/doctor", "gslb.internal/gslbctl",
 		"gslb.internal/integration",
 	},
 }
@@ -87,9 +64,9 @@ func TestWalls_EveryImportIsAllowed(t *testing.T) {
 			}
 		}
 		if name, found := strings.CutPrefix(p.ImportPath, internalPath); found {
-			name, _, _ = strings.Cut(name, "/")
-			if _, known := layers[name]; !known {
-				t.Errorf("%s has no layer: decide where it stands and add it to layers", p.ImportPath)
+			room, _, _ := strings.Cut(name, "/")
+			if !slices.Contains(floors, room) {
+				t.Errorf("%s is in no room: its folder must be one of %s", p.ImportPath, strings.Join(floors, ", "))
 			}
 		}
 	}
@@ -138,13 +115,12 @@ func forbiddenOwn(from, to string) string {
 	case !inside || !too:
 		return "only cmd imports the root package"
 	}
-	fromName, _, _ = strings.Cut(fromName, "/")
-	toName, _, _ = strings.Cut(toName, "/")
-	f, t := layers[fromName], layers[toName]
-	if fromName == toName || t < f || (f == owner && t == owner) || (f == pure && t == pure) {
+	fromRoom, _, _ := strings.Cut(fromName, "/")
+	toRoom, _, _ := strings.Cut(toName, "/")
+	if slices.Index(floors, toRoom) <= slices.Index(floors, fromRoom) {
 		return ""
 	}
-	return "pure <- owners <- adapters <- root, and adapters do not import one another"
+	return toRoom + " is above " + fromRoom + ": imports go down, " + strings.Join(floors, " <- ") + " <- root"
 }
 
 func within(path, tree string) bool {

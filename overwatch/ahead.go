@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/wire"
 )
 

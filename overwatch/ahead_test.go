@@ -22,10 +22,10 @@ import (
 	"github.com/miekg/dns"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/definitions"
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/store"
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
 )

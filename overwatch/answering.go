@@ -8,12 +8,12 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/decisions"
-	"gslb.internal/overwatch/internal/dnssec"
-	"gslb.internal/overwatch/internal/dnsserver"
-	"gslb.internal/overwatch/internal/keysync"
-	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/service"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/answer/publish"
 )
 
 // core is the parts that all others write to: store, registry and publisher. They run from the moment they are opened

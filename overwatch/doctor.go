@@ -9,10 +9,10 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/doctor"
-	"gslb.internal/overwatch/internal/keysync"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/operate/doctor"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/command"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/explain"
+	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )

@@ -19,15 +19,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/decisions"
-	"gslb.internal/overwatch/internal/dnsserver"
-	"gslb.internal/overwatch/internal/geo"
-	"gslb.internal/overwatch/internal/geo/geotest"
+	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/geo/geotest"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/publish"
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 )
 

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/history"
-	"gslb.internal/overwatch/internal/ready"
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/operate/history"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 )
 

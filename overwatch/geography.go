@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/geo"
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 const databases = "internal/geo/testdata/"

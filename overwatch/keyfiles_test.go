@@ -11,8 +11,8 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/dnssec"
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/shared/identity"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 // Whoever reloads is told of every key that has changed: that it counts now, or that it waits for a restart.

@@ -3,7 +3,7 @@ package overwatch
 import (
 	"fmt"
 
-	"gslb.internal/overwatch/internal/httpapi"
+	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/shared/api"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )

@@ -13,10 +13,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/explain"
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/publish"
-	"gslb.internal/overwatch/internal/zone"
 )
 
 // environmentModelSeed is that of the first history, and repeats it; environmentModelHistories says how many there are, each with the next

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/definitions"
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )

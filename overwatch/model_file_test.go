@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/geo/geotest"
+	"gslb.internal/overwatch/internal/answer/geo/geotest"
 )
 
 // locate writes another database of where clients are. Of the last, it says nothing.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/health/registry"
 )
 
 // expected is what clients of one kind are answered.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/health/registry"
 )
 
 // refWarning is one kind of early warning of one backend. Its effect goes from 0 to 1 over a time while the warning holds, and

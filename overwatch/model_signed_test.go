@@ -8,7 +8,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/answer/zone"
 )
 
 // historyZones are the zones that there can be.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"gslb.internal/overwatch/internal/registry"
+	"gslb.internal/overwatch/internal/health/registry"
 )
 
 // reference is what a node believes and answers, without any cleverness: plain facts, from which everything is derived anew

@@ -13,8 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/publish"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/logging"
 	"gslb.internal/shared/settings"
 )

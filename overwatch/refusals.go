@@ -8,7 +8,7 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/audit"
+	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )

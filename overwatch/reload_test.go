@@ -14,8 +14,8 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
 )

@@ -6,9 +6,9 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/state/store"
 )
 
 // restore reads what the registry knew before the restart.

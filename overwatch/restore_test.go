@@ -9,11 +9,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/config"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/publish"
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/service"
 )
 

@@ -3,8 +3,8 @@ package overwatch
 import (
 	"time"
 
-	"gslb.internal/overwatch/internal/publish"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/state/store"
 )
 
 // serialsAhead is how many SOA serials beyond the next are stored as given. A change is in force at most steerTimeout after it was

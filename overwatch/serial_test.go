@@ -6,8 +6,8 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/definitions"
-	"gslb.internal/overwatch/internal/zone"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/definitions"
 )
 
 // Whoever has a zone's SOA in a cache takes an earlier serial for an older zone (RFC 1912 section 2.2). Changes of one second take

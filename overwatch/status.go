@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
-	"gslb.internal/overwatch/internal/doctor"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/operate/doctor"
+	"gslb.internal/overwatch/internal/state/store"
 )
 
 // statusBound is how long the node may take for its answers: they never have to wait for anything.

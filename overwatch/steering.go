@@ -12,10 +12,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/definitions"
-	"gslb.internal/overwatch/internal/publish"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/settings"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/definitions"
-	"gslb.internal/overwatch/internal/registry"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging"
 )

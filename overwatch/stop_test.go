@@ -8,7 +8,7 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/state/store"
 )
 
 // asks says whether a node answers a query.

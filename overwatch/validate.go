@@ -9,11 +9,11 @@ import (
 	"strings"
 	"syscall"
 
-	"gslb.internal/overwatch/internal/config"
-	"gslb.internal/overwatch/internal/dnssec"
-	"gslb.internal/overwatch/internal/httpserve"
-	"gslb.internal/overwatch/internal/keysync"
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/settings"
 )
 

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"gslb.internal/overwatch/internal/store"
+	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/settings"
 )
 

@@ -4,7 +4,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"gslb.internal/overwatch/internal/explain"
+	"gslb.internal/overwatch/internal/answer/explain"
 )
 
 // why implements dnsserver.Why for the networks of routing.why_networks.

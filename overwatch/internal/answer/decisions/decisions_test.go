@@ -1,0 +1,292 @@
+package decisions
+
+import (
+	"fmt"
+	"net/netip"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+var client = netip.MustParseAddr("192.0.2.99")
+
+// basis is a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
+func basis(number uint32) *policy.Basis {
+	return &policy.Basis{
+		Name: fmt.Sprintf("d%d.test.", number), Number: number, Clients: []string{"", "eu", "us"}, Answers: 1,
+		Rules: &policy.Rules{Algorithm: policy.Weighted, TTL: 30},
+		Candidates: []policy.Candidate{
+			{Address: netip.MustParseAddr("10.0.0.1"), Region: "eu", Weight: 1, Share: 1, MayServe: true},
+			{Address: netip.MustParseAddr("10.0.0.2"), Region: "us", Weight: 1, Share: 1, MayServe: true},
+		},
+	}
+}
+
+func note(s *Socket, b *policy.Basis, region, lead uint16) {
+	s.Note(s.Begin(), &zone.Steered{Basis: b, Number: b.Number, Region: geo.RegionID(region), Lead: lead}, client)
+}
+
+func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
+	r := New(3, nil)
+	s, b := r.Socket(), basis(7)
+	for range 9 {
+		note(s, b, 1, 1)
+	}
+	if got := r.Decisions(); len(got) != 3 || got[0].ID != "0-3" || got[2].ID != "0-1" {
+		t.Fatalf("one in 3 of 9: %+v", got)
+	}
+	d := r.Decisions()[0]
+	decision, selected := d.Decide()
+	if decision.Outcome != policy.Success || selected.Region != "us" || d.Client.String() != "192.0.2.0/24" || d.Steered.Region != 1 {
+		t.Errorf("%+v, %+v", d, selected)
+	}
+	r.Sample(0)
+	note(s, b, 1, 1)
+	r.Sample(1)
+	note(s, b, 1, zone.NoLead)
+	if got := r.Decisions(); len(got) != 4 || got[0].Steered.Lead != zone.NoLead {
+		t.Fatalf("none, then each: %+v", got)
+	}
+	if _, selected := newest(r); selected != nil {
+		t.Errorf("an answer without an address has %+v", selected)
+	}
+}
+
+func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
+	r := New(1, nil)
+	s := r.Socket()
+	for i := range RingSize + 10 {
+		note(s, basis(uint32(i+1)), 0, 0)
+	}
+	all := r.Decisions()
+	if len(all) != RingSize || all[0].Steered.Number != RingSize+10 || all[RingSize-1].Steered.Number != 11 {
+		t.Fatalf("%d are kept, from %d to %d", len(all), all[len(all)-1].Steered.Number, all[0].Steered.Number)
+	}
+	for _, c := range []struct {
+		id   string
+		want uint32 // 0: none
+	}{
+		{"0-11", 11}, {fmt.Sprint("0-", RingSize+10), RingSize + 10}, {"0-10", 0}, {"0-0", 0}, {fmt.Sprint("0-", RingSize+11), 0},
+		{"1-11", 0}, {"-1-11", 0}, {"0-11x", 0}, {"00-11", 0}, {"", 0}, {"0-18446744073709551615", 0},
+	} {
+		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Steered.Number != c.want {
+			t.Errorf("%q: %t, %d", c.id, ok, d.Steered.Number)
+		}
+	}
+}
+
+func TestDecisions_OfOneTimeAreNewestFirst(t *testing.T) {
+	at := time.Now()
+	r := New(1, func() time.Time { return at })
+	s := r.Socket()
+	for i := range 11 {
+		note(s, basis(uint32(i+1)), 0, 0)
+	}
+	for i, d := range r.Decisions() {
+		if want := uint32(11 - i); d.Steered.Number != want {
+			t.Errorf("place %d has decision %d, want %d", i, d.Steered.Number, want)
+		}
+	}
+}
+
+func TestNetwork_KeepsNoMoreOfAClientThanPromised(t *testing.T) {
+	for address, want := range map[string]string{
+		"203.0.113.77": "203.0.113.0/24", "::ffff:203.0.113.77": "203.0.113.0/24", "2001:db8:1:2:3::4": "2001:db8:1::/48", "255.255.255.255": "255.255.255.0/24",
+		"ffff:ffff:ffff:ffff::": "ffff:ffff:ffff::/48", "::": "::/48", "0.0.0.0": "0.0.0.0/24",
+	} {
+		if got := prefix(network(netip.MustParseAddr(address))).String(); got != want {
+			t.Errorf("%s: %s, want %s", address, got, want)
+		}
+	}
+}
+
+func TestFlows_CountWhoWasSentWhere(t *testing.T) {
+	r := New(0, nil)
+	one, two, b := r.Socket(), r.Socket(), basis(1)
+	for range 10 {
+		note(one, b, 1, 0)
+		note(two, b, 1, 0)
+	}
+	note(one, b, 2, 1)
+	note(one, b, 0, zone.NoLead)
+	want := []FlowCount{{Flow: Flow{"d1.test", "eu", "eu"}, Count: 20}, {Flow: Flow{"d1.test", "us", "us"}, Count: 1}}
+	got := r.Flows(time.Time{}, time.Time{})
+	for i := range got {
+		got[i].Latest = time.Time{}
+	}
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	totals := r.Totals()
+	if totals.Decisions != 22 || totals.ByAlgorithm[policy.Weighted] != 22 || totals.ByRegion["eu"] != 20 || totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
+		t.Errorf("%+v", totals)
+	}
+}
+
+func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := New(0, nil)
+		s := r.Socket()
+		count := func(flow Flow) {
+			b := r.flows.open(time.Now())
+			place := r.flows.place(flow)
+			b.tallies[place].count++
+		}
+		began := time.Now().Truncate(FlowBucket)
+		sums := func(start, end time.Time) (sum uint64) {
+			for _, f := range r.Flows(start, end) {
+				sum += f.Count
+			}
+			return sum
+		}
+		for range 3 {
+			note(s, basis(1), 1, 0)
+			if sums(time.Time{}, time.Time{}) == 0 {
+				t.Fatal("nothing is counted")
+			}
+			time.Sleep(FlowBucket)
+		}
+		if all, second := sums(time.Time{}, time.Time{}), sums(began.Add(FlowBucket), began.Add(2*FlowBucket)); all != 3 || second != 1 {
+			t.Errorf("%d in all, %d in the second bucket", all, second)
+		}
+		time.Sleep(FlowSpan + FlowBucket)
+		if sums(time.Time{}, time.Time{}) != 0 {
+			t.Error("what is older than a day is still there")
+		}
+		for i := range MaxFlows + 100 {
+			count(Flow{Domain: fmt.Sprint(i)})
+		}
+		if all := sums(time.Time{}, time.Time{}); all != MaxFlows+100 || r.flows.size > MaxFlows+1 {
+			t.Errorf("%d were counted in %d counts", all, r.flows.size)
+		}
+		time.Sleep(FlowBucket)
+		count(Flow{Domain: "new"})
+		if len(r.flows.buckets) != 1 || r.flows.size != 1 {
+			t.Errorf("the full bucket of before was not given up: %d counts", r.flows.size)
+		}
+	})
+}
+
+// What many kinds of answers fill is replaced before it is full, and nothing is lost or counted twice meanwhile.
+func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
+	r := New(2, nil)
+	ctx, stop := t.Context(), make(chan struct{})
+	go func() { _ = r.Run(ctx) }()
+	var reading, noting sync.WaitGroup
+	reading.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				for _, d := range r.Decisions() {
+					if d.Steered.Basis.Number != d.Steered.Number {
+						t.Errorf("a torn decision: %+v", d)
+						return
+					}
+				}
+				r.Flows(time.Time{}, time.Time{})
+			}
+		}
+	})
+	const sockets, answers = 2, 40_000
+	for range sockets {
+		s := r.Socket()
+		noting.Go(func() {
+			for i := range answers {
+				note(s, basis(uint32(i/2+1)), 1, uint16(i%2))
+			}
+		})
+	}
+	noting.Wait()
+	close(stop)
+	reading.Wait()
+	if got := r.Totals().Decisions + r.Missed(); got != sockets*answers {
+		t.Errorf("%d were counted, %d noted", got, sockets*answers)
+	}
+}
+
+func TestNote_AllocatesNothing(t *testing.T) {
+	r := New(1, nil)
+	s, b := r.Socket(), basis(1)
+	if n := testing.AllocsPerRun(1000, func() { note(s, b, 1, 0) }); n != 0 {
+		t.Errorf("%.0f allocations", n)
+	}
+}
+
+func BenchmarkNote(b *testing.B) {
+	for _, sample := range []int{0, 128} {
+		b.Run(fmt.Sprint("one in ", sample), func(b *testing.B) {
+			s, x := New(sample, nil).Socket(), basis(1)
+			b.ReportAllocs()
+			for b.Loop() {
+				note(s, x, 1, 0)
+			}
+		})
+	}
+}
+
+// A decision is made once and not at each fold, and what is remembered of decisions is bounded.
+func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
+	r := New(0, nil)
+	s, b := r.Socket(), basis(1)
+	note(s, b, 1, 0)
+	first := r.Totals()
+	b.Candidates = nil // a decision made now would have no address
+	note(s, b, 1, 0)
+	if again := r.Totals(); first.ByRegion["eu"] != 1 || again.ByRegion["eu"] != 2 || again.ByOutcome[policy.Success] != 2 {
+		t.Errorf("%+v, then %+v", first, again)
+	}
+	b = basis(1)
+	for i := range maxKnown - 1 {
+		r.known.like[which{number: uint32(i + 2)}] = nil
+	}
+	for i := range 10 {
+		r.known.of(&zone.Steered{Basis: b, Number: maxKnown + uint32(i), Region: 1})
+	}
+	if n := len(r.known.like); n > maxKnown || n == 0 || len(r.known.distinct) != 1 {
+		t.Errorf("%d decisions are remembered, %d distinct", n, len(r.known.distinct))
+	}
+	note(s, b, 1, 1)
+	if got := r.Totals(); got.ByRegion["us"] != 1 || got.Decisions != 3 {
+		t.Errorf("after all were forgotten: %+v", got)
+	}
+}
+
+// What summing up costs where answers are of many names, each of which sends to both of its regions: of names that are counted for the
+// first time, and of such that were before.
+func BenchmarkFold(b *testing.B) {
+	const names = 100_000
+	bases := make([]*policy.Basis, names)
+	for i := range bases {
+		bases[i] = basis(uint32(i + 1))
+	}
+	for _, known := range []bool{false, true} {
+		b.Run(fmt.Sprint("known ", known), func(b *testing.B) {
+			var r *Recorder
+			for b.Loop() {
+				b.StopTimer()
+				if r == nil || !known {
+					r = New(0, nil)
+					r.Socket().replace(time.Now(), largeBits)
+				}
+				for i := range 2 * names {
+					note(r.sockets[0], bases[i/2], 1, uint16(i%2))
+				}
+				b.StartTimer()
+				r.fold()
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*names), "ns/name")
+		})
+	}
+}
+
+func newest(r *Recorder) (policy.Decision, *policy.Candidate) {
+	d := r.Decisions()[0]
+	return d.Decide()
+}

@@ -1,0 +1,263 @@
+package dnssec
+
+import (
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+const apex = "gslb.test."
+
+var start = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+func mustGenerate(t testing.TB, now time.Time) *Key {
+	t.Helper()
+	k, err := Generate(apex, "node1", now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+func mustOpen(t testing.TB, dir string) *Keyring {
+	t.Helper()
+	r, _, err := OpenKeyring(dir, start)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func wire(t testing.TB, name string) []byte {
+	t.Helper()
+	w, err := wireName(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// unpackSignature makes the record that a resolver would see.
+func unpackSignature(t testing.TB, owner string, ttl uint32, rdata []byte) *dns.RRSIG {
+	t.Helper()
+	rr, _, err := dns.UnpackRRWithHeader(dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl, Rdlength: uint16(len(rdata))}, rdata, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rr.(*dns.RRSIG)
+}
+
+func TestSign_ValidatesWithThePublicKey(t *testing.T) {
+	k := mustGenerate(t, start)
+	w := Window{start.Add(-time.Hour), start.Add(14 * 24 * time.Hour)}
+	for _, owner := range []string{"app.gslb.test.", "*.gslb.test.", "gslb.test."} {
+		var rrs []dns.RR
+		set := zone.RRset{Owner: wire(t, owner), Type: dns.TypeA, TTL: 30}
+		for _, a := range []string{"10.0.0.1", "192.0.2.1", "192.0.2.200"} {
+			ip := netip.MustParseAddr(a)
+			set.RData = append(set.RData, ip.AsSlice())
+			rrs = append(rrs, &dns.A{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 30}, A: ip.AsSlice()})
+		}
+		rdata, err := k.sign(wire(t, apex), set, w)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sig := unpackSignature(t, owner, 30, rdata)
+		if err := sig.Verify(k.DNSKEY(30), rrs); err != nil {
+			t.Errorf("%s: %v", owner, err)
+		}
+		if !sig.ValidityPeriod(start) || sig.ValidityPeriod(start.Add(15*24*time.Hour)) {
+			t.Errorf("%s: valid from %d to %d", owner, sig.Inception, sig.Expiration)
+		}
+		again, err := k.sign(wire(t, apex), set, w)
+		if err != nil || string(again) != string(rdata) {
+			t.Errorf("%s: a second signature differs (%v)", owner, err)
+		}
+	}
+}
+
+func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "dnssec")
+	r := mustOpen(t, dir)
+	newer, oldest := mustGenerate(t, start), mustGenerate(t, start.Add(-time.Hour))
+	for _, k := range []*Key{newer, oldest, newer} {
+		if err := r.Add(k, start, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r = mustOpen(t, dir)
+	keys := r.Keys("GSLB.test")
+	if len(keys) != 2 || keys[0].Tag() != oldest.Tag() || keys[1].Tag() != newer.Tag() {
+		t.Fatalf("keys %v", keys)
+	}
+	if k := keys[0]; !k.Created().Equal(start.Add(-time.Hour)) || k.Origin() != "node1" || k.PublicKey() != oldest.PublicKey() || !k.private.Equal(oldest.private) {
+		t.Errorf("read back as %+v", k)
+	}
+	private := filepath.Join(dir, newer.FileName()+privateEnding)
+	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	// miekg/dns reads the format independently of ours.
+	f, err := os.Open(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := newer.DNSKEY(0).ReadPrivateKey(f, private); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
+	for want, damage := range map[string]func(base string) error{
+		"is missing, but its other half is there":   func(base string) error { return os.Remove(base + ".key") },
+		".private is missing, but":                  func(base string) error { return os.Remove(base + ".private") },
+		"run: chmod 600":                            func(base string) error { return os.Chmod(base+".private", 0o640) },
+		`Private-key-format is ""`:                  func(base string) error { return os.WriteFile(base+".private", nil, 0o600) },
+		"holds no record":                           func(base string) error { return os.Truncate(base+".key", 0) },
+		"octets, a key has at most":                 func(base string) error { return os.Truncate(base+".private", 1<<20) },
+		"the private key is not that of the public": swapPrivate,
+		"the name must be":                          func(base string) error { return rename(base, base+"1") },
+		`Algorithm is "8 (RSASHA256)"; 13 (ECDSAP256SHA256) is expected`: replaceIn(".private", "13 (ECDSAP256SHA256)", "8 (RSASHA256)"),
+		"PrivateKey is not base64":                                       replaceIn(".private", "PrivateKey: ", "PrivateKey: !"),
+		"flags 256, protocol 3, algorithm 13; only":                      replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
+		`Created is "x`: replaceIn(".private", "Created: ", "Created: x"),
+	} {
+		t.Run(want, func(t *testing.T) {
+			dir := t.TempDir()
+			r := mustOpen(t, dir)
+			k := mustGenerate(t, start)
+			if err := r.Add(k, start, false); err != nil {
+				t.Fatal(err)
+			}
+			base := filepath.Join(dir, k.FileName())
+			if err := damage(base); err != nil {
+				t.Fatal(err)
+			}
+			r, _, err := OpenKeyring(dir, start)
+			if err == nil {
+				err = r.Damage()
+			}
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), base) {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func swapPrivate(base string) error {
+	k, err := Generate(apex, "", start)
+	if err != nil {
+		return err
+	}
+	text, err := k.privateText()
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(base+".private", text, 0o600)
+}
+
+func rename(from, to string) error {
+	if err := os.Rename(from+".key", to+".key"); err != nil {
+		return err
+	}
+	return os.Rename(from+".private", to+".private")
+}
+
+func replaceIn(ending, old, with string) func(string) error {
+	return func(base string) error {
+		content, err := os.ReadFile(base + ending)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(base+ending, []byte(strings.Replace(string(content), old, with, 1)), 0o600)
+	}
+}
+
+func TestKeyring_BoundsTheKeysOfAZone(t *testing.T) {
+	r := mustOpen(t, t.TempDir())
+	for i := range MaxKeys + 1 {
+		err := r.Add(mustGenerate(t, start.Add(time.Duration(i)*time.Second)), start, false)
+		if full := i == MaxKeys; full != (err != nil) {
+			t.Fatalf("key %d: %v", i, err)
+		}
+	}
+}
+
+func TestState_FollowsTheTimesOfTheKey(t *testing.T) {
+	k := mustGenerate(t, start)
+	k.activate, k.inactive = start.Add(time.Hour), start.Add(2*time.Hour)
+	for after, want := range map[time.Duration]State{0: Published, time.Hour: Active, 2 * time.Hour: Retired} {
+		if got := k.State(start.Add(after)); got != want {
+			t.Errorf("after %v: %s, want %s", after, got, want)
+		}
+	}
+}
+
+func TestDS_IsThatOfThePublishedKey(t *testing.T) {
+	k := mustGenerate(t, start)
+	ds := k.DS(3600)
+	if ds.KeyTag != k.Tag() || ds.Algorithm != Algorithm || ds.DigestType != 2 || len(ds.Digest) != 64 {
+		t.Errorf("DS %v", ds)
+	}
+}
+
+func FuzzParsePrivate(f *testing.F) {
+	k := mustGenerate(f, start)
+	text, err := k.privateText()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Fuzz(func(t *testing.T, content []byte) {
+		k, err := parsePrivate(apex, content)
+		if err == nil && k.PublicKey() == "" {
+			t.Error("a key without public part")
+		}
+	})
+}
+
+func FuzzAppendSignature(f *testing.F) {
+	f.Add([]byte{0x30, 6, 2, 1, 1, 2, 1, 1})
+	f.Fuzz(func(t *testing.T, der []byte) {
+		if out, err := appendSignature(nil, der); err == nil && len(out) != signatureSize {
+			t.Errorf("%d octets", len(out))
+		}
+	})
+}
+
+func BenchmarkSign(b *testing.B) {
+	k := mustGenerate(b, start)
+	set := zone.RRset{Owner: wire(b, "app.gslb.test."), Type: dns.TypeA, TTL: 30, RData: [][]byte{{192, 0, 2, 1}}}
+	w, signer := Window{start, start.Add(time.Hour)}, wire(b, apex)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := k.sign(signer, set, w); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BIND refuses a .private file with a field that it does not know.
+func TestKeyring_WritesOnlyFieldsThatBINDKnows(t *testing.T) {
+	k := mustGenerate(t, start)
+	k.inactive = start.Add(time.Hour)
+	text, err := k.privateText()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		switch name, _, _ := strings.Cut(line, ":"); name {
+		case "Private-key-format", "Algorithm", "PrivateKey", "Created", "Publish", "Activate", "Inactive":
+		default:
+			t.Errorf("field %q", name)
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package dnssec
+
+import (
+	"hash/fnv"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// Signatures hold for 14 days, beginning a day before they are made: a clock that is set to another time zone, here or at a resolver,
+// is off by up to 14 hours. (BIND and Knot allow an hour and one and a half, PowerDNS up to a week.) Others take their place from the
+// seventh day on, spread over a day.
+const (
+	backdated = 24 * time.Hour
+	Validity  = 14 * 24 * time.Hour
+	renewal   = 7 * 24 * time.Hour
+	jitter    = 24 * time.Hour
+)
+
+// keyTTL is the TTL of the records that publish keys, in seconds.
+const keyTTL = 3600
+
+// Signer signs the RRsets of one zone with the keys that were active when it was made. It is immutable.
+//
+// All active keys sign everything, so that an answer holds whichever of them a resolver knows: the parent's DS, and a DNSKEY
+// RRset in a cache, may be those from before a change.
+type Signer struct {
+	zones  *Zones
+	keys   []*Key // all that are published, the oldest first
+	active []*Key // those that sign, never none
+	told   []*Key // those of active that the parent may be told of: all but provisional ones
+	name   []byte // of the zone, in wire form
+}
+
+// newSigner makes the Signer of a zone that has keys.
+func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
+	name, err := wireName(zone)
+	if err != nil {
+		return nil, err
+	}
+	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, now), name: name}
+	for _, k := range s.active {
+		if !z.keyring.provisional(k) {
+			s.told = append(s.told, k)
+		}
+	}
+	return s, nil
+}
+
+func (s *Signer) same(other *Signer) bool {
+	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active) && slices.Equal(s.told, other.told)
+}
+
+func (s *Signer) uses(k *Key) bool { return slices.Contains(s.active, k) }
+
+// Epoch implements zone.Signer.
+func (s *Signer) Epoch() uint32 { return s.zones.epoch.Load() }
+
+// Sign implements zone.Signer.
+func (s *Signer) Sign(set zone.RRset) (records [][]byte, renew time.Time, err error) {
+	now := s.zones.now()
+	from := now.Add(-backdated)
+	for _, k := range s.active {
+		data, err := k.sign(s.name, set, Window{from, from.Add(Validity)})
+		if err != nil {
+			s.zones.metrics.failures.Inc()
+			s.zones.log.Error().Err(err).Msg("an answer cannot be signed")
+			return nil, time.Time{}, err
+		}
+		records = append(records, data)
+	}
+	s.zones.metrics.signatures.Add(float64(len(records)))
+	return records, from.Add(renewal + spread(set)), nil
+}
+
+// spread is a part of the jitter that differs from RRset to RRset.
+func spread(set zone.RRset) time.Duration {
+	hash := fnv.New32a()
+	_, _ = hash.Write(set.Owner)
+	_, _ = hash.Write([]byte{byte(set.Type >> 8), byte(set.Type)})
+	for _, data := range set.RData {
+		_, _ = hash.Write(data)
+	}
+	return time.Duration(hash.Sum32()) % (jitter / time.Second) * time.Second
+}
+
+// Records are what the apex of the zone has of its keys: DNSKEY for all, and CDS and CDNSKEY for those that sign and are not
+// provisional, which tell the parent what its DS records should be (RFC 7344).
+func (s *Signer) Records() []dns.RR {
+	var all []dns.RR
+	for _, k := range s.keys {
+		all = append(all, k.DNSKEY(keyTTL))
+	}
+	for _, k := range s.told {
+		all = append(all, k.DS(keyTTL).ToCDS(), k.DNSKEY(keyTTL).ToCDNSKEY())
+	}
+	return all
+}
+
+// DS are the records that the parent should have.
+func (s *Signer) DS() []dns.RR {
+	all := make([]dns.RR, len(s.told))
+	for i, k := range s.told {
+		all[i] = k.DS(keyTTL)
+	}
+	return all
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

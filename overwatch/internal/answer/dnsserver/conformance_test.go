@@ -1,0 +1,271 @@
+package dnsserver
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// The cases by which checkers judge an authoritative server from outside, and where each is held here:
+//
+//   - header, flags, opcodes, classes: TestRespond_Header; ids, letter case, odd and long names: TestRespond_RepeatsTheQuestionAsItCame
+//   - malformed packets: TestRespond_Malformed, TestRespond_MutatedPackets, FuzzRespond; on real sockets, with whether others are answered after
+//     them: TestServer_NonsenseHarmsNobodyElse, TestRespond_ADatagramOf64KiB
+//   - types, meta types, transfers, ANY, names that are not there, empty non-terminals, wildcards, other zones, negative answers with their SOA:
+//     TestRespond_Records; TTLs, sets without a duplicate: zone, TestView_*; no octet behind the last record: read, for every response
+//   - few octets for what is refused and for ANY: TestRespond_WhatIsNotOursIsRefusedInFewOctets; for anything else: TestSigned_Sizes
+//   - EDNS, its versions, flags, options, client subnets: TestRespond_EDNS, TestRespond_KeepaliveOverTCP, TestRespond_EDNSOverTCPAndNoneWithout;
+//     scopes that never overlap: geo, Test*_ScopeIsExact; cookies: TestRespond_Cookie*, TestServerCookie_*, TestRateLimit_CookieOfOursExempts
+//   - sizes and truncation: TestRespond_Sizes, TestSigned_Sizes
+//   - TCP in one piece and in octets, pipelined, half closed, idle, slow, nonsense, many: TestTCP_*, TestConnections_*; a thousand idle ones of one
+//     client on a real node: integration, TestCrowd_*
+//   - DNSSEC: TestSigned_*; every proof and signature verified: zone, TestSigned_EveryAnswerValidates, and by strangers: integration, TestDNSSEC_*
+
+// signedLine is a record of a signed answer in zone-file form, of this zone: of a signature the type that it covers and its labels, and
+// without what is new in each run (keys), a hash (the names of NSEC3) or of no concern here (the SOA's fields).
+func signedLine(rr dns.RR) string {
+	h := rr.Header()
+	words := []string{strings.TrimSuffix(strings.TrimSuffix(h.Name, "gslb.test."), "."), dns.TypeToString[h.Rrtype]}
+	switch rr := rr.(type) {
+	case *dns.RRSIG:
+		words[1] = fmt.Sprintf("RRSIG(%s %d)", dns.TypeToString[rr.TypeCovered], rr.Labels)
+		if rr.TypeCovered == dns.TypeNSEC3 {
+			words = words[1:]
+		}
+	case *dns.DNSKEY, *dns.CDS, *dns.CDNSKEY, *dns.SOA:
+	case *dns.NSEC3:
+		words = []string{"NSEC3"}
+		for _, rtype := range rr.TypeBitMap {
+			words = append(words, dns.TypeToString[rtype])
+		}
+	default:
+		words = append(words, strings.Fields(strings.TrimPrefix(rr.String(), h.String()))...)
+	}
+	return strings.TrimSpace(strings.Join(words, " "))
+}
+
+func describeSigned(m *dns.Msg) string {
+	if m == nil {
+		return "no response"
+	}
+	text := dns.RcodeToString[m.Rcode]
+	for _, rr := range m.Answer {
+		text += "; " + signedLine(rr)
+	}
+	for _, rr := range m.Ns {
+		text += " | " + signedLine(rr)
+	}
+	return text
+}
+
+// What the proofs of the rows below consist of.
+const (
+	signedSOA = " | SOA | RRSIG(SOA 2)"
+	apexNSEC  = " | NSEC app.gslb.test. NS SOA MX TXT RRSIG NSEC DNSKEY CDS CDNSKEY | RRSIG(NSEC 2)"
+	apexNSEC3 = " | NSEC3 NS SOA MX TXT RRSIG DNSKEY NSEC3PARAM CDS CDNSKEY | RRSIG(NSEC3 3)"
+	oneNSEC   = " | one NSEC v6.gslb.test. A AAAA RRSIG NSEC | one RRSIG(NSEC 3)"
+	oneNSEC3  = " | NSEC3 A AAAA RRSIG | RRSIG(NSEC3 3)"
+	entNSEC   = " | dual NSEC a.b.ent.gslb.test. A AAAA RRSIG NSEC | dual RRSIG(NSEC 3)"
+	wildNSEC  = " | *.wild NSEC www.gslb.test. A RRSIG NSEC | *.wild RRSIG(NSEC 3)"
+	addrNSEC3 = " | NSEC3 A RRSIG | RRSIG(NSEC3 3)" // of a name with one A record
+	bareNSEC3 = " | NSEC3 | RRSIG(NSEC3 3)"         // of an empty non-terminal
+)
+
+// signedCases are what the signed zone answers with DO, with NSEC and, where it is another answer, with NSEC3.
+var signedCases = []struct{ name, rtype, nsec, nsec3 string }{
+	{"one.gslb.test.", "A", "NOERROR; one A 10.0.0.6; one RRSIG(A 3)", ""},
+	{"oNE.GSLB.test.", "A", "NOERROR; oNE.GSLB.test A 10.0.0.6; oNE.GSLB.test RRSIG(A 3)", ""},
+	{"gslb.test.", "SOA", "NOERROR; SOA; RRSIG(SOA 2)", ""},
+	{"gslb.test.", "NS", "NOERROR; NS ns1.gslb.test.; NS ns2.gslb.test.; RRSIG(NS 2)", ""},
+	{"gslb.test.", "ANY", "NOERROR; NS ns1.gslb.test.; NS ns2.gslb.test.; RRSIG(NS 2)", ""},
+	{"gslb.test.", "DNSKEY", "NOERROR; DNSKEY; RRSIG(DNSKEY 2)", ""},
+	{"gslb.test.", "CDS", "NOERROR; CDS; RRSIG(CDS 2)", ""},
+	{"gslb.test.", "CDNSKEY", "NOERROR; CDNSKEY; RRSIG(CDNSKEY 2)", ""},
+	{"gslb.test.", "NSEC3PARAM", "NOERROR" + signedSOA + apexNSEC, "NOERROR; NSEC3PARAM 1 0 0 -; RRSIG(NSEC3PARAM 2)"},
+	{"gslb.test.", "DS", "NOERROR" + signedSOA + apexNSEC, "NOERROR" + signedSOA + apexNSEC3},
+	{"one.gslb.test.", "RRSIG", "NOERROR; one RRSIG(A 3)", ""},
+	{"one.gslb.test.", "TXT", "NOERROR" + signedSOA + oneNSEC, "NOERROR" + signedSOA + oneNSEC3},
+	{"one.gslb.test.", "TYPE1000", "NOERROR" + signedSOA + oneNSEC, "NOERROR" + signedSOA + oneNSEC3},
+	{"nx.gslb.test.", "A", "NXDOMAIN" + signedSOA + " | ns2 NSEC one.gslb.test. A RRSIG NSEC | ns2 RRSIG(NSEC 3)" + apexNSEC, "NXDOMAIN" + signedSOA + apexNSEC3 + oneNSEC3 + addrNSEC3},
+	{"sub.one.gslb.test.", "A", "NXDOMAIN" + signedSOA + oneNSEC, "NXDOMAIN" + signedSOA + oneNSEC3 + " | NSEC3 CNAME RRSIG | RRSIG(NSEC3 3)" + addrNSEC3},
+	{"ent.gslb.test.", "A", "NOERROR" + signedSOA + entNSEC, "NOERROR" + signedSOA + bareNSEC3},
+	{"b.ent.gslb.test.", "A", "NOERROR" + signedSOA + entNSEC, "NOERROR" + signedSOA + bareNSEC3},
+	{"x.wild.gslb.test.", "A", "NOERROR; x.wild A 192.0.2.4; x.wild RRSIG(A 3)" + wildNSEC, "NOERROR; x.wild A 192.0.2.4; x.wild RRSIG(A 3)" + bareNSEC3},
+	{"x.wild.gslb.test.", "MX", "NOERROR" + signedSOA + wildNSEC, "NOERROR" + signedSOA + addrNSEC3 + bareNSEC3 + bareNSEC3},
+	{"www.example.org.", "A", "REFUSED", ""},
+	{"down.gslb.test.", "A", "SERVFAIL", ""},
+}
+
+func TestSigned_Answers(t *testing.T) {
+	for denial, r := range signedResponders(t) {
+		for _, c := range signedCases {
+			want := c.nsec
+			if denial == zone.NSEC3 && c.nsec3 != "" {
+				want = c.nsec3
+			}
+			m := askTCP(t, r, query(t, c.name, typeOf(c.rtype), edns0(4096), doBit))
+			if got := describeSigned(m); got != want {
+				t.Errorf("%s %s\n got %s\nwant %s", c.name, c.rtype, got, want)
+			}
+			checkSignatures(t, m)
+			bare := askTCP(t, r, query(t, c.name, typeOf(c.rtype)))
+			for _, rr := range slices.Concat(bare.Answer, bare.Ns, bare.Extra) {
+				if h := rr.Header(); h.Rrtype != typeOf(c.rtype) && slices.Contains([]uint16{dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3}, h.Rrtype) {
+					t.Errorf("%s %s without DO: %s", c.name, c.rtype, rr)
+				}
+			}
+		}
+	}
+}
+
+// signedResponders are one for each way to deny.
+func signedResponders(t *testing.T) map[zone.Denial]*responder {
+	t.Helper()
+	return map[zone.Denial]*responder{zone.NSEC: testResponder(signedView(t, zone.NSEC)), zone.NSEC3: testResponder(signedView(t, zone.NSEC3))}
+}
+
+// checkSignatures holds the fields of every signature, and of what is denied, against RFC 4034 section 3.1, RFC 9077 and RFC 9276, and the time that
+// a signature holds against clocks that are off and nodes that are away for a weekend.
+func checkSignatures(t *testing.T, m *dns.Msg) {
+	t.Helper()
+	now := time.Now()
+	ttls := make(map[string]uint32)
+	for _, rr := range slices.Concat(m.Answer, m.Ns) {
+		h := rr.Header()
+		ttls[strings.ToLower(h.Name)+dns.TypeToString[h.Rrtype]] = h.Ttl
+	}
+	for _, rr := range slices.Concat(m.Answer, m.Ns) {
+		switch rr := rr.(type) {
+		case *dns.RRSIG:
+			from, to := time.Unix(int64(rr.Inception), 0), time.Unix(int64(rr.Expiration), 0)
+			if now.Sub(from) < 5*time.Minute || to.Sub(now) < 3*24*time.Hour || to.Sub(now) > 32*24*time.Hour {
+				t.Errorf("holds from %s to %s: %s", from, to, rr)
+			}
+			if rr.SignerName != "gslb.test." || int(rr.Labels) > dns.CountLabel(rr.Hdr.Name) || rr.Algorithm != dns.ECDSAP256SHA256 || rr.OrigTtl < rr.Hdr.Ttl {
+				t.Errorf("signer, labels, algorithm or original TTL of %s", rr)
+			}
+			if ttl, there := ttls[strings.ToLower(rr.Hdr.Name)+dns.TypeToString[rr.TypeCovered]]; there && ttl != rr.Hdr.Ttl {
+				t.Errorf("the TTL of what it covers is %d: %s", ttl, rr)
+			}
+		case *dns.NSEC3:
+			if rr.Iterations != 0 || rr.SaltLength != 0 {
+				t.Errorf("iterations and salt of %s", rr)
+			}
+		}
+		if h := rr.Header(); len(m.Answer) == 0 && h.Ttl != m.Ns[0].Header().Ttl {
+			t.Errorf("TTL %d beside the SOA's %d: %s", h.Ttl, m.Ns[0].Header().Ttl, rr)
+		}
+	}
+}
+
+// No response is longer than the client said or than 1232 octets over UDP, and none is worth asking for under another's address.
+func TestSigned_Sizes(t *testing.T) {
+	for _, r := range signedResponders(t) {
+		for _, name := range []string{"gslb.test.", "one.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test."} {
+			for _, rtype := range []string{"A", "MX", "NS", "SOA", "DNSKEY", "ANY"} {
+				for size, limit := range map[uint16]int{0: 512, 512: 512, 1232: 1232, 4096: 1232, 65535: 1232} {
+					packet := query(t, name, typeOf(rtype), edns0(size), doBit)
+					reply := r.respond(slices.Clone(packet), testClient, false, make([]byte, 0, udpSize))
+					m := read(t, reply)
+					if len(reply) > limit || len(reply) > 25*len(packet) || m.IsEdns0() == nil || rtype == "DNSKEY" && size > 512 && m.Truncated {
+						t.Errorf("%s %s for %d: %d octets for %d, %s", name, rtype, size, len(reply), len(packet), describe(m))
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestRespond_CookieGivenBackIsTaken(t *testing.T) {
+	r := testResponder(testView(t))
+	given := func(cookie string) string {
+		m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""), &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie})))
+		if describe(m) != "NOERROR aa; one.gslb.test. 60 IN A 10.0.0.6" {
+			t.Errorf("with %s: %s", cookie, describe(m))
+		}
+		var all []string
+		for _, o := range m.IsEdns0().Option {
+			if c, ok := o.(*dns.EDNS0_COOKIE); ok {
+				all = append(all, c.Cookie)
+			}
+		}
+		if len(all) != 1 {
+			t.Fatalf("with %s: cookies %v, want one", cookie, all)
+		}
+		return all[0]
+	}
+	const client = "0102030405060708"
+	if first := given(client); given(first) != first || !strings.HasPrefix(first, client) {
+		t.Errorf("given %s, and %s for it", first, given(first))
+	}
+}
+
+// Whatever becomes of good packets on their way, both paths agree, and what leaves is a response to what came.
+func TestRespond_MutatedPackets(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	plain, signed, good := testView(t), signedView(t, zone.NSEC3), corpus(t)
+	for range 4000 {
+		packet := slices.Clone(good[random.IntN(len(good))])
+		for range 1 + random.IntN(6) {
+			if len(packet) == 0 {
+				break
+			}
+			at := random.IntN(len(packet))
+			switch random.IntN(4) {
+			case 0:
+				packet[at] ^= 1 << random.IntN(8)
+			case 1:
+				packet[at] = []byte{0, 1, 63, 64, 127, 128, 192, 255}[random.IntN(8)]
+			case 2:
+				packet = slices.Delete(packet, at, min(len(packet), at+1+random.IntN(8)))
+			case 3:
+				packet = slices.Insert(packet, at, make([]byte, 1+random.IntN(8))...)
+			}
+		}
+		bothPaths(t, plain, packet, random.IntN(2) == 0)
+		bothPaths(t, signed, packet, random.IntN(2) == 0)
+	}
+}
+
+// Empty datagrams, and what is no DNS over TCP, on a real server: those who ask are answered.
+func TestServer_NonsenseHarmsNobodyElse(t *testing.T) {
+	s, _, _ := testServer(t, "127.0.0.1:0")
+	at := s.Addrs()[0].String()
+	for network, begins := range map[string][]string{
+		"udp": {"", "\x00", strings.Repeat("\xff", 600)},
+		"tcp": {"\x00\x00", "\x00\x05hello", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\xff\xff" + strings.Repeat("\x9c", 2000)},
+	} {
+		for _, begin := range begins {
+			conn, err := net.Dial(network, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := conn.Write([]byte(begin)); err != nil {
+				t.Error(err)
+			}
+			for _, asked := range []string{"udp", "tcp"} {
+				if m := exchange(t, asked, at, "one.gslb.test."); len(m.Answer) != 1 {
+					t.Errorf("after %.10q over %s: %s", begin, network, describe(m))
+				}
+			}
+			_ = conn.Close()
+		}
+	}
+}
+
+// typeOf reads the name of a type, TYPE1000 for one without (RFC 3597).
+func typeOf(text string) uint16 {
+	rtype, ok := dns.StringToType[text]
+	if !ok {
+		fmt.Sscanf(text, "TYPE%d", &rtype)
+	}
+	return rtype
+}

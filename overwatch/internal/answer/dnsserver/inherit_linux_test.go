@@ -1,0 +1,79 @@
+package dnsserver
+
+import (
+	"context"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+	"golang.org/x/sys/unix"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// Between the opening of the sockets and their reading, a node may take seconds to start: the room that the process before left for what
+// comes meanwhile stays until that was read.
+func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
+	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tcp.Close()
+	at := tcp.Addr().String()
+	udp, err := net.ListenPacket("udp4", at)
+	if err != nil {
+		t.Skipf("the port is taken for UDP: %v", err)
+	}
+	defer udp.Close()
+	var files []*os.File
+	for _, socket := range []interface{ File() (*os.File, error) }{tcp.(*net.TCPListener), udp.(*net.UDPConn)} {
+		f, err := socket.File()
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	raw, err := udp.(*net.UDPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	room := func() (size int) {
+		if failed := raw.Control(func(fd uintptr) { size, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF) }); failed != nil || err != nil {
+			t.Fatal(failed, err)
+		}
+		return size
+	}
+	if err := raw.Control(func(fd uintptr) { leave(int(fd)) }); err != nil {
+		t.Fatal(err)
+	}
+	left := room()
+	if left <= 2*socketBuffer {
+		t.Skipf("the kernel allows a buffer of %d octets only: this needs CAP_NET_ADMIN", left)
+	}
+	v := testView(t)
+	s, err := New(Options{Listen: []string{at}, Inherited: files, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := room(); got != left {
+		t.Errorf("before anything was read there is room for %d octets, and %d were left", got, left)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	defer func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}()
+	exchange(t, "udp", at, "one.gslb.test.")
+	for end := time.Now().Add(30 * time.Second); room() != 2*socketBuffer; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("after all was read there is still room for %d octets", room())
+		}
+	}
+}

@@ -1,0 +1,141 @@
+package dnsserver
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// placedView is testView with one.gslb.test answering 10.9.0.1 to clients in 203.0.113.0/24 and 2001:db8:2::/48, and what
+// it answered before to all others; its table holds many networks beside.
+func placedView(t testing.TB) *zone.View {
+	t.Helper()
+	s := geo.Sources{Regions: []geo.Region{{Name: "home"}, {Name: "far"}}, DefaultRegion: "home"}
+	for _, far := range []string{"203.0.113.0/24", "2001:db8:2::/48"} {
+		s.Mappings = append(s.Mappings, geo.Mapping{CIDR: netip.MustParsePrefix(far), Region: "far"})
+	}
+	for i := range 20_000 {
+		network := netip.AddrFrom4([4]byte{byte(60 + i>>14), byte(i >> 6), byte(i << 2), 0})
+		s.Mappings = append(s.Mappings, geo.Mapping{CIDR: netip.PrefixFrom(network, 23), Region: "far"})
+	}
+	table, err := geo.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := testView(t)
+	v.Place(table)
+	decision := func(region, address string) [2]policy.Decision {
+		return [2]policy.Decision{
+			{Outcome: policy.Success, TTL: 60, Group: region, Due: []policy.Due{{Address: netip.MustParseAddr(address), Parts: 1}}},
+			{Outcome: policy.NoData},
+		}
+	}
+	home := decision("home", "10.0.0.6")
+	if _, err := zone.NewWriter().Place(v, "one.gslb.test.", [][2]policy.Decision{home, home, decision("far", "10.9.0.1")}, 1); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func TestRespond_TheClientIsWhoTheSubnetOptionNames(t *testing.T) {
+	r := testResponder(placedView(t))
+	for _, c := range []struct {
+		name, from, subnet string // subnet in zone-file form of its octets
+		address, scope     string // scope as the option says, empty for no option
+	}{
+		{"nothing named: the sender", "203.0.113.7", "", "10.9.0.1", ""},
+		{"nothing named: the sender, elsewhere", "198.51.100.7", "", "10.0.0.6", ""},
+		{"an IPv4-mapped sender", "::ffff:203.0.113.7", "", "10.9.0.1", ""},
+		{"a network", "198.51.100.7", "\x00\x01\x18\x00\xcb\x00\x71", "10.9.0.1", "203.0.113.0/24/24"},
+		{"a network elsewhere", "203.0.113.7", "\x00\x01\x18\x00\xc6\x33\x64", "10.0.0.6", "198.51.100.0/24/5"},
+		{"fewer bits than it depends on", "198.51.100.7", "\x00\x01\x10\x00\xcb\x00", "10.0.0.6", "203.0.0.0/16/18"},
+		{"IPv6", "198.51.100.7", "\x00\x02\x38\x00\x20\x01\x0d\xb8\x00\x02\x01", "10.9.0.1", "[2001:db8:2:100::]/56/48"},
+		{"who does not want to tell", "203.0.113.7", "\x00\x01\x00\x00", "10.9.0.1", "0.0.0.0/0/0"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			packet := query(t, "one.gslb.test.", dns.TypeA, edns0(1232))
+			if c.subnet != "" {
+				packet = query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, c.subnet)))
+			}
+			m := read(t, r.respond(packet, netip.MustParseAddr(c.from), false, make([]byte, 0, udpSize)))
+			scope := ""
+			for _, o := range m.IsEdns0().Option {
+				if subnet, ok := o.(*dns.EDNS0_SUBNET); ok {
+					scope = subnet.String()
+				}
+			}
+			if got := m.Answer[0].(*dns.A).A.String(); got != c.address || scope != c.scope {
+				t.Errorf("%s with %q, want %s with %q", got, scope, c.address, c.scope)
+			}
+		})
+	}
+}
+
+func TestRespond_TheSubnetOptionCountsOnlyWhereItIsUnderstood(t *testing.T) {
+	r := testResponder(placedView(t))
+	r.subnets = false
+	packet := query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
+	m := read(t, r.respond(packet, testClient, false, make([]byte, 0, udpSize)))
+	if got := m.Answer[0].(*dns.A).A.String(); got != "10.0.0.6" || len(m.IsEdns0().Option) > 0 {
+		t.Errorf("%s with %v, want the sender's answer without an option", got, m.IsEdns0().Option)
+	}
+}
+
+// placedQueries ask for the placed name from here and there.
+func placedQueries(t testing.TB) map[string][]byte {
+	return map[string][]byte{
+		"sender":      query(t, "one.gslb.test.", dns.TypeA),
+		"subnet":      query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
+		"IPv6 subnet": query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x02\x38\x00\x20\x01\x0d\xb8\x00\x02\x01"))),
+		"ANY":         query(t, "one.gslb.test.", dns.TypeANY, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
+		"no data":     query(t, "one.gslb.test.", dns.TypeAAAA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
+	}
+}
+
+func TestRespond_BothPathsPlaceTheClientAlike(t *testing.T) {
+	v := placedView(t)
+	for _, packet := range placedQueries(t) {
+		bothPaths(t, v, packet, false)
+		bothPaths(t, v, packet, true)
+	}
+	for _, packet := range corpus(t) {
+		bothPaths(t, v, packet, false)
+	}
+}
+
+func TestRespond_PlacingTheClientAllocatesNothing(t *testing.T) {
+	r := testResponder(placedView(t))
+	out := make([]byte, 0, udpSize)
+	for name, packet := range placedQueries(t) {
+		if n := testing.AllocsPerRun(100, func() { r.respond(packet, testClient, false, out) }); n != 0 {
+			t.Errorf("%s: %.0f allocations", name, n)
+		}
+	}
+}
+
+// The same query for a name that answers everybody alike, and for one that depends on where the client is, in a table of
+// 20 000 networks.
+func BenchmarkRespond_Placed(b *testing.B) {
+	packet := query(b, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
+	for name, v := range map[string]*zone.View{"alike": testView(b), "placed": placedView(b)} {
+		r := testResponder(v)
+		out := make([]byte, 0, udpSize)
+		var clients [256]netip.Addr
+		for i := range clients {
+			clients[i] = netip.MustParseAddr(fmt.Sprintf("%d.%d.2.3", i, 255-i))
+		}
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				packet[len(packet)-3] = byte(i)
+				r.respond(packet, clients[i%len(clients)], false, out)
+			}
+		})
+	}
+}

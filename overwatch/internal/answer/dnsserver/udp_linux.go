@@ -1,0 +1,194 @@
+package dnsserver
+
+import (
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+const (
+	// batch is how many messages are read or sent with one system call at most.
+	batch = zone.MaxAhead
+	// receiveSize is the room for a query; what is longer is cut off and therefore a format error.
+	receiveSize = 2048
+	// controlSize is the room for what the kernel tells of a query: IPV6_PKTINFO is the largest, at 36 octets.
+	controlSize = 64
+	// pause is how long a socket rests after an error of the kernel's, so that a lasting one does not take a whole core.
+	pause = 10 * time.Millisecond
+	// maxDrain bounds how many batches are answered after the stop: what had arrived before.
+	maxDrain = 1024
+)
+
+// udpSocket answers what arrives on one socket, several messages per system call in both directions.
+type udpSocket struct {
+	*descriptor
+	local     netip.AddrPort
+	responder *responder
+	twin      bool // reads a socket that another one reads too
+	room      room
+
+	in            [batch]unix.Mmsghdr
+	query         [batch]unix.Iovec
+	from          [batch][unix.SizeofSockaddrInet6]byte
+	control       [batch][controlSize]byte
+	octets        [batch][receiveSize]byte
+	requests      [batch]request
+	tellsReceiver bool // the kernel says to which address queries were sent
+	replies       replies
+}
+
+func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
+	s := &udpSocket{local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
+	s.tellsReceiver = s.local.Addr().IsUnspecified()
+	var err error
+	if s.descriptor, err = detach(conn); err != nil {
+		return nil, err
+	}
+	for i := range batch {
+		s.query[i].Base = &s.octets[i][0]
+		s.query[i].SetLen(receiveSize)
+		s.in[i].Hdr = unix.Msghdr{Name: &s.from[i][0], Namelen: unix.SizeofSockaddrInet6, Iov: &s.query[i]}
+		s.in[i].Hdr.SetIovlen(1)
+		if s.tellsReceiver {
+			s.in[i].Hdr.Control = &s.control[i][0]
+			s.in[i].Hdr.SetControllen(controlSize)
+		}
+	}
+	return s, nil
+}
+
+// serve answers until ring is called, then what has arrived by then, and closes the socket.
+func (s *udpSocket) serve() error {
+	defer s.close()
+	s.room.enter(s.fd)
+	for !s.stopping.Load() {
+		switch _, errno := s.answerBatch(); errno {
+		case 0, unix.EINTR:
+		case unix.EAGAIN:
+			if err := s.await(s.relax()); err != nil {
+				return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
+			}
+		default:
+			time.Sleep(pause)
+		}
+	}
+	leave(s.fd)
+	for range maxDrain {
+		if n, errno := s.answerBatch(); n < batch || errno != 0 {
+			break
+		}
+	}
+	return nil
+}
+
+// answerBatch receives what is there and answers it, unless it is stale. It returns how many messages it was.
+func (s *udpSocket) answerBatch() (int, syscall.Errno) {
+	n, errno := receive(uintptr(s.fd), s.in[:])
+	if errno != 0 {
+		return 0, errno
+	}
+	if s.stale(n) {
+		s.responder.counts.stale.Add(uint64(n))
+	} else {
+		s.answerAll(n)
+	}
+	for i := range n {
+		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
+		if s.tellsReceiver {
+			s.in[i].Hdr.SetControllen(controlSize)
+		}
+	}
+	return n, 0
+}
+
+// answerAll answers the first n messages.
+func (s *udpSocket) answerAll(n int) {
+	s.responder.tick()
+	began := s.responder.counts.clock.begin()
+	for i := range n {
+		s.responder.read(&s.requests[i], s.octets[i][:s.in[i].Len], sender(&s.from[i]), false)
+	}
+	s.responder.look(s.requests[:n])
+	for i := range n {
+		s.answer(i)
+	}
+	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
+		s.responder.counts.unsent.Add(uint64(unsent))
+	}
+	s.responder.counts.clock.end(began, n)
+}
+
+// answer adds the reply to query i, if there is one.
+func (s *udpSocket) answer(i int) {
+	in := &s.in[i]
+	if s.tellsReceiver && !toOneHost(s.control[i][:in.Hdr.Controllen]) {
+		s.responder.counts.queries[dropped].Add(1)
+		return
+	}
+	msg := s.responder.answer(&s.requests[i], s.octets[i][:in.Len], s.replies.room())
+	if msg == nil {
+		return
+	}
+	if s.tellsReceiver {
+		anyInterface(s.control[i][:in.Hdr.Controllen])
+	}
+	s.replies.add(len(msg), &in.Hdr)
+}
+
+// sender is the address in a socket address of either family.
+func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
+	if binary.NativeEndian.Uint16(from[:]) == unix.AF_INET {
+		return netip.AddrFrom4([4]byte(from[4:8]))
+	}
+	return netip.AddrFrom16([16]byte(from[8:24]))
+}
+
+// anyInterface clears the interface in the packet information of a query, which then makes the reply come from
+// the address the query was sent to, by whatever route leads back. Link-local addresses mean something on one interface only
+// and keep it.
+func anyInterface(control []byte) {
+	info4, info6 := packetInfo(control)
+	switch {
+	case info4 != nil:
+		clear(info4[:4])
+	case info6 != nil && !netip.AddrFrom16([16]byte(info6[:16])).IsLinkLocalUnicast():
+		clear(info6[16:20])
+	}
+}
+
+// toOneHost says whether a query was sent to an address of this machine's own, by its packet information. What is sent to many at once reaches each socket, and
+// no answer can come from the address that was asked.
+func toOneHost(control []byte) bool {
+	info4, info6 := packetInfo(control)
+	switch {
+	case info4 != nil: // the address that answers would come from, and the one that was asked
+		return [4]byte(info4[4:8]) == [4]byte(info4[8:12])
+	case info6 != nil:
+		return info6[0] != 0xff // multicast (RFC 4291 section 2.7)
+	}
+	return true
+}
+
+// packetInfo finds the struct in_pktinfo or in6_pktinfo of a query, whichever there is.
+func packetInfo(control []byte) (info4, info6 []byte) {
+	header := unix.CmsgLen(0)
+	if len(control) < header {
+		return nil, nil
+	}
+	level, kind := binary.NativeEndian.Uint32(control[header-8:]), binary.NativeEndian.Uint32(control[header-4:])
+	info := control[header:]
+	switch {
+	case level == unix.IPPROTO_IP && kind == unix.IP_PKTINFO && len(info) >= unix.SizeofInet4Pktinfo:
+		return info, nil
+	case level == unix.IPPROTO_IPV6 && kind == unix.IPV6_PKTINFO && len(info) >= unix.SizeofInet6Pktinfo:
+		return nil, info
+	}
+	return nil, nil
+}

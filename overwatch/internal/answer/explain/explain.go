@@ -1,0 +1,164 @@
+package explain
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Outcomes beyond those of the policy.
+const (
+	DomainNotFound policy.Outcome = "domain_not_found" // there is no such name
+	NotSteered     policy.Outcome = "not_steered"      // the name has records of its own, which answer everybody alike
+)
+
+// Query is what a client asks.
+type Query struct {
+	Name   string // in zone-file form, in any case, with or without its final dot
+	Family policy.Family
+	// Client is who asks: the address of the client subnet option if there is one with a network in it, else that of the resolver.
+	Client netip.Addr
+	Subnet bool // it is the former
+}
+
+// Explanation is an answer and why it is that one.
+type Explanation struct {
+	Query
+	Outcome   policy.Outcome
+	Kind      zone.Kind
+	Records   []string     // in zone-file form
+	Addresses []netip.Addr // the first is the one that was selected
+	TTL       uint32       // seconds
+	Scope     uint8        // how many bits of the client's address the answer depends on
+
+	Place  *geo.Explanation // where the client is, and why; nil where that is not known any more
+	Region string           // the client's, empty for none
+	Took   time.Duration    // finding the answer
+
+	// What follows is there for steered names only.
+	Basis    *policy.Basis
+	Decision policy.Decision
+	Backends []Backend // by candidate
+	WouldBe  []WouldBe
+}
+
+// Backend is what a decision made of a candidate.
+type Backend struct {
+	*policy.Candidate
+	Share    float64 // of the answers: how many are led by its address
+	Excluded string  // why it has none; empty for one that has
+}
+
+// maxTries bounds how often an answer is looked up again because where clients are changed meanwhile.
+const maxTries = 8
+
+// turns are for explanations only, so that these take nobody's turn.
+var turns = sync.Pool{New: func() any { return zone.NewTurns(rand.Uint64(), rand.Uint64()) }}
+
+// Explain answers the query from the view and says why.
+func Explain(view *zone.View, q Query) (Explanation, error) {
+	mine := turns.Get().(*zone.Turns)
+	defer turns.Put(mine)
+	for try := 1; ; try++ {
+		began := time.Now()
+		probe, err := view.Probe(q.Name, q.Family, q.Client, mine)
+		if err != nil {
+			return Explanation{}, err
+		}
+		e := Explanation{
+			Query: q, Kind: probe.Kind, Records: probe.Records, Addresses: probe.Addresses, TTL: probe.TTL, Scope: probe.Scope, Took: time.Since(began),
+		}
+		if table := view.Places(); table != nil && q.Client.IsValid() {
+			place, err := table.Explain(q.Client)
+			if err != nil {
+				return Explanation{}, fmt.Errorf("looking %s up in the geolocation database: %w", q.Client, err)
+			}
+			e.Place, e.Region = &place, place.Region
+		}
+		basis := probe.Steered.Basis
+		if basis == nil {
+			e.Outcome = NotSteered
+			if probe.Kind == zone.NXDomain || probe.Kind == zone.Refused {
+				e.Outcome = DomainNotFound
+			}
+			return e, nil
+		}
+		client := probe.Steered.Client()
+		if e.Region != client.Region && try < maxTries {
+			continue // another table has come into force between the answer and the explanation
+		}
+		e.decide(basis, q.Family, client)
+		return e, nil
+	}
+}
+
+// Past explains an answer that was given: from what, to a client in which region, and which address of the decision came first.
+func Past(q Query, s zone.Steered) Explanation {
+	e := Explanation{Query: q}
+	e.decide(s.Basis, s.Family, s.Client())
+	e.Kind = zone.Positive
+	switch {
+	case e.Outcome == policy.NoData:
+		e.Kind = zone.NoData
+	case len(e.Decision.Due) == 0:
+		e.Kind = zone.Failed
+	}
+	if int(s.Lead) < len(e.Decision.Due) {
+		e.Addresses, e.TTL = []netip.Addr{e.Decision.Due[s.Lead].Address}, e.Decision.TTL
+	}
+	return e
+}
+
+// decide repeats the decision that the answer follows from.
+func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client policy.Spot) {
+	e.Basis, e.Region = basis, client.Region
+	e.Decision = basis.Decide(family, client)
+	e.Outcome = e.Decision.Outcome
+	e.Backends = make([]Backend, len(basis.Candidates))
+	for i := range basis.Candidates {
+		e.Backends[i].Candidate = &basis.Candidates[i]
+	}
+	for _, x := range e.Decision.Excluded {
+		e.Backends[x.Candidate].Excluded = e.why(&basis.Candidates[x.Candidate], x.Reason)
+	}
+	for i := range e.Backends {
+		if b := &e.Backends[i]; b.Excluded == "" {
+			b.Share = Share(e.Decision.Due, b.Address)
+		}
+	}
+	e.WouldBe = wouldBe(basis, e.Decision, family, client)
+}
+
+// Selected is the backend whose address leads, nil if none does. Of several ports of one address it is the first that may answer.
+func (e *Explanation) Selected() *Backend {
+	if len(e.Addresses) == 0 {
+		return nil
+	}
+	i := slices.IndexFunc(e.Backends, func(b Backend) bool { return b.Address == e.Addresses[0] && b.Excluded == "" })
+	if i < 0 {
+		return nil
+	}
+	return &e.Backends[i]
+}
+
+// Share is the part of the answers that are led by the address.
+func Share(due []policy.Due, address netip.Addr) float64 {
+	own, sum := 0, 0
+	for _, d := range due {
+		sum += d.Parts
+		if d.Address == address {
+			own = d.Parts
+		}
+	}
+	if sum == 0 {
+		return 0
+	}
+	return float64(own) / float64(sum)
+}

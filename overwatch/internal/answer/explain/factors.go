@@ -1,0 +1,177 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// FactorType is what kind of thing a decision depended on; its values are those of the HTTP API.
+type FactorType string
+
+// What a decision depends on.
+const (
+	Geo        FactorType = "geo"
+	Health     FactorType = "health"
+	Weight     FactorType = "weight"
+	Latency    FactorType = "latency"
+	Priority   FactorType = "priority"
+	ByOverride FactorType = "override"
+	Drain      FactorType = "drain"
+)
+
+// Factor is one thing that the decision depended on.
+type Factor struct {
+	Name   string
+	Type   FactorType
+	Value  string
+	Impact string
+}
+
+// Factors is what the decision depended on, the most general first.
+func (e *Explanation) Factors() []Factor {
+	if e.Basis == nil {
+		return nil
+	}
+	factors := []Factor{e.health()}
+	if e.Basis.Placed {
+		factors = append(factors, e.geo())
+	}
+	factors = append(factors, e.choice()...)
+	rules := e.Basis.Rules
+	if len(rules.Regions) > 0 && e.Decision.Region != "" {
+		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "), e.Decision.Region + " answers"})
+	}
+	if rules.MinHealthy != (policy.Minimum{}) {
+		factors = append(factors, Factor{"min_healthy", Health, minimum(rules.MinHealthy), "with fewer backends that may serve, on_all_down decides"})
+	}
+	for i := range e.Backends {
+		factors = append(factors, e.of(&e.Backends[i])...)
+	}
+	return factors
+}
+
+func minimum(m policy.Minimum) string {
+	if m.Percent > 0 {
+		return fmt.Sprintf("%d%%", m.Percent)
+	}
+	return fmt.Sprint(m.Count)
+}
+
+func (e *Explanation) health() Factor {
+	serving, family := 0, 0
+	for i := range e.Backends {
+		if b := &e.Backends[i]; b.MayServe {
+			serving++
+			if e.Family.Has(b.Address) {
+				family++
+			}
+		}
+	}
+	f := Factor{Name: "serving_backends", Type: Health, Value: fmt.Sprintf("%d of %d, %d of them of this family", serving, len(e.Backends), family)}
+	switch e.Outcome {
+	case policy.NoHealthyBackend:
+		f.Impact = "too few may serve and on_all_down is servfail: SERVFAIL"
+		if last := e.Basis.Rules.OnAllDown; last == policy.LastHealthy || last == policy.All {
+			f.Impact = "too few may serve and on_all_down " + string(last) + " finds none either: SERVFAIL"
+		}
+	case policy.Fallback:
+		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown, policy.MaxLastResortTTL)
+	case policy.NoData:
+		f.Impact = "no address of this family: an empty answer"
+	default:
+		f.Impact = "the others are left out"
+	}
+	return f
+}
+
+func (e *Explanation) geo() Factor {
+	f := Factor{Name: "client_region", Type: Geo, Value: named(e.Region)}
+	if e.Place != nil {
+		f.Value += " by " + string(e.Place.Match)
+		if e.Place.Match != geo.ByDefault {
+			f.Value += " " + e.Place.MatchedCIDR.String()
+		}
+	}
+	f.Impact = e.whichRegion()
+	return f
+}
+
+// whichRegion says what came of where the client is.
+func (e *Explanation) whichRegion() string {
+	answers := e.Decision.Region
+	switch {
+	case len(e.Decision.Due) == 0:
+		return "makes no difference: there is no answer"
+	case !e.Decision.Algorithm.ChoosesRegion():
+		return "makes no difference to " + string(e.Decision.Algorithm)
+	case e.Decision.Algorithm == policy.Proximity:
+		return answers + " is the nearest that can answer, or nearest with its bias"
+	case e.Decision.Algorithm == policy.Failover:
+		return "makes no difference to failover: " + answers + " is the first with enough that may serve"
+	case answers == "":
+		return "backends without a region answer"
+	case answers == e.Region:
+		return "the client's own region answers"
+	case e.Region == "":
+		return "it is in no region: " + answers + " is the first that can answer"
+	}
+	return "its own region has nothing to answer with: " + answers + " is next"
+}
+
+// choice is what else chose among the backends: another algorithm for want of data, or the client's network.
+func (e *Explanation) choice() (factors []Factor) {
+	d := &e.Decision
+	if d.Algorithm != "" && d.Algorithm != e.Basis.Rules.Algorithm {
+		factors = append(factors, Factor{"fallback_algorithm", Priority, string(d.Algorithm), string(e.Basis.Rules.Algorithm) + " knows too little to choose"})
+	}
+	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Due) > 0 {
+		factors = append(factors, Factor{"algorithm_inside", Priority, string(inside), "chooses inside " + d.Region})
+	}
+	if d.Hashed {
+		factors = append(factors, Factor{"client_network", Weight, fmt.Sprintf("/%d or /%d", d.ClientBits.IPv4, d.ClientBits.IPv6),
+			"this network keeps to one backend while that serves; shares are of all networks"})
+	}
+	return factors
+}
+
+// inside is the algorithm that chose among the backends of a region, or among all.
+func (e *Explanation) inside() policy.Algorithm {
+	if !e.Decision.Algorithm.ChoosesRegion() {
+		return e.Decision.Algorithm
+	}
+	if pool := e.Basis.Rules.Pools[e.Decision.Region]; pool != "" {
+		return pool
+	}
+	return policy.Weighted
+}
+
+// of is what the decision depended on of one backend.
+func (e *Explanation) of(b *Backend) (factors []Factor) {
+	name := Endpoint(b.Candidate)
+	if f := b.Facts; f != nil {
+		if f.Order != nil {
+			impact := "it may serve whatever its checks say"
+			if !f.Order.Healthy {
+				impact = "it may not serve"
+			}
+			factors = append(factors, Factor{name, ByOverride, Override(f.Order), impact})
+		}
+		if !f.DrainEndsAt.IsZero() {
+			factors = append(factors, Factor{name, Drain, "until " + moment(f.DrainEndsAt), fmt.Sprintf("%.0f %% of its weight is left", 100*b.Candidate.Share)})
+		}
+	}
+	if b.Excluded != "" {
+		return factors
+	}
+	if e.inside() == policy.Latency && b.Candidate.Latency.Samples > 0 {
+		factors = append(factors, Factor{name, Latency, Milliseconds(b.Candidate.Latency.Smoothed), "among the fastest"})
+	}
+	value := fmt.Sprint(b.Candidate.Weight)
+	if b.Candidate.Share < 1 {
+		value += fmt.Sprintf(" x %.2f", b.Candidate.Share)
+	}
+	return append(factors, Factor{name, Weight, value, fmt.Sprintf("%.1f %% of these answers", 100*b.Share)})
+}

@@ -1,0 +1,87 @@
+package keysync
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/state/audit"
+)
+
+// Options is what a Sync needs.
+type Options struct {
+	NodeID     string
+	Settings   Settings
+	Zones      *dnssec.Zones
+	Apply      func(context.Context) error // puts the keys that there are into the answers
+	Audit      func(audit.Change) error
+	Transport  http.RoundTripper // nil: over the network
+	Now        func() time.Time  // nil means time.Now
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}
+
+// Sync exchanges keys with the other nodes.
+type Sync struct {
+	o        Options
+	instance string
+	nonces   *nonces
+	metrics  *metrics
+	orders   chan order
+	wake     chan struct{} // holds one token when the settings are others
+
+	flights map[string]*flight // by peer, those under way; of the goroutine that makes rounds
+	asked   map[string]bool    // peers with which an exchange has ended since a key was made here; of the same goroutine
+
+	mu       sync.Mutex
+	settings Settings
+	status   status
+}
+
+// order asks for a round now.
+type order struct{ done chan []outcome }
+
+// New makes a Sync that answers. It asks from Bootstrap or Run on.
+func New(o Options) (*Sync, error) {
+	if o.Zones == nil || o.Apply == nil || o.Audit == nil || len(o.Settings.Secrets) == 0 {
+		return nil, errors.New("keysync: Options.Zones, Apply, Audit and a secret are needed")
+	}
+	if _, err := o.Settings.TLS.Config(); err != nil {
+		return nil, err // else a node without keys would ask nobody and make its own
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Sync{
+		o: o, instance: rand.Text(), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
+		settings: o.Settings, flights: make(map[string]*flight), asked: make(map[string]bool),
+	}
+	o.Zones.AwaitPeers(len(o.Settings.Peers) > 0)
+	s.metrics = newMetrics(s)
+	return s, s.metrics.register(o.Registerer)
+}
+
+// Reconfigure puts other settings into force, from the next round on, which is now.
+func (s *Sync) Reconfigure(settings Settings) {
+	s.mu.Lock()
+	s.settings = settings
+	s.mu.Unlock()
+	s.o.Zones.AwaitPeers(len(settings.Peers) > 0)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *Sync) current() Settings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.settings
+}

@@ -1,0 +1,192 @@
+package keysync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/shared/api"
+)
+
+// outcome is what came of asking one peer.
+type outcome struct {
+	peer     string
+	node     string // as the peer proved it; empty if it did not
+	self     bool   // the peer is this process
+	offer    dnssec.Offer
+	imported int
+	err      error
+}
+
+// round asks all peers, joins what they have, and puts it into the answers with apply. unsettled says that the next one should
+// follow soon.
+func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
+	settings := s.current()
+	began := s.o.Now()
+	outcomes = s.askAll(ctx, &settings)
+	merged, err := s.join(outcomes)
+	if merged.Altered {
+		err = errors.Join(err, apply(ctx))
+	}
+	for i := range outcomes {
+		if err != nil && outcomes[i].err == nil {
+			outcomes[i].err = err // what it offered is not in force
+		}
+	}
+	s.tell(merged, err, s.o.Now().Sub(began))
+	return outcomes, merged.Unsettled
+}
+
+// provisionalPatience is how long a round waits for a slow peer while a key is provisional, so that a few rounds with the others find
+// place in that time. The exchange goes on, and a later round has what comes of it.
+const provisionalPatience = 6500 * time.Millisecond
+
+// errSlow is the outcome of an exchange that a round did not wait for.
+var errSlow = errors.New("no complete answer yet; it is still waited for")
+
+// flight is an exchange with a peer, under way or ended.
+type flight struct {
+	cancel  context.CancelFunc
+	done    chan struct{}
+	outcome outcome // once done is closed
+}
+
+// askAll asks the peers that are not being asked already, and waits for all of them, or as long as may be.
+func (s *Sync) askAll(ctx context.Context, settings *Settings) []outcome {
+	outcomes := make([]outcome, len(settings.Peers))
+	client, err := s.newClient(settings.TLS)
+	if err != nil {
+		for i, peer := range settings.Peers {
+			outcomes[i] = outcome{peer: peer, err: err}
+		}
+		return outcomes
+	}
+	for _, peer := range settings.Peers {
+		if s.flights[peer] == nil {
+			s.flights[peer] = s.depart(ctx, &exchanger{s.o.NodeID, settings, client}, peer)
+		}
+	}
+	patience, end := ctx, func() {}
+	if s.o.Zones.Provisional() {
+		patience, end = context.WithTimeout(ctx, provisionalPatience)
+	}
+	defer end()
+	for i, peer := range settings.Peers {
+		f := s.flights[peer]
+		select {
+		case <-f.done:
+		case <-patience.Done():
+			if ctx.Err() == nil {
+				outcomes[i] = outcome{peer: peer, err: errSlow}
+				continue
+			}
+			<-f.done // with ctx
+		}
+		outcomes[i] = f.outcome
+	}
+	for i := range outcomes {
+		peer := outcomes[i].peer
+		if f := s.flights[peer]; f != nil && !errors.Is(outcomes[i].err, errSlow) {
+			f.cancel()
+			delete(s.flights, peer)
+			s.asked[peer] = true
+		}
+	}
+	return outcomes
+}
+
+// recall gives up the exchanges that are under way, since what they would bring is of before now.
+func (s *Sync) recall() {
+	for peer, f := range s.flights {
+		f.cancel()
+		<-f.done
+		delete(s.flights, peer)
+	}
+}
+
+// response says how far the peers have answered.
+func (s *Sync) response(outcomes []outcome) dnssec.Response {
+	response := dnssec.Complete
+	for _, o := range outcomes {
+		switch {
+		case errors.Is(o.err, errSlow) && !s.asked[o.peer]:
+			return dnssec.Awaited
+		case o.err != nil:
+			response = dnssec.Partial
+		}
+	}
+	return response
+}
+
+// depart begins an exchange.
+func (s *Sync) depart(ctx context.Context, e *exchanger, peer string) *flight {
+	ctx, cancel := context.WithCancel(ctx)
+	f := &flight{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: peer}}
+	go func() {
+		defer close(f.done)
+		o := &f.outcome
+		m, err := e.ask(ctx, peer)
+		if err != nil {
+			o.err = err
+			return
+		}
+		o.node, o.self = m.Node, m.Instance == s.instance
+		if !o.self {
+			o.offer, o.err = s.o.Zones.Check(m.Holding)
+		}
+	}()
+	return f
+}
+
+// join has what the peers offer joined with what is here.
+func (s *Sync) join(outcomes []outcome) (dnssec.Merged, error) {
+	var offers []dnssec.Offer
+	var from []*outcome
+	response := s.response(outcomes)
+	for i := range outcomes {
+		if o := &outcomes[i]; o.err == nil && !o.self {
+			offers, from = append(offers, o.offer), append(from, o)
+		}
+	}
+	merged, err := s.o.Zones.Merge(offers, response)
+	for i, o := range from {
+		o.imported, o.err = merged.Imported[i], merged.Refused[i]
+	}
+	return merged, err
+}
+
+// tell writes down what a round has changed.
+func (s *Sync) tell(m dnssec.Merged, err error, took time.Duration) {
+	if err != nil {
+		s.o.Logger.Error().Err(err).Msg("keys of other nodes could not be put into force")
+	}
+	if len(m.Taken)+len(m.Dropped) == 0 {
+		return
+	}
+	s.o.Logger.Warn().Strs("imported", m.Taken).Strs("dropped", m.Dropped).Msg("the signing keys follow those of the other nodes")
+	failed := s.o.Audit(audit.Change{
+		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: "key sync", ActorType: api.ActorSystem,
+		After: map[string][]string{"imported": m.Taken, "dropped": m.Dropped}, Err: err, Duration: took,
+	})
+	if failed != nil {
+		s.o.Logger.Error().Err(failed).Msg("a change of keys is not in the audit log")
+	}
+}
+
+// failure joins the reasons of all peers that failed; nil if none did.
+func failure(outcomes []outcome) error {
+	var reasons []string
+	for _, o := range outcomes {
+		if o.err != nil {
+			reasons = append(reasons, fmt.Sprintf("%s: %v", o.peer, o.err))
+		}
+	}
+	if len(reasons) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(reasons, "; "))
+}

@@ -1,0 +1,101 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// What the SOA and NS records of a zone say, in seconds. Nobody transfers these zones, so the first three only look
+// as zone checkers expect; negative answers live as long as the others, up to a limit.
+const (
+	authorityTTL   = 3600
+	soaRefresh     = 3600
+	soaRetry       = 600
+	soaExpire      = 7 * 24 * 3600
+	maxNegativeTTL = 300
+)
+
+// authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
+//
+// Without configured nameservers a node knows only of itself, and says so: that suits a single node. Nodes that serve a
+// zone together are listed under its nameservers, the same list on each, so that all give the NS records that the parent has.
+func (p *plan) authority(z *zonePlan, from config.Zone) {
+	own := nodeLabel(p.settings.NodeID) + "." + z.Apex
+	if z.Apex == "." {
+		own = nodeLabel(p.settings.NodeID) + "."
+	}
+	for i, name := range from.Nameservers {
+		if !isHost(name) {
+			p.wrong(fmt.Sprintf("%s.nameservers[%d]", z.key, i), name, "not a host name; write it in full, such as ns1.%s", z.Apex)
+			continue
+		}
+		z.nameservers = append(z.nameservers, fqdn(name))
+	}
+	if len(z.nameservers) == 0 {
+		z.nameservers = []string{own}
+	}
+	admin := "hostmaster." + z.Apex
+	if from.Admin != "" {
+		name, ok := mailbox(from.Admin)
+		if !ok {
+			p.wrong(z.key+".admin", from.Admin, "neither a mail address nor a domain name; write one such as hostmaster@example.com")
+		}
+		admin = name
+	}
+	z.SOA = &dns.SOA{
+		Hdr: header(z.Apex, dns.TypeSOA, authorityTTL), Ns: z.nameservers[0], Mbox: admin,
+		Refresh: soaRefresh, Retry: soaRetry, Expire: soaExpire, Minttl: min(p.ttl(0), maxNegativeTTL),
+	}
+	for _, name := range z.nameservers {
+		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, authorityTTL), Ns: name})
+	}
+	if slices.Contains(z.nameservers, own) && !z.steered[own] {
+		p.ownAddresses(z, own)
+	}
+}
+
+// ownAddresses makes the address records of this node's own nameserver name.
+func (p *plan) ownAddresses(z *zonePlan, own string) {
+	// The name has addresses even while they are not known, as in a check of the configuration.
+	z.types[own] = append(z.types[own], dns.TypeA)
+	for _, address := range p.settings.Addresses {
+		if address.Is4() {
+			z.add(&dns.A{Hdr: header(own, dns.TypeA, authorityTTL), A: address.AsSlice()})
+		} else {
+			z.add(&dns.AAAA{Hdr: header(own, dns.TypeAAAA, authorityTTL), AAAA: address.AsSlice()})
+		}
+	}
+}
+
+func header(owner string, rtype uint16, ttl uint32) dns.RR_Header {
+	return dns.RR_Header{Name: owner, Rrtype: rtype, Class: dns.ClassINET, Ttl: ttl}
+}
+
+// add adds a record and notes which types its owner has.
+func (z *zonePlan) add(rr dns.RR) {
+	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
+	z.Records = append(z.Records, rr)
+	z.types[owner] = append(z.types[owner], rtype)
+}
+
+// checkNameservers finds nameservers that resolvers could not reach: names in a zone of ours that have no address there
+// (RFC 1912 section 2.8), and aliases (RFC 2181 section 10.3).
+func (p *plan) checkNameservers(z *zonePlan) {
+	for i, name := range z.nameservers {
+		in := p.enclosing(name)
+		if in == nil || in.steered[name] {
+			continue
+		}
+		key := fmt.Sprintf("%s.nameservers[%d]", z.key, i)
+		switch types := in.types[name]; {
+		case slices.Contains(types, dns.TypeCNAME):
+			p.wrong(key, name, "a nameserver must not be an alias; give %s A or AAAA records instead of the CNAME", name)
+		case !slices.Contains(types, dns.TypeA) && !slices.Contains(types, dns.TypeAAAA):
+			p.wrong(key, name, "it lies in the zone %s but has no address there; add a line such as \"%s A 192.0.2.1\" to the records of that zone", in.Apex, name)
+		}
+	}
+}

@@ -1,0 +1,175 @@
+package publish
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// decider decides names, one after the other. Others may decide other names at the same time, also of the same view: what they
+// share either never changes, is made for that (positions, writers, bases, Backends), or is a name's own (measurements).
+type decider struct {
+	backends     Backends
+	now          func() time.Time
+	log          zerolog.Logger
+	measurements *measurements
+	positions    *positions
+	writer       *zone.Writer
+	bases        *atomic.Uint32 // that were made so far
+	generation   uint64         // of the publication under way, or the last
+
+	states    map[policy.Facts]*policy.Facts
+	state     *policy.Facts        // the one that was found last
+	decisions [][2]policy.Decision // room for those of one name
+}
+
+func newDecider(o Options) decider {
+	return decider{
+		backends: o.Backends, now: o.Now, log: o.Logger, measurements: new(measurements), writer: zone.NewWriter(),
+		bases: new(atomic.Uint32), states: make(map[policy.Facts]*policy.Facts),
+	}
+}
+
+// beside is another decider, for all names of a view that is not in force, with the positions that hold there.
+func (p *decider) beside(positions *positions) *decider {
+	other := *p
+	other.positions, other.writer = positions, p.writer.Beside()
+	other.states, other.state, other.decisions = make(map[policy.Facts]*policy.Facts), nil, nil
+	return &other
+}
+
+// decide asks the policy who answers for a domain now, and makes the view answer so.
+func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
+	basis := p.basis(d)
+	var err error
+	decisions := p.decisions[:0] // a piece of memory for all names
+	switch {
+	case d.rules.NeedsPosition() && p.positions.atlas != nil:
+		var choices [2]zone.Choices
+		choices, decisions = atEachSpot(p.positions.atlas, basis, decisions)
+		_, err = p.writer.PlaceAt(view, d.name, p.positions.spots, choices, d.answers)
+	case d.placed:
+		for _, region := range d.clients {
+			decisions = append(decisions, bothFamilies(basis, policy.Spot{Region: region}, decisions))
+		}
+		_, err = p.writer.Place(view, d.name, decisions, d.answers)
+	default:
+		decisions = append(decisions, bothFamilies(basis, policy.Spot{}, nil))
+		_, err = p.writer.Steer(view, d.name, decisions[0], d.answers)
+	}
+	if err != nil {
+		// The view was built from the same domains, so this is a fault of ours; the old answers stay.
+		p.log.Error().Err(err).Str("domain", d.name).Msg("publishing a domain")
+	}
+	p.measurements.hold(d, basis.Candidates, decisions)
+	p.decisions = decisions
+	return worst(decisions...)
+}
+
+// atEachSpot decides for clients wherever they are. decisions has each of the choices', once; it lies in the room if that is enough.
+func atEachSpot(atlas *policy.Atlas, basis *policy.Basis, room [][2]policy.Decision) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
+	decisions = room
+	for f := range choices {
+		c := &choices[f]
+		c.Decisions, c.By = atlas.Decide(*basis.Rules, basis.Candidates, policy.Family(f))
+		for i := range c.Decisions {
+			c.Decisions[i].Basis = basis
+			if i == len(decisions) {
+				nothing := policy.Decision{Outcome: policy.NoData}
+				decisions = append(decisions, [2]policy.Decision{nothing, nothing})
+			}
+			decisions[i][f] = c.Decisions[i]
+		}
+	}
+	return choices, decisions
+}
+
+// bothFamilies decides for one client. Others may have been decided for before: where the first of them got no address of a
+// family, nobody does, and for the same reasons.
+func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
+	decide := basis.Choose
+	if basis.Rules.Measures() {
+		decide = basis.Decide // which says who was too slow, for measurements.hold
+	}
+	for f := range both {
+		if len(others) > 0 && len(others[0][f].Due) == 0 {
+			both[f] = others[0][f]
+		} else {
+			both[f] = decide(policy.Family(f), client)
+		}
+	}
+	return both
+}
+
+// worst is the outcome of a name: what any client is told beyond that there is no address of one family.
+func worst(decisions ...[2]policy.Decision) policy.Outcome {
+	worst := policy.Success
+	for _, both := range decisions {
+		for _, d := range both {
+			if gravity(d.Outcome) > gravity(worst) {
+				worst = d.Outcome
+			}
+		}
+	}
+	return worst
+}
+
+func gravity(o policy.Outcome) int {
+	return slices.Index([]policy.Outcome{policy.FailedOver, policy.Fallback, policy.NoHealthyBackend}, o)
+}
+
+// tell logs that a domain answers in another way than before. That one gets its first backends is no news.
+func (p *Publisher) tell(d *domain, outcome policy.Outcome) {
+	before, lost := d.outcome, d.lost
+	d.outcome = outcome
+	if before == outcome {
+		return
+	}
+	d.lost = outcome != policy.Success
+	if outcome == policy.Success && !lost {
+		return
+	}
+	withheld, ok := p.lines.take(p.now())
+	if !ok {
+		return
+	}
+	if withheld > 0 {
+		p.log.Warn().Int("withheld", withheld).Msg("more domains changed than the log takes; gslb_overwatch_domains_down counts those that are down")
+	}
+	switch outcome {
+	case policy.NoHealthyBackend:
+		p.log.Warn().Str("domain", d.name).Msg(shortage(d) + ": answering SERVFAIL")
+	case policy.Fallback:
+		p.log.Warn().Str("domain", d.name).Str("on_all_down", string(d.rules.OnAllDown)).Msg(shortage(d) + ": answering with the last resort")
+	case policy.FailedOver:
+		p.log.Warn().Str("domain", d.name).Msg("a region has too few backends that may serve: failed over to another")
+	default:
+		if lost {
+			p.log.Info().Str("domain", d.name).Msg("backends serve again")
+		}
+	}
+}
+
+// shortage is why a domain goes to its last resort.
+func shortage(d *domain) string {
+	if d.rules.MinHealthy != (policy.Minimum{}) {
+		return "fewer backends may serve than domains[].min_healthy asks for"
+	}
+	return "no backend may serve"
+}
+
+// tellAll logs in one line how all domains stand, since at a start most are new and without backends.
+func (p *Publisher) tellAll() {
+	down := 0
+	for _, d := range p.domains {
+		if d.outcome == policy.NoHealthyBackend || d.outcome == policy.Fallback {
+			down++
+		}
+	}
+	p.log.Info().Int("domains", len(p.domains)).Int("without_backend", down).Msg("publishing DNS answers")
+}

@@ -1,0 +1,227 @@
+package publish
+
+import (
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// latencyPace is how often new measurements are taken up: a name that chooses by latency is decided at most that often for it.
+const latencyPace = time.Second
+
+// measurements smooths how long this node's checks take, of the backends of domains that choose by that.
+type measurements struct {
+	mu    sync.Mutex
+	fresh map[string][]sample // not taken up yet, by service; the keys are the services that are measured
+
+	// By service. Only the goroutine that publishes changes it, and it alone may read it without the lock.
+	smoothed map[string]map[registry.ID]policy.Measurement
+}
+
+// restore begins with what was measured before a restart, as far as domains still choose by it.
+func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
+	m.smoothed = make(map[string]map[registry.ID]policy.Measurement)
+	for id, measured := range before {
+		if m.smoothed[id.Service] == nil {
+			m.smoothed[id.Service] = make(map[registry.ID]policy.Measurement)
+		}
+		m.smoothed[id.Service][id] = measured
+	}
+}
+
+// sample is how long one successful check took.
+type sample struct {
+	id   registry.ID
+	took time.Duration
+}
+
+// add notes a sample. It does not wait.
+func (m *measurements) add(s sample) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if list, measured := m.fresh[s.id.Service]; measured {
+		m.fresh[s.id.Service] = append(list, s)
+	}
+}
+
+// follow measures the domains that choose by latency, and forgets all others.
+func (m *measurements) follow(domains map[string]*domain) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	fresh, smoothed := make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
+	for service, d := range domains {
+		if d.rules.Measures() {
+			fresh[service], smoothed[service] = m.fresh[service], m.smoothed[service]
+		}
+	}
+	m.fresh, m.smoothed = fresh, smoothed
+}
+
+// change follows a domain that is new or chooses in another way from now on.
+func (m *measurements) change(d *domain) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !d.rules.Measures() {
+		delete(m.fresh, d.service)
+		delete(m.smoothed, d.service)
+	} else if _, measured := m.fresh[d.service]; !measured {
+		m.fresh[d.service] = nil
+	}
+}
+
+// forget forgets a domain that is gone.
+func (m *measurements) forget(service string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.fresh, service)
+	delete(m.smoothed, service)
+}
+
+// take empties the samples of the services that have some.
+func (m *measurements) take() map[string][]sample {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var taken map[string][]sample
+	for service, list := range m.fresh {
+		if len(list) == 0 {
+			continue
+		}
+		if taken == nil {
+			taken = make(map[string][]sample)
+		}
+		taken[service], m.fresh[service] = list, nil
+	}
+	return taken
+}
+
+// learn takes samples of a service up, as an exponential moving average, and forgets backends that it no longer has.
+func (m *measurements) learn(d *domain, samples []sample, backends []*registry.Backend) {
+	before := m.smoothed[d.service]
+	after := make(map[registry.ID]policy.Measurement, len(backends))
+	for _, b := range backends {
+		if known, ok := before[b.ID]; ok {
+			after[b.ID] = known
+		}
+	}
+	for _, s := range samples {
+		known := after[s.id]
+		if known.Samples == 0 {
+			known.Smoothed = s.took
+		}
+		known.Smoothed += time.Duration(d.smoothing * float64(s.took-known.Smoothed))
+		known.Samples++
+		after[s.id] = known
+	}
+	m.mu.Lock()
+	m.smoothed[d.service] = after
+	m.mu.Unlock()
+}
+
+// hold remembers which backends latency has chosen for which group of clients, so that noise does not move these. One that may not
+// serve, or is not asked for, stays as it was. Of groups that there are no more nothing is remembered.
+func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
+	smoothed := m.smoothed[d.service]
+	if len(smoothed) == 0 || !d.rules.Measures() {
+		return
+	}
+	groups := make(map[string]bool)
+	holds := make([]map[string]bool, len(candidates)) // what these decisions say
+	for i := range holds {
+		holds[i] = make(map[string]bool)
+	}
+	for _, decision := range everyGroup(decisions) {
+		groups[decision.Group] = true
+		why := make(map[int]policy.Reason, len(decision.Excluded))
+		for _, e := range decision.Excluded {
+			why[e.Candidate] = e.Reason
+		}
+		for i := range candidates {
+			switch why[i] {
+			case "":
+				holds[i][decision.Group] = candidates[i].Latency.Samples >= d.rules.MinSamples
+			case policy.Slower, policy.TooSlow, policy.FewSamples:
+				holds[i][decision.Group] = false
+			}
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range candidates {
+		id := registry.ID{Service: d.service, Address: candidates[i].Address, Port: candidates[i].Port}
+		if known, measured := smoothed[id]; measured {
+			known.Held = held(known.Held, groups, holds[i])
+			smoothed[id] = known
+		}
+	}
+}
+
+// held is, of the groups, those before but for what has been decided since, in the order of their names.
+func held(before []string, groups, decided map[string]bool) (after []string) {
+	for group := range groups {
+		holds, known := decided[group]
+		if holds || !known && slices.Contains(before, group) {
+			after = append(after, group)
+		}
+	}
+	slices.Sort(after)
+	return after
+}
+
+// everyGroup is the decisions with an answer, one for each group and family.
+func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
+	var seen [2]map[string]bool
+	for i := range decisions {
+		for f := range seen {
+			d := &decisions[i][f]
+			if d.Group == "" || seen[f][d.Group] {
+				continue
+			}
+			if seen[f] == nil {
+				seen[f] = make(map[string]bool)
+			}
+			seen[f][d.Group] = true
+			distinct = append(distinct, d)
+		}
+	}
+	return distinct
+}
+
+// Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by latency
+// follow within a second or two.
+func (p *Publisher) Measured(id registry.ID, took time.Duration) {
+	p.measurements.add(sample{id, took})
+}
+
+// Latencies is what the checks of backends took, on average, where a name chooses by that. It may be called from any goroutine.
+func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
+	p.measurements.mu.Lock()
+	defer p.measurements.mu.Unlock()
+	all := make(map[registry.ID]policy.Measurement)
+	for _, service := range p.measurements.smoothed {
+		maps.Copy(all, service)
+	}
+	return all
+}
+
+// takeMeasurements decides the names anew whose backends were measured.
+func (p *Publisher) takeMeasurements() {
+	begin := p.now()
+	taken := p.measurements.take()
+	if len(taken) == 0 {
+		return
+	}
+	p.generation++
+	for service, samples := range taken {
+		p.changedMeanwhile(service)
+		if d, ok := p.domains[service]; ok {
+			p.measurements.learn(d, samples, p.backends.Service(service))
+			p.tell(d, p.decide(p.view.Load(), d))
+		}
+	}
+	p.prepareFresh()
+	p.published(begin)
+}

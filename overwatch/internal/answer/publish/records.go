@@ -1,0 +1,185 @@
+package publish
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// refusedTypes are the types that records[] cannot have, and why.
+var refusedTypes = map[uint16]string{
+	dns.TypeSOA:        "the SOA is made from the zone's nameservers and admin",
+	dns.TypeNS:         "the zone's nameservers go under its key nameservers; delegations to other servers are not served: delegate in the parent zone",
+	dns.TypeDS:         "it belongs to a delegation, and delegations are not served: put it into the parent zone",
+	dns.TypeDNAME:      "aliases of whole subtrees are not served; write a CNAME per name",
+	dns.TypeDNSKEY:     "signing makes it",
+	dns.TypeCDS:        "signing makes it",
+	dns.TypeCDNSKEY:    "signing makes it",
+	dns.TypeRRSIG:      "signing makes it",
+	dns.TypeNSEC:       "signing makes it",
+	dns.TypeNSEC3:      "signing makes it",
+	dns.TypeNSEC3PARAM: "signing makes it",
+}
+
+// records reads the zone-file lines of a zone and checks each record against what the zone has already.
+func (p *plan) records(z *zonePlan, lines []string) {
+	var aliases []alias
+	for i, line := range lines {
+		key := fmt.Sprintf("%s.records[%d]", z.key, i)
+		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			p.wrong(key, line, "a blank at the beginning stands for the owner of a line before, and each line stands alone here; begin with the owner")
+			continue
+		}
+		parser := dns.NewZoneParser(strings.NewReader(line), z.Apex, "")
+		parser.SetDefaultTTL(p.ttl(0))
+		count := 0
+		for rr, ok := parser.Next(); ok; rr, ok = parser.Next() {
+			count++
+			rr, err := plain(rr)
+			if err != nil {
+				p.wrong(key, line, "it cannot be sent: %s", strings.TrimPrefix(err.Error(), "dns: "))
+				continue
+			}
+			if remedy := p.unfit(z, rr); remedy != "" {
+				p.wrong(key, line, "%s", remedy)
+				continue
+			}
+			z.add(rr)
+			if rr, ok := rr.(*dns.CNAME); ok {
+				aliases = append(aliases, alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)})
+			}
+		}
+		if err := parser.Err(); err != nil {
+			p.wrong(key, line, "not a line of a zone file (%s); write for example \"www 300 CNAME app\"", strings.TrimPrefix(err.Error(), "dns: "))
+		} else if count == 0 {
+			p.wrong(key, line, "no record in it; write for example \"@ TXT \\\"v=spf1 -all\\\"\"")
+		}
+	}
+	p.chains(aliases)
+	p.wildChains(z, aliases)
+}
+
+// plain is the record with its names as everybody writes them: without escapes where none is needed, so that equal names are equal
+// texts.
+func plain(rr dns.RR) (dns.RR, error) {
+	wire := make([]byte, dns.Len(rr)+1)
+	end, err := dns.PackRR(rr, wire, 0, nil, false)
+	if err != nil {
+		return nil, err
+	}
+	rr, _, err = dns.UnpackRR(wire[:end], 0)
+	return rr, err
+}
+
+// alias is a CNAME record of a zone and the line it comes from.
+type alias struct{ key, line, owner, target string }
+
+// chains finds aliases that are answered with SERVFAIL: each circle, and each chain that is too long, at one of its aliases.
+func (p *plan) chains(aliases []alias) {
+	targets, told := make(map[string]string, len(aliases)), make(map[string]bool)
+	for _, a := range aliases {
+		targets[a.owner] = a.target
+	}
+	for _, a := range aliases {
+		var chain []string
+		name, more := a.owner, true
+		for more && !told[name] && !slices.Contains(chain, name) && len(chain) <= zone.MaxAliases {
+			chain = append(chain, name)
+			name, more = targets[name]
+		}
+		switch {
+		case !more || told[name]:
+			continue
+		case slices.Contains(chain, name):
+			p.wrong(a.key, a.line, "aliases in a circle (%s): no address is ever found; let one of them lead out of it", strings.Join(append(chain, name), ", "))
+		default:
+			p.wrong(a.key, a.line, "more than %d aliases in a row, so no answer is given; let it lead to %s at once", zone.MaxAliases, name)
+		}
+		for _, name := range chain {
+			told[name] = true
+		}
+	}
+}
+
+// wildChains warns of aliases that a wildcard leads in a circle: "*.x CNAME a.x" is one while a.x is no name of its own. That is no fault of
+// the configuration, since the API can make a domain of that name.
+func (p *plan) wildChains(z *zonePlan, aliases []alias) {
+	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
+		return
+	}
+	targets, there := make(map[string]string, len(aliases)), make(map[string]bool, len(z.types)+len(z.steered))
+	for _, a := range aliases {
+		targets[a.owner] = a.target
+	}
+	for name := range z.types {
+		z.exists(there, name)
+	}
+	for name := range z.steered {
+		z.exists(there, name)
+	}
+	told := make(map[string]bool)
+	for _, a := range aliases {
+		var chain []string
+		name, wild := a.owner, false
+		for name != "" && !told[name] && !slices.Contains(chain, name) && p.enclosing(name) == z {
+			chain = append(chain, name)
+			if !there[name] {
+				for name = parent(name); !there[name]; name = parent(name) {
+				}
+				name, wild = "*."+name, true
+			}
+			name = targets[name]
+		}
+		if wild && slices.Contains(chain, name) {
+			p.caution("%s: aliases in a circle through a wildcard (%s) are answered SERVFAIL, until one of these names has a record or is a domain",
+				a.key, strings.Join(append(chain, name), ", "))
+		}
+		for _, name := range chain {
+			told[name] = true
+		}
+	}
+}
+
+// exists notes a name of the zone and all above it.
+func (z *zonePlan) exists(there map[string]bool, name string) {
+	for ; !there[name]; name = parent(name) {
+		there[name] = true
+		if name == z.Apex {
+			return
+		}
+	}
+}
+
+// unfit says why a record cannot be in the zone, or nothing.
+func (p *plan) unfit(z *zonePlan, rr dns.RR) string {
+	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
+	why, refused := refusedTypes[rtype]
+	types := z.types[owner]
+	steered := z.steered[owner]
+	switch in := p.enclosing(owner); {
+	case rr.Header().Class != dns.ClassINET:
+		return "its class is not IN; leave the class out"
+	case rtype == 0 || rtype == dns.TypeOPT || 128 <= rtype && rtype <= 255: // RFC 6895 section 3.1
+		return fmt.Sprintf("%s is no type of data: it only stands in queries and messages", dns.Type(rtype))
+	case refused:
+		return fmt.Sprintf("%s records do not go here: %s", dns.TypeToString[rtype], why)
+	case !dns.IsSubDomain(z.Apex, owner):
+		return fmt.Sprintf("%s is not in the zone %s; move it to the zone it belongs to", owner, z.Apex)
+	case in != z:
+		return fmt.Sprintf("%s is in the zone %s; move it there", owner, in.Apex)
+	case rr.Header().Ttl > maxTTL:
+		return fmt.Sprintf("TTL %d: a TTL is at most %d seconds (RFC 2181 section 8)", rr.Header().Ttl, maxTTL)
+	case steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA || rtype == dns.TypeCNAME):
+		return fmt.Sprintf("%s is a domain, whose addresses are steered; remove the record or the domain", owner)
+	case rtype == dns.TypeCNAME && len(types) > 0, slices.Contains(types, dns.TypeCNAME):
+		return fmt.Sprintf("%s has other records, and an alias has none beside it (RFC 1034 section 3.6.2)", owner)
+	}
+	return ""
+}
+
+// maxTTL is the longest TTL there is.
+const maxTTL = 1<<31 - 1

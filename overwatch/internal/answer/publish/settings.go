@@ -1,0 +1,50 @@
+package publish
+
+import (
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// Settings is the configuration that answers depend on.
+type Settings struct {
+	DNS     config.DNS
+	Domains []config.Domain
+	// Regions are those that clients can be in, in the order that Places was compiled from.
+	Regions []config.Region
+	// Places says where clients are; nil: in no region.
+	Places *geo.Table
+	// NodeID names this node; its first label names the nameserver of zones that configure none.
+	NodeID string
+	// Addresses are those of that nameserver; see NodeAddresses.
+	Addresses []netip.Addr
+	// Denial is how signed zones prove what they do not have: config.DenialNSEC or config.DenialNSEC3.
+	Denial string
+}
+
+// Backends is what is read of the registry, whose *View satisfies it. What Service returns is not changed by anybody.
+type Backends interface {
+	Service(name string) []*registry.Backend
+}
+
+// Options is what a Publisher needs.
+type Options struct {
+	Settings   Settings
+	Backends   Backends
+	Ready      func() error                       // waits until Backends is what names should be decided with, which zones are built before; nil: it is
+	Signing    *dnssec.Zones                      // nil: answers are not signed
+	Latencies  map[registry.ID]policy.Measurement // those of before a restart
+	Serial     uint32                             // zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
+	Now        func() time.Time                   // nil means time.Now
+	Measure    <-chan time.Time                   // when to take measurements up; nil: each second
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}

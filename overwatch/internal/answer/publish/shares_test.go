@@ -1,0 +1,147 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// tally counts who led since shares last changed, of what one socket answered to clients with the same backends.
+type tally struct {
+	shares string // of whom, as text
+	led    map[netip.Addr]int
+	asked  int
+}
+
+// TestShares_AreExactAtEveryMoment: whatever weights, bleeding, drains and health do, and whoever asks between, since shares last
+// changed every address has led within one answer of its due share, on every socket, for every algorithm that takes turns.
+func TestShares_AreExactAtEveryMoment(t *testing.T) {
+	answers, histories := 0, uint64(60)
+	if testing.Short() {
+		histories = uint64(2 * len(policy.Algorithms()))
+	}
+	for seed := range histories {
+		random := rand.New(rand.NewPCG(seed, 5))
+		algorithm := policy.Algorithms()[seed%uint64(len(policy.Algorithms()))]
+		b, s := placedSettings(t, config.Domain{
+			RoutingAlgorithm: string(algorithm), MaxAnswers: 1 + random.IntN(3), FailoverThreshold: 1, OnAllDown: []string{"servfail", "all"}[random.IntN(2)],
+			Proximity: config.Proximity{ToleranceKm: []float64{0, 100}[random.IntN(2)]},
+		})
+		s.Regions[random.IntN(3)].RoutingAlgorithm = []string{"", "round-robin"}[random.IntN(2)]
+		p := newPublisher(t, b, s)
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- p.Run(ctx) }()
+		w := sharesWorld{t: t, random: random, p: p, tallies: make(map[string]*tally)}
+		for i := range w.sockets {
+			w.sockets[i] = zone.NewTurns(seed, uint64(i))
+		}
+		for range 25 {
+			w.asked = make(map[string]bool)
+			for _, client := range clientsEverywhere {
+				for socket := range w.sockets {
+					w.ask(socket, client)
+				}
+			}
+			for range random.IntN(200) {
+				w.ask(random.IntN(len(w.sockets)), clientsEverywhere[random.IntN(len(clientsEverywhere))])
+			}
+			for group := range w.tallies {
+				if !w.asked[group] {
+					delete(w.tallies, group) // its clients go elsewhere now
+				}
+			}
+			b.move(random)
+			p.Mark("app.gslb.test")
+			if err := p.Flush(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		answers += w.answers
+		stop()
+		if err := <-ended; err != nil || t.Failed() {
+			t.Fatalf("seed %d, %s (%v)", seed, algorithm, err)
+		}
+	}
+	if answers < 10_000 {
+		t.Errorf("only %d answers were counted", answers)
+	}
+}
+
+// clientsEverywhere are at every spot of placedSettings.
+var clientsEverywhere = []netip.Addr{netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("192.0.2.1")}
+
+// move changes weights, shares and health of some backends.
+func (b *backends) move(random *rand.Rand) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	moved := append([]*registry.Backend(nil), b.data["app.gslb.test"]...)
+	for range 1 + random.IntN(2) {
+		i := random.IntN(len(moved))
+		next := *moved[i]
+		switch random.IntN(4) {
+		case 0:
+			next.Weight = []int{0, 1, 2, 5, 10}[random.IntN(5)]
+		case 1:
+			next.Share = float64(random.IntN(101)) / 100
+		default:
+			next.MayServe = random.IntN(3) > 0
+		}
+		moved[i] = &next
+	}
+	b.data["app.gslb.test"] = moved
+}
+
+type sharesWorld struct {
+	t       *testing.T
+	random  *rand.Rand
+	p       *Publisher
+	sockets [3]*zone.Turns
+	tallies map[string]*tally // by socket and group
+	asked   map[string]bool   // keys of tallies
+	answers int
+}
+
+// ask counts one answer and holds it against the shares that the policy gives this client.
+func (w *sharesWorld) ask(socket int, client netip.Addr) {
+	w.t.Helper()
+	r := w.p.View().Resolve("app.gslb.test.", dns.TypeA, false, client, w.sockets[socket])
+	if r.Kind != zone.Positive {
+		return
+	}
+	d := r.Steered.Basis.Decide(policy.IPv4, r.Steered.Client())
+	if d.Hashed {
+		return
+	}
+	key, shares, sum := fmt.Sprint(socket, d.Group), fmt.Sprint(d.TTL), 0
+	for _, due := range d.Due {
+		sum += due.Parts
+	}
+	for _, due := range d.Due {
+		shares += fmt.Sprintf(" %s %.9f", due.Address, float64(due.Parts)/float64(sum))
+	}
+	w.asked[key] = true
+	now := w.tallies[key]
+	if now == nil || now.shares != shares {
+		now = &tally{shares, make(map[netip.Addr]int), 0}
+		w.tallies[key] = now
+	}
+	lead, _ := netip.AddrFromSlice(r.Answer[0].(*dns.A).A.To4())
+	now.led[lead]++
+	now.asked++
+	w.answers++
+	for _, due := range d.Due {
+		if off := now.led[due.Address]*sum - now.asked*due.Parts; off > sum || off < -sum {
+			w.t.Fatalf("socket %d, %s: %s led %d of %d answers, due are %d/%d of them", socket, d.Group, due.Address, now.led[due.Address], now.asked, due.Parts, sum)
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package publish
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// How often the background looks after signatures: whether the wall clock was set, whether keys have come to or ceased to
+// sign, and which signatures are old enough to be made again. The last takes days to matter.
+const (
+	clockCheck = 5 * time.Second
+	keyCheck   = time.Minute
+	renewCheck = 10 * time.Minute
+)
+
+// signing makes the signatures of the view before a query needs them, and makes them again in time.
+type signing struct {
+	zones   *dnssec.Zones
+	view    func() *zone.View
+	changed chan struct{} // holds one token when the zones should be built with other keys
+	wake    chan struct{} // holds one token while there is something to prepare
+
+	mu    sync.Mutex
+	fresh []*zone.Signature
+	whole bool // everything is to be looked at
+}
+
+func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
+	return &signing{zones: zones, view: view, changed: make(chan struct{}, 1), wake: make(chan struct{}, 1)}
+}
+
+// sign gives every zone of the plan its signer and the records of its keys. Zones that have no key get one.
+func (s *signing) sign(p *plan) error {
+	for _, z := range p.zones {
+		if err := s.signZone(z, p.settings.Denial); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *signing) signZone(z *zonePlan, denial string) error {
+	signer, err := s.zones.Signer(z.Apex)
+	if err != nil {
+		return err
+	}
+	z.Signer, z.DS = signer, signer.DS()
+	if denial == config.DenialNSEC3 {
+		z.Denial = zone.NSEC3
+	}
+	for _, rr := range signer.Records() {
+		z.add(rr)
+	}
+	return nil
+}
+
+// all has everything prepared, after the zones of the plan have come into force.
+func (s *signing) all(p *plan) {
+	s.only(p)
+	s.mu.Lock()
+	s.whole, s.fresh = true, nil
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+// only forgets the signers of zones that are not in the plan.
+func (s *signing) only(p *plan) {
+	apexes := make(map[string]bool, len(p.zones))
+	for _, z := range p.zones {
+		apexes[z.Apex] = true
+	}
+	s.zones.Only(apexes)
+}
+
+// some has the signatures prepared.
+func (s *signing) some(fresh []*zone.Signature) {
+	if len(fresh) == 0 {
+		return
+	}
+	s.mu.Lock()
+	s.fresh = append(s.fresh, fresh...)
+	s.mu.Unlock()
+	notify(s.wake)
+}
+
+func notify(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// run works until ctx ends.
+func (s *signing) run(ctx context.Context) {
+	clocks, keys, renewals := time.NewTicker(clockCheck), time.NewTicker(keyCheck), time.NewTicker(renewCheck)
+	defer clocks.Stop()
+	defer keys.Stop()
+	defer renewals.Stop()
+	for {
+		select {
+		case <-s.wake:
+			s.prepare(ctx)
+		case <-clocks.C:
+			if s.zones.CheckClock() {
+				s.prepareAll(ctx)
+			}
+		case <-keys.C:
+			if s.zones.Changed() {
+				notify(s.changed)
+			}
+		case <-renewals.C:
+			s.prepareAll(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// prepare makes the signatures that are asked for.
+func (s *signing) prepare(ctx context.Context) {
+	s.mu.Lock()
+	whole, fresh := s.whole, s.fresh
+	s.whole, s.fresh = false, nil
+	s.mu.Unlock()
+	if whole {
+		s.prepareAll(ctx)
+	}
+	for _, sig := range fresh {
+		s.one(sig)
+	}
+}
+
+// prepareAll makes what is missing and what is old, until all of a view that was built anew is to be looked at. The views that differ in a few
+// names only, which come meanwhile, have the other names' signatures from this one.
+func (s *signing) prepareAll(ctx context.Context) {
+	view := s.view()
+	for sig := range view.Signatures() {
+		if ctx.Err() != nil || s.view() != view && s.due() {
+			return
+		}
+		s.one(sig)
+	}
+}
+
+// due says whether everything is to be looked at.
+func (s *signing) due() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.whole
+}
+
+// one prepares a signature and then lets queries go first. What fails has been counted and told, and is tried again by
+// the next query for it.
+func (s *signing) one(sig *zone.Signature) {
+	if signed, _ := sig.Prepare(s.zones.Now()); signed {
+		runtime.Gosched()
+	}
+}

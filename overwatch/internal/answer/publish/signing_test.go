@@ -1,0 +1,342 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// signedWorld is a Publisher that signs, with its clock apart from that of the bubble: it can be set.
+type signedWorld struct {
+	*Publisher
+	backends *backends
+	metrics  *prometheus.Registry
+
+	mu     sync.Mutex
+	offset time.Duration // of the wall clock
+}
+
+func (w *signedWorld) wall() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return time.Now().Add(w.offset)
+}
+
+func (w *signedWorld) setClock(move time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.offset += move
+}
+
+func newSignedWorld(t *testing.T, s Settings) *signedWorld {
+	t.Helper()
+	w := &signedWorld{backends: new(backends), metrics: prometheus.NewRegistry()}
+	zones, err := dnssec.Open(dnssec.Options{Dir: t.TempDir(), NodeID: "node-1", Now: w.wall, Registerer: w.metrics, Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.backends.set("app.gslb.test", "192.0.2.1", "192.0.2.2", "2001:db8::1")
+	w.backends.set("shop.example.com", "192.0.2.3")
+	w.Publisher, err = New(Options{Settings: s, Backends: w.backends, Signing: zones, Now: w.wall, Registerer: w.metrics, Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// run runs the publisher until the returned function is called.
+func (w *signedWorld) run(t *testing.T) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 2)
+	go func() { done <- w.Run(ctx) }()
+	go func() { done <- w.Sign(ctx) }()
+	return func() {
+		cancel()
+		for range 2 {
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// keyOf is the DNSKEY records of a zone in the view.
+func keyOf(v *zone.View, apex string) []*dns.DNSKEY {
+	var keys []*dns.DNSKEY
+	r := v.Resolve(apex, dns.TypeDNSKEY, false, netip.Addr{}, zone.NewTurns(1, 1))
+	for _, rr := range r.Answer {
+		keys = append(keys, rr.(*dns.DNSKEY))
+	}
+	return keys
+}
+
+// verify checks that each RRset of an answer has a signature that holds now, by a key that the same view has.
+func (w *signedWorld) verify(v *zone.View, name string, rtype uint16) error {
+	r := v.Resolve(name, rtype, true, netip.Addr{}, zone.NewTurns(rand.Uint64(), 1))
+	if r.Kind == zone.Failed || r.Kind == zone.Refused {
+		return nil
+	}
+	for _, section := range [][]dns.RR{r.Answer, r.Authority} {
+		for _, rr := range section {
+			if rr.Header().Rrtype == dns.TypeRRSIG {
+				continue
+			}
+			if err := w.verifySet(v, section, rr.Header().Name, rr.Header().Rrtype); err != nil {
+				return fmt.Errorf("%s %s: %w", name, dns.Type(rtype), err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *signedWorld) verifySet(v *zone.View, section []dns.RR, owner string, rtype uint16) error {
+	var set []dns.RR
+	var last error
+	for _, rr := range section {
+		if rr.Header().Rrtype == rtype && strings.EqualFold(rr.Header().Name, owner) {
+			set = append(set, rr)
+		}
+	}
+	for _, rr := range section {
+		sig, ok := rr.(*dns.RRSIG)
+		if !ok || sig.TypeCovered != rtype || !strings.EqualFold(sig.Hdr.Name, owner) {
+			continue
+		}
+		if !sig.ValidityPeriod(w.wall()) {
+			return fmt.Errorf("%s: valid from %d to %d, it is %d", dns.Type(rtype), sig.Inception, sig.Expiration, w.wall().Unix())
+		}
+		for _, key := range keyOf(v, sig.SignerName) {
+			if last = sig.Verify(key, set); last == nil {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no signature of %s %s holds: %w", owner, dns.Type(rtype), last)
+}
+
+var (
+	walkNames = []string{"app.gslb.test.", "gslb.test.", "www.gslb.test.", "nx.gslb.test.", "x.app.gslb.test.", "shop.example.com.", "nx.shop.example.com.", "a.new.gslb.test.", "new.gslb.test."}
+	walkTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeMX, dns.TypeDS}
+)
+
+func TestSigning_EveryAnswerHoldsWhileHealthNamesAndZonesChange(t *testing.T) {
+	for _, denial := range []string{config.DenialNSEC, config.DenialNSEC3} {
+		t.Run(denial, func(t *testing.T) {
+			s := testSettings()
+			s.Denial = denial
+			s.Domains[0].MaxAnswers = 2
+			w := newSignedWorld(t, s)
+			defer w.run(t)()
+			done := make(chan struct{})
+			var askers sync.WaitGroup
+			for seed := range uint64(3) {
+				random := rand.New(rand.NewPCG(seed, 1))
+				askers.Go(func() {
+					for {
+						select {
+						case <-done:
+							return
+						default:
+						}
+						name, rtype := walkNames[random.IntN(len(walkNames))], walkTypes[random.IntN(len(walkTypes))]
+						if err := w.verify(w.View(), name, rtype); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			random := rand.New(rand.NewPCG(7, 1))
+			for range 150 {
+				w.change(t, random, s)
+			}
+			close(done)
+			askers.Wait()
+		})
+	}
+}
+
+// change makes one change of any kind.
+func (w *signedWorld) change(t *testing.T, random *rand.Rand, s Settings) {
+	t.Helper()
+	if random.IntN(4) > 0 {
+		var lines []string
+		for _, address := range []string{"192.0.2.1", "192.0.2.2", "192.0.2.4", "2001:db8::1", "2001:db8::2"} {
+			if random.IntN(3) > 0 {
+				lines = append(lines, address+[]string{"", " down"}[random.IntN(2)])
+			}
+		}
+		w.backends.set("app.gslb.test", lines...)
+		w.Mark("app.gslb.test")
+		if err := w.Flush(t.Context()); err != nil {
+			t.Error(err)
+		}
+		return
+	}
+	s.Domains = slices.Clone(s.Domains)
+	if random.IntN(2) == 0 {
+		s.Domains = append(s.Domains, config.Domain{Name: "a.new.gslb.test", RoutingAlgorithm: "weighted", TTL: 1 + random.IntN(100)})
+	}
+	if random.IntN(2) == 0 {
+		s.DNS.Zones = append(slices.Clone(s.DNS.Zones), config.Zone{Name: "new.gslb.test"})
+	}
+	if err := w.Reconfigure(t.Context(), s); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSigning_TheBackgroundSignsEverythingBeforeItIsAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSignedWorld(t, testSettings())
+		defer w.run(t)()
+		w.allPrepared(t)
+	})
+}
+
+// allPrepared checks that nothing is signed when it is asked for.
+func (w *signedWorld) allPrepared(t *testing.T) {
+	t.Helper()
+	synctest.Wait()
+	before := w.made(t)
+	w.verifyAll(t)
+	if after := w.made(t); before == 0 || after != before {
+		t.Errorf("%v signatures were made beforehand, %v when asked for", before, after-before)
+	}
+}
+
+// A name that comes makes another view while the names of this one are being signed, such as right after the start.
+func TestSigning_TheBackgroundGoesOnWhileNamesCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSignedWorld(t, testSettings())
+		view, looks := w.signing.view, 0
+		w.signing.view = func() *zone.View {
+			if looks++; looks == 5 {
+				next, _, err := view().With(zone.Delta{})
+				if err != nil {
+					t.Error(err)
+				}
+				w.view.Store(next)
+			}
+			return view()
+		}
+		defer w.run(t)()
+		w.allPrepared(t)
+	})
+}
+
+// made is how many signatures were made.
+func (w *signedWorld) made(t *testing.T) float64 {
+	t.Helper()
+	families, err := w.metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "gslb_dnssec_signatures_total" {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatal("no such metric")
+	return 0
+}
+
+func TestSigning_SignaturesAreRenewedInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSignedWorld(t, testSettings())
+		defer w.run(t)()
+		synctest.Wait()
+		first := w.made(t)
+		for day := range 30 {
+			time.Sleep(24 * time.Hour)
+			for _, name := range walkNames {
+				if err := w.verify(w.View(), name, dns.TypeA); err != nil {
+					t.Fatalf("day %d: %v", day, err)
+				}
+			}
+			if day == 4 && w.made(t) > first {
+				t.Error("signatures were renewed before the seventh day of their time")
+			}
+		}
+		if made := w.made(t); made < 3*first || made > 6*first {
+			t.Errorf("%v signatures in 30 days, %v of them at the start", made, first)
+		}
+	})
+}
+
+// Row 11 of the fault matrix.
+func TestSigning_AnswersHoldAfterTheClockWasSet(t *testing.T) {
+	const day = 24 * time.Hour
+	for _, move := range []time.Duration{time.Hour, -time.Hour, 400 * day, -3650 * day} {
+		t.Run(move.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newSignedWorld(t, testSettings())
+				defer w.run(t)()
+				synctest.Wait()
+				w.setClock(move)
+				time.Sleep(clockCheck)
+				synctest.Wait()
+				w.verifyAll(t)
+			})
+		})
+	}
+}
+
+func (w *signedWorld) verifyAll(t *testing.T) {
+	t.Helper()
+	for _, name := range walkNames {
+		for _, rtype := range walkTypes {
+			if err := w.verify(w.View(), name, rtype); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// What is signed holds by a clock that is an hour off and more, either way: that of a validator, or the right one if the node's jumped before
+// it signed.
+func TestSigning_AnswersHoldByClocksThatAreAnHourOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newSignedWorld(t, testSettings())
+		defer w.run(t)()
+		synctest.Wait()
+		for _, off := range []time.Duration{time.Hour, -time.Hour, 11 * time.Hour, -11 * time.Hour} {
+			w.setClock(off) // for the looks only: no time passes in which the node would notice
+			w.verifyAll(t)
+			w.setClock(-off)
+		}
+	})
+}
+
+func TestSigning_ZonesBelowZonesAreDelegatedSecurely(t *testing.T) {
+	s := testSettings()
+	s.DNS.Zones = append(s.DNS.Zones, config.Zone{Name: "child.gslb.test"})
+	w := newSignedWorld(t, s)
+	v := w.View()
+	r := v.Resolve("child.gslb.test.", dns.TypeDS, true, netip.Addr{}, zone.NewTurns(1, 1))
+	if len(r.Answer) != 2 {
+		t.Fatalf("DS: %v", r.Answer)
+	}
+	ds, key := r.Answer[0].(*dns.DS), keyOf(v, "child.gslb.test.")[0]
+	if r.Answer[1].(*dns.RRSIG).SignerName != "gslb.test." || key.ToDS(ds.DigestType).Digest != ds.Digest {
+		t.Errorf("%v", r.Answer)
+	}
+	if err := w.verify(v, "child.gslb.test.", dns.TypeDS); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,230 @@
+package publish
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// everyKind is settings with many names of every way to choose, with backends of all states, and what checks of them took.
+func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measurement) {
+	t.Helper()
+	b, s := placedSettings(t, config.Domain{})
+	s.Domains, b.data = nil, make(map[string][]*registry.Backend)
+	latencies := make(map[registry.ID]policy.Measurement)
+	algorithms := policy.Algorithms()
+	for i := range 4*decidedAtOnce + 7 {
+		name := fmt.Sprintf("n%04d.gslb.test", i)
+		d := config.Domain{Name: name, RoutingAlgorithm: string(algorithms[i%len(algorithms)]), TTL: 10 + i%3, Regions: []string{"us", "fra", "ams"}, FailoverThreshold: 1,
+			ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}, LatencyConfig: config.LatencyConfig{SmoothingFactor: .3, MaxLatencyMs: 500, MinSamples: 3}}
+		if d.RoutingAlgorithm == string(policy.Proximity) {
+			d.FallbackAlgorithm, d.Proximity.ToleranceKm = string(policy.ClientHash), float64(i%4)*200
+		}
+		if i%5 == 0 {
+			d.MaxAnswers = 2
+		}
+		if i%11 == 0 {
+			d.OnAllDown = string(policy.All)
+		}
+		s.Domains = append(s.Domains, d)
+		for j := range i % 8 {
+			address := netip.AddrFrom4([4]byte{10, byte(i >> 8), byte(i), byte(j + 1)})
+			if j == 6 {
+				address = netip.MustParseAddr(fmt.Sprintf("2001:db8::%x", i))
+			}
+			id := registry.ID{Service: name, Address: address, Port: 80}
+			b.data[name] = append(b.data[name], &registry.Backend{
+				ID: id, Region: s.Regions[j%3].Name, Weight: 1 + i%97 + 10*j, Share: 1, MayServe: i%13 != 0 && (i+j)%4 != 0, Reason: registry.ReasonValidated,
+			})
+			latencies[id] = policy.Measurement{Smoothed: time.Duration(10+j) * time.Millisecond, Samples: 4}
+		}
+	}
+	return s, b, latencies
+}
+
+// told is what every name of the settings answers clients everywhere, over some turns, with all there is to tell of it but the bytes of
+// signatures, of which no two are the same.
+func told(v *zone.View, s Settings) (all []string) {
+	const turnsEach = 3
+	turns := zone.NewTurns(1, 1)
+	for i := range s.Domains {
+		for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
+			for _, client := range []string{"198.51.100.7", "203.0.113.7", "192.0.2.1", "2001:db8::1"} {
+				for range turnsEach {
+					r := v.Resolve(s.Domains[i].Name+".", rtype, true, netip.MustParseAddr(client), turns)
+					line := fmt.Sprint(s.Domains[i].Name, " ", client, " ", r.Kind, r.Scope, r.Steered.Region, r.Steered.Spot, r.Steered.Choice, r.Steered.Lead)
+					for _, rr := range slices.Concat(r.Answer, r.Authority) {
+						if sig, ok := rr.(*dns.RRSIG); ok {
+							sig.Signature = ""
+						}
+						line += "\n" + rr.String()
+					}
+					all = append(all, line)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// At a start the names are decided on all processors, later by one goroutine: the answers are the same, whoever had which name.
+func TestNew_AnswersAsIfOneGoroutineHadDecided(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	s, b, latencies := everyKind(t)
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for _, signed := range []bool{false, true} {
+		if signed {
+			s.Domains = s.Domains[:2*decidedAtOnce+7] // signatures take their time
+		}
+		metrics := prometheus.NewRegistry()
+		o := Options{Settings: s, Backends: b, Latencies: latencies, Now: func() time.Time { return now }, Registerer: metrics, Logger: zerolog.Nop()}
+		if signed {
+			var err error
+			if o.Signing, err = dnssec.Open(dnssec.Options{Dir: t.TempDir(), NodeID: "node-1", Now: o.Now, Registerer: metrics, Logger: zerolog.Nop()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p, err := New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		atOnce, outcomes, held := told(p.View(), s), outcomesOf(p), p.Latencies()
+		if err := p.force(t.Context(), p.build(s, nil, nil), func() {}); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range told(p.View(), s) {
+			if atOnce[i] != want {
+				t.Fatalf("signed %v: on all processors %s\nby one goroutine %s", signed, atOnce[i], want)
+			}
+		}
+		kinds := map[policy.Outcome]bool{}
+		for service, want := range outcomesOf(p) {
+			kinds[want] = true
+			if outcomes[service] != want {
+				t.Errorf("signed %v: %s came out as %s, by one goroutine as %s", signed, service, outcomes[service], want)
+			}
+		}
+		if len(kinds) < 4 {
+			t.Errorf("the names come out in %d ways only: %v", len(kinds), kinds)
+		}
+		some := false
+		for id, after := range p.Latencies() {
+			some = some || len(after.Held) > 0
+			if !slices.Equal(held[id].Held, after.Held) {
+				t.Errorf("signed %v: %s is held in %q, by one goroutine in %q", signed, id, held[id].Held, after.Held)
+			}
+		}
+		if !some {
+			t.Error("latency chose nobody")
+		}
+	}
+}
+
+func outcomesOf(p *Publisher) map[string]policy.Outcome {
+	outcomes := make(map[string]policy.Outcome)
+	for service, d := range p.domains {
+		outcomes[service] = d.outcome
+	}
+	return outcomes
+}
+
+// A decision like the last leaves every turn where it is, also if another goroutine made the last.
+func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	s, b, latencies := everyKind(t)
+	p, err := New(Options{Settings: s, Backends: b, Latencies: latencies, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	once, again := zone.NewTurns(1, 1), zone.NewTurns(1, 1)
+	ask := func(turns *zone.Turns, i int) string {
+		r := p.View().Resolve(s.Domains[i].Name+".", dns.TypeA, false, netip.MustParseAddr("198.51.100.7"), turns)
+		return fmt.Sprint(r.Kind, r.Answer)
+	}
+	for i := range s.Domains {
+		ask(once, i)
+		ask(again, i)
+	}
+	first := make([]string, len(s.Domains))
+	for i := range s.Domains {
+		first[i] = ask(once, i)
+	}
+	for i := range s.Domains {
+		p.Mark(s.Domains[i].Name)
+	}
+	p.publishMarked()
+	for i := range s.Domains {
+		if got := ask(again, i); got != first[i] {
+			t.Fatalf("%s goes on with %s, want %s", s.Domains[i].Name, got, first[i])
+		}
+	}
+}
+
+// Zones are built while backends are still being declared; no name is decided before they are.
+func TestNew_DecidesWhenBackendsAreReady(t *testing.T) {
+	b := new(backends)
+	o := Options{Settings: testSettings(), Backends: b, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()}
+	o.Ready = func() error { b.set("app.gslb.test", "10.0.0.1"); return nil }
+	p, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantAnswer(t, p, "app.gslb.test.", "A", "app.gslb.test. 10 IN A 10.0.0.1")
+	fault := errors.New("the registry has stopped")
+	o.Ready, o.Registerer = func() error { return fault }, prometheus.NewRegistry()
+	if _, err := New(o); !errors.Is(err, fault) {
+		t.Errorf("error %v, want %v", err, fault)
+	}
+}
+
+// Settings that are taken back while their names are decided leave everything as it was, and changes meanwhile in the answers.
+func TestForce_EndedMidwayLeavesTheViewBefore(t *testing.T) {
+	s, b, latencies := everyKind(t)
+	p, err := New(Options{Settings: s, Backends: b, Latencies: latencies, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, positions, outcomes := p.View(), p.positions, outcomesOf(p)
+	next := s
+	next.Domains = append(slices.Clone(s.Domains), config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10})
+	next.Places = placesWith(t, s.Regions, "198.51.100.0/24 40.7 -74")
+	ctx, cancel := context.WithCancel(t.Context())
+	between := 0
+	err = p.force(ctx, p.build(next, before, nil), func() {
+		if between++; between == 2 {
+			b.set("n0001.gslb.test", "10.9.9.9")
+			p.Mark("n0001.gslb.test")
+			p.publishMarked()
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || between != 2 {
+		t.Fatalf("error %v after %d pauses", err, between)
+	}
+	if p.View() != before || p.positions != positions || p.rebuilding != nil || len(p.settings.Domains) != len(s.Domains) {
+		t.Error("what was before is not in force any more")
+	}
+	wantAnswer(t, p, "n0001.gslb.test.", "A", "n0001.gslb.test. 11 IN A 10.9.9.9")
+	wantAnswer(t, p, "more.gslb.test.", "A", "NXDOMAIN")
+	outcomes["n0001.gslb.test"] = policy.Success
+	for service, got := range outcomesOf(p) {
+		if got != outcomes[service] {
+			t.Errorf("%s is noted as %s, it was %s", service, got, outcomes[service])
+		}
+	}
+}

@@ -1,0 +1,192 @@
+package zone
+
+import (
+	"net/netip"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Question is the name and type that a query asks for, in class IN.
+type Question struct {
+	Name   []byte // in wire form and lower case, without compression
+	Labels int    // how many labels Name has
+	Type   uint16
+	DO     bool       // signatures and proofs are wanted (RFC 3225)
+	owner  uint8      // octets of Owner; 0 where it is not known yet
+	found  found      // by an Ahead
+	Client netip.Addr // who asks, for names whose answer depends on where that is
+	hash   uint64     // of Name; 0 where it is not known yet
+}
+
+// found is what is known of a question before it is answered. It is true of one view.
+type found struct {
+	view    uint32       // the number of the view; 0: nothing is known
+	slot    uint32       // the name's, plus one; 0 where it is not known
+	region  geo.RegionID // where the client is, and how many bits of its address that depended on
+	scope   uint8
+	located bool // else the two are not known
+}
+
+// Owner is what exists of the name: all of it, or its closest encloser; all of it too outside every zone and before the
+// question was answered.
+func (q *Question) Owner() []byte {
+	if q.owner == 0 {
+		return q.Name
+	}
+	return q.Name[len(q.Name)-int(q.owner):]
+}
+
+// Enclose finds the question's Owner without answering.
+func (v *View) Enclose(q *Question) { v.enclose(q) }
+
+// Kind is what kind of answer a question got.
+type Kind uint8
+
+// The kinds of answers.
+const (
+	Positive  Kind = iota // at least one record
+	NoData                // the name exists, the type does not: the SOA
+	NXDomain              // the name does not exist: the SOA
+	Refused               // the name is outside every zone: no record
+	Failed                // nothing may serve, or it cannot be signed: no record
+	Elsewhere             // the name is an alias, or the question is a rare one: use Resolve
+)
+
+// Answer says what was appended.
+type Answer struct {
+	Kind      Kind
+	Truncated bool // the records did not fit, and none was appended
+	Answers   uint16
+	Authority uint16
+	Scope     uint8 // how many leading bits of the client's address the records depended on (RFC 7871 section 7.2.1)
+	Steered   Steered
+}
+
+// Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
+// writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
+//
+// Signatures that have not been made yet are made, which takes some 20 microseconds each, once.
+func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
+	slot, exact := v.enclose(q)
+	if slot == nil {
+		return msg, Answer{Kind: Refused}
+	}
+	r := reply{msg: msg, start: len(msg), q: q, zone: slot.zone, view: v}
+	r.signed = q.DO && slot.zone.signer != nil
+	if !exact {
+		wild := v.wilds[slot]
+		if wild == nil {
+			r.nameError(slot)
+			return r.finish()
+		}
+		r.encloser, slot = slot, wild
+	}
+	r.name(slot, turns)
+	return r.finish()
+}
+
+// name answers for a name that exists, or for a wildcard in the place of one that does not.
+func (r *reply) name(slot *Slot, turns *Turns) {
+	if r.q.Type == dns.TypeDS && slot.zone.parent != nil && len(r.q.Name) == len(slot.zone.apex) {
+		r.delegation(slot)
+		return
+	}
+	a := slot.answers.Load()
+	rtype := r.q.Type
+	if rtype == dns.TypeANY {
+		rtype = a.any
+	}
+	if slot.steered {
+		switch rtype {
+		case dns.TypeA:
+			r.address(slot, a, policy.IPv4, turns)
+			return
+		case dns.TypeAAAA:
+			r.address(slot, a, policy.IPv6, turns)
+			return
+		}
+	}
+	if set := a.set(rtype); set != nil {
+		r.set(set)
+		r.answer.Answers = set.count
+		if r.signed {
+			r.answer.Answers += r.signature(set.sig, "", true, set.ttl)
+			r.expanded()
+		}
+		return
+	}
+	if a.alias() || rtype == dns.TypeRRSIG || rtype == dns.TypeNSEC {
+		r.answer.Kind = Elsewhere
+		return
+	}
+	r.noData(slot)
+}
+
+// address appends the records whose turn it is.
+func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turns) {
+	switch a.steered[which].state {
+	case failing:
+		r.answer.Kind = Failed
+		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
+		return
+	case noData:
+		r.noData(slot)
+		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
+		return
+	}
+	f, position, told := slot.pick(a, r.view, which, r.q, turns)
+	r.answer.Scope, r.answer.Steered = told.scope, told.steered
+	size := f.schedule.Size()
+	if !r.room(size * recordLength(which)) {
+		return
+	}
+	r.msg = f.appendRecords(r.msg, which, position)
+	r.answer.Answers = uint16(size)
+	if r.signed {
+		r.answer.Answers += r.signature(f.signature(f.schedule.Answer(position)), "", true, f.ttl)
+		r.expanded()
+	}
+}
+
+// delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
+func (r *reply) delegation(slot *Slot) {
+	r.zone = slot.zone.parent
+	if r.signed = r.q.DO && r.zone.signer != nil; r.zone.signer == nil {
+		r.deny(NoData)
+		return
+	}
+	cut := slot.proofs.cut
+	if cut.ds == nil {
+		r.deny(NoData)
+		if r.signed {
+			r.prove(cut.link, cut.link.full)
+		}
+		return
+	}
+	r.set(cut.ds)
+	r.answer.Answers = cut.ds.count
+	if r.signed {
+		r.answer.Answers += r.signature(cut.ds.sig, "", true, cut.ds.ttl)
+	}
+}
+
+// alias says whether the name is a CNAME, which has no other data (RFC 1034 section 3.6.2).
+func (a *answers) alias() bool {
+	return len(a.sets) == 1 && a.sets[0].rtype == dns.TypeCNAME
+}
+
+// pickAny chooses the one type that answers ANY: a steered address if there is one to give, else the lowest type.
+func (a *answers) pickAny(steered bool) uint16 {
+	switch {
+	case steered && a.steered[policy.IPv4].state != noData:
+		return dns.TypeA
+	case steered && a.steered[policy.IPv6].state != noData:
+		return dns.TypeAAAA
+	case len(a.sets) > 0:
+		return a.sets[0].rtype
+	}
+	return 0
+}

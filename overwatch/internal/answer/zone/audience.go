@@ -1,0 +1,59 @@
+package zone
+
+import (
+	"fmt"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Audience is the clients in one region whom one of a name's answers is for.
+type Audience struct {
+	Steered        // of one of them, without a lead
+	Everybody bool // clients in all regions
+}
+
+// Audiences lists whom a steered name answers what with addresses of a family, so that every client is among them. The name is that
+// of a domain in zone-file form, a wildcard's with its asterisk. There are none where it is not steered or its basis is not kept.
+func (v *View) Audiences(name string, family policy.Family) ([]Audience, error) {
+	key, err := canonicalName(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrName, err)
+	}
+	slot := v.slot(key)
+	if slot == nil || !slot.steered {
+		return nil, nil
+	}
+	a := slot.answers.Load()
+	if a.basis == nil {
+		return nil, nil
+	}
+	if a.placed == nil || a.placed[family].alike || len(a.placed[family].variants) == 0 {
+		return []Audience{{a.steeredAt(family, spot{}, NoLead), true}}, nil
+	}
+	return a.audiences(family, &a.placed[family]), nil
+}
+
+func (a *answers) audiences(family policy.Family, p *placed) (list []Audience) {
+	type both struct {
+		region geo.RegionID
+		choice uint16
+	}
+	seen := map[both]bool{}
+	add := func(at spot) {
+		if one := (both{at.region, at.choice}); !seen[one] {
+			seen[one] = true
+			list = append(list, Audience{a.steeredAt(family, at, NoLead), false})
+		}
+	}
+	if p.spots == nil {
+		for region, choice := range p.choice {
+			add(spot{region: geo.RegionID(region), choice: choice})
+		}
+		return list
+	}
+	for id, where := range p.spots.List() {
+		add(spot{where.Region, geo.SpotID(id), p.choice[p.decision[id]]})
+	}
+	return list
+}

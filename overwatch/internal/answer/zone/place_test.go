@@ -1,0 +1,192 @@
+package zone
+
+import (
+	"fmt"
+	"net/netip"
+	"testing"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/policy"
+)
+
+// Clients in the regions a and b of testPlaces, and in none.
+var (
+	clientA  = netip.MustParseAddr("192.0.2.9")
+	clientB  = netip.MustParseAddr("2001:db8:b::1")
+	clientNo = netip.MustParseAddr("203.0.113.1")
+)
+
+func testPlaces(t testing.TB) *geo.Table {
+	t.Helper()
+	table, err := geo.New(geo.Sources{Regions: []geo.Region{{Name: "a"}, {Name: "b"}}, Mappings: []geo.Mapping{
+		{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "a"}, {CIDR: netip.MustParsePrefix("2001:db8:b::/48"), Region: "b"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// placeIn decides a name for clients in no region, in a and in b: each as "region address/parts ...".
+func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string) bool {
+	t.Helper()
+	both := make([][2]policy.Decision, len(decisions))
+	for i, words := range decisions {
+		var region, addresses string
+		_, _ = fmt.Sscan(words, &region)
+		addresses = words[len(region):]
+		both[i] = decide(addresses)
+		for f := range both[i] {
+			both[i][f].Group = region
+		}
+	}
+	changed, err := w.Place(v, name, both, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return changed
+}
+
+// leads counts who leads in n answers to a client.
+func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *Turns) map[string]int {
+	t.Helper()
+	seen := make(map[string]int)
+	for range n {
+		r := v.Resolve(name, dns.TypeA, false, client, turns)
+		if len(r.Answer) == 0 {
+			t.Fatalf("%s: no answer", client)
+		}
+		seen[r.Answer[0].(*dns.A).A.String()]++
+	}
+	return seen
+}
+
+func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	v.Place(testPlaces(t))
+	placeIn(t, NewWriter(), v, "app.gslb.test.", "a 10.0.0.1/1 10.0.0.2/2", "a 10.0.0.1/1 10.0.0.2/2", "b 10.0.0.3/3 10.0.0.4/1")
+	turns, seen := NewTurns(1, 1), map[string]int{}
+	for n := 1; n <= 300; n++ {
+		for _, client := range []netip.Addr{clientA, clientB} {
+			for address, led := range leads(t, v, "app.gslb.test.", client, 1, turns) {
+				seen[address] += led
+			}
+		}
+		for address, share := range map[string]float64{"10.0.0.1": 1. / 3, "10.0.0.2": 2. / 3, "10.0.0.3": .75, "10.0.0.4": .25} {
+			if off := float64(seen[address]) - share*float64(n); off > 1 || off < -1 {
+				t.Fatalf("%s led %d of %d answers in its region, due %.1f", address, seen[address], n, share*float64(n))
+			}
+		}
+	}
+}
+
+func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	v.Place(testPlaces(t))
+	w, turns, seen := NewWriter(), NewTurns(1, 1), map[string]int{}
+	for i := range 60 {
+		home, other := "a 10.0.0.1 10.0.0.2 10.0.0.3", "b 10.0.0.4"
+		if i%2 == 1 {
+			other = home // b is down: its clients go to a
+		}
+		if !placeIn(t, w, v, "app.gslb.test.", home, home, other) {
+			t.Fatal("nothing changed")
+		}
+		if placeIn(t, w, v, "app.gslb.test.", home, home, other) {
+			t.Fatal("the same decisions changed something")
+		}
+		if i%10 == 9 {
+			v = newView(t, v, contents(t, "gslb.test.", "steer app", fmt.Sprint("steer other", i)))
+		}
+		for address, led := range leads(t, v, "app.gslb.test.", clientA, 1, turns) {
+			seen[address] += led
+		}
+	}
+	for address, led := range seen {
+		if led != 20 {
+			t.Errorf("%s led %d of 60 answers, want 20: %v", address, led, seen)
+		}
+	}
+}
+
+// Editions of two writers have the same numbers, as those of one writer do after 2^32 changes.
+func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
+	turns := NewTurns(1, 1)
+	for _, words := range []string{"10.0.0.1/3 10.0.0.2/5", "10.0.0.1 10.0.0.2 10.0.0.3", "10.0.0.1"} {
+		v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+		steer(t, NewWriter(), v, "app.gslb.test.", words, 1)
+		leads(t, v, "app.gslb.test.", clientA, 6, turns)
+	}
+}
+
+func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app"))
+	v.Place(testPlaces(t))
+	w := NewWriter()
+	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
+	placeIn(t, w, v, "down.gslb.test.", "a down", "a down", "b down")
+	steer(t, w, v, "all.gslb.test.", "10.0.0.5", 1)
+	for _, c := range []struct {
+		name   string
+		rtype  uint16
+		client netip.Addr
+		kind   Kind
+		scope  uint8
+	}{
+		{"app", dns.TypeA, clientA, Positive, 24},
+		{"app", dns.TypeANY, clientA, Positive, 24},
+		{"app", dns.TypeA, clientB, Positive, 48},
+		{"app", dns.TypeA, clientNo, Positive, 5},
+		{"app", dns.TypeAAAA, clientA, NoData, 0},
+		{"app", dns.TypeTXT, clientA, NoData, 0},
+		{"all", dns.TypeA, clientA, Positive, 0},
+		{"down", dns.TypeA, clientA, Failed, 0},
+	} {
+		name := c.name + ".gslb.test."
+		msg, q := question(t, name, c.rtype)
+		q.Client = c.client
+		_, answer := v.Append(msg, q, NewTurns(1, 1))
+		if answer.Kind != c.kind || answer.Scope != c.scope {
+			t.Errorf("%s %s for %s: kind %d, scope %d, want %d and %d", name, dns.TypeToString[c.rtype], c.client, answer.Kind, answer.Scope, c.kind, c.scope)
+		}
+		if r := v.Resolve(name, c.rtype, false, c.client, NewTurns(1, 1)); r.Kind != c.kind || r.Scope != c.scope {
+			t.Errorf("the long way, %s for %s: kind %d, scope %d", name, c.client, r.Kind, r.Scope)
+		}
+	}
+	if r := v.Resolve("www.gslb.test.", dns.TypeA, false, clientA, NewTurns(1, 1)); r.Scope != 24 {
+		t.Errorf("an alias of a placed name: scope %d, want 24", r.Scope)
+	}
+}
+
+func TestPlace_AnotherTableIsFollowedAtOnce(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	placeIn(t, NewWriter(), v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
+	turns := NewTurns(1, 1)
+	if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.1"] != 1 {
+		t.Errorf("without a table: %v, want what clients in no region get", seen)
+	}
+	v.Place(testPlaces(t))
+	if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.3"] != 1 {
+		t.Errorf("with the table: %v, want what clients in b get", seen)
+	}
+}
+
+func TestPlace_ANameMayStopDependingOnTheClient(t *testing.T) {
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
+	v.Place(testPlaces(t))
+	w, turns := NewWriter(), NewTurns(1, 1)
+	for range 100 {
+		placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
+		if !steer(t, w, v, "app.gslb.test.", "10.0.0.9", 1) {
+			t.Fatal("nothing changed")
+		}
+		if seen := leads(t, v, "app.gslb.test.", clientB, 1, turns); seen["10.0.0.9"] != 1 {
+			t.Fatalf("%v, want what everybody gets", seen)
+		}
+	}
+	if v.turns.end > 8 {
+		t.Errorf("%d turns are taken by one name", v.turns.end)
+	}
+}

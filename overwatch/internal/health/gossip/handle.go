@@ -1,0 +1,91 @@
+package gossip
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/wire"
+)
+
+// handle opens one message, applies it and answers.
+func (n *Node) handle(ctx context.Context, a arrival) {
+	msg, refusal := n.options.Trust.Open(a.message)
+	if refusal != nil {
+		n.metrics.refused.WithLabelValues(string(refusal.Reason)).Inc()
+		n.options.Logger.Debug().Str("from", a.from.addr.String()).Err(refusal).Msg("message refused")
+		if !refusal.Silent {
+			reject := refusal.Reject()
+			n.answer(a, wire.TypeReject, &reject, nil)
+			n.options.Refused(a.from.addr.Addr(), refusal.AgentID, wire.RefusedClaim{Service: refusal.Service, Code: refusal.Code})
+		}
+		return
+	}
+	if !a.from.stream {
+		n.door.paths.proved(a.head.KeyID, a.from.addr, time.Now())
+	}
+	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
+	if paced(msg.Type) && !n.paces.take(msg.Agent.ID(), time.Now()) {
+		n.intake.drops.count(dropAgentRate, a.from.addr)
+		return
+	}
+	outcome, err := n.apply(ctx, msg)
+	if err != nil {
+		if ctx.Err() == nil {
+			n.metrics.refused.WithLabelValues(string(trust.ReasonMalformed)).Inc()
+			n.options.Logger.Debug().Str("agent", msg.Agent.ID()).Err(err).Msg("message refused")
+		}
+		return
+	}
+	n.metrics.messages.WithLabelValues(msg.Type.String()).Inc()
+	n.metrics.handling.Observe(time.Since(a.at).Seconds())
+	n.acknowledge(a, msg, outcome)
+}
+
+// apply carries out a message that was believed.
+func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
+	switch msg.Type {
+	case wire.TypeEnrol: // trust has done it
+		return registry.Outcome{Refused: msg.Refused}, nil
+	case wire.TypeHeartbeat:
+		var m wire.Heartbeat // a new one each time: the registry keeps parts of it
+		if err := m.UnmarshalBinary(msg.Payload); err != nil {
+			return registry.Outcome{}, err
+		}
+		return n.options.Registry.Heartbeat(ctx, msg.Agent, &m)
+	case wire.TypeTransition:
+		var m wire.Transition
+		if err := m.UnmarshalBinary(msg.Payload); err != nil {
+			return registry.Outcome{}, err
+		}
+		return n.options.Registry.Transition(ctx, msg.Agent, &m)
+	case wire.TypeSignal:
+		var m wire.Signal
+		if err := m.UnmarshalBinary(msg.Payload); err != nil {
+			return registry.Outcome{}, err
+		}
+		return n.options.Registry.Signal(ctx, msg.Agent, &m)
+	case wire.TypeDrain:
+		var m wire.Drain
+		if err := m.UnmarshalBinary(msg.Payload); err != nil {
+			return registry.Outcome{}, err
+		}
+		return n.options.Registry.Drain(ctx, msg.Agent, &m)
+	case wire.TypeDeregister:
+		return registry.Outcome{}, n.options.Registry.Deregister(ctx, msg.Agent)
+	}
+	return registry.Outcome{}, fmt.Errorf("a node takes no %s", msg.Type)
+}
+
+// acknowledge tells the agent what was taken of its message, and what was not.
+func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome) {
+	for _, claim := range outcome.Refused {
+		n.metrics.claims.WithLabelValues(claim.Code.String()).Inc()
+		n.options.Refused(a.from.addr.Addr(), msg.Agent.ID(), claim)
+	}
+	n.answer(a, wire.TypeAck, &wire.Ack{
+		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,
+	}, msg.Session)
+}

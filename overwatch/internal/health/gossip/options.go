@@ -1,0 +1,101 @@
+package gossip
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+// Defaults of the configuration's overwatch.gossip.
+const (
+	DefaultBind           = "0.0.0.0:7946"
+	DefaultProbeInterval  = time.Second
+	DefaultProbeTimeout   = 500 * time.Millisecond
+	DefaultGossipInterval = 200 * time.Millisecond
+)
+
+// Truster opens agents' messages. Calls for different agents may come at the same time.
+type Truster interface {
+	Open(message []byte) (trust.Message, *trust.Refusal)
+}
+
+// Registry takes what agents say. Calls for different agents may come at the same time.
+type Registry interface {
+	Heartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (registry.Outcome, error)
+	Transition(ctx context.Context, from trust.Agent, m *wire.Transition) (registry.Outcome, error)
+	Signal(ctx context.Context, from trust.Agent, m *wire.Signal) (registry.Outcome, error)
+	Drain(ctx context.Context, from trust.Agent, m *wire.Drain) (registry.Outcome, error)
+	Deregister(ctx context.Context, from trust.Agent) error
+}
+
+// Options is what a Node needs. Everything is required unless it says otherwise.
+type Options struct {
+	// Bind is the address and port for UDP and TCP; "" means DefaultBind, port 0 any port that is free for both.
+	Bind string
+	// Keys are the gossip keys, 32 octets each. The first one encrypts, all of them decrypt.
+	Keys [][]byte
+	// NodeID names this node to agents and to other nodes; Region and Version (both optional) are shown there.
+	NodeID, Region, Version string
+	// Identity seals what this node says. Agents pin its certificate.
+	Identity *identity.Identity
+	// Boot is the nonce of this process, the same that Trust knows.
+	Boot identity.Nonce
+	// Share is that of the Exchange that Trust has; zero: none.
+	Share    identity.Share
+	Trust    Truster
+	Registry Registry
+	// ProbeInterval, ProbeTimeout and GossipInterval are for the other overwatch nodes; zero means the default.
+	ProbeInterval, ProbeTimeout, GossipInterval time.Duration
+	// Seeds are other overwatch nodes (host:port) to list and to monitor. Without any, no other node becomes a member.
+	Seeds      []string
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+	// Refused is told what was refused of whom, unless it is nil: of a message, or of a service or backend in one that was believed. It must not
+	// block.
+	Refused func(from netip.Addr, agentID string, what wire.RefusedClaim)
+}
+
+// complete checks the options and fills in defaults. The keys are checked by package frame.
+func (o *Options) complete() error {
+	switch {
+	case o.Identity == nil, o.Trust == nil, o.Registry == nil, o.Registerer == nil:
+		return errors.New("gossip: Identity, Trust, Registry and Registerer must be set")
+	case o.Boot == identity.Nonce{}:
+		return errors.New("gossip: Boot must be set")
+	}
+	if err := identity.ValidateID(o.NodeID); err != nil {
+		return fmt.Errorf("overwatch.identity.node_id %q: %w", o.NodeID, err)
+	}
+	for _, seed := range o.Seeds {
+		if _, _, err := net.SplitHostPort(seed); err != nil {
+			return fmt.Errorf("overwatch.gossip.seeds: %q: want host:port: %w", seed, err)
+		}
+	}
+	if o.Bind == "" {
+		o.Bind = DefaultBind
+	}
+	if o.Refused == nil {
+		o.Refused = func(netip.Addr, string, wire.RefusedClaim) {}
+	}
+	fallback(&o.ProbeInterval, DefaultProbeInterval)
+	fallback(&o.ProbeTimeout, DefaultProbeTimeout)
+	fallback(&o.GossipInterval, DefaultGossipInterval)
+	return nil
+}
+
+func fallback(d *time.Duration, value time.Duration) {
+	if *d <= 0 {
+		*d = value
+	}
+}

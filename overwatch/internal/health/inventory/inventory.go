@@ -1,0 +1,208 @@
+// Package inventory is the owner of the servers that the API has created: it keeps them in the store and declares them to the
+// registry, in that order, so that a server which somebody was told of is there after any crash. It does not own backends that
+// configuration or an agent declares, and decides nothing about who may serve.
+//
+// Methods may be called from any goroutine; changes of one server are made one after the other, those of several together.
+package inventory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"unique"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// MaxServers bounds what the API may create.
+const MaxServers = 100_000
+
+// Errors of changes, which callers tell apart.
+var (
+	ErrExists  = errors.New("exists already")
+	ErrUnknown = errors.New("was not created through the API")
+	ErrFull    = fmt.Errorf("there are %d servers of the API already, which is the most", MaxServers)
+)
+
+// Store keeps servers. A call returns when the change and its audit entry are on disk; an error means that nothing was changed.
+type Store interface {
+	PutServer(store.Server, ...store.Entry) error
+	DeleteServer(service string, address netip.Addr, port uint16, with ...store.Entry) error
+}
+
+// Registry is what is known about backends.
+type Registry interface {
+	Declare(context.Context, registry.Declaration) error
+	Withdraw(context.Context, registry.ID) error
+	View() *registry.View
+}
+
+// Options is what an Inventory needs.
+type Options struct {
+	// Servers are those that the store has.
+	Servers  []store.Server
+	Store    Store
+	Registry Registry
+}
+
+// Inventory is the servers that the API has created.
+type Inventory struct {
+	store    Store
+	registry Registry
+
+	mu      sync.Mutex
+	servers map[registry.ID]store.Server
+	busy    map[registry.ID]chan struct{} // servers that are being changed; closed when that is done
+}
+
+// New declares the stored servers to the registry, which must run.
+func New(ctx context.Context, o Options) (*Inventory, error) {
+	inv := &Inventory{store: o.Store, registry: o.Registry, servers: make(map[registry.ID]store.Server, len(o.Servers)), busy: make(map[registry.ID]chan struct{})}
+	for _, s := range o.Servers {
+		id, err := registry.NewID(s.Service, s.Address, s.Port)
+		if err != nil {
+			return nil, fmt.Errorf("stored server of %s: %w", s.Service, err)
+		}
+		if err := o.Registry.Declare(ctx, declaration(id, s)); err != nil {
+			return nil, fmt.Errorf("declaring the stored server %s: %w", id, err)
+		}
+		inv.servers[id] = s
+	}
+	return inv, nil
+}
+
+// Get returns a server that the API has created.
+func (inv *Inventory) Get(id registry.ID) (store.Server, bool) {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	s, ok := inv.servers[id]
+	return s, ok
+}
+
+// take has a server changed by nobody else until release is called.
+func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Server, ours bool, release func(), err error) {
+	for {
+		inv.mu.Lock()
+		other, busy := inv.busy[id]
+		if !busy {
+			break
+		}
+		inv.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return now, false, nil, ctx.Err()
+		}
+	}
+	defer inv.mu.Unlock()
+	done := make(chan struct{})
+	inv.busy[id] = done
+	now, ours = inv.servers[id]
+	return now, ours, func() {
+		inv.mu.Lock()
+		defer inv.mu.Unlock()
+		delete(inv.busy, id)
+		close(done)
+	}, nil
+}
+
+// Create adds a server. It is on disk with its audit entry, and in the registry's view, when Create returns. It wraps ErrExists
+// if anybody has declared that backend already, and ErrFull.
+func (inv *Inventory) Create(ctx context.Context, s store.Server, note store.Entry) error {
+	id, err := registry.NewID(s.Service, s.Address, s.Port)
+	if err != nil {
+		return err
+	}
+	_, ours, release, err := inv.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	switch {
+	case ours || inv.registry.View().Get(id) != nil:
+		return fmt.Errorf("server %s %w", id, ErrExists)
+	case inv.full():
+		return ErrFull
+	}
+	if err := inv.put(ctx, id, s, note); err != nil {
+		return errors.Join(err, inv.store.DeleteServer(id.Service, id.Address, id.Port))
+	}
+	return nil
+}
+
+// full counts those that are being created as well.
+func (inv *Inventory) full() bool {
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	count := len(inv.servers)
+	for id := range inv.busy {
+		if _, there := inv.servers[id]; !there {
+			count++
+		}
+	}
+	return count > MaxServers
+}
+
+// Change applies edit to a server that the API has created and returns it as it is then. An error of edit changes nothing. It
+// wraps ErrUnknown if there is no such server.
+func (inv *Inventory) Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server, err error) {
+	before, ours, release, err := inv.take(ctx, id)
+	if err != nil {
+		return before, err
+	}
+	defer release()
+	if !ours {
+		return before, fmt.Errorf("server %s %w", id, ErrUnknown)
+	}
+	after = before
+	if err := edit(&after); err != nil {
+		return before, err
+	}
+	if err := inv.put(ctx, id, after, note); err != nil {
+		return before, errors.Join(err, inv.store.PutServer(before))
+	}
+	return after, nil
+}
+
+// Remove deletes a server that the API has created, if may returns nil for it. It wraps ErrUnknown if there is none.
+func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error {
+	before, ours, release, err := inv.take(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if !ours {
+		return fmt.Errorf("server %s %w", id, ErrUnknown)
+	}
+	if err := may(before); err != nil {
+		return err
+	}
+	if err := inv.store.DeleteServer(id.Service, id.Address, id.Port, note); err != nil {
+		return err
+	}
+	inv.mu.Lock()
+	delete(inv.servers, id)
+	inv.mu.Unlock()
+	return inv.registry.Withdraw(ctx, id)
+}
+
+// put stores a server, then declares it.
+func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, note store.Entry) error {
+	if err := inv.store.PutServer(s, note); err != nil {
+		return err
+	}
+	if err := inv.registry.Declare(ctx, declaration(id, s)); err != nil {
+		return err
+	}
+	inv.mu.Lock()
+	defer inv.mu.Unlock()
+	inv.servers[id] = s
+	return nil
+}
+
+func declaration(id registry.ID, s store.Server) registry.Declaration {
+	return registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Check: unique.Make(s.Check)}
+}

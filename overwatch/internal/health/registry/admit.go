@@ -1,0 +1,102 @@
+package registry
+
+import (
+	"time"
+	"unique"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// admit decides whether an agent may claim a backend, and returns the code of the refusal if not:
+//
+//	not_enrolled       the agent has not proved the service, or is no longer trusted
+//	policy             the address is not one that a backend can have, or agent_policies do not allow it; a port or a
+//	                   weight out of range; a service whose name cannot be one
+//	conflicting_claim  another agent claims it and has not been silent for remove_after, or this message names it twice
+//	limit              the agent claims as many backends as it may
+func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode) {
+	if !from.Speaks(said.Service) {
+		return ID{}, wire.CodeNotEnrolled
+	}
+	id, err := NewID(said.Service, said.Address, said.Port)
+	if err != nil || said.Weight > api.MaxWeight || !from.Allowed(id.Service, id.Address) {
+		return ID{}, wire.CodePolicy
+	}
+	rec := w.lookup(id)
+	if rec != nil && rec.claim != nil {
+		c := rec.claim
+		if c.agent != a && !w.gone(c.agent, now) || c.agent == a && c.round == w.round {
+			return ID{}, wire.CodeConflictingClaim
+		}
+	}
+	if len(a.claims) >= wire.MaxBackends && (rec == nil || rec.claim == nil || rec.claim.agent != a) {
+		return ID{}, wire.CodeLimit
+	}
+	return id, 0
+}
+
+// idOf returns the ID that said would have if it were admitted.
+func idOf(said *wire.Backend) ID {
+	return ID{Service: said.Service, Address: said.Address.Unmap(), Port: said.Port}
+}
+
+// statementOf keeps of a wire.Backend what decisions depend on.
+func statementOf(said *wire.Backend, region string) statement {
+	return statement{
+		claim: said.Claim, weight: said.Weight, draining: said.Draining, drainMillis: said.DrainMillis,
+		warnings: said.Warnings, check: said.Check, region: region,
+	}
+}
+
+// say makes words the newest of the claim, and reports whether what is saved of it has changed.
+func (c *claim) say(words statement) (worthKeeping bool) {
+	weight, region, spec := c.weight, c.region, c.check
+	if c.check == (unique.Handle[check.Spec]{}) || c.said.check != words.check {
+		c.check = unique.Make(specOf(words.check))
+	}
+	c.said, c.weight, c.region = words, int(words.weight), words.region
+	return c.weight != weight || c.region != region || c.check != spec
+}
+
+// specOf turns an agent's check into one that this node can make. A check that it does not know, or that is beyond the
+// limits, becomes a connection: an open port is what can be told then.
+func specOf(c wire.Check) check.Spec {
+	spec := check.Spec{
+		Type: check.Type(c.Type), Path: c.Path, Host: c.Host,
+		Interval: orDefault(c.IntervalMillis, check.DefaultInterval), Timeout: orDefault(c.TimeoutMillis, check.DefaultTimeout),
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+		ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
+		Detail: check.Detail{
+			Method: c.Method, Headers: c.Headers, ExpectedStatus: c.ExpectedStatus, BodyContains: c.BodyContains,
+			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Authorities: c.Authorities, Counting: check.Counting(c.Counting),
+		}.Details(),
+	}
+	if c.FailureThreshold > 0 {
+		spec.FailureThreshold = int(c.FailureThreshold)
+	}
+	if c.SuccessThreshold > 0 {
+		spec.SuccessThreshold = int(c.SuccessThreshold)
+	}
+	if len(spec.Validate()) == 0 {
+		return spec
+	}
+	return connection()
+}
+
+// connection is the check that needs to know nothing.
+func connection() check.Spec {
+	return check.Spec{
+		Type: check.TCP, Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+	}
+}
+
+func orDefault(millis uint32, def time.Duration) time.Duration {
+	if millis == 0 {
+		return def
+	}
+	return time.Duration(millis) * time.Millisecond
+}

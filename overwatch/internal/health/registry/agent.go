@@ -1,0 +1,173 @@
+package registry
+
+import (
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/wire"
+)
+
+// AgentState is what is known about one agent that this process has heard from.
+type AgentState struct {
+	ID, Region, Version string
+	// LastSeen is when its last message was applied.
+	LastSeen time.Time
+	// Interval is the time between its heartbeats, MissedThreshold of which it may miss before it counts as dead.
+	Interval        time.Duration
+	MissedThreshold int
+	Uptime          time.Duration
+	// Backends is how many of its claims stand after its last message.
+	Backends int
+	// Refused is the parts of its last message that were not taken.
+	Refused []wire.RefusedClaim
+	Figures wire.Figures
+	// Left is true after its goodbye, until it is heard again.
+	Left bool
+}
+
+// Report is what an agent said last about its own checks of one backend.
+type Report struct {
+	// At is when it said so.
+	At time.Time
+	// Latency is that of its last check, 0 when unknown.
+	Latency time.Duration
+	// Failures and Successes are how many of its checks in a row had that outcome.
+	Failures, Successes int
+	// LastError is why its last failed check failed: text that the agent chose.
+	LastError string
+}
+
+// agent is one agent that has claims or was heard. Readers, who reach it through the view or through a *Backend, may use
+// only id and report; the rest is the writer's.
+type agent struct {
+	id string
+	// report is what makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
+	report atomic.Pointer[report]
+
+	// seen is when it was last heard: for one known from before the restart and not heard since, when this process began.
+	seen time.Time
+	// wasStale and wasGone are what its claims were last looked at for; writer.stale and writer.gone are the truth.
+	wasStale, wasGone bool
+	// listed tells that the view has it.
+	listed bool
+	timer  deadlineAt
+	region string
+	// claims are in the order of its last heartbeat.
+	claims  []*record
+	refused []wire.RefusedClaim
+	// refusalsLogged is when they were last worth a line.
+	refusalsLogged time.Time
+	// contradicted is how many of its claims of health this node's own checks contradict.
+	contradicted int
+}
+
+// report is the part of an agent's messages that changes no decision. It is immutable.
+type report struct {
+	state   AgentState
+	details []detail
+}
+
+type detail struct {
+	id     ID
+	report Report
+}
+
+// agent returns the agent of that id, a new one if there is none.
+func (w *writer) agent(id string) *agent {
+	a := w.agents[id]
+	if a == nil {
+		a = &agent{id: id}
+		w.agents[id] = a
+	}
+	return a
+}
+
+// repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still admissible.
+func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
+	if !a.listed || region != a.region || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
+		return false
+	}
+	for i := range m.Backends {
+		said, rec := &m.Backends[i], a.claims[i]
+		if rec.id.Port != said.Port || rec.id.Address != said.Address || rec.id.Service != said.Service ||
+			rec.claim.said != statementOf(said, region) || !from.Allowed(rec.id.Service, rec.id.Address) {
+			return false
+		}
+	}
+	return true
+}
+
+// forget takes rec out of the agent's claims.
+func (a *agent) forget(rec *record) {
+	if at := slices.Index(a.claims, rec); at >= 0 {
+		a.claims = slices.Delete(a.claims, at, at+1)
+	}
+}
+
+// note publishes what m says beside its claims.
+func (a *agent) note(m *wire.Heartbeat, now time.Time) {
+	details := make([]detail, len(m.Backends))
+	for i := range m.Backends {
+		details[i] = detailOf(&m.Backends[i], now)
+	}
+	a.listed = true
+	a.report.Store(&report{details: details, state: AgentState{
+		ID: a.id, Region: a.region, Version: m.Version, LastSeen: now,
+		Interval: time.Duration(m.IntervalMillis) * time.Millisecond, MissedThreshold: int(m.MissedThreshold),
+		Uptime: uptime(m.UptimeSeconds), Backends: len(a.claims), Refused: a.refused, Figures: m.Figures,
+	}})
+}
+
+// uptime bounds what an agent says: more seconds than a Duration holds are a lie.
+func uptime(seconds uint64) time.Duration {
+	const most = 1 << 33 // 272 years
+	return time.Duration(min(seconds, most)) * time.Second
+}
+
+// noteTransition publishes what a transition says beside its claim.
+func (a *agent) noteTransition(said *wire.Backend, now time.Time) {
+	next := report{state: AgentState{ID: a.id, Region: a.region}}
+	if last := a.report.Load(); last != nil {
+		next = report{state: last.state, details: slices.Clone(last.details)}
+	}
+	next.state.LastSeen, next.state.Left = now, false
+	next.state.Backends, next.state.Refused = len(a.claims), a.refused
+	news := detailOf(said, now)
+	at := slices.IndexFunc(next.details, func(d detail) bool { return d.id == news.id })
+	switch {
+	case at >= 0:
+		next.details[at] = news
+	case len(next.details) < wire.MaxBackends:
+		next.details = append(next.details, news)
+	}
+	a.listed = true
+	a.report.Store(&next)
+}
+
+// noteSeen publishes that the agent was heard. It must have been before.
+func (a *agent) noteSeen(now time.Time) {
+	next := *a.report.Load()
+	next.state.LastSeen, next.state.Left = now, false
+	a.report.Store(&next)
+}
+
+// farewell publishes that the agent said goodbye.
+func (a *agent) farewell() {
+	last := a.report.Load()
+	if last == nil {
+		return
+	}
+	state := last.state
+	state.Left, state.Backends, state.Refused = true, 0, nil
+	a.report.Store(&report{state: state})
+	a.refused = nil
+}
+
+func detailOf(said *wire.Backend, now time.Time) detail {
+	return detail{id: idOf(said), report: Report{
+		At: now, Latency: time.Duration(said.LatencyMicros) * time.Microsecond,
+		Failures: int(said.ConsecutiveFailures), Successes: int(said.ConsecutiveSuccesses), LastError: said.LastError,
+	}}
+}

@@ -1,0 +1,211 @@
+package registry
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+// Outcome is what became of an agent's message.
+type Outcome struct {
+	// Refused is the parts that were not taken, for the Ack. It is shared and must not be changed.
+	Refused []wire.RefusedClaim
+	// Changed tells that something changed that readers see, other than the agent's own times and figures.
+	Changed bool
+}
+
+// Heartbeat takes an agent's whole state: claims that it no longer makes are withdrawn. Messages of one agent must be handed
+// over in the order of their sequence numbers. Of m, nothing is kept but its texts.
+func (r *Registry) Heartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (Outcome, error) {
+	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.heartbeat(from, m, now), nil })
+}
+
+// Transition takes the change of one backend; what else the agent claims stays as it was.
+func (r *Registry) Transition(ctx context.Context, from trust.Agent, m *wire.Transition) (Outcome, error) {
+	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.transition(from, &m.Backend, now), nil })
+}
+
+// Deregister withdraws everything that an agent claims, at once: its goodbye. The agent stays listed.
+func (r *Registry) Deregister(ctx context.Context, from trust.Agent) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		if a := w.agents[from.ID()]; a != nil {
+			w.withdrawAll(a, now)
+			a.farewell()
+		}
+		return nil
+	})
+}
+
+// DropAgent forgets an agent that was revoked or unpinned; everything that it claims is withdrawn at once. An agent that
+// is not known is no error.
+func (r *Registry) DropAgent(ctx context.Context, agentID string) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		a := w.agents[agentID]
+		if a == nil {
+			return nil
+		}
+		w.withdrawAll(a, now)
+		delete(w.agents, agentID)
+		w.agentIndex[agentID] = nil
+		return nil
+	})
+}
+
+// Readmit withdraws at once what an agent claims and may claim no longer. An agent that is not known is no error.
+func (r *Registry) Readmit(ctx context.Context, agentID string, allowed func(ID) bool) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		a := w.agents[agentID]
+		if a == nil {
+			return nil
+		}
+		claims := a.claims
+		a.claims = nil
+		for _, rec := range claims {
+			if allowed(rec.id) {
+				a.claims = append(a.claims, rec)
+			} else {
+				w.withdraw(rec, now)
+			}
+		}
+		return nil
+	})
+}
+
+func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) Outcome {
+	region := m.Region
+	if region == "" {
+		region = from.Region()
+	}
+	if a := w.agents[from.ID()]; a != nil && !w.stale(a, now) && a.repeats(from, m, region) {
+		w.heard(a, now)
+		a.note(m, now)
+		return Outcome{}
+	}
+	if len(from.Services()) == 0 {
+		return refuseAll(m.Backends)
+	}
+	a := w.agent(from.ID())
+	w.heard(a, now)
+	w.round++
+	a.region, a.refused = region, nil
+	former := a.claims
+	a.claims = make([]*record, 0, len(m.Backends))
+	for i := range m.Backends {
+		w.take(a, from, &m.Backends[i], now)
+	}
+	for _, rec := range former {
+		if rec.claim != nil && rec.claim.agent == a && rec.claim.round != w.round {
+			w.withdraw(rec, now)
+		}
+	}
+	a.note(m, now)
+	w.logRefusals(a, now)
+	return Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
+}
+
+// refuseAll is the answer to an agent that was revoked or unpinned after its message had been opened.
+func refuseAll(said []wire.Backend) Outcome {
+	var o Outcome
+	for i := range said {
+		o.Refused = append(o.Refused, refusal(&said[i], wire.CodeNotEnrolled))
+	}
+	return o
+}
+
+func refusal(said *wire.Backend, code wire.RejectCode) wire.RefusedClaim {
+	return wire.RefusedClaim{Service: said.Service, Address: said.Address, Port: said.Port, Code: code}
+}
+
+func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time) Outcome {
+	if len(from.Services()) == 0 {
+		return Outcome{Refused: []wire.RefusedClaim{refusal(said, wire.CodeNotEnrolled)}}
+	}
+	a := w.agent(from.ID())
+	if a.region == "" {
+		a.region = from.Region()
+	}
+	returned := w.stale(a, now)
+	w.heard(a, now)
+	w.round++
+	a.refused = nil
+	if !w.take(a, from, said, now) {
+		w.withdrawNamed(a, said, now)
+	}
+	if returned {
+		w.refreshClaims(a, now)
+	}
+	a.noteTransition(said, now)
+	w.logRefusals(a, now)
+	return Outcome{Refused: a.refused, Changed: len(w.dirty) > 0}
+}
+
+// take accepts what an agent says about one backend and adds it to the agent's claims, or refuses it and says why in
+// a.refused. A refused claim may have stood before; then the caller withdraws it.
+func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (taken bool) {
+	id, code := w.admit(a, from, said, now)
+	if code != 0 {
+		a.refused = append(a.refused, refusal(said, code))
+		return false
+	}
+	rec := w.obtain(id, now)
+	c := rec.claim
+	if c == nil || c.agent != a {
+		if c != nil {
+			c.agent.forget(rec)
+		}
+		c = &claim{agent: a}
+		rec.claim = c
+	}
+	if !slices.Contains(a.claims, rec) {
+		a.claims = append(a.claims, rec)
+	}
+	c.round = w.round
+	words := statementOf(said, a.region)
+	if w.recovering(rec, said, now) {
+		words.claim = wire.ClaimNone
+	}
+	if c.say(words) {
+		w.keep(rec)
+	}
+	w.followAgentDrain(rec, now)
+	w.refresh(rec, now)
+	return true
+}
+
+// recovering reports whether an agent calls a backend healthy after fewer successes in a row than success_threshold, which it does when it has
+// just begun and knows nothing of before, although the backend was unhealthy as last known here, and this node has no verdict of its own
+// that decides. It is then as if the agent had not concluded anything. An agent that does not say how many successes there were is believed.
+func (w *writer) recovering(rec *record, said *wire.Backend, now time.Time) bool {
+	if said.Claim != wire.ClaimHealthy || rec.remembered != check.StateUnhealthy || w.validated(rec, now) && !rec.pub.Validation.SetAside {
+		return false
+	}
+	return said.ConsecutiveSuccesses > 0 && said.ConsecutiveSuccesses < uint32(cmp.Or(said.Check.SuccessThreshold, check.DefaultSuccessThreshold))
+}
+
+// withdraw ends the claim on rec. The caller takes rec out of the agent's list.
+func (w *writer) withdraw(rec *record, now time.Time) {
+	rec.claim = nil
+	w.release(rec, now)
+}
+
+// withdrawNamed ends the agent's claim on the backend that said names, if it has one.
+func (w *writer) withdrawNamed(a *agent, said *wire.Backend, now time.Time) {
+	rec := w.lookup(idOf(said))
+	if rec != nil && rec.claim != nil && rec.claim.agent == a {
+		a.forget(rec)
+		w.withdraw(rec, now)
+	}
+}
+
+func (w *writer) withdrawAll(a *agent, now time.Time) {
+	claims := a.claims
+	a.claims = nil
+	for _, rec := range claims {
+		w.withdraw(rec, now)
+	}
+}

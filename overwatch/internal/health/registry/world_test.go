@@ -1,0 +1,273 @@
+package registry
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unique"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/logging/logtest"
+	"gslb.internal/shared/wire"
+)
+
+// world is a running registry in virtual time, and what it said.
+type world struct {
+	*Registry
+	t         *testing.T
+	authority *authority
+	changed   told
+	log       logtest.Buffer
+	disk      disk
+	stop      func()
+}
+
+// told is the services that Changed was told. Virtual time alone orders nothing between a test and the writer, so it has a lock.
+type told struct {
+	mu       sync.Mutex
+	services []string
+}
+
+func (c *told) add(service string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.services = append(c.services, service)
+}
+
+func (c *told) forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.services = nil
+}
+
+func (c *told) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.services)
+}
+
+func (c *told) sorted() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Sorted(slices.Values(c.services))
+}
+
+// disk is a StatusStore that can be full.
+type disk struct {
+	mu      sync.Mutex
+	records map[ID]Remembered
+	full    error
+	batches int
+}
+
+func (d *disk) SaveStatuses(batch []Remembered) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.full != nil {
+		return d.full
+	}
+	d.batches++
+	for _, m := range batch {
+		if m.Gone {
+			delete(d.records, m.ID)
+		} else {
+			d.records[m.ID] = m
+		}
+	}
+	return nil
+}
+
+// fill makes the disk full, or nil for not.
+func (d *disk) fill(err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.full = err
+}
+
+func (d *disk) batchCount() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.batches
+}
+
+func (d *disk) all() []Remembered {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var all []Remembered
+	for _, m := range d.records {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b Remembered) int { return a.ID.Compare(b.ID) })
+	return all
+}
+
+// validating and not are the timings of most tests: the specification's reference values.
+var (
+	validating = Timing{
+		StaleThreshold: DefaultStaleThreshold, RemoveAfter: DefaultRemoveAfter,
+		ValidationEnabled: true, ValidationInterval: DefaultValidationInterval,
+	}
+	notValidating = Timing{StaleThreshold: DefaultStaleThreshold, RemoveAfter: DefaultRemoveAfter}
+)
+
+// inWorld runs a test with a registry in a bubble of virtual time.
+func inWorld(t *testing.T, timing Timing, test func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{t: t, authority: newAuthority(t)}
+		w.disk.records = make(map[ID]Remembered)
+		w.start(Options{Timing: timing})
+		defer func() { w.stop() }()
+		test(w)
+	})
+}
+
+// start runs a registry; what o lacks is filled in.
+func (w *world) start(o Options) {
+	w.t.Helper()
+	o.Changed = w.changed.add
+	o.Statuses = &w.disk
+	o.Logger = zerolog.New(&w.log)
+	if o.Allowed == nil {
+		o.Allowed = func(string, ID) bool { return true }
+	}
+	registry, err := New(o)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.Registry = registry
+	ctx, cancel := context.WithCancel(w.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- registry.Run(ctx) }()
+	w.stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			w.t.Errorf("Run: %v", err)
+		}
+		w.stop = func() {}
+	}
+	synctest.Wait()
+}
+
+// restart stops the registry and starts another with what was saved.
+func (w *world) restart(o Options) {
+	w.t.Helper()
+	w.stop()
+	o.Restored = w.disk.all()
+	w.start(o)
+}
+
+// pass lets time pass.
+func (w *world) pass(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}
+
+// must fails the test for an error.
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) ctx() context.Context { return w.t.Context() }
+
+// id reads an id that is right.
+func id(s string) ID {
+	id, err := ParseID(s)
+	if err != nil {
+		panic(err)
+	}
+	return id
+}
+
+// tcp is a check that needs nothing.
+var tcp = connection()
+
+func static(s string) Declaration {
+	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}
+}
+
+// claims turns "id healthy" and the like into what an agent says.
+func claims(said ...string) []wire.Backend {
+	var backends []wire.Backend
+	for _, s := range said {
+		name, word, _ := strings.Cut(s, " ")
+		id := id(name)
+		b := wire.Backend{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 100, Check: wire.Check{Type: "tcp"}}
+		switch word {
+		case "healthy":
+			b.Claim, b.ConsecutiveSuccesses = wire.ClaimHealthy, check.DefaultSuccessThreshold
+		case "unhealthy":
+			b.Claim, b.ConsecutiveFailures, b.LastError = wire.ClaimUnhealthy, 1, "refused"
+		case "draining":
+			b.Claim, b.Draining = wire.ClaimHealthy, true
+		case "none":
+		default:
+			panic(s)
+		}
+		backends = append(backends, b)
+	}
+	return backends
+}
+
+// beat sends a heartbeat and returns the codes of what was refused.
+func (w *world) beat(from trust.Agent, said ...string) (codes []string) {
+	w.t.Helper()
+	m := &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: claims(said...)}
+	outcome, err := w.Heartbeat(w.ctx(), from, m)
+	w.must(err)
+	for _, r := range outcome.Refused {
+		codes = append(codes, r.Code.String())
+	}
+	return codes
+}
+
+// beatFor sends a heartbeat every ten seconds while time passes.
+func (w *world) beatFor(d time.Duration, from trust.Agent, said ...string) {
+	w.t.Helper()
+	for ; d > 0; d -= 10 * time.Second {
+		w.beat(from, said...)
+		w.pass(min(d, 10*time.Second))
+	}
+}
+
+// verdict reports one of this node's checks; the state is that of a threshold of one.
+func (w *world) verdict(s string, outcome check.Outcome) {
+	w.t.Helper()
+	v := Verdict{ID: id(s), Outcome: outcome, State: check.StateHealthy, Latency: time.Millisecond}
+	if outcome == check.Failure {
+		v.State, v.Err = check.StateUnhealthy, "refused"
+	}
+	w.must(w.Validated(w.ctx(), v))
+}
+
+// see compares a backend with "status may-serve reason" and "absent".
+func (w *world) see(s string, want Conclusion) {
+	w.t.Helper()
+	b := w.View().Get(id(s))
+	if b == nil {
+		w.t.Fatalf("%s is absent, want %+v", s, want)
+	}
+	if got := (Conclusion{b.Status, b.MayServe, b.Reason}); got != want {
+		w.t.Errorf("%s is %+v, want %+v", s, got, want)
+	}
+}
+
+func (w *world) seeNone(s string) {
+	w.t.Helper()
+	if b := w.View().Get(id(s)); b != nil {
+		w.t.Errorf("%s is still there: %s, %s", s, b.Status, b.Reason)
+	}
+}
+
+func addr(s string) netip.Addr { return netip.MustParseAddr(s) }

@@ -1,0 +1,100 @@
+package trust
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// ErrNotPinned is returned for an agent id that has no pin.
+var ErrNotPinned = errors.New("no agent of that id is pinned")
+
+// Unpin deletes an agent's pin, also that of a revoked agent, or what Reissue left of it. From then on its messages are refused, and another certificate may
+// enrol under the id; the process that has the old certificate may not, only one that is started later. The pin is gone from the
+// disk when Unpin returns nil, and what goes with it is on it; on an error nothing has changed.
+func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer t.lock(agentID)()
+	p := t.holder(agentID)
+	if p == nil {
+		return t.endReissue(agentID, with)
+	}
+	if err := t.pins.DeletePin(agentID, with...); err != nil {
+		return fmt.Errorf("deleting the pin of %s: %w", agentID, err)
+	}
+	t.drop(p)
+	t.answers.forget(agentID)
+	t.log.Info().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Msg("pin deleted")
+	return nil
+}
+
+func (t *Trust) holder(agentID string) *pinned {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	return t.byID[agentID]
+}
+
+// drop forgets a pinned agent, but for what keeps its process from enrolling again.
+func (t *Trust) drop(p *pinned) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.byID, p.id)
+	delete(t.byKey, p.certificate.KeyID)
+	p.standing.Store(&standing{})
+	p.mu.Lock()
+	epoch := p.window.Epoch()
+	p.mu.Unlock()
+	t.left.add(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
+}
+
+// Revoke refuses an agent from now on, until its pin is deleted. It is in effect even when it could not be
+// stored; the error then says that it will not outlast this process. Revoking twice keeps the first time and reason.
+func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer t.lock(agentID)()
+	p := t.holder(agentID)
+	if p == nil {
+		return fmt.Errorf("%w: %s", ErrNotPinned, agentID)
+	}
+	pin := p.stored()
+	if !pin.Revoked {
+		now, _ := t.clock.now()
+		pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
+		t.settle(p, pin)
+		t.log.Warn().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason", reason).Msg("agent revoked")
+	}
+	if err := t.pins.PutPin(pin, with...); err != nil {
+		return fmt.Errorf("%s is revoked, but only until this node restarts: storing it: %w", agentID, err)
+	}
+	return nil
+}
+
+// SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other backends than before, in order.
+// An agent no longer speaks for a service of which the token that it proved is not there any more; it gets it back by proving one that is.
+func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tokens, t.policies = usableTokens(tokens), canonical(policies)
+	for id, p := range t.byID {
+		former, before := p.standing.Load(), Agent{p}.Services()
+		next := t.stand(p.certificate.KeyID, p.stored())
+		p.standing.Store(next)
+		if !slices.EqualFunc(former.grants, next.grants, grant.equal) {
+			changed = append(changed, id)
+		}
+		if after := (Agent{p}).Services(); !slices.Equal(before, after) {
+			t.log.Info().Str("agent_id", id).Strs("before", before).Strs("services", after).Msg("tokens changed: agent speaks for other services")
+		}
+	}
+	slices.Sort(changed)
+	return changed
+}

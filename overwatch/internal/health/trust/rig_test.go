@@ -1,0 +1,278 @@
+package trust
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/netip"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	appToken = "token of the service app, 0123456789"
+	dbToken  = "token of the service db, 0123456789."
+)
+
+// nodeKey is the key id of the node's certificate.
+var nodeKey = identity.KeyID{31: 1}
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+// memory is a PinStore in memory, which can be made to fail.
+type memory struct {
+	mu     sync.Mutex
+	pins   map[string]store.Pin
+	writes int
+	full   bool
+}
+
+func (m *memory) LoadPins() (pins []store.Pin, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.pins {
+		pins = append(pins, p)
+	}
+	return pins, nil
+}
+
+func (m *memory) PutPin(p store.Pin, _ ...store.Entry) error {
+	return m.write(func() { m.pins[p.AgentID] = p })
+}
+
+func (m *memory) DeletePin(id string, _ ...store.Entry) error {
+	return m.write(func() { delete(m.pins, id) })
+}
+
+func (m *memory) write(f func()) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.full {
+		return fmt.Errorf("%w: disk full", store.ErrNotDurable)
+	}
+	m.writes++
+	f()
+	return nil
+}
+
+func (m *memory) setFull(full bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.full = full
+}
+
+func (m *memory) has(id string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, there := m.pins[id]
+	return there
+}
+
+// rig is a Trust with everything around it under the test's control.
+type rig struct {
+	t      testing.TB
+	trust  *Trust
+	boot   identity.Nonce
+	half   *identity.Exchange
+	pins   *memory
+	tokens map[string][]string
+	mu     sync.Mutex
+	time   time.Time
+	logged bytes.Buffer
+}
+
+// rigPolicies are those of every rig.
+var rigPolicies = map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("10.0.0.0/8")}}
+
+func newRig(t testing.TB) *rig {
+	t.Helper()
+	r := &rig{t: t, pins: &memory{pins: make(map[string]store.Pin)}, time: noon, tokens: map[string][]string{"App.test.": {appToken}, "db.test": {dbToken}}}
+	r.restart()
+	return r
+}
+
+// restart replaces the Trust by one of a new process, on the same store.
+func (r *rig) restart() {
+	r.t.Helper()
+	r.boot, r.half = identity.NewNonce(), identity.NewExchange()
+	var err error
+	r.trust, err = New(Options{
+		Tokens: r.tokens, Policies: rigPolicies,
+		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+func (r *rig) now() time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.time
+}
+
+func (r *rig) advance(d time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.time = r.time.Add(d)
+}
+
+// lines counts the log lines with a text.
+func (r *rig) lines(text string) int { return strings.Count(r.logged.String(), text) }
+
+// sender is an agent process.
+type sender struct {
+	rig        *rig
+	id         *identity.Identity
+	epoch, seq uint64
+}
+
+// agent makes an agent with a certificate of its own, made now.
+func (r *rig) agent(id string) *sender { return r.agentAt(id, r.now()) }
+
+func (r *rig) agentAt(id string, madeAt time.Time) *sender {
+	r.t.Helper()
+	dir := r.t.TempDir()
+	made, _, err := identity.LoadOrCreate(filepath.Join(dir, "crt"), filepath.Join(dir, "key"), id, madeAt)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return &sender{rig: r, id: made, epoch: uint64(noon.UnixMilli())}
+}
+
+// again is a new process of the agent.
+func (s *sender) again() *sender {
+	return &sender{rig: s.rig, id: s.id, epoch: s.epoch + 1000}
+}
+
+// seal makes the next message.
+func (s *sender) seal(kind wire.Type, payload []byte) []byte {
+	s.seq++
+	return s.id.Seal(identity.AgentToNode, identity.Envelope{
+		Major: wire.Major, Minor: wire.Minor, Type: uint8(kind), BootNonce: s.rig.boot, Epoch: s.epoch, Seq: s.seq,
+		SentAtMillis: s.rig.now().UnixMilli(), Payload: payload,
+	})
+}
+
+// enrolment makes an Enrol with a proof for each service and token.
+func (s *sender) enrolment(services ...string) []byte {
+	return s.enrolmentWith(func(*wire.Enrol) {}, services...)
+}
+
+func (s *sender) enrolmentWith(change func(*wire.Enrol), services ...string) []byte {
+	s.rig.t.Helper()
+	m := wire.Enrol{AgentID: s.id.CommonName, Region: "eu", Version: "1.0.0", Certificate: s.id.DER}
+	for _, service := range services {
+		service, token, given := strings.Cut(service, "=")
+		if !given {
+			token = map[string]string{"app.test": appToken, "db.test": dbToken}[service]
+		}
+		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, s.id.KeyID, s.rig.boot, s.epoch)})
+	}
+	change(&m)
+	payload, err := m.MarshalBinary()
+	if err != nil {
+		s.rig.t.Fatal(err)
+	}
+	return s.seal(wire.TypeEnrol, payload)
+}
+
+// enrol enrols the agent, which must succeed.
+func (s *sender) enrol(services ...string) Message {
+	s.rig.t.Helper()
+	return s.rig.taken(s.enrolment(services...))
+}
+
+// beat makes a heartbeat; its contents do not matter here.
+func (s *sender) beat() []byte { return s.seal(wire.TypeHeartbeat, []byte("contents")) }
+
+// taken opens a message, which must be believed.
+func (r *rig) taken(raw []byte) Message {
+	r.t.Helper()
+	m, refusal := r.trust.Open(raw)
+	if refusal != nil {
+		r.t.Fatalf("refused: %v", refusal)
+	}
+	return m
+}
+
+// refused opens a message, which must be refused for a reason, and checks that nothing was believed.
+func (r *rig) refused(raw []byte, reason Reason) *Refusal {
+	r.t.Helper()
+	m, refusal := r.trust.Open(raw)
+	if refusal == nil {
+		r.t.Fatalf("believed %s, must be refused: %s", m.Type, reason)
+	}
+	if refusal.Reason != reason {
+		r.t.Errorf("refused: %v, want %s", refusal, reason)
+	}
+	if m.Agent != (Agent{}) || m.Payload != nil {
+		r.t.Error("a refused message has an agent or a payload")
+	}
+	if refusal.Code == 0 && !refusal.Silent {
+		r.t.Error("an answer without a code")
+	}
+	if refusal.Code != 0 && Reason(refusal.Code.String()) != refusal.Reason {
+		r.t.Errorf("code %s with reason %s", refusal.Code, refusal.Reason)
+	}
+	return refusal
+}
+
+// told opens a message, which must be refused with a code that the agent is told.
+func (r *rig) told(raw []byte, code wire.RejectCode) *Refusal {
+	r.t.Helper()
+	r.advance(answerEvery)
+	refusal := r.refused(raw, Reason(code.String()))
+	if refusal.Silent {
+		r.t.Errorf("the agent is not told: %v", refusal)
+	}
+	return refusal
+}
+
+// untold opens a message, which must be refused without an answer.
+func (r *rig) untold(raw []byte, reason Reason) *Refusal {
+	r.t.Helper()
+	refusal := r.refused(raw, reason)
+	if !refusal.Silent {
+		r.t.Errorf("is answered: %v", refusal)
+	}
+	return refusal
+}
+
+func (r *rig) services(id string) []string {
+	r.t.Helper()
+	record, there := r.trust.Get(id)
+	if !there {
+		r.t.Fatalf("%s is not pinned", id)
+	}
+	return record.Services
+}
+
+func (r *rig) speaks(a Agent, services ...string) {
+	r.t.Helper()
+	if got := a.Services(); !slices.Equal(got, services) && len(got)+len(services) > 0 {
+		r.t.Errorf("speaks for %v, want %v", got, services)
+	}
+	for _, s := range services {
+		if !a.Speaks(s) {
+			r.t.Errorf("does not speak for %s", s)
+		}
+	}
+}
+
+func must(t testing.TB, errs ...error) {
+	t.Helper()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+}

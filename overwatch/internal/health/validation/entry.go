@@ -1,0 +1,80 @@
+package validation
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/check"
+)
+
+// entry is one target in the schedule. While running is true its tracker belongs to the goroutine that checks; everything
+// else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no prober: making one
+// costs a hundredth of a check and keeping one would cost more than all the rest.
+type entry struct {
+	target  registry.Target // the check under way may be made by the one before
+	tracker check.Tracker
+	former  *check.Spec // what tracker counts by, where target became another during the check under way
+
+	due   time.Time // when the next check should start, or the running one should have
+	index int       // in the queue; -1 when it is not there
+
+	running bool
+	// gone is set by Run when the target is dropped; the goroutine that checks it then reports nothing.
+	gone atomic.Bool
+	// initial is true until the first attempt for a target that was there at the start.
+	initial bool
+	// spread is true while the next check is to move away from those of entries that came at the same time.
+	spread bool
+
+	// waiting are the calls of CheckNow that want the next verdict; again is true if they, or another check to make, came during a
+	// check, which is then not the one that was asked for.
+	waiting []*batch
+	again   bool
+}
+
+// newEntry is that of a target that is not scheduled yet.
+func newEntry(t registry.Target) *entry {
+	e := &entry{target: t, tracker: *t.Spec.Tracker(), index: -1, spread: true}
+	if t.WasUnhealthy {
+		e.tracker.Wary()
+	}
+	return e
+}
+
+// goOn has the tracker, which counted by a former check, go on by the target's.
+func (e *entry) goOn(former check.Spec) {
+	e.tracker = *e.target.Spec.TrackerAfter(former, e.tracker)
+	e.former = nil
+}
+
+// finding is the end of a check.
+type finding struct {
+	entry   *entry
+	verdict registry.Verdict // without an ID if the check was stopped
+}
+
+// check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt was stopped.
+func (e *entry) check(ctx context.Context, t registry.Target, v *Validator) (verdict registry.Verdict, ok bool) {
+	r := attempt(ctx, t, v.newProber)
+	if ctx.Err() != nil {
+		return registry.Verdict{}, false
+	}
+	r = e.tracker.Weigh(r)
+	v.metrics.count(r)
+	e.tracker.Observe(r.Outcome)
+	return registry.Verdict{
+		ID: t.ID, State: e.tracker.State(), Outcome: r.Outcome, Err: r.Err, Latency: r.Latency, At: r.At,
+	}, true
+}
+
+// attempt makes a check once. One that this version cannot make, as of an agent that is newer, is no trouble of the backend:
+// the reason is seen where results are seen.
+func attempt(ctx context.Context, t registry.Target, newProber proberMaker) check.Result {
+	p, err := newProber(t)
+	if err != nil {
+		return check.Result{Outcome: check.Unknown, Err: "this node cannot make the check: " + err.Error(), At: time.Now()}
+	}
+	return p.Probe(ctx)
+}

@@ -1,0 +1,210 @@
+package validation
+
+import (
+	"cmp"
+	"container/heap"
+	"math/rand/v2"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/check"
+)
+
+// startSpread is the time that each of the targets that come together adds to the time over which their first checks are
+// spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
+const startSpread = time.Millisecond
+
+// undecidedPart is the part of an interval after which a target is checked again that has no verdict yet and whose last check failed, or was not
+// success enough: what died while this node was away is found soon, though one lost packet takes nothing out.
+const undecidedPart = 4
+
+// schedule knows which target is due when. It has no goroutine and no clock.
+type schedule struct {
+	interval time.Duration // of checks that have none
+	entries  map[registry.ID]*entry
+	queue    queue
+	running  int
+	// initial is how many targets of the start have not been attempted; -1 before the first call of follow.
+	initial int
+}
+
+func newSchedule(interval time.Duration) *schedule {
+	return &schedule{interval: interval, entries: map[registry.ID]*entry{}, initial: -1}
+}
+
+// follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before keeps its time too,
+// but for an interval that is shorter now; what is new or is checked in another way is due soon.
+func (s *schedule) follow(targets []registry.Target, now time.Time) {
+	var fresh []*entry
+	known := make(map[registry.ID]*entry, len(targets))
+	for _, t := range targets {
+		e := s.entries[t.ID]
+		if e == nil {
+			e = newEntry(t)
+			e.initial = s.initial < 0
+			fresh = append(fresh, e)
+		} else if e.target.Spec != t.Spec && s.change(e, t, now) {
+			fresh = append(fresh, e)
+		}
+		known[t.ID] = e
+	}
+	for id, e := range s.entries {
+		if known[id] == nil {
+			s.drop(e)
+		}
+	}
+	s.entries = known
+	if s.initial < 0 {
+		s.initial = len(fresh)
+	}
+	over := min(s.interval, time.Duration(len(fresh))*startSpread)
+	for _, e := range fresh {
+		e.due = now.Add(rand.N(over))
+		if e.index < 0 {
+			heap.Push(&s.queue, e)
+		} else {
+			heap.Fix(&s.queue, e.index)
+		}
+	}
+}
+
+// change gives an entry another check, after the one that is under way. It reports whether the caller should have it made soon,
+// because it is made in another way.
+func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool) {
+	former := e.target.Spec
+	another := !former.SameAttempt(t.Spec)
+	e.target = t
+	e.spread = e.spread || another
+	if e.running {
+		if e.former == nil {
+			e.former = &former
+		}
+		e.again = e.again || another
+		return false
+	}
+	e.goOn(former)
+	if !another {
+		s.hasten(e, now)
+	}
+	return another
+}
+
+// intervalOf is the time from the start of a check to the start of the next.
+func (s *schedule) intervalOf(e *entry) time.Duration {
+	return cmp.Or(e.target.Spec.Interval, s.interval)
+}
+
+// retime puts another interval in force for the checks that have none of their own.
+func (s *schedule) retime(interval time.Duration, now time.Time) {
+	s.interval = interval
+	for _, e := range s.entries {
+		s.hasten(e, now)
+	}
+}
+
+// hasten has what would be checked later than an interval from now checked within it, at random so that not all are at once.
+func (s *schedule) hasten(e *entry, now time.Time) {
+	if interval := s.intervalOf(e); e.index >= 0 && e.due.Sub(now) > interval {
+		e.due = now.Add(rand.N(interval))
+		heap.Fix(&s.queue, e.index)
+	}
+}
+
+// drop forgets an entry; whoever waits for it waits no longer.
+func (s *schedule) drop(e *entry) {
+	e.gone.Store(true)
+	if e.index >= 0 {
+		heap.Remove(&s.queue, e.index)
+	}
+	s.attempted(e)
+	e.release(nil)
+}
+
+// attempted takes an entry off those that the first cycle waits for.
+func (s *schedule) attempted(e *entry) {
+	if e.initial {
+		e.initial = false
+		s.initial--
+	}
+}
+
+// next returns the entry whose check should have started by now, marked as running; nil if there is none.
+func (s *schedule) next(now time.Time) *entry {
+	if len(s.queue) == 0 || s.queue[0].due.After(now) {
+		return nil
+	}
+	e := heap.Pop(&s.queue).(*entry)
+	e.running = true
+	s.running++
+	return e
+}
+
+// finish takes back an entry whose check has ended and plans the next one.
+func (s *schedule) finish(f finding, now time.Time) {
+	e := f.entry
+	e.running = false
+	s.running--
+	if e.gone.Load() {
+		return
+	}
+	s.attempted(e)
+	if e.former != nil {
+		e.goOn(*e.former)
+	}
+	if e.again {
+		e.again = false
+		e.due = now
+	} else {
+		e.release(&f.verdict)
+		e.due = s.following(e, f.verdict.Outcome, now)
+	}
+	heap.Push(&s.queue, e)
+}
+
+// following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
+// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part. A target whose last
+// outcome, a conclusive one, was not enough for a verdict has a quarter of that.
+func (s *schedule) following(e *entry, last check.Outcome, now time.Time) time.Time {
+	gap := s.intervalOf(e)
+	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
+	case undecided:
+		gap /= undecidedPart
+		gap -= rand.N(gap/2 + 1)
+	case e.spread:
+		e.spread = false
+		gap -= rand.N(gap/2 + 1)
+	}
+	if due := e.due.Add(gap); due.After(now) {
+		return due
+	}
+	return now
+}
+
+// expedite makes every target that b wants due now. Those under way are checked again when they have ended.
+func (s *schedule) expedite(b *batch, now time.Time) {
+	for id, e := range s.entries {
+		if !b.wants(id) {
+			continue
+		}
+		b.missing++
+		e.waiting = append(e.waiting, b)
+		e.spread = true
+		if e.running {
+			e.again = true
+			continue
+		}
+		e.due = now
+		heap.Fix(&s.queue, e.index)
+	}
+	b.finishIfComplete()
+}
+
+// overdue returns how late the check is that waits longest, and until when there is nothing to start; ok is false for an
+// empty queue.
+func (s *schedule) overdue(now time.Time) (late, wait time.Duration, ok bool) {
+	if len(s.queue) == 0 {
+		return 0, 0, false
+	}
+	d := now.Sub(s.queue[0].due)
+	return max(d, 0), max(-d, 0), true
+}

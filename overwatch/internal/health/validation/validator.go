@@ -1,0 +1,154 @@
+package validation
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+)
+
+// ErrStopped is returned by CheckNow once Run has ended.
+var ErrStopped = errors.New("validation has stopped")
+
+// Validator checks backends. Its methods may be called from any goroutine.
+type Validator struct {
+	options   Options
+	metrics   *metrics
+	newProber proberMaker
+	finished  chan finding
+	requests  chan *batch
+	times     atomic.Pointer[times]
+	retimed   chan struct{} // holds one token while times has changed and Run has not seen it
+	stopped   chan struct{}
+	cycled    atomic.Bool
+}
+
+// New prepares a Validator; nothing is checked before Run.
+func New(o Options) (*Validator, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	m, err := newMetrics(o.Registerer)
+	if err != nil {
+		return nil, err
+	}
+	v := &Validator{
+		options: o, metrics: m, retimed: make(chan struct{}, 1),
+		// Room for every check, so that one that ends after Run does not wait for a reader.
+		finished: make(chan finding, o.Concurrency),
+		requests: make(chan *batch),
+		stopped:  make(chan struct{}),
+	}
+	v.newProber = v.networkProber
+	v.times.Store(&times{o.Interval, o.Timeout})
+	return v, nil
+}
+
+// Retime changes how often checks without times of their own are made and how long each may take, from the next check on. On an error
+// nothing changes.
+func (v *Validator) Retime(interval, timeout time.Duration) error {
+	next := times{interval, timeout}
+	if err := next.check(); err != nil {
+		return err
+	}
+	v.times.Store(&next)
+	select {
+	case v.retimed <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// FirstCycleDone reports whether every target that was there when Run began has been attempted once, or is gone. Without
+// any it is true as soon as Run has looked.
+func (v *Validator) FirstCycleDone() bool { return v.cycled.Load() }
+
+// CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended. The
+// verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
+func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
+	b := &batch{wants: wants, done: make(chan struct{})}
+	select {
+	case v.requests <- b:
+	case <-v.stopped:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case <-b.done:
+		slices.SortFunc(b.verdicts, func(x, y registry.Verdict) int { return x.ID.Compare(y.ID) })
+		return b.verdicts, nil
+	case <-v.stopped:
+		return nil, ErrStopped
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// Run checks until ctx ends, and returns when every check has ended. It must be called once.
+func (v *Validator) Run(ctx context.Context) error {
+	var checks sync.WaitGroup
+	defer checks.Wait()
+	defer close(v.stopped)
+	poll := time.NewTicker(followInterval)
+	defer poll.Stop()
+	due := time.NewTimer(0)
+	defer due.Stop()
+	s := newSchedule(v.times.Load().interval)
+	f := follower{targets: v.options.Targets}
+	f.follow(s)
+	for {
+		for s.running < v.options.Concurrency {
+			e := s.next(time.Now())
+			if e == nil {
+				break
+			}
+			target := e.target
+			checks.Go(func() { v.check(ctx, e, target) })
+		}
+		v.show(s, due)
+		select {
+		case <-ctx.Done():
+			return nil
+		case found := <-v.finished:
+			s.finish(found, time.Now())
+		case b := <-v.requests:
+			f.follow(s) // what was declared before the call is among the targets
+			s.expedite(b, time.Now())
+		case <-v.retimed:
+			s.retime(v.times.Load().interval, time.Now())
+		case <-due.C:
+		case <-poll.C:
+			f.follow(s)
+		}
+	}
+}
+
+// check runs in its own goroutine.
+func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
+	verdict, ok := e.check(ctx, t, v)
+	if ok && !e.gone.Load() {
+		if err := v.options.Report(ctx, verdict); err != nil && ctx.Err() == nil {
+			v.options.Logger.Error().Err(err).Stringer("backend", t.ID).Msg("a verdict could not be reported")
+		}
+	}
+	v.finished <- finding{e, verdict}
+}
+
+// show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that ends
+// is the alarm.
+func (v *Validator) show(s *schedule, due *time.Timer) {
+	late, wait, waiting := s.overdue(time.Now())
+	v.metrics.inFlight.Set(float64(s.running))
+	v.metrics.lag.Set(late.Seconds())
+	if waiting && s.running < v.options.Concurrency {
+		due.Reset(wait)
+	}
+	if s.initial == 0 {
+		v.cycled.Store(true)
+	}
+}

@@ -1,0 +1,169 @@
+package validation
+
+import (
+	"context"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/check"
+)
+
+const (
+	interval = 30 * time.Second
+	timeout  = 5 * time.Second
+)
+
+// world is the targets, the backends and the registry of one test.
+type world struct {
+	mu         sync.Mutex
+	generation atomic.Uint64
+	targets    []registry.Target
+	// answer is what a probe of a backend finds; nil means success at once.
+	answer func(ctx context.Context, id registry.ID) check.Result
+
+	starts  map[registry.ID][]time.Time
+	reports []registry.Verdict
+	running int
+	most    int // checks under way at once
+}
+
+func (w *world) TargetsGeneration() uint64 { return w.generation.Load() }
+
+func (w *world) Targets() []registry.Target {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.targets
+}
+
+func (w *world) set(targets ...registry.Target) {
+	w.mu.Lock()
+	w.targets = targets
+	w.mu.Unlock()
+	w.generation.Add(1)
+}
+
+func (w *world) report(_ context.Context, v registry.Verdict) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reports = append(w.reports, v)
+	return nil
+}
+
+func (w *world) verdicts(id registry.ID) []registry.Verdict {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var found []registry.Verdict
+	for _, v := range w.reports {
+		if v.ID == id {
+			found = append(found, v)
+		}
+	}
+	return found
+}
+
+// told is how many verdicts were reported.
+func (w *world) told() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.reports)
+}
+
+// load is how many checks are under way, and the most that ever were at once.
+func (w *world) load() (running, most int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.running, w.most
+}
+
+func (w *world) started(id registry.ID) []time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return append([]time.Time(nil), w.starts[id]...)
+}
+
+// fake is the prober of one target.
+type fake struct {
+	w  *world
+	id registry.ID
+}
+
+func (f fake) Probe(ctx context.Context) check.Result {
+	f.w.mu.Lock()
+	f.w.starts[f.id] = append(f.w.starts[f.id], time.Now())
+	f.w.running++
+	f.w.most = max(f.w.most, f.w.running)
+	answer := f.w.answer
+	f.w.mu.Unlock()
+	defer func() {
+		f.w.mu.Lock()
+		defer f.w.mu.Unlock()
+		f.w.running--
+	}()
+	if answer == nil {
+		return check.Result{Outcome: check.Success, Latency: time.Millisecond, At: time.Now()}
+	}
+	return answer(ctx, f.id)
+}
+
+func newWorld(targets ...registry.Target) *world {
+	w := &world{starts: map[registry.ID][]time.Time{}}
+	w.set(targets...)
+	return w
+}
+
+// run starts a Validator over the world that stops when the test ends.
+func (w *world) run(t *testing.T, concurrency int) *Validator {
+	t.Helper()
+	v, err := New(Options{
+		Targets: w, Report: w.report, Interval: interval, Timeout: timeout, Concurrency: concurrency,
+		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.newProber = func(target registry.Target) (prober, error) {
+		if _, err := v.networkProber(target); err != nil {
+			return nil, err
+		}
+		return fake{w, target.ID}, nil
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if err := v.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	}()
+	t.Cleanup(func() { cancel(); <-ended })
+	return v
+}
+
+func target(n int) registry.Target {
+	return registry.Target{
+		ID:   registry.ID{Service: "app.example.org", Address: netip.AddrFrom4([4]byte{192, byte(n >> 16), byte(n >> 8), byte(n)}), Port: 80},
+		Spec: check.Spec{Type: check.TCP, FailureThreshold: 3, SuccessThreshold: 2},
+	}
+}
+
+func targets(n int) []registry.Target {
+	list := make([]registry.Target, n)
+	for i := range list {
+		list[i] = target(i)
+	}
+	return list
+}
+
+// after lets virtual time pass and everything that it brings happen.
+func after(d time.Duration) {
+	time.Sleep(d)
+	synctest.Wait()
+}

@@ -1,0 +1,157 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// postAgentNode answers POST /nodes/agent: it announces an agent, which is
+// pending until it proves its token. Announcing gives it no right.
+func (s *Server) postAgentNode(c *gin.Context) (answer, error) {
+	var req api.AgentRegistration
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	made, err := s.announced(req)
+	if err != nil {
+		return answer{}, err
+	}
+	ch := &change{action: "create", resource: "agent", id: made.ID, after: made}
+	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
+			_, pinned := s.o.Pins.Get(made.ID)
+			switch {
+			case pinned || d.Now().Nodes[made.ID] != nil:
+				return problemf(http.StatusConflict, "agent %s is known already", made.ID)
+			case len(d.Now().Nodes) >= definitions.MaxNodes:
+				return problemf(http.StatusInsufficientStorage, "%d agents are announced, which is the most", definitions.MaxNodes)
+			}
+			d.PutNode(made)
+			return nil
+		})
+	})
+	return answer{http.StatusCreated, pendingNode(made)}, err
+}
+
+// announced checks what is said of an agent.
+func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
+	if err := checkLabel(req.Name, wire.MaxID); err != nil {
+		return nil, err
+	}
+	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version, RegisteredAt: stamp(s.o.Now())}
+	if req.Address != "" {
+		address, err := parseAddress(req.Address)
+		if err != nil {
+			return nil, err
+		}
+		n.Address = address.String()
+	}
+	if req.Port < 0 || req.Port > 65535 {
+		return nil, badRequest("port is %d: it must be from 1 to 65535, or be left out", req.Port)
+	}
+	if req.Version != "" {
+		if err := checkText("version", req.Version, api.MaxSource); err != nil {
+			return nil, err
+		}
+	}
+	if req.Region == "" {
+		return n, nil
+	}
+	cfg, _ := s.o.Config()
+	return n, checkRegion(cfg, req.Region)
+}
+
+// deleteAgentNode answers DELETE /nodes/agent/{id}: neither a pin nor an
+// announcement is left of it.
+func (s *Server) deleteAgentNode(c *gin.Context) (answer, error) {
+	id := c.Param("id")
+	set, _ := s.o.Definitions.Defined()
+	r, pinned := s.o.Pins.Get(id)
+	announced := set.Nodes[id]
+	if !pinned && announced == nil {
+		return answer{}, unknownNode(id)
+	}
+	ch := &change{action: "delete", resource: "agent", id: id}
+	if pinned {
+		ch.before = s.agentNodeView(r, announced)
+	} else {
+		ch.before = pendingNode(announced)
+	}
+	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if pinned {
+			if err := s.unpin(ctx, id, note); err != nil {
+				return err
+			}
+			note = nil
+		} else if err := s.o.Pins.Unpin(ctx, id); err != nil && !errors.Is(err, trust.ErrNotPinned) { // of what a reissue left
+			return err
+		}
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
+			if d.Now().Nodes[id] != nil {
+				d.DeleteNode(id)
+			}
+			return nil
+		})
+	})
+}
+
+// getCertificate answers GET /nodes/agent/{id}/certificate.
+func (s *Server) getCertificate(c *gin.Context) (answer, error) {
+	r, found := s.o.Pins.Get(c.Param("id"))
+	if !found {
+		return answer{}, unknownAgent(c.Param("id"))
+	}
+	view := api.AgentCertificate{
+		AgentID: r.AgentID, Serial: r.Serial, NotBefore: stamp(r.NotBefore), NotAfter: stamp(r.NotAfter), Fingerprint: r.KeyID.Fingerprint(),
+		Status: api.CertificateStatus(r.Status), IssuedAt: stamp(r.NotBefore),
+	}
+	return ok(api.AgentCertificateAnswer{Certificate: view}), nil
+}
+
+// postCertificate answers POST /nodes/agent/{id}/certificate: the pin goes,
+// and the agent's next certificate is pinned, which must be another one. It stays announced meanwhile.
+func (s *Server) postCertificate(c *gin.Context) (answer, error) {
+	id := c.Param("id")
+	r, found := s.o.Pins.Get(id)
+	if !found {
+		return answer{}, unknownAgent(id)
+	}
+	node := &store.Node{ID: id, Region: r.Region, Version: r.Version, RegisteredAt: stamp(r.FirstSeen)}
+	_, err := s.changeAgent(c, &change{action: "update", resource: "agent", id: id, after: "reissue"}, func(ctx context.Context, note store.Entry) error {
+		err := s.o.Definitions.Define(nil, func(d *definitions.Draft) error {
+			if d.Now().Nodes[id] == nil {
+				d.PutNode(node)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := s.o.Pins.Reissue(ctx, id, note); err != nil {
+			return err
+		}
+		return s.o.Orders.DropAgent(ctx, id)
+	}, "")
+	return answer{http.StatusCreated, api.CertificateReissue{
+		Message: "the pin of " + id + " is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then pinned", Status: api.AgentPending,
+	}}, err
+}
+
+// deleteCertificate answers DELETE /nodes/agent/{id}/certificate: it revokes.
+func (s *Server) deleteCertificate(c *gin.Context) (answer, error) {
+	id := c.Param("id")
+	const reason = "its certificate was revoked through the API"
+	_, err := s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
+		return s.revoke(ctx, id, reason, note)
+	}, "")
+	return noContent(), err
+}

@@ -1,0 +1,152 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// listAgents answers GET /overwatch/agents.
+func (s *Server) listAgents(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	records := s.o.Pins.Agents()
+	list := api.AgentList{GeneratedAt: stamp(s.o.Now()), Expiring: len(expiring(records, api.DefaultExpiringDays))}
+	for _, r := range records {
+		if r.Revoked {
+			list.Revoked++
+		}
+	}
+	list.Agents, list.Total = pageOf(slices.Values(records), p, s.agentView)
+	return ok(list), nil
+}
+
+// getAgent answers GET /overwatch/agents/{agent_id}.
+func (s *Server) getAgent(c *gin.Context) (answer, error) {
+	r, found := s.o.Pins.Get(c.Param("agent_id"))
+	if !found {
+		return answer{}, unknownAgent(c.Param("agent_id"))
+	}
+	return ok(s.agentView(r)), nil
+}
+
+// listExpiringAgents answers GET /overwatch/agents/expiring?threshold_days.
+func (s *Server) listExpiringAgents(c *gin.Context) (answer, error) {
+	q, err := queryOf(c, "threshold_days")
+	if err != nil {
+		return answer{}, err
+	}
+	days, err := q.number("threshold_days", api.DefaultExpiringDays, 0, api.MaxExpiringDays)
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.ExpiringAgents{Expiring: []api.Agent{}, ThresholdDays: days}
+	for _, r := range expiring(s.o.Pins.Agents(), days) {
+		list.Expiring = append(list.Expiring, s.agentView(r))
+	}
+	list.Count = len(list.Expiring)
+	return ok(list), nil
+}
+
+// expiring picks the agents whose certificate ends within that many days, the
+// first to end on top. Nobody needs to renew one that is revoked.
+func expiring(records []trust.Record, days int) []trust.Record {
+	within := (time.Duration(days) * 24 * time.Hour).Hours()
+	soon := slices.DeleteFunc(slices.Clone(records), func(r trust.Record) bool { return r.Revoked || r.ExpiresInHours > within })
+	slices.SortStableFunc(soon, func(a, b trust.Record) int { return cmp.Compare(a.ExpiresInHours, b.ExpiresInHours) })
+	return soon
+}
+
+// deleteAgent answers DELETE /overwatch/agents/{agent_id}: the pin goes, and
+// with it what the agent reported.
+func (s *Server) deleteAgent(c *gin.Context) (answer, error) {
+	id := c.Param("agent_id")
+	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id}, func(ctx context.Context, note store.Entry) error {
+		return s.unpin(ctx, id, note)
+	}, "the pin of "+id+" is deleted: it must prove its service token again")
+}
+
+// postRevokeAgent answers POST /overwatch/agents/{agent_id}/revoke.
+func (s *Server) postRevokeAgent(c *gin.Context) (answer, error) {
+	var req api.RevokeRequest
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
+		return answer{}, err
+	}
+	id := c.Param("agent_id")
+	return s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: req}, func(ctx context.Context, note store.Entry) error {
+		return s.revoke(ctx, id, req.Reason, note)
+	}, id+" is revoked: nothing that it says counts any more")
+}
+
+// unpin deletes the pin of an agent, and what it reported with it.
+func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
+	if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
+		return err
+	}
+	return s.o.Orders.DropAgent(ctx, id)
+}
+
+// revoke refuses an agent and takes what it reported away.
+func (s *Server) revoke(ctx context.Context, id, reason string, note store.Entry) error {
+	err := s.o.Pins.Revoke(ctx, id, reason, note)
+	if errors.Is(err, trust.ErrNotPinned) {
+		return err
+	}
+	if errors.Is(err, store.ErrNotDurable) {
+		err = problemf(http.StatusInsufficientStorage,
+			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full or failing")
+	}
+	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
+}
+
+// changeAgent makes a change to a pinned agent and waits until DNS follows.
+func (s *Server) changeAgent(c *gin.Context, ch *change, apply func(context.Context, store.Entry) error, message string) (answer, error) {
+	before, found := s.o.Pins.Get(ch.id)
+	if !found {
+		return answer{}, unknownAgent(ch.id)
+	}
+	ch.before = s.agentView(before)
+	err := s.commit(c, ch, apply)
+	return ok(api.Outcome{Success: true, Message: message}), err
+}
+
+func unknownAgent(id string) *problem {
+	return notFound("no agent %.260q is pinned", id)
+}
+
+// agentView joins what trust knows of an agent with what the registry heard
+// from it.
+func (s *Server) agentView(r trust.Record) api.Agent {
+	view := api.Agent{
+		AgentID:        r.AgentID,
+		Fingerprint:    r.KeyID.Fingerprint(),
+		Region:         r.Region,
+		Services:       append([]string{}, r.Services...),
+		Version:        r.Version,
+		FirstSeen:      stamp(r.FirstSeen),
+		NotAfter:       stamp(r.NotAfter),
+		ExpiresInHours: float64(int64(r.ExpiresInHours*10)) / 10,
+		Revoked:        r.Revoked,
+		RevokedAt:      stampOrNull(r.RevokedAt),
+		RevokedReason:  r.RevokedReason,
+	}
+	if state, heard := s.o.View.Agent(r.AgentID); heard {
+		view.LastSeen, view.Backends = stampOrNull(state.LastSeen), state.Backends
+		view.Region, view.Version = cmp.Or(state.Region, r.Region), cmp.Or(state.Version, r.Version)
+	}
+	return view
+}

@@ -1,0 +1,238 @@
+package httpapi
+
+import (
+	"errors"
+	"iter"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/shared/api"
+)
+
+// auditFilters are the query parameters that choose audit entries.
+func auditFilters() []string {
+	return []string{"start_time", "end_time", "actions", "resources", "actors", "status", "search", "sort_order"}
+}
+
+// auditQuery is a choice of audit entries.
+type auditQuery struct {
+	from, to                   time.Time // zero: no bound
+	actions, resources, actors []string  // empty: all
+	status, search             string    // empty: all
+	ascending                  bool
+}
+
+func (p params) audit() (q auditQuery, err error) {
+	if q.from, q.to, err = p.period(); err != nil {
+		return q, err
+	}
+	if q.actions, err = p.wordsOf("actions", api.AuditActions()); err != nil {
+		return q, err
+	}
+	if q.resources, err = p.wordsOf("resources", api.AuditResources()); err != nil {
+		return q, err
+	}
+	if q.status, err = oneOf(p, "status", []string{api.AuditSuccess, api.AuditFailure}); err != nil {
+		return q, err
+	}
+	order, err := oneOf(p, "sort_order", []string{"asc", "desc"})
+	q.actors = p.words("actors")
+	q.search, q.ascending = strings.ToLower(p["search"]), order == "asc"
+	return q, err
+}
+
+// moment reads a time; zero when it was not given.
+func (p params) moment(name string) (time.Time, error) {
+	text, given := p[name]
+	if !given {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return at, badRequest("%s is %.64q: it must be a time such as 2026-01-31T12:00:00Z", name, text)
+	}
+	return at, nil
+}
+
+// words reads a list with commas.
+func (p params) words(name string) []string {
+	return strings.FieldsFunc(p[name], func(r rune) bool { return r == ',' })
+}
+
+// wordsOf reads a list with commas of words of a vocabulary.
+func (p params) wordsOf(name string, vocabulary []string) ([]string, error) {
+	given := p.words(name)
+	for _, word := range given {
+		if !slices.Contains(vocabulary, word) {
+			return nil, badRequest("%s has %.64q: it must have words of %s", name, word, strings.Join(vocabulary, ", "))
+		}
+	}
+	return given, nil
+}
+
+// everything tells that no entry is left out.
+func (q auditQuery) everything() bool {
+	return q.from.IsZero() && q.to.IsZero() && len(q.actions)+len(q.resources)+len(q.actors) == 0 && q.status == "" && q.search == ""
+}
+
+func (q auditQuery) wants(e *api.AuditEntry) bool {
+	in := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
+	return (q.from.IsZero() || !e.Timestamp.Before(q.from)) && (q.to.IsZero() || !e.Timestamp.After(q.to)) &&
+		in(q.actions, e.Action) && in(q.resources, e.Resource) && in(q.actors, e.Actor) && (q.status == "" || q.status == e.Status) &&
+		(q.search == "" || auditContains(e, q.search))
+}
+
+// entries yields those that q wants. An error is the last thing it yields.
+func (s *Server) auditEntries(q auditQuery) iter.Seq2[api.AuditEntry, error] {
+	all := s.o.Audit.Newest()
+	if q.ascending {
+		all = s.o.Audit.Oldest()
+	}
+	return func(yield func(api.AuditEntry, error) bool) {
+		for e, err := range all {
+			if (err != nil || q.wants(&e)) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// listAudit answers GET /audit-logs.
+func (s *Server) listAudit(c *gin.Context) (answer, error) {
+	p, page, err := listQuery(c, auditFilters()...)
+	if err != nil {
+		return answer{}, err
+	}
+	q, err := p.audit()
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.AuditList{Entries: []api.AuditEntry{}, Limit: page.limit, Offset: page.offset, GeneratedAt: stamp(s.o.Now())}
+	all := 0 // how many there are, where all are wanted: the others need not be read to be counted
+	if q.everything() {
+		if all, err = s.countAudit(); err != nil {
+			return answer{}, err
+		}
+	}
+	for e, err := range s.auditEntries(q) {
+		if err != nil {
+			return answer{}, err
+		}
+		if list.Total >= page.offset && len(list.Entries) < page.limit {
+			list.Entries = append(list.Entries, e)
+		}
+		if list.Total++; all > 0 && len(list.Entries) == page.limit {
+			break
+		}
+	}
+	list.Total = max(list.Total, all)
+	return ok(list), nil
+}
+
+// countAudit counts the entries that are kept by their numbers, which have no gaps.
+func (s *Server) countAudit() (int, error) {
+	var ends [2]uint64
+	for i, entries := range []iter.Seq2[api.AuditEntry, error]{s.o.Audit.Oldest(), s.o.Audit.Newest()} {
+		for e, err := range entries {
+			if err != nil {
+				return 0, err
+			}
+			ends[i] = e.ID
+			break
+		}
+	}
+	if ends[0] == 0 {
+		return 0, nil
+	}
+	return int(ends[1] - ends[0] + 1), nil
+}
+
+// getAudit answers GET /audit-logs/{id}.
+func (s *Server) getAudit(c *gin.Context) (answer, error) {
+	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
+	if err != nil {
+		return answer{}, badRequest("id is %.64q: it must be the number of an audit entry", c.Param("id"))
+	}
+	e, err := s.o.Audit.Get(id)
+	if errors.Is(err, audit.ErrNoEntry) {
+		return answer{}, notFound("there is no audit entry %d: it was never written, or is older than audit.retention", id)
+	}
+	return ok(api.AuditOne{Entry: e}), err
+}
+
+// topActors is how many actors the statistics name.
+const topActors = 10
+
+// getAuditStats answers GET /audit-logs/stats.
+func (s *Server) getAuditStats(c *gin.Context) (answer, error) {
+	if _, err := queryOf(c); err != nil {
+		return answer{}, err
+	}
+	now := s.o.Now()
+	st := api.AuditStats{
+		ByAction: map[string]int{}, ByResource: map[string]int{}, ByStatus: map[string]int{}, ByActorType: map[string]int{},
+		TopActors: []api.ActorCount{}, RetentionDays: s.o.Audit.Retention().Hours() / 24,
+	}
+	actors := map[string]int{}
+	for e, err := range s.o.Audit.Oldest() {
+		if err != nil {
+			return answer{}, err
+		}
+		if st.OldestEntry == nil {
+			st.OldestEntry = &e.Timestamp
+		}
+		st.NewestEntry = &e.Timestamp
+		st.TotalEntries++
+		if age := now.Sub(e.Timestamp); age <= 7*24*time.Hour {
+			st.EntriesLast7d++
+			if age <= 24*time.Hour {
+				st.EntriesLast24h++
+			}
+		}
+		st.ByAction[e.Action]++
+		st.ByResource[e.Resource]++
+		st.ByStatus[e.Status]++
+		st.ByActorType[e.ActorType]++
+		actors[e.Actor]++
+	}
+	for _, actor := range slices.Sorted(maps.Keys(actors)) {
+		st.TopActors = append(st.TopActors, api.ActorCount{Actor: actor, Count: actors[actor]})
+	}
+	slices.SortStableFunc(st.TopActors, func(a, b api.ActorCount) int { return b.Count - a.Count })
+	st.TopActors = st.TopActors[:min(len(st.TopActors), topActors)]
+	return ok(api.AuditStatsAnswer{Stats: st, GeneratedAt: stamp(now)}), nil
+}
+
+// exportAudit answers GET /audit-logs/export.
+func (s *Server) exportAudit(c *gin.Context) (answer, error) {
+	p, err := queryOf(c, append(auditFilters(), "format")...)
+	if err != nil {
+		return answer{}, err
+	}
+	q, err := p.audit()
+	if err != nil {
+		return answer{}, err
+	}
+	format, err := oneOf(p, "format", []string{"json", "csv", "ndjson"})
+	if err != nil {
+		return answer{}, err
+	}
+	if format == "" {
+		format = "json"
+	}
+	c.Header("Content-Disposition", `attachment; filename="audit-log.`+format+`"`)
+	c.Header("Content-Type", map[string]string{"json": "application/json", "csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"}[format])
+	c.Status(http.StatusOK)
+	if err := writeAudit(c.Writer, format, s.auditEntries(q)); err != nil {
+		s.log.Warn().Err(err).Str("request_id", requestID(c)).Msg("an export of the audit log was cut short")
+		panic(http.ErrAbortHandler) // so that the client does not take it for whole
+	}
+	return answer{status: http.StatusOK}, nil
+}

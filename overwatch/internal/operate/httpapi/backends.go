@@ -1,0 +1,122 @@
+package httpapi
+
+import (
+	"iter"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// ordered yields every backend by service, address and port.
+func ordered(v *registry.View) iter.Seq[*registry.Backend] {
+	return func(yield func(*registry.Backend) bool) {
+		for _, service := range v.Services() {
+			for _, b := range v.Service(service) {
+				if !yield(b) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// healthy reports whether a backend is believed to work: its status says so,
+// or its agent is silent and the node's own checks vouch for it.
+func healthy(b *registry.Backend) bool {
+	return b.MayServe || b.Status == api.EffectiveHealthy
+}
+
+// listBackends answers GET /overwatch/backends?service&region&status.
+func (s *Server) listBackends(c *gin.Context) (answer, error) {
+	q, p, err := listQuery(c, "service", "region", "status")
+	if err != nil {
+		return answer{}, err
+	}
+	status, err := oneOf(q, "status", api.EffectiveStatuses())
+	if err != nil {
+		return answer{}, err
+	}
+	service, region := canonicalName(q["service"]), q["region"]
+	matching := filtered(ordered(s.o.View), func(b *registry.Backend) bool {
+		return (service == "" || b.Service == service) && (region == "" || b.Region == region) && (status == "" || b.Status == status)
+	})
+	list := api.BackendList{GeneratedAt: stamp(s.o.Now())}
+	list.Backends, list.Total = pageOf(matching, p, backendView)
+	return ok(list), nil
+}
+
+// getBackend answers GET /overwatch/backends/{service}/{address}/{port}.
+func (s *Server) getBackend(c *gin.Context) (answer, error) {
+	id, err := backendID(c)
+	if err != nil {
+		return answer{}, err
+	}
+	b := s.o.View.Get(id)
+	if b == nil {
+		return answer{}, unknownBackend(id)
+	}
+	return ok(backendView(b)), nil
+}
+
+// backendID reads the id that a path spreads over three segments.
+func backendID(c *gin.Context) (registry.ID, error) {
+	return parseID(c.Param("service") + ":" + c.Param("address") + ":" + c.Param("port"))
+}
+
+func parseID(text string) (registry.ID, error) {
+	id, err := registry.ParseID(text)
+	if err != nil {
+		return registry.ID{}, badRequest("%v", err)
+	}
+	return id, nil
+}
+
+func unknownBackend(id registry.ID) *problem {
+	return notFound("no backend %s is known", id)
+}
+
+func backendView(b *registry.Backend) api.Backend {
+	view := api.Backend{
+		ID:                  b.ID.String(),
+		Service:             b.Service,
+		Address:             b.Address.String(),
+		Port:                int(b.Port),
+		AgentID:             b.AgentID,
+		Region:              b.Region,
+		Weight:              b.Weight,
+		Share:               b.Share,
+		Draining:            b.Draining,
+		EffectiveStatus:     b.Status,
+		MayServe:            b.MayServe,
+		Reason:              b.Reason,
+		AgentHealthy:        b.Claim,
+		AgentLastSeen:       stampOrNull(b.ClaimAt()),
+		ValidationLastCheck: stampOrNull(b.Validation.At),
+		Override:            overrideView(b.Override),
+	}
+	if v := b.Validation; v.State != check.StateUnknown {
+		passed := v.State == check.StateHealthy
+		latency := milliseconds(v.Latency)
+		view.ValidationHealthy, view.ValidationLatencyMS = &passed, &latency
+	}
+	if b.Validation.Err != "" {
+		view.ValidationError = &b.Validation.Err
+	}
+	return view
+}
+
+func overrideView(o *registry.Override) *api.ActiveOverride {
+	if o == nil {
+		return nil
+	}
+	return &api.ActiveOverride{
+		Healthy:   o.Healthy,
+		Reason:    o.Reason,
+		By:        o.CreatedBy,
+		At:        stamp(o.CreatedAt),
+		ExpiresAt: stampOrNull(o.ExpiresAt),
+	}
+}

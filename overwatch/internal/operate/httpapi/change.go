@@ -1,0 +1,90 @@
+package httpapi
+
+import (
+	"context"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// changeTimeout bounds a change, from the disk to the DNS. A client that goes
+// away does not stop it half-way.
+const changeTimeout = 10 * time.Second
+
+// change describes what a request is about to change, for the log.
+type change struct {
+	action   string
+	resource string
+	id       string
+	before   any // nil: there was nothing
+	after    any // nil: there is nothing
+}
+
+// commit makes a change, waits until DNS answers follow it, and writes down
+// who did what with which outcome, in the audit log and in the log. apply is
+// given the audit entry for the transaction in which the change is stored;
+// where it stores nothing, the entry follows by itself.
+func (s *Server) commit(c *gin.Context, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
+	if err := unheeded(c); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
+	defer cancel()
+	began := time.Now()
+	noted := false
+	entry := func(err error) audit.Change {
+		return audit.Change{
+			Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+			RequestID: requestID(c), Before: ch.before, After: ch.after, Err: err, Duration: time.Since(began),
+		}
+	}
+	err := apply(ctx, s.o.Audit.Entry(func() audit.Change {
+		noted = true
+		return entry(nil)
+	}))
+	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout) // however long the change itself took
+	defer done()
+	if flushed := s.o.Publisher.Flush(flushing); err == nil {
+		err = flushed
+	}
+	if err != nil || !noted {
+		s.audit(entry(err))
+	}
+	line := s.log.Info()
+	status := "success"
+	if err != nil {
+		line, status = s.log.Warn().Err(err), "failure"
+	}
+	line.Str("request_id", requestID(c)).Str("actor", actorOf(c)).Str("actor_ip", clientOf(c).String()).Str("action", ch.action).Str("resource", ch.resource).
+		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status", status).Msg("change through the API")
+	return err
+}
+
+// audit keeps a change. That it could not be kept is no reason to call the
+// change undone: it has been made.
+func (s *Server) audit(c audit.Change) {
+	if err := s.o.Audit.Record(c); err != nil {
+		s.log.Error().Err(err).Str("request_id", c.RequestID).Msg("a change is not in the audit log")
+	}
+}
+
+// checkText refuses a text that is missing, too long, or would disturb the
+// terminal or the log that shows it.
+func checkText(field, text string, limit int) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return badRequest("%s is missing: it must be a text of 1 to %d characters", field, limit)
+	case utf8.RuneCountInString(text) > limit:
+		return badRequest("%s has %d characters: at most %d are allowed", field, utf8.RuneCountInString(text), limit)
+	case strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return badRequest("%s has a character that cannot be printed, such as a line break", field)
+	}
+	return nil
+}

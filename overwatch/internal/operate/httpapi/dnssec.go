@@ -1,0 +1,130 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/shared/api"
+)
+
+// SigningKeys are the keys of the zones that are signed.
+type SigningKeys interface {
+	// Keys lists them zone by zone, the oldest first.
+	Keys() []dnssec.KeyState
+}
+
+// KeySync exchanges keys with other nodes.
+type KeySync interface {
+	// Challenge is the value of WWW-Authenticate that a node needs to ask
+	// for keys, Seal the answer to its Authorization. The error of Seal may be
+	// told to who asked.
+	Challenge() string
+	Seal(authorization string) (sealed string, err error)
+	Status() api.DNSSECSyncState
+	// Sync asks the other nodes and returns when answers are signed with what
+	// they have.
+	Sync(context.Context) (api.DNSSECSync, error)
+}
+
+// signingKeys is empty where answers are not signed.
+func (s *Server) signingKeys() []dnssec.KeyState {
+	if s.o.SigningKeys == nil {
+		return nil
+	}
+	return s.o.SigningKeys.Keys()
+}
+
+// getDNSSECStatus answers GET /dnssec/status.
+func (s *Server) getDNSSECStatus(*gin.Context) (answer, error) {
+	status := api.DNSSECStatus{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKeyUse{}, Sync: api.DNSSECSyncState{Peers: []api.DNSSECPeer{}}}
+	if s.o.KeySync != nil {
+		status.Sync = s.o.KeySync.Status()
+	}
+	for _, k := range s.signingKeys() {
+		status.Keys = append(status.Keys, api.DNSSECKeyUse{
+			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(dnssec.Algorithm), CreatedAt: stamp(k.Created()),
+			AgeSeconds: int64(s.o.Now().Sub(k.Created()).Seconds()), Active: k.Signing,
+		})
+	}
+	return ok(status), nil
+}
+
+// listDSRecords answers GET /dnssec/ds with the records of the keys that
+// sign. A provisional key is not told: it may be gone in a moment.
+func (s *Server) listDSRecords(*gin.Context) (answer, error) {
+	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
+	for _, k := range s.signingKeys() {
+		if !k.Signing || k.Provisional {
+			continue
+		}
+		ds := k.DS(0)
+		list.DSRecords = append(list.DSRecords, api.DSRecord{
+			Zone: k.Zone(), KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType), Digest: strings.ToUpper(ds.Digest),
+			DSRecord: k.DSLine(),
+		})
+	}
+	return ok(list), nil
+}
+
+// listDNSSECKeys answers GET /dnssec/keys with public halves only. A node that
+// proves itself gets all of them, sealed to its request.
+func (s *Server) listDNSSECKeys(c *gin.Context) (answer, error) {
+	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
+	if s.o.KeySync != nil {
+		c.Header("WWW-Authenticate", s.o.KeySync.Challenge())
+		if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
+			sealed, err := s.o.KeySync.Seal(proof)
+			if err != nil {
+				s.log.Warn().Str("request_id", requestID(c)).Stringer("client", clientOf(c)).Str("reason", err.Error()).Msg("a request for signing keys was refused")
+				return answer{}, problemf(http.StatusUnauthorized, "%s", err)
+			}
+			list.Sealed = sealed
+			return ok(list), nil
+		}
+	}
+	for _, k := range s.signingKeys() {
+		list.Keys = append(list.Keys, api.DNSSECKey{
+			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(dnssec.Algorithm), AlgorithmName: dnssec.AlgorithmName, Flags: dnssec.Flags,
+			PublicKey: k.PublicKey(), CreatedAt: stamp(k.Created()), State: keyStates[k.State], OriginNode: k.Origin(),
+		})
+	}
+	return ok(list), nil
+}
+
+var keyStates = map[dnssec.State]api.KeyState{
+	dnssec.Published: api.KeyPublished, dnssec.Active: api.KeyActive, dnssec.Retired: api.KeyRetired,
+}
+
+// postDNSSECSync answers POST /dnssec/sync.
+func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
+	if err := unheeded(c); err != nil {
+		return answer{}, err
+	}
+	if s.o.KeySync == nil {
+		return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so there are no keys to exchange")
+	}
+	if !s.o.KeySync.Status().Enabled {
+		return answer{}, badRequest("no peer is configured: list the other nodes in overwatch.dnssec.key_sync.peers")
+	}
+	ctx, cancel := context.WithTimeout(c.Request.Context(), api.SyncTimeout)
+	defer cancel()
+	began := time.Now()
+	done, err := s.o.KeySync.Sync(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = problemf(http.StatusServiceUnavailable, "the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status", api.SyncTimeout)
+	}
+	s.audit(audit.Change{
+		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
+		RequestID: requestID(c), After: done, Err: err, Duration: time.Since(began),
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(done), nil
+}

@@ -1,0 +1,140 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/shared/api"
+)
+
+// signingKeys is SigningKeys with prepared keys.
+type signingKeys []dnssec.KeyState
+
+func (k signingKeys) Keys() []dnssec.KeyState { return k }
+
+func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
+	key, err := dnssec.Generate("gslb.test", "node-1", time.Now().Add(-time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	next, err := dnssec.Generate("gslb.test", "node-2", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(o *Options) {
+		o.SigningKeys = signingKeys{{Key: key, State: dnssec.Active, Signing: true}, {Key: next, State: dnssec.Published}}
+	})
+	status, err := w.client.DNSSECStatus(t.Context())
+	if err != nil || !status.Enabled || len(status.Keys) != 2 || !status.Keys[0].Active || status.Keys[1].Active ||
+		status.Keys[0].AgeSeconds < 3600 || status.Keys[0].KeyTag != int(key.Tag()) || status.Sync.Enabled {
+		t.Errorf("status %+v, %v", status, err)
+	}
+	ds, err := w.client.DSRecords(t.Context())
+	want := strings.Fields("gslb.test. IN DS " + strings.Join(strings.Fields(key.DS(0).String())[4:], " "))
+	if err != nil || len(ds.DSRecords) != 1 || !slices.EqualFunc(strings.Fields(ds.DSRecords[0].DSRecord), want, strings.EqualFold) {
+		t.Errorf("DS %+v, want %v (%v)", ds, want, err)
+	}
+	keys, err := w.client.DNSSECKeys(t.Context())
+	if err != nil || len(keys.Keys) != 2 || keys.Keys[0].PublicKey != key.PublicKey() || keys.Keys[0].OriginNode != "node-1" ||
+		keys.Keys[0].State != api.KeyActive || keys.Keys[1].State != api.KeyPublished {
+		t.Errorf("keys %+v, %v", keys, err)
+	}
+}
+
+func TestDNSSEC_SaysThatAnswersAreNotSigned(t *testing.T) {
+	w := newWorld(t)
+	status, err := w.client.DNSSECStatus(t.Context())
+	if err != nil || status.Enabled || len(status.Keys) != 0 {
+		t.Errorf("status %+v, %v", status, err)
+	}
+	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Enabled || len(ds.DSRecords) != 0 {
+		t.Errorf("DS %+v, %v", ds, err)
+	}
+}
+
+// keySync is a KeySync with prepared answers.
+type keySync struct {
+	status api.DNSSECSyncState
+	done   api.DNSSECSync
+	err    error
+}
+
+func (k *keySync) Challenge() string { return api.KeySyncScheme + ` nonce="n"` }
+
+func (k *keySync) Seal(authorization string) (string, error) {
+	if authorization != api.KeySyncScheme+" good" {
+		return "", errors.New("the proof is wrong")
+	}
+	return "sealed keys", nil
+}
+
+func (k *keySync) Status() api.DNSSECSyncState { return k.status }
+
+func (k *keySync) Sync(context.Context) (api.DNSSECSync, error) { return k.done, k.err }
+
+func TestDNSSEC_KeysAreSealedForWhoProvesItselfAndPublicForOthers(t *testing.T) {
+	key, err := dnssec.Generate("gslb.test", "node-1", time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t, func(o *Options) {
+		o.SigningKeys, o.KeySync = signingKeys{{Key: key, State: dnssec.Active, Signing: true, Provisional: true}}, &keySync{}
+	})
+	for name, c := range map[string]struct {
+		header, body string
+		status       int
+	}{
+		"nothing":       {"", key.PublicKey(), 200},
+		"another token": {"Bearer x", key.PublicKey(), 200},
+		"a good proof":  {api.KeySyncScheme + " good", `"sealed":"sealed keys"`, 200},
+		"a bad proof":   {api.KeySyncScheme + " bad", `{"error":"the proof is wrong"`, 401},
+	} {
+		req, err := http.NewRequest("GET", w.base+"/api/v1/dnssec/keys", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.header != "" {
+			req.Header.Set("Authorization", c.header)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.body) || resp.Header.Get("WWW-Authenticate") != `Gslb-Key-Sync nonce="n"` {
+			t.Errorf("%s: %d %v %s %v", name, resp.StatusCode, resp.Header, body, err)
+		}
+	}
+	if ds, err := w.client.DSRecords(t.Context()); err != nil || len(ds.DSRecords) != 0 {
+		t.Errorf("the parent is told of a provisional key: %+v, %v", ds, err)
+	}
+}
+
+func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
+	reason := "nothing listens there"
+	sync := &keySync{done: api.DNSSECSync{Peers: []api.DNSSECPeerSync{{Peer: "http://b", Error: &reason}}}}
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
+	w.wantError("no peers", w.send("POST", "/api/v1/dnssec/sync", ""), 400, "overwatch.dnssec.key_sync.peers")
+	sync.status = api.DNSSECSyncState{Enabled: true, PeerCount: 1, Peers: []api.DNSSECPeer{{Peer: "http://b"}}}
+	done, err := w.client.SyncDNSSEC(t.Context())
+	if err != nil || done.Synced || len(done.Peers) != 1 || *done.Peers[0].Error != reason {
+		t.Errorf("%+v, %v", done, err)
+	}
+	if status, err := w.client.DNSSECStatus(t.Context()); err != nil || !status.Sync.Enabled || len(status.Sync.Peers) != 1 {
+		t.Errorf("%+v, %v", status, err)
+	}
+	log := w.send("GET", "/api/v1/audit-logs?actions=sync", "")
+	if !strings.Contains(log.body, `"resource":"dnssec"`) || !strings.Contains(log.body, "nothing listens there") {
+		t.Error(log.body)
+	}
+	off := newWorld(t)
+	off.wantError("unsigned", off.send("POST", "/api/v1/dnssec/sync", ""), 400, "does not sign")
+}

@@ -1,0 +1,262 @@
+package httpapi
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
+)
+
+// Bounds of a domain that the API creates.
+const (
+	maxTTL         = math.MaxInt32 // RFC 2181 section 8, seconds
+	maxDescription = 500           // characters
+)
+
+// postDomain answers POST /domains.
+func (s *Server) postDomain(c *gin.Context) (answer, error) {
+	var req api.DomainChange
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	name, remedy := settings.CanonicalService(req.Name)
+	if remedy != "" {
+		return answer{}, badRequest("name is %.260q: %s", req.Name, remedy)
+	}
+	now := stamp(s.o.Now())
+	made := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	if err := s.editDomain(&made, req); err != nil {
+		return answer{}, err
+	}
+	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name}, func(d *definitions.Draft, _ *change) (*store.Domain, error) {
+		switch {
+		case d.Now().Domains[name] != nil || d.InFile(name):
+			return nil, problemf(http.StatusConflict, "domain %s exists already", name)
+		case len(d.Now().Domains) >= definitions.MaxDomains:
+			return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most", definitions.MaxDomains)
+		}
+		return &made, checkRegionsIn(d, made.Regions)
+	})
+}
+
+// putDomain answers PUT and PATCH /domains/{name}: both change what the body
+// names.
+func (s *Server) putDomain(c *gin.Context) (answer, error) {
+	var req api.DomainChange
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	name := canonicalName(c.Param("name"))
+	if req.Name != "" && canonicalName(req.Name) != name {
+		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", req.Name, name)
+	}
+	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name}, func(d *definitions.Draft, ch *change) (*store.Domain, error) {
+		before, err := ownDomain(d, name, "changed", cond)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if err := s.editDomain(&after, req); err != nil {
+			return nil, err
+		}
+		after.UpdatedAt = stamp(s.o.Now())
+		ch.before = before
+		if req.Regions != nil {
+			err = checkRegionsIn(d, after.Regions)
+		}
+		return &after, err
+	})
+}
+
+// defineDomain puts what edit returns in force and shows it.
+func (s *Server) defineDomain(c *gin.Context, status int, ch *change, edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
+	var after *store.Domain
+	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
+			if after, err = edit(d, ch); err != nil {
+				return err
+			}
+			ch.after = after
+			d.PutDomain(after)
+			return nil
+		})
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	cfg, since := s.o.Config()
+	return tagged(c, status, s.domainDetail(cfg, definitions.Domain(after), after, since), after), nil
+}
+
+// deleteDomain answers DELETE /domains/{name}. Its backends stay known and
+// are not served.
+func (s *Server) deleteDomain(c *gin.Context) (answer, error) {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	name := canonicalName(c.Param("name"))
+	ch := &change{action: "delete", resource: "domain", id: name}
+	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
+			before, err := ownDomain(d, name, "deleted", cond)
+			if err != nil {
+				return err
+			}
+			ch.before = before
+			d.DeleteDomain(name)
+			return nil
+		})
+	})
+}
+
+// ownDomain finds a domain that the API has created and that is as the
+// request expects it.
+func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
+	switch domain := d.Now().Domains[name]; {
+	case d.InFile(name):
+		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name, done)
+	case domain == nil:
+		return nil, notFound("no domain %.260q is configured", name)
+	default:
+		return domain, cond.holds(domain)
+	}
+}
+
+// checkRegionsIn refuses a region that is not there.
+func checkRegionsIn(d *definitions.Draft, regions []string) error {
+	for _, region := range regions {
+		if r := d.Now().Regions[region]; r != nil && r.Enabled {
+			continue
+		}
+		if err := checkRegion(d.File(), region); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// editDomain checks what a request changes, and changes it.
+func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
+	if req.TTL != nil {
+		if *req.TTL < 1 || *req.TTL > maxTTL {
+			return badRequest("ttl is %d: it must be from 1 to %d seconds", *req.TTL, maxTTL)
+		}
+		d.TTL = *req.TTL
+	}
+	if req.RoutingPolicy != nil {
+		if !slices.Contains(policy.Algorithms(), policy.Algorithm(*req.RoutingPolicy)) {
+			return badRequest("routing_policy is %.64q: it must be one of %s", *req.RoutingPolicy, listed(policy.Algorithms()))
+		}
+		d.RoutingPolicy = *req.RoutingPolicy
+	}
+	if req.FallbackAlgorithm != nil {
+		d.FallbackAlgorithm = *req.FallbackAlgorithm
+	}
+	if err := checkFallback(d); err != nil {
+		return err
+	}
+	if req.MinHealthy != nil {
+		if _, ok := policy.ParseMinimum(*req.MinHealthy); !ok {
+			return badRequest("min_healthy is %.64q: it must be a number of backends from 1 to %d, a part of them from 1%% to 100%%, or empty", *req.MinHealthy, policy.MaxMinimum)
+		}
+		d.MinHealthy = *req.MinHealthy
+	}
+	if err := editSettings(d, req); err != nil {
+		return err
+	}
+	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil && *req.DNSSECEnabled != signs {
+		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t", *req.DNSSECEnabled, signs)
+	}
+	if req.Enabled != nil {
+		d.Enabled = *req.Enabled
+	}
+	if req.Description != nil {
+		if err := checkDescription(*req.Description); err != nil {
+			return err
+		}
+		d.Description = *req.Description
+	}
+	if req.Regions != nil {
+		return setRegions(d, *req.Regions)
+	}
+	return nil
+}
+
+// editSettings changes the numbers of proximity and client-hash.
+func editSettings(d *store.Domain, req api.DomainChange) error {
+	if req.ProximityToleranceKm != nil {
+		if km := *req.ProximityToleranceKm; km < 0 || km > config.MaxTolerance {
+			return badRequest("proximity_tolerance_km is %g: it must be from 0 to %d", km, config.MaxTolerance)
+		}
+		d.Tolerance = req.ProximityToleranceKm
+	}
+	for _, prefix := range []struct {
+		field         string
+		wanted        *int
+		lowest, limit int
+		of            **int
+	}{
+		{"client_hash_ipv4_prefix", req.ClientHashIPv4Prefix, config.MinIPv4Prefix, 32, &d.IPv4Prefix},
+		{"client_hash_ipv6_prefix", req.ClientHashIPv6Prefix, config.MinIPv6Prefix, config.MaxIPv6Prefix, &d.IPv6Prefix},
+	} {
+		if prefix.wanted == nil {
+			continue
+		}
+		if bits := *prefix.wanted; bits < prefix.lowest || bits > prefix.limit {
+			return badRequest("%s is %d: it must be from %d to %d bits", prefix.field, bits, prefix.lowest, prefix.limit)
+		}
+		*prefix.of = prefix.wanted
+	}
+	return nil
+}
+
+// checkFallback wants a fallback that there is, behind a policy that may need it.
+func checkFallback(d *store.Domain) error {
+	switch fallback := policy.Algorithm(d.FallbackAlgorithm); {
+	case fallback == "":
+	case !slices.Contains(policy.Algorithms(), fallback):
+		return badRequest("fallback_algorithm is %.64q: it must be one of %s, or empty", fallback, listed(policy.Algorithms()))
+	case !policy.Algorithm(d.RoutingPolicy).MayLackData():
+		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback, d.RoutingPolicy)
+	case string(fallback) == d.RoutingPolicy:
+		return badRequest("fallback_algorithm is %q: it must be another than the routing_policy, or empty", fallback)
+	}
+	return nil
+}
+
+func setRegions(d *store.Domain, regions []string) error {
+	for i, region := range regions {
+		if slices.Contains(regions[:i], region) {
+			return badRequest("regions lists %q twice", region)
+		}
+	}
+	d.Regions = append([]string{}, regions...)
+	return nil
+}
+
+// checkDescription is checkText for a text that may be empty.
+func checkDescription(text string) error {
+	if text == "" {
+		return nil
+	}
+	if utf8.RuneCountInString(text) > maxDescription || slices.ContainsFunc([]rune(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return badRequest("description must be at most %d characters that can be printed", maxDescription)
+	}
+	return nil
+}

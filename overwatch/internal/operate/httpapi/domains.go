@@ -1,0 +1,196 @@
+package httpapi
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// listDomains answers GET /domains.
+func (s *Server) listDomains(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	cfg, since := s.o.Config()
+	set, _ := s.o.Definitions.Defined()
+	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
+	list.Domains, list.Total = pageOf(slices.Values(s.sortedDomains(cfg, set)), p, func(d *config.Domain) api.Domain { return s.domainView(cfg, *d, set.Domains[d.Name], since) })
+	return ok(list), nil
+}
+
+// getDomain answers GET /domains/{name}.
+func (s *Server) getDomain(c *gin.Context) (answer, error) {
+	cfg, since := s.o.Config()
+	d, err := s.domainOf(c, cfg)
+	if err != nil {
+		return answer{}, err
+	}
+	set, _ := s.o.Definitions.Defined()
+	if created := set.Domains[d.Name]; created != nil {
+		return tagged(c, http.StatusOK, s.domainDetail(cfg, d, created, since), created), nil
+	}
+	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), d), nil
+}
+
+// domainDetail shows a domain; created is nil for one of the configuration.
+func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.DomainDetail {
+	view := s.domainView(cfg, d, created, since)
+	view.Settings = &api.DomainSettings{
+		GeoRoutingEnabled:   d.RoutingAlgorithm == "geolocation" || d.RoutingAlgorithm == "proximity",
+		FailoverEnabled:     policy.Algorithm(d.RoutingAlgorithm).ChoosesRegion(),
+		FailoverThreshold:   d.FailoverThreshold,
+		LoadBalancingMethod: balancing(d.RoutingAlgorithm),
+	}
+	return api.DomainDetail{Domain: view}
+}
+
+// domainsByName is all domains of one state of the node.
+type domainsByName struct {
+	cfg    *config.Config
+	set    *definitions.Set
+	sorted []*config.Domain
+}
+
+// sortedDomains are those that are served, and those that the API has
+// switched off, by name. They are sorted once for each state, since there may
+// be 100 000.
+func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*config.Domain {
+	if last := s.byName.Load(); last != nil && last.cfg == cfg && last.set == set {
+		return last.sorted
+	}
+	list := make([]*config.Domain, 0, len(cfg.Domains)+len(set.Domains))
+	for i := range cfg.Domains {
+		list = append(list, &cfg.Domains[i])
+	}
+	for _, d := range set.Domains {
+		if !d.Enabled {
+			off := definitions.Domain(d)
+			list = append(list, &off)
+		}
+	}
+	slices.SortFunc(list, func(a, b *config.Domain) int { return strings.Compare(a.Name, b.Name) })
+	s.byName.Store(&domainsByName{cfg, set, list})
+	return list
+}
+
+// findDomain finds a domain by its name in any case and with or without its
+// trailing dot.
+func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, bool) {
+	name = canonicalName(name)
+	set, _ := s.o.Definitions.Defined()
+	if d := set.Domains[name]; d != nil {
+		return definitions.Domain(d), true
+	}
+	at := slices.IndexFunc(cfg.Domains, func(d config.Domain) bool { return d.Name == name })
+	if at < 0 {
+		return config.Domain{}, false
+	}
+	return cfg.Domains[at], true
+}
+
+// domainOf finds the domain that the path names.
+func (s *Server) domainOf(c *gin.Context, cfg *config.Config) (config.Domain, error) {
+	d, found := s.findDomain(cfg, c.Param("name"))
+	if !found {
+		return d, notFound("no domain %.260q is configured", c.Param("name"))
+	}
+	return d, nil
+}
+
+// balancing is how a policy chooses among candidates that are equally good to
+// it: all but round-robin and client-hash share by weight.
+func balancing(algorithm string) string {
+	switch policy.Algorithm(algorithm) {
+	case policy.RoundRobin, policy.ClientHash:
+		return algorithm
+	}
+	return "weighted"
+}
+
+func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.Domain {
+	view := api.Domain{
+		ID:                d.Name,
+		Name:              d.Name,
+		TTL:               cmp.Or(d.TTL, cfg.DNS.DefaultTTL),
+		RoutingPolicy:     d.RoutingAlgorithm,
+		FallbackAlgorithm: d.FallbackAlgorithm,
+		MinHealthy:        d.MinHealthy,
+		DNSSECEnabled:     s.o.SigningKeys != nil,
+		Enabled:           true, // only the API switches one off
+		Tags:              []string{},
+		CreatedAt:         stamp(since),
+		UpdatedAt:         stamp(since),
+	}
+	uses := func(a policy.Algorithm) bool {
+		return d.RoutingAlgorithm == string(a) || d.FallbackAlgorithm == string(a)
+	}
+	if uses(policy.Proximity) {
+		view.ProximityToleranceKm = &d.Proximity.ToleranceKm
+	}
+	inside := func(r config.Region) bool {
+		return r.RoutingAlgorithm == string(policy.ClientHash) && slices.Contains(d.Regions, r.Name)
+	}
+	if uses(policy.ClientHash) || slices.ContainsFunc(cfg.Regions, inside) {
+		view.ClientHashIPv4Prefix, view.ClientHashIPv6Prefix = &d.ClientHash.IPv4Prefix, &d.ClientHash.IPv6Prefix
+	}
+	if created != nil {
+		view.Enabled, view.Description = created.Enabled, created.Description
+		view.CreatedAt, view.UpdatedAt = created.CreatedAt, created.UpdatedAt
+	}
+	for _, b := range s.o.View.Service(d.Name) {
+		view.BackendCount++
+		if healthy(b) {
+			view.HealthyBackends++
+		}
+	}
+	return view
+}
+
+// listDomainBackends answers GET /domains/{name}/backends.
+func (s *Server) listDomainBackends(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	d, err := s.domainOf(c, cfg)
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.DomainBackendList{GeneratedAt: stamp(s.o.Now())}
+	list.Backends, list.Total = pageOf(slices.Values(s.o.View.Service(d.Name)), p, func(b *registry.Backend) api.DomainBackend {
+		return api.DomainBackend{
+			ID:        b.ID.String(),
+			Address:   b.Address.String(),
+			Port:      int(b.Port),
+			Weight:    b.Weight,
+			Priority:  priority(d.Regions, b.Region),
+			Region:    b.Region,
+			Healthy:   healthy(b),
+			Enabled:   b.Weight > 0 && !b.Draining,
+			LastCheck: stampOrNull(later(b.ClaimAt(), b.Validation.At)),
+		}
+	})
+	return ok(list), nil
+}
+
+// priority is the place of a region in a domain's order, from 1; a region
+// that the domain does not list comes after all that it does.
+func priority(order []string, region string) int {
+	if at := slices.Index(order, region); at >= 0 {
+		return at + 1
+	}
+	return len(order) + 1
+}

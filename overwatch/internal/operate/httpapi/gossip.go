@@ -1,0 +1,92 @@
+package httpapi
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/api"
+)
+
+// listGossipNodes answers GET /gossip/nodes?status&region: the overwatch
+// nodes that gossip knows and the agents that report to this one.
+func (s *Server) listGossipNodes(c *gin.Context) (answer, error) {
+	q, p, err := listQuery(c, "status", "region")
+	if err != nil {
+		return answer{}, err
+	}
+	status, err := oneOf(q, "status", api.GossipStatuses())
+	if err != nil {
+		return answer{}, err
+	}
+	region := q["region"]
+	list := api.GossipNodeList{GeneratedAt: stamp(s.o.Now())}
+	matching := filtered(slices.Values(s.gossipNodes()), func(n api.GossipNode) bool {
+		return (status == "" || n.Status == status) && (region == "" || n.Region == region)
+	})
+	for n := range matching {
+		if n.Status == api.GossipAlive {
+			list.Healthy++
+		}
+	}
+	list.Nodes, list.Total = pageOf(matching, p, func(n api.GossipNode) api.GossipNode { return n })
+	return ok(list), nil
+}
+
+// getGossipNode answers GET /gossip/nodes/{id}.
+func (s *Server) getGossipNode(c *gin.Context) (answer, error) {
+	nodes := s.gossipNodes()
+	at := slices.IndexFunc(nodes, func(n api.GossipNode) bool { return n.ID == c.Param("id") })
+	if at < 0 {
+		return answer{}, notFound("no gossip node %.260q is known", c.Param("id"))
+	}
+	return ok(nodes[at]), nil
+}
+
+// gossipNodes lists overwatch nodes before agents, each ordered by id.
+func (s *Server) gossipNodes() []api.GossipNode {
+	var nodes []api.GossipNode
+	for _, m := range s.o.Members() {
+		nodes = append(nodes, memberView(m))
+	}
+	slices.SortFunc(nodes, func(a, b api.GossipNode) int {
+		return cmp.Or(strings.Compare(a.ID, b.ID), strings.Compare(a.Address, b.Address))
+	})
+	now := s.o.Now()
+	pins := map[string]trust.Record{}
+	for _, r := range s.o.Pins.Agents() {
+		pins[r.AgentID] = r
+	}
+	for _, a := range s.o.View.Agents() {
+		node := agentNode(a)
+		node.Status, node.JoinedAt = ready.AgentStatus(a, now), stampOrNull(pins[a.ID].FirstSeen)
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+func memberView(m Member) api.GossipNode {
+	node := api.GossipNode{
+		ID: m.ID, Name: m.ID, Port: int(m.Address.Port()), Status: m.Status, State: m.State,
+		Region: m.Region, Version: m.Version, RTTMS: int(m.RTT.Milliseconds()),
+		LastSeen: stampOrNull(m.LastSeen), JoinedAt: stampOrNull(m.JoinedAt),
+	}
+	if m.Address.IsValid() {
+		node.Address = m.Address.Addr().String()
+	}
+	return node
+}
+
+// agentNode shows an agent. It only dials out, so it has no address to be
+// reached at.
+func agentNode(a registry.AgentState) api.GossipNode {
+	return api.GossipNode{
+		ID: a.ID, Name: a.ID, State: api.GossipMember, Region: a.Region, Version: a.Version,
+		LastSeen: stampOrNull(a.LastSeen),
+	}
+}

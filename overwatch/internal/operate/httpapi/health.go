@@ -1,0 +1,115 @@
+package httpapi
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// listServerHealth answers GET /health/servers.
+func (s *Server) listServerHealth(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.ServerHealthList{GeneratedAt: stamp(s.o.Now())}
+	list.Servers, list.Total = pageOf(ordered(s.o.View), p, serverHealth)
+	return ok(list), nil
+}
+
+// serverHealth sums up all checks of one server. The counts are those of the
+// agent while it claims anything, else those of the node's own checks.
+func serverHealth(b *registry.Backend) api.ServerHealth {
+	report := b.Report()
+	record := api.ServerHealth{
+		ID:                   b.ID.String(),
+		Service:              b.Service,
+		Address:              b.Address.String(),
+		Port:                 int(b.Port),
+		Region:               b.Region,
+		Healthy:              healthy(b),
+		Status:               checkStatus(b),
+		LastCheck:            stampOrNull(later(report.At, b.Validation.At)),
+		LastHealthy:          stampOrNull(b.LastHealthyAt),
+		ConsecutiveFailures:  b.Validation.Failures,
+		ConsecutiveSuccesses: b.Validation.Successes,
+	}
+	if b.Claim != nil {
+		record.ConsecutiveFailures, record.ConsecutiveSuccesses = report.Failures, report.Successes
+	}
+	if !record.Healthy {
+		text := lastError(b, report)
+		record.LastError = &text
+	}
+	return record
+}
+
+func checkStatus(b *registry.Backend) api.CheckStatus {
+	switch {
+	case b.Reason == registry.ReasonUnknown:
+		return api.CheckUnknown
+	case healthy(b):
+		return api.CheckHealthy
+	default:
+		return api.CheckUnhealthy
+	}
+}
+
+// lastError is why a server is not healthy: the words of the check that
+// decided it, where there was one.
+func lastError(b *registry.Backend, report registry.Report) string {
+	switch b.Reason {
+	case registry.ReasonAgentUnhealthy:
+		return cmp.Or(report.LastError, b.Reason)
+	case registry.ReasonFailing, registry.ReasonStaleFailing, registry.ReasonValidationUnhealthy:
+		return cmp.Or(b.Validation.Err, b.Reason)
+	}
+	return b.Reason
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// listRegionHealth answers GET /health/regions: the regions of the
+// configuration and those that agents report from.
+func (s *Server) listRegionHealth(c *gin.Context) (answer, error) {
+	if _, err := queryOf(c); err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	regions := map[string]*api.RegionHealth{}
+	for _, r := range cfg.Regions {
+		regions[r.Name] = &api.RegionHealth{Name: r.Name}
+	}
+	for b := range s.o.View.Backends() {
+		r := regions[b.Region]
+		if r == nil {
+			r = &api.RegionHealth{Name: b.Region}
+			regions[b.Region] = r
+		}
+		r.TotalServers++
+		if healthy(b) {
+			r.HealthyCount++
+		}
+	}
+	list := api.RegionHealthList{Regions: []api.RegionHealth{}, Total: len(regions), GeneratedAt: stamp(s.o.Now())}
+	for _, name := range slices.Sorted(maps.Keys(regions)) {
+		r := regions[name]
+		r.UnhealthyCount = r.TotalServers - r.HealthyCount
+		if r.TotalServers > 0 {
+			r.HealthPercent = 100 * float64(r.HealthyCount) / float64(r.TotalServers)
+		}
+		list.Regions = append(list.Regions, *r)
+	}
+	return ok(list), nil
+}

@@ -1,0 +1,150 @@
+package httpapi
+
+import (
+	"cmp"
+	"net/http"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// getHealthCheck answers GET /servers/{id}/health-check, of any server.
+func (s *Server) getHealthCheck(c *gin.Context) (answer, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	b := s.o.View.Get(id)
+	if b == nil {
+		return answer{}, notFound("no server %s is known", id)
+	}
+	view := s.healthCheckView(id, b.Check())
+	return tagged(c, http.StatusOK, view, view), nil
+}
+
+// putHealthCheck answers PUT and PATCH /servers/{id}/health-check: what the
+// body does not name takes its default with PUT and stays with PATCH. The
+// next check is made as it says.
+func (s *Server) putHealthCheck(c *gin.Context) (answer, error) {
+	id, err := s.ownServer(c, "changed")
+	if err != nil {
+		return answer{}, err
+	}
+	var req api.HealthCheckChange
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	var view api.ServerHealthCheck
+	_, err = s.changeServer(c, id, nil, func(server store.Server) any { return s.healthCheckView(id, server.Check) }, func(server *store.Server) error {
+		spec := server.Check
+		if c.Request.Method == http.MethodPut {
+			spec = check.Spec{
+				Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+				FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+			}
+		}
+		spec, err := s.editCheck(spec, req)
+		if err != nil {
+			return err
+		}
+		server.Check, view = spec, s.healthCheckView(id, spec)
+		return nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return tagged(c, http.StatusOK, view, view), nil
+}
+
+func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
+	if checks := s.o.Validator != nil; req.Enabled != nil && *req.Enabled != checks {
+		return spec, badRequest("enabled is %t: the node checks all servers or none, and overwatch.validation.enabled is %t", *req.Enabled, checks)
+	}
+	spec.Type = check.Type(given(req.Type, string(spec.Type)))
+	spec.Path = given(req.Path, spec.Path)
+	spec.SuccessThreshold = given(req.HealthyThreshold, spec.SuccessThreshold)
+	spec.FailureThreshold = given(req.UnhealthyThreshold, spec.FailureThreshold)
+	if req.ExpectedStatus != nil {
+		detail := spec.Detail.Detail()
+		detail.ExpectedStatus = *req.ExpectedStatus
+		spec.Detail = detail.Details()
+	}
+	var err error
+	own := spec.Interval != 0 || req.Interval != nil || req.Timeout != nil // times, and not those of the node
+	whole := s.timed(spec)
+	if whole.Interval, err = givenTime("interval", req.Interval, whole.Interval); err != nil {
+		return spec, err
+	}
+	if whole.Timeout, err = givenTime("timeout", req.Timeout, whole.Timeout); err != nil {
+		return spec, err
+	}
+	if own {
+		spec.Interval, spec.Timeout = whole.Interval, whole.Timeout
+	}
+	if problems := whole.Validate(); len(problems) > 0 {
+		p := problems[0]
+		p.Field = fieldOfCheck(p.Field)
+		return spec, badRequest("%v", p)
+	}
+	return spec, nil
+}
+
+// fieldOfCheck is the name that the API has for a key of a check.
+func fieldOfCheck(key string) string {
+	switch key {
+	case "success_threshold":
+		return "healthy_threshold"
+	case "failure_threshold":
+		return "unhealthy_threshold"
+	}
+	return key
+}
+
+// given is a value of a body, or what it is without one.
+func given[T any](value *T, otherwise T) T {
+	if value == nil {
+		return otherwise
+	}
+	return *value
+}
+
+func givenTime(field string, text *string, otherwise time.Duration) (time.Duration, error) {
+	if text == nil {
+		return otherwise, nil
+	}
+	d, err := time.ParseDuration(*text)
+	if err != nil {
+		return 0, badRequest("%s is %.64q: it must be a duration such as 5s", field, *text)
+	}
+	return d, nil
+}
+
+// timed is a check with the node's times where it has none.
+func (s *Server) timed(spec check.Spec) check.Spec {
+	if spec.Interval == 0 {
+		cfg, _ := s.o.Config()
+		spec.Interval, spec.Timeout = cfg.Overwatch.Validation.CheckInterval, cfg.Overwatch.Validation.CheckTimeout
+	}
+	return spec
+}
+
+// anyGoodStatus is what http and https take for healthy unless they are told.
+const anyGoodStatus = "200-399"
+
+func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHealthCheck {
+	spec = s.timed(spec)
+	view := api.HealthCheck{
+		Enabled: s.o.Validator != nil, Type: string(spec.Type), Path: spec.Path,
+		Interval: spec.Interval.String(), Timeout: spec.Timeout.String(),
+		HealthyThreshold: spec.SuccessThreshold, UnhealthyThreshold: spec.FailureThreshold,
+	}
+	if spec.Type == check.HTTP || spec.Type == check.HTTPS {
+		view.ExpectedStatus = cmp.Or(spec.Detail.Detail().ExpectedStatus, anyGoodStatus)
+	}
+	return api.ServerHealthCheck{ServerID: id.String(), HealthCheck: view}
+}

@@ -1,0 +1,44 @@
+package httpapi
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/wire"
+)
+
+// A clock that was set to a year that RFC 3339 does not know ends no answer.
+func TestAPI_AnswersWhateverTheClockSays(t *testing.T) {
+	for _, year := range []int{-1, 10_000, 200_000} {
+		t.Run(fmt.Sprint(year), func(t *testing.T) {
+			at := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
+			w := newWorld(t, func(o *Options) {
+				o.Now = func() time.Time { return at }
+				o.StartedAt = at.Add(-time.Minute)
+				before := o.Config
+				o.Config = func() (c *config.Config, since time.Time) { c, _ = before(); return c, at }
+			})
+			w.agent("192.0.2.9", wire.ClaimHealthy)
+			w.send("PUT", "/api/v1/overrides/app.example/192.0.2.1", `{"healthy":true,"reason":"x"}`)
+			w.send("POST", "/api/v1/domains", `{"name":"new.example","routing_policy":"weighted"}`)
+			for line := range strings.Lines(strings.TrimSpace(promised)) {
+				words := strings.Fields(line)
+				path := words[len(words)-1]
+				if !slices.Contains(words, "GET") {
+					continue
+				}
+				if r := w.send("GET", path, ""); r.status == http.StatusInternalServerError {
+					t.Errorf("GET %s: %d %s", path, r.status, r.body)
+				}
+			}
+			if log := w.log.String(); strings.Contains(log, "panic") {
+				t.Errorf("%.600s", log)
+			}
+		})
+	}
+}

@@ -1,0 +1,85 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// cors decides what a browser may do on behalf of a page of another origin
+// (Fetch standard, HTTP CORS protocol). Without api.enable_cors no origin is
+// allowed anything that changes state.
+type cors struct {
+	enabled     bool
+	anyOrigin   bool
+	origins     []string
+	methods     string
+	headers     string
+	credentials bool
+	maxAge      string
+}
+
+func newCORS(cfg config.API) *cors {
+	return &cors{
+		enabled:     cfg.EnableCORS,
+		anyOrigin:   slices.Contains(cfg.CORS.AllowedOrigins, "*"),
+		origins:     cfg.CORS.AllowedOrigins,
+		methods:     strings.Join(cfg.CORS.AllowedMethods, ", "),
+		headers:     strings.Join(cfg.CORS.AllowedHeaders, ", "),
+		credentials: cfg.CORS.AllowCredentials,
+		maxAge:      strconv.Itoa(cfg.CORS.MaxAge),
+	}
+}
+
+func (o *cors) allows(origin string) bool {
+	return o.enabled && (o.anyOrigin || slices.ContainsFunc(o.origins, func(allowed string) bool {
+		return strings.EqualFold(strings.TrimSuffix(allowed, "/"), origin)
+	}))
+}
+
+// apply sets the response headers of a cross-origin request, answers a
+// preflight, and refuses what would change state for an origin that is not
+// allowed.
+func (o *cors) apply(c *gin.Context) *problem {
+	origin := c.GetHeader("Origin")
+	if o.enabled && !o.anyOrigin {
+		c.Header("Vary", "Origin")
+	}
+	if origin == "" {
+		return nil
+	}
+	if !o.allows(origin) {
+		if changesState(c.Request.Method) {
+			return problemf(http.StatusForbidden, "the origin %.260q may not change anything: see api.enable_cors and api.cors.allowed_origins", origin)
+		}
+		return nil
+	}
+	o.setOrigin(c, origin)
+	if c.Request.Method == http.MethodOptions && c.GetHeader("Access-Control-Request-Method") != "" {
+		c.Header("Access-Control-Allow-Methods", o.methods)
+		c.Header("Access-Control-Allow-Headers", o.headers)
+		c.Header("Access-Control-Max-Age", o.maxAge)
+		c.AbortWithStatus(http.StatusNoContent)
+	}
+	return nil
+}
+
+func (o *cors) setOrigin(c *gin.Context, origin string) {
+	if o.anyOrigin {
+		c.Header("Access-Control-Allow-Origin", "*")
+		return
+	}
+	c.Header("Access-Control-Allow-Origin", origin)
+	if o.credentials {
+		c.Header("Access-Control-Allow-Credentials", "true")
+	}
+}
+
+func changesState(method string) bool {
+	return method != http.MethodGet && method != http.MethodHead && method != http.MethodOptions
+}

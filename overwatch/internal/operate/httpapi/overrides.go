@@ -1,0 +1,309 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// sourceAPI is the source of an override whose setter names none.
+const sourceAPI = "api"
+
+// target is what an override is about: one port of an address, or all.
+type target struct {
+	service string
+	address netip.Addr
+	port    uint16 // 0: all
+}
+
+func (t target) endpoint() string {
+	if t.port == 0 {
+		return t.address.String()
+	}
+	return netip.AddrPortFrom(t.address, t.port).String()
+}
+
+func (t target) String() string { return t.service + " " + t.endpoint() }
+
+// matches reports whether an override is about exactly this target.
+func (t target) matches(o registry.Override) bool {
+	return o.Service == t.service && o.Address == t.address && o.Port == t.port
+}
+
+// overrideTarget reads {service}/{address}: an address for all of its ports,
+// or "<ip>:<port>", where an IPv6 address needs its brackets.
+func overrideTarget(c *gin.Context) (target, error) {
+	t := target{service: canonicalName(c.Param("service"))}
+	text := c.Param("address")
+	if withPort, err := netip.ParseAddrPort(text); err == nil {
+		if withPort.Port() == 0 {
+			return t, badRequest("address %.64q: the port must be from 1 to 65535", text)
+		}
+		t.port, text = withPort.Port(), withPort.Addr().String()
+	}
+	address, err := parseAddress(text)
+	if err != nil {
+		return t, badRequest("address %.64q: it must be <ip> or <ip>:<port>, an IPv6 address before a port in brackets", c.Param("address"))
+	}
+	t.address = address
+	return t, nil
+}
+
+// backendTarget reads {service}/{address}/{port}.
+func backendTarget(c *gin.Context) (target, error) {
+	id, err := backendID(c)
+	return target{id.Service, id.Address, id.Port}, err
+}
+
+// overrideDesk makes the changes of overrides one after the other, so that
+// the disk and the registry always agree on which was last.
+type overrideDesk struct{ mu sync.Mutex }
+
+// listOverrides answers GET /overrides.
+func (s *Server) listOverrides(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.OverrideList{GeneratedAt: stamp(s.o.Now())}
+	list.Overrides, list.Total = pageOf(slices.Values(s.o.View.Overrides()), p, overrideRecord)
+	return ok(list), nil
+}
+
+// getOverride answers GET /overrides/{service}/{address}.
+func (s *Server) getOverride(c *gin.Context) (answer, error) {
+	t, err := overrideTarget(c)
+	if err != nil {
+		return answer{}, err
+	}
+	o, found := s.findOverride(t)
+	if !found {
+		return answer{}, noOverride(t)
+	}
+	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
+}
+
+// putOverride answers PUT and PATCH /overrides/{service}/{address}: what the
+// body does not name stays with PATCH.
+func (s *Server) putOverride(c *gin.Context) (answer, error) {
+	t, err := overrideTarget(c)
+	if err != nil {
+		return answer{}, err
+	}
+	o, err := s.setOverride(c, t)
+	if err != nil {
+		return answer{}, err
+	}
+	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
+}
+
+// deleteOverride answers DELETE /overrides/{service}/{address}.
+func (s *Server) deleteOverride(c *gin.Context) (answer, error) {
+	t, err := overrideTarget(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return noContent(), s.clearOverride(c, t)
+}
+
+// postBackendOverride answers POST on the override of one backend.
+func (s *Server) postBackendOverride(c *gin.Context) (answer, error) {
+	t, err := backendTarget(c)
+	if err != nil {
+		return answer{}, err
+	}
+	o, err := s.setOverride(c, t)
+	if err != nil {
+		return answer{}, err
+	}
+	verdict := "unhealthy"
+	if o.Healthy {
+		verdict = "healthy"
+	}
+	message := fmt.Sprintf("%s is %s by override", t, verdict)
+	if id, err := registry.NewID(t.service, t.address, t.port); err == nil && o.Healthy {
+		if b := s.o.View.Get(id); b != nil && b.Draining {
+			message += "; it drains all the same: DELETE /api/v1/servers/" + id.String() + "/drain ends that, unless its agent drains it"
+		}
+	}
+	return ok(api.Outcome{Success: true, Message: message}), nil
+}
+
+// deleteBackendOverride answers DELETE on the override of one backend.
+func (s *Server) deleteBackendOverride(c *gin.Context) (answer, error) {
+	t, err := backendTarget(c)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(api.Outcome{Success: true, Message: fmt.Sprintf("the override of %s is gone", t)}), s.clearOverride(c, t)
+}
+
+// setOverride stores an override, then applies it, then waits for DNS.
+func (s *Server) setOverride(c *gin.Context, t target) (registry.Override, error) {
+	var req api.OverrideRequest
+	if err := bodyInto(c, &req); err != nil {
+		return registry.Override{}, err
+	}
+	patch := c.Request.Method == http.MethodPatch
+	cond, err := conditionOf(c, !patch)
+	if err != nil {
+		return registry.Override{}, err
+	}
+	s.orders.mu.Lock()
+	defer s.orders.mu.Unlock()
+	ch := &change{action: "override", resource: "override", id: t.String()}
+	before, replaces := s.findOverride(t)
+	if replaces {
+		ch.before = overrideRecord(before)
+	}
+	if patch {
+		if !replaces {
+			return before, noOverride(t)
+		}
+		req = completed(req, before)
+	}
+	o, err := s.newOverride(c, t, req)
+	if err != nil {
+		return o, err
+	}
+	if patch && req.ExpiresIn == "" {
+		o.ExpiresAt = before.ExpiresAt
+	}
+	if !s.knows(t) {
+		return o, notFound("no backend of %s is known", t)
+	}
+	if err := cond.holds(ch.before); err != nil {
+		return o, err
+	}
+	ch.after = overrideRecord(o)
+	return o, s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.OverrideStore.PutOverride(storedOverride(o), note); err != nil {
+			return err
+		}
+		err := s.o.Orders.SetOverride(ctx, o)
+		if errors.Is(err, registry.ErrUnknownBackend) { // it left meanwhile: the disk must not remember what was refused
+			return errors.Join(err, s.restoreStored(t, before, replaces))
+		}
+		return err
+	})
+}
+
+// completed is a request with what it does not name from the override that
+// is in force.
+func completed(req api.OverrideRequest, before registry.Override) api.OverrideRequest {
+	if req.Healthy == nil {
+		req.Healthy = &before.Healthy
+	}
+	req.Reason, req.Source = cmp.Or(req.Reason, before.Reason), cmp.Or(req.Source, before.Source)
+	return req
+}
+
+// restoreStored takes back what was stored for an override that did not come
+// into force.
+func (s *Server) restoreStored(t target, before registry.Override, existed bool) error {
+	if existed {
+		return s.o.OverrideStore.PutOverride(storedOverride(before))
+	}
+	return s.o.OverrideStore.DeleteOverride(t.service, t.endpoint())
+}
+
+// newOverride checks a request and makes the override that it asks for.
+func (s *Server) newOverride(c *gin.Context, t target, req api.OverrideRequest) (registry.Override, error) {
+	now := s.o.Now()
+	o := registry.Override{
+		Service: t.service, Address: t.address, Port: t.port,
+		Reason: req.Reason, Source: req.Source, CreatedBy: actorOf(c), CreatedAt: stamp(now),
+	}
+	if req.Healthy == nil {
+		return o, badRequest("healthy is missing: it must be true or false")
+	}
+	o.Healthy = *req.Healthy
+	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
+		return o, err
+	}
+	if req.Source == "" {
+		o.Source = sourceAPI
+	} else if err := checkText("source", req.Source, api.MaxSource); err != nil {
+		return o, err
+	}
+	if req.ExpiresIn == "" {
+		return o, nil
+	}
+	life, err := time.ParseDuration(req.ExpiresIn)
+	if err != nil || life <= 0 || life > api.MaxExpiresIn {
+		return o, badRequest("expires_in is %.64q: it must be a duration above zero and at most %s, such as 30m", req.ExpiresIn, api.MaxExpiresIn)
+	}
+	o.ExpiresAt = stamp(now.Add(life))
+	return o, nil
+}
+
+// clearOverride deletes an override from the disk, then from the registry,
+// then waits for DNS.
+func (s *Server) clearOverride(c *gin.Context, t target) error {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return err
+	}
+	s.orders.mu.Lock()
+	defer s.orders.mu.Unlock()
+	before, found := s.findOverride(t)
+	if !found {
+		return noOverride(t)
+	}
+	ch := &change{action: "override", resource: "override", id: t.String(), before: overrideRecord(before)}
+	if err := cond.holds(ch.before); err != nil {
+		return err
+	}
+	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		if err := s.o.OverrideStore.DeleteOverride(t.service, t.endpoint(), note); err != nil {
+			return err
+		}
+		return s.o.Orders.ClearOverride(ctx, t.service, t.address, t.port)
+	})
+}
+
+func (s *Server) findOverride(t target) (registry.Override, bool) {
+	list := s.o.View.Overrides()
+	at := slices.IndexFunc(list, t.matches)
+	if at < 0 {
+		return registry.Override{}, false
+	}
+	return list[at], true
+}
+
+// knows reports whether any backend is what an override would be about.
+func (s *Server) knows(t target) bool {
+	return slices.ContainsFunc(s.o.View.Service(t.service), func(b *registry.Backend) bool {
+		return b.Address == t.address && (t.port == 0 || b.Port == t.port)
+	})
+}
+
+func noOverride(t target) *problem {
+	return notFound("no override of %s is in force", t)
+}
+
+func overrideRecord(o registry.Override) api.Override {
+	return api.Override{
+		Service: o.Service, Address: target{o.Service, o.Address, o.Port}.endpoint(), Healthy: o.Healthy,
+		Reason: o.Reason, Source: o.Source, CreatedAt: stamp(o.CreatedAt), CreatedBy: o.CreatedBy, ExpiresAt: stampOrNull(o.ExpiresAt),
+	}
+}
+
+func storedOverride(o registry.Override) store.Override {
+	return store.Override{
+		Service: o.Service, Address: target{o.Service, o.Address, o.Port}.endpoint(), Healthy: o.Healthy,
+		Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy, ExpiresAt: stampOrNull(o.ExpiresAt),
+	}
+}

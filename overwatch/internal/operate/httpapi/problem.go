@@ -1,0 +1,88 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
+)
+
+// problem is an error that is the client's to know: its sentence goes out as
+// it is.
+type problem struct {
+	status   int
+	sentence string
+}
+
+func (p *problem) Error() string { return p.sentence }
+
+func problemf(status int, format string, args ...any) *problem {
+	return &problem{status: status, sentence: fmt.Sprintf(format, args...)}
+}
+
+// badRequest is input that cannot be used; the sentence names the field, the
+// value and what is right.
+func badRequest(format string, args ...any) *problem {
+	return problemf(http.StatusBadRequest, format, args...)
+}
+
+func notFound(format string, args ...any) *problem {
+	return problemf(http.StatusNotFound, format, args...)
+}
+
+// problemOf is the one place where an error of any owner becomes a status and
+// a sentence; ok is false for a fault of our own, which the client learns
+// nothing about.
+func problemOf(err error) (p *problem, ok bool) {
+	if p, ok := errors.AsType[*problem](err); ok {
+		return p, true
+	}
+	if problems, ok := errors.AsType[settings.Problems](err); ok {
+		return badRequest("%s", problems.Error()), true
+	}
+	switch {
+	case errors.Is(err, trust.ErrNotPinned):
+		return notFound("no agent of that id is pinned"), true
+	case errors.Is(err, registry.ErrUnknownBackend):
+		return notFound("no such backend is known"), true
+	case errors.Is(err, registry.ErrNoOverride):
+		return notFound("no such override is in force"), true
+	case errors.Is(err, inventory.ErrUnknown):
+		return notFound("no such server was created through the API"), true
+	case errors.Is(err, inventory.ErrFull):
+		return problemf(http.StatusInsufficientStorage, "%v", inventory.ErrFull), true
+	case errors.Is(err, store.ErrNotDurable):
+		return problemf(http.StatusInsufficientStorage, "nothing was changed, because it could not be stored: the disk of this node is full or failing"), true
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, registry.ErrStopped):
+		return problemf(http.StatusServiceUnavailable, "the node is stopping or too busy to do this in time: try again"), true
+	}
+	return nil, false
+}
+
+// fail answers with an error and ends the request.
+func (s *Server) fail(c *gin.Context, err error) {
+	p, ok := problemOf(err)
+	if ok {
+		reply(c, p.status, api.ErrorBody{Error: p.sentence})
+		return
+	}
+	id := requestID(c)
+	s.log.Error().Err(err).Str("request_id", id).Str("method", c.Request.Method).Str("path", c.Request.URL.Path).Msg("request failed")
+	s.internalError(c, id)
+}
+
+func (s *Server) internalError(c *gin.Context, id string) {
+	reply(c, http.StatusInternalServerError, api.ErrorBody{
+		Error:     "a fault of this node, not of the request: its log tells more under request id " + id,
+		RequestID: id,
+	})
+}

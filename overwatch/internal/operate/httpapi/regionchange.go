@@ -1,0 +1,204 @@
+package httpapi
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// postRegion answers POST /regions.
+func (s *Server) postRegion(c *gin.Context) (answer, error) {
+	var req api.RegionChange
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	name := given(req.Name, "")
+	if err := checkLabel(name, wire.MaxRegion); err != nil {
+		return answer{}, err
+	}
+	now := stamp(s.o.Now())
+	made := store.Region{Name: name, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	if err := editRegion(&made, req); err != nil {
+		return answer{}, err
+	}
+	return s.defineRegion(c, http.StatusCreated, &change{action: "create", resource: "region", id: name}, func(d *definitions.Draft, _ *change) (*store.Region, error) {
+		switch {
+		case d.Now().Regions[name] != nil || regionAt(d.File(), name) >= 0:
+			return nil, badRequest("region %s exists already", name)
+		case len(d.Now().Regions) >= definitions.MaxRegions:
+			return nil, problemf(http.StatusInsufficientStorage, "the API has created %d regions, which is the most", definitions.MaxRegions)
+		}
+		return &made, nil
+	})
+}
+
+// putRegion answers PUT and PATCH /regions/{id}: what the body does not name
+// takes its default with PUT and stays with PATCH.
+func (s *Server) putRegion(c *gin.Context) (answer, error) {
+	var req api.RegionChange
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	name := c.Param("id")
+	if given(req.Name, name) != name {
+		return answer{}, badRequest("name is %.64q: a region keeps its name, %.64q", *req.Name, name)
+	}
+	return s.defineRegion(c, http.StatusOK, &change{action: "update", resource: "region", id: name}, func(d *definitions.Draft, ch *change) (*store.Region, error) {
+		before, err := ownRegion(d, name, "changed", cond)
+		if err != nil {
+			return nil, err
+		}
+		after := *before
+		if c.Request.Method == http.MethodPut {
+			after = store.Region{Name: name, Enabled: true, CreatedAt: before.CreatedAt}
+		}
+		after.UpdatedAt = stamp(s.o.Now())
+		ch.before = before
+		return &after, editRegion(&after, req)
+	})
+}
+
+// defineRegion puts what edit returns in force and shows it.
+func (s *Server) defineRegion(c *gin.Context, status int, ch *change, edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
+	var after *store.Region
+	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
+			if after, err = edit(d, ch); err != nil {
+				return err
+			}
+			ch.after = after
+			d.PutRegion(after)
+			return nil
+		})
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	set, _ := s.o.Definitions.Defined()
+	return tagged(c, status, regionView(*after, set, s.countServers()), *after), nil
+}
+
+// deleteRegion answers DELETE /regions/{id}. One that something uses stays.
+func (s *Server) deleteRegion(c *gin.Context) (answer, error) {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	s.regions.Lock() // no server comes into it meanwhile
+	defer s.regions.Unlock()
+	name := c.Param("id")
+	ch := &change{action: "delete", resource: "region", id: name}
+	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
+			before, err := ownRegion(d, name, "deleted", cond)
+			if err == nil {
+				err = s.unused(d, name)
+			}
+			if err != nil {
+				return err
+			}
+			ch.before = before
+			d.DeleteRegion(name)
+			return nil
+		})
+	})
+}
+
+// ownRegion finds a region that the API has created and that is as the
+// request expects it.
+func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.Region, error) {
+	switch r := d.Now().Regions[name]; {
+	case regionAt(d.File(), name) >= 0:
+		return nil, badRequest("region %.64q comes from the configuration: only regions of the API can be %s here", name, done)
+	case r == nil:
+		return nil, unknownRegion(name)
+	default:
+		return r, cond.holds(*r)
+	}
+}
+
+// unused refuses to take a region away that something names.
+func (s *Server) unused(d *definitions.Draft, name string) error {
+	if n := s.countServers()[name].all; n > 0 {
+		return problemf(http.StatusConflict, "region %s has %d servers: delete them or move them to another region first", name, n)
+	}
+	for _, domain := range d.Now().Domains {
+		if slices.Contains(domain.Regions, name) {
+			return problemf(http.StatusConflict, "domain %s names the region %s: change its regions first", domain.Name, name)
+		}
+	}
+	for network, m := range d.Now().Mappings {
+		if m.Region == name {
+			return problemf(http.StatusConflict, "the mapping of %s names the region %s: change or delete it first", network, name)
+		}
+	}
+	return nil
+}
+
+// editRegion checks what a request changes, and changes it.
+func editRegion(r *store.Region, req api.RegionChange) error {
+	r.Code, r.Description = given(req.Code, r.Code), given(req.Description, r.Description)
+	for field, text := range map[string]string{"code": r.Code, "description": r.Description} {
+		if text == "" {
+			continue
+		}
+		if err := checkText(field, text, api.MaxComment); err != nil {
+			return err
+		}
+	}
+	r.Enabled, r.Priority = given(req.Enabled, r.Enabled), given(req.Priority, r.Priority)
+	if r.Priority < 0 || r.Priority > api.MaxRegionPriority {
+		return badRequest("priority is %d: it must be from 0 to %d", r.Priority, api.MaxRegionPriority)
+	}
+	r.Continent = given(req.Continent, r.Continent)
+	if r.Continent != "" && !slices.Contains(config.Continents(), r.Continent) {
+		return badRequest("continent is %.64q: it must be one of %s", r.Continent, listed(config.Continents()))
+	}
+	r.Countries = append([]string{}, given(req.Countries, r.Countries)...)
+	for i, code := range r.Countries {
+		if !config.IsCountry(code) || slices.Contains(r.Countries[:i], code) {
+			return badRequest("countries has %.64q: it must have each country once, by the two letters of ISO 3166-1 in capitals, such as DE", code)
+		}
+	}
+	r.Pool, r.Bias = given(req.RoutingAlgorithm, r.Pool), given(req.ProximityBias, r.Bias)
+	if pools := policy.PoolAlgorithms(); r.Pool != "" && !slices.Contains(pools, policy.Algorithm(r.Pool)) {
+		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %s, or empty", r.Pool, listed(pools))
+	}
+	if r.Bias < -policy.MaxBias || r.Bias > policy.MaxBias {
+		return badRequest("proximity_bias is %d: it must be from %d to %d", r.Bias, -policy.MaxBias, policy.MaxBias)
+	}
+	return placeRegion(r, req)
+}
+
+// placeRegion changes where a region is.
+func placeRegion(r *store.Region, req api.RegionChange) error {
+	if req.Latitude != nil {
+		r.Latitude = req.Latitude
+	}
+	if req.Longitude != nil {
+		r.Longitude = req.Longitude
+	}
+	switch {
+	case (r.Latitude == nil) != (r.Longitude == nil):
+		return badRequest("only one of latitude and longitude is given: give both or none")
+	case r.Latitude != nil && math.Abs(*r.Latitude) > 90:
+		return badRequest("latitude is %g: it must be from -90 to 90 degrees", *r.Latitude)
+	case r.Longitude != nil && math.Abs(*r.Longitude) > 180:
+		return badRequest("longitude is %g: it must be from -180 to 180 degrees", *r.Longitude)
+	}
+	return nil
+}

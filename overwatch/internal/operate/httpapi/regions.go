@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// listRegions answers GET /regions?enabled&continent.
+func (s *Server) listRegions(c *gin.Context) (answer, error) {
+	q, p, err := listQuery(c, "enabled", "continent")
+	if err != nil {
+		return answer{}, err
+	}
+	enabled, err := oneOf(q, "enabled", []string{"true", "false"})
+	if err != nil {
+		return answer{}, err
+	}
+	continent, err := oneOf(q, "continent", config.Continents())
+	if err != nil {
+		return answer{}, err
+	}
+	set, file := s.o.Definitions.Defined()
+	counts := s.countServers()
+	matching := filtered(slices.Values(allRegions(set, file)), func(r store.Region) bool {
+		return (enabled == "" || r.Enabled == (enabled == "true")) && (continent == "" || slices.Contains(strings.Split(r.Continent, ","), continent))
+	})
+	list := api.RegionList{GeneratedAt: stamp(s.o.Now())}
+	list.Regions, list.Total = pageOf(matching, p, func(r store.Region) api.Region { return regionView(r, set, counts) })
+	return ok(list), nil
+}
+
+// getRegion answers GET /regions/{id}.
+func (s *Server) getRegion(c *gin.Context) (answer, error) {
+	set, file := s.o.Definitions.Defined()
+	r, found := findRegion(set, file, c.Param("id"))
+	if !found {
+		return answer{}, unknownRegion(c.Param("id"))
+	}
+	return tagged(c, http.StatusOK, regionView(r, set, s.countServers()), r), nil
+}
+
+func unknownRegion(name string) *problem { return notFound("no region %.64q is known", name) }
+
+// allRegions are those of the configuration in its order, then those of the
+// API by name.
+func allRegions(set *definitions.Set, file *config.Config) []store.Region {
+	list := make([]store.Region, 0, len(file.Regions)+len(set.Regions))
+	for i := range file.Regions {
+		list = append(list, configuredRegion(&file.Regions[i]))
+	}
+	own := len(list)
+	for _, r := range set.Regions {
+		list = append(list, *r)
+	}
+	slices.SortFunc(list[own:], func(a, b store.Region) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+func findRegion(set *definitions.Set, file *config.Config, name string) (store.Region, bool) {
+	if r := set.Regions[name]; r != nil {
+		return *r, true
+	}
+	at := regionAt(file, name)
+	if at < 0 {
+		return store.Region{}, false
+	}
+	return configuredRegion(&file.Regions[at]), true
+}
+
+func regionAt(file *config.Config, name string) int {
+	return slices.IndexFunc(file.Regions, func(r config.Region) bool { return r.Name == name })
+}
+
+// configuredRegion is a region of the configuration as the API has them.
+func configuredRegion(r *config.Region) store.Region {
+	return store.Region{
+		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","), Countries: r.Countries, Enabled: true,
+		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias,
+	}
+}
+
+// serverCount is how many servers a region has, and how many of them work.
+type serverCount struct{ all, healthy int }
+
+func (s *Server) countServers() map[string]serverCount {
+	counts := map[string]serverCount{}
+	for b := range s.o.View.Backends() {
+		n := counts[b.Region]
+		n.all++
+		if healthy(b) {
+			n.healthy++
+		}
+		counts[b.Region] = n
+	}
+	return counts
+}
+
+func regionView(r store.Region, set *definitions.Set, counts map[string]serverCount) api.Region {
+	source := api.FromConfig
+	if set.Regions[r.Name] != nil {
+		source = api.FromAPI
+	}
+	return api.Region{
+		ID: r.Name, Name: r.Name, Code: r.Code, Description: r.Description, Latitude: r.Latitude, Longitude: r.Longitude,
+		Continent: r.Continent, Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
+		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool, ProximityBias: r.Bias,
+	}
+}

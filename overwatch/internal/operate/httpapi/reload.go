@@ -1,0 +1,55 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// reloadTimeout bounds a reload, which takes seconds where there are 100 000
+// names; it is below answerTimeout.
+const reloadTimeout = answerTimeout - 10*time.Second
+
+// postReload answers POST /config/reload.
+func (s *Server) postReload(c *gin.Context) (answer, error) {
+	var done api.Reload
+	ch := &change{action: "reload", resource: "config", id: s.o.NodeID}
+	err := s.commit(c, ch, func(ctx context.Context, _ store.Entry) (err error) {
+		reloading, stop := context.WithTimeout(context.WithoutCancel(ctx), reloadTimeout)
+		defer stop()
+		done.Changes, done.RestartRequired, err = s.o.Reloader.Reload(reloading)
+		ch.after = done.Changes
+		return err
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	done.Reloaded = true
+	if done.Changes == nil {
+		done.Changes = []string{}
+	}
+	if done.RestartRequired == nil {
+		done.RestartRequired = []string{}
+	}
+	return ok(done), nil
+}
+
+// gossipKeySize is that of an AES-256 key, in bytes.
+const gossipKeySize = 32
+
+// postGossipKey answers POST /gossip/generate-key. The key is in the answer
+// and nowhere else.
+func (s *Server) postGossipKey(c *gin.Context) (answer, error) {
+	if err := unheeded(c); err != nil {
+		return answer{}, err
+	}
+	key := make([]byte, gossipKeySize)
+	_, _ = rand.Read(key) // never fails (crypto/rand)
+	return ok(api.GossipKey{Key: base64.StdEncoding.EncodeToString(key), Algorithm: "AES-256-GCM", Bits: 8 * gossipKeySize}), nil
+}

@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"encoding/json"
+	"errors"
+	"net/netip"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/api"
+)
+
+// maxQuestion is the longest name that a question can have, in zone-file form with every octet escaped.
+const maxQuestion = 4 * 255
+
+// postRoutingTest answers POST /routing/test.
+func (s *Server) postRoutingTest(c *gin.Context) (answer, error) {
+	body := bodyOf(c)
+	result, err := s.testRouting(body)
+	return ok(api.RoutingTest{Result: result}), err
+}
+
+// testRouting explains the answer to the query that a body describes.
+func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) {
+	var req routingTest
+	if err := decodeObject(body, &req); err != nil {
+		return result, err
+	}
+	q, subnet, err := req.query()
+	if err != nil {
+		return result, err
+	}
+	cfg, _ := s.o.Config()
+	if subnet.IsValid() && subnet.Bits() > 0 && cfg.Overwatch.Geolocation.ECSEnabled {
+		q.Client, q.Subnet = subnet.Addr(), true
+	}
+	e, err := explain.Explain(s.o.DNSView(), q)
+	if errors.Is(err, zone.ErrName) {
+		return result, badRequest("domain is %.260q: it must be a domain name such as app.example.com", req.Domain)
+	}
+	if err != nil {
+		return result, err
+	}
+	result = s.explanation(&e)
+	result.Domain, result.ClientIP = canonicalName(req.Domain), req.ClientIP
+	if q.Subnet {
+		result.ClientSubnet = subnet.String()
+	} else if subnet.IsValid() {
+		result.ECSScope = 0 // the option is not understood, or says that nobody should be told
+	}
+	return result, nil
+}
+
+// routingTest is api.RoutingTestRequest, whose inner object is looked at as closely as the outer one.
+type routingTest struct {
+	Domain    string          `json:"domain"`
+	ClientIP  string          `json:"client_ip"`
+	QueryType string          `json:"query_type"`
+	EDNS      json.RawMessage `json:"edns"`
+}
+
+// query is what would be asked, without regard to the client subnet, which is returned beside: not valid for none.
+func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
+	q.Name = r.Domain
+	if q.Name == "" || len(q.Name) > maxQuestion {
+		return q, subnet, badRequest("domain is %.260q: it must be a domain name such as app.example.com", r.Domain)
+	}
+	q.Client, err = netip.ParseAddr(r.ClientIP)
+	if err != nil || q.Client.Zone() != "" {
+		return q, subnet, badRequest("client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7", r.ClientIP)
+	}
+	if q.Family, err = familyOf(r.QueryType); err != nil {
+		return q, subnet, err
+	}
+	if len(r.EDNS) == 0 || string(r.EDNS) == "null" {
+		return q, subnet, nil
+	}
+	var edns api.RoutingEDNS
+	if err := decodeObject(r.EDNS, &edns); err != nil || edns.ClientSubnet == "" {
+		return q, subnet, err
+	}
+	subnet, err = netip.ParsePrefix(edns.ClientSubnet)
+	if err != nil || subnet != subnet.Masked() {
+		return q, subnet, badRequest("edns.client_subnet is %.64q: it must be a network without bits behind its prefix, such as 203.0.113.0/24", edns.ClientSubnet)
+	}
+	return q, subnet, nil
+}
+
+// explanation is an explanation as the API shows it.
+func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
+	r := api.RoutingResult{
+		Domain: canonicalName(e.Name), QueryType: queryType(e.Family), ClientRegion: e.Region, LocatedBy: locatedBy(e),
+		Alternatives: []api.RoutingBackend{}, Excluded: []api.RoutingExcluded{}, Factors: []api.RoutingFactor{}, WouldBe: []api.RoutingWouldBe{},
+		Decision: api.RoutingDecisionKind(e.Outcome), Answer: append([]string{}, e.Records...), ECSScope: int(e.Scope), TTL: int(e.TTL),
+		TimeMicros: float64(e.Took.Nanoseconds()) / 1000, Timestamp: stamp(s.o.Now()),
+	}
+	if e.Place != nil {
+		r.ClientCountry = e.Place.Place.Country
+	}
+	if e.Basis == nil {
+		return r
+	}
+	r.Algorithm, r.Generation = string(e.Decision.Algorithm), e.Basis.Generation
+	selected := e.Selected()
+	for i := range e.Backends {
+		b := &e.Backends[i]
+		switch {
+		case b.Excluded != "":
+			r.Excluded = append(r.Excluded, api.RoutingExcluded{Address: b.Address.String(), Port: int(b.Port), Region: b.Region, Reason: b.Excluded})
+		case b == selected:
+			view := routingBackend(e, b)
+			r.SelectedBackend = &view
+		default:
+			r.Alternatives = append(r.Alternatives, routingBackend(e, b))
+		}
+	}
+	for _, f := range e.Factors() {
+		r.Factors = append(r.Factors, api.RoutingFactor{Name: f.Name, Type: string(f.Type), Value: f.Value, Impact: f.Impact})
+	}
+	for _, w := range e.WouldBe {
+		r.WouldBe = append(r.WouldBe, wouldBe(w))
+	}
+	return r
+}
+
+func routingBackend(e *explain.Explanation, b *explain.Backend) api.RoutingBackend {
+	return api.RoutingBackend{
+		Address: b.Address.String(), Port: int(b.Port), Region: b.Region, Weight: b.Weight,
+		Priority: priority(e.Basis.Rules.Regions, b.Region), Healthy: b.MayServe, Share: b.Share,
+	}
+}
+
+func wouldBe(w explain.WouldBe) api.RoutingWouldBe {
+	out := api.RoutingWouldBe{IfUp: "all", Decision: api.RoutingDecisionKind(w.Decision.Outcome), Region: w.Decision.Region, Answers: []api.RoutingShare{}}
+	if w.If != nil {
+		out.IfUp = explain.Endpoint(w.If)
+	}
+	for _, due := range w.Decision.Due {
+		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Address.String(), Share: explain.Share(w.Decision.Due, due.Address)})
+	}
+	return out
+}
+
+func queryType(f policy.Family) string {
+	if f == policy.IPv6 {
+		return "AAAA"
+	}
+	return "A"
+}
+
+// locatedBy says what placed the client.
+func locatedBy(e *explain.Explanation) string {
+	switch {
+	case e.Place != nil && e.Place.Match == geo.ByCustomMapping:
+		return "custom_mapping"
+	case e.Place != nil && (e.Place.Match == geo.ByCountry || e.Place.Match == geo.ByContinent):
+		return "database"
+	case e.Region != "":
+		return "default"
+	case e.Subnet:
+		return "ecs"
+	}
+	return "resolver"
+}

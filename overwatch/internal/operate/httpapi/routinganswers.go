@@ -1,0 +1,66 @@
+package httpapi
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/answer/explain"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/api"
+)
+
+// getRoutingAnswers answers GET /routing/answers: what the clients of all regions are answered, from the view that DNS answers from.
+func (s *Server) getRoutingAnswers(c *gin.Context) (answer, error) {
+	q, err := queryOf(c, "domain", "query_type")
+	if err != nil {
+		return answer{}, err
+	}
+	if q["domain"] == "" || len(q["domain"]) > maxQuestion {
+		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com", q["domain"])
+	}
+	family, err := familyOf(q["query_type"])
+	if err != nil {
+		return answer{}, err
+	}
+	given, err := explain.Everyone(s.o.DNSView(), q["domain"], family)
+	if errors.Is(err, zone.ErrName) {
+		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com", q["domain"])
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	if len(given) == 0 {
+		return answer{}, notFound("no domain %.260q is steered here: GET /api/v1/domains lists them", q["domain"])
+	}
+	list := api.RoutingAnswerList{Domain: canonicalName(q["domain"]), QueryType: queryType(family), GeneratedAt: stamp(s.o.Now())}
+	for i := range given {
+		list.Answers = append(list.Answers, routingAnswer(&given[i]))
+	}
+	list.Total, list.Generation = len(list.Answers), given[0].Decision.Basis.Generation
+	return ok(list), nil
+}
+
+func routingAnswer(g *explain.Given) api.RoutingAnswer {
+	view := api.RoutingAnswer{
+		ClientRegion: g.Region, Everybody: g.Everybody, Decision: api.RoutingDecisionKind(g.Decision.Outcome),
+		Algorithm: string(g.Decision.Algorithm), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},
+	}
+	for _, due := range g.Decision.Due {
+		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Address.String(), Share: explain.Share(g.Decision.Due, due.Address)})
+	}
+	return view
+}
+
+// familyOf reads a type of query that is steered; empty is A.
+func familyOf(queryType string) (policy.Family, error) {
+	switch strings.ToUpper(queryType) {
+	case "", "A":
+		return policy.IPv4, nil
+	case "AAAA":
+		return policy.IPv6, nil
+	}
+	return 0, badRequest("query_type is %.64q: it must be A or AAAA, the types that are steered", queryType)
+}

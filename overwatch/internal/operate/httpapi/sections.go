@@ -1,0 +1,128 @@
+package httpapi
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// getSection answers GET on a section of the configuration.
+func (s *Server) getSection(section string) handler {
+	return func(c *gin.Context) (answer, error) {
+		view := s.sectionView(section)
+		return tagged(c, http.StatusOK, view, view.Config), nil
+	}
+}
+
+// sectionAnswer is what the answers about sections in package api have in
+// common.
+type sectionAnswer struct {
+	Config any `json:"config"`
+	api.ConfigState
+}
+
+func (s *Server) sectionView(section string) sectionAnswer {
+	set, over := s.o.Definitions.Defined()
+	restart := []string{}
+	for _, key := range s.o.RestartRequired() {
+		if definitions.Concerns(section, key) {
+			restart = append(restart, key)
+		}
+	}
+	state := api.ConfigState{Overlay: definitions.Fields(set.Settings[section]), RestartRequired: restart}
+	return sectionAnswer{Config: definitions.View(section, over), ConfigState: state}
+}
+
+// putSection answers PUT and PATCH on a section of the configuration: a
+// setting that the body does not name is the file's again with PUT, and stays
+// with PATCH.
+func (s *Server) putSection(section string) handler {
+	return func(c *gin.Context) (answer, error) {
+		return s.changeSection(c, section, "update", func(d *definitions.Draft) (any, error) {
+			from := d.File()
+			if c.Request.Method == http.MethodPut {
+				from = d.Bare()
+			}
+			wanted := definitions.View(section, from)
+			return wanted, bodyInto(c, wanted) // what it does not name stays
+		})
+	}
+}
+
+// deleteSection answers DELETE on a section of the configuration: the file's
+// settings count again.
+func (s *Server) deleteSection(section string) handler {
+	return func(c *gin.Context) (answer, error) {
+		_, err := s.changeSection(c, section, "delete", func(d *definitions.Draft) (any, error) {
+			return definitions.View(section, d.Bare()), nil
+		})
+		return noContent(), err
+	}
+}
+
+func (s *Server) changeSection(c *gin.Context, section, action string, wanted func(*definitions.Draft) (any, error)) (answer, error) {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	ch := &change{action: action, resource: "config", id: section}
+	if section == definitions.Gossip {
+		ch.resource = "gossip"
+	}
+	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
+			ch.before = definitions.View(section, d.File())
+			if err := cond.holds(ch.before); err != nil {
+				return err
+			}
+			after, err := wanted(d)
+			if err != nil {
+				return err
+			}
+			ch.after = after
+			return d.Lay(section, after)
+		})
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	view := s.sectionView(section)
+	return tagged(c, http.StatusOK, view, view.Config), nil
+}
+
+// getSystemConfig answers GET /config/system.
+func (s *Server) getSystemConfig(*gin.Context) (answer, error) {
+	cfg, _ := s.o.Config()
+	b := s.o.Build
+	return ok(api.SystemConfigAnswer{Config: api.SystemConfig{
+		Version: b.Version, BuildInfo: api.BuildInfo{GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate, Platform: platform()},
+		Mode: config.Mode, NodeID: s.o.NodeID, NodeName: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Features: s.features(cfg),
+		StartTime: stamp(s.o.StartedAt), ConfigPath: s.o.ConfigPath, DataDir: cfg.DataDir,
+	}}), nil
+}
+
+// features names what is switched on.
+func (s *Server) features(cfg *config.Config) []string {
+	list := []string{"dns", "gossip", "api"}
+	add := func(on bool, name string) {
+		if on {
+			list = append(list, name)
+		}
+	}
+	g := cfg.Overwatch.Geolocation
+	add(s.o.SigningKeys != nil, "dnssec")
+	add(s.o.Validator != nil, "validation")
+	add(g.ECSEnabled, "ecs")
+	add(g.DatabasePath != "", "geolocation-database")
+	add(cfg.Metrics.Enabled, "metrics")
+	add(cfg.API.EnableCORS, "cors")
+	slices.Sort(list)
+	return list
+}

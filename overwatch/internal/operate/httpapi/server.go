@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gin-gonic/gin"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/segment"
+	"gslb.internal/shared/settings"
+)
+
+// Bounds of one connection. The slowest honest request is a validation run,
+// so an answer may take as long as that and time to send it.
+const (
+	headerTimeout = 5 * time.Second
+	bodyTimeout   = 15 * time.Second // header and body
+	idleTimeout   = 60 * time.Second
+	answerTimeout = api.ValidateTimeout + 30*time.Second
+	maxHeader     = 16 << 10 // bytes
+	stopTimeout   = 3 * time.Second
+)
+
+// Server is the API of one node.
+type Server struct {
+	o        Options
+	log      zerolog.Logger
+	access   *access
+	guard    guard
+	cors     *cors
+	listener *httpserve.Listener
+	http     *http.Server
+	orders   overrideDesk
+	byName   atomic.Pointer[domainsByName]
+	regions  sync.RWMutex // held for reading while a server is put into a region, for writing while one is deleted
+}
+
+// New opens the listener; nothing is answered before Run.
+func New(o Options) (*Server, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if o.API.MaxConnections < 1 {
+		return nil, fmt.Errorf("api.max_connections: %d: it must be at least 1", o.API.MaxConnections)
+	}
+	certificates, err := o.certificates()
+	if err != nil {
+		return nil, err
+	}
+	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.API.Address), o.API.Address)
+	if err != nil {
+		return nil, fmt.Errorf("api.address: listening on %s: %w", o.API.Address, err)
+	}
+	s := &Server{
+		o:        o,
+		log:      o.Logger,
+		access:   newAccess(o.API, listener.Addr(), o.NodeID),
+		guard:    guard{roles: newRoles()},
+		cors:     newCORS(o.API),
+		listener: httpserve.Bound(listener, o.API.MaxConnections),
+	}
+	s.http = &http.Server{
+		Handler:                      &patience{next: s.engine(), disk: o.DiskTakes},
+		ReadHeaderTimeout:            headerTimeout,
+		ReadTimeout:                  bodyTimeout,
+		WriteTimeout:                 answerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               maxHeader,
+		DisableGeneralOptionsHandler: true,
+		ErrorLog:                     log.New(debugLines{o.Logger}, "", 0),
+	}
+	if certificates != nil {
+		s.http.TLSConfig = certificates.Config()
+	}
+	return s, nil
+}
+
+// certificates reads the files of api.tls; nil where the API is plain HTTP.
+func (o *Options) certificates() (*httpserve.Certificates, error) {
+	if o.API.TLS.Certificate == "" {
+		return nil, nil
+	}
+	files := httpserve.TLSFiles{Certificate: o.API.TLS.Certificate, Key: o.API.TLS.Key, ClientCA: o.API.TLS.ClientCA}
+	c, err := httpserve.LoadCertificates(files, func(err error) {
+		if err != nil {
+			o.Logger.Error().Err(err).Msg("the files of api.tls have changed and cannot be used: those before stay in use")
+			return
+		}
+		o.Logger.Info().Msg("the files of api.tls have changed and are in use")
+	})
+	if err != nil {
+		return nil, fmt.Errorf("api.tls: %w", err)
+	}
+	return c, nil
+}
+
+// Addr is where the API listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Run answers until ctx ends, then finishes what is under way within
+// stopTimeout. It closes the listener; it must be called once.
+func (s *Server) Run(ctx context.Context) error {
+	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
+}
+
+// engine builds the routes behind the guards.
+func (s *Server) engine() *gin.Engine {
+	gin.SetMode(gin.ReleaseMode) // gin's one global: it writes to standard output otherwise
+	e := gin.New()
+	e.RedirectTrailingSlash = false
+	e.HandleMethodNotAllowed = true
+	e.UseRawPath = true // so that an escaped slash stays inside its segment
+	e.ContextWithFallback = false
+	e.Use(s.identify, s.recover, s.admit, s.takeBody)
+	for _, r := range s.routes() {
+		e.Handle(r.method, r.path, s.handle(r.handler))
+		if r.method == http.MethodGet {
+			e.Handle(http.MethodHead, r.path, s.handle(r.handler))
+		}
+	}
+	e.NoRoute(noRoute)
+	e.NoMethod(noMethod)
+	return e
+}
+
+// handler answers one request or says why not.
+type handler func(*gin.Context) (answer, error)
+
+func (s *Server) handle(h handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		a, err := h(c)
+		if err != nil {
+			s.fail(c, err)
+			return
+		}
+		if a.status != 0 { // else the handler has written it
+			reply(c, a.status, a.body)
+		}
+	}
+}
+
+func noRoute(c *gin.Context) {
+	reply(c, http.StatusNotFound, api.ErrorBody{Error: fmt.Sprintf("there is no path %.260q", c.Request.URL.Path)})
+}
+
+func noMethod(c *gin.Context) {
+	reply(c, http.StatusMethodNotAllowed, api.ErrorBody{
+		Error: fmt.Sprintf("%.32q is not a method of this path: it has %s", c.Request.Method, c.Writer.Header().Get("Allow")),
+	})
+}
+
+// debugLines takes what net/http says about broken connections: worth a line
+// only for somebody who looks for it.
+type debugLines struct{ log zerolog.Logger }
+
+func (d debugLines) Write(line []byte) (int, error) {
+	d.log.Debug().Bytes("detail", line).Msg("connection")
+	return len(line), nil
+}

@@ -1,0 +1,341 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+// postServer answers POST /servers.
+func (s *Server) postServer(c *gin.Context) (answer, error) {
+	var req api.ServerCreate
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	domain, found := s.findDomain(cfg, req.Service)
+	if !found {
+		return answer{}, badRequest("service is %.260q: it must be the name of a domain of this node", req.Service)
+	}
+	return s.createServer(c, "server", cfg, domain, req, api.DefaultServerWeight)
+}
+
+// createServer checks what is to be created for a domain, and creates it.
+// resource is what the audit log calls it.
+func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate, weight int) (answer, error) {
+	id, err := newServerID(domain.Name, req)
+	if err != nil {
+		return answer{}, err
+	}
+	if req.Weight != nil {
+		weight = *req.Weight
+	}
+	// A domain's backend needs no region where there are none.
+	placed := resource != "backend" || req.Region != "" || len(cfg.Regions) > 0
+	err = checkWeight(weight)
+	if placed {
+		err = errors.Join(err, checkRegion(cfg, req.Region))
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	now := stamp(s.o.Now())
+	server := store.Server{
+		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region,
+		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
+	}
+	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
+		create := func() error { return s.o.Inventory.Create(ctx, server, note) }
+		if !placed {
+			return create()
+		}
+		return s.inRegion(req.Region, create)
+	})
+	if errors.Is(err, inventory.ErrExists) {
+		return answer{}, badRequest("server %s exists already", id)
+	}
+	return answer{http.StatusCreated, api.Named{Message: "server created", ID: id.String()}}, err
+}
+
+func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
+	if req.Address == "" {
+		return registry.ID{}, badRequest("address is missing: it must be an IPv4 or IPv6 address")
+	}
+	address, err := parseAddress(req.Address)
+	if err != nil {
+		return registry.ID{}, err
+	}
+	if req.Port < 1 || req.Port > 65535 {
+		return registry.ID{}, badRequest("port is %d: it must be from 1 to 65535", req.Port)
+	}
+	id, err := registry.NewID(service, address, uint16(req.Port))
+	if err != nil {
+		return registry.ID{}, badRequest("%v", err)
+	}
+	return id, nil
+}
+
+func checkWeight(weight int) error {
+	if weight < api.MinWeight || weight > api.MaxWeight {
+		return badRequest("weight is %d: it must be from %d to %d", weight, api.MinWeight, api.MaxWeight)
+	}
+	return nil
+}
+
+// checkRegion refuses a region that is not configured: with a slip in its
+// name, a server would never be the near one.
+func checkRegion(cfg *config.Config, region string) error {
+	names := make([]string, len(cfg.Regions))
+	for i := range cfg.Regions {
+		names[i] = cfg.Regions[i].Name
+	}
+	switch {
+	case slices.Contains(names, region):
+		return nil
+	case region == "":
+		return badRequest("region is missing: it must be one of %s", few(names))
+	}
+	return badRequest("region is %.64q: it must be one of %s", region, few(names))
+}
+
+// few lists names for a sentence.
+func few(names []string) string {
+	const shown = 20
+	switch {
+	case len(names) == 0:
+		return "the configured regions, and there are none"
+	case len(names) > shown:
+		return strings.Join(names[:shown], ", ") + fmt.Sprintf(" or %d others", len(names)-shown)
+	}
+	return strings.Join(names, ", ")
+}
+
+// inRegion makes a change that puts a server into a region, which must be
+// there until it is made.
+func (s *Server) inRegion(region string, apply func() error) error {
+	s.regions.RLock()
+	defer s.regions.RUnlock()
+	cfg, _ := s.o.Config()
+	if err := checkRegion(cfg, region); err != nil {
+		return err
+	}
+	return apply()
+}
+
+// patchServer answers PATCH /servers/{id}.
+func (s *Server) patchServer(c *gin.Context) (answer, error) {
+	id, err := s.ownServer(c, "changed")
+	if err != nil {
+		return answer{}, err
+	}
+	var req api.ServerPatch
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	if req.Weight != nil {
+		err = checkWeight(*req.Weight)
+	}
+	if req.Region != nil {
+		err = errors.Join(err, checkRegion(cfg, *req.Region))
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	after, err := s.changeServer(c, id, req.Region, tagOfServer, func(server *store.Server) error {
+		if req.Weight != nil {
+			server.Weight = *req.Weight
+		}
+		if req.Region != nil {
+			server.Region = *req.Region
+		}
+		return nil
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	return tagged(c, http.StatusOK, api.Named{Message: "server changed", ID: id.String()}, tagOfServer(after)), nil
+}
+
+// tagOfServer is what the tag of a server of the API covers.
+func tagOfServer(server store.Server) any { return server }
+
+// changeServer edits a server of the API. covered is what the tag of the
+// object covers that the request is about; region is nil where it stays.
+func (s *Server) changeServer(c *gin.Context, id registry.ID, region *string, covered func(store.Server) any, edit func(*store.Server) error) (after store.Server, err error) {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return after, err
+	}
+	ch := &change{action: "update", resource: "server", id: id.String()}
+	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+		apply := func() (err error) {
+			after, err = s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
+				if err := cond.holds(covered(*server)); err != nil {
+					return err
+				}
+				ch.before = *server
+				if err := edit(server); err != nil {
+					return err
+				}
+				server.UpdatedAt = stamp(s.o.Now())
+				ch.after = *server
+				return nil
+			})
+			return err
+		}
+		if region != nil {
+			return s.inRegion(*region, apply)
+		}
+		return apply()
+	})
+	return after, err
+}
+
+// deleteServer answers DELETE /servers/{id}.
+func (s *Server) deleteServer(c *gin.Context) (answer, error) {
+	id, err := s.ownServer(c, "deleted")
+	if err != nil {
+		return answer{}, err
+	}
+	return s.removeServer(c, "server", id)
+}
+
+func (s *Server) removeServer(c *gin.Context, resource string, id registry.ID) (answer, error) {
+	cond, err := conditionOf(c, false)
+	if err != nil {
+		return answer{}, err
+	}
+	ch := &change{action: "delete", resource: resource, id: id.String()}
+	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		return s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
+			ch.before = before
+			return cond.holds(tagOfServer(before))
+		})
+	})
+}
+
+// ownServer reads the id of a server that the API has created.
+func (s *Server) ownServer(c *gin.Context, done string) (registry.ID, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return id, err
+	}
+	b := s.o.View.Get(id)
+	switch {
+	case b == nil:
+		return id, notFound("no server %s is known", id)
+	case b.Source != api.SourceAPI:
+		return id, badRequest("server %s comes from the %s source: only servers of the api source can be %s here", id, b.Source, done)
+	}
+	return id, nil
+}
+
+// postDrain answers POST /servers/{id}/drain. The body may be left out.
+func (s *Server) postDrain(c *gin.Context) (answer, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	over, err := drainTime(c)
+	if err != nil {
+		return answer{}, err
+	}
+	var ends time.Time
+	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "drain"}, func(ctx context.Context, _ store.Entry) (err error) {
+		ends, err = s.o.Orders.SetDrain(ctx, id, over)
+		return drainProblem(id, err)
+	})
+	return answer{http.StatusAccepted, api.Drain{Draining: true, DrainEndsAt: stampOrNull(ends)}}, err
+}
+
+// drainProblem names the server that the registry does not have.
+func drainProblem(id registry.ID, err error) error {
+	if errors.Is(err, registry.ErrUnknownBackend) {
+		return notFound("no server %s is known", id)
+	}
+	return err
+}
+
+// drainTime reads how long a drain may take; 0 where nobody says.
+func drainTime(c *gin.Context) (time.Duration, error) {
+	body := bodyOf(c)
+	if len(body) == 0 {
+		return 0, nil
+	}
+	var req api.DrainRequest
+	if err := decodeObject(body, &req); err != nil || req.Duration == "" {
+		return 0, err
+	}
+	over, err := time.ParseDuration(req.Duration)
+	if err != nil || over <= 0 || over > api.MaxDrain {
+		return 0, badRequest("duration is %.64q: it must be above zero and at most %s, such as 30s", req.Duration, api.MaxDrain)
+	}
+	return over, nil
+}
+
+// deleteDrain answers DELETE /servers/{id}/drain. An agent's own drain goes
+// on, and the answer says so.
+func (s *Server) deleteDrain(c *gin.Context) (answer, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "end of drain"}, func(ctx context.Context, _ store.Entry) error {
+		return drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
+	})
+	if err != nil {
+		return answer{}, err
+	}
+	drain := api.Drain{}
+	if b := s.o.View.Get(id); b != nil && b.Draining {
+		drain = api.Drain{Draining: true, DrainEndsAt: stampOrNull(b.DrainEndsAt)}
+	}
+	return ok(drain), nil
+}
+
+// postDomainBackend answers POST /domains/{name}/backends.
+func (s *Server) postDomainBackend(c *gin.Context) (answer, error) {
+	var req api.DomainBackendCreate
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	cfg, _ := s.o.Config()
+	domain, found := s.findDomain(cfg, c.Param("name"))
+	if !found {
+		return answer{}, badRequest("no domain %.260q is configured", c.Param("name"))
+	}
+	switch {
+	case req.Region != "":
+	case len(domain.Regions) > 0:
+		req.Region = domain.Regions[0]
+	case len(cfg.Regions) > 0:
+		req.Region = cfg.Regions[0].Name
+	}
+	server := api.ServerCreate{Service: domain.Name, Address: req.Address, Port: req.Port, Weight: req.Weight, Region: req.Region}
+	return s.createServer(c, "backend", cfg, domain, server, api.DefaultBackendWeight)
+}
+
+// deleteDomainBackend answers DELETE /domains/{name}/backends/{id}.
+func (s *Server) deleteDomainBackend(c *gin.Context) (answer, error) {
+	id, err := s.ownServer(c, "deleted")
+	if err != nil {
+		return answer{}, err
+	}
+	if id.Service != canonicalName(c.Param("name")) {
+		return answer{}, notFound("%s is not a backend of %.260q", id, c.Param("name"))
+	}
+	return s.removeServer(c, "backend", id)
+}

@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+)
+
+// listServers answers GET /servers.
+func (s *Server) listServers(c *gin.Context) (answer, error) {
+	_, p, err := listQuery(c)
+	if err != nil {
+		return answer{}, err
+	}
+	list := api.ServerList{GeneratedAt: stamp(s.o.Now())}
+	list.Servers, list.Total = pageOf(ordered(s.o.View), p, serverView)
+	return ok(list), nil
+}
+
+// getServer answers GET /servers/{id}.
+func (s *Server) getServer(c *gin.Context) (answer, error) {
+	id, err := parseID(c.Param("id"))
+	if err != nil {
+		return answer{}, err
+	}
+	b := s.o.View.Get(id)
+	if b == nil {
+		return answer{}, notFound("no server %s is known", id)
+	}
+	return tagged(c, http.StatusOK, serverView(b), s.changeableServer(b)), nil
+}
+
+// changeableServer is what the tag of a server covers.
+func (s *Server) changeableServer(b *registry.Backend) any {
+	if server, ours := s.o.Inventory.Get(b.ID); ours {
+		return tagOfServer(server)
+	}
+	return []any{b.Weight, b.Region, b.Source}
+}
+
+func serverView(b *registry.Backend) api.Server {
+	return api.Server{
+		ID:              b.ID.String(),
+		Service:         b.Service,
+		Address:         b.Address.String(),
+		Port:            int(b.Port),
+		Weight:          b.Weight,
+		Region:          b.Region,
+		Source:          b.Source,
+		EffectiveStatus: b.Status,
+		AgentHealthy:    b.Claim,
+		Draining:        b.Draining,
+		CreatedAt:       stamp(b.CreatedAt),
+		UpdatedAt:       stamp(b.UpdatedAt),
+	}
+}

@@ -1,0 +1,61 @@
+package httpapi
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+)
+
+// getStats answers GET /overwatch/stats.
+func (s *Server) getStats(c *gin.Context) (answer, error) {
+	if _, err := queryOf(c); err != nil {
+		return answer{}, err
+	}
+	now := s.o.Now()
+	cfg, _ := s.o.Config()
+	stats := api.Stats{
+		ActiveOverrides:     len(s.o.View.Overrides()),
+		ValidationEnabled:   cfg.Overwatch.Validation.Enabled,
+		ValidationSuspended: s.o.View.ValidationSuspended(),
+		BackendsByService:   map[string]int{},
+		BackendsByRegion:    map[string]int{},
+		GeneratedAt:         stamp(now),
+	}
+	for b := range s.o.View.Backends() {
+		countBackend(&stats, b)
+	}
+	stats.UniqueServices = len(stats.BackendsByService)
+	for _, a := range s.o.View.Agents() {
+		if ready.AgentStatus(a, now) != api.GossipDead {
+			stats.ActiveAgents++
+		}
+	}
+	return ok(stats), nil
+}
+
+func countBackend(stats *api.Stats, b *registry.Backend) {
+	stats.TotalBackends++
+	stats.BackendsByService[b.Service]++
+	stats.BackendsByRegion[b.Region]++
+	switch b.Status {
+	case api.EffectiveHealthy:
+		stats.HealthyBackends++
+	case api.EffectiveUnhealthy:
+		stats.UnhealthyBackends++
+	case api.EffectiveStale:
+		stats.StaleBackends++
+	}
+	if b.Draining {
+		stats.DrainingBackends++
+	}
+	if b.Validation.State == check.StateUnknown {
+		return
+	}
+	stats.ValidatedBackends++
+	if b.Disputed() {
+		stats.DisagreementCount++
+	}
+}

@@ -1,0 +1,389 @@
+package httpapi
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unique"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/health/inventory"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/history"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/identity"
+	"gslb.internal/shared/logging/logtest"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	service   = "app.example"
+	token     = "a token of thirty-two characters"
+	deadline  = 30 * time.Second
+	agentName = "agent-1"
+)
+
+// world is an API over a real registry, a real trust and a real store; only
+// DNS, gossip and the prober are stand-ins.
+type world struct {
+	t        testing.TB
+	server   *Server
+	client   *api.Client
+	base     string
+	store    *store.Store
+	trust    *trust.Trust
+	registry *registry.Registry
+	servers  *inventory.Inventory
+	audit    *audit.Log
+	history  *history.Recorder
+	reading  history.Reading
+	boot     identity.Nonce
+	log      *logtest.Buffer
+
+	cfg      atomic.Pointer[config.Config] // in force
+	defined  defined
+	reloads  reloads
+	members  []Member
+	restart  []string // the keys that a restart would change
+	fitness  fitness
+	mu       sync.Mutex
+	flushes  []string // what each Flush found: service -> who may serve
+	flushErr error
+	checks   checks
+}
+
+type fitness struct {
+	readiness api.Readiness
+	status    api.ServiceStatus
+	message   string
+	panics    bool
+}
+
+func (f *fitness) Readiness() api.Readiness               { return f.readiness }
+func (f *fitness) Judgement() (api.ServiceStatus, string) { return f.Status(), f.message }
+func (f *fitness) Status() api.ServiceStatus {
+	if f.panics {
+		panic("a secret detail")
+	}
+	return f.status
+}
+
+// checks is a Validator with prepared verdicts.
+type checks struct {
+	verdicts []registry.Verdict
+	err      error
+}
+
+func (v *checks) CheckNow(_ context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
+	var found []registry.Verdict
+	for _, verdict := range v.verdicts {
+		if wants(verdict.ID) {
+			found = append(found, verdict)
+		}
+	}
+	return found, v.err
+}
+
+// defined joins what the API defines with the configuration, as the root does.
+type defined struct {
+	w       *world
+	mu      sync.Mutex
+	file    *config.Config
+	set     *definitions.Set
+	refusal error
+}
+
+func (d *defined) Defined() (*definitions.Set, *config.Config) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.set, d.over()
+}
+
+func (d *defined) over() *config.Config {
+	over, err := d.set.Over(d.file)
+	d.w.must(err)
+	return over
+}
+
+func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	draft := d.set.Edit(d.over(), d.file, definitions.NamesIn(d.file))
+	if err := edit(draft); err != nil {
+		return err
+	}
+	if d.refusal != nil {
+		return d.refusal
+	}
+	changes, _ := d.set.Changes(draft.Set())
+	if err := d.w.store.Write(changes, note); err != nil {
+		return err
+	}
+	d.set = draft.Set()
+	d.w.cfg.Store(d.set.Join(d.over()))
+	return nil
+}
+
+// reloads is a Reloader with a prepared outcome.
+type reloads struct {
+	changes, restart []string
+	err              error
+}
+
+func (r *reloads) Reload(context.Context) (changes, restart []string, err error) {
+	return r.changes, r.restart, r.err
+}
+
+// fullDisk is an OverrideStore and PinStore that stores nothing.
+type fullDisk struct{}
+
+func (fullDisk) PutPin(store.Pin, ...store.Entry) error {
+	return fmt.Errorf("pin: %w", store.ErrNotDurable)
+}
+func (fullDisk) DeletePin(string, ...store.Entry) error {
+	return fmt.Errorf("pin: %w", store.ErrNotDurable)
+}
+func (fullDisk) PutOverride(store.Override, ...store.Entry) error {
+	return fmt.Errorf("override: %w", store.ErrNotDurable)
+}
+func (fullDisk) DeleteOverride(string, string, ...store.Entry) error {
+	return fmt.Errorf("override: %w", store.ErrNotDurable)
+}
+
+// Flush is the Publisher of the world.
+func (w *world) Flush(context.Context) error {
+	var serving []string
+	for _, b := range w.registry.View().Service(service) {
+		if b.MayServe {
+			serving = append(serving, fmt.Sprint(b.Address, ":", b.Port))
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.flushes = append(w.flushes, strings.Join(serving, " "))
+	return w.flushErr
+}
+
+// newWorld starts an API with two static backends in "eu"; each adjustment
+// may change the options first.
+func newWorld(t testing.TB, adjust ...func(*Options)) *world {
+	t.Helper()
+	w := &world{t: t, boot: identity.NewNonce(), log: &logtest.Buffer{}}
+	cfg := config.Default()
+	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true}, status: api.ServiceHealthy}
+	cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
+	cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
+	w.openOwners()
+	w.cfg.Store(cfg)
+	set, err := definitions.New(store.Definitions{})
+	w.must(err)
+	w.defined = defined{w: w, file: cfg, set: set}
+	w.declare(service+":192.0.2.1:80", service+":192.0.2.2:80")
+	apiConfig := cfg.API
+	apiConfig.Address = "127.0.0.1:0"
+	o := Options{
+		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
+		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
+		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined, RestartRequired: func() []string { return w.restart }, ValidateConfig: func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml", Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		Validator: &w.checks, Audit: w.audit, History: w.history, Members: func() []Member { return w.members }, Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere, DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
+	}
+	for _, f := range adjust {
+		f(&o)
+	}
+	server, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.server = server
+	w.run(server.Run)
+	w.base = "http://" + server.Addr().String()
+	w.client, err = api.NewClient(api.ClientOptions{Node: w.base, Timeout: deadline})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) openOwners() {
+	w.t.Helper()
+	var err error
+	if w.store, err = store.Open(w.t.TempDir(), store.Options{Logger: zerolog.Nop()}); err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = w.store.Close() })
+	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.DefaultAuditRetention, Logger: zerolog.Nop()})
+	w.must(err)
+	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
+	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading }, Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
+	w.must(err)
+	w.trust, err = trust.New(trust.Options{Tokens: map[string][]string{service: {token}}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Minute}
+	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop()})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.run(w.registry.Run)
+	if w.servers, err = inventory.New(w.t.Context(), inventory.Options{Store: w.store, Registry: w.registry}); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// run runs a part of the world until the test ends.
+func (w *world) run(part func(context.Context) error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- part(ctx) }()
+	w.t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("a part of the world ended with %v", err)
+		}
+	})
+}
+
+// declare makes the static backends exactly these.
+func (w *world) declare(ids ...string) {
+	w.t.Helper()
+	var declarations []registry.Declaration
+	for _, text := range ids {
+		id, err := registry.ParseID(text)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
+	}
+	w.must(w.registry.SetStatic(w.t.Context(), declarations))
+}
+
+// validate reports a verdict of the node's own checks.
+func (w *world) validate(id string, state check.State, problem string) {
+	w.t.Helper()
+	parsed, err := registry.ParseID(id)
+	w.must(err)
+	outcome := check.Success
+	if state != check.StateHealthy {
+		outcome = check.Failure
+	}
+	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome, Err: problem, Latency: 1500 * time.Microsecond, At: time.Now()}))
+}
+
+// agent enrols agentName and reports one backend of its own.
+func (w *world) agent(address string, claim wire.Claim) trust.Agent {
+	w.t.Helper()
+	dir := w.t.TempDir()
+	who, _, err := identity.LoadOrCreate(filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key"), agentName, time.Now())
+	w.must(err)
+	enrol := wire.Enrol{AgentID: agentName, Region: "us", Version: "9.9", Certificate: who.DER,
+		Proofs: []wire.Proof{{Service: service, MAC: identity.Proof(token, service, who.KeyID, w.boot, 1)}}}
+	payload, err := enrol.MarshalBinary()
+	w.must(err)
+	m, refusal := w.trust.Open(who.Seal(identity.AgentToNode, identity.Envelope{
+		Major: wire.Major, Type: uint8(wire.TypeEnrol), BootNonce: w.boot, Epoch: 1, Seq: 1, Payload: payload,
+	}))
+	if refusal != nil {
+		w.t.Fatal(refusal)
+	}
+	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
+		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100, Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4},
+		Backends: []wire.Backend{{
+			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
+			ConsecutiveFailures: 4, LastError: "connection refused",
+			Check: wire.Check{Type: "tcp", TimeoutMillis: 2000, IntervalMillis: 5000, FailureThreshold: 3, SuccessThreshold: 2},
+		}},
+	})
+	w.must(err)
+	return m.Agent
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// reply is an answer as a client sees it.
+type httpReply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// send makes a request; header holds names and values in turn.
+func (w *world) send(method, path, body string, header ...string) httpReply {
+	w.t.Helper()
+	req, err := http.NewRequest(method, w.base+path, strings.NewReader(body))
+	w.must(err)
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			req.Host = header[i+1]
+			continue
+		}
+		req.Header.Del(header[i])
+		req.Header.Add(header[i], header[i+1])
+	}
+	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	res, err := client.Do(req)
+	w.must(err)
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	w.must(err)
+	return httpReply{res.StatusCode, res.Header, string(raw)}
+}
+
+// wantError checks that a reply is an error of that status in the one
+// shape that errors have, with all of the given words.
+func (w *world) wantError(what string, r httpReply, status int, words ...string) {
+	w.t.Helper()
+	var body api.ErrorBody
+	err := json.Unmarshal([]byte(r.body), &body)
+	if r.status != status || err != nil || body.Error == "" || r.header.Get("Content-Type") != "application/json" || r.header.Get("X-Request-Id") == "" {
+		w.t.Errorf("%s: got %d %v %q, want the JSON error %d", what, r.status, r.header, r.body, status)
+		return
+	}
+	for _, word := range words {
+		if !strings.Contains(body.Error, word) {
+			w.t.Errorf("%s: %q does not say %q", what, body.Error, word)
+		}
+	}
+}
+
+// nowhere is a table of where clients are that knows nothing.
+func nowhere() *geo.Table {
+	table, err := geo.New(geo.Sources{})
+	if err != nil {
+		panic(err) // there is nothing in it that could be wrong
+	}
+	return table
+}
+
+// noZones is a view of nothing.
+func noZones() *zone.View { return new(zone.View) }

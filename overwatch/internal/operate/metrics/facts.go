@@ -1,0 +1,192 @@
+package metrics
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/buildinfo"
+)
+
+// Fitness is the node's judgement of itself.
+type Fitness interface {
+	Readiness() api.Readiness
+	Status() api.ServiceStatus
+}
+
+// Sources are the owners that are read at each scrape. All are required.
+type Sources struct {
+	View          *registry.View
+	Agents        func() []trust.Record // the pinned ones
+	ClockJump     func() time.Duration  // how far the clock is ahead of the believed time
+	Domains       func() []string       // the names that the node steers
+	Fitness       Fitness
+	DNSSECEnabled bool
+	Build         buildinfo.Info
+}
+
+// Register adds to r what the node knows of itself, and the figures of the Go
+// runtime and of the process.
+func Register(r prometheus.Registerer, s Sources) error {
+	if s.View == nil || s.Agents == nil || s.ClockJump == nil || s.Domains == nil || s.Fitness == nil {
+		return errors.New("metrics: a source is not set")
+	}
+	return errors.Join(
+		r.Register(collectors.NewGoCollector()),
+		r.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
+		r.Register(&facts{s, describe()}),
+	)
+}
+
+// facts is the collector of what the owners know.
+type facts struct {
+	s Sources
+	d descs
+}
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("gslb_"+name, help, labels, nil)
+}
+
+// descs are the metrics of facts.
+type descs struct {
+	build, ready, status, dnssec, suspended, clock                    *prometheus.Desc
+	healthy, backends, draining, domains, domainsDown                 *prometheus.Desc
+	disputed                                                          *prometheus.Desc
+	overrides, registered, active, stale, revoked, expiring, outdated *prometheus.Desc
+}
+
+func describe() descs {
+	return descs{
+		build:       desc("build_info", "What is running; always 1.", "version", "go_version", "git_commit"),
+		ready:       desc("overwatch_ready", "1 when DNS answers and a cycle of health checks has completed."),
+		status:      desc("overwatch_status", "1 for the status of GET /api/health, 0 for the others.", "status"),
+		dnssec:      desc("dnssec_enabled", "1 when answers are signed."),
+		suspended:   desc("overwatch_validation_suspended", "1 while the node sets its own verdicts aside because it seems cut off."),
+		clock:       desc("overwatch_clock_jump_seconds", "How far the clock jumped, for 5 minutes after it did; certificates are judged by the time before."),
+		healthy:     desc("overwatch_backends_healthy", "Backends whose effective status is healthy."),
+		backends:    desc("overwatch_backends", "Backends by effective status.", "status"),
+		draining:    desc("overwatch_backends_draining", "Backends that drain or have drained."),
+		disputed:    desc("overwatch_disagreements", "Backends of which the agent and the node's own check say different things."),
+		domains:     desc("overwatch_domains", "Domains that the node steers."),
+		domainsDown: desc("overwatch_domains_down", "Domains of which no backend may serve."),
+		overrides:   desc("overwatch_overrides", "Overrides in force."),
+		registered:  desc("overwatch_agents_registered", "Pinned agents that are not revoked."),
+		active:      desc("overwatch_agents_active", "Agents whose heartbeats arrive."),
+		stale:       desc("overwatch_stale_agents", "Agents that were heard since the start and have missed as many heartbeats as their threshold says."),
+		revoked:     desc("overwatch_agents_revoked", "Revoked agents that are still listed."),
+		outdated:    desc("overwatch_agents_previous_token", "Agents that speak for a service by one of previous_agent_tokens."),
+		expiring:    desc("overwatch_agents_expiring", "Agents whose certificate ends within 30 days or has ended."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (f *facts) Describe(ch chan<- *prometheus.Desc) {
+	d := &f.d
+	for _, one := range []*prometheus.Desc{
+		d.build, d.ready, d.status, d.dnssec, d.suspended, d.healthy, d.backends, d.draining, d.domains, d.domainsDown,
+		d.overrides, d.registered, d.active, d.stale, d.revoked, d.expiring, d.outdated,
+	} {
+		ch <- one
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (f *facts) Collect(ch chan<- prometheus.Metric) {
+	d := f.d
+	gauge := func(desc *prometheus.Desc, value float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
+	}
+	b := f.s.Build
+	gauge(d.build, 1, b.Version, b.GoVersion, b.GitCommit)
+	gauge(d.ready, truth(f.s.Fitness.Readiness().Ready))
+	gauge(d.dnssec, truth(f.s.DNSSECEnabled))
+	gauge(d.suspended, truth(f.s.View.ValidationSuspended()))
+	gauge(d.clock, f.s.ClockJump().Seconds())
+	current := f.s.Fitness.Status()
+	for _, status := range []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy} {
+		gauge(d.status, truth(status == current), string(status))
+	}
+	f.collectBackends(gauge)
+	f.collectAgents(gauge)
+}
+
+type gaugeFunc func(desc *prometheus.Desc, value float64, labels ...string)
+
+func (f *facts) collectBackends(gauge gaugeFunc) {
+	d := f.d
+	byStatus := map[api.EffectiveStatus]int{}
+	draining, disputed := 0, 0
+	for b := range f.s.View.Backends() {
+		byStatus[b.Status]++
+		if b.Draining {
+			draining++
+		}
+		if b.Disputed() {
+			disputed++
+		}
+	}
+	for _, status := range api.EffectiveStatuses() {
+		gauge(d.backends, float64(byStatus[status]), string(status))
+	}
+	gauge(d.healthy, float64(byStatus[api.EffectiveHealthy]))
+	gauge(d.draining, float64(draining))
+	gauge(d.disputed, float64(disputed))
+	gauge(d.overrides, float64(len(f.s.View.Overrides())))
+	names := f.s.Domains()
+	down := 0
+	for _, name := range names {
+		if !slices.ContainsFunc(f.s.View.Service(name), func(b *registry.Backend) bool { return b.MayServe }) {
+			down++
+		}
+	}
+	gauge(d.domains, float64(len(names)))
+	gauge(d.domainsDown, float64(down))
+}
+
+func (f *facts) collectAgents(gauge gaugeFunc) {
+	d := f.d
+	registered, revoked, expiring, outdated := 0, 0, 0, 0
+	for _, a := range f.s.Agents() {
+		switch {
+		case a.Revoked:
+			revoked++
+			continue
+		case a.ExpiresInHours <= api.DefaultExpiringDays*24:
+			expiring++
+		}
+		if a.Outdated {
+			outdated++
+		}
+		registered++
+	}
+	active, stale := 0, 0
+	now := time.Now()
+	for _, a := range f.s.View.Agents() {
+		if ready.AgentStatus(a, now) == api.GossipDead {
+			stale++
+		} else {
+			active++
+		}
+	}
+	gauge(d.registered, float64(registered))
+	gauge(d.revoked, float64(revoked))
+	gauge(d.expiring, float64(expiring))
+	gauge(d.outdated, float64(outdated))
+	gauge(d.active, float64(active))
+	gauge(d.stale, float64(stale))
+}
+
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/leaf/httpserve"
+	"gslb.internal/shared/segment"
+	"gslb.internal/shared/settings"
+)
+
+// Bounds of the endpoint: a handful of scrapers, a few seconds each.
+const (
+	maxConnections = 32
+	maxScrapes     = 4
+	headerTimeout  = 5 * time.Second
+	answerTimeout  = 30 * time.Second
+	idleTimeout    = 2 * time.Minute // scrapers come back every 15 to 60 s
+	maxHeader      = 16 << 10        // bytes
+	stopTimeout    = 2 * time.Second
+)
+
+// Options is what the endpoint needs.
+type Options struct {
+	Address  string // metrics.address
+	Gatherer prometheus.Gatherer
+	Logger   zerolog.Logger
+}
+
+// Server serves GET /metrics.
+type Server struct {
+	listener *httpserve.Listener
+	http     *http.Server
+}
+
+// New opens the listener; nothing is answered before Run.
+func New(o Options) (*Server, error) {
+	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.Address), o.Address)
+	if err != nil {
+		return nil, fmt.Errorf("metrics.address: listening on %s: %w", o.Address, err)
+	}
+	scrape := promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{
+		ErrorLog:            gatherErrors{o.Logger},
+		ErrorHandling:       promhttp.ContinueOnError,
+		MaxRequestsInFlight: maxScrapes,
+	})
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		defer httpserve.Answering(r)()
+		scrape.ServeHTTP(w, r)
+	})
+	return &Server{
+		listener: httpserve.Bound(listener, maxConnections),
+		http: &http.Server{
+			Handler:           mux,
+			ReadHeaderTimeout: headerTimeout,
+			ReadTimeout:       headerTimeout,
+			WriteTimeout:      answerTimeout,
+			IdleTimeout:       idleTimeout,
+			MaxHeaderBytes:    maxHeader,
+			ErrorLog:          log.New(io.Discard, "", 0), // of broken connections: a scraper tells its own side
+		},
+	}, nil
+}
+
+// Addr is where the endpoint listens.
+func (s *Server) Addr() net.Addr { return s.listener.Addr() }
+
+// Run answers until ctx ends, then finishes the scrapes under way within
+// stopTimeout. It closes the listener; it must be called once.
+func (s *Server) Run(ctx context.Context) error {
+	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
+}
+
+// gatherErrors takes what promhttp could not gather or send.
+type gatherErrors struct{ log zerolog.Logger }
+
+func (e gatherErrors) Println(v ...any) {
+	e.log.Warn().Str("detail", fmt.Sprint(v...)).Msg("metrics could not be served whole")
+}

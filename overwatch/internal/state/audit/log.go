@@ -1,0 +1,253 @@
+// Package audit keeps who changed what. Each entry carries the hash of the one before, so that an edited, missing or moved entry
+// shows. It does not sign: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+const (
+	// MaxEntries bounds the log whatever the retention: the oldest entries go first.
+	MaxEntries = 100_000
+	// maxObject is how much of an object before or after a change is kept, in bytes.
+	maxObject = 64 << 10
+	// chunk is how many entries are read or deleted in one transaction, so that none is held open for long.
+	chunk = 500
+	// pruneEvery is how often old entries are looked for.
+	pruneEvery = time.Hour
+)
+
+// ErrNoEntry is returned for an id that is not in the log.
+var ErrNoEntry = errors.New("the audit log has no such entry")
+
+// Store keeps entries by their number. AppendAudit returns when the entry is on disk.
+type Store interface {
+	AppendAudit(store.Entry) error
+	DeleteAudit(ids []uint64) error
+	AuditFrom(id uint64, limit int) ([][]byte, error)
+	AuditBefore(id uint64, limit int) ([][]byte, error)
+}
+
+// Options is what a Log needs.
+type Options struct {
+	Store     Store
+	Retention time.Duration // how long an entry is kept; above zero
+	Logger    zerolog.Logger
+	Now       func() time.Time // nil is time.Now
+}
+
+// Log is the audit log of one node.
+type Log struct{ o Options }
+
+// Open continues the log that is in the store.
+func Open(o Options) (*Log, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Store == nil || o.Retention <= 0 {
+		return nil, errors.New("audit: Options.Store and a Retention above zero are needed")
+	}
+	l := &Log{o: o}
+	_, err := l.newest()
+	return l, err
+}
+
+// newest is the number of the newest entry, 0 if there is none.
+func (l *Log) newest() (uint64, error) {
+	for e, err := range l.Newest() {
+		return e.ID, err
+	}
+	return 0, nil
+}
+
+// Change is what somebody did. Before and After are encoded as JSON, nil for nothing, and must hold no secrets.
+type Change struct {
+	Action, Resource, ResourceID string
+	Actor, ActorType, ActorIP    string
+	RequestID                    string
+	Before, After                any
+	Err                          error // why it failed; nil when it did not
+	Duration                     time.Duration
+}
+
+// Record appends a change and returns when it is on disk.
+func (l *Log) Record(c Change) error {
+	if err := l.o.Store.AppendAudit(l.Entry(func() Change { return c })); err != nil {
+		return fmt.Errorf("an audit entry: %w", err)
+	}
+	return nil
+}
+
+// Entry is the entry of a change for the transaction that makes it. What it says is asked for while that is written, by
+// another goroutine perhaps.
+func (l *Log) Entry(of func() Change) store.Entry {
+	return func(last uint64, newest []byte) (uint64, []byte, error) {
+		c := of()
+		e := api.AuditEntry{
+			ID: last + 1, Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
+			Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess, Details: map[string]string{},
+			Before: object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000, RequestID: c.RequestID,
+		}
+		if c.Err != nil {
+			e.Status, e.Details["error"] = api.AuditFailure, c.Err.Error()
+		}
+		if newest != nil {
+			before, err := decode(newest)
+			if err != nil {
+				return 0, nil, err
+			}
+			e.PreviousHash = before.Hash
+		}
+		var err error
+		if e.Hash, err = e.Sum(); err != nil {
+			return 0, nil, err
+		}
+		value, err := json.Marshal(e)
+		if err != nil {
+			return 0, nil, fmt.Errorf("encoding audit entry %d: %w", e.ID, err)
+		}
+		return e.ID, value, nil
+	}
+}
+
+// object is the JSON of a value, or of why it is not there.
+func object(value any) json.RawMessage {
+	encoded, err := json.Marshal(value)
+	switch {
+	case err != nil:
+		encoded, _ = json.Marshal(map[string]string{"omitted": err.Error()})
+	case len(encoded) > maxObject:
+		encoded = fmt.Appendf(nil, `{"omitted":"%d bytes"}`, len(encoded))
+	}
+	return encoded
+}
+
+// Retention is how long an entry is kept.
+func (l *Log) Retention() time.Duration { return l.o.Retention }
+
+// Get returns one entry, or ErrNoEntry.
+func (l *Log) Get(id uint64) (e api.AuditEntry, err error) {
+	values, err := l.o.Store.AuditFrom(id, 1)
+	if err != nil {
+		return e, err
+	}
+	if len(values) == 0 {
+		return e, ErrNoEntry
+	}
+	if e, err = decode(values[0]); err == nil && e.ID != id {
+		return api.AuditEntry{}, ErrNoEntry
+	}
+	return e, err
+}
+
+// Oldest yields all entries, the oldest first. An error is the last thing it yields.
+func (l *Log) Oldest() iter.Seq2[api.AuditEntry, error] {
+	return walk(0, l.o.Store.AuditFrom, func(e api.AuditEntry) uint64 { return e.ID + 1 })
+}
+
+// Newest yields all entries, the newest first. An error is the last thing it yields.
+func (l *Log) Newest() iter.Seq2[api.AuditEntry, error] {
+	return walk(math.MaxUint64, l.o.Store.AuditBefore, func(e api.AuditEntry) uint64 { return e.ID })
+}
+
+func walk(at uint64, read func(uint64, int) ([][]byte, error), next func(api.AuditEntry) uint64) iter.Seq2[api.AuditEntry, error] {
+	return func(yield func(api.AuditEntry, error) bool) {
+		for at := at; ; {
+			values, err := read(at, chunk)
+			if err != nil {
+				yield(api.AuditEntry{}, err)
+				return
+			}
+			for _, value := range values {
+				e, err := decode(value)
+				if !yield(e, err) || err != nil {
+					return
+				}
+				at = next(e)
+			}
+			if len(values) < chunk {
+				return
+			}
+		}
+	}
+}
+
+func decode(value []byte) (e api.AuditEntry, err error) {
+	if err = json.Unmarshal(value, &e); err != nil {
+		return e, fmt.Errorf("reading an audit entry: %w", err)
+	}
+	return e, nil
+}
+
+// Run checks the chain once, and takes old entries away, until ctx is over.
+func (l *Log) Run(ctx context.Context) error {
+	if err := l.verify(); err != nil {
+		l.o.Logger.Error().Err(err).Msg("the audit log is not as it was written")
+	}
+	every := time.NewTicker(pruneEvery)
+	defer every.Stop()
+	for {
+		if err := l.prune(ctx); err != nil && ctx.Err() == nil {
+			l.o.Logger.Error().Err(err).Msg("old audit entries could not be deleted")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-every.C:
+		}
+	}
+}
+
+// verify returns what is wrong with the chain.
+func (l *Log) verify() error {
+	var before *api.AuditEntry
+	for e, err := range l.Oldest() {
+		if err == nil {
+			err = e.Follows(before)
+		}
+		if err != nil {
+			return err
+		}
+		before = &e
+	}
+	return nil
+}
+
+// prune deletes what is older than the retention or too much. The newest entry stays, for the chain to go on from.
+func (l *Log) prune(ctx context.Context) error {
+	last, err := l.newest()
+	if err != nil {
+		return err
+	}
+	cut := l.o.Now().Add(-l.o.Retention)
+	var ids []uint64
+	for e, err := range l.Oldest() {
+		if err != nil {
+			return err
+		}
+		if e.ID == last || (e.Timestamp.After(cut) && last-e.ID < MaxEntries) {
+			break
+		}
+		if ids = append(ids, e.ID); len(ids) == chunk {
+			if err := errors.Join(ctx.Err(), l.o.Store.DeleteAudit(ids)); err != nil {
+				return err
+			}
+			ids = ids[:0]
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	return l.o.Store.DeleteAudit(ids)
+}

@@ -1,0 +1,210 @@
+package definitions
+
+import (
+	"encoding/json"
+	"net/netip"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+)
+
+func file() *config.Config {
+	c := config.Default()
+	c.Regions = []config.Region{{Name: "eu"}}
+	c.Domains = []config.Domain{{Name: "a.example", Regions: []string{"eu"}}}
+	c.DNS.Zones = []config.Zone{{Name: "example", Admin: "a@example"}}
+	c.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: netip.MustParsePrefix("10.1.0.0/8"), Region: "eu"}}
+	return c
+}
+
+func set(t *testing.T) *Set {
+	t.Helper()
+	s, err := New(store.Definitions{
+		Domains:  []store.Domain{{Name: "a.example", Enabled: true}, {Name: "b.example", Enabled: true, Regions: []string{"ap", "gone", "eu"}}, {Name: "off.example"}},
+		Regions:  []store.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9}, {Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
+		Mappings: []store.Mapping{{CIDR: "10.0.0.0/8", Region: "ap"}, {CIDR: "192.0.2.0/24", Region: "ap"}, {CIDR: "198.51.100.0/24", Region: "off"}},
+		Settings: map[string][]byte{},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// What a file defines hides what the API has of that name, and what names a region that is not there is left out.
+func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
+	f := file()
+	before, err := json.Marshal(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	joined := set(t).Join(f)
+	var regions, domains []string
+	for _, r := range joined.Regions {
+		regions = append(regions, r.Name)
+	}
+	for _, d := range joined.Domains {
+		domains = append(domains, d.Name)
+	}
+	if !slices.Equal(regions, []string{"eu", "af", "ap"}) || !slices.Equal(domains, []string{"a.example", "b.example"}) || !slices.Equal(joined.Domains[1].Regions, []string{"ap", "eu"}) {
+		t.Errorf("regions %v, domains %v", regions, joined.Domains)
+	}
+	if m := joined.Overwatch.Geolocation.CustomMappings; len(m) != 2 || m[1].CIDR != netip.MustParsePrefix("192.0.2.0/24") {
+		t.Errorf("mappings %v", m)
+	}
+	if after, _ := json.Marshal(f); string(after) != string(before) {
+		t.Error("the file was changed")
+	}
+	if shown := set(t).Unhidden(f, NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 || len(shown.Mappings) != 2 {
+		t.Errorf("shown: %+v", shown)
+	}
+}
+
+func TestDraft_LeavesTheSetThatItCameFromAlone(t *testing.T) {
+	s := set(t)
+	d := s.Edit(file(), file(), NamesIn(file()))
+	d.DeleteDomain("b.example")
+	d.PutRegion(&store.Region{Name: "new"})
+	d.PutSetting(Preferences, json.RawMessage(`{}`))
+	if s.Domains["b.example"] == nil || s.Regions["new"] != nil || s.Settings[Preferences] != nil {
+		t.Errorf("the set has changed: %+v", s)
+	}
+	changes, kinds := s.Changes(d.Set())
+	if changes.Empty() || !kinds.Domains || !kinds.Regions || !kinds.Settings || kinds.Mappings {
+		t.Errorf("changes: %+v", kinds)
+	}
+	if changes, kinds = s.Changes(s.Edit(file(), file(), NamesIn(file())).Set()); !changes.Empty() || kinds != (Kinds{}) {
+		t.Errorf("no change is %+v", kinds)
+	}
+}
+
+// A setting that is the file's again leaves the overlay, and what the file says of a zone beside its name stays.
+func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
+	f, s := file(), set(t)
+	lay := func(edit func(*api.DNSConfig)) error {
+		over, err := s.Over(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := s.Edit(over, f, nil)
+		wanted := View(DNS, over).(*api.DNSConfig)
+		edit(wanted)
+		err = d.Lay(DNS, wanted)
+		s = d.Set()
+		return err
+	}
+	for _, step := range []struct {
+		edit func(*api.DNSConfig)
+		want string
+	}{
+		{func(c *api.DNSConfig) { c.DefaultTTL = 60 }, `{"default_ttl":60}`},
+		{func(c *api.DNSConfig) { c.Zones = []string{"Other.", "example"} }, `{"default_ttl":60,"zones":["Other.","example"]}`},
+		{func(c *api.DNSConfig) { c.DefaultTTL = 30 }, `{"zones":["other","example"]}`},
+		{func(c *api.DNSConfig) { c.Zones = []string{"example"} }, ``},
+	} {
+		if err := lay(step.edit); err != nil || string(s.Settings[DNS]) != step.want {
+			t.Errorf("got %s, %v, want %s", s.Settings[DNS], err, step.want)
+		}
+		over, err := s.Over(f)
+		if err != nil || over.DNS.Zones[len(over.DNS.Zones)-1].Admin != "a@example" {
+			t.Errorf("zones %+v, %v", over.DNS.Zones, err)
+		}
+	}
+	if err := lay(func(c *api.DNSConfig) { c.EnableUDP = false }); err == nil || len(s.Settings) != 0 {
+		t.Errorf("a setting that cannot be changed: %v, %v", err, s.Settings)
+	}
+}
+
+// FuzzOver lays whatever the store may have over a file: an error, never a panic, and never a wrong file.
+func FuzzOver(f *testing.F) {
+	for _, seed := range []string{`{"default_ttl":5}`, `{"zones":null}`, `[]`, `{"zones":["a","a"]}`, `{"rate_limit_qps":1e9}`, `null`, `{"x":1}`} {
+		f.Add(DNS, seed)
+	}
+	f.Add(Gossip, `{"probe_interval_ms":-9223372036854775808}`)
+	f.Add(HealthCheck, `{"default_interval_seconds":1e308}`)
+	f.Add(Logging, `{"level":7}`)
+	f.Fuzz(func(t *testing.T, section, overlay string) {
+		if !slices.Contains(Sections(), section) {
+			return
+		}
+		s := &Set{Settings: map[string]json.RawMessage{section: json.RawMessage(overlay)}}
+		over, err := s.Over(file())
+		if err == nil {
+			_ = Check(section, over)
+			_ = Fields(s.Settings[section])
+		}
+	})
+}
+
+// Rejoin comes to what Join does, and tells what is different in it.
+func TestRejoin_IsJoin(t *testing.T) {
+	before, f := set(t), file()
+	names := NamesIn(f)
+	d := before.Edit(f, f, names)
+	for name, domain := range before.Domains {
+		other := *domain
+		other.TTL, other.Enabled = 77, !domain.Enabled
+		d.PutDomain(&other)
+		d.PutDomain(&store.Domain{Name: "new." + name, Enabled: true, Regions: []string{"nowhere"}})
+	}
+	next := d.Set()
+	joined, put, deleted := next.Rejoin(before, before.Join(f), f, names)
+	want := next.Join(f)
+	for _, c := range []*config.Config{joined, want} {
+		slices.SortFunc(c.Domains, func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
+	}
+	if !reflect.DeepEqual(joined, want) {
+		t.Errorf("%+v, want %+v", joined, want)
+	}
+	served := map[string]config.Domain{}
+	for _, d := range before.Join(f).Domains {
+		served[d.Name] = d
+	}
+	for _, name := range deleted {
+		delete(served, name)
+	}
+	for _, d := range put {
+		served[d.Name] = d
+	}
+	for _, d := range joined.Domains {
+		if !reflect.DeepEqual(served[d.Name], d) {
+			t.Errorf("%s: what is told to change comes to %+v, want %+v", d.Name, served[d.Name], d)
+		}
+		delete(served, d.Name)
+	}
+	if len(served) > 0 || len(put) == 0 || len(deleted) == 0 {
+		t.Errorf("%d domains are left over, %d put, %d deleted", len(served), len(put), len(deleted))
+	}
+}
+
+// What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out has the
+// configuration's defaults.
+func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
+	km, bits := 7.5, 20
+	s, err := New(store.Definitions{
+		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits}, {Name: "b.example", Enabled: true}},
+		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := s.Join(new(config.Config))
+	var want config.Domain
+	want.SetDefaults()
+	want.Proximity.ToleranceKm, want.ClientHash.IPv4Prefix = 7.5, 20
+	if got := c.Domains[0]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	want.SetDefaults()
+	if got := c.Domains[1]; got.Proximity != want.Proximity || got.ClientHash != want.ClientHash {
+		t.Errorf("%+v, want the defaults", got)
+	}
+	if r := c.Regions[0]; r.RoutingAlgorithm != "latency" || r.ProximityBias != -20 {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,153 @@
+package definitions
+
+import (
+	"cmp"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// Join returns a file's configuration with what the API has defined and the file has not. Where both have something of one name
+// the file wins. Neither is changed, and what comes of it shares their memory.
+func (s *Set) Join(file *config.Config) *config.Config {
+	joined := *file
+	known := s.joinRegions(&joined, file)
+	s.joinMappings(&joined, file, known)
+	s.joinDomains(&joined, file, known, NamesIn(file))
+	return &joined
+}
+
+// Names are those of a file's domains.
+type Names map[string]bool
+
+// NamesIn collects them, which takes a while where there are very many.
+func NamesIn(file *config.Config) Names {
+	names := make(Names, len(file.Domains))
+	for i := range file.Domains {
+		names[file.Domains[i].Name] = true
+	}
+	return names
+}
+
+// Rejoin is Join for a Set that differs from before in its domains only, where joined is what the one before and the file came to.
+// put are the domains that are served now and were not, or otherwise, and deleted the names of those that are not served any more.
+// The domains may come in another order. Of one Config it may be called again only if what it returned before is not used.
+func (s *Set) Rejoin(before *Set, joined, file *config.Config, names Names) (next *config.Config, put []config.Domain, deleted []string) {
+	var regions config.Config
+	known := s.joinRegions(&regions, file)
+	serves := func(s *Set, name string) *store.Domain {
+		if d := s.Domains[name]; d != nil && d.Enabled && !names[name] {
+			return d
+		}
+		return nil
+	}
+	created := true // and nothing else
+	for name := range s.Domains {
+		if after := serves(s, name); after != nil && after != serves(before, name) {
+			put = append(put, joinedDomain(after, known))
+			created = created && serves(before, name) == nil
+		}
+	}
+	for name := range before.Domains {
+		if serves(before, name) != nil && serves(s, name) == nil {
+			deleted = append(deleted, name)
+		}
+	}
+	again := *joined
+	if created && len(deleted) == 0 {
+		again.Domains = append(again.Domains, put...) // what others see of the array is not touched
+	} else {
+		s.joinDomains(&again, file, known, names)
+	}
+	return &again, put, deleted
+}
+
+// joinRegions adds the enabled regions in the order of their priority, and returns the names of all.
+func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
+	known := make(map[string]bool, len(file.Regions)+len(s.Regions))
+	for i := range file.Regions {
+		known[file.Regions[i].Name] = true
+	}
+	added := slices.SortedFunc(maps.Values(s.Regions), func(a, b *store.Region) int {
+		return cmp.Or(cmp.Compare(a.Priority, b.Priority), strings.Compare(a.Name, b.Name))
+	})
+	joined.Regions = slices.Clip(file.Regions)
+	for _, r := range added {
+		if !r.Enabled || known[r.Name] {
+			continue
+		}
+		known[r.Name] = true
+		region := config.Region{Name: r.Name, Countries: r.Countries, Latitude: r.Latitude, Longitude: r.Longitude,
+			RoutingAlgorithm: r.Pool, ProximityBias: r.Bias}
+		if r.Continent != "" {
+			region.Continents = []string{r.Continent}
+		}
+		joined.Regions = append(joined.Regions, region)
+	}
+	return known
+}
+
+// joinMappings adds the mappings whose region is there.
+func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool) {
+	written := make(map[netip.Prefix]bool, len(file.Overwatch.Geolocation.CustomMappings))
+	for _, m := range file.Overwatch.Geolocation.CustomMappings {
+		written[Network(m.CIDR)] = true
+	}
+	list := slices.Clip(file.Overwatch.Geolocation.CustomMappings)
+	for network, m := range s.Mappings {
+		if known[m.Region] && !written[network] {
+			list = append(list, config.CustomMapping{CIDR: network, Region: m.Region, Comment: m.Comment})
+		}
+	}
+	slices.SortFunc(list[len(written):], func(a, b config.CustomMapping) int { return compareNetworks(a.CIDR, b.CIDR) })
+	joined.Overwatch.Geolocation.CustomMappings = list
+}
+
+// compareNetworks orders networks by family, address and length.
+func compareNetworks(a, b netip.Prefix) int {
+	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
+}
+
+// joinDomains adds the enabled domains, without regions that are not there.
+func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, names Names) {
+	joined.Domains = file.Domains
+	if len(s.Domains) == 0 {
+		return
+	}
+	joined.Domains = make([]config.Domain, len(file.Domains), len(file.Domains)+len(s.Domains))
+	copy(joined.Domains, file.Domains)
+	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // an order that does not change by itself
+		if d := s.Domains[name]; d.Enabled && !names[name] {
+			joined.Domains = append(joined.Domains, joinedDomain(d, known))
+		}
+	}
+}
+
+// joinedDomain is a domain of the API without regions that are not known.
+func joinedDomain(d *store.Domain, known map[string]bool) config.Domain {
+	c := Domain(d)
+	c.Regions = slices.DeleteFunc(slices.Clone(d.Regions), func(region string) bool { return !known[region] })
+	return c
+}
+
+// Domain is a domain of the API as the configuration would have it.
+func Domain(d *store.Domain) config.Domain {
+	var c config.Domain
+	c.SetDefaults()
+	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy, d.FallbackAlgorithm, d.Regions
+	c.MinHealthy = d.MinHealthy
+	if d.Tolerance != nil {
+		c.Proximity.ToleranceKm = *d.Tolerance
+	}
+	if d.IPv4Prefix != nil {
+		c.ClientHash.IPv4Prefix = *d.IPv4Prefix
+	}
+	if d.IPv6Prefix != nil {
+		c.ClientHash.IPv6Prefix = *d.IPv6Prefix
+	}
+	return c
+}

@@ -1,0 +1,315 @@
+package definitions
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
+)
+
+// The sections of settings that may lie over those of the file, and the preferences, which the file does not have.
+const (
+	DNS         = "dns"
+	HealthCheck = "health-check"
+	Logging     = "logging"
+	Gossip      = "gossip"
+	Preferences = "preferences"
+)
+
+// section is settings as the API shows and changes them.
+type section struct {
+	view  func(*config.Config) any  // points to one of the types of package api, in new memory
+	put   func(*config.Config, any) // the settings that can be changed; what view returns is the other argument
+	fixed map[string]string         // settings that cannot be changed, and why
+}
+
+const byFile = "only the configuration file changes it: a wrong value would keep the node from starting, and so the API from taking it back"
+
+var sections = map[string]section{
+	DNS: {
+		view: func(c *config.Config) any { return viewDNS(c) },
+		put:  func(c *config.Config, v any) { putDNS(c, v.(*api.DNSConfig)) },
+		fixed: map[string]string{
+			"listen_address": byFile, "enable_tcp": "DNS is always answered over TCP (RFC 7766)", "enable_udp": "DNS is always answered over UDP",
+			"max_udp_size": "it is the size that does not fragment anywhere", "min_ttl": "no setting bounds TTLs from below",
+			"max_ttl": "it is the largest that there is (RFC 2181 section 8)", "negative_ttl": "it follows default_ttl, up to 300",
+		},
+	},
+	HealthCheck: {
+		view: func(c *config.Config) any { return viewHealthCheck(c) },
+		put: func(c *config.Config, v any) {
+			w := v.(*api.HealthCheckConfig)
+			c.Overwatch.Validation = config.Validation{Enabled: w.ValidationEnabled, CheckInterval: seconds(w.DefaultIntervalSeconds), CheckTimeout: seconds(w.DefaultTimeoutSeconds)}
+		},
+		fixed: map[string]string{
+			"healthy_threshold":     "each server has its own: PUT /servers/{id}/health-check",
+			"unhealthy_threshold":   "each server has its own: PUT /servers/{id}/health-check",
+			"default_protocol":      "a server without a check of its own is checked by a connection",
+			"http_follow_redirects": "redirects to the same backend are always followed",
+			"max_concurrent_checks": "it is fixed",
+		},
+	},
+	Logging: {
+		view: func(c *config.Config) any {
+			return &api.LoggingConfig{Level: c.Logging.Level, Format: c.Logging.Format}
+		},
+		put: func(c *config.Config, v any) {
+			w := v.(*api.LoggingConfig)
+			c.Logging.Level, c.Logging.Format = w.Level, w.Format
+		},
+	},
+	Gossip: {
+		view: func(c *config.Config) any { return viewGossip(c) },
+		put: func(c *config.Config, v any) {
+			w, g := v.(*api.GossipConfig), &c.Overwatch.Gossip
+			g.GossipInterval, g.ProbeInterval = milliseconds(w.GossipIntervalMS), milliseconds(w.ProbeIntervalMS)
+			g.ProbeTimeout, g.Seeds = milliseconds(w.ProbeTimeoutMS), w.Seeds
+		},
+		fixed: map[string]string{
+			"enabled": "a node gossips always", "bind_address": byFile, "bind_port": byFile, "cluster_name": "nodes of one gossip key are one cluster",
+			"encryption_enabled": "gossip is always encrypted",
+		},
+	},
+}
+
+// maxUDPSize is what answers over UDP are bounded to, in octets, and maxTTL the largest TTL (RFC 2181 section 8), in seconds.
+const (
+	maxUDPSize     = 1232
+	maxTTL         = 1<<31 - 1
+	maxNegativeTTL = 300
+)
+
+// maxConcurrentChecks is package validation's default.
+const maxConcurrentChecks = 1024
+
+func viewDNS(c *config.Config) *api.DNSConfig {
+	v := &api.DNSConfig{
+		ListenAddress: append([]string{}, c.DNS.ListenAddress...), EnableTCP: true, EnableUDP: true, MaxUDPSize: maxUDPSize,
+		DefaultTTL: c.DNS.DefaultTTL, MinTTL: 0, MaxTTL: maxTTL, NegativeTTL: min(c.DNS.DefaultTTL, maxNegativeTTL),
+		RateLimitEnabled: c.DNS.RateLimit.ResponsesPerSecond > 0, RateLimitQPS: c.DNS.RateLimit.ResponsesPerSecond,
+		ReturnLastHealthy: c.DNS.ReturnLastHealthy, Zones: []string{},
+	}
+	for _, z := range c.DNS.Zones {
+		v.Zones = append(v.Zones, z.Name)
+	}
+	return v
+}
+
+func putDNS(c *config.Config, w *api.DNSConfig) {
+	c.DNS.DefaultTTL, c.DNS.ReturnLastHealthy = w.DefaultTTL, w.ReturnLastHealthy
+	c.DNS.RateLimit.ResponsesPerSecond = w.RateLimitQPS
+	if !w.RateLimitEnabled {
+		c.DNS.RateLimit.ResponsesPerSecond = 0
+	}
+	zones := make([]config.Zone, 0, len(w.Zones))
+	for _, name := range w.Zones {
+		if canonical, remedy := settings.CanonicalName(name); remedy == "" {
+			name = canonical
+		}
+		at := slices.IndexFunc(c.DNS.Zones, func(z config.Zone) bool { return z.Name == name })
+		if at < 0 {
+			zones = append(zones, config.Zone{Name: name})
+			continue
+		}
+		zones = append(zones, c.DNS.Zones[at])
+	}
+	c.DNS.Zones = zones
+}
+
+func viewHealthCheck(c *config.Config) *api.HealthCheckConfig {
+	v := c.Overwatch.Validation
+	return &api.HealthCheckConfig{
+		ValidationEnabled: v.Enabled, DefaultIntervalSeconds: v.CheckInterval.Seconds(), DefaultTimeoutSeconds: v.CheckTimeout.Seconds(),
+		HealthyThreshold: check.DefaultSuccessThreshold, UnhealthyThreshold: check.DefaultFailureThreshold,
+		MaxConcurrentChecks: maxConcurrentChecks, DefaultProtocol: string(check.TCP), HTTPFollowRedirects: true,
+	}
+}
+
+func viewGossip(c *config.Config) *api.GossipConfig {
+	g := c.Overwatch.Gossip
+	bind, _ := netip.ParseAddrPort(g.BindAddress) // checked by package config
+	return &api.GossipConfig{
+		Enabled: true, BindAddress: bind.Addr().String(), BindPort: int(bind.Port()), EncryptionEnabled: true,
+		GossipIntervalMS: int(g.GossipInterval.Milliseconds()), ProbeIntervalMS: int(g.ProbeInterval.Milliseconds()),
+		ProbeTimeoutMS: int(g.ProbeTimeout.Milliseconds()), Seeds: append([]string{}, g.Seeds...),
+	}
+}
+
+// seconds is a time as people write it. What does not fit in one is too long for any check.
+func seconds(s float64) time.Duration {
+	const most = 1e9 // 31 years
+	return time.Duration(min(max(s, -most), most) * float64(time.Second))
+}
+
+func milliseconds(ms int) time.Duration {
+	const most = 1_000_000_000_000
+	return time.Duration(min(max(ms, -most), most)) * time.Millisecond
+}
+
+// View shows a section of a configuration: a pointer to one of the types of package api, which belongs to the caller.
+func View(name string, c *config.Config) any { return sections[name].view(c) }
+
+// Concerns reports whether a key of the configuration holds settings of a section.
+func Concerns(section, key string) bool {
+	for known := range keys[section] {
+		if strings.HasPrefix(known, key) {
+			return true
+		}
+	}
+	return false
+}
+
+// Fields are the names of the settings that an overlay sets, sorted.
+func Fields(overlay json.RawMessage) []string {
+	var set map[string]json.RawMessage
+	if json.Unmarshal(overlay, &set) != nil {
+		return []string{}
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(set))...)
+}
+
+// overlayOf is what must lie over a file for a section to be as wanted says, which View has made: the settings that differ from
+// the file's, nil if none does. now is the file with what lies over it so far. A setting that cannot be changed is an error that
+// names it.
+func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessage, error) {
+	before, err := fieldsOf(View(name, file))
+	if err != nil {
+		return nil, err
+	}
+	after, err := fieldsOf(wanted)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := fieldsOf(View(name, now)) // what cannot be set may follow from what can, and need not follow in a request
+	if err != nil {
+		return nil, err
+	}
+	for field := range after {
+		why, fixed := sections[name].fixed[field]
+		if bytes.Equal(before[field], after[field]) || fixed && bytes.Equal(shown[field], after[field]) {
+			delete(after, field)
+			continue
+		}
+		if fixed {
+			return nil, settings.Problems{{Key: field, Message: fmt.Sprintf("is %s and cannot be %.100s: %s", before[field], after[field], why)}}
+		}
+	}
+	if len(after) == 0 {
+		return nil, nil
+	}
+	return json.Marshal(after)
+}
+
+func fieldsOf(view any) (fields map[string]json.RawMessage, err error) {
+	encoded, err := json.Marshal(view)
+	if err != nil {
+		return nil, err
+	}
+	err = json.Unmarshal(encoded, &fields)
+	return fields, err
+}
+
+// Sections are those that lie over the file.
+func Sections() []string { return []string{DNS, HealthCheck, Logging, Gossip} }
+
+// Only is a Set with the settings of one section and nothing else.
+func (s *Set) Only(section string) *Set {
+	only := &Set{Settings: map[string]json.RawMessage{}}
+	if overlay := s.Settings[section]; overlay != nil {
+		only.Settings[section] = overlay
+	}
+	return only
+}
+
+// Over lays the settings of the API over those of a file, which stays as it is.
+func (s *Set) Over(file *config.Config) (*config.Config, error) {
+	changed := *file
+	for _, name := range Sections() {
+		if err := s.lay(name, &changed); err != nil {
+			return nil, err
+		}
+	}
+	return &changed, nil
+}
+
+func (s *Set) lay(name string, c *config.Config) error {
+	overlay := s.Settings[name]
+	if overlay == nil {
+		return nil
+	}
+	view := View(name, c)
+	decoder := json.NewDecoder(bytes.NewReader(overlay))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(view); err != nil {
+		return fmt.Errorf("the stored settings of %s: %w", name, err)
+	}
+	sections[name].put(c, view)
+	return nil
+}
+
+// outOfRange finds numbers of an overlay that no setting can have: laid over, they are others.
+func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
+	var wanted map[string]json.RawMessage
+	if overlay == nil {
+		return nil
+	}
+	shown, err := fieldsOf(View(name, over))
+	if err = errors.Join(err, json.Unmarshal(overlay, &wanted)); err != nil {
+		return settings.Problems{{Message: err.Error()}}
+	}
+	for field, value := range wanted {
+		if intervals[field] && !bytes.Equal(value, shown[field]) {
+			found = append(found, settings.Problem{Key: field, Value: string(value), Message: "is out of range"})
+		}
+	}
+	return found
+}
+
+// intervals are the settings that are times written as numbers.
+var intervals = map[string]bool{
+	"default_interval_seconds": true, "default_timeout_seconds": true, "gossip_interval_ms": true, "probe_interval_ms": true, "probe_timeout_ms": true,
+}
+
+// Check finds what is wrong with the settings of a section in a configuration that they have been laid over, and names each as
+// the API does.
+func Check(name string, c *config.Config) settings.Problems {
+	var found settings.Problems
+	for _, p := range c.CheckSettings() {
+		if field, ours := fieldOf(name, p.Key); ours {
+			found = append(found, settings.Problem{Key: field, Value: p.Value, Message: p.Message})
+		}
+	}
+	return found
+}
+
+// keys are the names that the configuration has for settings of a section.
+var keys = map[string]map[string]string{
+	DNS: {"dns.default_ttl": "default_ttl", "dns.rate_limit.responses_per_second": "rate_limit_qps", "dns.zones": "zones"},
+	HealthCheck: {
+		"overwatch.validation.check_interval": "default_interval_seconds", "overwatch.validation.check_timeout": "default_timeout_seconds",
+	},
+	Logging: {"logging.level": "level", "logging.format": "format"},
+	Gossip: {
+		"overwatch.gossip.probe_interval": "probe_interval_ms", "overwatch.gossip.probe_timeout": "probe_timeout_ms",
+		"overwatch.gossip.gossip_interval": "gossip_interval_ms", "overwatch.gossip.seeds": "seeds",
+	},
+}
+
+func fieldOf(section, key string) (field string, ours bool) {
+	for prefix, field := range keys[section] {
+		if rest, found := strings.CutPrefix(key, prefix); found && (rest == "" || rest[0] == '[' || rest[0] == '.') {
+			return field + strings.TrimSuffix(rest, ".name"), true
+		}
+	}
+	return "", false
+}

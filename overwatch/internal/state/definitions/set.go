@@ -1,0 +1,246 @@
+package definitions
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// Bounds of what the API may define.
+const (
+	MaxDomains  = 10_000
+	MaxRegions  = 1_000
+	MaxMappings = 100_000
+	MaxNodes    = 10_000
+)
+
+// Set is what the API has defined. Nothing in it is ever changed.
+type Set struct {
+	Domains  map[string]*store.Domain
+	Regions  map[string]*store.Region
+	Mappings map[netip.Prefix]*store.Mapping // by their canonical network
+	Settings map[string]json.RawMessage      // by section
+	Nodes    map[string]*store.Node          // agents that were announced, by id
+}
+
+// Empty reports whether the API has defined nothing.
+func (s *Set) Empty() bool {
+	return len(s.Domains)+len(s.Regions)+len(s.Mappings)+len(s.Settings) == 0
+}
+
+// New makes a Set of what the store has.
+func New(from store.Definitions) (*Set, error) {
+	s := &Set{
+		Domains: make(map[string]*store.Domain, len(from.Domains)), Regions: make(map[string]*store.Region, len(from.Regions)),
+		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)), Settings: make(map[string]json.RawMessage, len(from.Settings)),
+		Nodes: make(map[string]*store.Node, len(from.Nodes)),
+	}
+	for i := range from.Domains {
+		s.Domains[from.Domains[i].Name] = &from.Domains[i]
+	}
+	for i := range from.Regions {
+		s.Regions[from.Regions[i].Name] = &from.Regions[i]
+	}
+	for i := range from.Mappings {
+		network, err := netip.ParsePrefix(from.Mappings[i].CIDR)
+		if err != nil {
+			return nil, fmt.Errorf("stored mapping %q: %w", from.Mappings[i].CIDR, err)
+		}
+		s.Mappings[Network(network)] = &from.Mappings[i]
+	}
+	for i := range from.Nodes {
+		s.Nodes[from.Nodes[i].ID] = &from.Nodes[i]
+	}
+	for section, value := range from.Settings {
+		s.Settings[section] = value
+	}
+	return s, nil
+}
+
+// Network is the one form in which networks are compared: an IPv4-mapped one is the IPv4 one, and no bit is set beyond the
+// length.
+func Network(p netip.Prefix) netip.Prefix {
+	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
+	if p.Addr().Is4In6() && p.Bits() >= mapped {
+		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mapped)
+	}
+	return p.Masked()
+}
+
+// Unhidden returns a Set without what a file defines too, where the file wins. names are those of the file's domains.
+func (s *Set) Unhidden(file *config.Config, names Names) *Set {
+	d := s.Edit(file, file, names)
+	for name := range s.Domains {
+		if names[name] {
+			d.DeleteDomain(name)
+		}
+	}
+	for i := range file.Regions {
+		if d.next.Regions[file.Regions[i].Name] != nil {
+			d.DeleteRegion(file.Regions[i].Name)
+		}
+	}
+	for _, m := range file.Overwatch.Geolocation.CustomMappings {
+		if network := Network(m.CIDR); d.next.Mappings[network] != nil {
+			d.DeleteMapping(network)
+		}
+	}
+	return d.Set()
+}
+
+// Networks are those that have a mapping, in order.
+func (s *Set) Networks() []netip.Prefix {
+	return slices.SortedFunc(maps.Keys(s.Mappings), compareNetworks)
+}
+
+// Kinds says which kinds of definitions differ between two Sets.
+type Kinds struct{ Domains, Regions, Mappings, Settings bool }
+
+// Changes is what must be written to get from s to next, and which kinds that concerns.
+func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
+	b := &store.Batch{}
+	var k Kinds
+	k.Domains = differences(s.Domains, next.Domains, func(d *store.Domain) { b.PutDomain(*d) }, func(name string) { b.DeleteDomain(name) })
+	k.Regions = differences(s.Regions, next.Regions, func(r *store.Region) { b.PutRegion(*r) }, func(name string) { b.DeleteRegion(name) })
+	k.Mappings = differences(s.Mappings, next.Mappings, func(m *store.Mapping) { b.PutMapping(*m) }, func(n netip.Prefix) { b.DeleteMapping(n.String()) })
+	differences(s.Nodes, next.Nodes, func(n *store.Node) { b.PutNode(*n) }, func(id string) { b.DeleteNode(id) })
+	for section, value := range next.Settings {
+		if !bytes.Equal(s.Settings[section], value) {
+			b.PutSetting(section, value)
+			k.Settings = true
+		}
+	}
+	for section := range s.Settings {
+		if next.Settings[section] == nil {
+			b.DeleteSetting(section)
+			k.Settings = true
+		}
+	}
+	return b, k
+}
+
+// differences compares two maps entry by entry, each of which is another pointer if it is not the same.
+func differences[K comparable, V any](before, after map[K]*V, put func(*V), remove func(K)) (any bool) {
+	for key, value := range after {
+		if before[key] != value {
+			put(value)
+			any = true
+		}
+	}
+	for key := range before {
+		if after[key] == nil {
+			remove(key)
+			any = true
+		}
+	}
+	return any
+}
+
+// Draft is a Set that is being made.
+type Draft struct {
+	next  *Set
+	file  *config.Config
+	bare  *config.Config
+	names Names
+
+	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that are not those of the Set before
+}
+
+// Edit begins the Set after s. file is the configuration file, bare, and with the settings of s over it; names are those of its
+// domains.
+func (s *Set) Edit(file, bare *config.Config, names Names) *Draft {
+	next := *s
+	return &Draft{next: &next, file: file, bare: bare, names: names}
+}
+
+// InFile says whether the file has a domain of the name.
+func (d *Draft) InFile(name string) bool { return d.names[name] }
+
+// Set ends the draft.
+func (d *Draft) Set() *Set { return d.next }
+
+// File is the configuration file with the settings of the API over it, without what else the API has defined. It must not be
+// changed.
+func (d *Draft) File() *config.Config { return d.file }
+
+// Now is the Set as it is so far. It must not be changed or kept.
+func (d *Draft) Now() *Set { return d.next }
+
+// PutDomain puts a domain in place of the one of its name. The caller changes it no more.
+func (d *Draft) PutDomain(domain *store.Domain) {
+	own(&d.next.Domains, &d.ownDomains)[domain.Name] = domain
+}
+
+// DeleteDomain deletes the domain of a name.
+func (d *Draft) DeleteDomain(name string) { delete(own(&d.next.Domains, &d.ownDomains), name) }
+
+// PutRegion puts a region in place of the one of its name. The caller changes it no more.
+func (d *Draft) PutRegion(region *store.Region) {
+	own(&d.next.Regions, &d.ownRegions)[region.Name] = region
+}
+
+// DeleteRegion deletes the region of a name.
+func (d *Draft) DeleteRegion(name string) { delete(own(&d.next.Regions, &d.ownRegions), name) }
+
+// PutMapping puts a mapping in place of the one of its canonical network. The caller changes it no more.
+func (d *Draft) PutMapping(network netip.Prefix, m *store.Mapping) {
+	own(&d.next.Mappings, &d.ownMappings)[network] = m
+}
+
+// DeleteMapping deletes the mapping of a canonical network.
+func (d *Draft) DeleteMapping(network netip.Prefix) {
+	delete(own(&d.next.Mappings, &d.ownMappings), network)
+}
+
+// PutNode puts an announced agent in place of the one of its id. The caller changes it no more.
+func (d *Draft) PutNode(n *store.Node) { own(&d.next.Nodes, &d.ownNodes)[n.ID] = n }
+
+// DeleteNode deletes an announced agent.
+func (d *Draft) DeleteNode(id string) { delete(own(&d.next.Nodes, &d.ownNodes), id) }
+
+// PutSetting puts the JSON of a section in place of what it has; nil deletes it.
+func (d *Draft) PutSetting(section string, value json.RawMessage) {
+	all := own(&d.next.Settings, &d.ownSettings)
+	if value == nil {
+		delete(all, section)
+		return
+	}
+	all[section] = value
+}
+
+// Lay puts the settings of a section over the file's as wanted says, which View has made. A setting that cannot be changed or
+// has no such value is settings.Problems, and nothing is changed.
+func (d *Draft) Lay(section string, wanted any) error {
+	overlay, err := overlayOf(section, d.bare, d.file, wanted)
+	if err != nil {
+		return err
+	}
+	trial := (&Set{Settings: maps.Clone(d.next.Settings)}).Edit(d.bare, d.bare, d.names)
+	trial.PutSetting(section, overlay)
+	over, err := trial.Set().Over(d.bare)
+	if err != nil {
+		return err
+	}
+	if problems := append(outOfRange(section, overlay, over), Check(section, over)...); len(problems) > 0 {
+		return problems
+	}
+	d.PutSetting(section, overlay)
+	return nil
+}
+
+// Bare is the configuration file alone. It must not be changed.
+func (d *Draft) Bare() *config.Config { return d.bare }
+
+// own makes a map the draft's own before its first change.
+func own[M ~map[K]V, K comparable, V any](m *M, owned *bool) M {
+	if !*owned {
+		*m, *owned = maps.Clone(*m), true
+	}
+	return *m
+}
