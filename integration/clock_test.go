@@ -25,7 +25,7 @@ import (
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.nodes[0]
-	cipher := newCipherText(t, s.GossipKey)
+	cipher := newCipher(t, s.GossipKey)
 	told := func(name, ahead string) (count int) {
 		for _, l := range n.Output() {
 			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) && strings.Contains(l.Text, "ahead="+ahead) {
@@ -52,14 +52,11 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 		if _, _, err := identity.LoadOrCreate(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"), name, time.Now().Add(off)); err != nil {
 			t.Fatal(err)
 		}
-		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, otherName, s.Tokens[otherName])
+		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, otherName, s.Tokens[otherName], func() time.Time { return time.Now().Add(off) })
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { agent.udp.Close() })
-		go agent.read()
-		agent.ahead = off
-		agent.epoch = uint64(time.Now().Add(off).UnixMilli())
+		t.Cleanup(func() { agent.Close() })
 		agent.registers(t)
 		for range 3 {
 			agent.keeps(t)

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"gslb.internal/integration/harness/agent"
 )
 
 // fleetPart is the environment variable by which the program of these tests, started once more, is a fleet of agents and runs no test: a
@@ -48,14 +50,14 @@ func fleetOf(in *bufio.Reader) error {
 	if err := json.Unmarshal(text, &order); err != nil {
 		return err
 	}
-	cipher, err := encipher(order.Key)
+	cipher, err := agent.NewCipher(order.Key)
 	if err != nil {
 		return err
 	}
 	agents := make([]*fleetAgent, order.Count)
 	for i := range agents {
 		service := fmt.Sprintf("s%d.test.gslb.test", i%fleetServices)
-		if agents[i], err = newFleetAgent(order.Dir, i, cipher, order.Node, service, order.Tokens[service]); err != nil {
+		if agents[i], err = newFleetAgent(order.Dir, i, cipher, order.Node, service, order.Tokens[service], nil); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/agent"
 )
 
 const (
@@ -106,10 +108,10 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
 	n.File.Overwatch.Stale.Threshold, n.File.Overwatch.Stale.RemoveAfter = 3*fleetInterval, 5*time.Minute
-	cipher, dir, agents := newCipherText(t, c.GossipKey), t.TempDir(), make([]*fleetAgent, count)
+	cipher, dir, agents := newCipher(t, c.GossipKey), t.TempDir(), make([]*fleetAgent, count)
 	for i := range agents {
 		service := domains[i%fleetServices].Name
-		if agents[i], err = newFleetAgent(dir, i, cipher, n.Gossip, service, c.Tokens[service]); err != nil {
+		if agents[i], err = newFleetAgent(dir, i, cipher, n.Gossip, service, c.Tokens[service], nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,14 +134,13 @@ func (f *fleet) begin(agents []*fleetAgent) (end func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var group sync.WaitGroup
 	for _, a := range agents {
-		group.Go(a.read)
 		group.Go(func() { f.live(ctx, a) })
 		group.Go(func() { a.keepPinging(ctx) })
 	}
 	return func() {
 		cancel()
 		for _, a := range agents {
-			a.udp.Close()
+			a.Close()
 		}
 		group.Wait()
 	}
@@ -151,7 +152,7 @@ func (f *fleet) live(ctx context.Context, a *fleetAgent) {
 		return
 	}
 	spread := 2 * time.Second // doubled with each refusal up to 15 s, as gslb-agent does
-	for err := a.hello(); err != nil; err = a.hello() {
+	for err := a.Hello(); err != nil; err = a.Hello() {
 		f.hellos.Add(1)
 		f.trouble.Store(err.Error())
 		if !rest(ctx, 250*time.Millisecond+rand.N(spread)) {
@@ -161,7 +162,7 @@ func (f *fleet) live(ctx context.Context, a *fleetAgent) {
 	}
 	patience := 500 * time.Millisecond // for an Enrol's answer, doubled with each that stays away, as gslb-agent does
 	for try := 0; ; try++ {
-		err := a.enrol(try%2 == 1, patience-rand.N(patience/4))
+		err := a.Enrol(try%2 == 1, patience-rand.N(patience/4))
 		if err == nil {
 			break
 		}
@@ -169,6 +170,10 @@ func (f *fleet) live(ctx context.Context, a *fleetAgent) {
 			return
 		}
 		f.failed(ctx, err)
+		var refusal *agent.Refusal
+		if errors.As(err, &refusal) {
+			rest(ctx, patience)
+		}
 		patience = min(2*patience, 15*time.Second)
 	}
 	for first := true; ctx.Err() == nil; {
@@ -194,7 +199,7 @@ func (a *fleetAgent) keepPinging(ctx context.Context) {
 		return
 	}
 	for ctx.Err() == nil {
-		_ = a.ping() // a node that is not there yet refuses it
+		_ = a.Ping() // a node that is not there yet refuses it
 		rest(ctx, fleetPing)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/agent"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -14,13 +15,12 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
 	n := s.nodes[0]
-	thief, err := newFleetAgent(t.TempDir(), 1, newCipherText(t, s.GossipKey), n.Gossip, appName, "a token that he guessed, of some length")
+	thief, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, appName, "a token that he guessed, of some length", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { thief.udp.Close() })
-	go thief.read()
-	if err := thief.hello(); err != nil {
+	t.Cleanup(func() { thief.Close() })
+	if err := thief.Hello(); err != nil {
 		t.Fatal("the key opens the gossip itself:", err)
 	}
 	his := thief.backends[0].Address
@@ -29,7 +29,7 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 			Claim: wire.ClaimUnhealthy, Check: thief.backends[0].Check})
 	}
 	begin := time.Now()
-	enrol := func() error { return thief.enrol(false, ackTime) }
+	enrol := func() error { return thief.Enrol(false, agent.AckTime) }
 	for name, message := range map[string]func() error{"enrolment": enrol, "heartbeat": thief.heartbeat} {
 		if err := message(); err == nil {
 			t.Errorf("his %s was acknowledged", name)

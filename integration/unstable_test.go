@@ -131,12 +131,11 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	n, own := s.nodes[0], s.backends[2]
 	s.agents = s.agents[:2]
 	s.startAll(t)
-	moody, err := newFleetAgent(t.TempDir(), 1, newCipherText(t, s.GossipKey), n.Gossip, appName, s.Tokens[appName])
+	moody, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, appName, s.Tokens[appName], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { moody.udp.Close() })
-	go moody.read()
+	t.Cleanup(func() { moody.Close() })
 	moody.backends = moody.backends[:1]
 	moody.backends[0].Address, moody.backends[0].Port = own.At.Addr(), own.At.Port()
 	moody.registers(t)

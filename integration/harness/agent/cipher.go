@@ -1,0 +1,61 @@
+package agent
+
+import (
+	"bytes"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+
+	"gslb.internal/shared/frame"
+	"gslb.internal/shared/wire"
+)
+
+// Cipher writes and reads what memberlist puts on the wire with a cluster's gossip key.
+type Cipher struct {
+	aead    cipher.AEAD
+	keyring *frame.Keyring
+}
+
+// NewCipher takes the gossip key as the configuration has it, 32 bytes in base64.
+func NewCipher(gossipKey string) (*Cipher, error) {
+	key, err := base64.StdEncoding.DecodeString(gossipKey)
+	if err != nil {
+		return nil, fmt.Errorf("reading the gossip key: %w", err)
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, fmt.Errorf("using the gossip key: %w", err)
+	}
+	c := &Cipher{}
+	if c.aead, err = cipher.NewGCM(block); err != nil {
+		return nil, fmt.Errorf("using the gossip key: %w", err)
+	}
+	c.keyring, err = frame.NewKeyring(wire.Label, [][]byte{key})
+	return c, err
+}
+
+// label returns what stands in front of every packet and stream.
+func label() []byte {
+	return append([]byte{244, byte(len(wire.Label))}, wire.Label...)
+}
+
+func (c *Cipher) seal(dst, plain, authenticated []byte) []byte {
+	nonce := make([]byte, c.aead.NonceSize())
+	rand.Read(nonce)
+	dst = append(append(dst, 1), nonce...)
+	return c.aead.Seal(dst, nonce, plain, authenticated)
+}
+
+// Packet returns a message of memberlist as a datagram.
+func (c *Cipher) Packet(plain []byte) []byte {
+	return c.seal(label(), plain, []byte(wire.Label))
+}
+
+// Stream returns a message of memberlist as all that is written to a connection.
+func (c *Cipher) Stream(plain []byte) []byte {
+	head := binary.BigEndian.AppendUint32([]byte{10}, uint32(1+c.aead.NonceSize()+len(plain)+c.aead.Overhead()))
+	return c.seal(append(label(), head...), plain, append(bytes.Clone(head), wire.Label...))
+}
