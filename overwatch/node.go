@@ -61,6 +61,7 @@ type node struct {
 	audit      *audit.Log
 	history    *history.Recorder
 	identity   *identity.Identity
+	own        ownAddresses
 	trust      *trust.Trust
 	registry   *registry.Registry
 	declared   errgroup.Group // what configuration and API declare, to the registry
@@ -181,8 +182,12 @@ func (n *node) openIdentity(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
+	host, err := n.openHost(cfg)
+	if err != nil {
+		return err
+	}
 	n.trust, err = trust.New(trust.Options{
-		Tokens: cfg.Tokens(), Policies: policies(cfg), Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
+		Tokens: cfg.Tokens(), Policies: policies(cfg), Host: host, Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
 	})
 	return err
 }
@@ -253,7 +258,7 @@ func timing(cfg *config.Config) registry.Timing {
 
 // allowed reports whether an agent may claim a backend: it is pinned and not revoked, and speaks for the service there.
 func (n *node) allowed(agentID string, id registry.ID) bool {
-	return n.trust.Allowed(agentID, id.Service, id.Address)
+	return n.trust.Allowed(agentID, id.Service, netip.AddrPortFrom(id.Address, id.Port))
 }
 
 // drainTime is how long a drain takes where nobody says: the domain's TTL.

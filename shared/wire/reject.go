@@ -18,7 +18,7 @@ const (
 	CodeBootNonce        RejectCode = 9  // meant for an earlier process of the node: say Hello again
 	CodeNotEnrolled      RejectCode = 10 // no pin for the certificate, or not for the service
 	CodeLimit            RejectCode = 11 // too many backends, services or agents
-	CodePolicy           RejectCode = 12 // agent_policies do not allow the address, or the address cannot be a backend's
+	CodePolicy           RejectCode = 12 // the address cannot be a backend's, by agent_policies or by the rules that need none
 	CodeUnavailable      RejectCode = 13 // the node cannot store a pin at present: try again later
 )
 

@@ -26,7 +26,8 @@ func inWords(code wire.RejectCode) string {
 	case wire.CodeLimit:
 		return "this agent is beyond a limit of the overwatch node"
 	case wire.CodePolicy:
-		return "the overwatch node does not allow a backend at this address: see overwatch.agent_policies there"
+		return "the overwatch node does not allow a backend at this address: loopback, link-local and metadata addresses need " +
+			"overwatch.agent_policies.<service>.allowed_cidrs there, other networks must be in it where it is set, and the node's own listeners are never backends"
 	case wire.CodeUnavailable:
 		return "the overwatch node cannot store this agent's pin at present; trying again"
 	}

@@ -17,11 +17,13 @@ func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
 			out = append(out, address)
 			continue
 		}
-		own, err := interfaceAddresses()
+		own, err := InterfaceAddresses()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, slices.DeleteFunc(own, func(a netip.Addr) bool { return a.Is4() != address.Is4() })...)
+		out = append(out, slices.DeleteFunc(own, func(a netip.Addr) bool {
+			return a.Is4() != address.Is4() || a.IsLinkLocalUnicast() // which means nothing on another link
+		})...)
 	}
 	slices.SortFunc(out, netip.Addr.Compare)
 	out = slices.Compact(out)
@@ -32,8 +34,8 @@ func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
 	return out, nil
 }
 
-// interfaceAddresses lists this machine's addresses without those that mean nothing on another link.
-func interfaceAddresses() ([]netip.Addr, error) {
+// InterfaceAddresses lists the addresses of this machine's interfaces, IPv4 ones as such and none with a zone.
+func InterfaceAddresses() ([]netip.Addr, error) {
 	found, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("listing this machine's addresses: %w", err)
@@ -44,7 +46,7 @@ func interfaceAddresses() ([]netip.Addr, error) {
 		if !ok {
 			continue
 		}
-		if address, ok := netip.AddrFromSlice(network.IP); ok && !address.IsLinkLocalUnicast() {
+		if address, ok := netip.AddrFromSlice(network.IP); ok {
 			out = append(out, address.Unmap())
 		}
 	}

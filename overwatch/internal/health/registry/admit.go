@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"net/netip"
 	"time"
 	"unique"
 
@@ -22,7 +23,7 @@ func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.
 		return ID{}, wire.CodeNotEnrolled
 	}
 	id, err := NewID(said.Service, said.Address, said.Port)
-	if err != nil || said.Weight > api.MaxWeight || !from.Allowed(id.Service, id.Address) {
+	if err != nil || said.Weight > api.MaxWeight || !from.Allowed(id.Service, netip.AddrPortFrom(id.Address, id.Port)) {
 		return ID{}, wire.CodePolicy
 	}
 	rec := w.lookup(id)

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"net/netip"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -92,7 +93,7 @@ func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool
 	for i := range m.Backends {
 		said, rec := &m.Backends[i], a.claims[i]
 		if rec.id.Port != said.Port || rec.id.Address != said.Address || rec.id.Service != said.Service ||
-			rec.claim.said != statementOf(said, region) || !from.Allowed(rec.id.Service, rec.id.Address) {
+			rec.claim.said != statementOf(said, region) || !from.Allowed(rec.id.Service, netip.AddrPortFrom(rec.id.Address, rec.id.Port)) {
 			return false
 		}
 	}

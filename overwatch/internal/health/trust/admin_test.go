@@ -233,7 +233,7 @@ func TestSetTokens_APolicyThatChangedIsToldOfTheAgentsThatItConcerns(t *testing.
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
 	a.enrol("app.test")
 	held := b.enrol("app.test", "db.test").Agent
-	inside, outside := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("192.0.2.1")
+	inside, outside := netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("192.0.2.1:80")
 	if !held.Allowed("db.test", inside) || held.Allowed("db.test", outside) || !r.trust.Allowed("eu-web-2", "db.test", inside) {
 		t.Fatal("the policy is not what this test takes it for")
 	}

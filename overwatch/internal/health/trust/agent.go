@@ -46,11 +46,12 @@ func (a Agent) Services() []string {
 // Speaks reports whether the agent may speak for a service, named in canonical form.
 func (a Agent) Speaks(service string) bool { return a.standing().grant(service) != nil }
 
-// Allowed reports whether the agent may claim a backend of the service at this address: it must speak for the service, the
-// address must be one that a backend can have, and agent_policies must not exclude it.
-func (a Agent) Allowed(service string, address netip.Addr) bool {
-	g := a.standing().grant(service)
-	return g != nil && usable(address) && (len(g.allowed) == 0 || within(g.allowed, address))
+// Allowed reports whether the agent may claim a backend of the service there: it must speak for the service, and Host.takes says
+// which addresses and ports are left to it.
+func (a Agent) Allowed(service string, at netip.AddrPort) bool {
+	s := a.standing()
+	g := s.grant(service)
+	return g != nil && s.host.takes(at, g.allowed)
 }
 
 var nothing standing
@@ -60,20 +61,4 @@ func (a Agent) standing() *standing {
 		return &nothing
 	}
 	return a.pinned.standing.Load()
-}
-
-// usable reports whether a backend can have the address: not unspecified, multicast or broadcast. Loopback is fine.
-func usable(a netip.Addr) bool {
-	broadcast := netip.AddrFrom4([4]byte{255, 255, 255, 255})
-	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && a.Unmap() != broadcast && a.Zone() == ""
-}
-
-func within(prefixes []netip.Prefix, a netip.Addr) bool {
-	a = a.Unmap()
-	for _, p := range prefixes {
-		if p.Contains(a) {
-			return true
-		}
-	}
-	return false
 }

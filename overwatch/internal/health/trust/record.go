@@ -65,11 +65,11 @@ func (t *Trust) Get(agentID string) (Record, bool) {
 }
 
 // Allowed is Agent.Allowed for the agent with an id; it is false where none is pinned.
-func (t *Trust) Allowed(agentID, service string, address netip.Addr) bool {
+func (t *Trust) Allowed(agentID, service string, at netip.AddrPort) bool {
 	t.mu.RLock()
 	p := t.byID[agentID]
 	t.mu.RUnlock()
-	return p != nil && Agent{p}.Allowed(service, address)
+	return p != nil && Agent{p}.Allowed(service, at)
 }
 
 func (p *pinned) record(now time.Time) Record {

@@ -85,6 +85,7 @@ type rig struct {
 	boot   identity.Nonce
 	half   *identity.Exchange
 	pins   *memory
+	host   Host
 	tokens map[string][]string
 	mu     sync.Mutex
 	time   time.Time
@@ -107,7 +108,7 @@ func (r *rig) restart() {
 	r.boot, r.half = identity.NewNonce(), identity.NewExchange()
 	var err error
 	r.trust, err = New(Options{
-		Tokens: r.tokens, Policies: rigPolicies,
+		Tokens: r.tokens, Policies: rigPolicies, Host: r.host,
 		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
 	})
 	if err != nil {

@@ -31,6 +31,7 @@ type standing struct {
 	revoked  bool
 	outdated bool    // speaks for a service by a token of previous_agent_tokens
 	grants   []grant // ordered by service; empty when revoked or unpinned
+	host     *Host   // set where there are grants
 }
 
 // grant is a service that the agent speaks for.
@@ -55,7 +56,7 @@ func (s *standing) grant(service string) *grant {
 // stand derives what the holder of a pin may do: it speaks for the services of which it proved a token that counts at present. The
 // caller holds mu for reading, or is New.
 func (t *Trust) stand(key identity.KeyID, pin store.Pin) *standing {
-	s := &standing{region: pin.Region, revoked: pin.Revoked}
+	s := &standing{region: pin.Region, revoked: pin.Revoked, host: &t.host}
 	if pin.Revoked {
 		return s
 	}

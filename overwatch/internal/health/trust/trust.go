@@ -35,6 +35,8 @@ type Options struct {
 	Tokens map[string][]string
 	// Policies are the networks where a service's backends may be (agent_policies); a service without an entry, anywhere.
 	Policies map[string][]netip.Prefix
+	// Host is the machine that this node runs on; the zero value listens nowhere, and nothing says that loopback may be claimed.
+	Host Host
 	// Boot is the boot nonce of this process, Node the key id of this node's certificate.
 	Boot identity.Nonce
 	Node identity.KeyID
@@ -53,6 +55,7 @@ type Trust struct {
 	boot     identity.Nonce
 	node     identity.KeyID
 	exchange *identity.Exchange
+	host     Host // never changes
 	pins     PinStore
 	log      zerolog.Logger
 	clock    *clock
@@ -92,7 +95,7 @@ func New(o Options) (*Trust, error) {
 		return nil, fmt.Errorf("loading pins: %w", err)
 	}
 	t := &Trust{
-		boot: o.Boot, node: o.Node, exchange: o.Exchange, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
+		boot: o.Boot, node: o.Node, exchange: o.Exchange, host: o.Host, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
 		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),

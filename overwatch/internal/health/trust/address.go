@@ -1,0 +1,102 @@
+package trust
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// Host is what addresses of backends are judged by beside agent_policies: the machine that this node runs on.
+type Host struct {
+	// Ports are those that the node itself listens on. No backend can be there at an address of the machine.
+	Ports []uint16
+	// Addresses returns the addresses of the machine's interfaces at present; nil stands for none. Loopback addresses always count.
+	// It must not block.
+	Addresses func() []netip.Addr
+	// Loopback tells that only agents on this machine can reach the node, so that their backends may be on loopback addresses.
+	Loopback bool
+}
+
+// listens reports whether the node itself listens there. Whatever connects a listener's port to a backend would make this node
+// check itself, and read out to an agent what only this machine may ask it.
+func (h *Host) listens(at netip.AddrPort) bool {
+	if !slices.Contains(h.Ports, at.Port()) {
+		return false
+	}
+	address := carried(at.Addr())
+	if address.IsLoopback() || address.IsUnspecified() {
+		return true
+	}
+	return h.Addresses != nil && slices.ContainsFunc(h.Addresses(), func(own netip.Addr) bool { return own.Unmap().WithZone("") == address })
+}
+
+// takes reports whether a backend may be at an address:
+//
+//	allowed_cidrs                  address                                  taken
+//	any                            not one that a backend can have          no
+//	any                            a port of the node at its own address    no
+//	contain it                     any other                                yes
+//	exist and do not contain it    any                                      no
+//	none                           loopback                                 only where gossip listens on loopback alone
+//	none                           link-local, metadata of a cloud          no
+//	none                           any other                                yes
+func (h *Host) takes(at netip.AddrPort, allowed []netip.Prefix) bool {
+	switch address := carried(at.Addr()); {
+	case !usable(at.Addr()) || !usable(address) || h.listens(at):
+		return false
+	case len(allowed) > 0:
+		return within(allowed, at.Addr())
+	case address.IsLoopback():
+		return h.Loopback
+	default:
+		return !address.IsLinkLocalUnicast() && provider(address) == ""
+	}
+}
+
+// usable reports whether a backend can have the address: not unspecified, multicast or broadcast, and without a zone.
+func usable(a netip.Addr) bool {
+	broadcast := netip.AddrFrom4([4]byte{255, 255, 255, 255})
+	return a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && a.Unmap() != broadcast && a.Zone() == ""
+}
+
+func within(prefixes []netip.Prefix, a netip.Addr) bool {
+	a = a.Unmap()
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// carried returns the IPv4 address that packets to an IPv6 address end up at, if there is one: that of an IPv4-mapped address
+// (RFC 4291 section 2.5.5.2), or the one behind the well-known prefix of NAT64 (RFC 6052 section 2.1). Others are returned as they are.
+func carried(a netip.Addr) netip.Addr {
+	if a = a.Unmap(); !nat64.Contains(a) {
+		return a
+	}
+	octets := a.As16()
+	return netip.AddrFrom4([4]byte(octets[12:]))
+}
+
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// metadata are the networks outside of link-local where clouds tell a machine who it is and what it may do, each with its provider.
+var metadata = [...]struct {
+	network  netip.Prefix
+	provider string
+}{
+	{netip.MustParsePrefix("fd00:ec2::/32"), "AWS: instance metadata, pod identity, DNS and time"},
+	{netip.MustParsePrefix("168.63.129.16/32"), "Azure: wire server"},
+	{netip.MustParsePrefix("fd20:ce::254/128"), "Google Cloud"},
+	{netip.MustParsePrefix("100.100.100.200/32"), "Alibaba Cloud"},
+	{netip.MustParsePrefix("fd00:100::100:200/128"), "Alibaba Cloud"},
+	{netip.MustParsePrefix("192.0.0.192/32"), "Oracle Cloud, classic"},
+	{netip.MustParsePrefix("fd00:c1::a9fe:a9fe/128"), "Oracle Cloud"},
+	{netip.MustParsePrefix("fd00:42::42/128"), "Scaleway"},
+	{netip.MustParsePrefix("fd00:a9fe:a9fe::1/128"), "Akamai (Linode)"},
+}
+
+// provider returns whose metadata service an address is, "" for none.
+func provider(a netip.Addr) string {
+	for i := range metadata {
+		if metadata[i].network.Contains(a) {
+			return metadata[i].provider
+		}
+	}
+	return ""
+}
