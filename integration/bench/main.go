@@ -22,6 +22,7 @@ type options struct {
 	bin     string
 	rounds  int
 	seconds float64
+	rates   []float64 // queries a second at which servers are measured too
 	names   []int
 	servers []string
 	base    string // that ratios refer to
@@ -76,6 +77,7 @@ func readFlags() (o options, err error) {
 	flag.Float64Var(&o.share, "overload", 0, "instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
 	flag.Float64Var(&o.rate, "rate", 20000, "queries a second meanwhile")
 	flag.StringVar(&o.env, "env", "", "with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")
+	rates := flag.String("rates", "2000,20000", "measure at these steady rates too, in queries a second; empty: at none")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))
 	flag.StringVar(&o.base, "base", usualBase, "the server that ratios refer to")
@@ -93,6 +95,13 @@ func readFlags() (o options, err error) {
 			return o, fmt.Errorf("-names %q: want numbers from 1 to %d", text, maxNames)
 		}
 		o.names = append(o.names, n)
+	}
+	for _, text := range strings.FieldsFunc(*rates, func(r rune) bool { return r == ',' }) {
+		rate, err := strconv.ParseFloat(text, 64)
+		if err != nil || rate < 1 {
+			return o, fmt.Errorf("-rates %q: want numbers from 1", text)
+		}
+		o.rates = append(o.rates, rate)
 	}
 	o.servers = allNames()
 	if *servers != "" {
@@ -156,6 +165,7 @@ func run(ctx context.Context, o options) error {
 			}
 		}
 		report(os.Stdout, names, o.base, o.servers, results)
+		reportSteady(os.Stdout, o.rates, o.base, o.servers, results)
 	}
 	return nil
 }

@@ -21,12 +21,13 @@ const ticks = 100
 
 // sample is one measurement of one server.
 type sample struct {
-	cpu    float64 // microseconds of the server's per answered query
-	rate   float64 // answered queries per second
-	other  float64 // cores that everybody else used meanwhile: noise
-	memory float64 // resident memory in MiB
-	ready  float64 // milliseconds from the start to the first answer
-	failed uint64  // wrong or lost
+	cpu    float64   // microseconds of the server's per answered query, asked as fast as it answers
+	steady []float64 // the same at each of the steady rates
+	rate   float64   // answered queries per second
+	other  float64   // cores that everybody else used meanwhile: noise
+	memory float64   // resident memory in MiB
+	ready  float64   // milliseconds from the start to the first answer
+	failed uint64    // wrong or lost
 }
 
 // measure starts a server, asks it and stops it.
@@ -56,15 +57,41 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 	if err != nil {
 		return sample{}, err
 	}
-	spent, wall := cpuOf(session(group))-cpu, time.Since(at).Seconds()
+	spent, wall, others := cpuOf(session(group))-cpu, time.Since(at).Seconds(), machineBusy()-busy
+	client := ownChildren() - clientBefore
 	if seen.Answered == 0 {
 		return sample{}, fmt.Errorf("skipped: no query was answered, %d wrongly", seen.Wrong)
 	}
+	mebibytes := memory(session(group))
+	var steady []float64
+	for _, rate := range o.rates {
+		cost, err := costAt(ctx, o, s, port, names, rate, group)
+		if err != nil {
+			return sample{}, err
+		}
+		steady = append(steady, cost)
+	}
 	return sample{
-		cpu: spent / float64(seen.All) * 1e6, rate: float64(seen.Answered) / seen.Seconds, failed: seen.Wrong + seen.Lost,
-		other:  (machineBusy() - busy - spent - (ownChildren() - clientBefore)) / wall,
-		memory: memory(session(group)), ready: float64(ready.Milliseconds()),
+		cpu: spent / float64(seen.All) * 1e6, steady: steady, rate: float64(seen.Answered) / seen.Seconds, failed: seen.Wrong + seen.Lost,
+		other: (others - spent - client) / wall, memory: mebibytes, ready: float64(ready.Milliseconds()),
 	}, nil
+}
+
+// costAt returns the microseconds of CPU that a server uses for an answered query at a steady rate, in queries a second.
+func costAt(ctx context.Context, o options, s server, port, names int, rate float64, group int) (float64, error) {
+	flags := []string{"-ask", string(s.asking), "-rate", fmt.Sprint(rate)}
+	if s.signed {
+		flags = append(flags, "-signed")
+	}
+	before := cpuOf(session(group))
+	seen, err := askWith(ctx, port, names, o.seconds, o.shape, flags...)
+	if err != nil {
+		return 0, err
+	}
+	if seen.All == 0 {
+		return 0, fmt.Errorf("skipped: at %g queries a second none was answered", rate)
+	}
+	return (cpuOf(session(group)) - before) / float64(seen.All) * 1e6, nil
 }
 
 // settle waits until a server has had nothing to do for six seconds, so that what is left from its start, such as collecting what it no
@@ -154,14 +181,14 @@ func statFields(path string) []string {
 	return strings.Fields(rest)
 }
 
-// cpuOf is the seconds of CPU that processes have used, in the kernel and out of it.
+// cpuOf is the seconds of CPU that processes have used, in the kernel and out of it. Those that are gone count nothing.
 func cpuOf(pids []int) (seconds float64) {
 	for _, pid := range pids {
-		if fields := statFields(fmt.Sprintf("/proc/%d/stat", pid)); len(fields) > 12 {
-			seconds += number(fields[11]) + number(fields[12])
+		if used, err := processTime(pid); err == nil {
+			seconds += used.Seconds()
 		}
 	}
-	return seconds / ticks
+	return seconds
 }
 
 // ownChildren is the seconds of CPU of this process's ended children.

@@ -100,12 +100,16 @@ func (s *steadyClient) collect(i int, from, until time.Time) {
 				continue
 			}
 			at := &s.sent[i][binary.BigEndian.Uint16(reply)]
+			right := s.right(reply)
+			if !at.IsZero() && right {
+				s.tally.All++
+			}
 			if !at.IsZero() && at.After(from) && at.Before(until) {
 				s.took = append(s.took, now.Sub(*at))
 				if now.Sub(*at) <= resolverWaits {
 					s.tally.InTime++
 				}
-				if reply[3]&0xF == 0 && binary.BigEndian.Uint16(reply[6:]) > 0 {
+				if right {
 					s.tally.Answered++
 				} else {
 					s.tally.Wrong++

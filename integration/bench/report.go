@@ -33,15 +33,15 @@ func spread(values []float64) (median, least, most float64) {
 }
 
 // ratio is the median, over the rounds that both have, of this server's CPU time to the other's in the same round.
-func (r *result) ratio(to *result) string {
+func (r *result) ratio(to *result, of func(sample) float64) string {
 	if to == nil || len(to.samples) == 0 {
 		return "-"
 	}
-	pairs := &result{}
+	var pairs []float64
 	for i := range min(len(r.samples), len(to.samples)) {
-		pairs.add(sample{cpu: r.samples[i].cpu / to.samples[i].cpu})
+		pairs = append(pairs, of(r.samples[i])/of(to.samples[i]))
 	}
-	median, _, _ := pairs.spread(func(s sample) float64 { return s.cpu })
+	median, _, _ := spread(pairs)
 	return fmt.Sprintf("%.2f", median)
 }
 
@@ -59,7 +59,8 @@ func report(w io.Writer, names int, base string, order []string, results map[str
 			fmt.Fprintf(w, "| %s | %s |||||||\n", name, r.skipped)
 			continue
 		}
-		cpu, cpuLeast, cpuMost := r.spread(func(s sample) float64 { return s.cpu })
+		saturated := func(s sample) float64 { return s.cpu }
+		cpu, cpuLeast, cpuMost := r.spread(saturated)
 		rate, rateLeast, rateMost := r.spread(func(s sample) float64 { return s.rate })
 		memory, _, _ := r.spread(func(s sample) float64 { return s.memory })
 		ready, _, _ := r.spread(func(s sample) float64 { return s.ready })
@@ -69,6 +70,23 @@ func report(w io.Writer, names int, base string, order []string, results map[str
 			failed += s.failed
 		}
 		fmt.Fprintf(w, "| %s | %.2f (%.2f-%.2f) | %s | %.0f (%.0f-%.0f) | %.0f | %.0f | %d | %.2f |\n", name, cpu, cpuLeast, cpuMost,
-			r.ratio(results[base]), rate, rateLeast, rateMost, memory, ready, failed, other)
+			r.ratio(results[base], saturated), rate, rateLeast, rateMost, memory, ready, failed, other)
+	}
+}
+
+// reportSteady writes a table of what an answer costs at each steady rate, as Markdown.
+func reportSteady(w io.Writer, rates []float64, base string, order []string, results map[string]*result) {
+	if len(rates) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n| server | queries a second | CPU us/query, median (min-max) | ratio to %s |\n|---|---|---|---|\n", base)
+	for i, rate := range rates {
+		cost := func(s sample) float64 { return s.steady[i] }
+		for _, name := range order {
+			if r := results[name]; r != nil && len(r.samples) > 0 {
+				median, least, most := r.spread(cost)
+				fmt.Fprintf(w, "| %s | %.0f | %.1f (%.1f-%.1f) | %s |\n", name, rate, median, least, most, r.ratio(results[base], cost))
+			}
+		}
 	}
 }

@@ -40,7 +40,7 @@ func TestServer_AnswersNoBroadcast(t *testing.T) {
 				t.Fatalf("%d queries did not come", want)
 			}
 			for _, socket := range s.sockets {
-				n, errno := socket.answerBatch()
+				n, errno := socket.answerBatch(descriptorOf(t, socket))
 				if want -= n; errno != 0 && errno != unix.EAGAIN {
 					t.Fatal(errno)
 				}

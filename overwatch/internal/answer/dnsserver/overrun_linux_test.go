@@ -1,7 +1,6 @@
 package dnsserver
 
 import (
-	"context"
 	"encoding/binary"
 	"net"
 	"testing"
@@ -17,7 +16,7 @@ import (
 
 // Queries wait in a socket that nobody reads; their ids are their numbers. Where the room for them is about used up, those that are stale by then are given
 // up and all younger ones are answered. Of those that waited for a process that was restarted all are answered if the kernel drops none that come later.
-func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
+func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill     uint32 // sixteenths of the room
 		runsOver bool   // the kernel drops one
@@ -53,9 +52,9 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 			defer client.Close()
 			began := time.Now()
 			w := newWaiting(t, s, client)
-			w.socket.room.enter(w.socket.fd)
-			w.socket.stale(1) // so few were read, so nothing waited
-			room := memory(w.socket.fd)[memoryLimit]
+			w.socket.backlog.begin(w.fd)
+			w.socket.backlog.caughtUp = true
+			room := memory(w.fd)[memoryLimit]
 			w.fill(t, room/2)
 			older := w.asked
 			if now = began.Add(staleAfter); c.stale {
@@ -66,7 +65,7 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 				w.runOver(t)
 			}
 			if c.restart {
-				w.socket.room.enter(w.socket.fd)
+				w.socket.backlog.begin(w.fd)
 			}
 			if c.dropped {
 				w.runOver(t)
@@ -79,7 +78,7 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 				}
 			}
 			for range w.asked { // far more than it takes
-				if _, errno := w.socket.answerBatch(); errno != 0 {
+				if _, errno := w.socket.answerBatch(w.fd); errno != 0 {
 					break
 				}
 			}
@@ -87,126 +86,47 @@ func TestOverrun_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 				t.Errorf("of %d older queries and %d in all %d were given up, want %d", older, w.asked, got, want)
 			}
 			w.answered(t, want)
-			after := memory(w.socket.fd)
+			after := memory(w.fd)
 			if dropped := after[memoryDrops] != 0; dropped != (c.runsOver || c.dropped) {
 				t.Errorf("the kernel dropped %d", after[memoryDrops])
-			}
-			wantRoom := room
-			if c.givenUp {
-				wantRoom = max(room/2, leastRoom)
-			}
-			if after[memoryLimit] != wantRoom {
-				t.Errorf("then there is room for %d octets, want %d", after[memoryLimit], wantRoom)
 			}
 		})
 	}
 }
 
-// Once nothing waits any more, the room for queries becomes what it always is, though nobody asks anything.
-func TestOverrun_TheRoomComesBack(t *testing.T) {
-	t.Parallel() // it takes growEvery
+// What a process left while it restarted may need a larger buffer; once that is read the buffer is as large as ever.
+func TestBacklog_TheBufferIsTheUsualOneOnceReadEmpty(t *testing.T) {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(fd)
-	receiveBuffer(fd, socketBuffer)
-	usual := memory(fd)[memoryLimit]
-
-	v := testView(t)
-	s, err := New(Options{Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	for _, socket := range s.sockets {
-		socket.halve()
-		if room := memory(socket.fd)[memoryLimit]; room != max(usual/2, leastRoom) {
-			t.Errorf("half of the room of %d octets is %d", usual, room)
-		}
-	}
-	go func() { ended <- s.Run(ctx) }()
-	defer func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	}()
-	for _, socket := range s.sockets {
-		room := func() uint32 {
-			socket.mu.Lock()
-			defer socket.mu.Unlock()
-			return memory(socket.fd)[memoryLimit]
-		}
-		for end := time.Now().Add(30 * time.Second); room() != usual; time.Sleep(time.Millisecond) {
-			if time.Now().After(end) {
-				t.Fatalf("there is still room for %d octets, want %d", room(), usual)
-			}
-		}
-	}
-}
-
-// The room is halved down to a least one and comes back by doubling, one step in growEvery.
-func TestOverrun_TheRoomComesBackStepByStep(t *testing.T) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	receiveBuffer(fd, socketBuffer)
-	usual := memory(fd)[memoryLimit]
-	now := time.Unix(1_000_000_000, 0)
-	r := testResponder(testView(t))
-	r.now = func() time.Time { return now }
-	s := &udpSocket{descriptor: &descriptor{fd: fd}, responder: r}
-	for range 20 {
-		s.halve()
-	}
-	room := memory(fd)[memoryLimit]
-	if room != leastRoom {
-		t.Fatalf("there is room for %d octets, want %d", room, leastRoom)
-	}
-	for room < usual {
-		if wait := s.relax(); wait != growEvery || memory(fd)[memoryLimit] != room {
-			t.Fatalf("at once there is room for %d octets, after %d, and the next step is in %s", memory(fd)[memoryLimit], room, wait)
-		}
-		now = now.Add(growEvery)
-		wait, got := s.relax(), memory(fd)[memoryLimit]
-		if want := min(2*room, usual); got != want {
-			t.Fatalf("after %d there is room for %d octets, want %d", room, got, want)
-		}
-		if room = got; room == 2*socketBuffer && wait != 0 {
-			t.Errorf("with the usual room the next step is in %s", wait)
-		}
-	}
-	now = now.Add(growEvery)
-	if wait := s.relax(); wait != 0 || memory(fd)[memoryLimit] != usual {
-		t.Errorf("in the end there is room for %d octets, and the next step is in %s", memory(fd)[memoryLimit], wait)
-	}
-}
-
-// Half of the room is half of it also where that is more than net.core allows, as it is for a privileged process on most machines.
-func TestOverrun_HalfOfTheRoomMayBeMoreThanOthersGet(t *testing.T) {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer unix.Close(fd)
-	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, 64<<20); err != nil {
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, restartBuffer); err != nil {
 		t.Skipf("this needs CAP_NET_ADMIN: %v", err)
 	}
-	room := memory(fd)[memoryLimit]
-	s := &udpSocket{descriptor: &descriptor{fd: fd}, responder: testResponder(testView(t))}
-	s.halve()
-	if got := memory(fd)[memoryLimit]; got != room/2 {
-		t.Errorf("half of the room of %d octets is %d", room, got)
+	var b backlog
+	b.begin(fd)
+	if b.stale(fd, batch, time.Now); memory(fd)[memoryLimit] != 2*restartBuffer {
+		t.Errorf("while queries wait the buffer has %d octets, want %d", memory(fd)[memoryLimit], 2*restartBuffer)
 	}
+	if b.stale(fd, batch-1, time.Now); memory(fd)[memoryLimit] != 2*socketBuffer {
+		t.Errorf("once nothing waits the buffer has %d octets, want %d", memory(fd)[memoryLimit], 2*socketBuffer)
+	}
+}
+
+// descriptorOf returns the file descriptor of a socket that nobody closes meanwhile.
+func descriptorOf(t *testing.T, s *udpSocket) (fd int) {
+	t.Helper()
+	if s.withDescriptor(func(is int) { fd = is }); fd == 0 {
+		t.Fatal("the socket is closed")
+	}
+	return fd
 }
 
 // waiting is the socket in which the queries of a client wait, with little room.
 type waiting struct {
 	socket *udpSocket
+	fd     int
 	client net.Conn
 	packet []byte
 	asked  int
@@ -217,16 +137,17 @@ func newWaiting(t *testing.T, s *Server, client net.Conn) *waiting {
 	arrivalsNoted(t)
 	w := &waiting{client: client, packet: query(t, "one.gslb.test.", dns.TypeA)}
 	for _, socket := range s.sockets {
-		if err := unix.SetsockoptInt(socket.fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 80<<10); err != nil {
+		fd := descriptorOf(t, socket)
+		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 80<<10); err != nil {
 			t.Fatal(err)
 		}
-		_ = arrival(socket.fd) // as if it had run over before
+		_ = arrival(fd) // as if it had run over before
 	}
 	w.send(t)
 	for end := time.Now().Add(30 * time.Second); w.socket == nil; {
 		for _, socket := range s.sockets {
-			if memory(socket.fd)[memoryUsed] > 0 {
-				w.socket = socket
+			if fd := descriptorOf(t, socket); memory(fd)[memoryUsed] > 0 {
+				w.socket, w.fd = socket, fd
 			}
 		}
 		if time.Now().After(end) {
@@ -248,9 +169,9 @@ func (w *waiting) send(t *testing.T) {
 // ask sends a query and returns when it waits in the socket.
 func (w *waiting) ask(t *testing.T) {
 	t.Helper()
-	before := memory(w.socket.fd)[memoryUsed]
+	before := memory(w.fd)[memoryUsed]
 	w.send(t)
-	for end := time.Now().Add(30 * time.Second); memory(w.socket.fd)[memoryUsed] == before; {
+	for end := time.Now().Add(30 * time.Second); memory(w.fd)[memoryUsed] == before; {
 		if time.Now().After(end) {
 			t.Fatalf("query %d did not arrive", w.asked)
 		}
@@ -260,7 +181,7 @@ func (w *waiting) ask(t *testing.T) {
 // fill asks until so many octets are used.
 func (w *waiting) fill(t *testing.T, octets uint32) {
 	t.Helper()
-	for memory(w.socket.fd)[memoryUsed] < octets {
+	for memory(w.fd)[memoryUsed] < octets {
 		w.ask(t)
 	}
 }
@@ -268,11 +189,11 @@ func (w *waiting) fill(t *testing.T, octets uint32) {
 // runOver asks until the kernel drops a query, which it forgets.
 func (w *waiting) runOver(t *testing.T) {
 	t.Helper()
-	before := memory(w.socket.fd)
+	before := memory(w.fd)
 	for end := time.Now().Add(30 * time.Second); ; {
 		w.send(t)
-		after := memory(w.socket.fd)
-		for ; after[memoryUsed] == before[memoryUsed] && after[memoryDrops] == before[memoryDrops]; after = memory(w.socket.fd) {
+		after := memory(w.fd)
+		for ; after[memoryUsed] == before[memoryUsed] && after[memoryDrops] == before[memoryDrops]; after = memory(w.fd) {
 			if time.Now().After(end) {
 				t.Fatalf("query %d did not arrive, and was not dropped", w.asked)
 			}
@@ -310,28 +231,22 @@ func arrivalsNoted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := detach(conn)
+	t.Cleanup(func() { _ = conn.Close() })
+	s, err := newUDPSocket(conn, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.close)
-	_ = arrival(d.fd)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
-		at, err := unix.Getsockname(d.fd)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := unix.Sendto(d.fd, []byte("x"), 0, at); err != nil {
+	fd := descriptorOf(t, s)
+	_ = arrival(fd)
+	for end := time.Now().Add(30 * time.Second); ; {
+		if _, err := conn.WriteTo([]byte("x"), conn.LocalAddr()); err != nil {
 			t.Fatal(err)
 		}
 		sent := time.Now()
-		if err := d.await(0); err != nil {
+		if _, _, err := conn.ReadFrom(make([]byte, 1)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := unix.Read(d.fd, make([]byte, 1)); err != nil {
-			t.Fatal(err)
-		}
-		if !arrival(d.fd).After(sent) {
+		if !arrival(fd).After(sent) {
 			return
 		}
 		if time.Now().After(end) {

@@ -45,7 +45,7 @@ func TestReplies_EachGetsItsOwn(t *testing.T) {
 			}
 			for _, socket := range s.sockets {
 				if c.prepare != nil {
-					c.prepare(t, socket.fd)
+					c.prepare(t, descriptorOf(t, socket))
 				}
 			}
 			clients := queue(t, s.Addrs()[0])

@@ -201,7 +201,7 @@ func (s *Server) Run(ctx context.Context) error {
 		s.tcp.connections.close(stopGrace)
 		err := streams.Wait()
 		for _, socket := range s.sockets {
-			socket.ring()
+			socket.stop()
 		}
 		return err
 	})

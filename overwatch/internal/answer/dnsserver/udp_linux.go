@@ -2,9 +2,11 @@ package dnsserver
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"syscall"
 	"time"
 
@@ -26,13 +28,15 @@ const (
 	maxDrain = 1024
 )
 
-// udpSocket answers what arrives on one socket, several messages per system call in both directions.
+// udpSocket answers the queries that arrive on one socket, up to batch of them per system call in both directions.
+// One goroutine reads it; Go's poller wakes that goroutine.
 type udpSocket struct {
-	*descriptor
+	conn      *net.UDPConn
+	raw       syscall.RawConn
 	local     netip.AddrPort
 	responder *responder
-	twin      bool // reads a socket that another one reads too
-	room      room
+	twin      bool // another udpSocket reads the same socket
+	backlog   backlog
 
 	in            [batch]unix.Mmsghdr
 	query         [batch]unix.Iovec
@@ -44,12 +48,14 @@ type udpSocket struct {
 	replies       replies
 }
 
+// newUDPSocket takes conn over: it is closed by serve, close, or an error here.
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
-	s := &udpSocket{local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
+	s := &udpSocket{conn: conn, local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
 	s.tellsReceiver = s.local.Addr().IsUnspecified()
 	var err error
-	if s.descriptor, err = detach(conn); err != nil {
-		return nil, err
+	if s.raw, err = conn.SyscallConn(); err != nil {
+		_ = conn.Close()
+		return nil, fmt.Errorf("preparing the UDP socket of %s: %w", s.local, err)
 	}
 	for i := range batch {
 		s.query[i].Base = &s.octets[i][0]
@@ -64,40 +70,67 @@ func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	return s, nil
 }
 
-// serve answers until ring is called, then what has arrived by then, and closes the socket.
+// serve answers until stop is called, then what has arrived by then, and closes the socket.
 func (s *udpSocket) serve() error {
 	defer s.close()
-	s.room.enter(s.fd)
-	for !s.stopping.Load() {
-		switch _, errno := s.answerBatch(); errno {
-		case 0, unix.EINTR:
-		case unix.EAGAIN:
-			if err := s.await(s.relax()); err != nil {
-				return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
-			}
-		default:
+	s.withDescriptor(s.backlog.begin)
+	var errno syscall.Errno
+	answerWaiting := func(fd uintptr) bool { // allocated once, not for each batch
+		var n int
+		n, errno = s.answerBatch(int(fd))
+		return n == batch || errno != 0 && errno != unix.EAGAIN // else nothing waits any more
+	}
+	for {
+		switch err := s.raw.Read(answerWaiting); {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			s.withDescriptor(s.drain)
+			return nil
+		case err != nil:
+			return fmt.Errorf("waiting for DNS queries on %s: %w", s.local, err)
+		case errno != 0 && errno != unix.EINTR:
 			time.Sleep(pause)
 		}
 	}
-	leave(s.fd)
-	for range maxDrain {
-		if n, errno := s.answerBatch(); n < batch || errno != 0 {
-			break
-		}
-	}
-	return nil
 }
 
-// answerBatch receives what is there and answers it, unless it is stale. It returns how many messages it was.
-func (s *udpSocket) answerBatch() (int, syscall.Errno) {
-	n, errno := receive(uintptr(s.fd), s.in[:])
+// drain answers what has arrived before stop, and leaves the socket ready for the next process.
+func (s *udpSocket) drain(fd int) {
+	leave(fd)
+	for range maxDrain {
+		if n, errno := s.answerBatch(fd); n < batch || errno != 0 {
+			return
+		}
+	}
+}
+
+// stop makes serve return. It does not wait.
+func (s *udpSocket) stop() { _ = s.conn.SetReadDeadline(time.Unix(1, 0)) }
+
+// close closes the socket; later calls do nothing.
+func (s *udpSocket) close() { _ = s.conn.Close() }
+
+// withDescriptor calls f with the socket's file descriptor, which stays open meanwhile. On a closed socket it does
+// nothing.
+func (s *udpSocket) withDescriptor(f func(fd int)) {
+	_ = s.raw.Control(func(fd uintptr) { f(int(fd)) })
+}
+
+// drops returns the number of queries that the kernel dropped because the receive buffer was full; 0 once closed.
+func (s *udpSocket) drops() (n uint64) {
+	s.withDescriptor(func(fd int) { n = uint64(memory(fd)[memoryDrops]) })
+	return n
+}
+
+// answerBatch receives up to batch messages and answers them, unless they are stale. It returns how many it received.
+func (s *udpSocket) answerBatch(fd int) (int, syscall.Errno) {
+	n, errno := receive(uintptr(fd), s.in[:])
 	if errno != 0 {
 		return 0, errno
 	}
-	if s.stale(n) {
+	if s.backlog.stale(fd, n, s.responder.now) {
 		s.responder.counts.stale.Add(uint64(n))
 	} else {
-		s.answerAll(n)
+		s.answerAll(fd, n)
 	}
 	for i := range n {
 		s.in[i].Hdr.Namelen = unix.SizeofSockaddrInet6
@@ -109,7 +142,7 @@ func (s *udpSocket) answerBatch() (int, syscall.Errno) {
 }
 
 // answerAll answers the first n messages.
-func (s *udpSocket) answerAll(n int) {
+func (s *udpSocket) answerAll(fd, n int) {
 	s.responder.tick()
 	began := s.responder.counts.clock.begin()
 	for i := range n {
@@ -119,7 +152,7 @@ func (s *udpSocket) answerAll(n int) {
 	for i := range n {
 		s.answer(i)
 	}
-	if unsent := s.replies.send(uintptr(s.fd)); unsent > 0 {
+	if unsent := s.replies.send(uintptr(fd)); unsent > 0 {
 		s.responder.counts.unsent.Add(uint64(unsent))
 	}
 	s.responder.counts.clock.end(began, n)

@@ -23,18 +23,18 @@ func socketOptions(netip.AddrPort, bool) func(network, address string, c syscall
 
 func descriptors() int { return 1024 }
 
-// udpSocket answers what arrives on one socket.
+// udpSocket answers the queries that arrive on one socket.
 type udpSocket struct {
 	conn      *net.UDPConn
 	responder *responder
-	twin      bool // reads a socket that another one reads too
+	twin      bool // another udpSocket reads the same socket
 }
 
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	return &udpSocket{conn: conn, responder: r}, nil
 }
 
-// serve answers until ring is called and closes the socket.
+// serve answers until stop is called and closes the socket.
 func (s *udpSocket) serve() error {
 	defer func() { _ = s.conn.Close() }()
 	query, reply := make([]byte, maxMessage), make([]byte, 0, udpSize)
@@ -56,12 +56,10 @@ func (s *udpSocket) serve() error {
 	}
 }
 
-// ring makes serve return. It does not wait.
-func (s *udpSocket) ring() {
-	_ = s.conn.SetReadDeadline(time.Unix(1, 0))
-}
+// stop makes serve return. It does not wait.
+func (s *udpSocket) stop() { _ = s.conn.SetReadDeadline(time.Unix(1, 0)) }
 
 func (s *udpSocket) close() { _ = s.conn.Close() }
 
-// drops are not known.
+// drops returns 0, as the number is not known.
 func (s *udpSocket) drops() uint64 { return 0 }
