@@ -47,7 +47,7 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 		}
 	}
 	for _, algorithm := range policy.Algorithms() {
-		if seen["success by "+string(algorithm)] == 0 {
+		if seen["success by "+algorithm.Name] == 0 {
 			t.Errorf("nothing was answered by %s", algorithm)
 		}
 	}
@@ -102,7 +102,7 @@ func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 	w.t.Helper()
 	wire, e = w.both(q)
 	if e.Basis != nil {
-		w.seen[string(e.Outcome)+" by "+string(e.Basis.Rules.Algorithm)]++
+		w.seen[string(e.Outcome)+" by "+e.Basis.Rules.Algorithm.Name]++
 	}
 	w.seen[string(e.Outcome)]++
 	if e.Basis != nil && w.random.IntN(50) == 0 {

@@ -124,7 +124,7 @@ func (w *randomWorld) randomSettings() publish.Settings {
 			r.ProximityBias = w.random.IntN(2*policy.MaxBias+1) - policy.MaxBias
 		}
 		if w.random.IntN(3) == 0 {
-			r.RoutingAlgorithm = string(pick(w.random, policy.PoolAlgorithms()))
+			r.RoutingAlgorithm = pick(w.random, policy.PoolAlgorithms()).Name
 		}
 		s.Regions = append(s.Regions, r)
 	}
@@ -210,9 +210,9 @@ func (w *randomWorld) randomDomain(i int) config.Domain {
 	if w.random.IntN(8) == 0 {
 		d.Name = fmt.Sprintf("*.d%d.gslb.test", i)
 	}
-	d.RoutingAlgorithm = string(policy.Algorithms()[i%len(policy.Algorithms())])
-	if policy.Algorithm(d.RoutingAlgorithm).MayLackData() && w.flip() {
-		d.FallbackAlgorithm = string(pick(w.random, policy.Algorithms()))
+	d.RoutingAlgorithm = policy.Algorithms()[i%len(policy.Algorithms())].Name
+	if policy.Named(d.RoutingAlgorithm).MayLackData() && w.flip() {
+		d.FallbackAlgorithm = pick(w.random, policy.Algorithms()).Name
 	}
 	d.Proximity.ToleranceKm = pick(w.random, []float64{0, 100, 5000})
 	d.ClientHash = config.ClientHash{IPv4Prefix: 8 + w.random.IntN(25), IPv6Prefix: 16 + w.random.IntN(49)}

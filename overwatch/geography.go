@@ -132,7 +132,7 @@ func placeSources(cfg *config.Config) geo.Sources {
 		s.Regions = append(s.Regions, region)
 	}
 	s.Spots = slices.ContainsFunc(cfg.Domains, func(d config.Domain) bool {
-		return d.RoutingAlgorithm == string(policy.Proximity) || d.FallbackAlgorithm == string(policy.Proximity)
+		return d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition })
 	})
 	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
 		s.Mappings = append(s.Mappings, geo.Mapping(m))

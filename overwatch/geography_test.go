@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-const databases = "internal/geo/testdata/"
+const databases = "internal/answer/geo/testdata/"
 
 // geographyWorld is a geography and a database file that can be replaced.
 type geographyWorld struct {

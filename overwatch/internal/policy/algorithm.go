@@ -1,46 +1,101 @@
 package policy
 
-// Algorithm is a way of choosing among the backends of a name: routing_algorithm in files, routing_policy in the API.
-type Algorithm string
+// Algorithm declares one way of choosing among the backends of a name: routing_algorithm in files, routing_policy in
+// the API. Whatever is asked or told of an algorithm is read from its declaration: by configuration, API, explanation,
+// completion and documentation. Each has a file of its own here and a line in Algorithms. A declaration never changes.
+type Algorithm struct {
+	Name        string            // as it is written in files
+	Title       string            // for people
+	Kind        string            // what it chooses by: static, geo, measured or hash
+	Description string            // one sentence without its full stop
+	Parameters  map[string]string // the keys of a domain or region that it reads, and their meaning
 
-// The algorithms that work.
-const (
-	RoundRobin Algorithm = "round-robin" // every serving backend alike
-	Weighted   Algorithm = "weighted"    // in proportion to weight
-	Failover   Algorithm = "failover"    // weighted inside the first region that has enough serving backends
-	// Geolocation is weighted inside the client's region, or else inside the nearest one that serves.
-	Geolocation Algorithm = "geolocation"
-	// Proximity is weighted inside the region that is nearest to the client, and those hardly farther away.
-	Proximity Algorithm = "proximity"
-	// Latency is weighted among the backends that this node's own checks find fastest.
-	Latency Algorithm = "latency"
-	// ClientHash gives each client network one backend, and all of them their shares by weight.
-	ClientHash Algorithm = "client-hash"
-)
+	NeedsRegion    bool // its choice depends on the client's region
+	NeedsPosition  bool // its choice depends on the client's position
+	NeedsLatency   bool // its choice depends on how long this node's checks take
+	WithinRegion   bool // it may choose inside a region that another algorithm chose
+	IgnoresWeights bool // it gives every backend the same share
+	KeepsClients   bool // it gives each client network one backend, instead of letting them take turns
 
-// DefaultAlgorithm serves a domain that names none.
-const DefaultAlgorithm = RoundRobin
+	// WhyRegion says why the region serves that it chose, for which %s stands; empty where it follows from the client's.
+	WhyRegion string
 
-// Algorithms lists the algorithms that work, in the order in which they are documented.
-func Algorithms() []Algorithm {
-	return []Algorithm{RoundRobin, Weighted, Failover, Geolocation, Proximity, Latency, ClientHash}
+	// hasData reports whether enough is known of the client and the candidates; nil: it needs to know nothing.
+	hasData func(s *selection) bool
+	// chooseRegion chooses a region, or several that share the answers; nil: the algorithm looks at no regions.
+	chooseRegion func(s *selection) regionChoice
+	// choose narrows the candidates that are left, inside the group that Decision.Group names; nil: it keeps them all.
+	choose func(s *selection, group string)
 }
 
-// PoolAlgorithms lists those that may choose inside a region.
-func PoolAlgorithms() []Algorithm { return []Algorithm{Weighted, RoundRobin, Latency, ClientHash} }
+// DefaultAlgorithm names the algorithm of a domain that names none.
+const DefaultAlgorithm = "round-robin"
 
-// ChoosesRegion says whether the algorithm chooses among regions first, and inside them only then.
-func (a Algorithm) ChoosesRegion() bool { return a == Failover || a == Geolocation || a == Proximity }
+// Algorithms lists the algorithms in the order in which they are documented.
+func Algorithms() []*Algorithm {
+	return []*Algorithm{RoundRobin, Weighted, Failover, Geolocation, Proximity, Latency, ClientHash}
+}
 
-// MayLackData says whether there are clients or moments that the algorithm knows too little of.
-func (a Algorithm) MayLackData() bool { return a == Geolocation || a == Proximity || a == Latency }
+// PoolAlgorithms lists those that may choose inside a region, in the order of Algorithms.
+func PoolAlgorithms() (within []*Algorithm) {
+	for _, a := range Algorithms() {
+		if a.WithinRegion {
+			within = append(within, a)
+		}
+	}
+	return within
+}
 
-// OnAllDown is what a name answers when none of its backends may serve, or fewer than its Minimum.
-type OnAllDown string
+// Named returns the algorithm of a name, or nil if there is none.
+func Named(name string) *Algorithm {
+	for _, a := range Algorithms() {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
 
-// The last resorts.
+// Names returns the names of algorithms, in their order.
+func Names(algorithms []*Algorithm) []string {
+	names := make([]string, len(algorithms))
+	for i, a := range algorithms {
+		names[i] = a.Name
+	}
+	return names
+}
+
+// String returns the name; that of no algorithm is empty.
+func (a *Algorithm) String() string {
+	if a == nil {
+		return ""
+	}
+	return a.Name
+}
+
+// ChoosesRegion reports whether the algorithm chooses among regions first, and another inside them. No algorithm does
+// not.
+func (a *Algorithm) ChoosesRegion() bool { return a != nil && a.chooseRegion != nil }
+
+// MayLackData reports whether there are clients or moments of which the algorithm knows too little to choose.
+func (a *Algorithm) MayLackData() bool { return a.hasData != nil }
+
+// regionChoice is what an algorithm chose among regions.
+type regionChoice struct {
+	region string   // the one that serves; of several, the nearest
+	shared []string // those that share the answers, region included; nil: region alone
+	reason Reason   // why candidates of other regions do not answer
+	over   bool     // the choice would be another, were all candidates fit to serve
+}
+
+// Keys of a domain or a region that several algorithms read, with their meaning.
 const (
-	ServFail    OnAllDown = "servfail"     // an error, so that resolvers try the next nameserver
-	LastHealthy OnAllDown = "last_healthy" // the backends that were healthy last
-	All         OnAllDown = "all"          // every backend
+	weightKey   = "weight"
+	weightText  = "of each backend: its share is in proportion to it; 0 serves only when no other may"
+	regionsKey  = "regions"
+	regionsText = "the order in which regions are preferred"
+	withinKey   = "regions[].routing_algorithm"
+	withinText  = "how backends inside the region are chosen: weighted, round-robin, latency or client-hash"
+	instead     = "fallback_algorithm"
+	insteadText = "another algorithm for what this one knows too little of"
 )

@@ -47,12 +47,11 @@ func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (deci
 	if rules.Measures() {
 		decide = Decide
 	}
-	d := decider{candidates: candidates}
-	in, _ := d.sift(&rules, family, nil)
-	if len(in) == 0 {
+	s := selection{candidates: candidates, rules: &rules, family: family}
+	if s.sift(nil); len(s.in) == 0 {
 		return []Decision{decide(rules, candidates, family)}, make([]uint16, len(a.spots))
 	}
-	p := a.split(rules, d.regions(in), d.expected(family))
+	p := a.split(rules, s.regions(), s.expected())
 	decisions = make([]Decision, len(p.first))
 	for i, spot := range p.first {
 		rules.Client, rules.Position = a.spots[spot].Region, a.spots[spot].Position
@@ -97,7 +96,7 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 
 func partitionKey(rules Rules, serving, expected []string) string {
 	var b strings.Builder
-	b.WriteString(string(rules.Algorithm) + " " + string(rules.Fallback) + " " + strconv.FormatFloat(rules.Tolerance, 'g', -1, 64))
+	b.WriteString(rules.Algorithm.String() + " " + rules.Fallback.String() + " " + strconv.FormatFloat(rules.Tolerance, 'g', -1, 64))
 	for _, list := range [][]string{serving, expected} {
 		b.WriteByte('\n')
 		b.WriteString(strings.Join(list, ","))

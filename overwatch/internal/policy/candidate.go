@@ -38,11 +38,11 @@ type Measurement struct {
 
 // Rules are a domain's settings that a decision depends on.
 type Rules struct {
-	Algorithm         Algorithm
-	Fallback          Algorithm            // where Algorithm lacks data; empty: what it does then by itself
-	Pools             map[string]Algorithm // inside a region that was chosen; Weighted where it has none
-	Regions           []string             // in order of preference; regions that are not listed come last
-	FailoverThreshold int                  // failover: serving backends that make a region good enough
+	Algorithm         *Algorithm            // nil: Weighted
+	Fallback          *Algorithm            // where Algorithm lacks data; nil: what it does then by itself
+	Pools             map[string]*Algorithm // inside a region that was chosen; Weighted where it has none
+	Regions           []string              // in order of preference; regions that are not listed come last
+	FailoverThreshold int                   // failover: serving backends that make a region good enough
 	OnAllDown         OnAllDown
 	MinHealthy        Minimum // with fewer backends that may serve, it is as if none might
 	TTL               uint32  // seconds
@@ -57,25 +57,30 @@ type Rules struct {
 	MinSamples  int                    // latency: backends with fewer are not compared
 }
 
-// NeedsRegion says whether decisions may depend on the client's region.
-func (r *Rules) NeedsRegion() bool { return r.uses(Geolocation) || r.NeedsPosition() }
+// NeedsRegion reports whether decisions may depend on the client's region.
+func (r *Rules) NeedsRegion() bool { return r.either(func(a *Algorithm) bool { return a.NeedsRegion }) }
 
-// NeedsPosition says whether decisions may depend on the client's position.
-func (r *Rules) NeedsPosition() bool { return r.uses(Proximity) }
+// NeedsPosition reports whether decisions may depend on the client's position.
+func (r *Rules) NeedsPosition() bool {
+	return r.either(func(a *Algorithm) bool { return a.NeedsPosition })
+}
 
-func (r *Rules) uses(a Algorithm) bool { return r.Algorithm == a || r.Fallback == a }
-
-// Measures says whether decisions may depend on how long checks take.
+// Measures reports whether decisions may depend on how long checks take.
 func (r *Rules) Measures() bool {
-	if r.uses(Latency) {
+	if r.either(func(a *Algorithm) bool { return a.NeedsLatency }) {
 		return true
 	}
-	for _, inside := range r.Pools {
-		if inside == Latency && (r.Algorithm.ChoosesRegion() || r.Fallback.ChoosesRegion()) {
+	for _, within := range r.Pools {
+		if within != nil && within.NeedsLatency && r.either((*Algorithm).ChoosesRegion) {
 			return true
 		}
 	}
 	return false
+}
+
+// either reports whether something holds for the algorithm or its fallback.
+func (r *Rules) either(holds func(*Algorithm) bool) bool {
+	return r.Algorithm != nil && holds(r.Algorithm) || r.Fallback != nil && holds(r.Fallback)
 }
 
 // ClientBits is how many leading bits of a client's address make its network, by the family of the address.

@@ -57,7 +57,7 @@ func TestDecide(t *testing.T) {
 	three := []string{"10.0.0.1 eu 100", "10.0.0.2 eu 50", "10.0.0.3 us 100"}
 	cases := []struct {
 		name       string
-		algorithm  Algorithm
+		algorithm  *Algorithm
 		onAllDown  OnAllDown
 		threshold  int
 		candidates []string

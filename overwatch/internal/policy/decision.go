@@ -17,10 +17,10 @@ const (
 // Decision says which addresses of one family answer for a name.
 type Decision struct {
 	Outcome   Outcome
-	TTL       uint32    // seconds
-	FullTTL   uint32    // what TTL is while backends may serve: the one that signatures are made for
-	Algorithm Algorithm // which of the rules' chose: the fallback where the first lacks data
-	Region    string    // failover, geolocation and proximity: the region that serves; of several, the nearest
+	TTL       uint32     // seconds
+	FullTTL   uint32     // what TTL is while backends may serve: the one that signatures are made for
+	Algorithm *Algorithm // which of the rules' chose: the fallback where the first lacks data; nil: none was asked
+	Region    string     // failover, geolocation and proximity: the region that serves; of several, the nearest
 	// Group tells the backends of this decision from those that other clients of the same name are sent to.
 	Group string
 	Due   []Due // the addresses that answer, in the order of addresses

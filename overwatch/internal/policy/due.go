@@ -10,14 +10,14 @@ import (
 // and keep schedules short.
 const sharePrecision = 100
 
-// due gives each address its parts: weight (1 for round-robin) times share. Backends on several ports of one address
+// due gives each address its parts: weight (1 where the algorithm ignores weights) times share. Backends on several ports of one address
 // are one address to a DNS client, so their parts add up.
-func due(candidates []Candidate, in []int, algorithm Algorithm) []Due {
+func due(candidates []Candidate, in []int, algorithm *Algorithm) []Due {
 	out := make([]Due, 0, len(in))
 	for _, i := range in {
 		c := &candidates[i]
 		weight := max(c.Weight, 1)
-		if algorithm == RoundRobin {
+		if algorithm.IgnoresWeights {
 			weight = 1
 		}
 		share := int(math.Round(min(max(c.Share, 0), 1) * sharePrecision))

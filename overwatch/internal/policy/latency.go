@@ -5,6 +5,21 @@ import (
 	"time"
 )
 
+// Latency is weighted among the backends that this node's own checks find fastest.
+var Latency = &Algorithm{
+	Name: "latency", Title: "Latency", Kind: "measured",
+	Description: "the backends that this node's own checks find fastest share by weight",
+	Parameters: map[string]string{
+		weightKey: weightText, instead: insteadText,
+		"latency_config.smoothing_factor": "the weight of the newest measurement",
+		"latency_config.max_latency_ms":   "slower backends wait",
+		"latency_config.min_samples":      "backends that were measured less often are not compared",
+	},
+	NeedsLatency: true, WithinRegion: true,
+	hasData: anyQualifies,
+	choose:  fastest,
+}
+
 // How much slower than the fastest backend, as a part of its latency, another may be and still share with it: to come
 // in, and to stay in. In between, what changes is noise, and clients keep what they have.
 const (
@@ -12,8 +27,13 @@ const (
 	LatencyHold = 0.25
 )
 
-// qualifies says whether a backend was measured often enough and is not above the limit.
-func qualifies(c *Candidate, rules *Rules) bool { return measured(c, rules) && inTime(c, rules) }
+// anyQualifies reports whether there is a candidate whose latency can be compared.
+func anyQualifies(s *selection) bool {
+	return slices.ContainsFunc(s.in, func(i int) bool {
+		c := &s.candidates[i]
+		return measured(c, s.rules) && inTime(c, s.rules)
+	})
+}
 
 func measured(c *Candidate, rules *Rules) bool { return c.Latency.Samples >= max(rules.MinSamples, 1) }
 
@@ -21,19 +41,19 @@ func inTime(c *Candidate, rules *Rules) bool {
 	return rules.MaxLatency <= 0 || c.Latency.Smoothed <= rules.MaxLatency
 }
 
-// fastest is latency: of the candidates that qualify, those within the band of the fastest; without such, all. group is whose
-// candidates they are: another one's may have shared with others.
-func (d *decider) fastest(in []int, rules *Rules, group string) []int {
-	if !d.hasData(Latency, in, rules) {
-		return in
+// fastest keeps, of the candidates that qualify, those within the band of the fastest; without such, all. group names
+// the decision's group: in another one a candidate may have shared with others.
+func fastest(s *selection, group string) {
+	if !anyQualifies(s) {
+		return
 	}
-	in = d.keep(in, FewSamples, func(c *Candidate) bool { return measured(c, rules) })
-	in = d.keep(in, TooSlow, func(c *Candidate) bool { return inTime(c, rules) })
-	best := d.candidates[in[0]].Latency.Smoothed
-	for _, i := range in {
-		best = min(best, d.candidates[i].Latency.Smoothed)
+	s.keep(FewSamples, func(c *Candidate) bool { return measured(c, s.rules) })
+	s.keep(TooSlow, func(c *Candidate) bool { return inTime(c, s.rules) })
+	best := s.candidates[s.in[0]].Latency.Smoothed
+	for _, i := range s.in {
+		best = min(best, s.candidates[i].Latency.Smoothed)
 	}
-	return d.keep(in, Slower, func(c *Candidate) bool {
+	s.keep(Slower, func(c *Candidate) bool {
 		band := LatencyBand
 		if slices.Contains(c.Latency.Held, group) {
 			band = LatencyHold

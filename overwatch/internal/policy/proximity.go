@@ -6,6 +6,41 @@ import (
 	"strings"
 )
 
+// Proximity is weighted inside the region that is nearest to the client, and those hardly farther away.
+var Proximity = &Algorithm{
+	Name: "proximity", Title: "Proximity", Kind: "geo",
+	Description: "the region that is nearest to the client's position answers, weighted inside it, and those hardly " +
+		"farther away share with it",
+	Parameters: map[string]string{
+		weightKey: weightText, regionsKey: regionsText, withinKey: withinText, instead: insteadText,
+		"proximity.tolerance_km":   "how many kilometres farther away than the nearest a region may be and share with it",
+		"regions[].proximity_bias": "percent by which a region seems nearer than it is, or with a minus sign farther away",
+	},
+	NeedsRegion: true, NeedsPosition: true,
+	WhyRegion:    "%s is the nearest that can answer, or nearest with its bias",
+	hasData:      positionsKnown,
+	chooseRegion: nearestToPosition,
+}
+
+// positionsKnown reports whether the positions of the client and of a region with candidates are known.
+func positionsKnown(s *selection) bool {
+	return s.rules.Position != nil && slices.ContainsFunc(s.in, func(i int) bool {
+		_, known := s.rules.Coordinates[s.candidates[i].Region]
+		return known
+	})
+}
+
+// nearestToPosition chooses the nearest region and those that share with it. Without positions it is geolocation.
+func nearestToPosition(s *selection) regionChoice {
+	if !positionsKnown(s) {
+		return nearestToRegion(s)
+	}
+	at := distances{from: *s.rules.Position, rules: s.rules}
+	nearest, band := at.band(s.regions())
+	expected, _ := at.band(s.expected())
+	return regionChoice{region: nearest, shared: band, reason: Farther, over: nearest != expected}
+}
+
 // MaxBias bounds a region's bias.
 const MaxBias = 99
 
@@ -73,9 +108,9 @@ func bandOf(far []float32, tolerance float32, room []int) []int {
 }
 
 // groupOf names the backends in a region and those that share with it.
-func groupOf(algorithm Algorithm, region string, band []string) string {
+func groupOf(algorithm *Algorithm, region string, band []string) string {
 	if len(band) <= 1 {
-		return string(algorithm) + " " + region
+		return algorithm.Name + " " + region
 	}
-	return string(algorithm) + " " + region + " of " + strings.Join(slices.Sorted(slices.Values(band)), ",")
+	return algorithm.Name + " " + region + " of " + strings.Join(slices.Sorted(slices.Values(band)), ",")
 }

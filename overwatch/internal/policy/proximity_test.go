@@ -33,24 +33,24 @@ func TestDecide_Proximity(t *testing.T) {
 		client     string
 		tolerance  float64
 		bias       map[string]int
-		fallback   Algorithm
+		fallback   *Algorithm
 		candidates []string
 		want       string
 		region     string
 	}{
-		{"the nearest", &paris, "", 0, nil, "", all, "success 10.0.0.2=100", "ams"},
-		{"as near within the tolerance, by weight", &paris, "", 100, nil, "", all, "success 10.0.0.1=300 10.0.0.2=100", "ams"},
-		{"not beyond it", &paris, "", 40, nil, "", all, "success 10.0.0.2=100", "ams"},
-		{"a bias draws clients", &paris, "", 0, map[string]int{"fra": 20}, "", all, "success 10.0.0.1=300", "fra"},
-		{"and keeps them off", &paris, "", 0, map[string]int{"us": 99, "ams": -50}, "", all, "success 10.0.0.3=100", "us"},
-		{"down: the next", &paris, "", 0, nil, "", []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1 down", "10.0.0.3 us 1"}, "failover 10.0.0.1=300", "fra"},
-		{"down far away is no failover", &paris, "", 0, nil, "", []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1", "10.0.0.3 us 1 down"}, "success 10.0.0.2=100", "ams"},
-		{"all down, all answer, the nearest first", &newYork, "", 0, nil, "", []string{"10.0.0.1 fra 3 down", "10.0.0.3 us 1 down"}, "fallback 10.0.0.3=100", "us"},
-		{"no position: the client's region", nil, "us", 0, nil, "", all, "success 10.0.0.3=100", "us"},
-		{"no position, no region: the domain's order", nil, "", 0, nil, "", all, "success 10.0.0.1=300", "fra"},
+		{"the nearest", &paris, "", 0, nil, nil, all, "success 10.0.0.2=100", "ams"},
+		{"as near within the tolerance, by weight", &paris, "", 100, nil, nil, all, "success 10.0.0.1=300 10.0.0.2=100", "ams"},
+		{"not beyond it", &paris, "", 40, nil, nil, all, "success 10.0.0.2=100", "ams"},
+		{"a bias draws clients", &paris, "", 0, map[string]int{"fra": 20}, nil, all, "success 10.0.0.1=300", "fra"},
+		{"and keeps them off", &paris, "", 0, map[string]int{"us": 99, "ams": -50}, nil, all, "success 10.0.0.3=100", "us"},
+		{"down: the next", &paris, "", 0, nil, nil, []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1 down", "10.0.0.3 us 1"}, "failover 10.0.0.1=300", "fra"},
+		{"down far away is no failover", &paris, "", 0, nil, nil, []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1", "10.0.0.3 us 1 down"}, "success 10.0.0.2=100", "ams"},
+		{"all down, all answer, the nearest first", &newYork, "", 0, nil, nil, []string{"10.0.0.1 fra 3 down", "10.0.0.3 us 1 down"}, "fallback 10.0.0.3=100", "us"},
+		{"no position: the client's region", nil, "us", 0, nil, nil, all, "success 10.0.0.3=100", "us"},
+		{"no position, no region: the domain's order", nil, "", 0, nil, nil, all, "success 10.0.0.1=300", "fra"},
 		{"no position: the fallback", nil, "us", 0, nil, Weighted, all, "success 10.0.0.1=300 10.0.0.2=100 10.0.0.3=100", ""},
-		{"a region without coordinates comes last", &tokyo, "", 1000, nil, "", []string{"10.0.0.1 fra 1", "10.0.0.4 moon 1"}, "success 10.0.0.1=100", "fra"},
-		{"no region has coordinates: the client's region", &tokyo, "moon", 0, nil, "", []string{"10.0.0.4 moon 1", "10.0.0.5 mars 1"}, "success 10.0.0.4=100", "moon"},
+		{"a region without coordinates comes last", &tokyo, "", 1000, nil, nil, []string{"10.0.0.1 fra 1", "10.0.0.4 moon 1"}, "success 10.0.0.1=100", "fra"},
+		{"no region has coordinates: the client's region", &tokyo, "moon", 0, nil, nil, []string{"10.0.0.4 moon 1", "10.0.0.5 mars 1"}, "success 10.0.0.4=100", "moon"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,11 +75,11 @@ func TestDecide_TheFallbackChoosesWhereTheFirstLacksData(t *testing.T) {
 	candidates := []string{"10.0.0.1 eu 1 ms=20/9", "10.0.0.2 eu 3 ms=80/9", "10.0.0.3 us 1"}
 	slow := []string{"10.0.0.1 eu 1 ms=900/9", "10.0.0.2 eu 3", "10.0.0.3 us 1"}
 	for _, c := range []struct {
-		first, fallback Algorithm
+		first, fallback *Algorithm
 		client          string
 		candidates      []string
 		want            string
-		chose           Algorithm
+		chose           *Algorithm
 	}{
 		{Geolocation, Latency, "us", candidates, "success 10.0.0.3=100", Geolocation},
 		{Geolocation, Latency, "", candidates, "success 10.0.0.1=100", Latency},
@@ -88,7 +88,7 @@ func TestDecide_TheFallbackChoosesWhereTheFirstLacksData(t *testing.T) {
 		{Latency, Geolocation, "us", candidates, "success 10.0.0.1=100", Latency},
 		{Latency, Geolocation, "us", slow, "success 10.0.0.3=100", Geolocation},
 		{Latency, ClientHash, "us", slow, "success 10.0.0.1=100 10.0.0.2=300 10.0.0.3=100", ClientHash},
-		{Latency, "", "us", slow, "success 10.0.0.1=100 10.0.0.2=300 10.0.0.3=100", Latency},
+		{Latency, nil, "us", slow, "success 10.0.0.1=100 10.0.0.2=300 10.0.0.3=100", Latency},
 	} {
 		var list []Candidate
 		for _, line := range c.candidates {
@@ -104,12 +104,12 @@ func TestDecide_TheFallbackChoosesWhereTheFirstLacksData(t *testing.T) {
 func TestDecide_InsideARegionItsOwnAlgorithmChooses(t *testing.T) {
 	candidates := []string{"10.0.0.1 eu 1 ms=20/9", "10.0.0.2 eu 3 ms=80/9", "10.0.0.3 us 1", "10.0.0.4 us 2"}
 	for _, c := range []struct {
-		outer, inner Algorithm
+		outer, inner *Algorithm
 		client       string
 		want         string
 		hashed       bool
 	}{
-		{Geolocation, "", "eu", "success 10.0.0.1=100 10.0.0.2=300", false},
+		{Geolocation, nil, "eu", "success 10.0.0.1=100 10.0.0.2=300", false},
 		{Geolocation, RoundRobin, "eu", "success 10.0.0.1=100 10.0.0.2=100", false},
 		{Geolocation, Latency, "eu", "success 10.0.0.1=100", false},
 		{Geolocation, ClientHash, "eu", "success 10.0.0.1=100 10.0.0.2=300", true},
@@ -121,7 +121,7 @@ func TestDecide_InsideARegionItsOwnAlgorithmChooses(t *testing.T) {
 		for _, line := range candidates {
 			list = append(list, parseCandidate(t, line))
 		}
-		rules := Rules{Algorithm: c.outer, Pools: map[string]Algorithm{"eu": c.inner}, Regions: []string{"eu", "us"}, TTL: 60, Client: c.client}
+		rules := Rules{Algorithm: c.outer, Pools: map[string]*Algorithm{"eu": c.inner}, Regions: []string{"eu", "us"}, TTL: 60, Client: c.client}
 		if d := Decide(rules, list, IPv4); describe(d) != c.want || d.Hashed != c.hashed {
 			t.Errorf("%s, inside eu %q: %s (hashed: %t), want %s", c.outer, c.inner, describe(d), d.Hashed, c.want)
 		}
@@ -182,9 +182,9 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	names := []string{"a", "b", "c", "d", "e"}
 	somewhere := func() Coordinates { return Coordinates{random.Float64()*180 - 90, random.Float64()*360 - 180} }
 	rules := Rules{
-		Algorithm: []Algorithm{Proximity, Proximity, Geolocation, Latency}[random.IntN(4)], Fallback: append(Algorithms(), "", "")[random.IntN(9)],
+		Algorithm: []*Algorithm{Proximity, Proximity, Geolocation, Latency}[random.IntN(4)], Fallback: append(Algorithms(), nil, nil)[random.IntN(9)],
 		Regions: []string{"a", "b", "c"}, OnAllDown: []OnAllDown{ServFail, All}[random.IntN(2)], TTL: 60, MinSamples: 1,
-		Coordinates: map[string]Coordinates{}, Bias: map[string]int{}, Pools: map[string]Algorithm{}, Tolerance: []float64{0, 100, 3000}[random.IntN(3)],
+		Coordinates: map[string]Coordinates{}, Bias: map[string]int{}, Pools: map[string]*Algorithm{}, Tolerance: []float64{0, 100, 3000}[random.IntN(3)],
 	}
 	for _, name := range names {
 		if random.IntN(5) > 0 {

@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// Rendezvous is client-hash: it gives each client network one of the addresses, so that each address has its share of all
+// Rendezvous gives each client network one of the addresses, so that each address has its share of all
 // networks. A network keeps its address until that goes; then only the networks of that address move, and each of the
 // others takes its share of them. The same holds, in proportion, when a share changes. All nodes choose alike, since nothing
 // but the addresses and the shares goes in.

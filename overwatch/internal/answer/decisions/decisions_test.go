@@ -123,7 +123,7 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	totals := r.Totals()
-	if totals.Decisions != 22 || totals.ByAlgorithm[policy.Weighted] != 22 || totals.ByRegion["eu"] != 20 || totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
+	if totals.Decisions != 22 || totals.ByAlgorithm[policy.Weighted.Name] != 22 || totals.ByRegion["eu"] != 20 || totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
 		t.Errorf("%+v", totals)
 	}
 }

@@ -37,7 +37,7 @@ type decision struct {
 
 // likeness is what decisions have in common that are counted alike, and how often they led where since totals were last added to.
 type likeness struct {
-	algorithm policy.Algorithm
+	algorithm string
 	outcome   policy.Outcome
 	placed    bool
 	source    string
@@ -76,7 +76,7 @@ func (k *known) of(answer *zone.Steered) *decision {
 func likenessOf(answer *zone.Steered) *likeness {
 	at := answer.Client()
 	d := answer.Basis.Decide(answer.Family, at)
-	l := &likeness{algorithm: d.Algorithm, outcome: d.Outcome, placed: answer.Basis.Placed, source: at.Region, led: make([]uint64, len(d.Due)+1)}
+	l := &likeness{algorithm: d.Algorithm.String(), outcome: d.Outcome, placed: answer.Basis.Placed, source: at.Region, led: make([]uint64, len(d.Due)+1)}
 	for lead := range d.Due {
 		region := ""
 		if c := selected(d, uint16(lead)); c != nil {
@@ -93,5 +93,5 @@ func (l *likeness) key() string {
 	if l.placed {
 		placed = "placed"
 	}
-	return strings.Join(append([]string{string(l.algorithm), string(l.outcome), placed, l.source}, l.regions...), "\x00")
+	return strings.Join(append([]string{l.algorithm, string(l.outcome), placed, l.source}, l.regions...), "\x00")
 }

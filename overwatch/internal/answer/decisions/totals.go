@@ -13,8 +13,8 @@ const maxRegions = 1024
 // Totals counts steered answers since the start, those without an address included.
 type Totals struct {
 	Decisions   uint64
-	ByAlgorithm map[policy.Algorithm]uint64 // the one that chose: the fallback where the first lacked data
-	ByRegion    map[string]uint64           // of the backends
+	ByAlgorithm map[string]uint64 // the one that chose: the fallback where the first lacked data
+	ByRegion    map[string]uint64 // of the backends
 	ByOutcome   map[policy.Outcome]uint64
 	// GeoHits are answers that depended on where the client is, to clients who are in a region.
 	GeoHits uint64
@@ -23,7 +23,7 @@ type Totals struct {
 }
 
 func newTotals() Totals {
-	return Totals{ByAlgorithm: map[policy.Algorithm]uint64{}, ByRegion: map[string]uint64{}, ByOutcome: map[policy.Outcome]uint64{}}
+	return Totals{ByAlgorithm: map[string]uint64{}, ByRegion: map[string]uint64{}, ByOutcome: map[policy.Outcome]uint64{}}
 }
 
 // add counts answers that are led by one of the decision's addresses, or by none.

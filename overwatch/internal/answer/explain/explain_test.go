@@ -102,7 +102,7 @@ func TestPast_NamesTheReasons(t *testing.T) {
 			[]string{"priority fallback_algorithm weighted: latency knows too little to choose"}},
 		{"a hash", past(policy.Rules{Algorithm: policy.ClientHash, ClientBits: policy.ClientBits{IPv4: 24, IPv6: 56}}, false),
 			[]string{"weight client_network /24 or /56: this network keeps to one backend"}},
-		{"a pool", past(policy.Rules{Algorithm: policy.Geolocation, Pools: map[string]policy.Algorithm{"eu": policy.RoundRobin}}, true),
+		{"a pool", past(policy.Rules{Algorithm: policy.Geolocation, Pools: map[string]*policy.Algorithm{"eu": policy.RoundRobin}}, true),
 			[]string{"priority algorithm_inside round-robin: chooses inside eu"}},
 	} {
 		text := told(c.e)

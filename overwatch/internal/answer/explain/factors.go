@@ -106,11 +106,9 @@ func (e *Explanation) whichRegion() string {
 	case len(e.Decision.Due) == 0:
 		return "makes no difference: there is no answer"
 	case !e.Decision.Algorithm.ChoosesRegion():
-		return "makes no difference to " + string(e.Decision.Algorithm)
-	case e.Decision.Algorithm == policy.Proximity:
-		return answers + " is the nearest that can answer, or nearest with its bias"
-	case e.Decision.Algorithm == policy.Failover:
-		return "makes no difference to failover: " + answers + " is the first with enough that may serve"
+		return "makes no difference to " + e.Decision.Algorithm.Name
+	case e.Decision.Algorithm.WhyRegion != "":
+		return fmt.Sprintf(e.Decision.Algorithm.WhyRegion, answers)
 	case answers == "":
 		return "backends without a region answer"
 	case answers == e.Region:
@@ -124,11 +122,12 @@ func (e *Explanation) whichRegion() string {
 // choice is what else chose among the backends: another algorithm for want of data, or the client's network.
 func (e *Explanation) choice() (factors []Factor) {
 	d := &e.Decision
-	if d.Algorithm != "" && d.Algorithm != e.Basis.Rules.Algorithm {
-		factors = append(factors, Factor{"fallback_algorithm", Priority, string(d.Algorithm), string(e.Basis.Rules.Algorithm) + " knows too little to choose"})
+	if d.Algorithm != nil && d.Algorithm != e.Basis.Rules.Algorithm {
+		factors = append(factors, Factor{"fallback_algorithm", Priority, d.Algorithm.Name,
+			e.Basis.Rules.Algorithm.Name + " knows too little to choose"})
 	}
 	if inside := e.inside(); inside != d.Algorithm && d.Region != "" && len(d.Due) > 0 {
-		factors = append(factors, Factor{"algorithm_inside", Priority, string(inside), "chooses inside " + d.Region})
+		factors = append(factors, Factor{"algorithm_inside", Priority, inside.String(), "chooses inside " + d.Region})
 	}
 	if d.Hashed {
 		factors = append(factors, Factor{"client_network", Weight, fmt.Sprintf("/%d or /%d", d.ClientBits.IPv4, d.ClientBits.IPv6),
@@ -138,11 +137,11 @@ func (e *Explanation) choice() (factors []Factor) {
 }
 
 // inside is the algorithm that chose among the backends of a region, or among all.
-func (e *Explanation) inside() policy.Algorithm {
+func (e *Explanation) inside() *policy.Algorithm {
 	if !e.Decision.Algorithm.ChoosesRegion() {
 		return e.Decision.Algorithm
 	}
-	if pool := e.Basis.Rules.Pools[e.Decision.Region]; pool != "" {
+	if pool := e.Basis.Rules.Pools[e.Decision.Region]; pool != nil {
 		return pool
 	}
 	return policy.Weighted

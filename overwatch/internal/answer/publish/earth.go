@@ -14,13 +14,13 @@ type earth struct {
 	clients     []string // names of the clients' regions by geo.RegionID; the first is none
 	coordinates map[string]policy.Coordinates
 	bias        map[string]int
-	pools       map[string]policy.Algorithm
+	pools       map[string]*policy.Algorithm
 }
 
 func newEarth(regions []config.Region) earth {
 	e := earth{
 		clients: make([]string, 1, len(regions)+1), coordinates: make(map[string]policy.Coordinates),
-		bias: make(map[string]int), pools: make(map[string]policy.Algorithm),
+		bias: make(map[string]int), pools: make(map[string]*policy.Algorithm),
 	}
 	for i := range regions {
 		r := &regions[i]
@@ -32,7 +32,7 @@ func newEarth(regions []config.Region) earth {
 			e.bias[r.Name] = r.ProximityBias
 		}
 		if r.RoutingAlgorithm != "" {
-			e.pools[r.Name] = policy.Algorithm(r.RoutingAlgorithm)
+			e.pools[r.Name] = policy.Named(r.RoutingAlgorithm)
 		}
 	}
 	return e

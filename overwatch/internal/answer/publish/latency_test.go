@@ -138,7 +138,7 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 		id(1): {Smoothed: 20 * time.Millisecond, Samples: 3}, id(2): {Smoothed: 17 * time.Millisecond, Samples: 3},
 	}}}
 	d := &domain{service: "app.gslb.test", rules: &policy.Rules{
-		Algorithm: policy.Geolocation, Fallback: policy.Latency, Pools: map[string]policy.Algorithm{"eu": policy.Latency}, TTL: 10, MinSamples: 3,
+		Algorithm: policy.Geolocation, Fallback: policy.Latency, Pools: map[string]*policy.Algorithm{"eu": policy.Latency}, TTL: 10, MinSamples: 3,
 	}}
 	for range 3 {
 		var candidates []policy.Candidate

@@ -266,12 +266,12 @@ func (p *plan) rules(c *config.Domain) *policy.Rules {
 
 func (p *plan) rulesFrom(c ruling, regions []string) *policy.Rules {
 	rules := &policy.Rules{
-		Algorithm:         policy.Algorithm(c.algorithm),
+		Algorithm:         policy.Named(c.algorithm),
 		Regions:           regions,
 		FailoverThreshold: c.threshold,
 		OnAllDown:         policy.OnAllDown(c.onAllDown),
 		TTL:               p.ttl(c.ttl),
-		Fallback:          policy.Algorithm(c.fallback),
+		Fallback:          policy.Named(c.fallback),
 		Pools:             p.earth.pools,
 		Coordinates:       p.earth.coordinates,
 		Bias:              p.earth.bias,

@@ -33,7 +33,7 @@ func TestShares_AreExactAtEveryMoment(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		algorithm := policy.Algorithms()[seed%uint64(len(policy.Algorithms()))]
 		b, s := placedSettings(t, config.Domain{
-			RoutingAlgorithm: string(algorithm), MaxAnswers: 1 + random.IntN(3), FailoverThreshold: 1, OnAllDown: []string{"servfail", "all"}[random.IntN(2)],
+			RoutingAlgorithm: algorithm.Name, MaxAnswers: 1 + random.IntN(3), FailoverThreshold: 1, OnAllDown: []string{"servfail", "all"}[random.IntN(2)],
 			Proximity: config.Proximity{ToleranceKm: []float64{0, 100}[random.IntN(2)]},
 		})
 		s.Regions[random.IntN(3)].RoutingAlgorithm = []string{"", "round-robin"}[random.IntN(2)]

@@ -30,10 +30,10 @@ func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measur
 	algorithms := policy.Algorithms()
 	for i := range 4*decidedAtOnce + 7 {
 		name := fmt.Sprintf("n%04d.gslb.test", i)
-		d := config.Domain{Name: name, RoutingAlgorithm: string(algorithms[i%len(algorithms)]), TTL: 10 + i%3, Regions: []string{"us", "fra", "ams"}, FailoverThreshold: 1,
+		d := config.Domain{Name: name, RoutingAlgorithm: algorithms[i%len(algorithms)].Name, TTL: 10 + i%3, Regions: []string{"us", "fra", "ams"}, FailoverThreshold: 1,
 			ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}, LatencyConfig: config.LatencyConfig{SmoothingFactor: .3, MaxLatencyMs: 500, MinSamples: 3}}
-		if d.RoutingAlgorithm == string(policy.Proximity) {
-			d.FallbackAlgorithm, d.Proximity.ToleranceKm = string(policy.ClientHash), float64(i%4)*200
+		if d.RoutingAlgorithm == policy.Proximity.Name {
+			d.FallbackAlgorithm, d.Proximity.ToleranceKm = policy.ClientHash.Name, float64(i%4)*200
 		}
 		if i%5 == 0 {
 			d.MaxAnswers = 2

@@ -31,7 +31,7 @@ func (p params) period() (start, end time.Time, err error) {
 type decisionFilter struct {
 	start, end     time.Time
 	domain, region string
-	algorithm      policy.Algorithm
+	algorithm      string
 	outcome        api.RoutingDecisionKind
 }
 
@@ -39,7 +39,7 @@ func (p params) decisions() (f decisionFilter, err error) {
 	if f.start, f.end, err = p.period(); err != nil {
 		return f, err
 	}
-	if f.algorithm, err = oneOf(p, "algorithm", policy.Algorithms()); err != nil {
+	if f.algorithm, err = oneOf(p, "algorithm", policy.Names(policy.Algorithms())); err != nil {
 		return f, err
 	}
 	f.outcome, err = oneOf(p, "outcome", api.RoutingDecisionKinds())
@@ -54,7 +54,7 @@ func (f *decisionFilter) near(d *decisions.Decision) bool {
 }
 
 func (f *decisionFilter) wants(d *api.RoutingDecision) bool {
-	return (f.algorithm == "" || string(f.algorithm) == d.Algorithm) && (f.region == "" || f.region == d.SelectedRegion) && (f.outcome == "" || f.outcome == d.Outcome)
+	return (f.algorithm == "" || f.algorithm == d.Algorithm) && (f.region == "" || f.region == d.SelectedRegion) && (f.outcome == "" || f.outcome == d.Outcome)
 }
 
 // listRoutingDecisions answers GET /routing/decisions.
@@ -86,7 +86,7 @@ func decisionView(d *decisions.Decision) api.RoutingDecision {
 	decision, selected := d.Decide()
 	view := api.RoutingDecision{
 		ID: d.ID, Timestamp: stamp(d.At), Domain: canonicalName(basis.Name), QueryType: queryType(d.Steered.Family), ClientSubnet: d.Client.String(),
-		ClientRegion: d.Steered.Client().Region, Algorithm: string(decision.Algorithm), Outcome: api.RoutingDecisionKind(decision.Outcome),
+		ClientRegion: d.Steered.Client().Region, Algorithm: decision.Algorithm.String(), Outcome: api.RoutingDecisionKind(decision.Outcome),
 		Generation: basis.Generation,
 	}
 	if selected != nil {

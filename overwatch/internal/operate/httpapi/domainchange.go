@@ -160,8 +160,9 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 		d.TTL = *req.TTL
 	}
 	if req.RoutingPolicy != nil {
-		if !slices.Contains(policy.Algorithms(), policy.Algorithm(*req.RoutingPolicy)) {
-			return badRequest("routing_policy is %.64q: it must be one of %s", *req.RoutingPolicy, listed(policy.Algorithms()))
+		if policy.Named(*req.RoutingPolicy) == nil {
+			return badRequest("routing_policy is %.64q: it must be one of %s", *req.RoutingPolicy,
+				listed(policy.Names(policy.Algorithms())))
 		}
 		d.RoutingPolicy = *req.RoutingPolicy
 	}
@@ -228,13 +229,14 @@ func editSettings(d *store.Domain, req api.DomainChange) error {
 
 // checkFallback wants a fallback that there is, behind a policy that may need it.
 func checkFallback(d *store.Domain) error {
-	switch fallback := policy.Algorithm(d.FallbackAlgorithm); {
+	switch fallback := d.FallbackAlgorithm; {
 	case fallback == "":
-	case !slices.Contains(policy.Algorithms(), fallback):
-		return badRequest("fallback_algorithm is %.64q: it must be one of %s, or empty", fallback, listed(policy.Algorithms()))
-	case !policy.Algorithm(d.RoutingPolicy).MayLackData():
+	case policy.Named(fallback) == nil:
+		return badRequest("fallback_algorithm is %.64q: it must be one of %s, or empty", fallback,
+			listed(policy.Names(policy.Algorithms())))
+	case !policy.Named(d.RoutingPolicy).MayLackData():
 		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback, d.RoutingPolicy)
-	case string(fallback) == d.RoutingPolicy:
+	case fallback == d.RoutingPolicy:
 		return badRequest("fallback_algorithm is %q: it must be another than the routing_policy, or empty", fallback)
 	}
 	return nil

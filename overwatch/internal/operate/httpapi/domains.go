@@ -48,8 +48,8 @@ func (s *Server) getDomain(c *gin.Context) (answer, error) {
 func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
 	view.Settings = &api.DomainSettings{
-		GeoRoutingEnabled:   d.RoutingAlgorithm == "geolocation" || d.RoutingAlgorithm == "proximity",
-		FailoverEnabled:     policy.Algorithm(d.RoutingAlgorithm).ChoosesRegion(),
+		GeoRoutingEnabled:   policy.Named(d.RoutingAlgorithm).NeedsRegion,
+		FailoverEnabled:     policy.Named(d.RoutingAlgorithm).ChoosesRegion(),
 		FailoverThreshold:   d.FailoverThreshold,
 		LoadBalancingMethod: balancing(d.RoutingAlgorithm),
 	}
@@ -112,11 +112,10 @@ func (s *Server) domainOf(c *gin.Context, cfg *config.Config) (config.Domain, er
 // balancing is how a policy chooses among candidates that are equally good to
 // it: all but round-robin and client-hash share by weight.
 func balancing(algorithm string) string {
-	switch policy.Algorithm(algorithm) {
-	case policy.RoundRobin, policy.ClientHash:
+	if a := policy.Named(algorithm); a.IgnoresWeights || a.KeepsClients {
 		return algorithm
 	}
-	return "weighted"
+	return policy.Weighted.Name
 }
 
 func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.Domain {
@@ -133,16 +132,13 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 		CreatedAt:         stamp(since),
 		UpdatedAt:         stamp(since),
 	}
-	uses := func(a policy.Algorithm) bool {
-		return d.RoutingAlgorithm == string(a) || d.FallbackAlgorithm == string(a)
-	}
-	if uses(policy.Proximity) {
+	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		view.ProximityToleranceKm = &d.Proximity.ToleranceKm
 	}
 	inside := func(r config.Region) bool {
-		return r.RoutingAlgorithm == string(policy.ClientHash) && slices.Contains(d.Regions, r.Name)
+		return r.RoutingAlgorithm == policy.ClientHash.Name && slices.Contains(d.Regions, r.Name)
 	}
-	if uses(policy.ClientHash) || slices.ContainsFunc(cfg.Regions, inside) {
+	if d.Uses(func(a *policy.Algorithm) bool { return a.KeepsClients }) || slices.ContainsFunc(cfg.Regions, inside) {
 		view.ClientHashIPv4Prefix, view.ClientHashIPv6Prefix = &d.ClientHash.IPv4Prefix, &d.ClientHash.IPv6Prefix
 	}
 	if created != nil {

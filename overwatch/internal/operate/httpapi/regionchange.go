@@ -175,7 +175,7 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 		}
 	}
 	r.Pool, r.Bias = given(req.RoutingAlgorithm, r.Pool), given(req.ProximityBias, r.Bias)
-	if pools := policy.PoolAlgorithms(); r.Pool != "" && !slices.Contains(pools, policy.Algorithm(r.Pool)) {
+	if pools := policy.Names(policy.PoolAlgorithms()); r.Pool != "" && !slices.Contains(pools, r.Pool) {
 		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %s, or empty", r.Pool, listed(pools))
 	}
 	if r.Bias < -policy.MaxBias || r.Bias > policy.MaxBias {

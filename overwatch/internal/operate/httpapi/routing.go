@@ -104,7 +104,7 @@ func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 	if e.Basis == nil {
 		return r
 	}
-	r.Algorithm, r.Generation = string(e.Decision.Algorithm), e.Basis.Generation
+	r.Algorithm, r.Generation = e.Decision.Algorithm.String(), e.Basis.Generation
 	selected := e.Selected()
 	for i := range e.Backends {
 		b := &e.Backends[i]

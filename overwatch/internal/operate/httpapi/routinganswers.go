@@ -46,7 +46,7 @@ func (s *Server) getRoutingAnswers(c *gin.Context) (answer, error) {
 func routingAnswer(g *explain.Given) api.RoutingAnswer {
 	view := api.RoutingAnswer{
 		ClientRegion: g.Region, Everybody: g.Everybody, Decision: api.RoutingDecisionKind(g.Decision.Outcome),
-		Algorithm: string(g.Decision.Algorithm), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},
+		Algorithm: g.Decision.Algorithm.String(), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},
 	}
 	for _, due := range g.Decision.Due {
 		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Address.String(), Share: explain.Share(g.Decision.Due, due.Address)})

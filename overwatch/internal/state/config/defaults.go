@@ -36,7 +36,7 @@ const (
 	DefaultSlip               = 2
 
 	DefaultWeight            = 100
-	DefaultRoutingAlgorithm  = string(policy.DefaultAlgorithm)
+	DefaultRoutingAlgorithm  = policy.DefaultAlgorithm
 	DefaultMaxAnswers        = 1
 	DefaultFailoverThreshold = 1
 	DefaultSmoothingFactor   = 0.3

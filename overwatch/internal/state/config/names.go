@@ -3,6 +3,7 @@ package config
 import (
 	"net/netip"
 
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/settings/healthcheck"
 )
 
@@ -68,6 +69,16 @@ type Domain struct {
 	LatencyConfig     LatencyConfig `key:"latency_config"`
 	Proximity         Proximity     `key:"proximity"`
 	ClientHash        ClientHash    `key:"client_hash"`
+}
+
+// Uses reports whether something holds for the domain's algorithm or its fallback, as far as there are such.
+func (d *Domain) Uses(holds func(*policy.Algorithm) bool) bool {
+	for _, name := range []string{d.RoutingAlgorithm, d.FallbackAlgorithm} {
+		if a := policy.Named(name); a != nil && holds(a) {
+			return true
+		}
+	}
+	return false
 }
 
 // Proximity tunes routing by distance.

@@ -33,7 +33,7 @@ func TestRoutingPage_ItsExamplesAreConfigurations(t *testing.T) {
 		}
 	}
 	for _, a := range policy.Algorithms() {
-		if !used[string(a)] {
+		if !used[a.Name] {
 			t.Errorf("no example for %s", a)
 		}
 	}

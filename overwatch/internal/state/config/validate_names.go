@@ -59,17 +59,8 @@ func (v *validator) dns() {
 	}
 }
 
-// texts is algorithms as they are written.
-func texts(algorithms []policy.Algorithm) []string {
-	out := make([]string, len(algorithms))
-	for i, a := range algorithms {
-		out[i] = string(a)
-	}
-	return out
-}
-
 func (v *validator) domainNames() {
-	algorithms := texts(policy.Algorithms())
+	algorithms := policy.Names(policy.Algorithms())
 	for i := range v.config.Domains {
 		v.domainName(i)
 		v.domain(i, algorithms)
@@ -144,7 +135,7 @@ func (v *validator) domain(i int, algorithms []string) {
 		v.between(key("client_hash.ipv4_prefix"), h.IPv4Prefix, MinIPv4Prefix, 32)
 		v.between(key("client_hash.ipv6_prefix"), h.IPv6Prefix, MinIPv6Prefix, MaxIPv6Prefix)
 	}
-	if d.RoutingAlgorithm == string(policy.Proximity) || d.FallbackAlgorithm == string(policy.Proximity) {
+	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		v.proximity(d, key)
 	}
 }
@@ -154,7 +145,7 @@ func (v *validator) fallback(d *Domain, key func(string) string, algorithms []st
 	switch {
 	case !slices.Contains(algorithms, d.FallbackAlgorithm):
 		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, v.algorithmRemedy(d.FallbackAlgorithm, algorithms))
-	case !policy.Algorithm(d.RoutingAlgorithm).MayLackData() && slices.Contains(algorithms, d.RoutingAlgorithm):
+	case slices.Contains(algorithms, d.RoutingAlgorithm) && !policy.Named(d.RoutingAlgorithm).MayLackData():
 		v.Addf(key("fallback_algorithm"), d.FallbackAlgorithm, "is never used, since %s never lacks data: remove it", d.RoutingAlgorithm)
 	case d.FallbackAlgorithm == d.RoutingAlgorithm:
 		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, "is the routing_algorithm: give another, or remove it")
@@ -219,7 +210,7 @@ func (v *validator) regionNames() {
 		v.nearOnce(key+".continents", r.Continents, r.Name, continents)
 		v.coordinates(key, r)
 		v.between(key+".proximity_bias", r.ProximityBias, -policy.MaxBias, policy.MaxBias)
-		if inside := texts(policy.PoolAlgorithms()); r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
+		if inside := policy.Names(policy.PoolAlgorithms()); r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
 			v.Addf(key+".routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s", settings.DidYouMean(r.RoutingAlgorithm, inside))
 		}
 	}

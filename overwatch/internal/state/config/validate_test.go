@@ -134,7 +134,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[0].latency_config.min_samples: "1001": give a number from 1 to 1000`}},
 
 		{"algorithms of regions and further ones of domains", "regions:\n- {name: a, routing_algorithm: failover, proximity_bias: 100}\n- {name: b, routing_algorithm: weight_ed}\ndomains:\n- {name: a, routing_algorithm: weighted, fallback_algorithm: latency}\n- {name: b, routing_algorithm: latency, fallback_algorithm: latency}\n- {name: c, routing_algorithm: latency, fallback_algorithm: x, proximity: {tolerance_km: -1}, client_hash: {ipv4_prefix: 33, ipv6_prefix: 65}}\n- {name: d, proximity: {tolerance_km: 20039}}", []string{
-			`2: regions[0].routing_algorithm: "failover": cannot choose inside a region: known are weighted, round-robin, latency, client-hash`,
+			`2: regions[0].routing_algorithm: "failover": cannot choose inside a region: known are round-robin, weighted, latency, client-hash`,
 			`2: regions[0].proximity_bias: "100": give a number from -99 to 99`,
 			`3: regions[1].routing_algorithm: "weight_ed": cannot choose inside a region: did you mean weighted?`,
 			`5: domains[0].fallback_algorithm: "latency": is never used, since weighted never lacks data: remove it`,

@@ -1,0 +1,14 @@
+package policy
+
+// ClientHash gives each client network one backend, and all of them their shares by weight (Rendezvous).
+var ClientHash = &Algorithm{
+	Name: "client-hash", Title: "Client hash", Kind: "hash",
+	Description: "each client network keeps to one backend while that may serve; backends have networks in proportion " +
+		"to their weights",
+	Parameters: map[string]string{
+		weightKey:                 weightText,
+		"client_hash.ipv4_prefix": "leading bits of an IPv4 address that make a client's network",
+		"client_hash.ipv6_prefix": "leading bits of an IPv6 address that make a client's network",
+	},
+	WithinRegion: true, KeepsClients: true,
+}

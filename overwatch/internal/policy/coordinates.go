@@ -1,0 +1,20 @@
+package policy
+
+import "math"
+
+// Coordinates are a place on the earth.
+type Coordinates struct {
+	Latitude, Longitude float64 // degrees
+}
+
+// earthRadius is the mean radius of the earth in kilometres.
+const earthRadius = 6371
+
+// distance returns the way between two places along the great circle, in kilometres (haversine formula).
+func distance(a, b Coordinates) float64 {
+	const radian = math.Pi / 180
+	sinLatitude := math.Sin((b.Latitude - a.Latitude) * radian / 2)
+	sinLongitude := math.Sin((b.Longitude - a.Longitude) * radian / 2)
+	h := sinLatitude*sinLatitude + math.Cos(a.Latitude*radian)*math.Cos(b.Latitude*radian)*sinLongitude*sinLongitude
+	return 2 * earthRadius * math.Asin(math.Sqrt(min(h, 1)))
+}
