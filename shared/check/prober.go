@@ -22,8 +22,14 @@ type Prober struct {
 
 // NewProber prepares the check that spec describes against backend. userAgent is
 // sent with http and https requests. A Spec with problems is refused with all of
-// them joined.
+// them joined. Its pattern is compiled here, and matched whenever a body has come.
 func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {
+	return (*Patterns)(nil).NewProber(spec, backend, userAgent)
+}
+
+// NewProber is NewProber of the package, with a pattern that is among p: it is compiled
+// once for all checks that have it, and matched in its turn.
+func (p *Patterns) NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {
 	if problems := spec.Validate(); len(problems) > 0 {
 		return nil, joinProblems(problems)
 	}
@@ -34,7 +40,7 @@ func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, er
 	if !target.Addr().IsValid() || target.Port() == 0 {
 		return nil, errors.New("check target " + target.String() + ": an address and a port from 1 to 65535 are needed")
 	}
-	p := &Prober{
+	made := &Prober{
 		timeout: spec.Timeout,
 		target:  target,
 		// Keep-alive probes are for connections that last.
@@ -43,13 +49,13 @@ func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, er
 	switch spec.Type {
 	case TCP:
 		d := spec.Detail.Detail()
-		p.socket = &socket{send: []byte(d.Send), expect: []byte(d.Expect)}
+		made.socket = &socket{send: []byte(d.Send), expect: []byte(d.Expect)}
 	case GRPC, GRPCS:
-		p.grpc = newGRPC(spec, target, userAgent, p.connect)
+		made.grpc = newGRPC(spec, target, userAgent, made.connect)
 	default:
-		p.web = newWeb(spec, target, userAgent, p.connect)
+		made.web = newWeb(spec, target, userAgent, p, made.connect)
 	}
-	return p, nil
+	return made, nil
 }
 
 func joinProblems(problems []Problem) error {

@@ -4,7 +4,6 @@ import (
 	"crypto/x509"
 	"fmt"
 	"net/textproto"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -108,16 +107,6 @@ func statusRemedy(text string) string {
 func textRemedy(text string) string {
 	if len(text) > MaxTextLength {
 		return fmt.Sprintf("it has %d octets, at most %d are allowed", len(text), MaxTextLength)
-	}
-	return ""
-}
-
-func patternRemedy(pattern string) string {
-	if remedy := textRemedy(pattern); remedy != "" {
-		return remedy
-	}
-	if _, err := regexp.Compile(pattern); err != nil {
-		return "it is no regular expression: " + strings.TrimPrefix(err.Error(), "error parsing regexp: ")
 	}
 	return ""
 }

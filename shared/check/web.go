@@ -37,7 +37,6 @@ var (
 	errRedirects = fmt.Errorf("more than %d redirects", MaxRedirects)
 	errBody      = fmt.Errorf("body larger than %d octets", MaxBody)
 	errContains  = errors.New("the body does not have the expected text")
-	errMatches   = errors.New("the body does not match the expected pattern")
 )
 
 // statusError is an answer whose status is not a healthy one.
@@ -57,11 +56,12 @@ type web struct {
 	healthy  statuses
 	contains []byte
 	matches  *regexp.Regexp // nil: any body
+	patterns *Patterns      // in whose turn matches is used; nil: at once
 }
 
 // newWeb prepares the request. Every connection it needs comes from connect, so
 // neither Host nor a redirect can lead it to another address.
-func newWeb(spec Spec, target netip.AddrPort, userAgent string, connect func(*attempt) (net.Conn, error)) *web {
+func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patterns, connect func(*attempt) (net.Conn, error)) *web {
 	transport := &http.Transport{
 		DisableKeepAlives:      true,
 		DisableCompression:     true,
@@ -98,13 +98,10 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, connect func(*at
 			URL:    location,
 			Header: http.Header{"User-Agent": {userAgent}, "Accept": {"*/*"}},
 		},
-		contains: []byte(d.BodyContains),
+		contains: []byte(d.BodyContains), matches: patterns.compile(d.BodyMatches), patterns: patterns,
 	}
 	// Validate has read the statuses, the expression and the headers before.
 	w.healthy, _ = parseStatuses(d.ExpectedStatus)
-	if d.BodyMatches != "" {
-		w.matches = regexp.MustCompile(d.BodyMatches)
-	}
 	for line := range strings.Lines(d.Headers) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), ": ")
 		w.request.Header.Set(name, value)
@@ -166,18 +163,22 @@ func (w *web) get(a *attempt) error {
 	if n > MaxBody {
 		return errBody
 	}
-	return w.judge(body.Bytes())
+	return w.judge(a.ctx, body.Bytes())
 }
 
 // judge looks at the body.
-func (w *web) judge(body []byte) error {
+func (w *web) judge(ctx context.Context, body []byte) error {
 	if !bytes.Contains(body, w.contains) {
 		return errContains
 	}
-	if w.matches != nil && !w.matches.Match(body) {
-		return errMatches
+	if w.matches == nil {
+		return nil
 	}
-	return nil
+	found, err := w.patterns.match(ctx, w.matches, body)
+	if err == nil && !found {
+		err = errMatches
+	}
+	return err
 }
 
 // sameBackend follows a redirect that asks the same backend again, and takes one

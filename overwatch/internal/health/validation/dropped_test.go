@@ -7,7 +7,7 @@ import (
 
 // A target that goes while it is checked does not come back with the end of that check.
 func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
-	s, list, now := newSchedule(interval), targets(2), time.Now()
+	s, list, now := newSchedule(interval, 9, 9), targets(2), time.Now()
 	s.follow(list, now)
 	now = now.Add(interval)
 	first, second := s.next(now), s.next(now)
@@ -15,7 +15,7 @@ func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
 	for _, e := range []*entry{first, second} {
 		s.finish(finding{entry: e}, now)
 	}
-	if e := s.next(now.Add(10 * interval)); e != nil || len(s.queue) != 0 || s.running != 0 || s.initial != 0 {
-		t.Errorf("%v is checked again; %d are waiting, %d running, %d not attempted", e, len(s.queue), s.running, s.initial)
+	if e := s.next(now.Add(10 * interval)); e != nil || len(s.plain.queue) != 0 || s.running() != 0 || s.initial != 0 {
+		t.Errorf("%v is checked again; %d are waiting, %d running, %d not attempted", e, len(s.plain.queue), s.running(), s.initial)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,9 +15,19 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// DefaultConcurrency is how many checks may be under way at once. Each holds a descriptor and some 30 KiB. At the reference
-// values (every 30 s, 5 s to answer) it lets 6 000 backends be dead at once without delaying the checks of the others.
+// DefaultConcurrency is how many checks may be under way at once. Each holds a descriptor and some 30 KiB. At the
+// reference values (every 30 s, 5 s to answer) it lets 6 000 backends be dead at once without delaying the checks of
+// the others.
 const DefaultConcurrency = 1024
+
+// heavyPart is the part of the concurrency that checks with a pattern have, beside that of the others.
+const heavyPart = 8
+
+func heavyConcurrency(concurrency int) int { return max(concurrency/heavyPart, 1) }
+
+// matchers is how many patterns are matched at a time: at most a quarter of the processors, since one may take seconds
+// and DNS needs them.
+func matchers() int { return max(runtime.GOMAXPROCS(0)/4, 1) }
 
 // Targets is what is to be checked; registry.View is one. Neither method may block.
 type Targets interface {
@@ -34,7 +45,8 @@ type Options struct {
 	// Interval is the time between two checks of one backend, Timeout bounds each, where the backend's own check has no
 	// times: overwatch.validation's. Retime changes both.
 	Interval, Timeout time.Duration
-	// Concurrency bounds the checks under way; 0 means DefaultConcurrency.
+	// Concurrency bounds the checks under way; 0 means DefaultConcurrency. Checks that match a pattern have an eighth of
+	// it for themselves.
 	Concurrency int
 	// UserAgent is sent with http checks.
 	UserAgent  string
@@ -85,5 +97,5 @@ type proberMaker func(registry.Target) (prober, error)
 
 // networkProber is the proberMaker of the real network.
 func (v *Validator) networkProber(t registry.Target) (prober, error) {
-	return check.NewProber(v.times.Load().given(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port), v.options.UserAgent)
+	return v.patterns.NewProber(v.times.Load().given(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port), v.options.UserAgent)
 }

@@ -416,3 +416,64 @@ func TestRetime_IsInForceFromTheNextCheckOn(t *testing.T) {
 		}
 	})
 }
+
+// matching is a target whose check matches a pattern.
+func matching(n int) registry.Target {
+	t := target(n)
+	t.Spec.Type, t.Spec.Path, t.Spec.Detail = check.HTTP, "/", check.Detail{BodyMatches: "ok"}.Details()
+	return t
+}
+
+// Checks with patterns that all take long hold up each other, and nothing else.
+func TestRun_ChecksWithPatternsDoNotHoldUpOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		list := targets(100)
+		isHeavy := map[registry.ID]bool{}
+		for i := range 100 {
+			list = append(list, matching(1000+i))
+			isHeavy[list[len(list)-1].ID] = true
+		}
+		w := newWorld(list...)
+		running, most := 0, 0 // under w.mu
+		w.answer = func(ctx context.Context, id registry.ID) check.Result {
+			if !isHeavy[id] {
+				return check.Result{Outcome: check.Success, At: time.Now()}
+			}
+			w.mu.Lock()
+			running++
+			most = max(most, running)
+			w.mu.Unlock()
+			<-ctx.Done()
+			return check.Result{}
+		}
+		w.run(t, 16)
+		after(10 * interval)
+		for _, target := range list[:100] {
+			if n := len(w.started(target.ID)); n < 9 {
+				t.Fatalf("%s was checked %d times in ten intervals", target.ID, n)
+			}
+		}
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if want := heavyConcurrency(16); most != want {
+			t.Errorf("%d checks with patterns were under way at once, want %d", most, want)
+		}
+	})
+}
+
+// A check that comes to have a pattern, or loses it, moves to the other part of the schedule.
+func TestRun_ACheckThatGetsAPatternIsStillMade(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(target(1))
+		w.run(t, 0)
+		for _, next := range []registry.Target{matching(1), target(1), matching(1)} {
+			after(interval)
+			before := len(w.started(next.ID))
+			w.set(next)
+			after(2 * interval)
+			if n := len(w.started(next.ID)); n < before+2 {
+				t.Fatalf("checked %d times more after the change", n-before)
+			}
+		}
+	})
+}

@@ -22,15 +22,38 @@ const undecidedPart = 4
 type schedule struct {
 	interval time.Duration // of checks that have none
 	entries  map[registry.ID]*entry
-	queue    queue
-	running  int
+	// plain and heavy share the checks out.
+	plain, heavy lane
 	// initial is how many targets of the start have not been attempted; -1 before the first call of follow.
 	initial int
 }
 
-func newSchedule(interval time.Duration) *schedule {
-	return &schedule{interval: interval, entries: map[registry.ID]*entry{}, initial: -1}
+// newSchedule returns a schedule that lets so many checks be under way, and so many of them that are heavy beside the others.
+func newSchedule(interval time.Duration, most, mostHeavy int) *schedule {
+	return &schedule{
+		interval: interval, entries: map[registry.ID]*entry{}, initial: -1, plain: lane{most: most}, heavy: lane{most: mostHeavy},
+	}
 }
+
+// place puts an entry whose check is not under way into the queue of its lane, where its time belongs.
+func (s *schedule) place(e *entry) {
+	l := &s.plain
+	if heavy(e.target.Spec) {
+		l = &s.heavy
+	}
+	switch {
+	case e.index >= 0 && e.lane == l:
+		heap.Fix(&l.queue, e.index)
+		return
+	case e.index >= 0:
+		heap.Remove(&e.lane.queue, e.index)
+	}
+	e.lane = l
+	heap.Push(&l.queue, e)
+}
+
+// running is how many checks are under way.
+func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
 // follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before keeps its time too,
 // but for an interval that is shorter now; what is new or is checked in another way is due soon.
@@ -60,11 +83,7 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	over := min(s.interval, time.Duration(len(fresh))*startSpread)
 	for _, e := range fresh {
 		e.due = now.Add(rand.N(over))
-		if e.index < 0 {
-			heap.Push(&s.queue, e)
-		} else {
-			heap.Fix(&s.queue, e.index)
-		}
+		s.place(e)
 	}
 }
 
@@ -106,7 +125,7 @@ func (s *schedule) retime(interval time.Duration, now time.Time) {
 func (s *schedule) hasten(e *entry, now time.Time) {
 	if interval := s.intervalOf(e); e.index >= 0 && e.due.Sub(now) > interval {
 		e.due = now.Add(rand.N(interval))
-		heap.Fix(&s.queue, e.index)
+		s.place(e)
 	}
 }
 
@@ -114,7 +133,7 @@ func (s *schedule) hasten(e *entry, now time.Time) {
 func (s *schedule) drop(e *entry) {
 	e.gone.Store(true)
 	if e.index >= 0 {
-		heap.Remove(&s.queue, e.index)
+		heap.Remove(&e.lane.queue, e.index)
 	}
 	s.attempted(e)
 	e.release(nil)
@@ -128,22 +147,19 @@ func (s *schedule) attempted(e *entry) {
 	}
 }
 
-// next returns the entry whose check should have started by now, marked as running; nil if there is none.
+// next returns the entry whose check should have started by now and may, marked as running; nil if there is none.
 func (s *schedule) next(now time.Time) *entry {
-	if len(s.queue) == 0 || s.queue[0].due.After(now) {
-		return nil
+	if e := s.plain.next(now); e != nil {
+		return e
 	}
-	e := heap.Pop(&s.queue).(*entry)
-	e.running = true
-	s.running++
-	return e
+	return s.heavy.next(now)
 }
 
 // finish takes back an entry whose check has ended and plans the next one.
 func (s *schedule) finish(f finding, now time.Time) {
 	e := f.entry
 	e.running = false
-	s.running--
+	e.lane.running--
 	if e.gone.Load() {
 		return
 	}
@@ -158,7 +174,7 @@ func (s *schedule) finish(f finding, now time.Time) {
 		e.release(&f.verdict)
 		e.due = s.following(e, f.verdict.Outcome, now)
 	}
-	heap.Push(&s.queue, e)
+	s.place(e)
 }
 
 // following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
@@ -194,17 +210,18 @@ func (s *schedule) expedite(b *batch, now time.Time) {
 			continue
 		}
 		e.due = now
-		heap.Fix(&s.queue, e.index)
+		s.place(e)
 	}
 	b.finishIfComplete()
 }
 
-// overdue returns how late the check is that waits longest, and until when there is nothing to start; ok is false for an
-// empty queue.
+// overdue returns how late the check is that waits longest, and the time until one may start; ok is false if none may before
+// another has ended.
 func (s *schedule) overdue(now time.Time) (late, wait time.Duration, ok bool) {
-	if len(s.queue) == 0 {
-		return 0, 0, false
+	late, wait, ok = s.plain.overdue(now)
+	lateHeavy, waitHeavy, okHeavy := s.heavy.overdue(now)
+	if okHeavy && (!ok || waitHeavy < wait) {
+		wait = waitHeavy
 	}
-	d := now.Sub(s.queue[0].due)
-	return max(d, 0), max(-d, 0), true
+	return max(late, lateHeavy), wait, ok || okHeavy
 }

@@ -11,12 +11,12 @@ import (
 func BenchmarkSchedule(b *testing.B) {
 	for _, n := range []int{100, 10_000} {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
-			s := newSchedule(interval)
+			s := newSchedule(interval, 1024, 128)
 			now := time.Now()
 			s.follow(targets(n), now)
 			b.ReportAllocs()
 			for b.Loop() {
-				now = s.queue[0].due
+				now = s.plain.queue[0].due
 				s.finish(finding{entry: s.next(now)}, now)
 			}
 		})
@@ -27,7 +27,7 @@ func BenchmarkSchedule(b *testing.B) {
 func BenchmarkFollow(b *testing.B) {
 	for _, n := range []int{10_000, 400_000} {
 		b.Run(fmt.Sprintf("%d targets", n), func(b *testing.B) {
-			s, list := newSchedule(interval), targets(n)
+			s, list := newSchedule(interval, 1024, 128), targets(n)
 			now := time.Now()
 			var before, after runtime.MemStats
 			runtime.GC()

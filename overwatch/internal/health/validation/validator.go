@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/shared/check"
 )
 
 // ErrStopped is returned by CheckNow once Run has ended.
@@ -19,6 +20,7 @@ type Validator struct {
 	options   Options
 	metrics   *metrics
 	newProber proberMaker
+	patterns  *check.Patterns
 	finished  chan finding
 	requests  chan *batch
 	times     atomic.Pointer[times]
@@ -37,9 +39,9 @@ func New(o Options) (*Validator, error) {
 		return nil, err
 	}
 	v := &Validator{
-		options: o, metrics: m, retimed: make(chan struct{}, 1),
+		options: o, metrics: m, retimed: make(chan struct{}, 1), patterns: check.NewPatterns(matchers()),
 		// Room for every check, so that one that ends after Run does not wait for a reader.
-		finished: make(chan finding, o.Concurrency),
+		finished: make(chan finding, o.Concurrency+heavyConcurrency(o.Concurrency)),
 		requests: make(chan *batch),
 		stopped:  make(chan struct{}),
 	}
@@ -98,11 +100,11 @@ func (v *Validator) Run(ctx context.Context) error {
 	defer poll.Stop()
 	due := time.NewTimer(0)
 	defer due.Stop()
-	s := newSchedule(v.times.Load().interval)
+	s := newSchedule(v.times.Load().interval, v.options.Concurrency, heavyConcurrency(v.options.Concurrency))
 	f := follower{targets: v.options.Targets}
 	f.follow(s)
 	for {
-		for s.running < v.options.Concurrency {
+		for {
 			e := s.next(time.Now())
 			if e == nil {
 				break
@@ -143,9 +145,9 @@ func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
 // is the alarm.
 func (v *Validator) show(s *schedule, due *time.Timer) {
 	late, wait, waiting := s.overdue(time.Now())
-	v.metrics.inFlight.Set(float64(s.running))
+	v.metrics.inFlight.Set(float64(s.running()))
 	v.metrics.lag.Set(late.Seconds())
-	if waiting && s.running < v.options.Concurrency {
+	if waiting {
 		due.Reset(wait)
 	}
 	if s.initial == 0 {
