@@ -11,6 +11,15 @@ import (
 	"gslb.internal/shared/settings"
 )
 
+// Cautions returns what works in a configuration but deserves a word, one sentence each; nil for one that cannot be read.
+func Cautions(path string) []string {
+	cfg, err := config.Load(path)
+	if err != nil {
+		return nil
+	}
+	return cfg.Warnings()
+}
+
 // Validate returns everything that would keep an agent with this configuration from starting, as settings.Problems; nil if
 // nothing would. It makes and changes nothing, and an agent that runs with the same data directory does not disturb it.
 func Validate(path string) error {

@@ -52,6 +52,16 @@ func Validate(path string) error {
 	return nil
 }
 
+// Cautions returns what works in a configuration but deserves a word, one sentence each: what the start logs and the doctor
+// tells. It is nil for one that cannot be read.
+func Cautions(path string) []string {
+	cfg, err := load(path)
+	if err != nil {
+		return nil
+	}
+	return cfg.Warnings()
+}
+
 // checkKeyFiles finds files of signing keys that a start, or a reload, would refuse.
 func checkKeyFiles(path string, cfg *config.Config) (found settings.Problems) {
 	if !cfg.Overwatch.DNSSEC.Enabled {

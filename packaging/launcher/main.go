@@ -21,13 +21,13 @@ func main() {
 	roles := map[string]command.Role{
 		"agent": {
 			Run:      func(ctx context.Context, path string) error { return agent.Run(ctx, agent.Options{ConfigPath: path}) },
-			Validate: agent.Validate, Actions: agent.Actions(),
+			Validate: agent.Validate, Cautions: agent.Cautions, Actions: agent.Actions(),
 		},
 		"overwatch": {
 			Run: func(ctx context.Context, path string) error {
 				return overwatch.Run(ctx, overwatch.Options{ConfigPath: path})
 			},
-			Validate: overwatch.Validate, Actions: overwatch.Actions(),
+			Validate: overwatch.Validate, Cautions: overwatch.Cautions, Actions: overwatch.Actions(),
 		},
 	}
 	modes := slices.Sorted(maps.Keys(roles))
@@ -46,6 +46,13 @@ func main() {
 				return err
 			}
 			return roles[mode].Validate(path)
+		},
+		Cautions: func(path string) []string {
+			mode, err := settings.Mode(path, modes)
+			if err != nil {
+				return nil // which Validate has told
+			}
+			return roles[mode].Cautions(path)
 		},
 	}
 	actions := map[string]map[string]command.Action{} // by flag, then by mode

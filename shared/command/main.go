@@ -32,6 +32,11 @@ func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 			return fail(stderr, name, err)
 		}
 		fmt.Fprintf(stdout, "%s: the configuration is valid\n", o.config)
+		if role.Cautions != nil {
+			for _, caution := range role.Cautions(o.config) {
+				fmt.Fprintf(stdout, "%s: caution: %s\n", o.config, caution)
+			}
+		}
 		return ExitOK
 	}
 	if o.action != nil {

@@ -22,6 +22,7 @@ func invoke(err error, args ...string) (code int, stdout, stderr string, ran str
 		Summary:  "does nothing.",
 		Run:      func(_ context.Context, path string) error { ran = "run " + path; return err },
 		Validate: func(path string) error { ran = "validate " + path; return err },
+		Cautions: func(path string) []string { return []string{"the floor is wet"} },
 		Actions: []Action{{Flag: "polish", Summary: "make it shine", Do: func(path string, out io.Writer) error {
 			ran = "polish " + path
 			fmt.Fprintln(out, "shiny")
@@ -54,7 +55,7 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		{"run fails", errors.New("port 53: in use"), []string{"--config", "x"}, 1, "run x", "", "gslb-test: port 53: in use\n"},
 		{"run with a wrong configuration", fmt.Errorf("loading: %w", problems), []string{"--config", "x"}, 2, "run x", "",
 			"gslb-test: 2 problems in the configuration\n"},
-		{"validate", nil, []string{"--config", "x", "--validate"}, 0, "validate x", "x: the configuration is valid\n", ""},
+		{"validate", nil, []string{"--config", "x", "--validate"}, 0, "validate x", "x: the configuration is valid\nx: caution: the floor is wet\n", ""},
 		{"validate tells everything", problems, []string{"--validate", "--config", "x"}, 2, "validate x", "",
 			"gslb-test: a.yaml:3: mode: is missing\ngslb-test: dns: is missing\n"},
 		{"validate without a file", nil, []string{"--validate"}, 2, "", "", "--config is missing"},

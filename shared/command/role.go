@@ -23,6 +23,9 @@ type Role struct {
 	Run func(ctx context.Context, configPath string) error
 	// Validate returns everything that is wrong with the configuration, nil if nothing is. It changes nothing.
 	Validate func(configPath string) error
+	// Cautions returns what works but deserves a word, one sentence each, of a configuration that Validate has found nothing wrong with;
+	// nil for a role that has none.
+	Cautions func(configPath string) []string
 	// Actions are what else the program can do.
 	Actions []Action
 }

@@ -17,6 +17,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"backends override set app.example.com 192.0.2.11:443 --healthy --reason r",
 			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`, "app.example.com 192.0.2.11:443 is unhealthy for 30m"},
 		{"domains add shop.example.com --ttl 20 --regions us,eu", `POST /api/v1/domains  {"name":"shop.example.com","ttl":20,"regions":["us","eu"]}`, "domain shop.example.com is answered"},
+		{"domains add *.shop.example.com --wildcard", `POST /api/v1/domains  {"name":"*.shop.example.com"}`, "domain shop.example.com is answered"},
 		{"domains set shop.example.com --policy latency --fallback weighted --min-healthy 50% --enabled=false --description x",
 			`PATCH /api/v1/domains/shop.example.com  {"routing_policy":"latency","fallback_algorithm":"weighted","min_healthy":"50%","enabled":false,"description":"x"}`, "domain shop.example.com is changed"},
 		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com", "domain shop.example.com is removed"},
@@ -108,6 +109,19 @@ func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
 			if code == 1 && !strings.Contains(r.errors, "nothing was changed") {
 				t.Errorf("%s, %q: %s", args, typed, r.errors)
 			}
+		}
+	}
+}
+
+func TestDomainsAdd_AWildcardIsAskedFor(t *testing.T) {
+	for args, words := range map[string]string{
+		"domains add *.example.com":               "every name below example.com",
+		"domains add shop.example.com --wildcard": "begins with *.",
+	} {
+		n := startNode(t)
+		r := call(t, System{}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
+		if r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) > 0 {
+			t.Errorf("%s: %+v, sent %q", args, r, n.changes())
 		}
 	}
 }

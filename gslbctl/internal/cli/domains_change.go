@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,6 +58,7 @@ func given[T any](cmd *cobra.Command, flag string, value *T) *T {
 
 func (a *app) domainsAddCommand() *cobra.Command {
 	var f domainFlags
+	var wildcard bool
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Have every node answer a name; DNS has it when this returns",
@@ -63,6 +66,9 @@ func (a *app) domainsAddCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req := f.request(cmd)
 			req.Name = args[0]
+			if err := checkWildcard(req.Name, wildcard); err != nil {
+				return err
+			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				made, err := c.CreateDomain(ctx, req)
 				return "domain " + made.Domain.Name + " is answered", err
@@ -70,7 +76,19 @@ func (a *app) domainsAddCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
+	cmd.Flags().BoolVar(&wildcard, "wildcard", false, "the name begins with *. and answers for every name below that has none of its own")
 	return cmd
+}
+
+// checkWildcard refuses a wildcard that was not asked for: a shell may have made one, and it answers for names that nobody has thought of.
+func checkWildcard(name string, asked bool) error {
+	switch is := strings.HasPrefix(name, "*."); {
+	case is && !asked:
+		return fmt.Errorf("%s answers for every name below %s that has none of its own: give --wildcard if that is meant", name, name[2:])
+	case asked && !is:
+		return fmt.Errorf("--wildcard is for a name that begins with *., and %q does not", name)
+	}
+	return nil
 }
 
 func (a *app) domainsSetCommand() *cobra.Command {

@@ -16,6 +16,7 @@ func main() {
 			return overwatch.Run(ctx, overwatch.Options{ConfigPath: path})
 		},
 		Validate: overwatch.Validate,
+		Cautions: overwatch.Cautions,
 		Actions:  overwatch.Actions(),
 	}
 	os.Exit(command.Main("gslb-overwatch", role, os.Args[1:], os.Stdout, os.Stderr))

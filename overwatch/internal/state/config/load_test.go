@@ -115,7 +115,7 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	if got := slices.Collect(c.StaticServers()); !slices.Equal(got, want) {
 		t.Errorf("servers\n%+v, want\n%+v", got, want)
 	}
-	if w := c.Warnings(); len(w) != 1 || !strings.Contains(w[0], "key_sync.peers: api.address is 127.0.0.1:8080") {
+	if w := c.Warnings(); len(w) != 2 || !strings.Contains(w[0], "key_sync.peers: api.address is 127.0.0.1:8080") || w[1] != unboundedWarning("app.example.com") {
 		t.Errorf("warnings %q", w)
 	}
 }

@@ -39,6 +39,7 @@ func (c *Config) validate(report *settings.Report) {
 	v.domainNames() // after the regions, which domains name
 	v.servers()     // after the domains, which servers name
 	v.tokens()
+	v.unboundedServices()
 	v.geolocation()
 	v.between("routing.decision_sample", c.Routing.DecisionSample, 0, maxDecisionSample)
 	v.unserved()

@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"net"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -107,8 +106,7 @@ func (v *validator) reachable() {
 		v.warn("%s: api.enabled is false here, so the peers cannot ask this node for its keys", key)
 		return
 	}
-	host, _, err := net.SplitHostPort(c.API.Address)
-	if addr, parsed := netip.ParseAddr(host); err != nil || parsed != nil || !addr.IsLoopback() {
+	if !c.API.onLoopback() {
 		return
 	}
 	for _, peer := range c.Overwatch.DNSSEC.KeySync.Peers {
@@ -160,6 +158,7 @@ func (v *validator) api() {
 		v.Add("api.tls.client_ca", a.TLS.ClientCA, "clients can show a certificate over TLS only: give certificate and key too")
 	}
 	v.apiTokens(a)
+	v.openAPI(a)
 }
 
 func (v *validator) cors(c *CORS) {

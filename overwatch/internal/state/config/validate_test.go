@@ -212,11 +212,11 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", "", nil},
-		{"short token", "overwatch: {agent_tokens: {a.example: short}}\ndomains: [{name: a.example}]", []string{
+		{"short token", "overwatch: {agent_tokens: {a.example: short}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}\ndomains: [{name: a.example}]", []string{
 			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
-		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}}", []string{
+		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
 			`overwatch.agent_tokens["a.example"]: no domain has this name: what its agents report is not served until one has`}},
-		{"key sync of one service", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {agent_tokens: {a.example: " + testToken + "}, dnssec: {key_sync: {peers: ['http://x']}}}\ndomains: [{name: a.example}]", []string{
+		{"key sync of one service", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}, dnssec: {key_sync: {peers: ['http://x']}}}\ndomains: [{name: a.example}]", []string{
 			`overwatch.dnssec.key_sync.secret: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node`}},
 		{"keys that peers cannot come for", "overwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://x']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: api.enabled is false here, so the peers cannot ask this node for its keys`}},
@@ -240,6 +240,17 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			`regions[0].servers[1].service: the regions of domain "y" are b; "a" is not among them`}},
 		{"domain with nothing behind it", "domains: [{name: x}]", []string{
 			`domains[0].name: "x" has no server and no agent token: only the API can give it a backend`}},
+		{"services without networks", "overwatch: {agent_tokens: {b.example: " + testToken + ", A.example: " + testToken + ", c.example: " + testToken + "}, agent_policies: {c.example: {allowed_cidrs: [10.0.0.0/8]}}}\n" +
+			"domains: [{name: a.example}, {name: b.example}, {name: c.example}]", []string{unboundedWarning("a.example, b.example")}},
+		{"many services without networks", "overwatch: {agent_tokens: {" + manyTokens(12) + "}}\ndomains: [" + manyDomains(12) + "]", []string{
+			unboundedWarning("s00, s01, s02, s03, s04, s05, s06, s07, s08, s09 and 2 more")}},
+		{"an open API", "api: {enabled: true, address: ':8080', allowed_networks: [127.0.0.1/32, 10.0.0.0/8]}", []string{
+			`api.address: :8080 is open to more than this machine, without api.tokens, api.tls, api.allowed_hosts: give what is missing, or listen on a loopback address`}},
+		{"an open API with tokens and TLS", "api: {enabled: true, address: '[::]:8080', allowed_networks: [10.0.0.0/8], tls: {certificate: /c, key: /k}, tokens: {admin: {me: " + testToken + "}}}", []string{
+			`api.address: [::]:8080 is open to more than this machine, without api.allowed_hosts: give what is missing, or listen on a loopback address`}},
+		{"an open API with client certificates", "api: {enabled: true, address: '192.0.2.1:8080', allowed_networks: [10.0.0.0/8], allowed_hosts: [a.example], tls: {certificate: /c, key: /k, client_ca: /a}}", nil},
+		{"an open listener for this machine", "api: {enabled: true, address: ':8080'}", nil},
+		{"an API on loopback", "api: {enabled: true, address: '[::1]:8080', allowed_networks: [10.0.0.0/8]}", nil},
 		{"proxy headers from everywhere", "api: {trust_proxy_headers: true, allowed_networks: [0.0.0.0/0]}", []string{
 			`api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list the proxies only`}},
 	}
@@ -266,4 +277,25 @@ func TestWarnings_AreCountedWhenThereAreTooMany(t *testing.T) {
 	if problems != nil || len(c.Warnings()) != 51 || c.Warnings()[50] != "and 10 warnings more" {
 		t.Errorf("got %d warnings, problems %q", len(c.Warnings()), problems)
 	}
+}
+
+func unboundedWarning(services string) string {
+	return "overwatch.agent_policies: no allowed_cidrs for " + services + ": whoever has the token of such a service can have this node " +
+		"connect to almost any address; list the networks where its backends are"
+}
+
+func manyTokens(n int) string {
+	tokens := make([]string, n)
+	for i := range tokens {
+		tokens[i] = fmt.Sprintf("s%02d: %s", i, testToken)
+	}
+	return strings.Join(tokens, ", ")
+}
+
+func manyDomains(n int) string {
+	domains := make([]string, n)
+	for i := range domains {
+		domains[i] = fmt.Sprintf("{name: s%02d}", i)
+	}
+	return strings.Join(domains, ", ")
 }

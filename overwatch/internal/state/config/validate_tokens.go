@@ -3,8 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"net"
-	"net/netip"
 	"slices"
 	"strings"
 
@@ -42,9 +40,7 @@ func (v *validator) apiTokens(a *API) {
 			}
 		}
 	}
-	host, _, err := net.SplitHostPort(a.Address)
-	addr, parseErr := netip.ParseAddr(host)
-	if loopback := err == nil && parseErr == nil && addr.IsLoopback(); a.Enabled && a.Tokens.Any() && a.TLS.Certificate == "" && !loopback {
+	if a.Enabled && a.Tokens.Any() && a.TLS.Certificate == "" && !a.onLoopback() {
 		v.warn("api.tokens: tokens cross the network in the clear without api.tls: give a certificate, or listen on a loopback address")
 	}
 }
