@@ -65,9 +65,6 @@ func Run(ctx context.Context, o Options) error {
 // load reads a configuration and checks also what only the makers of DNS answers can know.
 func load(path string) (*config.Config, error) { return config.Load(path, checkAnswers) }
 
-// loadAside is load while queries are answered.
-func loadAside(path string) (*config.Config, error) { return config.LoadAside(path, checkAnswers) }
-
 // validateText finds what is wrong with the text of a configuration, by itself.
 func validateText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
 

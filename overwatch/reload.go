@@ -58,7 +58,7 @@ func (n *node) readmit(ctx context.Context, agent string) error {
 // force, restart the keys and files whose change needs a restart. On an error the configuration before stays in force. The caller holds
 // steering.mu.
 func (n *node) reload(ctx context.Context) (files, restart []string, err error) {
-	next, err := loadAside(n.configPath)
+	next, err := load(n.configPath)
 	if err != nil {
 		return nil, nil, err
 	}

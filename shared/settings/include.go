@@ -64,44 +64,47 @@ func (r *reader) open(path string, at Position) *document {
 	doc := &document{path: path, perm: content.perm}
 	r.report.documents = append(r.report.documents, doc)
 	var problems Problems
-	if doc.tree, problems = parse(content.text); problems != nil {
+	if doc.root, problems = parse(path, content.text); problems != nil {
 		for _, p := range problems {
 			p.File = path
 			r.report.append(p)
 		}
 		return nil
 	}
-	if len(doc.nodes) > 0 && doc.node(0).kind != mapping && !doc.node(0).isNull() {
-		at := doc.position(0)
-		r.report.append(Problem{File: at.File, Line: at.Line, Message: "expected keys with values, such as mode: overwatch, found " + doc.node(0).describe()})
+	if !isJSON(path) && len(content.text) > largeYAML {
+		r.report.large = append(r.report.large, path)
+	}
+	if doc.root.kind != mapping && !doc.root.isNull() {
+		problem := Problem{Message: "expected keys with values, such as mode: overwatch, found " + doc.root.describe()}
+		r.report.append(problem.in(doc.position(doc.root.at)))
 		return nil
 	}
 	return doc
 }
 
-// parse reads YAML text: with the scanner where it can, else with the full library.
-func parse(text string) (tree, Problems) {
-	if t, ok := scan(text); ok {
-		return t, nil
+// parse reads the text of the file at path: JSON if its name ends in .json, else YAML.
+func parse(path, text string) (node, Problems) {
+	if isJSON(path) {
+		return parseJSON(text)
 	}
-	return compose(text)
+	return parseYAML(text)
 }
+
+func isJSON(path string) bool { return filepath.Ext(path) == ".json" }
 
 // includes reads the files that a document names.
 func (r *reader) includes(doc *document) {
-	if len(doc.nodes) == 0 {
+	list := doc.root.value(includesKey)
+	if list == nil {
 		return
 	}
-	i := doc.child(0, includesKey)
-	if i < 0 || doc.node(i).isNull() {
+	if list.kind != sequence {
+		r.wrong(doc.position(list.at), "", "expected a list of paths or patterns, found "+list.describe())
 		return
 	}
-	if doc.node(i).kind != sequence {
-		r.wrong(doc.position(i), "", "expected a list of paths or patterns, found "+doc.node(i).describe())
-		return
-	}
-	for k := i + 1; k < doc.next(i); k = doc.next(k) {
-		n, at := doc.node(k), doc.position(k)
+	for i := range list.children {
+		n := &list.children[i]
+		at := doc.position(n.at)
 		if !n.isScalar() || n.text == "" {
 			r.wrong(at, "", "expected the path or pattern of a file, found "+n.describe())
 			continue
@@ -120,7 +123,8 @@ func (r *reader) expand(entry string, at Position) []string {
 	}
 	if !strings.ContainsAny(entry, `*?[\`) {
 		if _, err := os.Stat(pattern); err != nil {
-			r.wrong(at, entry, plain(err).Error()+": create the file, or write a pattern such as conf.d/*.yaml if it may be missing")
+			r.wrong(at, entry, plain(err).Error()+
+				": create the file, or write a pattern such as conf.d/*.yaml if it may be missing")
 			return nil
 		}
 		return []string{pattern}
@@ -136,5 +140,5 @@ func (r *reader) expand(entry string, at Position) []string {
 }
 
 func (r *reader) wrong(at Position, value, message string) {
-	r.report.append(Problem{File: at.File, Line: at.Line, Key: includesKey, Value: value, Message: message})
+	r.report.append(Problem{Key: includesKey, Value: value, Message: message}.in(at))
 }

@@ -2,66 +2,26 @@ package settings
 
 import (
 	"fmt"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // decodeText does with text what Load does with a file.
-func decodeText(text string) *Report {
-	report, _, _ := decodeIn(text, 1, perChunk)
-	return report
-}
-
-// decodeIn is decodeText on several cores, with so many elements in a chunk; it returns what was read, too.
-func decodeIn(text string, cores, perChunk int) (*Report, *document, sample) {
-	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
-	parsed, problems := parse(text)
+func decodeText(text string) (*Report, sample) {
+	report := newReport()
+	doc := &document{path: "x"}
+	report.documents = []*document{doc}
+	var problems Problems
+	doc.root, problems = parseYAML(text)
 	for _, p := range problems {
 		report.append(p)
 	}
-	doc := &document{path: "x", tree: parsed}
-	report.documents = []*document{doc}
-	d := newDecoder(report, cores)
-	d.perChunk = perChunk
 	var s sample
-	d.decode(doc, reflect.ValueOf(&s).Elem())
-	return report, doc, s
-}
-
-// A key is found by the one before it, as in the element before, or by its name.
-func TestDecode_ElementsMayHaveTheirKeysInAnyOrder(t *testing.T) {
-	s, problems := load(t, map[string]string{"main.yaml": `mode: test
-sites:
-- {name: a, address: 192.0.2.1, port: 1, weight: 1}
-- {name: b, address: 192.0.2.2, port: 2, weight: 2}
-- {weight: 3, port: 3, address: 192.0.2.3, name: c}
-- {name: d, weight: 4}
-- {port: 5, name: e, check: {type: http}}
-- {port: 6, name: f, check: {}, weight: 6}
-`})
-	var got []string
-	for _, x := range s.Sites {
-		got = append(got, fmt.Sprint(x.Name, x.Address, x.Port, x.Weight, x.Check != nil))
-	}
-	want := []string{
-		fmt.Sprint("a", netip.MustParseAddr("192.0.2.1"), 1, 1, false), fmt.Sprint("b", netip.MustParseAddr("192.0.2.2"), 2, 2, false),
-		fmt.Sprint("c", netip.MustParseAddr("192.0.2.3"), 3, 3, false), fmt.Sprint("d", netip.Addr{}, 0, 4, false),
-		fmt.Sprint("e", netip.Addr{}, 5, 100, true), fmt.Sprint("f", netip.Addr{}, 6, 6, true),
-	}
-	if problems != nil || !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q; %q", got, want, problems)
-	}
-	_, problems = load(t, map[string]string{"main.yaml": "mode: test\nsites:\n- {name: a, port: 1}\n- {name: b, port: 2}\n- {name: c, name: d}\n- {name: e, prot: 3}\n- {name: f, port: 4, port: 5}\n"})
-	if len(problems) != 3 || !strings.Contains(problems[0], "sites[2].name: is already set in line 5") || !strings.Contains(problems[1], "did you mean sites[3].port") ||
-		!strings.Contains(problems[2], "sites[4].port: is already set in line 7") {
-		t.Errorf("problems: %q", problems)
-	}
+	newDecoder(report).decode(doc, reflect.ValueOf(&s).Elem())
+	return report, s
 }
 
 func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {
@@ -77,23 +37,21 @@ func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {
 		fmt.Fprintf(&merges, "m%d: &m%d {<<: [%s]}\n", i+1, i+1, list)
 	}
 	tests := []struct{ name, text, want string }{
-		{"aliases of aliases", bomb.String(), "more than 4000000 values, aliases expanded"},
-		{"merges of merges", merges.String(), "too much is merged here"},
+		{"aliases of aliases", bomb.String(), "repeat more than 10"},
+		{"merges of merges", merges.String(), "repeat more than 10"},
 		{"nested flow", "a: " + strings.Repeat("[", 100) + strings.Repeat("]", 100), "nested more than 64 deep"},
 		{"nested flow without end", strings.Repeat("[", 1<<20), "nested more than 64 deep"},
 		{"nested blocks", nestedBlocks(100), "nested more than 64 deep"},
-		{"merge of itself", "a: &a {<<: *a, b: 1}\n", "merged too deep: does an anchor contain itself?"},
-		{"too large for the full library", "a: &a " + strings.Repeat("x", maxComposed), "beyond 16777216 it may have no anchors"},
+		{"merge of itself", "a: &a {<<: *a, b: 1}\n", "the alias *a stands inside its own anchor"},
+		{"a list of itself", "a: &a [b, *a]\n", "the alias *a stands inside its own anchor"},
+		{"aliases of a long list", "a: &a [" + strings.Repeat("x,", 4000) + "]\nb: [*a, *a, *a, *a, *a]\n", "repeat more than 12"},
+		{"too large for YAML", "a: " + strings.Repeat("x", maxYAML), "YAML may have 67108864: write long lists as JSON"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			start := time.Now()
-			report := decodeText(tt.text)
+			report, _ := decodeText(tt.text)
 			if len(report.problems) == 0 || !strings.Contains(report.problems[0].Message, tt.want) {
 				t.Errorf("problems %v, want %q", report.problems, tt.want)
-			}
-			if took := time.Since(start); took > 30*time.Second {
-				t.Errorf("took %s", took)
 			}
 		})
 	}
@@ -107,14 +65,29 @@ func nestedBlocks(depth int) string {
 	return b.String()
 }
 
-// Up to the limit both readers agree.
-func TestLimits_DepthIsTheSameForBothReaders(t *testing.T) {
-	for depth := maxDepth - 3; depth < maxDepth+3; depth++ {
-		for _, text := range []string{nestedBlocks(depth), strings.Repeat("[", depth) + strings.Repeat("]", depth)} {
-			if got, ok := scan(text); ok {
-				compareWithLibrary(t, text, got)
-			}
+// An alias bomb takes no more memory than its text: what it would come to is counted, and nothing is written out.
+func TestLimits_AliasBombTakesNoMemory(t *testing.T) {
+	text := "regions: &a0 [x, x, x, x, x, x, x, x, x]\n"
+	for i := range 12 {
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+	}
+	octets := testing.Benchmark(func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = parseYAML(text)
 		}
+	}).AllocedBytesPerOp()
+	if octets > 1<<20 {
+		t.Errorf("a text of %d octets took %d octets of memory", len(text), octets)
+	}
+}
+
+// What a file with many servers repeats is within the bounds: each has a check of eight values by an alias.
+func TestLimits_AliasInEachOfManyEntriesIsFine(t *testing.T) {
+	text := "mode: test\nsites:\n- {name: a, check: &c {type: x}}\n" + strings.Repeat("- {name: site, port: 80, check: *c}\n", 30_000)
+	report, s := decodeText(text)
+	if len(report.problems) != 0 || len(s.Sites) != 30_001 || s.Sites[30_000].Check.Type != "x" {
+		t.Errorf("%d sites, problems %v", len(s.Sites), report.problems)
 	}
 }
 
@@ -133,7 +106,7 @@ func TestLimits_FileBeyondTheLimitIsNotRead(t *testing.T) {
 
 // No text makes the reader panic or hang, and every problem is a line with a place.
 func FuzzDecode(f *testing.F) {
-	for _, text := range coreTexts {
+	for _, text := range yamlTexts {
 		f.Add(text)
 	}
 	f.Add("mode: test\nserver: {name: a, count: 1, key: x, tokens: {a.b: c}, policies: {x: {networks: [10.0.0.0/8]}}}\n")
@@ -143,10 +116,7 @@ func FuzzDecode(f *testing.F) {
 		if len(text) > 1<<16 {
 			return
 		}
-		report := decodeText(text)
-		if len(report.documents[0].nodes) < 1000 {
-			compareOnCores(t, text)
-		}
+		report, _ := decodeText(text)
 		for _, p := range report.problems {
 			if strings.ContainsAny(p.String(), "\n") {
 				t.Errorf("text %q: problem of several lines: %q", text, p)

@@ -2,14 +2,17 @@ package settings
 
 // Bounds of what is read, so that no file, however it is made, takes the process down.
 const (
-	// maxFile bounds one YAML file, in octets: three times 100 000 domains with four servers each.
+	// maxFile bounds one file, in octets: three times 100 000 domains with four servers each.
 	maxFile = 128 << 20
-	// maxComposed bounds a file that needs the full YAML library, which takes some 25 octets of memory per octet of text.
-	maxComposed = 16 << 20
-	// maxNodes bounds the nodes of one file, 12 octets each. 100 000 domains with four servers each have five million.
-	maxNodes = 20_000_000
-	// maxComposedNodes bounds them where aliases are expanded, and how many pairs are looked at to merge mappings.
-	maxComposedNodes = 4_000_000
+	// maxYAML bounds a file that is not JSON: the YAML library takes some 30 octets of memory per octet of text.
+	maxYAML = 64 << 20
+	// largeYAML is from where on a file's lists are better written as JSON, in octets: YAML of 4 MiB takes a second.
+	largeYAML = 4 << 20
+	// maxNodes bounds the values of a JSON file, 80 octets each. 100 000 domains with four servers each have three million.
+	maxNodes = 10_000_000
+	// freeRepeats and octetsPerRepeat bound how many values the aliases and merge keys of a text may repeat: so many, and
+	// one for each so many octets of text.
+	freeRepeats, octetsPerRepeat = 10_000, 4
 	// maxDepth bounds nesting; the deepest key of ours is seven deep.
 	maxDepth = 64
 	// maxFiles bounds how many files one configuration has.

@@ -3,7 +3,6 @@ package settings
 import (
 	"fmt"
 	"reflect"
-	"runtime"
 )
 
 // Options says how Load is to read.
@@ -13,8 +12,6 @@ type Options struct {
 	// EnvPrefix begins the names of environment variables for secrets: with "GSLB", the key agent.identity.service_token
 	// may come from GSLB_AGENT_IDENTITY_SERVICE_TOKEN.
 	EnvPrefix string
-	// Cores is how many cores Load may use, 0 for all.
-	Cores int
 	// Validate, unless nil, looks at the struct when it is filled and adds what else is wrong.
 	Validate func(*Report)
 }
@@ -22,7 +19,7 @@ type Options struct {
 // Load reads the file and what it includes into the struct that into points to. The struct holds the defaults
 // beforehand. The error is of type Problems and has everything that is wrong; the struct is then not to be used.
 func Load(path string, into any, o Options) error {
-	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
+	report := newReport()
 	files := reader{report: report, known: map[string]Position{}}
 	files.read(path, Position{})
 	if len(report.problems) > 0 {
@@ -34,21 +31,22 @@ func Load(path string, into any, o Options) error {
 	return decodeAll(report, into, o, false)
 }
 
-// LoadText is Load for a text that must be complete in itself: it reads no files, so that what the text includes and secrets
-// that it leaves in files are problems, and takes nothing from the environment.
+// LoadText is Load for a YAML text that must be complete in itself. It reads no files and takes nothing from the
+// environment: what the text includes, and secrets that it leaves in files, are problems.
 func LoadText(text string, into any, o Options) error {
-	report := &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
+	report := newReport()
 	doc := &document{}
 	report.documents = append(report.documents, doc)
 	var problems Problems
-	if doc.tree, problems = parse(text); problems != nil {
+	if doc.root, problems = parseYAML(text); problems != nil {
 		return problems
 	}
-	if len(doc.nodes) == 0 || doc.node(0).kind != mapping {
+	if doc.root.kind != mapping {
 		return Problems{{Message: "expected keys with values, such as mode: overwatch"}}
 	}
-	if i := doc.child(0, includesKey); i >= 0 && !doc.node(i).isNull() {
-		return Problems{{Line: doc.position(i).Line, Key: includesKey, Message: "this text is checked by itself and no file is read: put into it what it includes"}}
+	if list := doc.root.value(includesKey); list != nil {
+		const message = "this text is checked by itself and no file is read: put into it what it includes"
+		return Problems{{Line: int(list.at.line), Key: includesKey, Message: message}}
 	}
 	if problem, ok := checkMode(report, o.Mode); !ok {
 		return Problems{problem}
@@ -56,18 +54,10 @@ func LoadText(text string, into any, o Options) error {
 	return decodeAll(report, into, o, true)
 }
 
-// cores is how many goroutines may work at once.
-func (o Options) cores() int {
-	if all := runtime.GOMAXPROCS(0); o.Cores == 0 || o.Cores > all {
-		return all
-	}
-	return o.Cores
-}
-
-// decodeAll puts the documents of a report into a struct; alone says that nothing else may be read.
+// decodeAll puts the documents of a report into a struct. alone says that nothing else may be read.
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
-	d := newDecoder(report, o.cores())
+	d := newDecoder(report)
 	for _, doc := range report.documents {
 		d.decode(doc, root)
 		if !alone && doc.secret.Key != "" && openToOthers(doc.perm) {

@@ -156,7 +156,7 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 		{"list as a key", "mode: test\n? [a]\n: b\n", []string{`main.yaml:2: a list or a map cannot be a key`}},
 		{"merge of no map", "mode: test\nserver: {<<: x}\n", []string{`main.yaml:2: << takes a map, or a list of maps`}},
 		{"merge of a list with no map", "mode: test\nserver: {<<: [x]}\n", []string{`main.yaml:2: << takes a map, or a list of maps`}},
-		{"anchor in itself", "mode: test\nserver: &s\n  policies: {x: *s}\n", []string{`main.yaml:3: nested more than 64 deep`}},
+		{"anchor in itself", "mode: test\nserver: &s\n  policies: {x: *s}\n", []string{`main.yaml:3: the alias *s stands inside its own anchor: write out what is meant`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

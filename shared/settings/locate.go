@@ -8,8 +8,7 @@ import (
 // place is one node of one document. A key has several when several files contribute to its map or list.
 type place struct {
 	document *document
-	index    int
-	line     int32 // where its key stands
+	node     *node
 }
 
 // Locate tells where a key stands, or, if it is missing, the nearest key above it that is there. Keys are written as
@@ -23,9 +22,7 @@ func (r *Report) Locate(key string) Position {
 	}
 	var places []place
 	for _, d := range r.documents {
-		if len(d.nodes) > 0 {
-			places = append(places, place{d, 0, 0})
-		}
+		places = append(places, place{d, &d.root})
 	}
 	if len(places) == 0 || key == "" {
 		return Position{}
@@ -37,7 +34,7 @@ func (r *Report) Locate(key string) Position {
 		if places = descend(places, step); len(places) == 0 {
 			break
 		}
-		at = Position{File: places[0].document.path, Line: int(places[0].line)}
+		at = places[0].document.position(places[0].node.keyAt)
 	}
 	return at
 }
@@ -69,8 +66,8 @@ func descend(places []place, step string) []place {
 	}
 	var found []place
 	for _, p := range places {
-		if i := p.document.child(p.index, step); i >= 0 {
-			found = append(found, place{p.document, i, p.document.node(i - 1).line})
+		if child := p.node.child(step); child != nil {
+			found = append(found, place{p.document, child})
 		}
 	}
 	return found
@@ -79,20 +76,17 @@ func descend(places []place, step string) []place {
 // element returns the n-th element of lists that were appended to one another.
 func element(places []place, n int) []place {
 	for _, p := range places {
-		d := p.document
-		if d.node(p.index).kind != sequence {
+		if p.node.kind != sequence {
 			if n == 0 {
 				return []place{p} // a single value where a list may stand
 			}
 			n--
 			continue
 		}
-		for i := p.index + 1; i < d.next(p.index); i = d.next(i) {
-			if n == 0 {
-				return []place{{d, i, d.node(i).line}}
-			}
-			n--
+		if n < len(p.node.children) {
+			return []place{{p.document, &p.node.children[n]}}
 		}
+		n -= len(p.node.children)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 
 // What is read ahead is what the whole text says, wherever it is cut off.
 func FuzzModeOf(f *testing.F) {
-	for _, text := range coreTexts {
+	for _, text := range yamlTexts {
 		f.Add("mode: x\n"+text, 5)
 		f.Add("# a\nmode: 'x'\nb: "+text, 9)
 	}
@@ -19,15 +19,15 @@ func FuzzModeOf(f *testing.F) {
 		if len(text) > 1<<12 {
 			return
 		}
-		mode, ok := modeOf(text[:min(max(cut, 0), len(text))])
-		if !ok {
+		mode := modeOf(text[:min(max(cut, 0), len(text))])
+		if mode == "" {
 			return
 		}
-		whole, problems := parse(text)
+		whole, problems := parseYAML(text)
 		if problems != nil {
 			return
 		}
-		if i := whole.child(0, modeKey); i < 0 || whole.node(i).text != mode {
+		if n := whole.child(modeKey); n == nil || n.text != mode {
 			t.Errorf("text %q, cut off at %d: the mode is %q, and not so in %+v", text, cut, mode, whole)
 		}
 	})

@@ -7,9 +7,11 @@ import "strconv"
 type Position struct {
 	File string `json:"-"` // as the file was opened: the path given, or the path its includes line led to
 	Line int    `json:"-"` // counted from 1
+	// Column is counted from 1, in octets. It is 0 for YAML.
+	Column int `json:"-"`
 }
 
-// String is "file:line", or nothing for the zero Position.
+// String is "file:line", for JSON "file:line:column", or nothing for the zero Position.
 func (p Position) String() string {
 	if p.File == "" {
 		return ""
@@ -17,5 +19,9 @@ func (p Position) String() string {
 	if p.Line == 0 {
 		return p.File
 	}
-	return p.File + ":" + strconv.Itoa(p.Line)
+	text := p.File + ":" + strconv.Itoa(p.Line)
+	if p.Column == 0 {
+		return text
+	}
+	return text + ":" + strconv.Itoa(p.Column)
 }

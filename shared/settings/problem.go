@@ -9,6 +9,7 @@ import (
 type Problem struct {
 	File    string // empty when the problem is not in a file, as with an environment variable
 	Line    int    // counted from 1; 0 when unknown
+	Column  int    // counted from 1, in octets; 0 when unknown, and for YAML
 	Key     string // full path with indices: domains[2].regions[0]
 	Value   string // what was found; empty for what is missing and for secrets
 	Message string // what is wrong and what would be right
@@ -17,7 +18,7 @@ type Problem struct {
 // String is one line: where, which key, what was found, what would be right.
 func (p Problem) String() string {
 	var b strings.Builder
-	for _, part := range []string{Position{p.File, p.Line}.String(), p.Key} {
+	for _, part := range []string{Position{p.File, p.Line, p.Column}.String(), p.Key} {
 		if part != "" {
 			b.WriteString(part)
 			b.WriteString(": ")
@@ -29,6 +30,12 @@ func (p Problem) String() string {
 	}
 	b.WriteString(p.Message)
 	return b.String()
+}
+
+// in returns the problem with its place.
+func (p Problem) in(at Position) Problem {
+	p.File, p.Line, p.Column = at.File, at.Line, at.Column
+	return p
 }
 
 // Problems is every problem of a configuration, in the order of files and lines. It is an error when not empty.

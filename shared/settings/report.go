@@ -16,7 +16,15 @@ type Report struct {
 	problems  Problems
 	told      map[string]bool // keys that have a problem
 	more      int             // problems beyond maxProblems
+	large     []string        // YAML files of more than largeYAML octets
 }
+
+func newReport() *Report {
+	return &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
+}
+
+// LargeFiles returns the YAML files that are so large that their lists are better written as JSON.
+func (r *Report) LargeFiles() []string { return r.large }
 
 // Add notes a problem with a key, unless that key or one above it has one already: what follows from an error is
 // not told. value is what was found, empty where it is missing or secret.
@@ -24,12 +32,11 @@ func (r *Report) Add(key, value, message string) {
 	if r.Told(key) {
 		return
 	}
-	if len(r.problems) >= maxProblems {
+	if r.full() {
 		r.more++
 		return
 	}
-	at := r.Locate(key)
-	r.append(Problem{File: at.File, Line: at.Line, Key: key, Value: value, Message: message})
+	r.append(Problem{Key: key, Value: value, Message: message}.in(r.Locate(key)))
 }
 
 // Addf is Add with a message that is formatted.
@@ -37,7 +44,7 @@ func (r *Report) Addf(key, value, format string, args ...any) {
 	r.Add(key, value, fmt.Sprintf(format, args...))
 }
 
-// IsSet tells whether a key outside lists and maps that has no keys below it was given, from whatever source.
+// IsSet reports whether a key outside lists and maps that has no keys below it was given, from whatever source.
 func (r *Report) IsSet(key string) bool {
 	_, inFiles := r.given[key]
 	_, elsewhere := r.outside[key]
@@ -46,7 +53,7 @@ func (r *Report) IsSet(key string) bool {
 
 // append notes a problem with its place.
 func (r *Report) append(p Problem) {
-	if len(r.problems) >= maxProblems {
+	if r.full() {
 		r.more++
 		return
 	}
@@ -57,7 +64,10 @@ func (r *Report) append(p Problem) {
 	r.problems = append(r.problems, p)
 }
 
-// Told tells whether key or a key above it has a problem already.
+// full reports whether further problems are only counted.
+func (r *Report) full() bool { return len(r.problems) >= maxProblems }
+
+// Told reports whether key or a key above it has a problem already.
 func (r *Report) Told(key string) bool {
 	for key != "" {
 		if r.told[key] {
@@ -89,7 +99,10 @@ func (r *Report) err() error {
 		if a.File != b.File {
 			return order[a.File] - order[b.File]
 		}
-		return a.Line - b.Line
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
 	})
 	if r.more > 0 {
 		r.problems = append(r.problems, Problem{Message: fmt.Sprintf("and %d problems more", r.more)})

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -52,7 +51,7 @@ func setPointer(set setter) setter {
 }
 
 func setString(v reflect.Value, text string) string {
-	v.SetString(strings.Clone(text)) // a part of the file's text would keep all of it in memory
+	v.SetString(text)
 	return ""
 }
 
@@ -85,7 +84,8 @@ func setPrefix(v reflect.Value, text string) string {
 			prefix.Masked(), netip.PrefixFrom(prefix.Addr(), prefix.Addr().BitLen()))
 	}
 	if addr, err := netip.ParseAddr(text); err == nil && addr.Zone() == "" {
-		return fmt.Sprintf("give the prefix length as well: %s for that one address", netip.PrefixFrom(addr, addr.BitLen()))
+		one := netip.PrefixFrom(addr, addr.BitLen())
+		return fmt.Sprintf("give the prefix length as well: %s for that one address", one)
 	}
 	return "give a network as address/length, such as 192.0.2.0/24 or 2001:db8::/32"
 }

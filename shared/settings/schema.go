@@ -40,9 +40,8 @@ type field struct {
 
 // structure is the keys of a struct type.
 type structure struct {
-	fields  []field
-	byName  map[string]int
-	follows []int // by the number of a field plus 1: which one stood behind it last; by 0: which one stood first
+	fields []field
+	byName map[string]int // index into fields
 }
 
 // schema knows the types it has met.
@@ -80,8 +79,8 @@ func (s schema) of(t reflect.Type) *layout {
 	return l
 }
 
-// structure returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a list be
-// written as one value.
+// structure returns the keys of a struct type: its exported fields with a `key` tag. The tag `key:"name,single"` lets a
+// list be written as one value.
 func (s schema) structure(t reflect.Type) *structure {
 	keys := &structure{byName: map[string]int{}}
 	for _, f := range reflect.VisibleFields(t) {
@@ -91,9 +90,10 @@ func (s schema) structure(t reflect.Type) *structure {
 		}
 		name, option, _ := strings.Cut(tag, ",")
 		keys.byName[name] = len(keys.fields)
-		keys.fields = append(keys.fields, field{name: name, index: f.Index, layout: s.of(f.Type), secret: isSecret(f.Type), single: option == "single"})
+		keys.fields = append(keys.fields, field{
+			name: name, index: f.Index, layout: s.of(f.Type), secret: isSecret(f.Type), single: option == "single",
+		})
 	}
-	keys.follows = make([]int, len(keys.fields)+1)
 	return keys
 }
 
@@ -103,18 +103,6 @@ func (k *structure) find(name string) *field {
 		return &k.fields[i]
 	}
 	return nil
-}
-
-// behind returns the number of the key of that name, which stands behind the one with the number previous, -1 for none. The elements of a
-// list mostly have their keys in one order.
-func (k *structure) behind(previous int, name string) (at int, known bool) {
-	if at = k.follows[previous+1]; at < len(k.fields) && k.fields[at].name == name {
-		return at, true
-	}
-	if at, known = k.byName[name]; known {
-		k.follows[previous+1] = at
-	}
-	return at, known
 }
 
 // names returns the keys in the order of the struct.

@@ -64,7 +64,8 @@ func (s *secrets) readFrom(leaf leaf, from given) {
 		path = filepath.Join(filepath.Dir(from.at.File), path)
 	}
 	wrong := func(message string) {
-		s.report.append(Problem{File: from.at.File, Line: from.at.Line, Key: leaf.path + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message})
+		p := Problem{Key: leaf.path + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message}
+		s.report.append(p.in(from.at))
 		s.report.told[leaf.path] = true
 	}
 	content, err := readFile(path, maxSecretFile)
@@ -91,19 +92,23 @@ func (s *secrets) take(leaf leaf, text, source string) {
 		s.layers.override(leaf.path, text)
 		return
 	}
-	parsed, problems := parse(text)
-	if problems != nil || len(parsed.nodes) == 0 {
-		line := 0
-		if len(problems) > 0 {
-			line = problems[0].Line
+	root, problems := parse(source, text)
+	if problems != nil || root.isNull() {
+		language := "YAML"
+		if isJSON(source) {
+			language = "JSON"
 		}
-		s.report.append(Problem{File: source, Line: line, Key: leaf.path, Message: "not valid YAML; expected " + form(leaf.value.Type())})
+		p := Problem{File: source, Key: leaf.path, Message: "not valid " + language + "; expected " + form(leaf.value.Type())}
+		if problems != nil {
+			p.Line, p.Column = problems[0].Line, problems[0].Column
+		}
+		s.report.append(p)
 		return
 	}
 	d := *s.decoder // the same notes, another document
-	d.document = &document{path: source, tree: parsed}
+	d.document = &document{path: source, root: root}
 	d.path = path{{name: leaf.path}}
-	d.collection(leaf.field, leaf.value, 0, true)
+	d.collection(leaf.field, leaf.value, &root, true)
 }
 
 // form says how a collection of secrets is written.
@@ -120,7 +125,10 @@ func form(t reflect.Type) string {
 // refuseSecretFiles notes the secrets that a text leaves in files, which are not read.
 func refuseSecretFiles(report *Report, d *decoder) {
 	for key, from := range d.secretFiles {
-		report.append(Problem{Line: from.at.Line, Key: key + secretFileSuffix, Value: from.text, Message: "this text is checked by itself and no file is read: put a value of the same form under " + key})
+		report.append(Problem{
+			Line: from.at.Line, Key: key + secretFileSuffix, Value: from.text,
+			Message: "this text is checked by itself and no file is read: put a value of the same form under " + key,
+		})
 		report.told[key] = true
 	}
 }

@@ -16,24 +16,20 @@ type Check func(*Config) settings.Problems
 
 // Load reads a configuration and what it includes. The error is of type settings.Problems and has everything that is
 // wrong, in the files and by the checks, one line each.
-func Load(path string, checks ...Check) (*Config, error) { return load(path, 0, checks) }
-
-// LoadAside is Load on one core, for a node that answers queries on the others meanwhile.
-func LoadAside(path string, checks ...Check) (*Config, error) { return load(path, 1, checks) }
-
-func load(path string, cores int, checks []Check) (*Config, error) {
+func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
-	if err := settings.Load(path, c, settings.Options{Mode: Mode, EnvPrefix: envPrefix, Cores: cores, Validate: c.validator(checks)}); err != nil {
+	options := settings.Options{Mode: Mode, EnvPrefix: envPrefix, Validate: c.validator(checks)}
+	if err := settings.Load(path, c, options); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// CheckText finds what is wrong with the text of a configuration that must be complete in itself: no file is read, and nothing
-// is taken from the environment. It works on one core, as LoadAside. nil: nothing is wrong.
+// CheckText finds what is wrong with the text of a configuration that must be complete in itself: no file is read, and
+// nothing is taken from the environment. nil: nothing is wrong.
 func CheckText(text string, checks ...Check) settings.Problems {
 	c := Default()
-	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Cores: 1, Validate: c.validator(checks)})
+	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
 	if problems, ok := errors.AsType[settings.Problems](err); ok || err == nil {
 		return problems
 	}

@@ -1,0 +1,157 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseYAML reads a YAML text. The root is a null when the text is empty. Problems come without File.
+func parseYAML(text string) (node, Problems) {
+	if len(text) > maxYAML {
+		return node{}, Problems{{Message: fmt.Sprintf("the file has %d octets, and YAML may have %d: "+
+			"write long lists as JSON, in an included file whose name ends in .json", len(text), maxYAML)}}
+	}
+	lines := &lineReader{rest: text}
+	decoder := yaml.NewDecoder(lines)
+	var first, second yaml.Node
+	switch err := decoder.Decode(&first); {
+	case errors.Is(err, io.EOF):
+		return node{}, nil
+	case err != nil:
+		return node{}, Problems{syntaxProblem(err, lines.line)}
+	}
+	switch err := decoder.Decode(&second); {
+	case err == nil:
+		return node{}, Problems{{Line: second.Line, Message: "a second document begins here (---): keep one per file"}}
+	case !errors.Is(err, io.EOF):
+		return node{}, Problems{syntaxProblem(err, lines.line)}
+	}
+	if len(first.Content) == 0 {
+		return node{}, nil
+	}
+	c := converter{anchors: map[*yaml.Node]*anchored{}, mayRepeat: freeRepeats + len(text)/octetsPerRepeat}
+	root, _ := c.convert(first.Content[0], 0)
+	return root, c.problems
+}
+
+// converter turns the YAML library's nodes into ours. An alias becomes a copy that shares the children of its anchor, so
+// that aliases of aliases take no memory here. What they would come to when written out is counted and bounded, since the
+// struct that is filled has every value by itself.
+type converter struct {
+	anchors   map[*yaml.Node]*anchored
+	repeats   int // values that aliases and merge keys have repeated
+	mayRepeat int
+	problems  Problems // the first one ends the work
+}
+
+// anchored is a node that has an anchor, once it is converted.
+type anchored struct {
+	node node
+	size int // how many values it is when aliases are written out; 0 while it is being converted
+}
+
+// fail notes a problem.
+func (c *converter) fail(line int, format string, args ...any) {
+	c.problems = append(c.problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
+}
+
+// convert returns n, and how many values it is when aliases are written out.
+func (c *converter) convert(n *yaml.Node, depth int) (converted node, size int) {
+	if n.Kind == yaml.AliasNode {
+		return c.alias(n)
+	}
+	c.refuseTag(n)
+	if n.Anchor == "" {
+		return c.content(n, depth)
+	}
+	a := &anchored{}
+	c.anchors[n] = a
+	a.node, a.size = c.content(n, depth)
+	return a.node, a.size
+}
+
+// alias returns what an alias stands for.
+func (c *converter) alias(n *yaml.Node) (converted node, size int) {
+	if n.Alias.Kind == yaml.ScalarNode { // maybe a key, which has no value of its own
+		converted, size = c.content(n.Alias, 0)
+	} else {
+		a := c.anchors[n.Alias]
+		if a.size == 0 {
+			c.fail(n.Line, "the alias *%s stands inside its own anchor: write out what is meant", n.Value)
+		}
+		converted, size = a.node, a.size
+	}
+	c.repeat(n, size)
+	converted.at = spotOf(n)
+	return converted, size
+}
+
+// repeat counts values that an alias or a merge key repeats.
+func (c *converter) repeat(n *yaml.Node, size int) {
+	if c.repeats += size; c.repeats > c.mayRepeat {
+		c.fail(n.Line, "aliases and merge keys up to here repeat more than %d values: write fewer", c.mayRepeat)
+	}
+}
+
+func (c *converter) content(n *yaml.Node, depth int) (converted node, size int) {
+	converted.at = spotOf(n)
+	switch n.Kind {
+	case yaml.MappingNode:
+		converted.kind = mapping
+	case yaml.SequenceNode:
+		converted.kind = sequence
+	default:
+		converted.kind, converted.text = scalarKind(n), n.Value
+		return converted, 1
+	}
+	if depth > maxDepth {
+		c.fail(n.Line, "nested more than %d deep", maxDepth)
+		return node{}, 0
+	}
+	if n.Kind == yaml.MappingNode {
+		converted.children, size = c.pairs(n, depth)
+	} else {
+		converted.children, size = c.elements(n, depth)
+	}
+	n.Content = nil // large files: the library's nodes are four times as large as ours
+	return converted, 1 + size
+}
+
+func (c *converter) elements(n *yaml.Node, depth int) (children []node, size int) {
+	children = make([]node, len(n.Content))
+	for i, element := range n.Content {
+		converted, s := c.convert(element, depth+1)
+		if c.problems != nil {
+			return nil, 0
+		}
+		converted.keyAt = converted.at
+		children[i] = converted
+		size += s
+	}
+	return children, size
+}
+
+// refuseTag notes an explicit tag that says more than the value does.
+func (c *converter) refuseTag(n *yaml.Node) {
+	if n.Style&yaml.TaggedStyle == 0 {
+		return
+	}
+	switch n.Tag {
+	case "!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!":
+		return
+	}
+	c.fail(n.Line, "a YAML tag (!) has no meaning here: remove it, or quote a value that begins with !")
+}
+
+func scalarKind(n *yaml.Node) kind {
+	quotes := yaml.DoubleQuotedStyle | yaml.SingleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle
+	if n.Style&quotes != 0 || n.Style&yaml.TaggedStyle != 0 && (n.Tag == "!!str" || n.Tag == "!") {
+		return quotedScalar
+	}
+	return plainScalar
+}
+
+func spotOf(n *yaml.Node) spot { return spot{line: int32(n.Line)} }
