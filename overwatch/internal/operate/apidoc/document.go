@@ -9,51 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/shared/api"
 )
 
-// operation is one method of one path.
-type operation struct {
-	method, path string
-	summary      string
-	description  string
-	query        []parameter
-	header       []parameter // of the request
-
-	body     any      // an example of the request's body, a pointer or a struct of package api; nil for none
-	required []string // its fields that must be there
-	optional bool     // the body may be left out
-	yaml     bool     // the body is a configuration file
-
-	status int // of success
-	answer any // an example of the answer's body; nil for none
-	// also maps further statuses to answers that are no errors.
-	also map[int]any
-	// files lists the media types of an answer that is not only JSON.
-	files []string
-	// errors lists the statuses that this operation adds to those that each may answer.
-	errors []int
-}
-
-// parameter is one parameter of a query, or a header.
-type parameter struct {
-	name, description string
-	schema            object
-	example           any
-	required          bool
-}
-
-// Operations lists what the document describes as "METHOD path", the path as OpenAPI writes it.
-func Operations() []string {
-	var list []string
-	for _, o := range operations() {
-		list = append(list, o.method+" "+o.path)
-	}
-	return list
-}
-
-// Document makes the document. types is the directory of the source of package api; role tells who may use an operation.
-func Document(types string, role func(method, path string) api.Role) ([]byte, error) {
+// Document makes the document of the operations. types is the directory of the source of package api.
+func Document(types string, operations []httpapi.Operation) ([]byte, error) {
 	src, err := readSource(types)
 	if err != nil {
 		return nil, err
@@ -62,15 +23,15 @@ func Document(types string, role func(method, path string) api.Role) ([]byte, er
 	failure := s.ref(reflect.TypeFor[api.ErrorBody](), false, nil)
 	paths := map[string]object{}
 	tags := map[string]bool{}
-	for _, o := range operations() {
-		if paths[o.path] == nil {
-			paths[o.path] = object{}
+	for _, o := range operations {
+		if paths[o.Path] == nil {
+			paths[o.Path] = object{}
 		}
-		if _, twice := paths[o.path][strings.ToLower(o.method)]; twice {
-			return nil, fmt.Errorf("%s %s stands twice in the table of operations", o.method, o.path)
+		if _, twice := paths[o.Path][strings.ToLower(o.Method)]; twice {
+			return nil, fmt.Errorf("%s %s stands twice in the table of operations", o.Method, o.Path)
 		}
-		paths[o.path][strings.ToLower(o.method)] = s.operation(o, role(o.method, o.path))
-		tags[o.tag()] = true
+		paths[o.Path][strings.ToLower(o.Method)] = s.operation(o)
+		tags[tag(o.Path)] = true
 	}
 	for key := range s.bounds {
 		if !s.used[key] {
@@ -102,11 +63,11 @@ func Document(types string, role func(method, path string) api.Role) ([]byte, er
 	return append(text, '\n'), nil
 }
 
-// tag is the resource of an operation: the first part of its path below the version.
-func (o *operation) tag() string {
-	rest, versioned := strings.CutPrefix(o.path, "/api/v1/")
+// tag returns the resource that a path is of: its first part below the version.
+func tag(path string) string {
+	rest, versioned := strings.CutPrefix(path, "/api/v1/")
 	if !versioned {
-		rest = strings.TrimPrefix(o.path, "/api/")
+		rest = strings.TrimPrefix(path, "/api/")
 	}
 	name, _, _ := strings.Cut(rest, "/")
 	switch name {
@@ -129,80 +90,86 @@ func tagList(tags map[string]bool) []any {
 	return list
 }
 
-// id is a name for the operation that generated clients can use.
-func (o *operation) id() string {
+// id returns a name for the operation that generated clients can use.
+func id(o httpapi.Operation) string {
 	var b strings.Builder
-	b.WriteString(strings.ToLower(o.method))
-	for part := range strings.FieldsFuncSeq(strings.TrimPrefix(strings.TrimPrefix(o.path, "/api"), "/v1"), func(r rune) bool {
-		return !('a' <= r && r <= 'z') && !('0' <= r && r <= '9')
-	}) {
+	b.WriteString(strings.ToLower(o.Method))
+	for part := range strings.FieldsFuncSeq(strings.TrimPrefix(strings.TrimPrefix(o.Path, "/api"), "/v1"),
+		func(r rune) bool {
+			return !('a' <= r && r <= 'z') && !('0' <= r && r <= '9')
+		}) {
 		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
 	}
 	return b.String()
 }
 
-func (s *schemas) operation(o operation, role api.Role) object {
+func (s *schemas) operation(o httpapi.Operation) object {
 	made := object{
-		"operationId": o.id(), "summary": o.summary, "tags": []string{o.tag()},
-		"responses": s.responses(o), "x-role": role,
+		"operationId": id(o), "summary": o.Summary, "tags": []string{tag(o.Path)},
+		"responses": s.responses(o), "x-role": o.LeastRole(),
 	}
-	if o.description != "" {
-		made["description"] = o.description
+	if o.Description != "" {
+		made["description"] = o.Description
 	}
-	if role == api.RoleNone {
+	if o.LeastRole() == api.RoleNone {
 		made["security"] = []any{}
 	}
 	if list := parameters(o); len(list) > 0 {
 		made["parameters"] = list
 	}
 	switch {
-	case o.yaml:
-		made["requestBody"] = object{"required": true, "content": object{"application/yaml": object{"schema": object{"type": "string"}, "example": o.body}}}
-	case o.body != nil:
-		made["requestBody"] = object{"required": !o.optional, "content": object{"application/json": object{
-			"schema": s.ref(reflect.Indirect(reflect.ValueOf(o.body)).Type(), true, o.required), "example": o.body,
+	case o.YAML:
+		made["requestBody"] = object{"required": true,
+			"content": object{"application/yaml": object{"schema": object{"type": "string"}, "example": o.Body}}}
+	case o.Body != nil:
+		made["requestBody"] = object{"required": !o.Optional, "content": object{"application/json": object{
+			"schema": s.ref(reflect.Indirect(reflect.ValueOf(o.Body)).Type(), true, o.Required), "example": o.Body,
 		}}}
 	}
 	return made
 }
 
-func parameters(o operation) []any {
+func parameters(o httpapi.Operation) []any {
 	var list []any
-	for part := range strings.SplitSeq(o.path, "/") {
+	for part := range strings.SplitSeq(o.Path, "/") {
 		if name, ok := strings.CutPrefix(part, "{"); ok {
 			name = strings.TrimSuffix(name, "}")
-			p := pathParameter(o.path, name)
-			list = append(list, object{"name": name, "in": "path", "required": true, "description": p.description, "schema": object{"type": "string"}, "example": p.example})
+			description, example := pathParameter(o.Path, name)
+			list = append(list, object{
+				"name": name, "in": "path", "required": true, "description": description,
+				"schema": object{"type": "string"}, "example": example,
+			})
 		}
 	}
-	add := func(in string, params []parameter) {
+	add := func(in string, params []httpapi.Parameter) {
 		for _, p := range params {
-			made := object{"name": p.name, "in": in, "description": p.description, "schema": p.schema}
-			if p.required {
+			made := object{"name": p.Name, "in": in, "description": p.Description, "schema": p.Schema}
+			if p.Required {
 				made["required"] = true
 			}
-			if p.example != nil {
-				made["example"] = p.example
+			if p.Example != nil {
+				made["example"] = p.Example
 			}
 			list = append(list, made)
 		}
 	}
-	add("query", o.query)
-	add("header", o.header)
+	add("query", o.Query)
+	add("header", o.Header)
 	return list
 }
 
 // identified is the header of every answer.
 func identified() object {
-	return object{"X-Request-Id": object{"description": "the id of the request, as the node's log has it", "schema": object{"type": "string"}}}
+	return object{"X-Request-Id": object{"description": "the id of the request, as the node's log has it",
+		"schema": object{"type": "string"}}}
 }
 
-func (s *schemas) responses(o operation) object {
-	made := object{strconv.Itoa(o.status): s.success(o, o.status, o.answer)}
-	for status, answer := range o.also {
+func (s *schemas) responses(o httpapi.Operation) object {
+	made := object{strconv.Itoa(o.Status): s.success(o, o.Status, o.Answer)}
+	for status, answer := range o.Also {
 		made[strconv.Itoa(status)] = s.success(o, status, answer)
 	}
-	for _, status := range o.failures() {
+	for _, status := range errorsOf(o) {
 		if _, told := made[strconv.Itoa(status)]; !told {
 			made[strconv.Itoa(status)] = object{"$ref": "#/components/responses/" + errorName(status)}
 		}
@@ -210,12 +177,12 @@ func (s *schemas) responses(o operation) object {
 	return made
 }
 
-func (s *schemas) success(o operation, status int, answer any) object {
+func (s *schemas) success(o httpapi.Operation, status int, answer any) object {
 	made := object{"description": http.StatusText(status), "headers": identified()}
 	switch {
-	case len(o.files) > 0:
+	case len(o.Files) > 0:
 		content := object{}
-		for _, kind := range o.files {
+		for _, kind := range o.Files {
 			content[kind] = object{"schema": object{"type": "string"}}
 		}
 		if answer != nil {
@@ -236,24 +203,21 @@ func (s *schemas) json(answer any) object {
 	return object{"schema": s.ref(t, false, nil), "example": answer}
 }
 
-// failures are the statuses of errors that the operation may answer.
-func (o *operation) failures() []int {
-	list := append([]int{http.StatusBadRequest, http.StatusMisdirectedRequest, http.StatusInternalServerError}, o.errors...)
-	if o.open() {
+// errorsOf returns the statuses of errors that the operation may answer.
+func errorsOf(o httpapi.Operation) []int {
+	list := append([]int{http.StatusBadRequest, http.StatusMisdirectedRequest, http.StatusInternalServerError},
+		o.Errors...)
+	if o.Public {
 		list = list[1:]
 	} else {
 		list = append(list, http.StatusForbidden, http.StatusUnauthorized)
 	}
-	if strings.Contains(o.path, "{") {
+	if strings.Contains(o.Path, "{") {
 		list = append(list, http.StatusNotFound)
 	}
-	if o.method != http.MethodGet {
-		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusForbidden, http.StatusServiceUnavailable)
+	if o.Method != http.MethodGet {
+		list = append(list, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
+			http.StatusForbidden, http.StatusServiceUnavailable)
 	}
 	return list
-}
-
-// open tells whether the operation is for everybody who can connect.
-func (o *operation) open() bool {
-	return slices.Contains([]string{"/api/health", "/api/v1/ready", "/api/v1/live", "/api/v1/version"}, o.path)
 }

@@ -11,21 +11,35 @@ import (
 type failure struct{ meaning, example string }
 
 var failures = map[int]failure{
-	http.StatusBadRequest:            {"What was sent cannot be used: the sentence names the field, the value and what would be right.", "weight is 5000: it must be from 1 to 1000"},
-	http.StatusUnauthorized:          {"api.tokens is set and the request has no token, or one that is not known.", "this needs a token: send Authorization: Bearer <token>, one of api.tokens"},
-	http.StatusForbidden:             {"The client is outside api.allowed_networks, its token has another role, or its page is of another origin.", "192.0.2.7 is not in api.allowed_networks"},
-	http.StatusNotFound:              {"There is no such object, or no such path.", "no server app.example.com:192.0.2.1:80 is known"},
-	http.StatusMethodNotAllowed:      {"The path has other methods, which Allow lists.", "\"DELETE\" is not a method of this path: it has GET, HEAD"},
-	http.StatusRequestTimeout:        {"The body did not arrive in time.", "the body did not arrive within 15s"},
-	http.StatusConflict:              {"The object exists already, or another change was faster.", "domain app.example.com exists already"},
-	http.StatusPreconditionFailed:    {"The object is not the one that If-Match names any more: read it again.", "the object of /api/v1/servers/app.example.com:192.0.2.1:80 has changed since it was read: its tag is \"9f86d081\" now; nothing was changed"},
+	http.StatusBadRequest: {"What was sent cannot be used: the sentence names the field, the value and what " +
+		"would be right.", "weight is 5000: it must be from 1 to 1000"},
+	http.StatusUnauthorized: {"api.tokens is set and the request has no token, or one that is not known.",
+		"this needs a token: send Authorization: Bearer <token>, one of api.tokens"},
+	http.StatusForbidden: {"The client is outside api.allowed_networks, its token has another role, or its " +
+		"page is of another origin.", "192.0.2.7 is not in api.allowed_networks"},
+	http.StatusNotFound: {"There is no such object, or no such path.",
+		"no server app.example.com:192.0.2.1:80 is known"},
+	http.StatusMethodNotAllowed: {"The path has other methods, which Allow lists.",
+		"\"DELETE\" is not a method of this path: it has GET, HEAD"},
+	http.StatusRequestTimeout: {"The body did not arrive in time.", "the body did not arrive within 15s"},
+	http.StatusConflict: {"The object exists already, or another change was faster.",
+		"domain app.example.com exists already"},
+	http.StatusPreconditionFailed: {"The object is not the one that If-Match names any more: read it again.",
+		"the object of /api/v1/servers/app.example.com:192.0.2.1:80 has changed since it was read: its tag is " +
+			"\"9f86d081\" now; nothing was changed"},
 	http.StatusRequestEntityTooLarge: {"The body is larger than 1 MiB.", "the body is larger than 1048576 bytes"},
-	http.StatusUnsupportedMediaType:  {"The body is of another media type.", "the body is \"text/plain\": it must be application/json"},
-	http.StatusMisdirectedRequest:    {"The Host of the request is not a name of this node.", "the host \"evil.example\" is not a name of this node: use its address, or add the name to api.allowed_hosts"},
-	http.StatusInternalServerError:   {"A fault of the node; its log says more under the same request id.", "a fault of this node, not of the request: its log tells more under request id 0123456789abcdef"},
-	http.StatusNotImplemented:        {"Nothing stands behind this on this node.", "this node makes no checks of its own: overwatch.validation.enabled is false"},
-	http.StatusServiceUnavailable:    {"The node is stopping or too busy.", "the node is stopping or too busy to do this in time: try again"},
-	http.StatusInsufficientStorage:   {"It could not be stored, so nothing was changed.", "nothing was changed, because it could not be stored: the disk of this node is full or failing"},
+	http.StatusUnsupportedMediaType: {"The body is of another media type.",
+		"the body is \"text/plain\": it must be application/json"},
+	http.StatusMisdirectedRequest: {"The Host of the request is not a name of this node.",
+		"the host \"evil.example\" is not a name of this node: use its address, or add the name to api.allowed_hosts"},
+	http.StatusInternalServerError: {"A fault of the node; its log says more under the same request id.",
+		"a fault of this node, not of the request: its log tells more under request id 0123456789abcdef"},
+	http.StatusNotImplemented: {"Nothing stands behind this on this node.",
+		"this node makes no checks of its own: overwatch.validation.enabled is false"},
+	http.StatusServiceUnavailable: {"The node is stopping or too busy.",
+		"the node is stopping or too busy to do this in time: try again"},
+	http.StatusInsufficientStorage: {"It could not be stored, so nothing was changed.",
+		"nothing was changed, because it could not be stored: the disk of this node is full or failing"},
 }
 
 // errorName is the key of an error among the responses.
@@ -43,7 +57,8 @@ func errorResponses(schema object) object {
 		headers := identified()
 		switch status {
 		case http.StatusUnauthorized:
-			headers["WWW-Authenticate"] = object{"description": "how to authenticate (RFC 6750)", "schema": object{"type": "string"}, "example": `Bearer realm="gslb"`}
+			headers["WWW-Authenticate"] = object{"description": "how to authenticate (RFC 6750)",
+				"schema": object{"type": "string"}, "example": `Bearer realm="gslb"`}
 		case http.StatusMethodNotAllowed:
 			headers["Allow"] = object{"description": "the methods of the path", "schema": object{"type": "string"}}
 		}

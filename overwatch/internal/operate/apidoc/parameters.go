@@ -1,61 +1,31 @@
 package apidoc
 
-import "gslb.internal/shared/api"
-
 const introduction = `Every answer is JSON and carries X-Request-Id. An error is {"error": "<sentence>"}: the sentence names the field, the value that was found and what would be right.
 
 Access is decided by api.allowed_networks and, where api.tokens is set, by a bearer token; x-role says which role an operation needs. A change is on disk and in DNS answers when the call returns.
 
 Unknown fields and unknown query parameters are errors. Lists take limit and offset and keep a stable order. Times are RFC 3339 in UTC.`
 
-func text(name, description string, example any) parameter {
-	return parameter{name: name, description: description, schema: object{"type": "string"}, example: example}
-}
-
-func word[S ~string](name, description string, words []S) parameter {
-	return parameter{name: name, description: description, schema: object{"type": "string", "enum": words}}
-}
-
-func number(name, description string, low, high, otherwise int) parameter {
-	return parameter{name: name, description: description, schema: object{"type": "integer", "minimum": low, "maximum": high, "default": otherwise}}
-}
-
-func moment(name, description string) parameter {
-	return parameter{name: name, description: description, schema: object{"type": "string", "format": "date-time"}}
-}
-
-func needed(p parameter) parameter {
-	p.required = true
-	return p
-}
-
-// paged adds the page to the filters of a list.
-func paged(filters ...parameter) []parameter {
-	return append(filters,
-		number("limit", "how many entries at most", 1, api.MaxPageLimit, api.DefaultPageLimit),
-		number("offset", "how many entries to skip", 0, 1<<31, 0))
-}
-
-// pathParameter describes a part of a path.
-func pathParameter(path, name string) parameter {
+// pathParameter describes a part of a path, with an example.
+func pathParameter(path, name string) (description, example string) {
 	switch name {
 	case "name":
-		return text(name, "the name of a domain", "app.example.com")
+		return "the name of a domain", "app.example.com"
 	case "service":
-		return text(name, "the name of the service", "app.example.com")
+		return "the name of the service", "app.example.com"
 	case "address":
 		if path == "/api/v1/overrides/{service}/{address}" {
-			return text(name, "the address of a backend, for all of its ports, or address:port", "192.0.2.1:80")
+			return "the address of a backend, for all of its ports, or address:port", "192.0.2.1:80"
 		}
-		return text(name, "the address of a backend", "192.0.2.1")
+		return "the address of a backend", "192.0.2.1"
 	case "port":
-		return text(name, "the port of a backend", "80")
+		return "the port of a backend", "80"
 	case "agent_id":
-		return text(name, "the id of an agent", "eu-west-host-1")
+		return "the id of an agent", "eu-west-host-1"
 	case "cidr":
-		return text(name, "a network; its slash may be written plain or as %2F", "198.51.100.0/24")
+		return "a network; its slash may be written plain or as %2F", "198.51.100.0/24"
 	}
-	return text(name, ids[path].what, ids[path].example)
+	return ids[path].what, ids[path].example
 }
 
 // ids says what {id} is in a path.

@@ -10,9 +10,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// pathValidate is the one path whose body is YAML.
-const pathValidate = "/api/v1/config/validate"
-
 // yamlTypes are what YAML is called: RFC 9512, what was usual before it, and
 // text in general. JSON is YAML.
 var yamlTypes = []string{"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json"}

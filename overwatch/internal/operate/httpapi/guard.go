@@ -67,22 +67,14 @@ func (s *Server) recover(c *gin.Context) {
 	c.Next()
 }
 
-// public are the paths that anybody may read.
-func public(route string) bool {
-	switch route {
-	case pathHealth, pathReady, pathLive, pathVersion:
-		return true
-	}
-	return false
-}
-
 // admit lets a request pass that comes from an allowed network, means this
 // node, was not made by a page of a foreign origin, and has a token where
 // there are tokens.
 func (s *Server) admit(c *gin.Context) {
 	client, allowed := s.access.client(c.Request)
+	o := s.guard.table.of(c)
 	switch {
-	case !allowed && !public(c.FullPath()):
+	case !allowed && (o == nil || !o.Public):
 		s.fail(c, refusal(client))
 		return
 	case !s.access.hostAllowed(c.Request.Host):
@@ -112,7 +104,7 @@ func clientOf(c *gin.Context) netip.Addr {
 // closed in favour of another.
 func (s *Server) takeBody(c *gin.Context) {
 	if changesState(c.Request.Method) {
-		body, err := readBody(c.Request, c.FullPath() == pathValidate)
+		body, err := readBody(c.Request, s.guard.table.yaml(c))
 		if err != nil {
 			s.fail(c, err)
 			return

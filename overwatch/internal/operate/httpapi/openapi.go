@@ -7,16 +7,7 @@ import (
 	"github.com/gin-gonic/gin"
 )
 
-// The paths of the API's own description.
-const (
-	pathOpenAPI     = "/api/v1/openapi.json"
-	pathDocs        = "/api/docs"
-	pathDocsProgram = "/api/docs/docs.js"
-	pathDocsStyle   = "/api/docs/docs.css"
-)
-
-// The document is written by TestOpenAPI_DocumentIsWhatTheCodeSays with
-// -update, and shown by the page.
+// The document is written by the test of package apidoc with -update, and shown by the page.
 var (
 	//go:embed openapi.json
 	openAPI []byte
@@ -33,8 +24,8 @@ var (
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // file answers with bytes that never change while the process runs.
-func file(kind string, content []byte) handler {
-	return func(c *gin.Context) (answer, error) {
+func file(kind string, content []byte) func(*Server, *gin.Context) (answer, error) {
+	return func(_ *Server, c *gin.Context) (answer, error) {
 		c.Header("Content-Security-Policy", docsPolicy)
 		c.Header("Referrer-Policy", "no-referrer")
 		c.Abort()

@@ -49,15 +49,15 @@ func TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
 	w.cfg.Store(&cfg)
 	admin := cfg.API.Tokens.Admin["named"].Reveal()
 	seen := strings.Builder{}
-	for _, r := range w.server.routes() {
-		path := regexp.MustCompile(`[:*]\w+`).ReplaceAllString(strings.NewReplacer(":service", service, ":address", "192.0.2.1", ":port", "80", ":name", service).Replace(r.path), service+":192.0.2.1:80")
+	for _, o := range Operations() {
+		path := regexp.MustCompile(`[:*]\w+`).ReplaceAllString(strings.NewReplacer(":service", service, ":address", "192.0.2.1", ":port", "80", ":name", service).Replace(o.route()), service+":192.0.2.1:80")
 		for _, body := range []string{"", "{}", `{"reason":"r","healthy":true}`, `{"encryption_key":"x"}`} {
-			if r.method == http.MethodGet && body != "" {
+			if o.Method == http.MethodGet && body != "" {
 				continue
 			}
-			answer := w.send(r.method, path, body, "Authorization", "Bearer "+admin)
+			answer := w.send(o.Method, path, body, "Authorization", "Bearer "+admin)
 			if answer.status == http.StatusUnauthorized || answer.status == http.StatusForbidden {
-				t.Fatalf("%s %s: %d", r.method, path, answer.status)
+				t.Fatalf("%s %s: %d", o.Method, path, answer.status)
 			}
 			seen.WriteString(answer.body)
 			fmt.Fprint(&seen, answer.header)

@@ -64,7 +64,7 @@ func New(o Options) (*Server, error) {
 		o:        o,
 		log:      o.Logger,
 		access:   newAccess(o.API, listener.Addr(), o.NodeID),
-		guard:    guard{roles: newRoles()},
+		guard:    guard{table: newTable()},
 		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
 	}
@@ -121,10 +121,11 @@ func (s *Server) engine() *gin.Engine {
 	e.UseRawPath = true // so that an escaped slash stays inside its segment
 	e.ContextWithFallback = false
 	e.Use(s.identify, s.recover, s.admit, s.takeBody)
-	for _, r := range s.routes() {
-		e.Handle(r.method, r.path, s.handle(r.handler))
-		if r.method == http.MethodGet {
-			e.Handle(http.MethodHead, r.path, s.handle(r.handler))
+	for _, o := range Operations() {
+		answered := func(c *gin.Context) (answer, error) { return o.handle(s, c) }
+		e.Handle(o.Method, o.route(), s.handle(answered))
+		if o.Method == http.MethodGet {
+			e.Handle(http.MethodHead, o.route(), s.handle(answered))
 		}
 	}
 	e.NoRoute(noRoute)

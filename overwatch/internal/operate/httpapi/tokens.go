@@ -53,7 +53,7 @@ func (b *bearers) find(token string) (found bearer, ok bool) {
 
 // guard checks tokens where there are any.
 type guard struct {
-	roles   *roles
+	table   table
 	bearers atomic.Pointer[bearers]
 }
 
@@ -76,8 +76,8 @@ func (s *Server) authorize(c *gin.Context) *problem {
 		return nil
 	}
 	need := api.RoleRead // of what does not exist: only who is known learns that
-	if c.FullPath() != "" {
-		need = s.guard.roles.of(c.Request.Method, c.FullPath())
+	if o := s.guard.table.of(c); o != nil {
+		need = o.LeastRole()
 	}
 	if need == api.RoleNone {
 		return nil

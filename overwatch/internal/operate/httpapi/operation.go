@@ -1,0 +1,166 @@
+package httpapi
+
+import (
+	"net/http"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/shared/api"
+)
+
+// Operation is one method of one path: who may use it, what answers it, and what the API's description says of it.
+// Routes, roles and the OpenAPI document follow from the table of operations.
+type Operation struct {
+	Method string
+	Path   string   // as OpenAPI writes it, such as /api/v1/servers/{id}
+	Role   api.Role // the least role where tokens are used; empty: RoleRead for GET, RoleAdmin for changes
+	Public bool     // any client may use it, also from outside api.allowed_networks
+	handle func(*Server, *gin.Context) (answer, error)
+
+	Summary     string
+	Description string
+	Query       []Parameter
+	Header      []Parameter // of the request
+
+	Body     any      // an example of the request's body, a struct of package api or a text; nil: there is none
+	Required []string // fields that the body must have
+	Optional bool     // the body may be left out
+	YAML     bool     // the body is a configuration file
+
+	Status int         // of success
+	Answer any         // an example of the answer's body; nil: it has none
+	Also   map[int]any // further statuses that are no errors, with examples
+	Files  []string    // media types of an answer that is not only JSON
+	Errors []int       // statuses of errors beyond those that every operation may answer
+}
+
+// Parameter is one parameter of a query, or a header of a request.
+type Parameter struct {
+	Name, Description string
+	Schema            map[string]any // its JSON schema
+	Example           any
+	Required          bool
+}
+
+// Operations is the one table of what the API answers. A GET answers HEAD as well.
+func Operations() []Operation {
+	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
+		nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
+		auditOperations(), metricsOperations(), configOperations(), routingOperations())
+}
+
+// LeastRole returns the least role that may use the operation where tokens are used.
+func (o *Operation) LeastRole() api.Role {
+	switch {
+	case o.Role != "":
+		return o.Role
+	case o.Method == http.MethodGet:
+		return api.RoleRead
+	}
+	return api.RoleAdmin
+}
+
+// rest is a parameter of a path that may contain slashes.
+const rest = "{cidr}"
+
+var pathParameter = regexp.MustCompile(`\{(\w+)\}`)
+
+// route returns the operation's path as gin writes it.
+func (o *Operation) route() string {
+	return pathParameter.ReplaceAllStringFunc(o.Path, func(found string) string {
+		name := found[1 : len(found)-1]
+		if found == rest {
+			return "*" + name
+		}
+		return ":" + name
+	})
+}
+
+// table holds the operations by method and route.
+type table map[string]*Operation
+
+func newTable() table {
+	t := table{}
+	for _, o := range Operations() {
+		t[o.Method+" "+o.route()] = &o
+		if o.Method == http.MethodGet {
+			t[http.MethodHead+" "+o.route()] = &o
+		}
+	}
+	return t
+}
+
+// of returns the operation that a request is for, or nil.
+func (t table) of(c *gin.Context) *Operation { return t[c.Request.Method+" "+c.FullPath()] }
+
+// yaml reports whether the body of a request is a configuration file.
+func (t table) yaml(c *gin.Context) bool {
+	o := t.of(c)
+	return o != nil && o.YAML
+}
+
+// Short names for the table.
+const (
+	get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
+
+	v1 = "/api/v1"
+
+	conflict = http.StatusConflict
+	noStore  = http.StatusInsufficientStorage
+	nothing  = http.StatusNotImplemented
+	busy     = http.StatusServiceUnavailable
+
+	exampleServer = "app.example.com:192.0.2.1:80"
+)
+
+// changes are the errors of a change of one object.
+var changes = []int{http.StatusPreconditionFailed, noStore}
+
+// at is the moment of the examples.
+func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
+
+// of points to a value.
+func of[T any](v T) *T { return &v }
+
+func text(name, description string, example any) Parameter {
+	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string"}, Example: example}
+}
+
+func word[S ~string](name, description string, words []S) Parameter {
+	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string", "enum": words}}
+}
+
+func number(name, description string, low, high, otherwise int) Parameter {
+	return Parameter{Name: name, Description: description,
+		Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": otherwise}}
+}
+
+func moment(name, description string) Parameter {
+	return Parameter{Name: name, Description: description,
+		Schema: map[string]any{"type": "string", "format": "date-time"}}
+}
+
+func needed(p Parameter) Parameter {
+	p.Required = true
+	return p
+}
+
+// paged adds the page to the filters of a list.
+func paged(filters ...Parameter) []Parameter {
+	return append(filters,
+		number("limit", "how many entries at most", 1, api.MaxPageLimit, api.DefaultPageLimit),
+		number("offset", "how many entries to skip", 0, 1<<31, 0))
+}
+
+// conditionsOf returns the headers of a request that may depend on the object's state; creates: it may make the object.
+func conditionsOf(creates bool) []Parameter {
+	match := text("If-Match", "make the change only if the object has this ETag, or is there at all (*)",
+		`"jFhYQ3nN2kqB0aXr5Zt1"`)
+	if !creates {
+		return []Parameter{match}
+	}
+	return []Parameter{match, text("If-None-Match", "*: only if there is no such object", "*")}
+}

@@ -1,0 +1,43 @@
+package httpapi
+
+import (
+	"strings"
+
+	"gslb.internal/shared/api"
+)
+
+func auditOperations() []Operation {
+	filters := []Parameter{
+		moment("start_time", "not before"), moment("end_time", "not after"),
+		text("actions", "these, with commas, of "+strings.Join(api.AuditActions(), ", "), "create,delete"),
+		text("resources", "these, with commas, of "+strings.Join(api.AuditResources(), ", "), "domain"),
+		text("actors", "these, with commas", nil),
+		word("status", "only of this outcome", []string{api.AuditSuccess, api.AuditFailure}),
+		text("search", "a text in the entry, in any case", nil),
+		word("sort_order", "desc: the newest first", []string{"asc", "desc"}),
+	}
+	entry := api.AuditEntry{
+		ID: 1, Timestamp: at(), Action: "create", Resource: "domain", ResourceID: "app.example.com", Actor: "127.0.0.1",
+		ActorType: api.ActorUser, ActorIP: "127.0.0.1",
+		Status: api.AuditSuccess, Details: map[string]string{}, DurationMs: 12.5, RequestID: "0123456789abcdef",
+		Hash: "9f86d081",
+	}
+	return []Operation{
+		{Method: get, Path: v1 + "/audit-logs", handle: (*Server).listAudit, Summary: "Who changed what",
+			Query: paged(filters...), Status: 200,
+			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
+			Answer: api.AuditOne{Entry: entry}},
+		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats,
+			Summary: "Counts of the entries that are kept", Status: 200,
+			Answer: api.AuditStatsAnswer{Stats: api.AuditStats{TotalEntries: 1, EntriesLast24h: 1, EntriesLast7d: 1,
+				ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},
+				ByStatus: map[string]int{"success": 1}, ByActorType: map[string]int{"user": 1},
+				TopActors: []api.ActorCount{{Actor: "127.0.0.1", Count: 1}}, RetentionDays: 90,
+				OldestEntry: of(at()), NewestEntry: of(at())}, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/audit-logs/export", handle: (*Server).exportAudit, Summary: "The entries as a file",
+			Status: 200, Files: []string{"text/csv", "application/x-ndjson"},
+			Answer: api.AuditExport{Entries: []api.AuditEntry{entry}},
+			Query:  append(filters, word("format", "default: json", []string{"json", "csv", "ndjson"}))},
+	}
+}

@@ -1,0 +1,89 @@
+package httpapi
+
+import (
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/api"
+)
+
+func sectionOperations() []Operation {
+	state := api.ConfigState{Overlay: []string{"default_ttl"}, RestartRequired: []string{}}
+	waiting := api.ConfigState{Overlay: []string{"validation_enabled"},
+		RestartRequired: []string{"overwatch.validation.enabled"}}
+	preferences := api.PreferencesAnswer{Preferences: api.DefaultPreferences()}
+	liked := api.PreferencesChange{Theme: of("dark"), Timezone: of("Europe/Berlin")}
+	list := []Operation{
+		{Method: get, Path: v1 + "/preferences", handle: (*Server).getPreferences, Summary: "How people want the node shown",
+			Status: 200, Answer: preferences},
+		{Method: put, Path: v1 + "/preferences", handle: (*Server).putPreferences, Header: conditionsOf(false),
+			Summary: "Set preferences", Description: "What is left out takes its default.", Body: liked, Status: 200,
+			Answer: preferences, Errors: changes},
+		{Method: patch, Path: v1 + "/preferences", handle: (*Server).putPreferences, Header: conditionsOf(false),
+			Summary: "Change preferences", Description: "What is left out stays.", Body: liked, Status: 200, Answer: preferences,
+			Errors: changes},
+		{Method: get, Path: v1 + "/config/system", handle: (*Server).getSystemConfig,
+			Summary: "What the node is and runs from", Status: 200, Answer: api.SystemConfigAnswer{Config: api.SystemConfig{
+				Version: "1.2.0", BuildInfo: api.BuildInfo{GoVersion: "go1.26.0", GitCommit: "0123456",
+					BuildDate: "2026-01-01T00:00:00Z", Platform: "linux/amd64"}, Mode: "overwatch",
+				NodeID: "overwatch-1", NodeName: "overwatch-1", Region: "eu-west", Features: []string{"api", "dns", "dnssec"},
+				StartTime: at(), ConfigPath: "/etc/gslb/gslb.yaml", DataDir: "/var/lib/gslb",
+			}}},
+		{Method: post, Path: v1 + "/config/validate", handle: (*Server).postConfigValidate, Role: api.RoleOperate,
+			Summary:     "Check the text of a configuration",
+			Description: "By itself: it includes nothing, leaves no secret in a file, and takes nothing from the environment.",
+			YAML:        true, Body: "mode: overwatch\n", Status: 200,
+			Answer: api.ConfigValidation{Errors: []api.ConfigError{
+				{Key: "overwatch.gossip.encryption_key", Message: "is missing"}}}},
+	}
+	list = append(list, section("/config/dns", definitions.DNS, "How DNS is answered",
+		api.DNSConfigChange{DefaultTTL: of(60)}, api.DNSConfigAnswer{Config: api.DNSConfig{
+			ListenAddress: []string{":53"}, EnableTCP: true, EnableUDP: true, MaxUDPSize: 1232, DefaultTTL: 60,
+			MaxTTL:           1<<31 - 1,
+			NegativeTTL:      60,
+			RateLimitEnabled: true, RateLimitQPS: 1000, Zones: []string{"gslb.example.com"},
+		}, ConfigState: state})...)
+	list = append(list, section("/config/health-check", definitions.HealthCheck, "How the node checks backends",
+		api.HealthCheckConfigChange{DefaultIntervalSeconds: of(10.0)},
+		api.HealthCheckConfigAnswer{Config: api.HealthCheckConfig{
+			ValidationEnabled: true, DefaultIntervalSeconds: 10, DefaultTimeoutSeconds: 5, HealthyThreshold: 2,
+			UnhealthyThreshold: 3, MaxConcurrentChecks: 1024, DefaultProtocol: "tcp", HTTPFollowRedirects: true,
+		}, ConfigState: waiting})...)
+	list = append(list, section("/config/logging", definitions.Logging, "What is logged",
+		api.LoggingConfigChange{Level: of("debug")},
+		api.LoggingConfigAnswer{Config: api.LoggingConfig{Level: "debug", Format: "json"},
+			ConfigState: api.ConfigState{Overlay: []string{"level"}, RestartRequired: []string{}}})...)
+	return append(list, section("/gossip/config", definitions.Gossip, "How the node gossips, without the key",
+		api.GossipConfigChange{Seeds: &[]string{"overwatch-2.example.com:7946"}}, api.GossipSettings{Config: api.GossipConfig{
+			Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true, GossipIntervalMS: 200,
+			ProbeIntervalMS: 1000, ProbeTimeoutMS: 500, Seeds: []string{"overwatch-2.example.com:7946"},
+		}, ConfigState: api.ConfigState{Overlay: []string{"seeds"}, RestartRequired: []string{"overwatch.gossip"}}})...)
+}
+
+func configOperations() []Operation {
+	return []Operation{
+		{Method: post, Path: v1 + "/config/reload", handle: (*Server).postReload, Summary: "Read the configuration again",
+			Description: "On any error the one before stays in force.", Status: 200,
+			Answer: api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{}}},
+	}
+}
+
+// section returns the operations of one section of the configuration, which stands at a path and is stored under a
+// name.
+func section(path, name, summary string, change, answered any) []Operation {
+	path = v1 + path
+	shown := func(s *Server, c *gin.Context) (answer, error) { return s.getSection(name)(c) }
+	changed := func(s *Server, c *gin.Context) (answer, error) { return s.putSection(name)(c) }
+	dropped := func(s *Server, c *gin.Context) (answer, error) { return s.deleteSection(name)(c) }
+	return []Operation{
+		{Method: get, Path: path, handle: shown, Summary: summary, Status: 200, Answer: answered},
+		{Method: put, Path: path, handle: changed, Header: conditionsOf(false), Summary: "Set: " + summary,
+			Description: "It lies over the file, also after a restart. What is left out is the file's again.",
+			Body:        change, Status: 200, Answer: answered, Errors: changes},
+		{Method: patch, Path: path, handle: changed, Header: conditionsOf(false), Summary: "Change: " + summary,
+			Description: "It lies over the file, also after a restart. What is left out stays.",
+			Body:        change, Status: 200, Answer: answered, Errors: changes},
+		{Method: del, Path: path, handle: dropped, Header: conditionsOf(false),
+			Summary: "Let the file count again: " + summary, Status: 204, Errors: changes},
+	}
+}

@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"gslb.internal/shared/api"
+)
+
+func domainOperations() []Operation {
+	domain := v1 + "/domains/{name}"
+	one := api.Domain{
+		ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", DNSSECEnabled: true,
+		Enabled:     true,
+		Description: "the shop", Tags: []string{}, BackendCount: 4, HealthyBackends: 3, CreatedAt: at(), UpdatedAt: at(),
+	}
+	full := one
+	full.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
+	change := api.DomainChange{TTL: of(60), Enabled: of(true)}
+	return []Operation{
+		{Method: get, Path: v1 + "/domains", handle: (*Server).listDomains, Summary: "The names that are steered",
+			Query: paged(), Status: 200,
+			Answer: api.DomainList{Domains: []api.Domain{one}, Total: 1, GeneratedAt: at()}},
+		{Method: post, Path: v1 + "/domains", handle: (*Server).postDomain, Summary: "Have a name answered",
+			Body: api.DomainChange{Name: "app.example.com", TTL: of(30), RoutingPolicy: of("weighted"),
+				Regions: &[]string{"eu-west"}},
+			Status: 201, Answer: api.DomainDetail{Domain: full}, Errors: []int{conflict, noStore}},
+		{Method: get, Path: domain, handle: (*Server).getDomain, Summary: "One domain", Status: 200,
+			Answer: api.DomainDetail{Domain: full}},
+		{Method: put, Path: domain, handle: (*Server).putDomain, Header: conditionsOf(false), Summary: "Change a domain",
+			Description: "Only one that the API has created; what is left out stays.",
+			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changes},
+		{Method: patch, Path: domain, handle: (*Server).putDomain, Header: conditionsOf(false), Summary: "Change a domain",
+			Description: "The same as PUT.",
+			Body:        change, Status: 200, Answer: api.DomainDetail{Domain: full}, Errors: changes},
+		{Method: del, Path: domain, handle: (*Server).deleteDomain, Header: conditionsOf(false),
+			Summary: "Answer a name no more", Description: "Only one that the API has created. Its backends stay known.",
+			Status: 204, Errors: changes},
+		{Method: get, Path: domain + "/backends", handle: (*Server).listDomainBackends, Summary: "The backends of a domain",
+			Query: paged(), Status: 200,
+			Answer: api.DomainBackendList{Backends: []api.DomainBackend{{
+				ID: exampleServer, Address: "192.0.2.1", Port: 80, Weight: 100, Priority: 1, Region: "eu-west", Healthy: true,
+				Enabled: true, LastCheck: of(at()),
+			}}, Total: 1, GeneratedAt: at()}},
+		{Method: post, Path: domain + "/backends", handle: (*Server).postDomainBackend, Summary: "Add a backend to a domain",
+			Description: "400 if the domain is unknown or the backend exists.",
+			Body:        api.DomainBackendCreate{Address: "192.0.2.1", Port: 80, Weight: of(1)},
+			Required:    []string{"address", "port"}, Status: 201,
+			Answer: api.Named{Message: "server created", ID: exampleServer},
+			Errors: []int{noStore}},
+		{Method: del, Path: domain + "/backends/{id}", handle: (*Server).deleteDomainBackend,
+			Summary: "Take a backend out of a domain", Description: "Only one that the API has created.", Status: 204,
+			Errors: []int{noStore}},
+	}
+}

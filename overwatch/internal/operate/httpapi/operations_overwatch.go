@@ -1,0 +1,86 @@
+package httpapi
+
+import (
+	"net/http"
+	"time"
+
+	"gslb.internal/shared/api"
+)
+
+func overwatchOperations() []Operation {
+	one, agent := api.Backend{
+		ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, AgentID: "eu-west-host-1",
+		Region: "eu-west", Weight: 100, Share: 1,
+		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "the agent and this node's own checks say healthy",
+		AgentHealthy:  of(true),
+		AgentLastSeen: of(at()), ValidationHealthy: of(true), ValidationLastCheck: of(at()), ValidationLatencyMS: of(1.8),
+	}, api.Agent{
+		AgentID: "eu-west-host-1", Fingerprint: "sha256:0f1e2d3c", Region: "eu-west", Services: []string{"app.example.com"},
+		Version:   "1.2.0",
+		FirstSeen: at(), LastSeen: of(at()), NotAfter: at().AddDate(1, 0, 0), ExpiresInHours: 8760, Backends: 2,
+	}
+	backend, record := v1+"/overwatch/backends/{service}/{address}/{port}", v1+"/overrides/{service}/{address}"
+	order := api.OverrideRequest{Healthy: of(false), Reason: "maintenance", ExpiresIn: "30m"}
+	told := []string{"healthy", "reason"}
+	override := api.Override{Service: "app.example.com", Address: "192.0.2.1:80", Reason: "maintenance", Source: "api",
+		CreatedAt: at(), CreatedBy: "127.0.0.1", ExpiresAt: of(at().Add(30 * time.Minute))}
+	return []Operation{
+		{Method: get, Path: v1 + "/overwatch/backends", handle: (*Server).listBackends,
+			Summary: "Both verdicts on each backend, and the conclusion", Status: 200,
+			Query: paged(text("service", "only of this service", nil), text("region", "only of this region", nil),
+				word("status", "only of this effective status", api.EffectiveStatuses())),
+			Answer: api.BackendList{Backends: []api.Backend{one}, Total: 1, GeneratedAt: at()}},
+		{Method: get, Path: backend, handle: (*Server).getBackend, Summary: "One backend", Status: 200, Answer: one},
+		{Method: post, Path: backend + "/override", handle: (*Server).postBackendOverride, Role: api.RoleOperate,
+			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200,
+			Answer: api.Outcome{Success: true, Message: "app.example.com/192.0.2.1:80 is unhealthy by override"},
+			Errors: []int{noStore}},
+		{Method: del, Path: backend + "/override", handle: (*Server).deleteBackendOverride, Role: api.RoleOperate,
+			Summary: "Take an override away", Status: 200,
+			Answer: api.Outcome{Success: true, Message: "the override of app.example.com/192.0.2.1:80 is gone"},
+			Errors: []int{noStore}},
+		{Method: get, Path: v1 + "/overwatch/stats", handle: (*Server).getStats, Summary: "Counts", Status: 200,
+			Answer: api.Stats{TotalBackends: 4, HealthyBackends: 3, UnhealthyBackends: 1, ValidationEnabled: true,
+				ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 1,
+				BackendsByService: map[string]int{"app.example.com": 4}, BackendsByRegion: map[string]int{"eu-west": 4},
+				GeneratedAt: at()}},
+		{Method: post, Path: v1 + "/overwatch/validate", handle: (*Server).postValidate, Role: api.RoleOperate,
+			Summary: "Check backends now and wait for the results", Status: 200,
+			Query: []Parameter{text("service", "only of this service", nil), text("address", "only at this address", nil),
+				number("port", "only on this port", 1, 65535, 0)},
+			Answer: api.ValidationRun{Results: []api.ValidationResult{
+				{Service: "app.example.com", Address: "192.0.2.1", Port: 80, LatencyMS: 2000, Error: of("connection refused")},
+			}, Checked: 1}, Errors: []int{nothing, http.StatusNotFound}},
+		{Method: get, Path: v1 + "/overwatch/agents", handle: (*Server).listAgents, Summary: "Pinned agents", Query: paged(),
+			Status: 200,
+			Answer: api.AgentList{Agents: []api.Agent{agent}, Total: 1, GeneratedAt: at()}},
+		{Method: get, Path: v1 + "/overwatch/agents/expiring", handle: (*Server).listExpiringAgents,
+			Summary: "Agents whose certificate ends soon", Status: 200,
+			Query:  []Parameter{number("threshold_days", "how soon", 0, api.MaxExpiringDays, api.DefaultExpiringDays)},
+			Answer: api.ExpiringAgents{Expiring: []api.Agent{agent}, Count: 1, ThresholdDays: api.DefaultExpiringDays}},
+		{Method: get, Path: v1 + "/overwatch/agents/{agent_id}", handle: (*Server).getAgent, Summary: "One pinned agent",
+			Status: 200, Answer: agent},
+		{Method: del, Path: v1 + "/overwatch/agents/{agent_id}", handle: (*Server).deleteAgent,
+			Summary:     "Delete the pin of an agent",
+			Description: "It must prove its service token again. What it reported is forgotten.", Status: 200,
+			Answer: api.Outcome{Success: true,
+				Message: "the pin of eu-west-host-1 is deleted: it must prove its service token again"}, Errors: []int{noStore}},
+		{Method: post, Path: v1 + "/overwatch/agents/{agent_id}/revoke", handle: (*Server).postRevokeAgent,
+			Role: api.RoleOperate, Summary: "Refuse an agent from now on", Body: api.RevokeRequest{Reason: "its key was stolen"},
+			Required: []string{"reason"},
+			Status:   200, Answer: api.Outcome{Success: true,
+				Message: "eu-west-host-1 is revoked: nothing that it says counts any more"}, Errors: []int{noStore}},
+		{Method: get, Path: v1 + "/overrides", handle: (*Server).listOverrides, Summary: "Overrides in force", Query: paged(),
+			Status: 200,
+			Answer: api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: at()}},
+		{Method: get, Path: record, handle: (*Server).getOverride, Summary: "One override", Status: 200, Answer: override},
+		{Method: put, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Header: conditionsOf(true),
+			Summary: "Say by hand whether a backend works", Body: order, Required: told, Status: 200, Answer: override,
+			Errors: changes},
+		{Method: patch, Path: record, handle: (*Server).putOverride, Role: api.RoleOperate, Summary: "Change an override",
+			Description: "What is left out stays.", Header: conditionsOf(false), Body: order, Required: told, Status: 200,
+			Answer: override, Errors: changes},
+		{Method: del, Path: record, handle: (*Server).deleteOverride, Role: api.RoleOperate, Header: conditionsOf(false),
+			Summary: "Take an override away", Status: 204, Errors: changes},
+	}
+}

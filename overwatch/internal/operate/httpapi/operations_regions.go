@@ -1,0 +1,37 @@
+package httpapi
+
+import (
+	"gslb.internal/shared/api"
+)
+
+func regionOperations() []Operation {
+	one := api.Region{
+		ID: "eu-west", Name: "eu-west", Code: "EUW", Description: "Frankfurt and Paris", Latitude: of(50.11),
+		Longitude: of(8.68), Continent: "EU",
+		Countries: []string{"DE", "FR"}, Enabled: true, Priority: 10, ServerCount: 4, HealthyServers: 3, Source: api.FromAPI,
+	}
+	change := api.RegionChange{
+		Name: of("eu-west"), Code: of("EUW"), Latitude: of(50.11), Longitude: of(8.68), Continent: of("EU"),
+		Countries: &[]string{"DE", "FR"}, Priority: of(10),
+	}
+	region := v1 + "/regions/{id}"
+	return []Operation{
+		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "Places with servers in them",
+			Status: 200,
+			Query: paged(word("enabled", "only those that are, or are not", []string{"true", "false"}),
+				word("continent", "only of this continent", []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"})),
+			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: at()}},
+		{Method: post, Path: v1 + "/regions", handle: (*Server).postRegion, Summary: "Create a region",
+			Description: "400 if it exists already. A name is needed.",
+			Body:        change, Status: 201, Answer: one, Errors: []int{noStore}},
+		{Method: get, Path: region, handle: (*Server).getRegion, Summary: "One region", Status: 200, Answer: one},
+		{Method: put, Path: region, handle: (*Server).putRegion, Header: conditionsOf(false), Summary: "Set a region",
+			Description: "Only one that the API has created. What is left out takes its default.",
+			Body:        change, Status: 200, Answer: one, Errors: changes},
+		{Method: patch, Path: region, handle: (*Server).putRegion, Header: conditionsOf(false), Summary: "Change a region",
+			Description: "What is left out stays.", Body: change, Status: 200, Answer: one, Errors: changes},
+		{Method: del, Path: region, handle: (*Server).deleteRegion, Header: conditionsOf(false), Summary: "Delete a region",
+			Description: "Only one that the API has created, and that no server, domain or mapping is in.",
+			Status:      204, Errors: append([]int{conflict}, changes...)},
+	}
+}

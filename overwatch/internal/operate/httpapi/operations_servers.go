@@ -1,0 +1,52 @@
+package httpapi
+
+import (
+	"gslb.internal/shared/api"
+)
+
+func serverOperations() []Operation {
+	server := v1 + "/servers/{id}"
+	one := api.Server{
+		ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: 100, Region: "eu-west",
+		Source:          api.SourceAPI,
+		EffectiveStatus: api.EffectiveHealthy, CreatedAt: at(), UpdatedAt: at(),
+	}
+	checked := api.ServerHealthCheck{ServerID: exampleServer, HealthCheck: api.HealthCheck{
+		Enabled: true, Type: "http", Path: "/healthz", Interval: "5s", Timeout: "2s", HealthyThreshold: 2,
+		UnhealthyThreshold: 3, ExpectedStatus: "200",
+	}}
+	change := api.HealthCheckChange{Type: of("http"), Path: of("/healthz"), Interval: of("5s"), Timeout: of("2s")}
+	return []Operation{
+		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources", Query: paged(),
+			Status: 200,
+			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at()}},
+		{Method: post, Path: v1 + "/servers", handle: (*Server).postServer, Summary: "Register a server",
+			Description: "Its service must be a configured domain. 400 if it exists already.",
+			Body: api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: of(100),
+				Region: "eu-west"},
+			Required: []string{"service", "address", "port", "region"}, Status: 201,
+			Answer: api.Named{Message: "server created", ID: exampleServer}, Errors: []int{noStore}},
+		{Method: get, Path: server, handle: (*Server).getServer, Summary: "One server", Status: 200, Answer: one},
+		{Method: patch, Path: server, handle: (*Server).patchServer, Header: conditionsOf(false),
+			Summary: "Change weight or region", Description: "Only of a server that the API has created.",
+			Body: api.ServerPatch{Weight: of(50)}, Status: 200, Answer: api.Named{Message: "server changed", ID: exampleServer},
+			Errors: changes},
+		{Method: del, Path: server, handle: (*Server).deleteServer, Header: conditionsOf(false), Summary: "Delete a server",
+			Description: "Only one that the API has created.", Status: 204, Errors: changes},
+		{Method: get, Path: server + "/health-check", handle: (*Server).getHealthCheck,
+			Summary: "How the node checks a server", Status: 200, Answer: checked},
+		{Method: put, Path: server + "/health-check", handle: (*Server).putHealthCheck, Header: conditionsOf(false),
+			Summary: "Set how the node checks a server",
+			Description: "What is left out takes its default. It counts from the next check on. A server that was never " +
+				"given interval or timeout has those of /config/health-check.",
+			Body: change, Status: 200, Answer: checked, Errors: changes},
+		{Method: patch, Path: server + "/health-check", handle: (*Server).putHealthCheck, Header: conditionsOf(false),
+			Summary: "Change how the node checks a server", Description: "What is left out stays.",
+			Body: change, Status: 200, Answer: checked, Errors: changes},
+		{Method: post, Path: server + "/drain", handle: (*Server).postDrain, Role: api.RoleOperate,
+			Summary: "Lower the traffic of a server to nothing", Body: api.DrainRequest{Duration: "2m"}, Optional: true,
+			Status: 202, Answer: api.Drain{Draining: true, DrainEndsAt: of(at())}},
+		{Method: del, Path: server + "/drain", handle: (*Server).deleteDrain, Role: api.RoleOperate,
+			Summary: "Give a server its traffic back", Status: 200, Answer: api.Drain{}},
+	}
+}
