@@ -155,7 +155,7 @@ func (h *chronicle) enrol(path, name, region string) trust.Agent {
 	h.must(err)
 	m, refusal := h.node.trust.Open(who.Seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Type: uint8(wire.TypeEnrol), BootNonce: h.node.boot, Epoch: 1, Seq: 1, Payload: payload,
-	}))
+	}), netip.Addr{})
 	if refusal != nil {
 		h.t.Fatal(refusal)
 	}

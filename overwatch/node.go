@@ -187,9 +187,21 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 		return err
 	}
 	n.trust, err = trust.New(trust.Options{
-		Tokens: cfg.Tokens(), Policies: policies(cfg), Host: host, Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
+		Tokens: cfg.Tokens(), Policies: policies(cfg), Limits: limits(cfg), Host: host, Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
 	})
+	if err == nil {
+		n.core.run("pins", n.trust.Tend)
+	}
 	return err
+}
+
+// limits are how many agents a service may have, and how fast they may come.
+func limits(cfg *config.Config) map[string]trust.Limits {
+	m := make(map[string]trust.Limits, len(cfg.Overwatch.AgentPolicies))
+	for service, policy := range cfg.Overwatch.AgentPolicies {
+		m[service] = trust.Limits{MaxAgents: policy.MaxAgents, NewPerSecond: policy.NewPerSecond}
+	}
+	return m
 }
 
 // policies are the networks where backends of a service may be.

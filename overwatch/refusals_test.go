@@ -45,7 +45,7 @@ func TestRefusals_AreBoundedInTheAuditLog(t *testing.T) {
 		if n := count(); n != 2 {
 			t.Errorf("%d entries about a backend, want 2", n)
 		}
-		for _, code := range []wire.RejectCode{wire.CodeBootNonce, wire.CodeNotEnrolled, wire.CodeLimit, wire.CodeUnavailable, wire.CodeVersion} {
+		for _, code := range []wire.RejectCode{wire.CodeBootNonce, wire.CodeNotEnrolled, wire.CodeUnavailable, wire.CodeVersion} {
 			say("a1", wire.RefusedClaim{Code: code})
 		}
 		if n := count(); n != 0 {

@@ -106,6 +106,7 @@ func (n *node) reload(ctx context.Context) (files, restart []string, err error) 
 	if err := n.retime(ctx, joined); err != nil {
 		return nil, nil, err
 	}
+	n.trust.SetLimits(limits(next))
 	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
 		if err := n.readmit(ctx, agent); err != nil {
 			return nil, nil, err

@@ -27,7 +27,9 @@ type OverwatchFile struct {
 
 // AgentPolicy is what agents of a service may claim.
 type AgentPolicy struct {
-	AllowedCIDRs []netip.Prefix `yaml:"allowed_cidrs"`
+	AllowedCIDRs []netip.Prefix `yaml:"allowed_cidrs,omitempty"`
+	MaxAgents    int            `yaml:"max_agents,omitempty"`
+	NewPerSecond int            `yaml:"new_per_second,omitempty"`
 }
 
 // OverwatchSection is the key `overwatch` of an OverwatchFile.

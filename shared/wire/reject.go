@@ -17,9 +17,10 @@ const (
 	CodeVersion          RejectCode = 8  // protocol version not understood
 	CodeBootNonce        RejectCode = 9  // meant for an earlier process of the node: say Hello again
 	CodeNotEnrolled      RejectCode = 10 // no pin for the certificate, or not for the service
-	CodeLimit            RejectCode = 11 // too many backends, services or agents
+	CodeLimit            RejectCode = 11 // too many backends, services or agents, or new agents too fast
 	CodePolicy           RejectCode = 12 // the address cannot be a backend's, by agent_policies or by the rules that need none
 	CodeUnavailable      RejectCode = 13 // the node cannot store a pin at present: try again later
+	CodeLocked           RejectCode = 14 // the service's token admits no new agents: an operator locked it
 )
 
 // String returns the code's name as it stands in logs, metrics and the API.
@@ -51,6 +52,8 @@ func (c RejectCode) String() string {
 		return "policy"
 	case CodeUnavailable:
 		return "unavailable"
+	case CodeLocked:
+		return "locked"
 	}
 	return "code " + strconv.Itoa(int(c))
 }

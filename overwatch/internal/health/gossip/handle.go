@@ -12,7 +12,7 @@ import (
 
 // handle opens one message, applies it and answers.
 func (n *Node) handle(ctx context.Context, a arrival) {
-	msg, refusal := n.options.Trust.Open(a.message)
+	msg, refusal := n.options.Trust.Open(a.message, a.from.addr.Addr())
 	if refusal != nil {
 		n.metrics.refused.WithLabelValues(string(refusal.Reason)).Inc()
 		n.options.Logger.Debug().Str("from", a.from.addr.String()).Err(refusal).Msg("message refused")

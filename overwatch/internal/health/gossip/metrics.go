@@ -44,7 +44,7 @@ func (n *Node) register(dropped *prometheus.CounterVec) error {
 	for _, r := range []trust.Reason{trust.ReasonMalformed, trust.ReasonUnknownKey, trust.ReasonUnknownType, trust.ReasonReplay, trust.ReasonSignature} {
 		n.metrics.refused.WithLabelValues(string(r))
 	}
-	for c := wire.CodeWrongToken; c <= wire.CodeUnavailable; c++ {
+	for c := wire.CodeWrongToken; c <= wire.CodeLocked; c++ {
 		n.metrics.refused.WithLabelValues(c.String())
 		n.metrics.claims.WithLabelValues(c.String())
 	}

@@ -41,6 +41,9 @@ func (m *memoryPins) PutPin(p store.Pin, _ ...store.Entry) error {
 	return nil
 }
 
+func (m *memoryPins) ChangePins(store.PinChange, ...store.Entry) error { return nil }
+func (m *memoryPins) LoadLocks() ([]store.TokenLock, error)            { return nil, nil }
+
 func (m *memoryPins) DeletePin(id string, _ ...store.Entry) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

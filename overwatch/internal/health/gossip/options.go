@@ -27,7 +27,7 @@ const (
 
 // Truster opens agents' messages. Calls for different agents may come at the same time.
 type Truster interface {
-	Open(message []byte) (trust.Message, *trust.Refusal)
+	Open(message []byte, from netip.Addr) (trust.Message, *trust.Refusal)
 }
 
 // Registry takes what agents say. Calls for different agents may come at the same time.

@@ -35,6 +35,9 @@ func (pinsInMemory) LoadPins() ([]store.Pin, error)         { return nil, nil }
 func (pinsInMemory) PutPin(store.Pin, ...store.Entry) error { return nil }
 func (pinsInMemory) DeletePin(string, ...store.Entry) error { return nil }
 
+func (pinsInMemory) ChangePins(store.PinChange, ...store.Entry) error { return nil }
+func (pinsInMemory) LoadLocks() ([]store.TokenLock, error)            { return nil, nil }
+
 const token = "a token of thirty-two characters"
 
 // newAuthority knows tokens for the services a.example to d.example; those of d.example must be in 10.0.0.0/8.
@@ -67,7 +70,7 @@ func (a *authority) agent(id, region string, services ...string) trust.Agent {
 	}
 	m, refusal := a.trust.Open(who.Seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Type: uint8(wire.TypeEnrol), BootNonce: a.boot, Epoch: 1, Seq: 1, Payload: payload,
-	}))
+	}), netip.Addr{})
 	if refusal != nil {
 		a.t.Fatal(refusal)
 	}

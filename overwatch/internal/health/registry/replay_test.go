@@ -25,7 +25,10 @@ func (k keptPins) LoadPins() (pins []store.Pin, err error) {
 	return pins, nil
 }
 
-func (k keptPins) PutPin(p store.Pin, _ ...store.Entry) error { k[p.AgentID] = p; return nil }
+func (k keptPins) PutPin(p store.Pin, _ ...store.Entry) error       { k[p.AgentID] = p; return nil }
+func (k keptPins) ChangePins(store.PinChange, ...store.Entry) error { return nil }
+func (k keptPins) LoadLocks() ([]store.TokenLock, error)            { return nil, nil }
+
 func (k keptPins) DeletePin(id string, _ ...store.Entry) error {
 	delete(k, id)
 	return nil
@@ -45,7 +48,7 @@ func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 // hear is what gossip does with a message: Trust opens it, and what is believed goes to the registry. It reports whether it was.
 func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	w.t.Helper()
-	m, refusal := tr.Open(raw)
+	m, refusal := tr.Open(raw, netip.MustParseAddr("192.0.2.1"))
 	if refusal != nil {
 		return false
 	}

@@ -45,13 +45,19 @@ func (t *Trust) holder(agentID string) *pinned {
 func (t *Trust) drop(p *pinned) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	delete(t.byID, p.id)
-	delete(t.byKey, p.certificate.KeyID)
-	p.standing.Store(&standing{})
+	t.forget(p)
 	p.mu.Lock()
 	epoch := p.window.Epoch()
 	p.mu.Unlock()
 	t.left.add(departure{id: p.id, key: p.certificate.KeyID, pub: p.certificate.PublicKey, epoch: epoch})
+}
+
+// forget takes a pinned agent out of what is known. The caller holds mu.
+func (t *Trust) forget(p *pinned) {
+	delete(t.byID, p.id)
+	delete(t.byKey, p.certificate.KeyID)
+	p.standing.Store(&standing{})
+	t.seat(p, -1)
 }
 
 // Revoke refuses an agent from now on, until its pin is deleted. It is in effect even when it could not be
@@ -65,17 +71,24 @@ func (t *Trust) Revoke(ctx context.Context, agentID, reason string, with ...stor
 	if p == nil {
 		return fmt.Errorf("%w: %s", ErrNotPinned, agentID)
 	}
-	pin := p.stored()
-	if !pin.Revoked {
-		now, _ := t.clock.now()
-		pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
-		t.settle(p, pin)
-		t.log.Warn().Str("agent_id", agentID).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason", reason).Msg("agent revoked")
-	}
-	if err := t.pins.PutPin(pin, with...); err != nil {
+	if err := t.pins.PutPin(t.revoke(p, reason), with...); err != nil {
 		return fmt.Errorf("%s is revoked, but only until this node restarts: storing it: %w", agentID, err)
 	}
 	return nil
+}
+
+// revoke makes a revocation effective and returns the pin to store. The caller holds the agent's lock.
+func (t *Trust) revoke(p *pinned, reason string) store.Pin {
+	pin := p.stored()
+	if pin.Revoked {
+		return pin
+	}
+	now, _ := t.clock.now()
+	t.unseat(p)
+	pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
+	t.settle(p, pin)
+	t.log.Warn().Str("agent_id", p.id).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason", reason).Msg("agent revoked")
+	return pin
 }
 
 // SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other backends than before, in order.
@@ -84,6 +97,7 @@ func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]neti
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.tokens, t.policies = usableTokens(tokens), canonical(policies)
+	t.liftLocks()
 	for id, p := range t.byID {
 		former, before := p.standing.Load(), Agent{p}.Services()
 		next := t.stand(p.certificate.KeyID, p.stored())

@@ -125,7 +125,7 @@ func TestUnpin_OvertakesAnEnrolThatIsUnderWay(t *testing.T) {
 	raw := a.enrolment("db.test")
 	outcome := make(chan *Refusal)
 	go func() {
-		_, refusal := r.trust.Open(raw)
+		_, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
 		outcome <- refusal
 	}()
 	must(t, r.pins.DeletePin("eu-web-1"))
@@ -386,9 +386,9 @@ func TestOpen_FromManyGoroutinesWhileTheOperatorChangesThings(t *testing.T) {
 			for range 20 {
 				next := a.again()
 				a.epoch, a.seq = next.epoch, 0
-				r.trust.Open(a.enrolment("app.test", "db.test"))
+				r.trust.Open(a.enrolment("app.test", "db.test"), netip.MustParseAddr("192.0.2.1"))
 				for range 5 {
-					if m, refusal := r.trust.Open(a.beat()); refusal == nil {
+					if m, refusal := r.trust.Open(a.beat(), netip.MustParseAddr("192.0.2.1")); refusal == nil {
 						m.Agent.Services()
 						m.Agent.Speaks("app.test")
 					}
@@ -432,7 +432,7 @@ func TestEnrol_RaceForOneIDHasOneWinner(t *testing.T) {
 		won := make(chan bool, 2)
 		for _, m := range messages {
 			go func() {
-				_, refusal := r.trust.Open(m)
+				_, refusal := r.trust.Open(m, netip.MustParseAddr("192.0.2.1"))
 				won <- refusal == nil
 			}()
 		}

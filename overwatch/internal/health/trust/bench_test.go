@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"net/netip"
 	"testing"
 
 	"gslb.internal/shared/wire"
@@ -24,7 +25,7 @@ func BenchmarkOpen_Heartbeat(b *testing.B) {
 			n = 0
 			b.StartTimer()
 		}
-		if _, refusal := r.trust.Open(messages[n]); refusal != nil {
+		if _, refusal := r.trust.Open(messages[n], netip.MustParseAddr("192.0.2.1")); refusal != nil {
 			b.Fatal(refusal)
 		}
 		n++
@@ -40,7 +41,7 @@ func BenchmarkOpen_HeartbeatInSession(b *testing.B) {
 		b.StopTimer()
 		raw := p.code(wire.TypeHeartbeat)
 		b.StartTimer()
-		if _, refusal := r.trust.Open(raw); refusal != nil {
+		if _, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1")); refusal != nil {
 			b.Fatal(refusal)
 		}
 	}
@@ -55,7 +56,7 @@ func BenchmarkOpen_Replay(b *testing.B) {
 	r.taken(raw)
 	b.ReportAllocs()
 	for b.Loop() {
-		r.trust.Open(raw)
+		r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
 	}
 }
 
@@ -76,7 +77,7 @@ func BenchmarkOpen_Enrol(b *testing.B) {
 			n = 0
 			b.StartTimer()
 		}
-		if _, refusal := r.trust.Open(messages[n]); refusal != nil {
+		if _, refusal := r.trust.Open(messages[n], netip.MustParseAddr("192.0.2.1")); refusal != nil {
 			b.Fatal(refusal)
 		}
 		n++

@@ -91,6 +91,9 @@ func (a *attempt) identify() error {
 // pinnable refuses an agent id for which another certificate is pinned (a pin is never replaced silently), and a process whose pin
 // was deleted.
 func (a *attempt) pinnable() *Refusal {
+	if id := a.revokedHolder(); id != "" {
+		return a.refuse(wire.CodeRevoked, "", "its key is that of the revoked agent "+id+": make a new one (--reset-identity)")
+	}
 	if a.superseded(a.request.AgentID, a.sealed.KeyID) {
 		return a.refuse(wire.CodeRevoked, "", supersededDetail)
 	}
@@ -164,10 +167,11 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 	}
 	newly := a.pinned == nil
 	if newly {
-		a.pinned = &pinned{id: a.request.AgentID, certificate: a.certificate, pin: store.Pin{
-			AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: api.Moment(a.now),
+		a.pinned = &pinned{id: a.request.AgentID, certificate: a.certificate, since: a.elapsed, host: a.origin, pin: store.Pin{
+			AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: api.Moment(a.now), Unreported: true,
 		}}
 		a.pinned.standing.Store(&standing{})
+		a.pinned.silent.Store(true)
 	}
 	if a.pinned.standing.Load().revoked {
 		return Message{}, a.refuse(wire.CodeRevoked, "", a.pinned.stored().RevokedReason)
@@ -175,18 +179,20 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 	if !a.pinned.accept(a.sealed.Epoch, a.sealed.Seq) {
 		return Message{}, a.drop(ReasonReplay, "")
 	}
-	pin, changed, full := a.merge(a.pinned.stored(), proved)
+	a.moved(a.pinned)
+	proved, added, full, why := a.admit(a.pinned.stored(), proved)
+	if len(full) > 0 && len(proved) == 0 && !a.speaks() {
+		return Message{}, a.refuse(full[0].Code, full[0].Service, why)
+	}
+	pin, changed := a.merge(a.pinned.stored(), proved)
 	if changed || newly {
 		if err := a.pins.PutPin(pin); err != nil {
+			a.release(added)
 			return Message{}, a.cannotStore(err)
 		}
 		a.settle(a.pinned, pin)
 		a.answers.forget(node)
-		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
-			Strs("services", Agent{a.pinned}.Services()).Bool("new", newly).Msg("agent pinned")
-		for _, r := range slices.Concat(refused, full) {
-			a.log.Warn().Str("agent_id", pin.AgentID).Str("code", r.Code.String()).Str("service", r.Service).Msg("agent pinned without this service")
-		}
+		a.tellPinned(pin, newly, slices.Concat(refused, full))
 	}
 	a.answers.forget(a.pinned.id)
 	a.pinned.session.Store(a.agreed)
@@ -207,12 +213,11 @@ func (t *Trust) settle(p *pinned, pin store.Pin) {
 	t.left.forget(p.certificate.KeyID)
 }
 
-// merge returns the pin with what was proved, whether that differs from what is stored, and the services for which there is no room.
-func (a *attempt) merge(pin store.Pin, proved []store.PinnedService) (store.Pin, bool, []wire.RefusedClaim) {
+// merge returns the pin with what was proved and admitted, and whether that differs from what is stored.
+func (a *attempt) merge(pin store.Pin, proved []store.PinnedService) (store.Pin, bool) {
 	changed := pin.Region != a.request.Region || pin.Version != a.request.Version
 	pin.Region, pin.Version = a.request.Region, a.request.Version
 	pin.Services = slices.Clone(pin.Services)
-	var full []wire.RefusedClaim
 	for _, p := range proved {
 		at := slices.IndexFunc(pin.Services, func(s store.PinnedService) bool { return s.Name == p.Name })
 		switch {
@@ -220,13 +225,10 @@ func (a *attempt) merge(pin store.Pin, proved []store.PinnedService) (store.Pin,
 			continue
 		case at >= 0:
 			pin.Services[at] = p
-		case len(pin.Services) < wire.MaxServices:
-			pin.Services = append(pin.Services, p)
 		default:
-			full = append(full, wire.RefusedClaim{Service: p.Name, Code: wire.CodeLimit})
-			continue
+			pin.Services = append(pin.Services, p)
 		}
 		changed = true
 	}
-	return pin, changed, full
+	return pin, changed
 }

@@ -3,6 +3,7 @@ package trust
 import (
 	"crypto/ed25519"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"gslb.internal/shared/identity"
@@ -18,10 +19,12 @@ const notBeforeSlack = 48 * time.Hour
 // sequence number is used up only by a message whose signature held. An Enrol is dealt with inside: when Open returns without a
 // refusal, the pin is durable.
 //
+// from is where the message came from, as far as one can tell; new pins are paced by it.
+//
 // Open may be called by many goroutines. It waits for the disk only for an Enrol that changes a pin.
-func (t *Trust) Open(raw []byte) (Message, *Refusal) {
+func (t *Trust) Open(raw []byte, from netip.Addr) (Message, *Refusal) {
 	now, elapsed := t.clock.now()
-	a := attempt{Trust: t, now: now, elapsed: elapsed}
+	a := attempt{Trust: t, now: now, elapsed: elapsed, origin: hostOf(from)}
 	if len(raw) > wire.MaxMessage {
 		return Message{}, a.drop(ReasonMalformed, "larger than a message may be")
 	}
@@ -51,6 +54,7 @@ type attempt struct {
 	*Trust
 	now       time.Time     // believed, for the validity of certificates
 	elapsed   time.Duration // monotonic, for rates
+	origin    netip.Prefix  // where it came from, which the sender of a datagram can make up
 	sealed    identity.Sealed
 	pinned    *pinned    // the agent that the certificate is pinned for, or nil
 	departure *departure // if its pin was deleted
@@ -86,6 +90,9 @@ func (a *attempt) report() (Message, *Refusal) {
 		return Message{}, a.refuse(wire.CodeNotEnrolled, "", "the tokens of its services changed: they must be proved again")
 	}
 	message := a.believed()
+	if message.Type == wire.TypeHeartbeat && a.pinned.silent.Load() {
+		a.pinned.silent.Store(false)
+	}
 	if a.sealed.InSession() {
 		message.Session = session
 	}

@@ -3,6 +3,7 @@ package trust
 import (
 	"bytes"
 	"fmt"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func TestOpen_NoOctetOfAMessageCanBeChanged(t *testing.T) {
 	for i := range enrolment {
 		changed := bytes.Clone(enrolment)
 		changed[i] ^= 0x01
-		if m, refusal := r.trust.Open(changed); refusal == nil {
+		if m, refusal := r.trust.Open(changed, netip.MustParseAddr("192.0.2.1")); refusal == nil {
 			t.Fatalf("octet %d of an Enrol does not matter: %+v", i, m)
 		}
 	}
@@ -46,7 +47,7 @@ func TestOpen_NoOctetOfAMessageCanBeChanged(t *testing.T) {
 	for i := range beat {
 		changed := bytes.Clone(beat)
 		changed[i] ^= 0x01
-		if _, refusal := r.trust.Open(changed); refusal == nil {
+		if _, refusal := r.trust.Open(changed, netip.MustParseAddr("192.0.2.1")); refusal == nil {
 			t.Fatalf("octet %d of a Heartbeat does not matter", i)
 		}
 	}
@@ -283,7 +284,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add(r.agent("eu-web-2").enrolment("app.test", "db.test=wrong"))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		before := len(r.trust.Agents())
-		m, refusal := r.trust.Open(raw)
+		m, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
 		switch {
 		case refusal == nil && m.Agent.ID() == "":
 			t.Error("believed nobody")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/netip"
 	"path/filepath"
 	"slices"
@@ -33,6 +34,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 type memory struct {
 	mu     sync.Mutex
 	pins   map[string]store.Pin
+	locks  map[string]store.TokenLock
 	writes int
 	full   bool
 }
@@ -52,6 +54,32 @@ func (m *memory) PutPin(p store.Pin, _ ...store.Entry) error {
 
 func (m *memory) DeletePin(id string, _ ...store.Entry) error {
 	return m.write(func() { delete(m.pins, id) })
+}
+
+func (m *memory) ChangePins(c store.PinChange, _ ...store.Entry) error {
+	return m.write(func() {
+		for _, p := range c.Put {
+			m.pins[p.AgentID] = p
+		}
+		for _, id := range c.Drop {
+			delete(m.pins, id)
+		}
+		for _, l := range c.Lock {
+			if m.locks == nil {
+				m.locks = make(map[string]store.TokenLock)
+			}
+			m.locks[l.Service] = l
+		}
+		for _, service := range c.Unlock {
+			delete(m.locks, service)
+		}
+	})
+}
+
+func (m *memory) LoadLocks() (locks []store.TokenLock, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Collect(maps.Values(m.locks)), nil
 }
 
 func (m *memory) write(f func()) error {
@@ -143,7 +171,12 @@ func (r *rig) agent(id string) *sender { return r.agentAt(id, r.now()) }
 
 func (r *rig) agentAt(id string, madeAt time.Time) *sender {
 	r.t.Helper()
-	dir := r.t.TempDir()
+	return r.agentOf(r.t.TempDir(), id, madeAt)
+}
+
+// agentOf has its certificate and key in a directory, as files crt and key.
+func (r *rig) agentOf(dir, id string, madeAt time.Time) *sender {
+	r.t.Helper()
 	made, _, err := identity.LoadOrCreate(filepath.Join(dir, "crt"), filepath.Join(dir, "key"), id, madeAt)
 	if err != nil {
 		r.t.Fatal(err)
@@ -200,7 +233,7 @@ func (s *sender) beat() []byte { return s.seal(wire.TypeHeartbeat, []byte("conte
 // taken opens a message, which must be believed.
 func (r *rig) taken(raw []byte) Message {
 	r.t.Helper()
-	m, refusal := r.trust.Open(raw)
+	m, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
 	if refusal != nil {
 		r.t.Fatalf("refused: %v", refusal)
 	}
@@ -210,7 +243,7 @@ func (r *rig) taken(raw []byte) Message {
 // refused opens a message, which must be refused for a reason, and checks that nothing was believed.
 func (r *rig) refused(raw []byte, reason Reason) *Refusal {
 	r.t.Helper()
-	m, refusal := r.trust.Open(raw)
+	m, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1"))
 	if refusal == nil {
 		r.t.Fatalf("believed %s, must be refused: %s", m.Type, reason)
 	}

@@ -1,6 +1,7 @@
 package trust
 
 import (
+	"net/netip"
 	"testing"
 
 	"gslb.internal/shared/identity"
@@ -101,7 +102,7 @@ func TestSession_OthersCannotSpeakInIt(t *testing.T) {
 	forger := &sender{rig: r, id: other.id, epoch: victim.epoch, seq: victim.seq}
 	raw := forger.enrolmentWith(func(m *wire.Enrol) { m.AgentID, m.Certificate, m.Share = "eu-web-1", victim.id.DER, stranger.Share() }, "app.test")
 	copy(raw[5:37], victim.id.KeyID[:])
-	if _, refusal := r.trust.Open(raw); refusal == nil {
+	if _, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1")); refusal == nil {
 		t.Error("a forged Enrol is believed")
 	}
 	r.taken(victim.code(wire.TypeHeartbeat))

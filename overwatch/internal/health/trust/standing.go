@@ -19,6 +19,10 @@ type pinned struct {
 	standing    atomic.Pointer[standing]         // replaced, never edited
 	session     atomic.Pointer[identity.Session] // with the agent's process that enrolled last; nil: it signs everything
 
+	since  time.Duration // when it was pinned, or loaded
+	silent atomic.Bool   // no heartbeat of it has been believed since it was pinned
+	host   netip.Prefix  // where its last Enrol came from; Trust.mu
+
 	mu       sync.Mutex
 	window   identity.Window // of this process; mu
 	pin      store.Pin       // mu; its slices are never edited

@@ -26,6 +26,8 @@ type PinStore interface {
 	LoadPins() ([]store.Pin, error)
 	PutPin(store.Pin, ...store.Entry) error
 	DeletePin(agentID string, with ...store.Entry) error
+	ChangePins(store.PinChange, ...store.Entry) error
+	LoadLocks() ([]store.TokenLock, error)
 }
 
 // Options is what a Trust is made of.
@@ -37,6 +39,8 @@ type Options struct {
 	Policies map[string][]netip.Prefix
 	// Host is the machine that this node runs on; the zero value listens nowhere, and nothing says that loopback may be claimed.
 	Host Host
+	// Limits bound the pins of a service; one without an entry has the defaults.
+	Limits map[string]Limits
 	// Boot is the boot nonce of this process, Node the key id of this node's certificate.
 	Boot identity.Nonce
 	Node identity.KeyID
@@ -60,6 +64,7 @@ type Trust struct {
 	log      zerolog.Logger
 	clock    *clock
 	answers  *answers
+	lines    *lines
 	seed     maphash.Seed
 
 	// changing serialises changes of one agent's pin, the disk included: agents that share an element wait for each other,
@@ -77,6 +82,8 @@ type Trust struct {
 	byID     map[string]*pinned
 	replaced map[string]identity.KeyID // certificates that were taken from agents, by agent id; none of these is in byID
 	left     departed
+	census   *census
+	locks    map[string]store.TokenLock // by service
 }
 
 // New loads the pins.
@@ -96,17 +103,22 @@ func New(o Options) (*Trust, error) {
 	}
 	t := &Trust{
 		boot: o.Boot, node: o.Node, exchange: o.Exchange, host: o.Host, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
-		clock: newClock(o.Now, o.Logger), answers: newAnswers(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
+		clock: newClock(o.Now, o.Logger), answers: newAnswers(), lines: newLines(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
 		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
-		replaced: make(map[string]identity.KeyID),
+		replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
 	for _, pin := range stored {
 		if pin.Superseded != [32]byte{} {
 			t.replaced[pin.AgentID] = pin.Superseded
 			continue
 		}
-		t.add(t.restore(pin))
+		p := t.restore(pin)
+		t.add(p)
+		t.seat(p, +1)
+	}
+	if err := t.loadLocks(); err != nil {
+		return nil, err
 	}
 	return t, nil
 }
@@ -139,6 +151,7 @@ func (t *Trust) restore(pin store.Pin) *pinned {
 		certificate = &identity.Certificate{DER: pin.CertificateDER, KeyID: identity.KeyIDOf(pin.CertificateDER), CommonName: pin.AgentID}
 	}
 	p := &pinned{id: pin.AgentID, certificate: certificate, pin: pin}
+	p.silent.Store(pin.Unreported)
 	p.standing.Store(t.stand(certificate.KeyID, pin))
 	return p
 }

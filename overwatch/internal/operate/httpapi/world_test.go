@@ -303,7 +303,7 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 	w.must(err)
 	m, refusal := w.trust.Open(who.Seal(identity.AgentToNode, identity.Envelope{
 		Major: wire.Major, Type: uint8(wire.TypeEnrol), BootNonce: w.boot, Epoch: 1, Seq: 1, Payload: payload,
-	}))
+	}), netip.Addr{})
 	if refusal != nil {
 		w.t.Fatal(refusal)
 	}

@@ -64,7 +64,9 @@ type Identity struct {
 
 // AgentPolicy narrows what agents of one service may claim.
 type AgentPolicy struct {
-	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"` // where backends may be; empty means anywhere
+	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`  // where backends may be; empty means anywhere
+	MaxAgents    int            `key:"max_agents"`     // 0: the default
+	NewPerSecond int            `key:"new_per_second"` // from one source; 0: the default
 }
 
 // Gossip is how agents reach this node.

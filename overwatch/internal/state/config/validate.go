@@ -134,12 +134,18 @@ func (v *validator) tokens() {
 		}
 	}
 	v.previousTokens()
-	for service := range o.AgentPolicies {
+	for service, policy := range o.AgentPolicies {
+		key := settings.Entry("overwatch.agent_policies", service)
+		v.between(key+".max_agents", policy.MaxAgents, 0, maxAgents)
+		v.between(key+".new_per_second", policy.NewPerSecond, 0, maxAgents)
 		if _, ok := o.AgentTokens[service]; !ok && !v.Told("overwatch.agent_tokens") {
 			v.Add(settings.Entry("overwatch.agent_policies", service), "", "agent_tokens has no such service: give it a token, or remove the policy")
 		}
 	}
 }
+
+// maxAgents bounds what a service may be allowed of agents: as many as a node takes in all.
+const maxAgents = 1 << 16
 
 // shortToken is below what the specification recommends, in characters.
 const shortToken = 32

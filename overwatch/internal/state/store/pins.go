@@ -3,6 +3,7 @@ package store
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // LoadPins returns all pins, ordered by agent id.
@@ -30,6 +31,61 @@ func (s *Store) PutPin(p Pin, with ...Entry) error {
 // DeletePin deletes an agent's pin. That there is none is no error.
 func (s *Store) DeletePin(agentID string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.delete(bucketPins, []byte(agentID)) }, with...)
+}
+
+// ChangePins makes a change of several pins and locks durable: all of it, or nothing.
+func (s *Store) ChangePins(c PinChange, with ...Entry) error {
+	type record struct {
+		bucket     string
+		key, value []byte
+	}
+	var records []record
+	for _, p := range c.Put {
+		value, err := json.Marshal(p)
+		if err != nil {
+			return fmt.Errorf("encoding the pin of %s: %w", p.AgentID, err)
+		}
+		records = append(records, record{bucketPins, []byte(p.AgentID), value})
+	}
+	for _, l := range c.Lock {
+		value, err := json.Marshal(l)
+		if err != nil {
+			return fmt.Errorf("encoding the lock of %s: %w", l.Service, err)
+		}
+		records = append(records, record{bucketMeta, lockKey(l.Service), value})
+	}
+	return s.keep(func(w *writer) {
+		for _, r := range records {
+			w.put(r.bucket, r.key, r.value)
+		}
+		for _, id := range c.Drop {
+			w.delete(bucketPins, []byte(id))
+		}
+		for _, service := range c.Unlock {
+			w.delete(bucketMeta, lockKey(service))
+		}
+	}, with...)
+}
+
+// lockPrefix begins the keys of locks in bucketMeta, where programs that know of none pass over them.
+const lockPrefix = "token lock "
+
+func lockKey(service string) []byte { return []byte(lockPrefix + service) }
+
+// LoadLocks returns the locked services.
+func (s *Store) LoadLocks() (locks []TokenLock, err error) {
+	err = s.read(bucketMeta, func(key, value []byte) error {
+		if !strings.HasPrefix(string(key), lockPrefix) {
+			return nil
+		}
+		var l TokenLock
+		if err := json.Unmarshal(value, &l); err != nil {
+			return fmt.Errorf("%s: %w", key, err)
+		}
+		locks = append(locks, l)
+		return nil
+	})
+	return locks, err
 }
 
 // keep is update for what the copy must have soon, with the audit entries that go with it.

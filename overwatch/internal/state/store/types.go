@@ -21,6 +21,25 @@ type Pin struct {
 	// Superseded, unless zero, is the SHA-256 of a certificate that an operator took from the agent. No certificate is pinned then,
 	// and any other than this one may be.
 	Superseded [32]byte `json:"superseded,omitzero"`
+	// Unreported means that no heartbeat of the agent has been believed since it was pinned.
+	Unreported bool `json:"unreported,omitempty"`
+}
+
+// TokenLock is a service of which some tokens admit no new agents.
+type TokenLock struct {
+	Service string     `json:"service"`
+	Tokens  [][16]byte `json:"tokens"` // names of the tokens, which do not reveal them: identity.TokenMark for no certificate
+	AgentID string     `json:"agent_id"`
+	Reason  string     `json:"reason"`
+	At      time.Time  `json:"at"`
+}
+
+// PinChange is what is changed at once of pins and locks.
+type PinChange struct {
+	Put    []Pin
+	Drop   []string // agent ids
+	Lock   []TokenLock
+	Unlock []string // services
 }
 
 // PinnedService is a service that an agent proved to know the token of.

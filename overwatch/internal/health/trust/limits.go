@@ -1,0 +1,138 @@
+package trust
+
+import (
+	"fmt"
+	"net/netip"
+	"time"
+)
+
+// Limits bound the pins of one service. Pins that were there before a limit stay.
+type Limits struct {
+	MaxAgents    int // pins that are not revoked; one source may hold half of them
+	NewPerSecond int // new pins of one source in a second over time; newBurst times as many at once
+}
+
+// The limits of a service for which nothing else is configured.
+const (
+	DefaultMaxAgents    = 1024
+	DefaultNewPerSecond = 10
+)
+
+// newBurst is how many seconds' worth of new pins one source may add at once.
+const newBurst = 10
+
+// maxPaced bounds of how many sources the pace is remembered. Those beyond share one pace.
+const maxPaced = 8192
+
+// seat is a place at a service that a source takes.
+type seat struct {
+	service string
+	host    netip.Prefix
+}
+
+// census counts the pins of each service that are not revoked, and paces new ones. Trust.mu guards it.
+type census struct {
+	limits  map[string]Limits
+	pins    map[string]int
+	sources map[seat]int
+	paces   map[seat]*bucket
+	shared  map[string]*bucket // by service, of the sources beyond maxPaced; one for each service with a token at most
+}
+
+func newCensus(limits map[string]Limits) *census {
+	return &census{
+		limits: canonical(limits), pins: make(map[string]int), sources: make(map[seat]int),
+		paces: make(map[seat]*bucket), shared: make(map[string]*bucket),
+	}
+}
+
+// of returns the limits of a service.
+func (c *census) of(service string) Limits {
+	l := c.limits[service]
+	if l.MaxAgents <= 0 {
+		l.MaxAgents = DefaultMaxAgents
+	}
+	if l.NewPerSecond <= 0 {
+		l.NewPerSecond = DefaultNewPerSecond
+	}
+	return l
+}
+
+func (c *census) count(service string, host netip.Prefix, by int) {
+	change(c.pins, service, by)
+	if host.IsValid() {
+		change(c.sources, seat{service, host}, by)
+	}
+}
+
+// change adds to a count and forgets it at zero.
+func change[K comparable](counts map[K]int, key K, by int) {
+	if counts[key] += by; counts[key] <= 0 {
+		delete(counts, key)
+	}
+}
+
+// admit takes a place for one more pin of a service, and returns "" or why there is none.
+func (c *census) admit(service string, host netip.Prefix, now time.Duration) string {
+	l := c.of(service)
+	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
+	switch half := (l.MaxAgents + 1) / 2; {
+	case c.pins[service] >= l.MaxAgents:
+		return fmt.Sprintf("the service has %d agents and %s.max_agents is %d: raise it, or unpin agents that are not needed", c.pins[service], at, l.MaxAgents)
+	case host.IsValid() && c.sources[seat{service, host}] >= half:
+		return fmt.Sprintf("%s has %d agents of the service, half of %s.max_agents: raise it", host.Addr(), half, at)
+	case !c.pace(seat{service, host}, l, now):
+		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again", host.Addr(), at, l.NewPerSecond)
+	}
+	c.count(service, host, +1)
+	return ""
+}
+
+// pace takes one new pin out of what its source may add now.
+func (c *census) pace(s seat, l Limits, now time.Duration) bool {
+	rate := float64(l.NewPerSecond)
+	b := c.paces[s]
+	if b == nil {
+		if len(c.paces) >= maxPaced {
+			c.forgetRested(now)
+		}
+		if len(c.paces) < maxPaced {
+			b = &bucket{size: rate * newBurst, level: rate * newBurst}
+			c.paces[s] = b
+		} else if b = c.shared[s.service]; b == nil {
+			b = &bucket{size: rate * newBurst, level: rate * newBurst}
+			c.shared[s.service] = b
+		}
+	}
+	b.rate, b.size = rate, rate*newBurst
+	return b.take(now)
+}
+
+// forgetRested forgets the sources that have their whole allowance, like those that are not known.
+func (c *census) forgetRested(now time.Duration) {
+	for s, b := range c.paces {
+		if b.level+b.rate*(now-b.at).Seconds() >= b.size {
+			delete(c.paces, s)
+		}
+	}
+}
+
+// hostOf is what counts as one source: an IPv4 address, or the /64 that one IPv6 host has to itself.
+func hostOf(a netip.Addr) netip.Prefix {
+	a = a.Unmap().WithZone("")
+	bits := 32
+	if a.Is6() {
+		bits = 64
+	}
+	host, _ := a.Prefix(bits) // an invalid address has no host
+	return host
+}
+
+// Use is how much of its limits a service has used.
+type Use struct {
+	Service    string
+	Pins       int
+	Limit      int
+	Unreported int // pins whose agent has not reported yet
+	Locked     bool
+}

@@ -1,0 +1,170 @@
+package trust
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// from opens a message that came from an address.
+func (r *rig) from(address string, raw []byte) *Refusal {
+	_, refusal := r.trust.Open(raw, netip.MustParseAddr(address))
+	return refusal
+}
+
+// beginners enrols agents of their own from an address, one after the other, until one is refused; it returns how many were pinned.
+func (r *rig) beginners(name, address string, most int) (int, *Refusal) {
+	for i := range most {
+		if refusal := r.from(address, r.agent(fmt.Sprint(name, i)).enrolment("app.test")); refusal != nil {
+			return i, refusal
+		}
+	}
+	return most, nil
+}
+
+func TestOpen_PacesNewPinsByServiceAndSource(t *testing.T) {
+	r := newRig(t)
+	r.trust.SetLimits(map[string]Limits{"APP.test": {MaxAgents: 1000, NewPerSecond: 2}})
+	n, refusal := r.beginners("a", "192.0.2.7", 100)
+	if n != 20 || refusal.Code != wire.CodeLimit || refusal.Service != "app.test" || refusal.Silent {
+		t.Fatalf("%d were pinned, then %+v; want 20, and limit", n, refusal)
+	}
+	if n, refusal := r.beginners("b", "192.0.2.8", 5); n != 5 {
+		t.Errorf("another source is refused: %v", refusal)
+	}
+	if refusal := r.from("192.0.2.7", r.agent("db").enrolment("db.test")); refusal != nil {
+		t.Errorf("another service is refused: %v", refusal)
+	}
+	if n, _ := r.beginners("c", "2001:db8::1", 20); n != 20 {
+		t.Errorf("%d of 20 over IPv6", n)
+	}
+	if n, _ := r.beginners("d", "2001:db8::2", 20); n != 0 {
+		t.Errorf("%d more from the same /64", n)
+	}
+	r.advance(time.Second)
+	if n, _ := r.beginners("e", "192.0.2.7", 100); n != 2 {
+		t.Errorf("%d in the next second, want 2", n)
+	}
+	if n := len(r.trust.census.paces); n != 4 {
+		t.Errorf("%d paces are kept", n)
+	}
+}
+
+func TestOpen_PacesOfManySourcesAreBounded(t *testing.T) {
+	c := newCensus(map[string]Limits{"app.test": {MaxAgents: 1 << 20, NewPerSecond: 1}})
+	source := func(i int) netip.Prefix {
+		return hostOf(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+	}
+	for i := range maxPaced {
+		if why := c.admit("app.test", source(i), 0); why != "" {
+			t.Fatal(why)
+		}
+	}
+	more := 0
+	for i := range 100 {
+		if c.admit("app.test", source(maxPaced+i), 0) == "" {
+			more++
+		}
+	}
+	if more != newBurst || len(c.paces) != maxPaced {
+		t.Errorf("%d sources beyond the bound were admitted at once, %d paces are kept", more, len(c.paces))
+	}
+	if why := c.admit("app.test", source(1<<20), time.Minute); why != "" || len(c.paces) != 1 {
+		t.Errorf("%q and %d paces after all have rested", why, len(c.paces))
+	}
+}
+
+func TestOpen_AServiceHasSoManyAgentsAndOneSourceHalfOfThem(t *testing.T) {
+	r := newRig(t)
+	first := r.agent("first")
+	first.enrol("app.test")
+	r.trust.SetLimits(map[string]Limits{"app.test": {MaxAgents: 6, NewPerSecond: 1000}})
+	if n, refusal := r.beginners("a", "192.0.2.7", 100); n != 3 || refusal.Code != wire.CodeLimit {
+		t.Fatalf("%d from one source, then %v; want half of 6", n, refusal)
+	}
+	if n, refusal := r.beginners("b", "192.0.2.8", 100); n != 2 || refusal.Code != wire.CodeLimit {
+		t.Fatalf("%d more from another, then %v; want 6 in all", n, refusal)
+	}
+	r.taken(first.enrolment("app.test")) // has its place
+	if refusal := r.from("192.0.2.7", r.agent("other").enrolment("db.test")); refusal != nil {
+		t.Errorf("another service: %v", refusal)
+	}
+	m := r.taken(r.agent("both").enrolment("app.test", "db.test"))
+	r.speaks(m.Agent, "db.test")
+	if len(m.Refused) != 1 || m.Refused[0].Service != "app.test" || m.Refused[0].Code != wire.CodeLimit {
+		t.Errorf("refused %+v", m.Refused)
+	}
+	must(t, r.trust.Revoke(t.Context(), "a0", "stolen"), r.trust.Unpin(t.Context(), "b0"))
+	uses := r.trust.Usage()
+	if len(uses) != 2 || uses[0] != (Use{Service: "app.test", Pins: 4, Limit: 6, Unreported: 5}) { // the revoked one never reported either
+		t.Errorf("%+v", uses)
+	}
+	r.trust.SetLimits(map[string]Limits{"app.test": {MaxAgents: 1}})
+	r.restart()
+	if n := len(r.trust.Agents()); n != 7 {
+		t.Errorf("%d pins after a restart with a lower limit, want all 7", n)
+	}
+}
+
+func TestSweep_APinThatNeverReportsGoesByItself(t *testing.T) {
+	r := newRig(t)
+	silent, speaking := r.agent("silent"), r.agent("speaking")
+	silent.enrol("app.test")
+	speaking.enrol("app.test")
+	r.taken(speaking.beat())
+	sweep := func() {
+		t.Helper()
+		_, now := r.trust.clock.now()
+		must(t, r.trust.sweep(now))
+	}
+	r.advance(SilentFor - time.Second)
+	sweep()
+	if n := len(r.trust.Agents()); n != 2 {
+		t.Fatalf("%d pins before the time", n)
+	}
+	r.pins.setFull(true)
+	r.advance(time.Second)
+	if _, now := r.trust.clock.now(); r.trust.sweep(now) == nil || len(r.trust.Agents()) != 2 {
+		t.Error("a pin went although that cannot be stored")
+	}
+	r.pins.setFull(false)
+	sweep()
+	if r.pins.has("silent") || len(r.trust.Agents()) != 1 {
+		t.Error("the pin of the silent agent is still there")
+	}
+	r.refused(silent.beat(), ReasonUnknownKey)
+	silent.enrol("app.test") // as if nothing had been
+	r.restart()
+	r.advance(2 * SilentFor)
+	sweep()
+	if got := r.trust.Select(Selection{Service: "app.test"}); !slices.Equal(got, []string{"speaking"}) {
+		t.Errorf("after a restart %v are left, want the one that reported before it", got)
+	}
+}
+
+func TestUnpinSelected_TakesThoseThatAreMeant(t *testing.T) {
+	r := newRig(t)
+	old, silent, bad := r.agent("old"), r.agent("silent"), r.agent("bad")
+	old.enrol("app.test")
+	r.taken(old.beat())
+	r.advance(time.Hour)
+	since := r.now()
+	silent.enrol("app.test")
+	bad.enrol("app.test")
+	r.agent("other").enrol("db.test")
+	must(t, r.trust.Revoke(t.Context(), "bad", "stolen"))
+	for _, s := range []Selection{{Service: "app.test", NeverReported: true}, {Service: "app.test", PinnedSince: since}} {
+		if got := r.trust.Select(s); !slices.Equal(got, []string{"silent"}) {
+			t.Errorf("%+v: %v", s, got)
+		}
+	}
+	gone, err := r.trust.UnpinSelected(t.Context(), Selection{Service: "app.test", NeverReported: true}, []string{"bad", "nobody", "old", "silent"})
+	if err != nil || !slices.Equal(gone, []string{"silent"}) {
+		t.Errorf("%v, %v", gone, err)
+	}
+	silent.enrol("app.test")
+}

@@ -1,0 +1,139 @@
+package trust
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/wire"
+)
+
+// SetLimits replaces the limits, as New got them. Pins that are there stay.
+func (t *Trust) SetLimits(limits map[string]Limits) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.census.limits = canonical(limits)
+}
+
+// seat counts the places of a pinned agent in or out; a revoked one has none. The caller holds mu, or is New.
+func (t *Trust) seat(p *pinned, by int) {
+	pin := p.stored()
+	if pin.Revoked {
+		return
+	}
+	for _, s := range pin.Services {
+		t.census.count(s.Name, p.host, by)
+	}
+}
+
+// unseat gives back the places of an agent that is about to be revoked.
+func (t *Trust) unseat(p *pinned) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.seat(p, -1)
+}
+
+// moved counts a pinned agent where its Enrol came from. A restart forgets where agents are; each enrols again after it.
+func (a *attempt) moved(p *pinned) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if p.host == a.origin {
+		return
+	}
+	a.seat(p, -1)
+	p.host = a.origin
+	a.seat(p, +1)
+}
+
+// admit takes a place for each service that the pin does not have yet. It returns what was proved and has a place, the services that
+// took one, the refused ones, and why the first of these was refused.
+func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string, refused []wire.RefusedClaim, why string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range proved {
+		if slices.ContainsFunc(pin.Services, func(s store.PinnedService) bool { return s.Name == p.Name }) {
+			in = append(in, p)
+			continue
+		}
+		code, detail := wire.CodeLimit, ""
+		switch {
+		case len(pin.Services)+len(added) >= wire.MaxServices:
+			detail = fmt.Sprintf("an agent speaks for %d services at most", wire.MaxServices)
+		case a.lockedMark(p, a.sealed.KeyID):
+			code, detail = wire.CodeLocked, lockedDetail(p.Name)
+		default:
+			detail = a.census.admit(p.Name, a.origin, a.elapsed)
+		}
+		if detail == "" {
+			in, added = append(in, p), append(added, p.Name)
+			continue
+		}
+		if why == "" {
+			why = detail
+		}
+		refused = append(refused, wire.RefusedClaim{Service: p.Name, Code: code})
+	}
+	return in, added, refused, why
+}
+
+// release gives places back that were taken for a pin which could not be stored.
+func (a *attempt) release(added []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, service := range added {
+		a.census.count(service, a.origin, -1)
+	}
+}
+
+// revokedHolder returns the id of a revoked agent that has the public key of the certificate that is to be pinned, or "". A new
+// certificate for the old key is not a new agent.
+func (a *attempt) revokedHolder() string {
+	if a.certificate == nil || a.pinned != nil {
+		return ""
+	}
+	a.mu.RLock()
+	defer a.mu.RUnlock()
+	for _, p := range a.byID {
+		if p.standing.Load().revoked && a.certificate.PublicKey.Equal(p.certificate.PublicKey) {
+			return p.id
+		}
+	}
+	return ""
+}
+
+// tellPinned logs a new or changed pin.
+func (a *attempt) tellPinned(pin store.Pin, newly bool, without []wire.RefusedClaim) {
+	if left, ok := a.lines.take("pinned", a.elapsed); ok {
+		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
+			Strs("services", Agent{a.pinned}.Services()).Bool("new", newly).Int("left_out", left).Msg("agent pinned")
+	}
+	for _, r := range without {
+		if left, ok := a.lines.take(r.Code.String(), a.elapsed); ok {
+			a.log.Warn().Str("agent_id", pin.AgentID).Str("code", r.Code.String()).Str("service", r.Service).Int("left_out", left).
+				Msg("agent pinned without this service")
+		}
+	}
+}
+
+// Usage returns what each service with a token has used of its limits, ordered by service.
+func (t *Trust) Usage() []Use {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	silent := make(map[string]int)
+	for _, p := range t.byID {
+		if p.silent.Load() {
+			for _, s := range p.stored().Services {
+				silent[s.Name]++
+			}
+		}
+	}
+	uses := make([]Use, 0, len(t.tokens))
+	for service := range t.tokens {
+		uses = append(uses, Use{
+			Service: service, Pins: t.census.pins[service], Limit: t.census.of(service).MaxAgents, Unreported: silent[service], Locked: t.closed(service),
+		})
+	}
+	slices.SortFunc(uses, func(a, b Use) int { return strings.Compare(a.Service, b.Service) })
+	return uses
+}

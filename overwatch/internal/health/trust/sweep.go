@@ -1,0 +1,194 @@
+package trust
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+const (
+	// SilentFor is how long a pin lasts whose agent never reports.
+	SilentFor = 10 * time.Minute
+	// sweepEvery is how often pins are looked at for that.
+	sweepEvery = 15 * time.Second
+	// sweepBatch is how many pins are changed in one write, and the locks held for it.
+	sweepBatch = 512
+)
+
+// Tend has pins go whose agents never reported, until ctx ends. What could not be stored is tried again.
+func (t *Trust) Tend(ctx context.Context) error {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			_, now := t.clock.now()
+			if err := t.sweep(now); err != nil {
+				if left, ok := t.lines.take("sweep", now); ok {
+					t.log.Error().Err(err).Int("left_out", left).Msg("pins of agents that never reported stay for now")
+				}
+			}
+		}
+	}
+}
+
+// sweep stores which agents have reported since they were pinned, and deletes the pins of those that did not in time.
+func (t *Trust) sweep(now time.Duration) error {
+	for {
+		reported := t.pick(sweepBatch, func(p *pinned) bool { return !p.silent.Load() && p.stored().Unreported })
+		silent := t.pick(sweepBatch, func(p *pinned) bool { return p.expired(now) })
+		if len(reported)+len(silent) == 0 {
+			return nil
+		}
+		if err := t.noteReported(reported); err != nil {
+			return err
+		}
+		gone, err := t.unpinMany(silent, func(p *pinned) bool { return p.expired(now) })
+		if err != nil {
+			return err
+		}
+		if len(gone) > 0 {
+			t.log.Warn().Int("pins", len(gone)).Strs("first", gone[:min(len(gone), 5)]).Stringer("after", SilentFor).
+				Msg("pins deleted of agents that never reported")
+		}
+	}
+}
+
+// expired reports whether the agent had its time to report. A revoked pin stays.
+func (p *pinned) expired(now time.Duration) bool {
+	return p.silent.Load() && now-p.since >= SilentFor && !p.standing.Load().revoked
+}
+
+// pick returns the ids of at most n pinned agents that fit, in order.
+func (t *Trust) pick(n int, fits func(*pinned) bool) (ids []string) {
+	t.mu.RLock()
+	for id, p := range t.byID {
+		if len(ids) == n {
+			break
+		}
+		if fits(p) {
+			ids = append(ids, id)
+		}
+	}
+	t.mu.RUnlock()
+	slices.Sort(ids)
+	return ids
+}
+
+func (t *Trust) noteReported(ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	defer t.lockAll(ids)()
+	var pins []store.Pin
+	var agents []*pinned
+	for _, id := range ids {
+		if p := t.holder(id); p != nil {
+			pin := p.stored()
+			pin.Unreported = false
+			pins, agents = append(pins, pin), append(agents, p)
+		}
+	}
+	if err := t.pins.ChangePins(store.PinChange{Put: pins}); err != nil {
+		return fmt.Errorf("storing that agents have reported: %w", err)
+	}
+	for i, p := range agents {
+		p.mu.Lock()
+		p.pin = pins[i]
+		p.mu.Unlock()
+	}
+	return nil
+}
+
+// unpinMany deletes the pins of those that still fit, in one write. Their agents may enrol again at once, if their tokens admit them.
+func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	defer t.lockAll(ids)()
+	var agents []*pinned
+	for _, id := range ids {
+		if p := t.holder(id); p != nil && fits(p) {
+			agents, gone = append(agents, p), append(gone, id)
+		}
+	}
+	if len(gone) == 0 {
+		return nil, nil
+	}
+	if err := t.pins.ChangePins(store.PinChange{Drop: gone}, with...); err != nil {
+		return nil, fmt.Errorf("deleting %d pins: %w", len(gone), err)
+	}
+	t.mu.Lock()
+	for _, p := range agents {
+		t.forget(p)
+	}
+	t.mu.Unlock()
+	for _, id := range gone {
+		t.answers.forget(id)
+	}
+	return gone, nil
+}
+
+// lockAll is lock for many agents; the result unlocks. The order is always the same, so that two never wait for each other.
+func (t *Trust) lockAll(ids []string) (unlock func()) {
+	places := make([]int, len(ids))
+	for i, id := range ids {
+		places[i] = int(maphash.String(t.seed, id) % uint64(len(t.changing)))
+	}
+	slices.Sort(places)
+	places = slices.Compact(places)
+	for _, at := range places {
+		t.changing[at].Lock()
+	}
+	return func() {
+		for _, at := range places {
+			t.changing[at].Unlock()
+		}
+	}
+}
+
+// Selection says which pins of a service are meant. Revoked agents never are: their entry keeps them out.
+type Selection struct {
+	Service       string
+	NeverReported bool
+	PinnedSince   time.Time // zero: at any time
+}
+
+func (s Selection) fits(p *pinned) bool {
+	pin := p.stored()
+	return !pin.Revoked && (!s.NeverReported || p.silent.Load()) && !pin.FirstSeen.Before(s.PinnedSince) &&
+		slices.ContainsFunc(pin.Services, func(proved store.PinnedService) bool { return proved.Name == s.Service })
+}
+
+// Select returns the ids of the agents that are meant, in order.
+func (t *Trust) Select(s Selection) []string {
+	t.mu.RLock()
+	defer t.mu.RUnlock()
+	ids := []string{}
+	for id, p := range t.byID {
+		if s.fits(p) {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// UnpinSelected deletes the pins of those of the agents that are meant, in one write: all of them or, on an error, none. Unlike after
+// Unpin their processes may enrol again, if their tokens admit them.
+func (t *Trust) UnpinSelected(ctx context.Context, s Selection, ids []string, with ...store.Entry) ([]string, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	gone, err := t.unpinMany(ids, s.fits, with...)
+	if len(gone) > 0 {
+		t.log.Info().Str("service", s.Service).Int("pins", len(gone)).Msg("pins deleted")
+	}
+	return gone, err
+}
