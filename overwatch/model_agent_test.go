@@ -184,10 +184,10 @@ func (m *reference) heartbeat(who historian, list []said, drainTime func(string)
 	maps.DeleteFunc(a.said, func(id registry.ID, _ *refClaim) bool { return !kept[id] })
 }
 
-// say makes a claim, unless another agent makes one that is not gone.
+// say makes a claim, unless another agent makes one that is not gone; one that the declaration names takes it over from one that it does not name.
 func (a *refAgent) say(m *reference, name string, s said, drainTime func(string) time.Duration) bool {
 	if other := m.claimant(s.id); other != "" && other != name {
-		if m.silence(other) < m.file.remove {
+		if m.silence(other) < m.file.remove && !(m.outsider(s.id) && m.declared(s.id).agent == name) {
 			return false
 		}
 		delete(m.agents[other].said, s.id)

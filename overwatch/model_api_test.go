@@ -17,7 +17,7 @@ import (
 // server creates, changes or removes a server of the API.
 func (h *chronicle) server() string {
 	id := h.id()
-	made := store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4), Region: pick(h.random, []string{"eu", "us"})}
+	made := store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4), Region: pick(h.random, []string{"eu", "us"}), Agent: h.named()}
 	made.Check = h.node.inForce.Load().config.CheckIn(made.Region)
 	_, known := h.model.backends[id]
 	_, ours := h.model.servers[id]
@@ -37,7 +37,7 @@ func (h *chronicle) server() string {
 	default:
 		h.must(h.node.servers.Create(h.t.Context(), made, nil))
 	}
-	h.model.servers[id] = declared{made.Weight, made.Region}
+	h.model.servers[id] = declared{made.Weight, made.Region, made.Agent}
 	return fmt.Sprintf("create %s with weight %d", id, made.Weight)
 }
 

@@ -116,7 +116,7 @@ func (h *chronicle) randomFile() fileFacts {
 		taken := map[string]bool{}
 		for range h.random.IntN(4) {
 			e := pick(h.random, historyEndpoints)
-			s := serverFacts{address: e.address, port: e.port, weight: 1 + h.random.IntN(4)}
+			s := serverFacts{address: e.address, port: e.port, weight: 1 + h.random.IntN(4), agent: h.named()}
 			if len(f.domains) > 0 && h.random.IntN(4) > 0 {
 				s.service = pick(h.random, f.domains).name
 			}
@@ -151,6 +151,11 @@ func onlyOnce(regions []regionFacts) {
 			return again
 		})
 	}
+}
+
+// named is an agent that a declaration names, mostly none.
+func (h *chronicle) named() string {
+	return pick(h.random, []string{"", "", "agent0", "agent1", "agent2", "agent9"})
 }
 
 func (h *chronicle) randomDomain(name, algorithm string) domainFacts {
@@ -210,7 +215,7 @@ func (h *chronicle) write(path string) {
 		}
 		b.WriteString("    servers: [")
 		for _, s := range r.servers {
-			fmt.Fprintf(&b, "{address: %q, port: %d, weight: %d", s.address, s.port, s.weight)
+			fmt.Fprintf(&b, "{address: %q, port: %d, weight: %d, agent: %q", s.address, s.port, s.weight, s.agent)
 			if s.service != "" {
 				fmt.Fprintf(&b, ", service: %q", s.service)
 			}

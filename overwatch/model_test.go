@@ -87,6 +87,7 @@ type serverFacts struct {
 	address string
 	port    uint16
 	weight  int
+	agent   string // whose own it is; "": nobody's
 }
 
 type domainFacts struct {
@@ -105,6 +106,7 @@ type domainFacts struct {
 type declared struct {
 	weight int
 	region string
+	agent  string // whose own it is
 }
 
 type refAgent struct {
@@ -188,11 +190,11 @@ func (m *reference) static() map[registry.ID]declared {
 			for _, s := range r.servers {
 				switch {
 				case named && s.service != "":
-					all[backendID(s.service, s.address, s.port)] = declared{s.weight, r.name}
+					all[backendID(s.service, s.address, s.port)] = declared{s.weight, r.name, s.agent}
 				case !named && s.service == "":
 					for name, d := range m.served {
 						if slices.Contains(d.regions, r.name) {
-							all[backendID(name, s.address, s.port)] = declared{s.weight, r.name}
+							all[backendID(name, s.address, s.port)] = declared{s.weight, r.name, s.agent}
 						}
 					}
 				}
@@ -312,12 +314,15 @@ func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	case stale:
 		return verdict == "healthy", true
 	case claim == "unhealthy":
-		return false, true
+		return verdict == "healthy" && m.outsider(id), true
 	case claim == "healthy":
 		return verdict != "unhealthy", true
 	}
 	return verdict == "healthy", verdict != ""
 }
+
+// outsider is whether the agent that claims a backend is not the one that its declaration names.
+func (m *reference) outsider(id registry.ID) bool { return m.declared(id).agent != m.claimant(id) }
 
 // order is the operator's order about a backend, nil for none. One about the port outweighs one about the address.
 func (m *reference) order(id registry.ID) *refOrder {
@@ -355,7 +360,7 @@ func (m *reference) share(id registry.ID) int {
 	for _, d := range m.drains(id) {
 		left = min(left, max(1000-50*int(20*m.now.Sub(d.since)/d.over), 0))
 	}
-	if agent := m.claimant(id); agent != "" {
+	if agent := m.claimant(id); agent != "" && !m.outsider(id) {
 		for _, w := range m.agents[agent].said[id].warnings {
 			left = min(left, w.share(m.now))
 		}
@@ -366,7 +371,7 @@ func (m *reference) share(id registry.ID) int {
 // warned is whether early warnings leave less of a backend.
 func (m *reference) warned(id registry.ID) bool {
 	agent := m.claimant(id)
-	return agent != "" && slices.ContainsFunc(m.agents[agent].said[id].warnings[:], func(w refWarning) bool { return w.share(m.now) < 1000 })
+	return agent != "" && !m.outsider(id) && slices.ContainsFunc(m.agents[agent].said[id].warnings[:], func(w refWarning) bool { return w.share(m.now) < 1000 })
 }
 
 // drained is when the first drain of a backend ends.
@@ -384,7 +389,7 @@ func (m *reference) drains(id registry.ID) (all []*refDrain) {
 	if d := m.backends[id].drain; d != nil {
 		all = append(all, d)
 	}
-	if agent := m.claimant(id); agent != "" && m.agents[agent].said[id].drain != nil {
+	if agent := m.claimant(id); agent != "" && m.agents[agent].said[id].drain != nil && !m.outsider(id) {
 		all = append(all, m.agents[agent].said[id].drain)
 	}
 	return all
@@ -441,7 +446,7 @@ func (m *reference) judge() {
 	}
 }
 
-// declared is weight and region as the source says that counts: the file, then the API, then the agent.
+// declared is weight, region and agent as the source says that counts: the file, then the API, then the agent.
 func (m *reference) declared(id registry.ID) declared {
 	if d, ok := m.static()[id]; ok {
 		return d
@@ -450,5 +455,5 @@ func (m *reference) declared(id registry.ID) declared {
 		return d
 	}
 	a := m.agents[m.claimant(id)]
-	return declared{a.said[id].weight, a.region}
+	return declared{a.said[id].weight, a.region, m.claimant(id)}
 }

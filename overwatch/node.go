@@ -257,7 +257,7 @@ func (n *node) declare(ctx context.Context, cfg *config.Config) error {
 
 func declarationOf(s config.StaticServer) registry.Declaration {
 	return registry.Declaration{
-		ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Check: s.Check,
+		ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Agent: s.Agent, Check: s.Check,
 	}
 }
 

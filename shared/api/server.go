@@ -14,9 +14,11 @@ type Server struct {
 	Source          Source          `json:"source"`
 	EffectiveStatus EffectiveStatus `json:"effective_status"`
 	AgentHealthy    *bool           `json:"agent_healthy"` // null where no agent reports
-	Draining        bool            `json:"draining"`
-	CreatedAt       time.Time       `json:"created_at"`
-	UpdatedAt       time.Time       `json:"updated_at"`
+	// Agent is the id of the agent that the declaration names, "" for none: what another one says decides less.
+	Agent     string    `json:"agent,omitempty"`
+	Draining  bool      `json:"draining"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // ServerList is the answer of GET /api/v1/servers.

@@ -9,12 +9,14 @@ type ServerCreate struct {
 	Port    int    `json:"port"`
 	Weight  *int   `json:"weight,omitempty"` // nil: DefaultServerWeight
 	Region  string `json:"region"`           // a configured region
+	Agent   string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
 }
 
 // ServerPatch is the body of PATCH /api/v1/servers/{id}; what is nil stays.
 type ServerPatch struct {
 	Weight *int    `json:"weight,omitempty"`
 	Region *string `json:"region,omitempty"`
+	Agent  *string `json:"agent,omitempty"` // empty: of none from now on
 }
 
 // DomainBackendCreate is the body of POST /api/v1/domains/{name}/backends.

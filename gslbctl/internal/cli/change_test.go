@@ -44,6 +44,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
 			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`, "server app.example.com:192.0.2.12:443 is registered"},
+		{"servers set app.example.com:192.0.2.12:443 --agent eu-1", `PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"agent":"eu-1"}`, "server app.example.com:192.0.2.12:443 is changed"},
 		{"servers set app.example.com:192.0.2.12:443 --weight 9", `PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"weight":9}`, "server app.example.com:192.0.2.12:443 is changed"},
 		{"servers remove app.example.com:192.0.2.12:443 -y", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443", "server app.example.com:192.0.2.12:443 is removed"},
 		{"servers check app.example.com:192.0.2.12:443 --type http --path /up --interval 5s --check-timeout 1s --expected-status 200 --healthy-threshold 1 --unhealthy-threshold 2",

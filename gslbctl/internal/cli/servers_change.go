@@ -14,7 +14,7 @@ import (
 
 func (a *app) serversAddCommand() *cobra.Command {
 	var weight int
-	var region string
+	var region, agent string
 	cmd := &cobra.Command{
 		Use:     "add <service> <ip> <port> --region <region>",
 		Short:   "Register a server on every node; DNS has it when this returns",
@@ -28,34 +28,35 @@ func (a *app) serversAddCommand() *cobra.Command {
 			if region == "" {
 				return errors.New("a server needs --region")
 			}
-			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region, Weight: given(cmd, "weight", &weight)}
+			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region, Weight: given(cmd, "weight", &weight), Agent: agent}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
 			})
 		},
 	}
-	serverFlags(cmd, &weight, &region)
+	serverFlags(cmd, &weight, &region, &agent)
 	return cmd
 }
 
-func serverFlags(cmd *cobra.Command, weight *int, region *string) {
+func serverFlags(cmd *cobra.Command, weight *int, region, agent *string) {
 	cmd.Flags().IntVar(weight, "weight", api.DefaultServerWeight, "its share beside the others, from 1 to 1000")
 	cmd.Flags().StringVar(region, "region", "", "the region that it is in")
+	cmd.Flags().StringVar(agent, "agent", "", "the agent whose own server it is: what another one says does not count against checks that succeed; empty for none")
 }
 
 func (a *app) serversSetCommand() *cobra.Command {
 	var weight int
-	var region string
+	var region, agent string
 	cmd := &cobra.Command{
-		Use:               "set <id> [--weight <n>] [--region <region>]",
+		Use:               "set <id> [--weight <n>] [--region <region>] [--agent <id>]",
 		Short:             "Change a server that was registered with add",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region)}
+			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region), Agent: given(cmd, "agent", &agent)}
 			if req == (api.ServerPatch{}) {
-				return errors.New("nothing to change: give --weight or --region")
+				return errors.New("nothing to change: give --weight, --region or --agent")
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.PatchServer(ctx, args[0], req)
@@ -63,7 +64,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			})
 		},
 	}
-	serverFlags(cmd, &weight, &region)
+	serverFlags(cmd, &weight, &region, &agent)
 	return cmd
 }
 

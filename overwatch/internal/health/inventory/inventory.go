@@ -204,5 +204,5 @@ func (inv *Inventory) put(ctx context.Context, id registry.ID, s store.Server, n
 }
 
 func declaration(id registry.ID, s store.Server) registry.Declaration {
-	return registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Check: unique.Make(s.Check)}
+	return registry.Declaration{ID: id, Weight: s.Weight, Region: s.Region, Agent: s.Agent, Check: unique.Make(s.Check)}
 }

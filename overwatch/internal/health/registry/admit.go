@@ -16,7 +16,8 @@ import (
 //	not_enrolled       the agent has not proved the service, or is no longer trusted
 //	policy             the address is not one that a backend can have, or agent_policies do not allow it; a port or a
 //	                   weight out of range; a service whose name cannot be one
-//	conflicting_claim  another agent claims it and has not been silent for remove_after, or this message names it twice
+//	conflicting_claim  another agent claims it and has not been silent for remove_after, unless the
+//	                   declaration of the backend names this agent and not that one; or this message names it twice
 //	limit              the agent claims as many backends as it may
 func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode) {
 	if !from.Speaks(said.Service) {
@@ -29,7 +30,7 @@ func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.
 	rec := w.lookup(id)
 	if rec != nil && rec.claim != nil {
 		c := rec.claim
-		if c.agent != a && !w.gone(c.agent, now) || c.agent == a && c.round == w.round {
+		if c.agent != a && !w.gone(c.agent, now) && !rec.preempts(a) || c.agent == a && c.round == w.round {
 			return ID{}, wire.CodeConflictingClaim
 		}
 	}

@@ -25,6 +25,8 @@ type Backend struct {
 	// Share is the part of Weight that counts now, from 0 to 1; below 1 while the backend drains or its agent warns.
 	Share float64
 
+	// DeclaredAgent is the agent that the declaration names, "" for none: see Declaration.
+	DeclaredAgent string
 	// AgentID is the agent that claims this backend, "" for none.
 	AgentID string
 	// Claim is what that agent says: nil where no agent does, or where it has not concluded anything yet.
@@ -92,7 +94,10 @@ type Declaration struct {
 	ID     ID
 	Weight int
 	Region string
-	Check  unique.Handle[check.Spec] // one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
+	// Agent is the id of the agent whose own server this is, "" for none: without it, what an agent says about the server does not count
+	// against this node's own checks that succeed.
+	Agent string
+	Check unique.Handle[check.Spec] // one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
 }
 
 // Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.

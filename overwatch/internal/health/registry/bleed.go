@@ -134,7 +134,7 @@ func (w *writer) followWarnings(r *record, now time.Time) {
 
 // applyBleeds lowers b's share as the warnings about r ask for; the one that is furthest counts and is the reason.
 func (b *Backend) applyBleeds(r *record, now time.Time) {
-	if r.claim == nil || r.claim.bleeds == nil {
+	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
 		return
 	}
 	reason := ""
@@ -167,7 +167,7 @@ func (b *bleed) reason(kind int) string {
 
 // nextBleedStep returns when the share of r changes next because of a warning.
 func (r *record) nextBleedStep(now time.Time) (at time.Time, moving bool) {
-	if r.claim == nil || r.claim.bleeds == nil {
+	if r.claim == nil || r.claim.bleeds == nil || r.outsider() {
 		return time.Time{}, false
 	}
 	for kind := range r.claim.bleeds {

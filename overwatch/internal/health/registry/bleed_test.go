@@ -136,7 +136,7 @@ func TestBleed_OfASilentAgentEnds(t *testing.T) {
 func TestBleed_EndsWithTheClaim(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one")}))
 		w.beatWarned(agent, wire.Warnings{CPUMillis: 1000}, a1+" healthy")
 		w.pass(2 * time.Second)
 		w.share(a1, 0.1, true)

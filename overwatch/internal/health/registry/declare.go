@@ -190,7 +190,7 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 			s = w.service(d.ID.Service)
 		}
 		rec := w.obtainOf(s, d.ID, now)
-		next := declared{weight: d.Weight, region: d.Region, check: d.Check, round: round}
+		next := declared{weight: d.Weight, region: d.Region, check: d.Check, agent: d.Agent, round: round}
 		if rec.static == nil {
 			rec.static = new(declared)
 		}
@@ -218,7 +218,7 @@ func (r *Registry) Declare(ctx context.Context, d Declaration) error {
 	}
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.obtain(d.ID, now)
-		rec.api = &declared{weight: d.Weight, region: d.Region, check: d.Check}
+		rec.api = &declared{weight: d.Weight, region: d.Region, check: d.Check, agent: d.Agent}
 		w.refresh(rec, now)
 		return nil
 	})

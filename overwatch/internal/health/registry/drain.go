@@ -48,11 +48,11 @@ func (d *drain) next(now time.Time) (at time.Time, moving bool) {
 
 func (d *drain) ends() time.Time { return d.since.Add(d.over) }
 
-// drains returns the operator's drain of r and its agent's, each nil for none.
+// drains returns the operator's drain of r and its agent's, each nil for none that counts.
 func (r *record) drains() [2]*drain {
 	var both [2]*drain
 	both[0] = r.drain
-	if r.claim != nil {
+	if r.claim != nil && !r.outsider() {
 		both[1] = r.claim.drain
 	}
 	return both

@@ -13,6 +13,8 @@ type Inputs struct {
 	// longer than the stale threshold.
 	Claim check.State
 	Stale bool
+	// Outsider tells that the backend is declared and that its declaration does not name the agent.
+	Outsider bool
 	// Validation is this node's own verdict, StateUnknown when it is too old or set aside; SetAside tells the latter.
 	Validation check.State
 	SetAside   bool
@@ -34,6 +36,7 @@ const (
 	ReasonOverrideHealthy     = "an operator's override says healthy"
 	ReasonOverrideUnhealthy   = "an operator's override says unhealthy"
 	ReasonAgentUnhealthy      = "its agent says unhealthy"
+	ReasonOutsiderUnhealthy   = "this node's own checks succeed; an agent that its declaration does not name says unhealthy"
 	ReasonValidationUnhealthy = "its agent says healthy, this node's own checks fail"
 	ReasonAgentHealthy        = "its agent says healthy, this node has no verdict of its own"
 	ReasonAgreed              = "its agent and this node's own checks say healthy"
@@ -63,6 +66,7 @@ const (
 //	override   agent's claim                own validation      effective_status            may serve
 //	healthy    any                          any                 healthy                     yes
 //	unhealthy  any                          any                 unhealthy                   no
+//	none       fresh, unhealthy, outsider   healthy             healthy                     yes
 //	none       fresh, unhealthy             any                 unhealthy                   no
 //	none       fresh, healthy               unhealthy           unhealthy                   no
 //	none       fresh, healthy               healthy, or none    healthy                     yes
@@ -73,7 +77,8 @@ const (
 //	none       none                         none yet            as last known, else unhealthy  the same
 //	none       none                         switched off        healthy: nothing watches it yes
 //
-// An agent that is heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the
+// An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not name it; the first row
+// that fits counts. An agent that is heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the
 // last row. "As last known" is what the evidence said when there last was any, before the restart or since: a check that
 // cannot be made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
@@ -97,6 +102,8 @@ func effective(in Inputs) Conclusion {
 		return Conclusion{api.EffectiveUnhealthy, false, ReasonOverrideUnhealthy}
 	case in.Stale:
 		return effectiveStale(in.Validation)
+	case in.Claim == check.StateUnhealthy && in.Outsider && in.Validation == check.StateHealthy:
+		return Conclusion{api.EffectiveHealthy, true, ReasonOutsiderUnhealthy}
 	case in.Claim == check.StateUnhealthy:
 		return Conclusion{api.EffectiveUnhealthy, false, ReasonAgentUnhealthy}
 	case in.Claim == check.StateHealthy:

@@ -16,6 +16,7 @@ var effectiveTable = []struct {
 }{
 	{"healthy", "any", "any", "healthy", true},
 	{"unhealthy", "any", "any", "unhealthy", false},
+	{"none", "fresh unhealthy outsider", "healthy", "healthy", true},
 	{"none", "fresh unhealthy", "any", "unhealthy", false},
 	{"none", "fresh healthy", "unhealthy", "unhealthy", false},
 	{"none", "fresh healthy", "healthy", "healthy", true},
@@ -38,10 +39,15 @@ func TestEffective_IsTheTableForEveryCombination(t *testing.T) {
 				for _, validation := range states {
 					for _, unwatched := range []bool{false, true} {
 						for _, remembered := range states {
-							in := Inputs{Override: override, Claim: claim, Stale: stale, Validation: validation, Unwatched: unwatched, Remembered: remembered}
-							checkAgainstTable(t, in)
-							in.SetAside = validation == check.StateUnknown
-							checkAgainstTable(t, in)
+							for _, outsider := range []bool{false, true} {
+								in := Inputs{
+									Override: override, Claim: claim, Stale: stale, Outsider: outsider, Validation: validation,
+									Unwatched: unwatched, Remembered: remembered,
+								}
+								checkAgainstTable(t, in)
+								in.SetAside = validation == check.StateUnknown
+								checkAgainstTable(t, in)
+							}
 						}
 					}
 				}
@@ -80,7 +86,7 @@ func rowFits(override, claim, validation string, in Inputs) bool {
 	case in.Claim != check.StateUnknown:
 		said = "fresh " + state[in.Claim]
 	}
-	if claim != "any" && claim != said {
+	if claim != "any" && claim != said && (!in.Outsider || claim != said+" outsider") {
 		return false
 	}
 	switch validation {

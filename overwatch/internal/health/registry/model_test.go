@@ -223,7 +223,7 @@ func (m *model) inputs(id ID, b *modelBackend) Inputs {
 		in.Unwatched = !m.timing.ValidationEnabled
 		return in
 	}
-	in.Stale = m.silence(agent) >= m.timing.StaleThreshold
+	in.Stale, in.Outsider = m.silence(agent) >= m.timing.StaleThreshold, m.outsider(id)
 	switch m.agents[agent].said[id] {
 	case "healthy", "draining":
 		in.Claim = check.StateHealthy
@@ -300,6 +300,22 @@ func (m *model) judge() (changed bool) {
 	return m.suspended != before
 }
 
+// outsider reports whether the backend is declared and its declaration does not name the agent that claims it.
+func (m *model) outsider(id ID) bool {
+	agent, d := m.claimant(id), m.authority(id)
+	return d != nil && agent != "" && d.Agent != agent
+}
+
+// authority returns the declaration that counts, nil for none.
+func (m *model) authority(id ID) *Declaration {
+	for _, declarations := range []map[ID]Declaration{m.static, m.leaving, m.api} {
+		if d, ok := declarations[id]; ok {
+			return &d
+		}
+	}
+	return nil
+}
+
 // declared returns weight and region of the source that counts, and which that is.
 func (m *model) declared(id ID) (weight int, region string, source api.Source) {
 	if d, ok := m.static[id]; ok {
@@ -328,7 +344,7 @@ func (m *model) look() map[ID]seen {
 		s.Weight, s.Region, s.Source = m.declared(id)
 		if s.AgentID != "" {
 			s.Claim = strings.Replace(m.agents[s.AgentID].said[id], "draining", "healthy", 1)
-			if from, drains := m.agents[s.AgentID].drains[id]; drains {
+			if from, drains := m.agents[s.AgentID].drains[id]; drains && !m.outsider(id) {
 				s.drain(m.now.Sub(from), DefaultDrainTime)
 			}
 		}

@@ -197,12 +197,19 @@ func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
 	byID = map[ID]Declaration{}
 	for _, id := range historyIDs {
 		if h.random.IntN(4) == 0 {
-			d := Declaration{ID: id, Weight: h.random.IntN(5), Region: []string{"eu", "eu", "us", "ap"}[h.random.IntN(4)], Check: unique.Make(tcp)}
+			d := Declaration{
+				ID: id, Weight: h.random.IntN(5), Region: []string{"eu", "eu", "us", "ap"}[h.random.IntN(4)], Check: unique.Make(tcp), Agent: h.named(),
+			}
 			list = append(list, d)
 			byID[id] = d
 		}
 	}
 	return list, byID
+}
+
+// named is an agent that a declaration names, mostly none.
+func (h *history) named() string {
+	return []string{"", "", "agent0", "agent1", "agent2", "agent9"}[h.random.IntN(6)]
 }
 
 func (h *history) declareStatic() string {
@@ -237,7 +244,7 @@ func (h *history) addStatic() string {
 }
 
 func (h *history) declareAPI() string {
-	d := Declaration{ID: h.id(), Weight: 7, Region: "us", Check: unique.Make(tcp)}
+	d := Declaration{ID: h.id(), Weight: 7, Region: "us", Check: unique.Make(tcp), Agent: h.named()}
 	if _, there := h.model.api[d.ID]; there {
 		delete(h.model.api, d.ID)
 		h.must(h.Withdraw(h.ctx(), d.ID))
@@ -341,7 +348,7 @@ func (a *modelAgent) say(m *model, name, said string) (ID, bool) {
 	backend := claims(said)[0]
 	target := idOf(&backend)
 	if other := m.claimant(target); other != "" && other != name {
-		if m.silence(other) < m.timing.RemoveAfter {
+		if m.silence(other) < m.timing.RemoveAfter && (!m.outsider(target) || m.authority(target).Agent != name) {
 			return ID{}, false
 		}
 		delete(m.agents[other].said, target)

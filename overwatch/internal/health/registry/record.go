@@ -62,6 +62,7 @@ type declared struct {
 	weight int
 	region string
 	check  unique.Handle[check.Spec]
+	agent  string // id of the agent whose own it is; "" for none
 	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero before settle
 	// has seen it.
 	round    uint64
@@ -107,11 +108,7 @@ func (r *record) source() api.Source {
 
 // declaration returns the declared fields of the source that counts.
 func (r *record) declaration() (weight int, region string, spec unique.Handle[check.Spec]) {
-	d := r.static
-	if d == nil {
-		d = r.api
-	}
-	if d != nil {
+	if d := r.authority(); d != nil {
 		return d.weight, d.region, d.check
 	}
 	return r.claim.weight, r.claim.region, r.claim.check

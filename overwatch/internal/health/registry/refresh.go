@@ -48,7 +48,7 @@ func (w *writer) inputs(r *record, now time.Time) Inputs {
 		in.Unwatched = !w.timing.ValidationEnabled
 		return in
 	}
-	in.Stale = w.stale(r.claim.agent, now)
+	in.Stale, in.Outsider = w.stale(r.claim.agent, now), r.outsider()
 	switch r.claim.said.claim {
 	case wire.ClaimHealthy:
 		in.Claim = check.StateHealthy
@@ -102,6 +102,9 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 		LastHealthyAt: was.LastHealthyAt, CreatedAt: was.CreatedAt, UpdatedAt: was.UpdatedAt,
 	}
 	b.Weight, b.Region, b.check = r.declaration()
+	if d := r.authority(); d != nil {
+		b.DeclaredAgent = d.agent
+	}
 	if o := w.orderFor(r.id, now); o != nil {
 		b.Override = &o.Override
 	}

@@ -409,7 +409,7 @@ func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp)}}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp), Agent: "one"}}))
 		w.beat(one, a1+" healthy")
 		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
 		w.must(err)

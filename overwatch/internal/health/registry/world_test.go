@@ -197,6 +197,13 @@ func static(s string) Declaration {
 	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}
 }
 
+// named is static with the agent whose own server it is.
+func named(s, agent string) Declaration {
+	d := static(s)
+	d.Agent = agent
+	return d
+}
+
 // claims turns "id healthy" and the like into what an agent says.
 func claims(said ...string) []wire.Backend {
 	var backends []wire.Backend

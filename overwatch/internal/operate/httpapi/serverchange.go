@@ -16,6 +16,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
 )
 
 // postServer answers POST /servers.
@@ -48,12 +50,13 @@ func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Confi
 	if placed {
 		err = errors.Join(err, checkRegion(cfg, req.Region))
 	}
+	err = errors.Join(err, checkAgent(req.Agent))
 	if err != nil {
 		return answer{}, err
 	}
 	now := stamp(s.o.Now())
 	server := store.Server{
-		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region,
+		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region, Agent: req.Agent,
 		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
 	}
 	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
@@ -90,6 +93,17 @@ func newServerID(service string, req api.ServerCreate) (registry.ID, error) {
 func checkWeight(weight int) error {
 	if weight < api.MinWeight || weight > api.MaxWeight {
 		return badRequest("weight is %d: it must be from %d to %d", weight, api.MinWeight, api.MaxWeight)
+	}
+	return nil
+}
+
+// checkAgent refuses what cannot be an agent's id; "" is none.
+func checkAgent(id string) error {
+	if id == "" {
+		return nil
+	}
+	if remedy := settings.LabelRemedy(id, wire.MaxID); remedy != "" {
+		return badRequest("agent is %.130q: it must be the id of an agent: %s", id, remedy)
 	}
 	return nil
 }
@@ -151,6 +165,9 @@ func (s *Server) patchServer(c *gin.Context) (answer, error) {
 	if req.Region != nil {
 		err = errors.Join(err, checkRegion(cfg, *req.Region))
 	}
+	if req.Agent != nil {
+		err = errors.Join(err, checkAgent(*req.Agent))
+	}
 	if err != nil {
 		return answer{}, err
 	}
@@ -160,6 +177,9 @@ func (s *Server) patchServer(c *gin.Context) (answer, error) {
 		}
 		if req.Region != nil {
 			server.Region = *req.Region
+		}
+		if req.Agent != nil {
+			server.Agent = *req.Agent
 		}
 		return nil
 	})

@@ -38,7 +38,7 @@ func (s *Server) changeableServer(b *registry.Backend) any {
 	if server, ours := s.o.Inventory.Get(b.ID); ours {
 		return tagOfServer(server)
 	}
-	return []any{b.Weight, b.Region, b.Source}
+	return []any{b.Weight, b.Region, b.Source, b.DeclaredAgent}
 }
 
 func serverView(b *registry.Backend) api.Server {
@@ -52,6 +52,7 @@ func serverView(b *registry.Backend) api.Server {
 		Source:          b.Source,
 		EffectiveStatus: b.Status,
 		AgentHealthy:    b.Claim,
+		Agent:           b.DeclaredAgent,
 		Draining:        b.Draining,
 		CreatedAt:       stamp(b.CreatedAt),
 		UpdatedAt:       stamp(b.UpdatedAt),

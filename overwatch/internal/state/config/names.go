@@ -52,6 +52,7 @@ type Server struct {
 	Weight      int          `key:"weight"`
 	Service     string       `key:"service"` // the domain it belongs to; empty: every domain that lists the region
 	Host        string       `key:"host"`    // Host header of its http checks
+	Agent       string       `key:"agent"`   // id of the agent whose own it is; empty: of none
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 

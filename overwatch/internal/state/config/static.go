@@ -16,6 +16,7 @@ type StaticServer struct {
 	Address netip.Addr
 	Port    uint16
 	Weight  int
+	Agent   string // id of the agent whose own it is; "" for none
 	Check   unique.Handle[check.Spec]
 }
 
@@ -95,7 +96,7 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 	if s.HealthCheck != nil || s.Host != "" {
 		own = unique.Make(r.config.checkOf(r.Region, s))
 	}
-	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight, Check: own}
+	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight, Agent: s.Agent, Check: own}
 }
 
 // checkOf is how a server is checked: as its own health_check says, else as its region's, else by a tcp connection at the

@@ -10,6 +10,7 @@ import (
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
 )
 
 const (
@@ -70,6 +71,11 @@ func (v *validator) server(at serverPlace, s *Server, before int32) (domain int3
 	}
 	if s.Host != "" {
 		v.serverHost(at, s)
+	}
+	if s.Agent != "" {
+		if remedy := settings.LabelRemedy(s.Agent, wire.MaxID); remedy != "" {
+			v.Add(at.String()+".agent", s.Agent, remedy)
+		}
 	}
 	return domain
 }

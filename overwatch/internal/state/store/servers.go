@@ -18,6 +18,7 @@ type Server struct {
 	Port      uint16     `json:"port"`
 	Weight    int        `json:"weight"`
 	Region    string     `json:"region"`
+	Agent     string     `json:"agent,omitempty"` // id of the agent whose own it is
 	Check     check.Spec `json:"check"`
 	CreatedAt time.Time  `json:"created_at"`
 	UpdatedAt time.Time  `json:"updated_at"`

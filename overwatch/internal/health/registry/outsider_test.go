@@ -1,0 +1,104 @@
+package registry
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
+)
+
+var (
+	outsiderUnhealthy = Conclusion{api.EffectiveHealthy, true, ReasonOutsiderUnhealthy}
+)
+
+func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testing.T) {
+	declare := map[string]func(*world, Declaration){
+		"file": func(w *world, d Declaration) { w.must(w.SetStatic(w.ctx(), []Declaration{d})) },
+		"API":  func(w *world, d Declaration) { w.must(w.Declare(w.ctx(), d)) },
+	}
+	for by, declare := range declare {
+		t.Run(by, func(t *testing.T) {
+			inWorld(t, validating, func(w *world) {
+				agent := w.authority.agent("one", "eu", "a.example")
+				declare(w, static(a1))
+				w.verdict(a1, check.Success)
+				w.beat(agent, a1+" unhealthy")
+				w.see(a1, outsiderUnhealthy)
+				if b := w.View().Get(id(a1)); b.Claim == nil || *b.Claim || b.AgentID != "one" || !b.Disputed() {
+					t.Errorf("the claim is not shown: %+v", b)
+				}
+				w.verdict(a1, check.Failure)
+				w.see(a1, agentUnhealthy)
+				w.verdict(a1, check.Success)
+				w.see(a1, outsiderUnhealthy)
+				declare(w, named(a1, "two"))
+				w.see(a1, outsiderUnhealthy)
+				declare(w, named(a1, "one"))
+				w.see(a1, agentUnhealthy)
+				declare(w, static(a1))
+				w.beatFor(3*validating.ValidationInterval+time.Second, agent, a1+" unhealthy") // the node's verdict is too old
+				w.see(a1, agentUnhealthy)
+			})
+		})
+	}
+}
+
+func TestOutsider_ItsUnhealthyDecidesWhereTheNodeDoesNotCheck(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" unhealthy")
+		w.see(a1, agentUnhealthy)
+	})
+}
+
+func TestOutsider_ItsDrainAndWarningsDoNotCountUntilItIsNamed(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.beatWarned(agent, wire.Warnings{CPUMillis: 1000}, a1+" healthy")
+		w.pass(2 * time.Second)
+		w.share(a1, 1, true)
+		w.see(a1, agentHealthy)
+		_, err := w.Drain(w.ctx(), agent, &wire.Drain{OverMillis: 4000})
+		w.must(err)
+		w.pass(2 * time.Second)
+		w.share(a1, 1, true)
+		if w.View().Get(id(a1)).Draining {
+			t.Error("it is shown as draining")
+		}
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "one")}))
+		w.share(a1, 0.1, true) // by the warning, which is further than the drain
+		w.pass(2 * time.Second)
+		w.share(a1, 0, false)
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
+		w.share(a1, 1, true)
+	})
+}
+
+func TestOutsider_MakesWayForTheNamedAgent(t *testing.T) {
+	inWorld(t, validating, func(w *world) {
+		one, two := w.authority.agent("one", "eu", "a.example"), w.authority.agent("two", "eu", "a.example")
+		w.must(w.SetStatic(w.ctx(), []Declaration{named(a1, "two")}))
+		w.verdict(a1, check.Success)
+		if got := w.beat(one, a1+" unhealthy", a2+" healthy"); got != nil {
+			t.Errorf("refused %v", got)
+		}
+		w.see(a1, outsiderUnhealthy)
+		if got := w.beat(two, a1+" unhealthy", a2+" healthy"); !slices.Equal(got, []string{"conflicting_claim"}) { // a2, which no declaration gives it
+			t.Errorf("the named agent: refused %v", got)
+		}
+		w.see(a1, agentUnhealthy)
+		if got := w.beat(one, a1+" healthy", a2+" healthy"); !slices.Equal(got, []string{"conflicting_claim"}) {
+			t.Errorf("the other one: refused %v", got)
+		}
+		w.see(a1, agentUnhealthy)
+		w.see(a2, agentHealthy)
+		w.must(w.DropAgent(w.ctx(), "one"))
+		w.see(a1, agentUnhealthy)
+		w.must(w.Deregister(w.ctx(), two))
+		w.see(a1, validated)
+	})
+}
