@@ -73,7 +73,7 @@ test-unit: check-tools ## vet and unit tests of every module
 
 .PHONY: test-integration
 test-integration: build ## black-box tests with real processes, import walls, dead code
-	@s=$$SECONDS; cd integration; $(GO) vet ./...; GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -parallel 3 -timeout 40m ./... ; \
+	@s=$$SECONDS; cd integration; $(GO) vet ./...; GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -p 1 -parallel 3 -timeout 40m ./... ; \
 	  echo "   integration took $$((SECONDS-s)) s"
 
 # The parts of test-full. Each prints how to run what failed; a failing seed is in the output.

@@ -28,8 +28,10 @@ type fleetAgent struct {
 	backends []wire.Backend
 }
 
-// newFleetAgent makes the i-th agent. Its source address and those of its backends belong to nobody else. A clock of nil is that of the system.
-func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token string, clock func() time.Time) (*fleetAgent, error) {
+// newFleetAgent makes the i-th agent. Its source address and those of its backends belong to nobody else. A clock of
+// nil is that of the system.
+func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, service, token string,
+	clock func() time.Time) (*fleetAgent, error) {
 	known, err := agent.New(agent.Options{
 		Dir: dir, Name: fmt.Sprintf("fleet-%05d", i), Cipher: c, Node: node, Tokens: map[string]string{service: token},
 		Source: netip.AddrFrom4([4]byte{127, 80, byte(i >> 8), byte(i)}), Clock: clock,
@@ -40,8 +42,10 @@ func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, serv
 	a := &fleetAgent{Agent: known}
 	for k := range fleetBackends {
 		a.backends = append(a.backends, wire.Backend{
-			Service: service, Address: netip.AddrFrom4([4]byte{10, byte(k), byte(i >> 8), byte(i)}), Port: 8080, Weight: 100, Claim: wire.ClaimHealthy,
-			Check: wire.Check{Type: "http", Path: "/health", IntervalMillis: 5000, TimeoutMillis: 2000, FailureThreshold: 3, SuccessThreshold: 2},
+			Service: service, Address: netip.AddrFrom4([4]byte{10, byte(k), byte(i >> 8), byte(i)}), Port: 8080, Weight: 100,
+			Claim: wire.ClaimHealthy,
+			Check: wire.Check{Type: "http", Path: "/health", IntervalMillis: 5000, TimeoutMillis: 2000, FailureThreshold: 3,
+				SuccessThreshold: 2},
 		})
 	}
 	return a, nil
@@ -50,7 +54,8 @@ func newFleetAgent(dir string, i int, c *agent.Cipher, node netip.AddrPort, serv
 // heartbeat sends the whole state.
 func (a *fleetAgent) heartbeat() error { return a.Heartbeat(fleetInterval, a.backends) }
 
-// registers has a node take the agent as one that it knows, and goes on trying on a machine that is late, as gslb-agent does.
+// registers has a node take the agent as one that it knows, and goes on trying on a machine that is late, as
+// gslb-agent does.
 func (a *fleetAgent) registers(t *testing.T) {
 	t.Helper()
 	until(t, 3*agent.AckTime, a.Name+" to be registered", func(context.Context) error {
@@ -61,5 +66,6 @@ func (a *fleetAgent) registers(t *testing.T) {
 // keeps has a node take a heartbeat, in the same way.
 func (a *fleetAgent) keeps(t *testing.T) {
 	t.Helper()
-	until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken", func(context.Context) error { return a.heartbeat() })
+	until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",
+		func(context.Context) error { return a.heartbeat() })
 }

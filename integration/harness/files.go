@@ -41,8 +41,9 @@ type OverwatchSection struct {
 	AgentTokens   map[string]string      `yaml:"agent_tokens"`
 	AgentPolicies map[string]AgentPolicy `yaml:"agent_policies,omitempty"`
 	Gossip        struct {
-		BindAddress   string `yaml:"bind_address"`
-		EncryptionKey string `yaml:"encryption_key"`
+		BindAddress   string   `yaml:"bind_address"`
+		EncryptionKey string   `yaml:"encryption_key"`
+		Seeds         []string `yaml:"seeds,omitempty"`
 	} `yaml:"gossip"`
 	Validation struct {
 		Enabled       bool          `yaml:"enabled"`

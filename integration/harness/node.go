@@ -99,11 +99,14 @@ func (c *Cluster) overwatchFile(n *Node, name, region string, servers map[string
 
 // Start writes the configuration as File has it now and starts the node.
 func (n *Node) Start() error {
-	if err := writeFile(n.Path, n.File); err != nil {
+	if err := n.WriteFile(); err != nil {
 		return err
 	}
 	return n.Unit.Start()
 }
+
+// WriteFile writes the configuration as File has it now, for a reload.
+func (n *Node) WriteFile() error { return writeFile(n.Path, n.File) }
 
 // Ready waits until the node says that it is: its sockets are open and a first cycle of checks is over.
 func (n *Node) Ready(ctx context.Context) error {

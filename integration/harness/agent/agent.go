@@ -1,6 +1,6 @@
-// Package agent speaks to a node as gslb-agent does, in the octets that gslb-agent sends, without a process of its own: a
-// fleet of thousands in one process, or an agent that says what no gslb-agent would. It says what it is told to say, when
-// it is told to. An Agent is for one goroutine, but for Ping and Close.
+// Package agent speaks to a node as gslb-agent does, in the octets that gslb-agent sends, without a process of its
+// own: a fleet of thousands in one process, or an agent that says what no gslb-agent would. It says what it is told
+// to say, when it is told to. An Agent is for one goroutine, but for Ping and Close.
 package agent
 
 import (
@@ -83,11 +83,13 @@ func New(o Options) (*Agent, error) {
 	if o.Clock == nil {
 		o.Clock = time.Now
 	}
-	id, _, err := identity.LoadOrCreate(filepath.Join(o.Dir, o.Name+".crt"), filepath.Join(o.Dir, o.Name+".key"), o.Name, o.Clock())
+	id, _, err := identity.LoadOrCreate(filepath.Join(o.Dir, o.Name+".crt"), filepath.Join(o.Dir, o.Name+".key"),
+		o.Name, o.Clock())
 	if err != nil {
 		return nil, err
 	}
-	a := &Agent{Options: o, ID: id, Epoch: uint64(o.Clock().UnixMilli()), answers: make(chan answer, 64), half: identity.NewExchange()}
+	a := &Agent{Options: o, ID: id, Epoch: uint64(o.Clock().UnixMilli()), answers: make(chan answer, 64),
+		half: identity.NewExchange()}
 	var from *net.UDPAddr
 	if o.Source.IsValid() {
 		from = net.UDPAddrFromAddrPort(netip.AddrPortFrom(o.Source, 0))
@@ -105,7 +107,9 @@ func (a *Agent) Close() error { return a.udp.Close() }
 // Ping asks for a sign of life, as memberlist does.
 func (a *Agent) Ping() error {
 	name := frame.AgentName(a.ID.KeyID, a.Epoch)
-	plain := append([]byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"), byte(len(name)))
+	plain := []byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0")
+	plain = append(plain, "\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"...)
+	plain = append(plain, byte(len(name)))
 	_, err := a.udp.Write(a.Cipher.Packet(append(plain, name...)))
 	return err
 }
@@ -114,23 +118,25 @@ func (a *Agent) Ping() error {
 func (a *Agent) Enrol(stream bool, patience time.Duration) error {
 	m := &wire.Enrol{AgentID: a.ID.CommonName, Region: "eu", Version: "fleet", Certificate: a.ID.DER, Share: a.share}
 	for service, token := range a.Tokens {
-		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, a.ID.KeyID, a.Boot, a.Epoch)})
+		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, a.ID.KeyID, a.Boot,
+			a.Epoch)})
 	}
 	return a.Exchange(wire.TypeEnrol, m, stream, patience)
 }
 
-// Register is Hello and Enrol.
+// Register is Hello and Enrol, with a Ping between them: a node answers to where an agent's ping came from.
 func (a *Agent) Register() error {
-	if err := a.Hello(); err != nil {
+	if err := errors.Join(a.Hello(), a.Ping()); err != nil {
 		return err
 	}
-	return a.Enrol(true, AckTime)
+	return a.Enrol(false, AckTime)
 }
 
 // Heartbeat sends the whole state, and once more as a stream if that is not acknowledged.
 func (a *Agent) Heartbeat(interval time.Duration, backends []wire.Backend) (err error) {
 	h := &wire.Heartbeat{
-		Region: "eu", Version: "fleet", IntervalMillis: uint32(interval / time.Millisecond), MissedThreshold: 3, Backends: backends,
+		Region: "eu", Version: "fleet", IntervalMillis: uint32(interval / time.Millisecond), MissedThreshold: 3,
+		Backends: backends,
 	}
 	for _, stream := range []bool{false, true} {
 		var refusal *Refusal
@@ -147,8 +153,8 @@ type Raw []byte
 // MarshalBinary returns the payload.
 func (r Raw) MarshalBinary() ([]byte, error) { return r, nil }
 
-// Exchange sends a message, by datagram if it fits and stream is false, and waits for the node's answer. What the node does not
-// take is a Refusal.
+// Exchange sends a message, by datagram if it fits and stream is false, and waits for the node's answer. What the
+// node does not take is a Refusal.
 func (a *Agent) Exchange(kind wire.Type, m encoding.BinaryMarshaler, stream bool, patience time.Duration) error {
 	late := time.NewTimer(patience)
 	defer late.Stop()

@@ -1,0 +1,107 @@
+package trust_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/wire"
+)
+
+// bomb returns a pattern of 225 000 instructions; each i has one of its own, so that none is compiled for another.
+func bomb(i int) string {
+	return fmt.Sprintf("(?:%03d%s){1000}b", i, strings.Repeat("a", 222))
+}
+
+// bombs are as many backends as an agent may have, each with a pattern that takes a node's memory.
+func bombs() []wire.Backend {
+	all := make([]wire.Backend, wire.MaxBackends)
+	for i := range all {
+		all[i] = report(evilName, netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 81, 0, 1}), uint16(2000+i)))
+		all[i].Check.BodyMatches = bomb(i)
+	}
+	return all
+}
+
+// An agent with 64 backends, each with a check whose pattern has 225 000 instructions, costs a node no memory,
+// neither while it reports nor after a restart, with what the store holds of it.
+func TestPattern_TakesNoMemory(t *testing.T) {
+	s := newStand(t)
+	s.start(t)
+	begin, evil := time.Now(), s.pinned(t, "evil", evilName)
+	s.reports(t, evil, bombs())
+	s.staysSoundFor(t, 3*time.Second, "with the patterns")
+	s.good(t, begin)
+
+	evil.Close()
+	if err := errors.Join(s.node.Stop(), s.node.Start()); err != nil {
+		t.Fatal(err)
+	}
+	s.serves(t)
+	begin = time.Now()
+	s.staysSoundFor(t, 3*time.Second, "after a restart")
+	s.good(t, begin)
+}
+
+// staysSoundFor lets the node make some checks and looks at its memory then.
+func (s *stand) staysSoundFor(t *testing.T, d time.Duration, what string) {
+	t.Helper()
+	<-time.After(d) // nothing is awaited: it is what does not come
+	sound(t, s.node.Unit, what)
+}
+
+// A pattern that takes minutes over an answer of 1 MiB takes none of a node's processors, least of all when the
+// agent that asked for it has left.
+func TestPattern_TakesNoProcessor(t *testing.T) {
+	s := newStand(t)
+	s.start(t)
+	begin, evil := time.Now(), s.pinned(t, "evil", evilName)
+	var asked atomic.Int64
+	body := []byte(strings.Repeat("a", 1<<20))
+	var backends []wire.Backend
+	for range 2 {
+		at := serve(t, evil.Source, func(w http.ResponseWriter, r *http.Request) {
+			asked.Add(1)
+			_, _ = w.Write(body)
+		})
+		b := report(evilName, at)
+		b.Check.BodyMatches = "(?:" + strings.Repeat("a?", 110) + "){1000}b"
+		backends = append(backends, b)
+	}
+	s.reports(t, evil, backends)
+	for began := time.Now(); asked.Load() < 2 && time.Since(began) < 3*time.Second; { // it may connect and ask for nothing
+		<-time.After(s.Timing.CheckInterval)
+	}
+	t.Logf("the node asked %d times", asked.Load())
+	if err := evil.Send(wire.TypeDeregister, &wire.Deregister{Reason: "gone"}, true); err != nil {
+		t.Fatal(err)
+	}
+	const over = 3 * time.Second
+	<-time.After(time.Second) // what was under way
+	before := spent(t, s.node.Unit)
+	<-time.After(over)
+	if took := spent(t, s.node.Unit) - before; took > over/3 {
+		t.Errorf("the node took %s of processor time in %s after the agent had left", took, over)
+	}
+	s.good(t, begin)
+}
+
+// serve answers at an address until the test ends.
+func serve(t *testing.T, addr netip.Addr, h http.HandlerFunc) netip.AddrPort {
+	t.Helper()
+	l, err := net.Listen("tcp", netip.AddrPortFrom(addr, 0).String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &httptest.Server{Listener: l, Config: &http.Server{Handler: h}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return netip.MustParseAddrPort(l.Addr().String())
+}

@@ -1,0 +1,65 @@
+package trust_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// peak is how many octets of memory a program has had at once since it was started.
+func peak(t *testing.T, u *harness.Unit) int64 {
+	t.Helper()
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", u.PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(status)) {
+		if rest, found := strings.CutPrefix(line, "VmHWM:"); found {
+			kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return kib << 10
+		}
+	}
+	t.Fatalf("%s has ended", u.Name)
+	return 0
+}
+
+// sound checks that a program lives and never had more memory than an attack may cost it.
+func sound(t *testing.T, u *harness.Unit, what string) {
+	t.Helper()
+	if !u.Running() {
+		t.Fatalf("%s: %s has ended", what, u.Name)
+	}
+	got := peak(t, u)
+	t.Logf("%s: %d MiB at most", what, got>>20)
+	if got > soundSize {
+		t.Errorf("%s: %s took %d MiB, allowed are %d", what, u.Name, got>>20, soundSize>>20)
+	}
+}
+
+// spent is the processor time that a program has used so far, by itself and in the kernel.
+func spent(t *testing.T, u *harness.Unit) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", u.PID()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
+	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
+	var used time.Duration
+	for _, field := range fields[11:13] { // utime and stime, fields 14 and 15 of proc(5)
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used += time.Duration(n) * tick
+	}
+	return used
+}

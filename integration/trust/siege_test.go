@@ -1,0 +1,290 @@
+package trust_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/netip"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/agent"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// siegeVariable says how long the siege is to be, and that latency is judged; siegeSeed repeats one.
+const (
+	siegeVariable = "GSLB_SIEGE"
+	siegeSeed     = "GSLB_SIEGE_SEED"
+)
+
+const (
+	siegeServices = 64
+	siegeMemory   = 512 << 20 // of the node
+	siegeP99      = 5 * time.Millisecond
+	siegeRestart  = time.Second     // to the first answer
+	siegeLateness = 3 * time.Second // of an honest agent's last report: beats are a second apart, stale is after three
+)
+
+// siege is a node of 64 services, each with an honest agent and one that does its worst.
+type siege struct {
+	*stand
+	over   time.Duration
+	long   bool
+	honest []*agent.Agent
+	own    []netip.AddrPort // their backends
+}
+
+func siegeService(i int) string { return fmt.Sprintf("s%02d.test.gslb.test", i) }
+
+// A node with 512 MiB of memory and 64 services, each with an agent that does its worst, answers all that it is
+// asked, hears its honest agents in time, is back at once after a kill, and shows who did it.
+func TestSiege_ANodeServesUnderTheWorstOfItsAgents(t *testing.T) {
+	s := newSiege(t)
+	confine(t, s.node.Unit, siegeMemory)
+	s.start(t)
+	for i := range siegeServices {
+		s.honest = append(s.honest, s.pinned(t, fmt.Sprintf("honest-%02d", i), siegeService(i)))
+		s.own = append(s.own, serve(t, s.honest[i].Source, func(http.ResponseWriter, *http.Request) {}))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer cancel()
+	for i, a := range s.honest {
+		group.Go(func() { s.beats(ctx, a, i) })
+	}
+	for i := range siegeServices {
+		until(t, "the honest backends to be in the answers", func(context.Context) error { return s.holdsBackend(t, i) })
+	}
+	for _, w := range s.worst(t) {
+		group.Go(func() { w.run(ctx) })
+	}
+	j := s.judge(t)
+	cancel()
+	group.Wait()
+	j.verdict(t, s)
+	s.shown(t)
+	s.restarts(t)
+}
+
+func newSiege(t *testing.T) *siege {
+	t.Helper()
+	s := &siege{over: 20 * time.Second}
+	if text := os.Getenv(siegeVariable); text != "" {
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatalf("%s: %v", siegeVariable, err)
+		}
+		s.over, s.long = d, true
+	}
+	var more []string
+	for i := range siegeServices {
+		more = append(more, siegeService(i))
+	}
+	s.stand = newStand(t, more...)
+	return s
+}
+
+// beats is an honest agent's life: a report a second.
+func (s *siege) beats(ctx context.Context, a *agent.Agent, i int) {
+	for tick := time.NewTicker(honestBeat); ctx.Err() == nil; {
+		_ = a.Ping()
+		if err := a.Heartbeat(honestBeat, []wire.Backend{report(siegeService(i), s.own[i])}); err != nil {
+			_ = a.Register()
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (s *siege) holdsBackend(t *testing.T, i int) error {
+	t.Helper()
+	list, err := s.node.Client.Backends(t.Context(), api.BackendFilter{Service: siegeService(i)})
+	if err != nil {
+		return err
+	}
+	for _, b := range list.Backends {
+		if b.Port == int(s.own[i].Port()) && b.MayServe {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s is not served", s.own[i])
+}
+
+// worst makes the hostile agents.
+func (s *siege) worst(t *testing.T) (all []*worst) {
+	t.Helper()
+	seed := uint64(time.Now().UnixNano())
+	if text := os.Getenv(siegeSeed); text != "" {
+		var err error
+		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+			t.Fatalf("%s: %v", siegeSeed, err)
+		}
+	}
+	t.Logf("%s=%d repeats the order of the attacks", siegeSeed, seed)
+	for i := range siegeServices {
+		name := siegeService(i)
+		all = append(all, &worst{
+			Agent: s.pinned(t, fmt.Sprintf("worst-%02d", i), name), service: name,
+			others: append([]netip.AddrPort{s.server.At}, s.own...),
+			random: rand.New(rand.NewPCG(seed, uint64(i))), dir: t.TempDir(),
+		})
+	}
+	return all
+}
+
+// judgement is what was seen during a siege.
+type judgement struct {
+	began   time.Time
+	took    []time.Duration // of each answer
+	failed  int
+	first   string        // that failed
+	late    time.Duration // the oldest that an honest agent's last report was at a look
+	latest  string
+	missing int // looks that the API did not answer in time
+	looks   int
+}
+
+// judge looks each second at the answers and at when each honest agent was last heard, by the node's own clock.
+func (s *siege) judge(t *testing.T) *judgement {
+	t.Helper()
+	j := &judgement{began: time.Now()}
+	from := j.began
+	for time.Since(j.began) < s.over && s.node.Running() {
+		<-time.After(time.Second)
+		for _, a := range s.watch.Since(s.node, goodName, from) {
+			from = a.At.Add(1)
+			if a.Good() && a.Has(s.server.At.Addr()) {
+				j.took = append(j.took, a.Took)
+			} else if !clock.Excuses(s.Timing, a) {
+				if j.failed++; j.failed == 1 {
+					j.first = fmt.Sprintf("%+v", a)
+				}
+			}
+		}
+		j.look(t, s)
+	}
+	return j
+}
+
+func (j *judgement) look(t *testing.T, s *siege) {
+	t.Helper()
+	asked := time.Now()
+	list, err := s.node.Client.Agents(t.Context())
+	if j.looks++; err != nil {
+		j.missing++
+		return
+	}
+	for _, a := range list.Agents {
+		if !strings.HasPrefix(a.AgentID, "honest-") || a.LastSeen == nil {
+			continue
+		}
+		late := list.GeneratedAt.Sub(*a.LastSeen) - clock.Late(asked.Add(-siegeLateness), time.Now())
+		if late > j.late {
+			j.late, j.latest = late, a.AgentID
+		}
+	}
+}
+
+func (j *judgement) verdict(t *testing.T, s *siege) {
+	t.Helper()
+	slices.Sort(j.took)
+	if len(j.took) == 0 {
+		t.Fatal("nothing was answered")
+	}
+	at := func(part float64) time.Duration { return j.took[int(part*float64(len(j.took)-1))] }
+	t.Logf("%s: %d answers, p50 %s, p99 %s, slowest %s; oldest report of an honest agent %s", s.over, len(j.took),
+		at(0.5), at(0.99),
+		at(1), j.late.Round(time.Millisecond))
+	if j.failed > 0 {
+		t.Errorf("%d lookups went wrong, the first: %s", j.failed, j.first)
+	}
+	if s.long && at(0.99) > siegeP99 {
+		t.Errorf("p99 is %s, want %s at most", at(0.99), siegeP99)
+	}
+	if j.late > siegeLateness {
+		t.Errorf("the last report of %s was %s old, want %s at most", j.latest, j.late, siegeLateness)
+	}
+	if j.missing > j.looks/10 {
+		t.Errorf("%d of %d requests to the API were not answered", j.missing, j.looks)
+	}
+	if got := peak(t, s.node.Unit); got > siegeMemory {
+		t.Errorf("the node took %d MiB, allowed are %d", got>>20, siegeMemory>>20)
+	} else {
+		t.Logf("the node took %d MiB at most", got>>20)
+	}
+}
+
+// shown checks that the node names who did it: each hostile agent, in what it counts and says by agent.
+func (s *siege) shown(t *testing.T) {
+	t.Helper()
+	list, err := s.node.Client.Agents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := 0
+	for _, a := range list.Agents {
+		if strings.HasPrefix(a.AgentID, "worst-") && a.LastSeen != nil && len(a.AgentID) == len("worst-00") {
+			seen++
+		}
+	}
+	if seen != siegeServices {
+		t.Errorf("%d of the %d hostile agents are shown", seen, siegeServices)
+	}
+	text, err := os.ReadFile(s.node.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for i := range siegeServices {
+		if has(string(text), fmt.Sprintf("agent_id=worst-%02d", i), siegeService(i)) {
+			named++
+		}
+	}
+	if named < siegeServices {
+		t.Errorf("the log names %d of the %d hostile agents", named, siegeServices)
+	}
+	if most := int64(1+s.over/time.Minute) * 4 << 20; int64(len(text)) > most {
+		t.Errorf("the log has %d KiB, want %d at most", len(text)>>10, most>>10)
+	}
+	t.Logf("the log has %d KiB and names %d hostile agents", len(text)>>10, named)
+}
+
+// restarts kills the node and looks how long nobody answers.
+func (s *siege) restarts(t *testing.T) {
+	t.Helper()
+	if _, err := s.node.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := s.node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var first harness.Answer
+	until(t, "the first answer after the restart", func(context.Context) error {
+		for _, a := range s.watch.Since(s.node, goodName, began) {
+			if first = a; a.Good() {
+				return nil
+			}
+		}
+		return fmt.Errorf("the last was %+v", first)
+	})
+	took := first.At.Sub(began)
+	t.Logf("answered %s after the start, %d MiB", took.Round(time.Millisecond), peak(t, s.node.Unit)>>20)
+	if allowed := clock.Allowed(siegeRestart, began, first.At); took > allowed {
+		t.Errorf("answered %s after the start, want %s at most", took, allowed)
+	}
+	s.serves(t)
+}

@@ -1,0 +1,275 @@
+package trust_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/agent"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// The services of a stand, each with a token of its own.
+const (
+	goodName = "good.test.gslb.test" // its server stands in the node's file and is well
+	evilName = "evil.test.gslb.test" // whose token the attacker has
+	calmName = "calm.test.gslb.test" // whose agents are honest
+)
+
+const (
+	startBound = 30 * time.Second // for a program to be ready on a busy machine
+	pollBound  = 20 * time.Second // for what should come about within a second or two
+	honestBeat = time.Second
+	lookups    = 10 * time.Millisecond
+	soundSize  = 256 << 20 // octets that no attack may make a node exceed
+)
+
+// clock is what answers are held against: a machine that stops for a second makes none of them bad.
+var clock = harness.StartClock()
+
+// stand is a node that serves a good name, and an attacker who holds the gossip key and the token of another service.
+type stand struct {
+	*harness.Cluster
+	node   *harness.Node
+	server *harness.Backend // of goodName
+	watch  *harness.Watch   // of goodName
+	cipher *agent.Cipher
+	made   int
+}
+
+// newStand prepares a stand, with more services if wanted, and starts nothing. It ends with the test, which tells
+// its story if it failed.
+func newStand(t *testing.T, more ...string) *stand {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var domains []harness.Domain
+	for _, name := range append([]string{goodName, evilName, calmName}, more...) {
+		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"},
+			TTL: 5})
+	}
+	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: harness.Fast(), Domains: domains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing the cluster: %v", err)
+		}
+		if t.Failed() {
+			c.Story.Tell(t.Output(), 40)
+		}
+	})
+	s := &stand{Cluster: c}
+	if s.cipher, err = agent.NewCipher(c.GossipKey); err != nil {
+		t.Fatal(err)
+	}
+	servers, err := c.AddBackends(map[string]netip.Addr{"server": netip.AddrFrom4([4]byte{127, 0, 3, 1})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.server = servers["server"]
+	s.node = s.addNode(t, "ow-1")
+	return s
+}
+
+// addNode prepares a node that declares the server of goodName in its file.
+func (s *stand) addNode(t *testing.T, name string) *harness.Node {
+	t.Helper()
+	n, err := s.AddNode(name, "eu", map[string][]harness.Server{"eu": {{
+		Service: goodName, Address: s.server.At.Addr(), Port: s.server.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n.File.DNS.Zones = []string{"test.gslb.test"}
+	return n
+}
+
+// start starts the node and its server, and watches the good name from then on until the test ends.
+func (s *stand) start(t *testing.T) {
+	t.Helper()
+	if err := errors.Join(s.server.Start(), s.node.Start()); err != nil {
+		t.Fatal(err)
+	}
+	s.serves(t)
+	s.watch = harness.NewWatch([]*harness.Node{s.node}, []string{goodName}, lookups)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.watch.Run(t.Context())
+	}()
+	t.Cleanup(func() { <-done })
+}
+
+// serves waits until the node is ready and has found its own server well.
+func (s *stand) serves(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), startBound)
+	defer cancel()
+	if err := s.node.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s.backend(t, s.server.At, func(v api.Backend) error {
+		if v.ValidationHealthy == nil || !*v.ValidationHealthy {
+			return fmt.Errorf("it is %s: %s", v.EffectiveStatus, v.Reason)
+		}
+		return nil
+	})
+}
+
+// agent makes an agent with an address and an identity of its own that holds the tokens of some services.
+func (s *stand) agent(t *testing.T, name string, services ...string) *agent.Agent {
+	t.Helper()
+	s.made++
+	return s.agentAt(t, name, netip.AddrFrom4([4]byte{127, 81, byte(s.made >> 8), byte(s.made)}), services...)
+}
+
+// agentAt is agent for one that speaks from an address.
+func (s *stand) agentAt(t *testing.T, name string, source netip.Addr, services ...string) *agent.Agent {
+	t.Helper()
+	tokens := map[string]string{}
+	for _, service := range services {
+		tokens[service] = s.Tokens[service]
+	}
+	a, err := agent.New(agent.Options{
+		Dir: t.TempDir(), Name: name, Cipher: s.cipher, Node: s.node.Gossip, Tokens: tokens,
+		Source: source,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	return a
+}
+
+// pinned is an agent that the node knows.
+func (s *stand) pinned(t *testing.T, name string, services ...string) *agent.Agent {
+	t.Helper()
+	a := s.agent(t, name, services...)
+	until(t, "agent "+name+" to be pinned", func(context.Context) error { return a.Register() })
+	return a
+}
+
+// until polls a condition and fails the test with its last error if it does not come about.
+func until(t *testing.T, what string, cond func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), pollBound)
+	defer cancel()
+	var last error // before time was up
+	err := harness.Until(ctx, what, func(ctx context.Context) error {
+		err := cond(ctx)
+		if ctx.Err() == nil {
+			last = err
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%v; before that: %v", err, last)
+	}
+}
+
+// backend waits until the node's view of a backend is as wanted, and returns the view.
+func (s *stand) backend(t *testing.T, at netip.AddrPort, want func(api.Backend) error) (view api.Backend) {
+	t.Helper()
+	until(t, "the node's view of "+at.String(), func(ctx context.Context) error {
+		list, err := s.node.Client.Backends(ctx, api.BackendFilter{})
+		if err != nil {
+			return err
+		}
+		for _, view = range list.Backends {
+			if view.Address == at.Addr().String() && view.Port == int(at.Port()) {
+				return want(view)
+			}
+		}
+		return fmt.Errorf("it is not among %d backends", len(list.Backends))
+	})
+	return view
+}
+
+// unknown checks that the node has no backend at an address.
+func (s *stand) unknown(t *testing.T, at netip.AddrPort) {
+	t.Helper()
+	list, err := s.node.Client.Backends(t.Context(), api.BackendFilter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range list.Backends {
+		if v.Address == at.Addr().String() && v.Port == int(at.Port()) {
+			t.Errorf("the node took the backend %s of %s", at, v.AgentID)
+		}
+	}
+}
+
+// good checks that every lookup of the good name since was answered with its server, as far as the machine was there.
+func (s *stand) good(t *testing.T, since time.Time) {
+	t.Helper()
+	answers, bad := s.watch.Since(s.node, goodName, since), 0
+	for _, a := range answers {
+		if (!a.Good() || !a.Has(s.server.At.Addr())) && !clock.Excuses(s.Timing, a) {
+			if bad++; bad == 1 {
+				t.Errorf("a lookup went wrong %s after the start: %+v", a.At.Sub(since).Round(time.Millisecond), a)
+			}
+		}
+	}
+	if bad > 0 {
+		t.Errorf("%d of %d lookups went wrong", bad, len(answers))
+	}
+	if len(answers) == 0 {
+		t.Error("nothing was asked")
+	}
+}
+
+// report is a backend of a service, claimed healthy, that is checked by http on /.
+func report(service string, at netip.AddrPort) wire.Backend {
+	return wire.Backend{
+		Service: service, Address: at.Addr(), Port: at.Port(), Weight: 100, Claim: wire.ClaimHealthy,
+		Check: wire.Check{
+			Type: "http", Path: "/", IntervalMillis: 500, TimeoutMillis: 500, FailureThreshold: 1, SuccessThreshold: 1,
+		},
+	}
+}
+
+// reports has the node take a heartbeat, or what it wants of it.
+func (s *stand) reports(t *testing.T, a *agent.Agent, backends []wire.Backend) {
+	t.Helper()
+	until(t, "a heartbeat of "+a.Name+" to be answered", func(context.Context) error {
+		err := a.Heartbeat(time.Minute, backends)
+		if refused(err) {
+			t.Logf("%s: %v", a.Name, err)
+			return nil
+		}
+		return err
+	})
+}
+
+// refused says whether an error is a node's refusal, of whatever code.
+func refused(err error) bool {
+	var r *agent.Refusal
+	return errors.As(err, &r)
+}
+
+// control runs gslbctl against the node and returns what it printed.
+func (s *stand) control(t *testing.T, args ...string) string {
+	t.Helper()
+	b, err := programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), b.Control, append([]string{"--api", s.node.API.String()}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("gslbctl %v: %v\n%s", args, err, out)
+	}
+	return string(out)
+}
