@@ -104,9 +104,11 @@ test-full: build ## what does not fit into `make test`: 1000 kills of the store,
 	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
 .PHONY: test-long
-test-long: ## the parts of test-full that pass on any machine: model, restarts, five minutes of random faults (9 minutes)
+LONG_FUZZ ?= 1m
+test-long: ## the parts of test-full that pass on any machine, then each fuzz target for LONG_FUZZ (1m): an hour and a quarter
 	@failed=; s=$$SECONDS; export GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1}; for part in model restarts soak; do p=$$SECONDS; \
 	  $(MAKE) --no-print-directory full-$$part FULL_SOAK=5m || failed="$$failed full-$$part"; echo "   full-$$part took $$((SECONDS-p)) s"; done; \
+	  $(MAKE) --no-print-directory fuzz FUZZTIME=$(LONG_FUZZ) || failed="$$failed fuzz"; \
 	  echo "   test-long took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
 .PHONY: soak
@@ -125,9 +127,7 @@ scale: build ## 100 000 names, 10 000 agents and three nodes on this machine; pl
 .PHONY: fuzz
 FUZZTIME ?= 10s
 fuzz: check-tools ## run every fuzz target for FUZZTIME (10s)
-	@for m in $(MODULES); do (cd $$m && for p in $$($(GO) list ./...); do \
-	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
-	  echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p || exit 1; done; done) || exit 1; done
+	@$(GO) run ./integration/cmd/fuzz -time $(FUZZTIME) $(MODULES)
 
 .PHONY: bench
 bench: check-tools bench-go ## the Go benchmarks, then a short bench-dns
