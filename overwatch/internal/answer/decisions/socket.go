@@ -15,7 +15,6 @@ type Socket struct {
 	shared *Recorder
 	index  int
 	since  uint32 // queries since the last that was sampled
-	seen   uint64 // by Ahead, so that the compiler does not leave its reading out
 
 	ring  ring
 	table atomic.Pointer[table]
@@ -60,24 +59,6 @@ func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) 
 	s.took.Add(took)
 	s.timed.Add(1)
 	s.ring.put(began, key, answer.Basis, network(client))
-}
-
-// Ahead reads where answers, at most zone.MaxAhead, will be counted, all together before the first of them is: most of the time that takes is waiting for memory.
-// It may be left out.
-func (s *Socket) Ahead(answers []zone.Steered) {
-	if s == nil {
-		return
-	}
-	t, seen := s.table.Load(), uint64(0)
-	var room [zone.MaxAhead]*cell
-	cells := room[:0]
-	for i := range answers[:min(len(answers), zone.MaxAhead)] {
-		cells = append(cells, &t.cells[t.at(pack(&answers[i]), answers[i].Number)])
-	}
-	for _, c := range cells { // nothing but reading, so that many are under way at once
-		seen ^= c.key.Load()
-	}
-	s.seen = seen
 }
 
 // An answer without its basis is packed into one number: from the lowest bit on, 16 bits for the region, 16 for the choice,

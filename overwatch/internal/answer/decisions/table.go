@@ -3,7 +3,6 @@ package decisions
 import (
 	"sync/atomic"
 
-	"gslb.internal/overwatch/internal/answer/hugepage"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 )
@@ -35,9 +34,7 @@ type cell struct {
 }
 
 func newTable(bits int) *table {
-	t := &table{shift: uint8(64 - bits), cells: make([]cell, 1<<bits)}
-	hugepage.Gather(t.cells)
-	return t
+	return &table{shift: uint8(64 - bits), cells: make([]cell, 1<<bits)}
 }
 
 // full says whether it is time for an empty table.

@@ -34,10 +34,8 @@ type responder struct {
 	limiter limiter
 	counts  *counts
 	noted   *decisions.Socket // nil: nothing is
-	ahead   zone.Ahead
-
-	request *request // that is being answered
-	alone   request  // room for one that comes by itself
+	request *request          // that is being answered
+	alone   request           // of respond
 }
 
 // respond answers one message in the room that out has, which must be minUDPSize at least. It returns nil when there
@@ -47,31 +45,27 @@ func (r *responder) respond(query []byte, from netip.Addr, tcp bool, out []byte)
 	return r.answer(&r.alone, query, out)
 }
 
-// read takes note of a message, whatever it is.
+// read reads a message for answer, whatever it is.
 func (r *responder) read(q *request, query []byte, from netip.Addr, tcp bool) {
 	defer func() {
 		if recover() != nil {
-			q.simple = false // the slow path will come to the same place, and that is confessed
+			q.simple = false // the slow path reads the message again, and answer reports the fault
 		}
 	}()
 	q.from, q.tcp, q.simple = from, tcp, false
 	q.simple = q.readSimple(query, r.subnets)
 }
 
-// look reads what the answers to several requests need, all together, before they are answered. It may be left out.
-func (r *responder) look(requests []request) {
-	defer func() {
-		if fault := recover(); fault != nil {
-			r.faulty(nil, fault)
-		}
-	}()
+// fetch reads the memory that the answers to several requests need; see zone.View.Fetch.
+func (r *responder) fetch(requests []request) {
+	var room [zone.MaxFetch]*zone.Question
+	questions := room[:0]
 	for i := range requests {
 		if requests[i].simple {
-			r.ahead.Add(&requests[i].question)
+			questions = append(questions, &requests[i].question)
 		}
 	}
-	r.ahead.Look(r.view(), r.turns)
-	r.noted.Ahead(r.ahead.Told())
+	r.view().Fetch(questions, r.turns)
 }
 
 // answer answers a message that was read; see respond.

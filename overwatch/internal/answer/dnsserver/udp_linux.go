@@ -17,7 +17,7 @@ import (
 
 const (
 	// batch is how many messages are read or sent with one system call at most.
-	batch = zone.MaxAhead
+	batch = zone.MaxFetch
 	// receiveSize is the room for a query; what is longer is cut off and therefore a format error.
 	receiveSize = 2048
 	// controlSize is the room for what the kernel tells of a query: IPV6_PKTINFO is the largest, at 36 octets.
@@ -148,7 +148,7 @@ func (s *udpSocket) answerAll(fd, n int) {
 	for i := range n {
 		s.responder.read(&s.requests[i], s.octets[i][:s.in[i].Len], sender(&s.from[i]), false)
 	}
-	s.responder.look(s.requests[:n])
+	s.responder.fetch(s.requests[:n])
 	for i := range n {
 		s.answer(i)
 	}

@@ -75,7 +75,6 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 	}
 	// From here on nothing can fail.
 	p.positions = positions
-	b.view.Gather()
 	p.measurements.follow(b.plan.domains)
 	p.numbered(b.serials)
 	for apex, v := range p.serials {

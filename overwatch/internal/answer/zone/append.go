@@ -5,7 +5,6 @@ import (
 
 	"github.com/miekg/dns"
 
-	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/policy"
 )
 
@@ -16,18 +15,7 @@ type Question struct {
 	Type   uint16
 	DO     bool       // signatures and proofs are wanted (RFC 3225)
 	owner  uint8      // octets of Owner; 0 where it is not known yet
-	found  found      // by an Ahead
 	Client netip.Addr // who asks, for names whose answer depends on where that is
-	hash   uint64     // of Name; 0 where it is not known yet
-}
-
-// found is what is known of a question before it is answered. It is true of one view.
-type found struct {
-	view    uint32       // the number of the view; 0: nothing is known
-	slot    uint32       // the name's, plus one; 0 where it is not known
-	region  geo.RegionID // where the client is, and how many bits of its address that depended on
-	scope   uint8
-	located bool // else the two are not known
 }
 
 // Owner is what exists of the name: all of it, or its closest encloser; all of it too outside every zone and before the

@@ -53,7 +53,7 @@ func New(contents []Contents, previous *View) (*View, error) {
 
 // view compiles what was gathered.
 func (b *builder) view() (*View, error) {
-	v := &View{id: views.Add(1), slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
+	v := &View{slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
 	for i, n := range b.names {
 		v.names[i] = n.name
 		if err := v.slots[i].become(n); err != nil {

@@ -53,7 +53,6 @@ func (v *View) With(d Delta) (*View, []*Signature, error) {
 func (v *View) copy() *View {
 	room := len(v.slots) + 64
 	next := &View{
-		id:    views.Add(1),
 		slots: make([]Slot, len(v.slots), room), names: append(make([]canonical, 0, room), v.names...), below: append(make([]uint32, 0, room), v.below...),
 		index: index{slices.Clone(v.index.cells)}, depth: v.depth, zones: slices.Clone(v.zones), stars: slices.Clone(v.stars), free: slices.Clone(v.free),
 		turns: turnNumbers{spare: slices.Clone(v.turns.spare), pairs: slices.Clone(v.turns.pairs), end: v.turns.end},

@@ -61,29 +61,12 @@ func (x index) remove(slot uint32, names []canonical) {
 	x.cells[at] = cell{}
 }
 
-// find returns the slot of a canonical name, nil if there is none.
-func (v *View) find(name []byte) *Slot { return v.findHashed(name, maphash.Bytes(seed, name)) }
-
-// number is the number of a name's slot.
-func (v *View) number(name canonical) (slot uint32, there bool) {
-	hash, mask := maphash.String(seed, string(name)), uint32(len(v.index.cells)-1)
-	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
-		c := v.index.cells[at]
-		if c.slot == 0 {
-			return 0, false
-		}
-		if c.tag == uint32(hash>>32) && v.names[c.slot-1] == name {
-			return c.slot - 1, true
-		}
-	}
-}
-
-// findHashed is find with the name's hash.
-func (v *View) findHashed(name []byte, hash uint64) *Slot {
+// find returns the slot of a name in wire form and lower case, nil if there is none.
+func (v *View) find(name []byte) *Slot {
 	if len(v.slots) == 0 {
 		return nil
 	}
-	mask := uint32(len(v.index.cells) - 1)
+	hash, mask := maphash.Bytes(seed, name), uint32(len(v.index.cells)-1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
 		c := v.index.cells[at]
 		if c.slot == 0 {
@@ -95,12 +78,16 @@ func (v *View) findHashed(name []byte, hash uint64) *Slot {
 	}
 }
 
-// candidate is the number plus one of the slot of the name with this hash, or of one with nearly the same; 0 if there is none.
-func (v *View) candidate(hash uint64) uint32 {
-	mask := uint32(len(v.index.cells) - 1)
+// number is the number of a name's slot.
+func (v *View) number(name canonical) (slot uint32, there bool) {
+	hash, mask := maphash.String(seed, string(name)), uint32(len(v.index.cells)-1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
-		if c := v.index.cells[at]; c.slot == 0 || c.tag == uint32(hash>>32) {
-			return c.slot
+		c := v.index.cells[at]
+		if c.slot == 0 {
+			return 0, false
+		}
+		if c.tag == uint32(hash>>32) && v.names[c.slot-1] == name {
+			return c.slot - 1, true
 		}
 	}
 }

@@ -8,19 +8,15 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// placed is what a name answers with addresses of one family, by who asks; immutable. It is empty while the family has
-// nothing to answer, which is so for all clients or for none.
+// placed holds what a name answers with addresses of one family, by who asks. It is immutable. It is empty while the
+// family has nothing to answer, which is so for all clients or for none.
 type placed struct {
-	first    [firstRegions]uint16 // choice of the regions that most configurations are content with, in the line of the cache that is read anyway
 	variants []variant
 	spots    *geo.Spots // nil: regions are enough
 	alike    bool       // where the client is makes no difference
 	choice   []uint16   // which variant: by geo.RegionID or, with spots, by decision
 	decision []uint16   // by geo.SpotID; names share it
-	_        [24]byte
 }
-
-const firstRegions = 8
 
 // variant is what some of the clients are answered. Its shares are exact by themselves.
 type variant struct {
@@ -28,7 +24,6 @@ type variant struct {
 	turn     uint32    // where Turns has its position
 	family
 	group string // whose addresses these are
-	_     [16]byte
 }
 
 // affinity keeps a client network to one of the addresses.
@@ -95,18 +90,10 @@ func (p *placed) at(v *View, q *Question) (in *variant, at spot, scope uint8) {
 		at.choice = p.choice[p.decision[at.id]]
 		return &p.variants[at.choice], at, scope
 	}
-	if q.found.located && q.found.view == v.id {
-		at.region, scope = q.found.region, q.found.scope
-	} else {
-		at.region, scope = v.locate(q.Client)
-	}
-	switch {
-	case int(at.region) < len(p.first):
-		at.choice = p.first[at.region]
-	case int(at.region) < len(p.choice):
+	if at.region, scope = v.locate(q.Client); int(at.region) < len(p.choice) {
 		at.choice = p.choice[at.region]
-	default:
-		at.choice = p.first[geo.NoRegion]
+	} else {
+		at.choice = p.choice[geo.NoRegion]
 	}
 	return &p.variants[at.choice], at, scope
 }
@@ -210,13 +197,6 @@ func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, 
 		out.choice[i] = uint16(at)
 	}
 	w.some, out.variants = some, slices.Clone(some)
-	for region := range out.first {
-		if region < len(out.choice) {
-			out.first[region] = out.choice[region]
-		} else {
-			out.first[region] = out.choice[geo.NoRegion]
-		}
-	}
 	return out
 }
 

@@ -5,8 +5,9 @@ import "math/rand/v2"
 // Turns is where one socket stands in the schedule of every name. It belongs to one goroutine at a time, and never
 // to two sockets, since it is per socket that shares are exact.
 type Turns struct {
-	at     []turn
-	random *rand.PCG
+	at      []turn
+	random  *rand.PCG
+	fetched uint32 // what Fetch read, kept so that the compiler does not leave the reading out
 }
 
 // turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by Writers together, and

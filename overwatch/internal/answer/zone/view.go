@@ -1,7 +1,6 @@
 package zone
 
 import (
-	"hash/maphash"
 	"iter"
 	"sync/atomic"
 
@@ -11,7 +10,6 @@ import (
 
 // View is everything this node is authoritative for. The zero View has no zones.
 type View struct {
-	id    uint32 // tells it from the views before and behind it; 0 for the zero View
 	index index
 	slots []Slot          // one per name that exists, empty non-terminals included
 	names []canonical     // of the slots; "" for one that is free
@@ -28,9 +26,6 @@ type View struct {
 	free  []uint32    // slots without a name
 }
 
-// views is how many views there have been.
-var views atomic.Uint32
-
 // Zone is what the names of one zone have in common.
 type Zone struct {
 	apex     canonical
@@ -41,7 +36,7 @@ type Zone struct {
 	chain    *chain // of a signed zone
 }
 
-// Slot is one name that exists. It is 64 octets long, a line of the cache.
+// Slot is one name that exists.
 type Slot struct {
 	answers atomic.Pointer[answers]
 	zone    *Zone
@@ -57,8 +52,7 @@ const (
 	longName  = 255 // length of a slot whose name is among the view's only
 )
 
-// answers is what a name answers; immutable. It is 256 octets long, so that it begins with a line of the cache: most queries need
-// the first only, and with signatures the second.
+// answers holds everything that a name answers. It is immutable.
 type answers struct {
 	placed  *[2]placed    // by policy.Family; nil for names that answer everybody alike
 	basis   *policy.Basis // what the steered answers follow from; nil where that is not kept
@@ -66,7 +60,6 @@ type answers struct {
 	any     uint16        // the type that answers ANY (RFC 8482 section 4.1), 0 for an empty non-terminal
 	steered [2]family     // by policy.Family; empty for names that are not steered
 	sets    []set         // ascending by type
-	_       [48]byte
 }
 
 // set finds the RRset of a type, nil if there is none.
@@ -82,15 +75,7 @@ func (a *answers) set(rtype uint16) *set {
 // enclose returns the slot of the name that is asked for, or of its closest encloser (RFC 4592 section 3.3.1). It is nil
 // outside every zone.
 func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
-	if q.hash == 0 {
-		q.hash = maphash.Bytes(seed, q.Name)
-	}
-	if q.found.slot > 0 && q.found.view == v.id {
-		slot = &v.slots[q.found.slot-1]
-	} else {
-		slot = v.findHashed(q.Name, q.hash)
-	}
-	if slot != nil {
+	if slot = v.find(q.Name); slot != nil {
 		q.owner = uint8(len(q.Name))
 		return slot, true
 	}

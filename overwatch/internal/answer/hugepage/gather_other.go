@@ -1,5 +1,0 @@
-//go:build !linux
-
-package hugepage
-
-func gather(_, _ uintptr) {}
