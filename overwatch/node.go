@@ -53,6 +53,8 @@ type node struct {
 	boot       identity.Nonce
 	exchange   *identity.Exchange
 	inForce    atomic.Pointer[inForce]
+	// agentChecks are those of the configuration in force.
+	agentChecks atomic.Pointer[agentChecks]
 
 	core       *core
 	changes    changes
@@ -220,9 +222,10 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	if err != nil {
 		return err
 	}
+	n.agentChecks.Store(newAgentChecks(cfg))
 	n.registry, err = registry.New(registry.Options{
 		Timing:   timing(cfg),
-		Restored: restored, Overrides: overrides, Allowed: n.allowed, Statuses: statuses{n.store},
+		Restored: restored, Overrides: overrides, Allowed: n.allowed, CheckPolicy: n.checkPolicy, Statuses: statuses{n.store},
 		Changed:   n.changes.mark,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),

@@ -107,6 +107,9 @@ func (n *node) reload(ctx context.Context) (files, restart []string, err error) 
 		return nil, nil, err
 	}
 	n.trust.SetLimits(limits(next))
+	if err := n.recheckAgents(ctx, joined); err != nil {
+		return nil, nil, err
+	}
 	for _, agent := range n.trust.SetTokens(next.Tokens(), policies(next)) {
 		if err := n.readmit(ctx, agent); err != nil {
 			return nil, nil, err

@@ -22,7 +22,7 @@ func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error)
 		remembered[i] = registry.Remembered{
 			ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
 			Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
-			AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
+			AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check, HeardAt: st.HeardAt,
 			DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
 		}
 		for kind, b := range st.Bleeds {
@@ -80,7 +80,7 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 		out[i] = store.Status{
 			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
 			Healthy: r.Healthy, Unknown: r.Unknown, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
-			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
+			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check, HeardAt: r.HeardAt,
 			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
 		}
 		for kind, b := range r.Bleeds {

@@ -23,7 +23,9 @@ type Backend struct {
 	ValidationLastCheck *time.Time      `json:"validation_last_check"`
 	ValidationError     *string         `json:"validation_error"` // null after a success
 	ValidationLatencyMS *float64        `json:"validation_latency_ms"`
-	Override            *ActiveOverride `json:"override"` // null when none is in force
+	// ValidationNote says how the node's own check differs from the one that the agent asks for, and why; null: it does not.
+	ValidationNote *string         `json:"validation_note"`
+	Override       *ActiveOverride `json:"override"` // null when none is in force
 }
 
 // ActiveOverride is the override in force on a backend.

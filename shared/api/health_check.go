@@ -15,6 +15,7 @@ type HealthCheck struct {
 	HealthyThreshold   int    `json:"healthy_threshold"`   // successes in a row
 	UnhealthyThreshold int    `json:"unhealthy_threshold"` // failures in a row
 	ExpectedStatus     string `json:"expected_status"`     // of http and https, such as "200,301-308"; else empty
+	Note               string `json:"note,omitempty"`      // how it differs from what the agent asks for; else empty
 }
 
 // ServerHealthCheck is the answer of GET, PUT and PATCH

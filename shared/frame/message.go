@@ -52,4 +52,6 @@ type Stream struct {
 	User []byte // a user message
 	// Listening says of a push/pull that it names a node that could be dialled. Agents name none.
 	Listening bool
+	// Announced is the name of the first node that a push/pull names: of an agent, AgentName.
+	Announced string
 }

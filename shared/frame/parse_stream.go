@@ -21,7 +21,7 @@ func ParseStream(plain []byte) (Stream, Fault) {
 			c.fail()
 		}
 	case PushPull:
-		s.Listening = readPushPull(&c)
+		s.Listening, s.Announced = readPushPull(&c)
 	default:
 		c.fail()
 	}
@@ -32,8 +32,8 @@ func ParseStream(plain []byte) (Stream, Fault) {
 }
 
 // readPushPull reads the header, the states of the nodes it announces and the user state. It reports whether one of the nodes
-// has a port.
-func readPushPull(c *cursor) (listening bool) {
+// has a port, and the name of the first.
+func readPushPull(c *cursor) (listening bool, first string) {
 	header := pushPullRecord.read(c)
 	for range header[0].integer {
 		v := stateRecord.read(c)
@@ -41,10 +41,13 @@ func readPushPull(c *cursor) (listening bool) {
 			c.fail()
 		}
 		if c.failed {
-			return false
+			return false, ""
+		}
+		if first == "" {
+			first = string(v[0].octets)
 		}
 		listening = listening || v[2].integer != 0
 	}
 	c.take(int(header[1].integer))
-	return listening
+	return listening, first
 }

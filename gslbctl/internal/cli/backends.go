@@ -68,8 +68,17 @@ func (a *app) backendTable(backends []api.Backend) *render.Table {
 	return t
 }
 
-// reason is why a backend has its status, with the words of whoever decided.
+// reason is why a backend has its status, with the words of whoever decided, and how the node's own check differs from its
+// agent's.
 func reason(b api.Backend) string {
+	text := status(b)
+	if b.ValidationNote != nil {
+		text += "; " + *b.ValidationNote
+	}
+	return text
+}
+
+func status(b api.Backend) string {
 	switch {
 	case b.Override != nil:
 		return fmt.Sprintf("%s: %s (by %s)", b.Reason, b.Override.Reason, b.Override.By)

@@ -66,7 +66,11 @@ func (a *app) serversCheckCommand() *cobra.Command {
 func checkTable(h api.HealthCheck) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "CHECKED"}, {Name: "TYPE"}, {Name: "PATH"}, {Name: "EVERY"}, {Name: "TIMEOUT"},
 		{Name: "HEALTHY AFTER", Right: true}, {Name: "UNHEALTHY AFTER", Right: true}, {Name: "STATUS"}}}
-	t.Add(render.C(render.YesNo(h.Enabled)), render.C(h.Type), orNone(h.Path), render.C(h.Interval), render.C(h.Timeout),
-		render.C(strconv.Itoa(h.HealthyThreshold)), render.C(strconv.Itoa(h.UnhealthyThreshold)), orNone(h.ExpectedStatus))
+	cells := []render.Cell{render.C(render.YesNo(h.Enabled)), render.C(h.Type), orNone(h.Path), render.C(h.Interval), render.C(h.Timeout),
+		render.C(strconv.Itoa(h.HealthyThreshold)), render.C(strconv.Itoa(h.UnhealthyThreshold)), orNone(h.ExpectedStatus)}
+	if h.Note != "" {
+		t.Columns, cells = append(t.Columns, render.Column{Name: "NOTE"}), append(cells, render.C(h.Note))
+	}
+	t.Add(cells...)
 	return t
 }

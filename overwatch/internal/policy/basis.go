@@ -60,6 +60,7 @@ type Facts struct {
 	Status  string // effective status
 	Reason  string // why it is that
 	Problem string // what a check or an agent found wrong; text of others
+	Check   string // how the node's own check differs from the one that the agent asks for; empty: it does not
 	Order   *Order // an operator's override in force; nil: none
 	// DrainEndsAt is when a drain ends or ended; zero: it does not drain.
 	DrainEndsAt time.Time

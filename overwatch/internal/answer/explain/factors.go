@@ -165,6 +165,9 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 	if b.Excluded != "" {
 		return factors
 	}
+	if f := b.Facts; f != nil && f.Check != "" {
+		factors = append(factors, Factor{name, Health, f.Check, "its agent decides by what is left out"})
+	}
 	if e.inside() == policy.Latency && b.Candidate.Latency.Samples > 0 {
 		factors = append(factors, Factor{name, Latency, Milliseconds(b.Candidate.Latency.Smoothed), "among the fastest"})
 	}

@@ -45,7 +45,11 @@ func (e *Explanation) lines() []string {
 	for i := range e.Backends {
 		b := &e.Backends[i]
 		if b.Excluded == "" {
-			rest = append(rest, fmt.Sprintf("%s: %s in %s has %.1f%%", kind, Endpoint(b.Candidate), named(b.Region), 100*b.Share))
+			line := fmt.Sprintf("%s: %s in %s has %.1f%%", kind, Endpoint(b.Candidate), named(b.Region), 100*b.Share)
+			if b.Facts != nil && b.Facts.Check != "" {
+				line += "; " + b.Facts.Check
+			}
+			rest = append(rest, line)
 		}
 	}
 	for i := range e.Backends {

@@ -51,6 +51,9 @@ func State(c *policy.Candidate) string {
 	if !f.DrainEndsAt.IsZero() {
 		b.WriteString("; draining until " + moment(f.DrainEndsAt))
 	}
+	if f.Check != "" {
+		b.WriteString("; " + f.Check)
+	}
 	return b.String()
 }
 

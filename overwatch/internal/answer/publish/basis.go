@@ -53,7 +53,7 @@ func lastServed(b *registry.Backend) time.Time {
 
 // facts is what explains a backend's state. Most backends are in one of a few states, and share what says so.
 func (p *decider) facts(b *registry.Backend) *policy.Facts {
-	f := policy.Facts{Status: string(b.Status), Reason: b.Reason}
+	f := policy.Facts{Status: string(b.Status), Reason: b.Reason, Check: b.CheckNote()}
 	if o := b.Override; o != nil {
 		f.Order = &policy.Order{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 	}

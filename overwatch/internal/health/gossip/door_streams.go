@@ -71,6 +71,7 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 	}
 	d.slots.complete(s)
 	if request.Kind == frame.PushPull && !request.Listening {
+		d.paths.greeted(request.Announced, from.Addr(), time.Now())
 		d.greet(s)
 		return frame.None
 	}

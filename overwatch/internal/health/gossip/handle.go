@@ -26,6 +26,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 	if !a.from.stream {
 		n.door.paths.proved(a.head.KeyID, a.from.addr, time.Now())
 	}
+	msg.Agent = msg.Agent.HeardAt(n.door.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
 	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
 	if paced(msg.Type) && !n.paces.take(msg.Agent.ID(), time.Now()) {
 		n.intake.drops.count(dropAgentRate, a.from.addr)

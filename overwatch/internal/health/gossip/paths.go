@@ -26,6 +26,9 @@ type paths struct {
 	mu       sync.Mutex
 	verified map[identity.KeyID]path
 	pings    map[string]path
+	// greetings are the sources of push/pulls, whose connections nobody opens from an address that is not his, by the name in
+	// them.
+	greetings map[string]path
 }
 
 type path struct {
@@ -39,7 +42,7 @@ func (p path) holds(to netip.AddrPort, now time.Time, lifetime time.Duration) bo
 }
 
 func newPaths() *paths {
-	return &paths{verified: make(map[identity.KeyID]path), pings: make(map[string]path)}
+	return &paths{verified: make(map[identity.KeyID]path), pings: make(map[string]path), greetings: make(map[string]path)}
 }
 
 // pinged learns the source of a ping under the name it carried. It keeps nothing of name.
@@ -52,6 +55,32 @@ func (p *paths) pinged(name []byte, from netip.AddrPort, now time.Time) {
 	if known, ok := p.pings[string(name)]; !ok || !known.holds(from, now, pingedFor) {
 		learn(p.pings, string(name), path{from, now}, pingedFor)
 	}
+}
+
+// greeted learns from where a push/pull came under a name, which it keeps.
+func (p *paths) greeted(name string, from netip.Addr, now time.Time) {
+	if name == "" {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	learn(p.greetings, name, path{netip.AddrPortFrom(from, 0), now}, pingedFor)
+}
+
+// proven returns the address that an authentic message of an agent came from, if it is proved to be the agent's: the source
+// of a stream, or of a datagram where a push/pull under the name of the agent's process came from there too. A datagram's
+// source alone is anybody's choice.
+func (p *paths) proven(key identity.KeyID, epoch uint64, from origin) netip.Addr {
+	if from.stream {
+		return from.addr.Addr()
+	}
+	name := frame.AgentName(key, epoch)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if g, ok := p.greetings[name]; ok && g.to.Addr() == from.addr.Addr() {
+		return g.to.Addr()
+	}
+	return netip.Addr{}
 }
 
 // proved learns the source of a datagram whose signature held.

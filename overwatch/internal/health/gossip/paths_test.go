@@ -3,6 +3,7 @@ package gossip
 import (
 	"fmt"
 	"net/netip"
+	"strconv"
 	"testing"
 	"time"
 
@@ -52,5 +53,39 @@ func TestPaths_AreBounded(t *testing.T) {
 	p.pinged(nil, netip.MustParseAddrPort("192.0.2.1:1"), now)
 	if len(p.pings) != maxPaths || len(p.verified) != maxPaths {
 		t.Errorf("%d and %d paths are remembered, at most %d may be", len(p.pings), len(p.verified), maxPaths)
+	}
+}
+
+// An address is proved by a connection from there, never by the source of a datagram alone.
+func TestPaths_AnAddressIsProvedByAConnection(t *testing.T) {
+	p, now := newPaths(), time.Now()
+	mine, spoofed := netip.MustParseAddrPort("192.0.2.1:5"), netip.MustParseAddrPort("169.254.169.254:5")
+	if got := p.proven(key(1), 5, origin{mine, false}); got.IsValid() {
+		t.Errorf("a datagram alone proves %s", got)
+	}
+	p.greeted(frame.AgentName(key(1), 5), mine.Addr(), now)
+	p.greeted(frame.AgentName(key(2), 5), spoofed.Addr(), now) // another agent, which is there
+	p.greeted("", spoofed.Addr(), now)
+	for _, tc := range []struct {
+		from origin
+		want netip.Addr
+	}{
+		{origin{mine, false}, mine.Addr()},
+		{origin{netip.AddrPortFrom(mine.Addr(), 9), false}, mine.Addr()},
+		{origin{spoofed, false}, netip.Addr{}},
+		{origin{spoofed, true}, spoofed.Addr()},
+	} {
+		if got := p.proven(key(1), 5, tc.from); got != tc.want {
+			t.Errorf("%+v proves %s, want %s", tc.from, got, tc.want)
+		}
+	}
+	if got := p.proven(key(1), 6, origin{mine, false}); got.IsValid() {
+		t.Errorf("another process of the agent proves %s", got)
+	}
+	for i := range maxPaths + 100 {
+		p.greeted(strconv.Itoa(i), mine.Addr(), now)
+	}
+	if n := len(p.greetings); n > maxPaths {
+		t.Errorf("%d greetings are kept", n)
 	}
 }

@@ -55,16 +55,15 @@ func statementOf(said *wire.Backend, region string) statement {
 
 // say makes words the newest of the claim, and reports whether what is saved of it has changed.
 func (c *claim) say(words statement) (worthKeeping bool) {
-	weight, region, spec := c.weight, c.region, c.check
-	if c.check == (unique.Handle[check.Spec]{}) || c.said.check != words.check {
-		c.check = unique.Make(specOf(words.check))
+	weight, region, asked := c.weight, c.region, c.asked
+	if c.asked == (unique.Handle[check.Spec]{}) || c.said.check != words.check {
+		c.asked = unique.Make(specOf(words.check))
 	}
 	c.said, c.weight, c.region = words, int(words.weight), words.region
-	return c.weight != weight || c.region != region || c.check != spec
+	return c.weight != weight || c.region != region || c.asked != asked
 }
 
-// specOf turns an agent's check into one that this node can make. A check that it does not know, or that is beyond the
-// limits, becomes a connection: an open port is what can be told then.
+// specOf is the check that an agent asks for, whatever that is. See reduce for the one that this node makes.
 func specOf(c wire.Check) check.Spec {
 	spec := check.Spec{
 		Type: check.Type(c.Type), Path: c.Path, Host: c.Host,
@@ -82,18 +81,7 @@ func specOf(c wire.Check) check.Spec {
 	if c.SuccessThreshold > 0 {
 		spec.SuccessThreshold = int(c.SuccessThreshold)
 	}
-	if len(spec.Validate()) == 0 {
-		return spec
-	}
-	return connection()
-}
-
-// connection is the check that needs to know nothing.
-func connection() check.Spec {
-	return check.Spec{
-		Type: check.TCP, Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
-		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
-	}
+	return spec
 }
 
 func orDefault(millis uint32, def time.Duration) time.Duration {

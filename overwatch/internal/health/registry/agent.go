@@ -55,6 +55,8 @@ type agent struct {
 	listed bool
 	timer  deadlineAt
 	region string
+	// address is where it was last heard from, not valid where that is not proved.
+	address netip.Addr
 	// claims are in the order of its last heartbeat.
 	claims  []*record
 	refused []wire.RefusedClaim
@@ -87,7 +89,7 @@ func (w *writer) agent(id string) *agent {
 
 // repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still admissible.
 func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
-	if !a.listed || region != a.region || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
+	if !a.listed || region != a.region || a.hasMoved(from) || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
 		return false
 	}
 	for i := range m.Backends {

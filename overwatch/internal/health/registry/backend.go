@@ -5,6 +5,7 @@ import (
 	"time"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
@@ -48,12 +49,17 @@ type Backend struct {
 	UpdatedAt time.Time
 
 	agent *agent
+	// left is what check leaves out of what the agent asks for; 0 where configuration or the API declares the backend.
+	left reduce.Left
 	// check is shared by all backends that are checked alike: it is most of the memory that one would take.
 	check unique.Handle[check.Spec]
 }
 
 // Check returns how this node checks the backend itself. It may be called on what a View returned only.
 func (b *Backend) Check() check.Spec { return b.check.Value() }
+
+// CheckNote says in a sentence how Check differs from what the agent asks for, and why; "" where it does not.
+func (b *Backend) CheckNote() string { return b.left.String() }
 
 // Disputed reports whether the agent and this node's own check say different things, however old they are.
 func (b *Backend) Disputed() bool {

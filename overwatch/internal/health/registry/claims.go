@@ -91,6 +91,7 @@ func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) O
 	}
 	a := w.agent(from.ID())
 	w.heard(a, now)
+	w.moved(a, from, now)
 	w.round++
 	a.region, a.refused = region, nil
 	former := a.claims
@@ -131,6 +132,7 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 	}
 	returned := w.stale(a, now)
 	w.heard(a, now)
+	w.moved(a, from, now)
 	w.round++
 	a.refused = nil
 	if !w.take(a, from, said, now) {
@@ -170,6 +172,7 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 		words.claim = wire.ClaimNone
 	}
 	if c.say(words) {
+		w.reduce(rec)
 		w.keep(rec)
 	}
 	w.followAgentDrain(rec, now)

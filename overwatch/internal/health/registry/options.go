@@ -54,6 +54,9 @@ type Options struct {
 	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make any more is not
 	// believed. It is asked by New, and later for what is declared then; it must not call the Registry. It may be nil if Restored is empty.
 	Allowed func(agentID string, id ID) bool
+	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
+	// quick and must not call the Registry; see RecheckPolicies. Nil means the zero CheckPolicy for all.
+	CheckPolicy func(ID) CheckPolicy
 	// Overrides are the stored orders.
 	Overrides []Override
 	// Statuses keeps what must outlive the process; nil means that nothing does.
@@ -75,6 +78,9 @@ func (o *Options) complete() error {
 	}
 	if len(o.Restored) > 0 && o.Allowed == nil {
 		return errors.New("registry: Restored is set and Allowed is not")
+	}
+	if o.CheckPolicy == nil {
+		o.CheckPolicy = func(ID) CheckPolicy { return CheckPolicy{} }
 	}
 	if o.Now == nil {
 		o.Now = time.Now

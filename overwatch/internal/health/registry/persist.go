@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"net/netip"
 	"time"
 
 	"gslb.internal/shared/api"
@@ -32,13 +33,15 @@ type Remembered struct {
 	At      time.Time
 	// LastHealthyAt is Backend.LastHealthyAt.
 	LastHealthyAt time.Time
-	// AgentID is the agent that claims the backend, "" for none; then Weight, Region and Check are what it said.
+	// AgentID is the agent that claims the backend, "" for none; then Weight, Region and Check are what it said, and
+	// HeardAt is where from, if that is proved.
 	// AgentSourced tells that nothing but the agent declares the backend.
 	AgentID      string
 	AgentSourced bool
 	Weight       int
 	Region       string
 	Check        check.Spec
+	HeardAt      netip.Addr
 	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; none where the beginning
 	// is zero.
 	DrainSince, AgentDrainSince time.Time
@@ -158,7 +161,7 @@ func (r *record) snapshot(now time.Time) Remembered {
 		m.LastHealthyAt = m.At
 	}
 	if c := r.claim; c != nil {
-		m.AgentID, m.Weight, m.Region, m.Check = c.agent.id, c.weight, c.region, c.check.Value()
+		m.AgentID, m.Weight, m.Region, m.Check, m.HeardAt = c.agent.id, c.weight, c.region, c.asked.Value(), c.agent.address
 		m.AgentDrainSince, m.AgentDrainOver = c.drain.stored()
 		m.Bleeds = c.bleeds.stored()
 	}

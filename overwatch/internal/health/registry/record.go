@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unique"
 
+	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -75,9 +76,11 @@ type claim struct {
 	said   statement
 	weight int
 	region string
-	check  unique.Handle[check.Spec]
-	drain  *drain
-	bleeds *bleeds // nil while no early warning has an effect
+	// asked is the check that the agent wants, check the one that this node makes, and left says how they differ.
+	asked, check unique.Handle[check.Spec]
+	left         reduce.Left
+	drain        *drain
+	bleeds       *bleeds // nil while no early warning has an effect
 	// round tells a claim of the newest heartbeat from one that is no longer made.
 	round uint64
 }

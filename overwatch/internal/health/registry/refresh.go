@@ -3,6 +3,7 @@ package registry
 import (
 	"time"
 
+	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/wire"
@@ -66,7 +67,7 @@ func (w *writer) validated(r *record, now time.Time) bool {
 // verdictEnds returns when the verdict on r becomes too old to count: after three times its interval, or the node's where that is longer.
 func (w *writer) verdictEnds(r *record) time.Time {
 	interval := w.timing.ValidationInterval
-	if r.source() != api.SourceAgent {
+	if r.source() != api.SourceAgent || r.claim != nil && r.claim.left == reduce.ByPolicy {
 		_, _, spec := r.declaration()
 		interval = max(interval, spec.Value().Interval)
 	}
@@ -110,6 +111,9 @@ func (w *writer) compose(r *record, in Inputs, now time.Time) Backend {
 	}
 	if r.claim != nil {
 		b.AgentID, b.agent = r.claim.agent.id, r.claim.agent
+		if b.Source == api.SourceAgent {
+			b.left = r.claim.left
+		}
 		switch in.Claim {
 		case check.StateHealthy:
 			b.Claim = w.saysHealthy
@@ -169,7 +173,7 @@ func sameButValidation(a, b Backend) bool {
 // answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
 func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
-		a.Draining != b.Draining || a.Status != b.Status || a.Reason != b.Reason || a.Override != b.Override
+		a.Draining != b.Draining || a.left != b.left || a.Status != b.Status || a.Reason != b.Reason || a.Override != b.Override
 }
 
 // watch asks to be woken when time alone will change something about r.

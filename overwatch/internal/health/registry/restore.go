@@ -73,13 +73,13 @@ func (w *writer) recall(r *record, now time.Time) {
 		a.seen = now
 		w.wake(a, &a.timer, now.Add(w.timing.StaleThreshold))
 	}
-	spec := m.Check
-	if len(spec.Validate()) > 0 {
-		spec = connection()
+	if m.HeardAt.IsValid() {
+		a.address = m.HeardAt
 	}
-	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, check: unique.Make(spec),
+	r.claim = &claim{agent: a, weight: min(max(m.Weight, 0), api.MaxWeight), region: m.Region, asked: unique.Make(m.Check),
 		drain: restoredDrain(m.AgentDrainSince, m.AgentDrainOver, now)}
 	r.claim.bleeds, r.claim.said.warnings = restoredBleeds(m.Bleeds, now)
+	w.reduce(r)
 	a.claims = append(a.claims, r)
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -105,7 +106,7 @@ func (v *View) Targets() []Target {
 	var targets []Target
 	for b := range v.Backends() {
 		t := Target{ID: b.ID, Spec: b.Check(), WasUnhealthy: b.Reason == ReasonRememberedUnhealthy}
-		if b.Source == api.SourceAgent {
+		if b.Source == api.SourceAgent && b.left != reduce.ByPolicy {
 			t.Spec.Interval, t.Spec.Timeout = 0, 0 // they are the agent's, for which it is at hand
 		}
 		targets = append(targets, t)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/logging/logtest"
@@ -191,7 +192,7 @@ func id(s string) ID {
 }
 
 // tcp is a check that needs nothing.
-var tcp = connection()
+var tcp = reduce.Connection()
 
 func static(s string) Declaration {
 	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}

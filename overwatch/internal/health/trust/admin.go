@@ -99,13 +99,13 @@ func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]neti
 	t.tokens, t.policies = usableTokens(tokens), canonical(policies)
 	t.liftLocks()
 	for id, p := range t.byID {
-		former, before := p.standing.Load(), Agent{p}.Services()
+		former, before := p.standing.Load(), Agent{pinned: p}.Services()
 		next := t.stand(p.certificate.KeyID, p.stored())
 		p.standing.Store(next)
 		if !slices.EqualFunc(former.grants, next.grants, grant.equal) {
 			changed = append(changed, id)
 		}
-		if after := (Agent{p}).Services(); !slices.Equal(before, after) {
+		if after := (Agent{pinned: p}).Services(); !slices.Equal(before, after) {
 			t.log.Info().Str("agent_id", id).Strs("before", before).Strs("services", after).Msg("tokens changed: agent speaks for other services")
 		}
 	}

@@ -11,8 +11,18 @@ import (
 // What it may do is asked when it matters, not when the message came: an Agent that is revoked or unpinned meanwhile speaks for
 // nothing from that moment on, so a message that waits in a queue has no say any more either.
 type Agent struct {
-	pinned *pinned
+	pinned  *pinned
+	address netip.Addr
 }
+
+// HeardAt returns the agent as the sender of a message that proves to come from an address.
+func (a Agent) HeardAt(address netip.Addr) Agent {
+	a.address = address.Unmap()
+	return a
+}
+
+// Address is where the agent's message came from, if that is proved; else it is not valid.
+func (a Agent) Address() netip.Addr { return a.address }
 
 // ID returns the agent's id.
 func (a Agent) ID() string {

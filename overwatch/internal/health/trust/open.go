@@ -136,7 +136,7 @@ func (a *attempt) valid(c *identity.Certificate) *Refusal {
 
 func (a *attempt) believed() Message {
 	return Message{
-		Agent: Agent{a.pinned}, Type: wire.Type(a.sealed.Type), Epoch: a.sealed.Epoch, Seq: a.sealed.Seq,
+		Agent: Agent{pinned: a.pinned}, Type: wire.Type(a.sealed.Type), Epoch: a.sealed.Epoch, Seq: a.sealed.Seq,
 		SentAtMillis: a.sealed.SentAtMillis, Payload: a.sealed.Payload,
 	}
 }

@@ -106,7 +106,7 @@ func (a *attempt) revokedHolder() string {
 func (a *attempt) tellPinned(pin store.Pin, newly bool, without []wire.RefusedClaim) {
 	if left, ok := a.lines.take("pinned", a.elapsed); ok {
 		a.log.Info().Str("agent_id", pin.AgentID).Str("fingerprint", a.sealed.KeyID.Fingerprint()).Str("region", pin.Region).
-			Strs("services", Agent{a.pinned}.Services()).Bool("new", newly).Int("left_out", left).Msg("agent pinned")
+			Strs("services", Agent{pinned: a.pinned}.Services()).Bool("new", newly).Int("left_out", left).Msg("agent pinned")
 	}
 	for _, r := range without {
 		if left, ok := a.lines.take(r.Code.String(), a.elapsed); ok {

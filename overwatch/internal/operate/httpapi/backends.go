@@ -105,6 +105,9 @@ func backendView(b *registry.Backend) api.Backend {
 	if b.Validation.Err != "" {
 		view.ValidationError = &b.Validation.Err
 	}
+	if note := b.CheckNote(); note != "" {
+		view.ValidationNote = &note
+	}
 	return view
 }
 

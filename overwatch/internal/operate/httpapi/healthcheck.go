@@ -24,6 +24,7 @@ func (s *Server) getHealthCheck(c *gin.Context) (answer, error) {
 		return answer{}, notFound("no server %s is known", id)
 	}
 	view := s.healthCheckView(id, b.Check())
+	view.HealthCheck.Note = b.CheckNote()
 	return tagged(c, http.StatusOK, view, view), nil
 }
 

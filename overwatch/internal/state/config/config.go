@@ -62,11 +62,12 @@ type Identity struct {
 	Region string `key:"region"`
 }
 
-// AgentPolicy narrows what agents of one service may claim.
+// AgentPolicy narrows what agents of one service may claim, and says how their backends are checked.
 type AgentPolicy struct {
 	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`  // where backends may be; empty means anywhere
 	MaxAgents    int            `key:"max_agents"`     // 0: the default
 	NewPerSecond int            `key:"new_per_second"` // from one source; 0: the default
+	HealthCheck  *HealthCheck   `key:"health_check"`   // how the node checks them; nil: as the agent asks, within bounds
 }
 
 // Gossip is how agents reach this node.

@@ -141,6 +141,9 @@ func (v *validator) tokens() {
 		if _, ok := o.AgentTokens[service]; !ok && !v.Told("overwatch.agent_tokens") {
 			v.Add(settings.Entry("overwatch.agent_policies", service), "", "agent_tokens has no such service: give it a token, or remove the policy")
 		}
+		if h := o.AgentPolicies[service].HealthCheck; h != nil {
+			v.sharedCheck(settings.Entry("overwatch.agent_policies", service)+".health_check", h, "backends of the service")
+		}
 	}
 }
 

@@ -24,7 +24,7 @@ func (v *validator) servers() {
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		if r.HealthCheck != nil {
-			v.regionCheck(fmt.Sprintf("regions[%d].health_check", i), r.HealthCheck)
+			v.sharedCheck(fmt.Sprintf("regions[%d].health_check", i), r.HealthCheck, "servers of the region")
 		}
 		domain := noDomain
 		for k := range r.Servers {
@@ -41,10 +41,12 @@ func (v *validator) servers() {
 	}
 }
 
-func (v *validator) regionCheck(key string, h *HealthCheck) {
+// sharedCheck checks a block that holds for several backends.
+func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	h.Validate(v.Report, key)
 	if h.Address.IsValid() {
-		v.Add(key+".address", h.Address.String(), "all servers of the region would be probed at this one address: give it to a server's own health_check")
+		v.Addf(key+".address", h.Address.String(),
+			"all %s would be probed at this one address: give it to a server's own health_check", all)
 	}
 }
 

@@ -69,6 +69,7 @@ type Status struct {
 	Weight       int           `json:"weight,omitempty"`
 	Region       string        `json:"region,omitempty"`
 	Check        check.Spec    `json:"check,omitzero"`
+	HeardAt      netip.Addr    `json:"heard_at,omitzero"`    // where the agent was heard from, if that is proved
 	DrainSince   time.Time     `json:"drain_since,omitzero"` // an operator's drain; zero for none
 	DrainOver    time.Duration `json:"drain_over,omitempty"`
 	// That of its agent.

@@ -1,0 +1,64 @@
+package reduce
+
+import "strings"
+
+// Left is what a node leaves out of the check that an agent asks for, and why.
+type Left uint16
+
+// The parts. Those before BodyContains leave no more than a connection.
+const (
+	Headers Left = 1 << iota
+	Send
+	Address
+	Method
+	// Elsewhere tells that the agent is heard from another address and no allowed_cidrs covers this one.
+	Elsewhere
+	// Unknown tells that this version of the node cannot make the check.
+	Unknown
+	BodyContains
+	BodyMatches
+	Expect
+	// ByPolicy tells that the operator says how the backend is checked; it stands alone.
+	ByPolicy
+)
+
+// open is what leaves no more than a connection, each with its reason.
+var open = []struct {
+	part   Left
+	reason string
+}{
+	{Headers, "its agent's check has headers, which a node does not send"},
+	{Send, "its agent's check sends a text, which a node does not"},
+	{Address, "its agent's check goes to another address, where a node does not look"},
+	{Method, "its agent's check has a method other than GET, HEAD and OPTIONS"},
+	{Elsewhere, "its agent is heard from another address, and no allowed_cidrs of agent_policies covers this one"},
+	{Unknown, "this node cannot make its agent's check"},
+}
+
+// judged is what an agent judges alone while the node makes the rest of its check.
+var judged = []struct {
+	part Left
+	key  string
+}{{BodyContains, "body_contains"}, {BodyMatches, "body_matches"}, {Expect, "expect"}}
+
+// String says in one sentence what is left out and why, "" where nothing is.
+func (l Left) String() string {
+	if l&ByPolicy != 0 {
+		return "this node checks it as overwatch.agent_policies says, not as its agent asks"
+	}
+	for _, o := range open {
+		if l&o.part != 0 {
+			return "this node only looks whether the port is open: " + o.reason
+		}
+	}
+	var keys []string
+	for _, j := range judged {
+		if l&j.part != 0 {
+			keys = append(keys, j.key)
+		}
+	}
+	if len(keys) == 0 {
+		return ""
+	}
+	return "its agent alone judges " + strings.Join(keys, " and ") + ": this node makes the rest of the check"
+}

@@ -1,0 +1,64 @@
+package registry
+
+import (
+	"context"
+	"slices"
+	"time"
+	"unique"
+
+	"gslb.internal/overwatch/internal/health/reduce"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/shared/check"
+)
+
+// CheckPolicy is what the operator says about how this node checks an agent's backend.
+type CheckPolicy struct {
+	// Check is how, whatever the agent asks for; the zero Handle leaves that to the agent, within the bounds of package
+	// reduce.
+	Check unique.Handle[check.Spec]
+	// Trusted tells that the operator named the backend's address. At others, a node speaks the check's protocol only
+	// where the agent is heard from.
+	Trusted bool
+}
+
+// reduce derives the check that this node makes from what the agent of r asks for. The caller refreshes r.
+func (w *writer) reduce(r *record) {
+	c, policy := r.claim, w.options.CheckPolicy(r.id)
+	if policy.Check != (unique.Handle[check.Spec]{}) {
+		c.check, c.left = policy.Check, reduce.ByPolicy
+		return
+	}
+	made, left := reduce.Check(c.asked.Value(), policy.Trusted || c.agent.address == r.id.Address)
+	c.check, c.left = unique.Make(made), left
+}
+
+// hasMoved reports whether a message proves that the agent is heard from another address than before.
+func (a *agent) hasMoved(from trust.Agent) bool {
+	return from.Address().IsValid() && from.Address() != a.address
+}
+
+// moved has the backends of an agent that is heard from another address checked accordingly.
+func (w *writer) moved(a *agent, from trust.Agent, now time.Time) {
+	if !a.hasMoved(from) {
+		return
+	}
+	a.address = from.Address()
+	for _, r := range slices.Clone(a.claims) { // of which refresh may remove some
+		w.reduce(r)
+		w.keep(r) // where the agent was heard from outlives the process
+		w.refresh(r, now)
+	}
+}
+
+// RecheckPolicies has all agents' backends checked as Options.CheckPolicy says now.
+func (r *Registry) RecheckPolicies(ctx context.Context) error {
+	return tell(ctx, r, func(w *writer, now time.Time) error {
+		for rec := range w.records() {
+			if rec.claim != nil {
+				w.reduce(rec)
+				w.refresh(rec, now)
+			}
+		}
+		return nil
+	})
+}
