@@ -3,6 +3,7 @@ package settings
 import (
 	"encoding"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type decoder struct {
 	path        path
 	scalars     map[string]string // by path: what the files give
 	secretFiles map[string]given  // by the secret's path: what its _file key gives
+	room        uintptr           // octets that elements of lists may still take
 }
 
 // given is a value and where it was written.
@@ -29,7 +31,7 @@ type given struct {
 }
 
 func newDecoder(report *Report) *decoder {
-	return &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}}
+	return &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}, room: math.MaxInt}
 }
 
 // decode reads one whole file into v.
@@ -152,6 +154,12 @@ func (d *decoder) listOf(l *layout, v reflect.Value, n *node, single bool) {
 		d.wrong(n, "", "expected a list, found "+n.describe())
 		return
 	}
+	size := uintptr(len(elements)) * v.Type().Elem().Size()
+	if size > d.room {
+		d.wrong(n, "", fmt.Sprintf("the lists up to here take more than %d MiB of memory: write fewer entries", maxTextLists>>20))
+		return
+	}
+	d.room -= size
 	at := v.Len()
 	v.Grow(len(elements))
 	v.SetLen(at + len(elements))

@@ -57,6 +57,16 @@ func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {
 	}
 }
 
+func TestLoadText_ListsTakeABoundedMemory(t *testing.T) {
+	var s sample
+	entries := maxTextLists/int(reflect.TypeFor[site]().Size()) + 1
+	text := "mode: overwatch\nsites: [" + strings.TrimSuffix(strings.Repeat("{},", entries), ",") + "]\n"
+	err := LoadText(text, &s, Options{Mode: "overwatch"})
+	if err == nil || !strings.Contains(err.Error(), "take more than 64 MiB") {
+		t.Errorf("%d entries: %v", entries, err)
+	}
+}
+
 func nestedBlocks(depth int) string {
 	var b strings.Builder
 	for i := range depth {

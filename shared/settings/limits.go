@@ -13,6 +13,9 @@ const (
 	// freeRepeats and octetsPerRepeat bound how many values the aliases and merge keys of a text may repeat: so many, and
 	// one for each so many octets of text.
 	freeRepeats, octetsPerRepeat = 10_000, 4
+	// maxTextLists bounds the lists of a text that is checked by itself, in octets of memory: an entry of three octets, such as {}, takes
+	// hundreds.
+	maxTextLists = 64 << 20
 	// maxDepth bounds nesting; the deepest key of ours is seven deep.
 	maxDepth = 64
 	// maxFiles bounds how many files one configuration has.

@@ -58,6 +58,9 @@ func LoadText(text string, into any, o Options) error {
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
 	d := newDecoder(report)
+	if alone {
+		d.room = maxTextLists
+	}
 	for _, doc := range report.documents {
 		d.decode(doc, root)
 		if !alone && doc.secret.Key != "" && openToOthers(doc.perm) {

@@ -2,8 +2,10 @@ package httpapi
 
 import (
 	"mime"
+	"net/http"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/gin-gonic/gin"
 
@@ -19,12 +21,26 @@ func isYAML(contentType string) bool {
 	return err == nil && slices.Contains(yamlTypes, kind)
 }
 
+// checkPatience is how long a text waits for the one before it: one takes some
+// 150 octets of memory per octet, so they are checked one after the other.
+const checkPatience = time.Second
+
 // postConfigValidate answers POST /config/validate. The text is checked by
 // itself: no file is read, and nothing comes from the environment.
 func (s *Server) postConfigValidate(c *gin.Context) (answer, error) {
 	body := bodyOf(c)
 	if len(body) == 0 {
 		return answer{}, badRequest("the body is empty: it must be the YAML text of a configuration")
+	}
+	patience := time.NewTimer(checkPatience)
+	defer patience.Stop()
+	select {
+	case s.checking <- struct{}{}:
+		defer func() { <-s.checking }()
+	case <-patience.C:
+		return answer{}, problemf(http.StatusTooManyRequests, "another configuration is being checked: try again in a second")
+	case <-c.Request.Context().Done():
+		return answer{}, c.Request.Context().Err()
 	}
 	result := api.ConfigValidation{Errors: []api.ConfigError{}}
 	for _, p := range s.o.ValidateConfig(string(body)) {

@@ -333,6 +333,19 @@ func TestValidate_ChecksATextByItself(t *testing.T) {
 	w.wantError("empty", w.send("POST", "/api/v1/config/validate", ""), 400, "empty")
 }
 
+func TestConfigValidate_OneTextAfterTheOther(t *testing.T) {
+	w := newWorld(t)
+	w.server.checking <- struct{}{} // another one is being checked
+	w.wantError("beside another", w.send("POST", "/api/v1/config/validate", "mode: overwatch", "Content-Type", "application/yaml"), 429, "try again")
+	<-w.server.checking
+	if v, err := w.client.ValidateConfig(t.Context(), []byte("mode: overwatch\n")); err != nil || v.Valid {
+		t.Errorf("%+v %v", v, err)
+	}
+	if len(w.server.checking) > 0 {
+		t.Error("a text that was checked holds up the next")
+	}
+}
+
 func TestSystem_ShowsNoSecrets(t *testing.T) {
 	w := newWorld(t)
 	got, err := w.client.SystemConfig(t.Context())

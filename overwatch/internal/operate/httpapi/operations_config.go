@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"github.com/gin-gonic/gin"
+	"net/http"
 
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
@@ -30,9 +31,10 @@ func sectionOperations() []Operation {
 				StartTime: at(), ConfigPath: "/etc/gslb/gslb.yaml", DataDir: "/var/lib/gslb",
 			}}},
 		{Method: post, Path: v1 + "/config/validate", handle: (*Server).postConfigValidate, Role: api.RoleOperate,
-			Summary:     "Check the text of a configuration",
-			Description: "By itself: it includes nothing, leaves no secret in a file, and takes nothing from the environment.",
-			YAML:        true, Body: "mode: overwatch\n", Status: 200,
+			Summary: "Check the text of a configuration",
+			Description: "By itself: it includes nothing, leaves no secret in a file, and takes nothing from the environment. " +
+				"Texts are checked one after the other: 429 says that another one takes its time.",
+			YAML: true, Body: "mode: overwatch\n", Status: 200, Errors: []int{http.StatusTooManyRequests},
 			Answer: api.ConfigValidation{Errors: []api.ConfigError{
 				{Key: "overwatch.gossip.encryption_key", Message: "is missing"}}}},
 	}

@@ -41,7 +41,8 @@ type Server struct {
 	http     *http.Server
 	orders   overrideDesk
 	byName   atomic.Pointer[domainsByName]
-	regions  sync.RWMutex // held for reading while a server is put into a region, for writing while one is deleted
+	checking chan struct{} // has an entry while a configuration is checked
+	regions  sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
 }
 
 // New opens the listener; nothing is answered before Run.
@@ -67,6 +68,7 @@ func New(o Options) (*Server, error) {
 		guard:    guard{table: newTable()},
 		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
+		checking: make(chan struct{}, 1),
 	}
 	s.http = &http.Server{
 		Handler:                      &patience{next: s.engine(), disk: o.DiskTakes},

@@ -145,7 +145,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
 			`8: domains[3].proximity.tolerance_km: "20039": give kilometres from 0 to 20038`}},
 
-		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: 224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: 192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}", []string{
+		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: 224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: 192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}\n  - {address: 192.0.2.7, port: 1, agent: a b}", []string{
 			`4: regions[0].servers[0].address: is missing: give the IP address of the server`,
 			`4: regions[0].servers[0].port: is missing: give a port from 1 to 65535`,
 			`5: regions[0].servers[1].address: "0.0.0.0": this stands for every address: give the one of the machine`,
@@ -155,7 +155,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`8: regions[0].servers[4].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
 			`9: regions[0].servers[5]: "192.0.2.1:1": is already regions[0].servers[3] (x.yaml:7) for the same service: keep one`,
 			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove it, or give an http health_check`,
-			`11: regions[0].servers[7].host: "x y": give a host name or address, with or without a port`}},
+			`11: regions[0].servers[7].host: "x y": give a host name or address, with or without a port`,
+			`12: regions[0].servers[8].agent: "a b": use letters, digits, hyphens, underscores and dots`}},
 		{"health checks", "regions:\n- name: a\n  health_check: {address: 192.0.2.1}\n  servers:\n  - address: 192.0.2.1\n    port: 1\n    health_check:\n      type: http\n      timeout: 6s\n      failure_threshold: 0\n  - address: 192.0.2.2\n    port: 1\n    health_check: {type: tcp, path: /x}\n  - address: 192.0.2.3\n    port: 1\n    health_check: {type: ping}", []string{
 			`3: regions[0].health_check.type: is missing: use http, https, tcp, grpc or grpcs`,
 			`3: regions[0].health_check.address: "192.0.2.1": all servers of the region would be probed at this one address: give it to a server's own health_check`,
