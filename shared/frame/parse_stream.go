@@ -37,7 +37,7 @@ func readPushPull(c *cursor) (listening bool, first string) {
 	header := pushPullRecord.read(c)
 	for range header[0].integer {
 		v := stateRecord.read(c)
-		if len(v[6].octets) != versions || !addressLength(v[1].octets) {
+		if len(v[6].octets) != versions || !addressLength(v[1].octets) || v[5].integer != 0 && v[4].integer > maxAccused {
 			c.fail()
 		}
 		if c.failed {

@@ -30,6 +30,7 @@ const (
 	maxMeta        = 512     // memberlist.MetaMaxSize
 	maxAddress     = 16      // an IPv6 address
 	maxIncarnation = 1 << 31 // beyond it memberlist's arithmetic could wrap around
+	maxAccused     = 1 << 30 // of suspect and dead, so that what refutes them, which must be higher, is below maxIncarnation
 	maxNodes       = 64      // overwatch nodes that one push/pull may list
 	maxPayload     = 512     // an acknowledgement's payload; ours has 16 octets
 	versions       = 6       // entries in Vsn
@@ -43,7 +44,7 @@ var (
 	pingRecord = record{{"SeqNo", integer, maxSequence}, {"Node", octets, maxName}, {"SourceAddr", octets, maxAddress},
 		{"SourcePort", integer, maxPort}, {"SourceNode", octets, maxName}}
 	ackRecord     = record{{"SeqNo", integer, maxSequence}, {"Payload", octets, maxPayload}}
-	suspectRecord = record{{"Incarnation", integer, maxIncarnation}, {"Node", octets, maxName}, {"From", octets, maxName}}
+	suspectRecord = record{{"Incarnation", integer, maxAccused}, {"Node", octets, maxName}, {"From", octets, maxName}}
 	aliveRecord   = record{{"Incarnation", integer, maxIncarnation}, {"Node", octets, maxName}, {"Addr", octets, maxAddress},
 		{"Port", integer, maxPort}, {"Meta", octets, maxMeta}, {"Vsn", octets, versions}}
 	stateRecord = record{{"Name", octets, maxName}, {"Addr", octets, maxAddress}, {"Port", integer, maxPort}, {"Meta", octets, maxMeta},

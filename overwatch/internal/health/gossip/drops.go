@@ -19,7 +19,7 @@ const (
 	dropStreamLimit  frame.Fault = "stream_limit"  // too many streams in all
 	dropEvicted      frame.Fault = "evicted"       // an unfinished stream that gave way to a newer one
 	dropQueueFull    frame.Fault = "queue_full"
-	dropAgentLimit   frame.Fault = "agent_limit" // too many messages of one key waiting
+	dropAgentLimit   frame.Fault = "agent_limit" // too many messages of one sender waiting
 	dropAgentRate    frame.Fault = "agent_rate"  // too many messages of one believed agent in a short time
 	dropBusy         frame.Fault = "busy"        // memberlist did not keep up
 )

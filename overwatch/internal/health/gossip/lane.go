@@ -11,7 +11,7 @@ import (
 const (
 	laneMessages  = 8192     // that one lane holds
 	laneOctets    = 16 << 20 // that one lane holds
-	laneAgent     = 8        // messages of one key in one lane
+	laneAgent     = 8        // messages of one sender in one lane
 	laneSampleLen = 8        // sources that are looked at for the one to take from
 )
 
@@ -31,12 +31,28 @@ type source struct {
 	stream bool
 }
 
+// sender is a key id as one socket writes it, which for streams is one host. It is not believed: whoever has the gossip key can
+// write the key id of any agent, and what it writes from elsewhere must not count against that agent.
+type sender struct {
+	key    identity.KeyID
+	from   netip.AddrPort
+	stream bool
+}
+
+func senderOf(a arrival) sender {
+	s := sender{a.head.KeyID, a.from.addr, a.from.stream}
+	if s.stream {
+		s.from = netip.AddrPortFrom(s.from.Addr(), 0) // each stream has another port
+	}
+	return s
+}
+
 // lane is a bounded queue of messages of equal importance. Sources take turns; what does not fit is taken from the source
-// that has most. A key has few places, so one agent cannot use up the share of others behind the same address.
+// that has most. A sender has few places, so one agent cannot use up the share of others behind the same address.
 type lane struct {
 	sources map[source]*backlog
 	turns   []*backlog // sources that have something waiting, the next one first
-	perKey  map[identity.KeyID]int
+	senders map[sender]int
 	count   int
 	octets  int
 }
@@ -48,12 +64,13 @@ type backlog struct {
 }
 
 func newLane() *lane {
-	return &lane{sources: make(map[source]*backlog), perKey: make(map[identity.KeyID]int)}
+	return &lane{sources: make(map[source]*backlog), senders: make(map[sender]int)}
 }
 
 // add queues a message. It returns why a message was dropped, which may be this one or another.
 func (l *lane) add(a arrival) frame.Fault {
-	if l.perKey[a.head.KeyID] >= laneAgent {
+	who := senderOf(a)
+	if l.senders[who] >= laneAgent {
 		return dropAgentLimit
 	}
 	src := source{hostOf(a.from.addr.Addr()), a.from.stream}
@@ -73,7 +90,7 @@ func (l *lane) add(a arrival) frame.Fault {
 	b.waiting = append(b.waiting, a)
 	l.count++
 	l.octets += len(a.message)
-	l.perKey[a.head.KeyID]++
+	l.senders[who]++
 	return fault
 }
 
@@ -128,8 +145,12 @@ func (l *lane) next() (arrival, bool) {
 func (l *lane) forget(a arrival) {
 	l.count--
 	l.octets -= len(a.message)
-	key := a.head.KeyID
-	if l.perKey[key]--; l.perKey[key] == 0 {
-		delete(l.perKey, key)
+	l.leave(senderOf(a))
+}
+
+// leave gives a sender its place back.
+func (l *lane) leave(who sender) {
+	if l.senders[who]--; l.senders[who] == 0 {
+		delete(l.senders, who)
 	}
 }

@@ -46,19 +46,39 @@ func TestLane_SourcesTakeTurns(t *testing.T) {
 			t.Errorf("message %d is of key %x, want %x", i, order[i][:5], want[i][:5])
 		}
 	}
-	if l.count != 0 || l.octets != 0 || len(l.perKey) != 0 || len(l.sources) != 0 {
+	if l.count != 0 || l.octets != 0 || len(l.senders) != 0 || len(l.sources) != 0 {
 		t.Errorf("an empty lane remembers %+v", l)
 	}
 }
 
-func TestLane_OneKeyHasFewPlaces(t *testing.T) {
+// Whoever has the gossip key can write the key id of any agent; what he writes counts against him.
+func TestLane_AForgedKeyIDTakesNoPlaceOfTheAgent(t *testing.T) {
+	l := newLane()
+	for i := range 10 * laneAgent {
+		for _, host := range []string{"198.51.100.1", "192.0.2.1"} { // also from behind the agent's own address
+			forged := from(host, i%2 == 0)
+			forged.addr = netip.AddrPortFrom(forged.addr.Addr(), 4000)
+			if host == "192.0.2.1" && forged.stream {
+				continue // that is one with the agent's own streams
+			}
+			l.add(waiting(key(1), forged, 10))
+		}
+	}
+	for i := range laneAgent {
+		if fault := l.add(waiting(key(1), from("192.0.2.1", i%2 == 0), 10)); fault != frame.None {
+			t.Fatalf("the agent's message %d: %s", i, fault)
+		}
+	}
+}
+
+func TestLane_OneSenderHasFewPlaces(t *testing.T) {
 	l := newLane()
 	for i := range laneAgent {
 		if fault := l.add(waiting(key(1), from("192.0.2.1", false), 10)); fault != frame.None {
 			t.Fatalf("message %d: %s", i, fault)
 		}
 	}
-	if fault := l.add(waiting(key(1), from("192.0.2.2", false), 10)); fault != dropAgentLimit {
+	if fault := l.add(waiting(key(1), from("192.0.2.1", false), 10)); fault != dropAgentLimit {
 		t.Errorf("fault %q", fault)
 	}
 	if fault := l.add(waiting(key(2), from("192.0.2.1", false), 10)); fault != frame.None {
@@ -76,7 +96,7 @@ func TestLane_FloodFromOneSourceLeavesRoomForOthers(t *testing.T) {
 	}
 	for i := range 50 {
 		k := key(1<<20 + i)
-		if l.add(waiting(k, from("192.0.2.1", false), 100)); l.perKey[k] != 1 {
+		if l.add(waiting(k, from("192.0.2.1", false), 100)); l.senders[senderOf(waiting(k, from("192.0.2.1", false), 0))] != 1 {
 			t.Fatalf("message %d of the honest source was dropped", i)
 		}
 	}

@@ -1,6 +1,7 @@
 package gossip
 
 import (
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -20,6 +21,9 @@ const (
 	StatusDead    Status = "dead"
 )
 
+// Members are listed as this node's own pings find them. What others say of a member (suspect, dead) may be forged by whoever has the
+// gossip key, and memberlist pings nobody whom it calls dead; then this node asks by itself.
+
 // suspectAfter is how many probe intervals, for each other member, may pass without an answer.
 const suspectAfter = 3
 
@@ -33,6 +37,8 @@ type Member struct {
 	LastSeen        time.Time     // when it last answered
 	JoinedAt        time.Time
 	Self            bool
+
+	gone bool // memberlist calls it dead
 }
 
 // members mirrors memberlist's list: memberlist's own hands out pointers into its state.
@@ -41,6 +47,7 @@ type members struct {
 
 	mu     sync.Mutex
 	byName map[string]*Member
+	asked  string // the member that was asked last
 }
 
 func newMembers(self Member, interval time.Duration) *members {
@@ -51,19 +58,43 @@ func newMembers(self Member, interval time.Duration) *members {
 func (m *members) list(now time.Time) []Member {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	patience := suspectAfter * m.interval * time.Duration(len(m.byName))
 	out := make([]Member, 0, len(m.byName))
 	for _, member := range m.byName {
 		shown := *member
 		if shown.Self {
 			shown.LastSeen = now
-		} else if shown.Status == StatusAlive && now.Sub(shown.LastSeen) > patience {
-			shown.Status = StatusSuspect
 		}
+		shown.Status = m.status(member, now)
 		out = append(out, shown)
 	}
 	slices.SortFunc(out, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// status is how a member looks by its answers. The caller holds mu.
+func (m *members) status(member *Member, now time.Time) Status {
+	switch silent := now.Sub(member.LastSeen); {
+	case member.Self || silent <= suspectAfter*m.interval*time.Duration(len(m.byName)):
+		return StatusAlive
+	case member.gone:
+		return StatusDead
+	}
+	return StatusSuspect
+}
+
+// next returns a member that memberlist calls dead, another one each time, and where it was.
+func (m *members) next() (name string, at netip.AddrPort, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	names := slices.Sorted(maps.Keys(m.byName))
+	after, _ := slices.BinarySearch(names, m.asked+"\x00")
+	for _, name := range slices.Concat(names[after:], names[:after]) {
+		if member := m.byName[name]; member.gone && member.Address.IsValid() {
+			m.asked = name
+			return name, member.Address, true
+		}
+	}
+	return "", netip.AddrPort{}, false
 }
 
 // alive is the number of members that are not dead.
@@ -71,7 +102,7 @@ func (m *members) alive() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, member := range m.byName {
-		if member.Status != StatusDead {
+		if m.status(member, time.Now()) != StatusDead {
 			n++
 		}
 	}
@@ -86,7 +117,7 @@ func (m *members) room(name string) bool {
 		return true
 	}
 	for old, member := range m.byName {
-		if member.Status == StatusDead {
+		if m.status(member, time.Now()) == StatusDead {
 			delete(m.byName, old)
 			return true
 		}
@@ -105,7 +136,7 @@ func (m *members) joined(n *memberlist.Node, now time.Time) {
 		member = &Member{Name: n.Name}
 		m.byName[n.Name] = member
 	}
-	member.Status, member.JoinedAt, member.LastSeen = StatusAlive, now, now
+	member.gone, member.JoinedAt, member.LastSeen = false, now, now
 	member.describe(n)
 }
 
@@ -121,7 +152,7 @@ func (m *members) left(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if member := m.byName[name]; member != nil && !member.Self {
-		member.Status, member.RTT = StatusDead, 0
+		member.gone = true
 	}
 }
 

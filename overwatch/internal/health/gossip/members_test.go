@@ -35,8 +35,22 @@ func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
 		t.Errorf("after an answer: %+v", got)
 	}
 	m.left("ow-2")
-	if got := at(7 * time.Second); got.Status != StatusDead || m.alive() != 1 {
-		t.Errorf("after it left: %+v", got)
+	if got := at(13 * time.Second); got.Status != StatusAlive {
+		t.Errorf("called dead after it answered: %+v", got)
+	}
+	if name, at, ok := m.next(); name != "ow-2" || at.String() != "192.0.2.9:7946" || !ok {
+		t.Errorf("asked is %s at %s, %v", name, at, ok)
+	}
+	if got := at(14 * time.Second); got.Status != StatusDead {
+		t.Errorf("called dead, and silent: %+v", got)
+	}
+	m.answered("ow-2", time.Millisecond, start.Add(20*time.Second))
+	if got := at(20 * time.Second); got.Status != StatusAlive {
+		t.Errorf("called dead, and answering again: %+v", got)
+	}
+	m.joined(peerNode("ow-2"), start.Add(20*time.Second))
+	if _, _, ok := m.next(); ok {
+		t.Error("who came back is asked")
 	}
 	m.left("ow-1")
 	m.updated(peerNode("ow-1"))
@@ -54,6 +68,7 @@ func TestMembers_AreBoundedAndTheDeadMakeRoom(t *testing.T) {
 		t.Error("a full list has room for a new node, or none for a known one")
 	}
 	m.left("n3")
+	m.byName["n3"].LastSeen = time.Time{}
 	if !m.room("new") {
 		t.Error("a dead node makes no room")
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log"
+	"net"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -89,11 +90,32 @@ func (n *Node) Run(ctx context.Context) error {
 	for _, seed := range n.options.Seeds {
 		g.Go(func() error { return n.keepSeed(ctx, seed) })
 	}
+	g.Go(func() error { return n.askTheGone(ctx) })
 	g.Go(func() error {
 		<-ctx.Done()
 		return n.list.Shutdown()
 	})
 	return g.Wait()
+}
+
+// askTheGone pings the members that memberlist calls dead, one in each probe interval: it may have been told so by anybody.
+func (n *Node) askTheGone(ctx context.Context) error {
+	ticker := time.NewTicker(n.options.ProbeInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		name, at, ok := n.members.next()
+		if !ok {
+			continue
+		}
+		if rtt, err := n.list.Ping(name, net.UDPAddrFromAddrPort(at)); err == nil {
+			n.members.answered(name, rtt, time.Now())
+		}
+	}
 }
 
 // memberlistConfig sets memberlist up: encrypted, uncompressed, without relayed pings.
