@@ -26,6 +26,8 @@ const (
 // rules of this version when it is restored: what it holds costs nothing, and the backends are there.
 func TestPattern_OfAnOlderStoreTakesNoMemory(t *testing.T) {
 	s := newStand(t)
+	const token = "the token that the node of that store knew" // another would take the pin's services away
+	s.Tokens[evilName], s.node.File.Overwatch.AgentTokens[evilName] = token, token
 	path := filepath.Join(s.node.File.DataDir, "gslb.db")
 	if os.Getenv(makeOldStore) != "" {
 		s.start(t)
