@@ -182,8 +182,8 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/gossip/config", "", "", 204, ""},
 		{"POST /api/v1/gossip/generate-key", "", "", 200, "key:s algorithm:s{AES-256-GCM} bits:i"},
 
-		{"GET /api/v1/dnssec/status", "", "", 200, "enabled:b keys[].key_tag:i " + each("keys[].", "zone:s flags:i algorithm:i created_at:t age_seconds:i active:b") + " " + each("sync.peers[].", "peer:s- node_id:s- ok:b- last_attempt:t?- last_success:t?- imported:i- ignored:i- error:s?-") + " sync.enabled:b sync.last_sync:t? sync.last_sync_error:s? sync.next_sync:t? sync.peer_count:i"},
-		{"GET /api/v1/dnssec/ds", "", "", 200, "enabled:b " + each("ds_records[].", "zone:s key_tag:i algorithm:i digest_type:i digest:s ds_record:s")},
+		{"GET /api/v1/dnssec/status", "", "", 200, "enabled:b keys[].key_tag:i " + each("keys[].", "zone:s flags:i algorithm:i created_at:t age_seconds:i active:b") + " " + each("sync.peers[].", "peer:s- node_id:s- ok:b- last_attempt:t?- last_success:t?- imported:i- ignored:i- error:s?-") + " sync.enabled:b sync.last_sync:t? sync.last_sync_error:s? sync.next_sync:t? sync.peer_count:i sync.off_reason:s?"},
+		{"GET /api/v1/dnssec/ds", "", "", 200, "enabled:b warning:s? " + each("ds_records[].", "zone:s key_tag:i algorithm:i digest_type:i digest:s ds_record:s")},
 		{"GET /api/v1/dnssec/keys", "", "", 200, "enabled:b sealed:s- " + each("keys[].", "zone:s key_tag:i algorithm:i algorithm_name:s flags:i public_key:s created_at:t state:s{published|active|retired} origin_node:s")},
 		{"POST /api/v1/dnssec/sync", "", "", 400, shapeProblem},
 

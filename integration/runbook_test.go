@@ -114,6 +114,29 @@ func TestRunbook_Rotation(t *testing.T) {
 		start(t, late)
 		until(t, startBound, "the old token to be refused", func(context.Context) error { return said(late.Unit, "token") })
 	})
+	t.Run("key exchange secret", func(t *testing.T) {
+		r := startRunbook(t, path, &ran, 2, 2)
+		exchanging := func(n *harness.Node) bool {
+			status, err := n.Client.DNSSECStatus(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return status.Sync.OffReason == nil
+		}
+		if exchanging(r.nodes[0]) {
+			t.Error("keys are given by a secret that the only service's agents can compute")
+		}
+		r.section(t, "Key exchange secret")
+		r.servedThroughout(t)
+		if len(r.away) > 0 {
+			t.Error("a node restarted")
+		}
+		for _, n := range r.nodes {
+			if !exchanging(n) {
+				t.Errorf("%s does not use the secret", n.Name)
+			}
+		}
+	})
 	t.Run("agent certificate", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
 		before := r.pins(t, r.nodes[0])

@@ -32,7 +32,7 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	n.zones.Expect(publish.Apexes(dnsSettings(cfg, nil)))
 	n.keySync, err = keysync.New(keysync.Options{
-		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Zones: n.zones, Audit: n.audit.Record,
+		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Holders: n.holders, Zones: n.zones, Audit: n.audit.Record,
 		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
@@ -41,6 +41,9 @@ func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	}
 	n.keySync.Bootstrap(ctx)
 	if err := n.zones.Damage(); err != nil {
+		if off := n.keySync.Off(); off != nil {
+			return fmt.Errorf("%w; other nodes were not asked for a copy: %w", err, off)
+		}
 		return fmt.Errorf("%w; no other node gave a copy", err)
 	}
 	return ctx.Err()

@@ -39,6 +39,12 @@ func Doctor(path string, out io.Writer) error {
 	}
 	patient := patient(cfg)
 	findings := append([]doctor.Finding{{Grade: doctor.Fine, Subject: "configuration", Text: path + " is valid"}}, cautions(cfg)...)
+	if off := keysNotExchanged(cfg); off != nil {
+		findings = append(findings, doctor.Finding{
+			Grade: doctor.Trouble, Subject: "key exchange", Text: "signing keys are not exchanged with the other nodes: " + off.Error(),
+			Remedy: "put one secret into overwatch.dnssec.key_sync.secret of all nodes and reload them: gslbctl keygen token makes one",
+		})
+	}
 	findings = append(findings, doctor.Examine(context.Background(), patient)...)
 	if left := zonesOf(cfg)[len(patient.Zones):]; len(left) > 0 {
 		findings = append(findings, doctor.Finding{

@@ -42,6 +42,8 @@ const (
 	certificateFile = "overwatch.crt"
 	keyFile         = "overwatch.key"
 	keyDirectory    = "dnssec" // of the zones' signing keys
+	// holdersFile says which agents have known all service tokens.
+	holdersFile = "token-holders.json"
 )
 
 // node is one overwatch node, wired. Its parts know one another only through what is set here.
@@ -64,6 +66,7 @@ type node struct {
 	history    *history.Recorder
 	identity   *identity.Identity
 	own        ownAddresses
+	holders    *keysync.Holders
 	trust      *trust.Trust
 	registry   *registry.Registry
 	declared   errgroup.Group // what configuration and API declare, to the registry
@@ -188,8 +191,10 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
+	n.holders = keysync.OpenHolders(filepath.Join(cfg.DataDir, holdersFile))
 	n.trust, err = trust.New(trust.Options{
 		Tokens: cfg.Tokens(), Policies: policies(cfg), Limits: limits(cfg), Host: host, Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
+		KnowsAll: n.noteHolder,
 	})
 	if err == nil {
 		n.core.run("pins", n.trust.Tend)
@@ -204,6 +209,13 @@ func limits(cfg *config.Config) map[string]trust.Limits {
 		m[service] = trust.Limits{MaxAgents: policy.MaxAgents, NewPerSecond: policy.NewPerSecond}
 	}
 	return m
+}
+
+// noteHolder remembers an agent that knows all service tokens.
+func (n *node) noteHolder(set trust.TokenSet, agentID string) {
+	if err := n.holders.Note(set, agentID); err != nil {
+		n.log.Error().Err(err).Msg("the next start may take the secret of the key exchange for one that no agent knows")
+	}
 }
 
 // policies are the networks where backends of a service may be.
@@ -337,7 +349,7 @@ func (n *node) judge() (*ready.Judge, error) {
 	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.domains, View: n.registry.View()}
 	o.StoreFailing = n.store.Failing
 	if n.zones != nil {
-		o.KeysLost = n.zones.KeysLost
+		o.KeysLost, o.KeysApart = n.zones.KeysLost, n.keySync.Apart
 	}
 	return ready.New(o)
 }

@@ -59,7 +59,20 @@ func Cautions(path string) []string {
 	if err != nil {
 		return nil
 	}
-	return cfg.Warnings()
+	cautions := cfg.Warnings()
+	if off := keysNotExchanged(cfg); off != nil {
+		cautions = append(cautions, "signing keys are not exchanged with the other nodes: "+off.Error())
+	}
+	return cautions
+}
+
+// keysNotExchanged says why a node with this configuration does not exchange keys with its peers, by what its data directory
+// remembers of agents; nil if it does, or has none.
+func keysNotExchanged(cfg *config.Config) error {
+	if !cfg.Overwatch.DNSSEC.Enabled || len(cfg.Overwatch.DNSSEC.KeySync.Peers) == 0 {
+		return nil
+	}
+	return keysync.SecretOf(cfg).Usable(keysync.OpenHolders(filepath.Join(cfg.DataDir, holdersFile)))
 }
 
 // checkKeyFiles finds files of signing keys that a start, or a reload, would refuse.
@@ -68,7 +81,8 @@ func checkKeyFiles(path string, cfg *config.Config) (found settings.Problems) {
 		return nil
 	}
 	refused, damage := dnssec.Inspect(filepath.Join(cfg.DataDir, keyDirectory))
-	if refused == nil && len(cfg.Overwatch.DNSSEC.KeySync.Peers) == 0 { // one of them may have a copy
+	askable := len(cfg.Overwatch.DNSSEC.KeySync.Peers) > 0 && keysNotExchanged(cfg) == nil
+	if refused == nil && !askable { // else one of them may have a copy
 		refused = damage
 	}
 	if refused == nil {

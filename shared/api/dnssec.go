@@ -46,6 +46,8 @@ type DNSSECSyncState struct {
 	LastSyncError *string    `json:"last_sync_error"` // null: none
 	NextSync      *time.Time `json:"next_sync"`       // null: none is due
 	PeerCount     int        `json:"peer_count"`
+	// OffReason says why this node neither asks for keys nor gives any; null: it does.
+	OffReason *string `json:"off_reason"`
 
 	Peers []DNSSECPeer `json:"peers"`
 }
@@ -81,7 +83,13 @@ type DNSSECPeerSync struct {
 type DSRecords struct {
 	Enabled   bool       `json:"enabled"`
 	DSRecords []DSRecord `json:"ds_records"`
+	// Warning says what to do before a parent zone gets these; null: nothing.
+	Warning *string `json:"warning"`
 }
+
+// SignedApart is the warning of DSRecords while nodes exchange no keys.
+const SignedApart = "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them: " +
+	"set it before the parent zone gets a record, or resolvers refuse the answers of the other nodes"
 
 // DSRecord is the delegation signer record of one key.
 type DSRecord struct {

@@ -20,6 +20,9 @@ func (a *app) dnssecCommand() *cobra.Command {
 // notSigned stands for a table of keys where there are none.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
+// notExchanged comes before the reason why a node neither asks for keys nor gives any.
+const notExchanged = "signing keys are not exchanged with the other nodes: "
+
 // notTold stands for DS records while nodes agree on keys.
 const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; gslbctl dnssec status shows what they say."
 
@@ -47,6 +50,10 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 				if _, err := fmt.Fprintln(a.Out); err != nil {
 					return err
 				}
+				if off := status.Sync.OffReason; off != nil {
+					_, err := fmt.Fprintln(a.Out, render.Printable(notExchanged+*off))
+					return err
+				}
 				return a.table(a.peersTable(status.Sync.Peers))()
 			})
 		},
@@ -56,7 +63,7 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
 		Use:   "ds",
-		Short: "List the DS records that the parent zones should have; exit code 1 if there is none",
+		Short: "List the DS records that the parent zones should have; exit code 1 if there is none, or nodes sign differently",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords, error) { return c.DSRecords(ctx) })
@@ -70,10 +77,15 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			for _, ds := range list.DSRecords {
 				t.AddNamed(ds.DSRecord, render.C(ds.DSRecord))
 			}
-			if err := a.list(list, t); err != nil || len(list.DSRecords) > 0 {
+			switch err := a.list(list, t); {
+			case err != nil:
 				return err
+			case list.Warning != nil:
+				return &outcome{exitDegraded, *list.Warning}
+			case len(list.DSRecords) == 0:
+				return &outcome{code: exitDegraded}
 			}
-			return &outcome{code: exitDegraded}
+			return nil
 		},
 	})
 }

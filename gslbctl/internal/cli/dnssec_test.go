@@ -87,3 +87,21 @@ func TestDNSSECDS_EndsWithOneWithoutARecord(t *testing.T) {
 		}
 	}
 }
+
+func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {
+	n := startNode(t)
+	reason, warning := "overwatch.dnssec.key_sync.secret is not set", "the nodes sign with different keys"
+	n.answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{Enabled: true, Sync: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason,
+		Peers: []api.DNSSECPeer{{Peer: "http://192.0.2.3:8080", Error: &reason}}}}
+	ds := api.DSRecord{DSRecord: "example.com. IN DS 34505 13 2 B07E"}
+	n.answers["GET /api/v1/dnssec/ds"] = api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{ds}, Warning: &warning}
+	if r := call(t, System{}, []*node{n}, "dnssec", "status", "--api", documented(0)); r.code != 0 || strings.Count(r.out, reason) != 1 {
+		t.Errorf("status: %d %s %s", r.code, r.out, r.errors)
+	}
+	if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 || !strings.Contains(r.out, "34505") || !strings.Contains(r.errors, warning) {
+		t.Errorf("ds: %d %s %s", r.code, r.out, r.errors)
+	}
+	if r := call(t, System{}, []*node{n}, "status", "--api", documented(0)); strings.Count(r.out, reason) != 1 {
+		t.Errorf("the status has it %d times: %s", strings.Count(r.out, reason), r.out)
+	}
+}

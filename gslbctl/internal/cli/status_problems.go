@@ -74,7 +74,11 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 	for _, agent := range n.Expiring {
 		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID, render.Until(agent.NotAfter, now)))
 	}
-	if n.KeySync != nil {
+	switch {
+	case n.KeySync == nil || !n.KeySync.Enabled:
+	case n.KeySync.OffReason != nil:
+		list = append(list, notExchanged+*n.KeySync.OffReason)
+	default:
 		for _, p := range n.KeySync.Peers {
 			if p.Error != nil {
 				list = append(list, fmt.Sprintf("signing keys are not exchanged with %s: %s", p.Peer, *p.Error))

@@ -263,10 +263,10 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 		return err
 	}
 	// The private half first: without a public one it is found and named, never lost.
-	if err := writeFile(base+privateEnding, private, 0o600); err != nil {
+	if err := WriteFile(base+privateEnding, private, 0o600); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
 	}
-	if err := writeFile(base+publicEnding, k.publicText(), 0o644); err != nil {
+	if err := WriteFile(base+publicEnding, k.publicText(), 0o644); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
 	}
 	r.insert(k)
@@ -336,6 +336,29 @@ func (r *Keyring) Settle(zone string) (changed bool, err error) {
 	return changed, err
 }
 
+// SetApart notes of the keys of a zone whether they came to be while other nodes could not be asked.
+func (r *Keyring) SetApart(zone string, apart bool) error {
+	rec, changed := r.recordOf(zone), false
+	for i := range rec.Entries {
+		if e := &rec.Entries[i]; e.Apart != apart && e.Withdrawn.IsZero() {
+			e.Apart, changed = apart, true
+		}
+	}
+	if !changed {
+		return nil
+	}
+	return rec.keep(r.dir, zone)
+}
+
+// madeApart reports whether SetApart has noted that of a key that the zone has.
+func (r *Keyring) madeApart(zone string) bool {
+	rec := r.recordOf(zone)
+	return slices.ContainsFunc(r.Keys(zone), func(k *Key) bool {
+		e := rec.of(k.public)
+		return e != nil && e.Apart
+	})
+}
+
 // Lost lists the tags of keys that the zone had and whose files are all gone.
 func (r *Keyring) Lost(zone string) (tags []uint16) {
 	if len(r.keys[zone]) > 0 || r.records[zone] == nil {
@@ -380,8 +403,8 @@ func (r *Keyring) remove(k *Key) {
 	r.keys[k.zone] = slices.DeleteFunc(slices.Clone(r.keys[k.zone]), func(other *Key) bool { return other == k })
 }
 
-// writeFile puts content at path so that a crash leaves the old file or the new one, never half of it.
-func writeFile(path string, content []byte, mode fs.FileMode) (err error) {
+// WriteFile puts content at path so that a crash leaves the old file or the new one, never half of it.
+func WriteFile(path string, content []byte, mode fs.FileMode) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".key-*")
 	if err != nil {

@@ -43,11 +43,34 @@ func (z *Zones) Bare() bool {
 	return true
 }
 
-// AwaitPeers says whether there are other nodes to ask. If so, keys that are made from now on are provisional until they were asked.
-func (z *Zones) AwaitPeers(peers bool) {
+// Peers says what there is of other nodes.
+type Peers uint8
+
+// What there may be.
+const (
+	NoPeers    Peers = iota
+	PeersAsked       // keys that are made from now on are provisional until these were asked
+	PeersApart       // they can not be asked: that each node has keys of its own is remembered until they were
+)
+
+// SetPeers says what there is of other nodes from now on.
+func (z *Zones) SetPeers(peers Peers) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.peers = peers
+}
+
+// MadeApart reports whether a zone that is served has a key that was made, or began to count, while other nodes could not be asked,
+// and they have not all answered since: they may sign with keys that this node does not publish.
+func (z *Zones) MadeApart() bool {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	for apex := range z.wanted {
+		if z.keyring.madeApart(apex) {
+			return true
+		}
+	}
+	return false
 }
 
 // Made receives when a provisional key was made, so that the other nodes are asked at once.
@@ -94,7 +117,7 @@ func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	for _, apex := range sortedKeys(z.wanted) {
 		err := m.join(apex)
 		if err == nil && response == Complete && len(offers) > 0 {
-			err = m.withdraw(apex)
+			err = errors.Join(m.withdraw(apex), m.keyring.SetApart(apex, false))
 		}
 		if err != nil {
 			return m.Merged, err
@@ -215,6 +238,9 @@ func (m *merging) candidates(apex string, own *Key) (final, provisional []candid
 func (m *merging) settle(apex string) error {
 	changed, err := m.keyring.Settle(apex)
 	m.Altered = m.Altered || changed
+	if err == nil && m.peers == PeersApart {
+		err = m.keyring.SetApart(apex, true)
+	}
 	return err
 }
 

@@ -18,7 +18,7 @@ func peered(t *testing.T, after time.Duration) *world {
 	t.Helper()
 	w := open(t, t.TempDir())
 	w.time = start.Add(after)
-	w.AwaitPeers(true)
+	w.SetPeers(PeersAsked)
 	return w
 }
 
@@ -94,7 +94,7 @@ func (w *world) restart(t *testing.T) *world {
 	t.Helper()
 	again := open(t, w.dir)
 	again.time = w.time
-	again.AwaitPeers(true)
+	again.SetPeers(PeersAsked)
 	again.signer(t)
 	return again
 }
@@ -214,7 +214,7 @@ func TestMerge_AKeyThatWasTakenAwayDoesNotComeBackFromAnOldBackup(t *testing.T) 
 		(*w).want(t, "after taking it away", second)
 	}
 	old := open(t, backup)
-	old.AwaitPeers(true)
+	old.SetPeers(PeersAsked)
 	old.time = a.time.Add(time.Minute)
 	old.signer(t)
 	old.ask(t, a, b)

@@ -35,6 +35,7 @@ type entry struct {
 	Public      []byte    `json:"public_key"`
 	Published   time.Time `json:"published"`             // since when this node has it in the DNSKEY RRset
 	Provisional bool      `json:"provisional,omitempty"` // made here, and the peers have not been asked since
+	Apart       bool      `json:"made_apart,omitempty"`  // other nodes could not be asked when it was made, and have not answered since
 	Withdrawn   time.Time `json:"withdrawn,omitzero"`    // since when it is no key of the zone any more
 }
 
@@ -135,7 +136,7 @@ func parseRecord(content []byte) (*record, error) {
 func (r *record) keep(dir, zone string) error {
 	content, err := json.Marshal(r)
 	if err == nil {
-		err = writeFile(recordPath(dir, zone), append(content, '\n'), 0o600)
+		err = WriteFile(recordPath(dir, zone), append(content, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the record of the keys of %s: %w", zone, err)

@@ -36,7 +36,7 @@ type Zones struct {
 	keyring *Keyring
 	signers map[string]*Signer // by apex
 	wanted  map[string]bool    // apexes of the zones that this node is to serve
-	peers   bool               // new keys are provisional
+	peers   Peers
 }
 
 // Open reads the keys that there are. Files that cannot be used are told by Damage; a private key that others can read is an error.
@@ -128,8 +128,13 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 		}
 	}
 	lost := z.keyring.Lost(apex)
-	if err := z.keyring.addFirst(key, now, z.peers); err != nil {
+	if err := z.keyring.addFirst(key, now, z.peers == PeersAsked); err != nil {
 		return err
+	}
+	if z.peers == PeersApart {
+		if err := z.keyring.SetApart(apex, true); err != nil {
+			return err
+		}
 	}
 	line := z.log.Warn()
 	if len(lost) > 0 {
@@ -139,12 +144,14 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 	switch {
 	case len(lost) > 0:
 		line.Msg("the zone's keys are gone and a new one was made: until its DS record takes the place of the old one in the parent zone, validating resolvers refuse the zone")
-	case z.peers:
+	case z.peers == PeersApart:
+		line.Msg("made a new signing key, and other nodes cannot be asked for theirs: each signs with its own until they exchange keys")
+	case z.peers == PeersAsked:
 		line.Msg("made a new signing key; if no other node has one, publish its DS record in the parent zone")
 	default:
 		line.Msg("made a new signing key: publish its DS record in the parent zone")
 	}
-	if z.peers {
+	if z.peers == PeersAsked {
 		select {
 		case z.made <- struct{}{}:
 		default:

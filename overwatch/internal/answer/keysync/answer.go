@@ -12,6 +12,10 @@ func (s *Sync) Challenge() string { return challenge(s.nonces.issue()) }
 var errSecret = errors.New("the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes, " +
 	"or where it is not set, the gossip key and all agent_tokens")
 
+// errOff is what a peer is told while this node exchanges no keys. Which agent is the reason is nothing for who has not proved itself.
+var errOff = errors.New("this node exchanges no signing keys: overwatch.dnssec.key_sync.secret is not set there, and an agent could compute " +
+	"what would take its place; set it on all nodes")
+
 // Seal answers a request for keys by its value of Authorization. An error may be told to who asked.
 func (s *Sync) Seal(authorization string) (sealed string, err error) {
 	outcome := s.metrics.refused
@@ -23,7 +27,11 @@ func (s *Sync) Seal(authorization string) (sealed string, err error) {
 	if err := s.nonces.check(r.nonce); err != nil {
 		return "", err
 	}
-	secret := s.provenBy(&r, proof)
+	keys, err := s.secret()
+	if err != nil {
+		return "", errOff
+	}
+	secret := provenBy(keys, &r, proof)
 	if secret == nil {
 		return "", errSecret
 	}
@@ -45,8 +53,8 @@ func (s *Sync) Seal(authorization string) (sealed string, err error) {
 }
 
 // provenBy is the secret that a request is proven by, nil if none.
-func (s *Sync) provenBy(r *request, proof []byte) []byte {
-	for _, secret := range s.current().Secrets {
+func provenBy(secrets [][]byte, r *request, proof []byte) []byte {
+	for _, secret := range secrets {
 		if hmac.Equal(r.mac(secret), proof) {
 			return secret
 		}

@@ -40,14 +40,15 @@ func (s *Sync) newClient(files TLSFiles) (*http.Client, error) {
 
 // exchanger asks peers, in one round.
 type exchanger struct {
-	node     string // this one's id
-	settings *Settings
-	client   *http.Client
+	node    string        // this one's id
+	timeout time.Duration // for a peer's answer
+	secret  []byte
+	client  *http.Client
 }
 
 // ask fetches what a peer has. Its error says in words why that is not possible.
 func (e *exchanger) ask(ctx context.Context, peer string) (*message, error) {
-	ctx, cancel := context.WithTimeout(ctx, e.settings.Timeout)
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	began := time.Now()
 	m, err := e.exchange(ctx, strings.TrimRight(peer, "/")+path)
@@ -72,7 +73,7 @@ func (e *exchanger) exchange(ctx context.Context, target string) (*message, erro
 		return nil, fmt.Errorf("making a key for the request: %w", err)
 	}
 	r := request{node: e.node, point: private.PublicKey().Bytes(), nonce: nonce}
-	second, err := e.get(ctx, target, r.prove(e.settings.Secrets[0]))
+	second, err := e.get(ctx, target, r.prove(e.secret))
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +82,7 @@ func (e *exchanger) exchange(ctx context.Context, target string) (*message, erro
 	if err != nil {
 		return nil, err
 	}
-	return r.open(e.settings.Secrets[0], private, sealed)
+	return r.open(e.secret, private, sealed)
 }
 
 // get makes one request and returns an answer that is JSON with status 200. The caller closes its body.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -124,7 +125,7 @@ type node struct {
 	log   *logtest.Buffer
 }
 
-var theSecret = [][]byte{[]byte("0123456789abcdef0123456789abcdef")}
+var theSecret = Secret{keys: [][]byte{[]byte("0123456789abcdef0123456789abcdef")}}
 
 // start starts a node as the root does: it asks for the keys it lacks, publishes, and goes on asking.
 func (n *network) start(name, dir string, peers ...string) *node {
@@ -139,6 +140,10 @@ func (n *network) start(name, dir string, peers ...string) *node {
 
 // open is the part of start that can fail.
 func (n *network) open(name, dir string, peers ...string) (*node, error) {
+	return n.openWith(name, dir, theSecret, peers...)
+}
+
+func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*node, error) {
 	node := &node{net: n, name: name, dir: dir, log: new(logtest.Buffer)}
 	logger := zerolog.New(node.log)
 	var err error
@@ -146,12 +151,12 @@ func (n *network) open(name, dir string, peers ...string) (*node, error) {
 		return nil, err
 	}
 	node.zones.Expect([]string{apex})
-	settings := Settings{PollInterval: time.Hour, Timeout: n.timeout, Secrets: theSecret}
+	settings := Settings{PollInterval: time.Hour, Timeout: n.timeout, Secret: secret}
 	for _, peer := range peers {
 		settings.Peers = append(settings.Peers, "http://"+peer)
 	}
 	node.Sync, err = New(Options{
-		NodeID: name, Settings: settings, Zones: node.zones, Apply: node.publish, Audit: func(audit.Change) error { return nil },
+		NodeID: name, Settings: settings, Holders: OpenHolders(filepath.Join(dir, "token-holders.json")), Zones: node.zones, Apply: node.publish, Audit: func(audit.Change) error { return nil },
 		Transport: link{n, name}, Registerer: prometheus.NewRegistry(), Logger: logger,
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 func FuzzParseProof(f *testing.F) {
 	r := request{node: "ow-1", point: make([]byte, pointSize), nonce: make([]byte, nonceSize)}
-	f.Add(r.prove(theSecret[0]))
+	f.Add(r.prove(theSecret.keys[0]))
 	f.Fuzz(func(t *testing.T, header string) {
 		r, proof, err := parseProof(header)
 		if err == nil && (len(r.point) != pointSize || len(r.nonce) != nonceSize || len(proof) != proofSize || r.node == "") {
@@ -48,16 +48,16 @@ func FuzzOpen(f *testing.F) {
 		f.Fatal(err)
 	}
 	r := request{node: "ow-1", point: private.PublicKey().Bytes(), nonce: make([]byte, nonceSize)}
-	good, err := r.seal(theSecret[0], &message{Node: "ow-2"})
+	good, err := r.seal(theSecret.keys[0], &message{Node: "ow-2"})
 	if err != nil {
 		f.Fatal(err)
 	}
-	if m, err := r.open(theSecret[0], private, good); err != nil || m.Node != "ow-2" {
+	if m, err := r.open(theSecret.keys[0], private, good); err != nil || m.Node != "ow-2" {
 		f.Fatal(m, err)
 	}
 	f.Add(good[:len(good)-4])
 	f.Fuzz(func(t *testing.T, sealed string) {
-		if m, err := r.open(theSecret[0], private, sealed); err == nil {
+		if m, err := r.open(theSecret.keys[0], private, sealed); err == nil {
 			t.Errorf("%q opens: %+v", sealed, m)
 		}
 	})

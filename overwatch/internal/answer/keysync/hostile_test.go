@@ -29,7 +29,7 @@ func (l *liar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if err == nil {
 			m := &message{Node: "liar", Instance: "x"}
 			l.say(m)
-			list.Sealed, err = request.seal(theSecret[0], m)
+			list.Sealed, err = request.seal(theSecret.keys[0], m)
 		}
 		if err != nil {
 			panic(err)
@@ -194,7 +194,8 @@ func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 			n.put("replay", &replay{nodes[1].Challenge(), c.answer})
 			settings := nodes[0].current()
 			settings.Peers = []string{"http://replay"}
-			if outcomes := nodes[0].askAll(t.Context(), &settings); outcomes[0].err == nil || !strings.Contains(outcomes[0].err.Error(), "not sealed for this request") {
+			if outcomes := nodes[0].askAll(t.Context(), &settings, theSecret.keys[0]); outcomes[0].err == nil ||
+				!strings.Contains(outcomes[0].err.Error(), "not sealed for this request") {
 				t.Fatalf("a repeated answer: %v", outcomes[0].err)
 			}
 		}
@@ -221,22 +222,22 @@ func TestSeal_RefusesWhatIsNotProven(t *testing.T) {
 		foreignNonce, lowOrder, used := good(), good(), good()
 		foreignNonce.nonce = foreign.issue()
 		lowOrder.point = make([]byte, pointSize)
-		if _, err := a.Seal(used.prove(theSecret[0])); err != nil {
+		if _, err := a.Seal(used.prove(theSecret.keys[0])); err != nil {
 			t.Fatal(err)
 		}
 		moved := good()
 		other := *moved
 		other.node = "c"
-		header := moved.prove(theSecret[0])
+		header := moved.prove(theSecret.keys[0])
 		stolen := other.prove([]byte("another secret"))
 		proofOf := func(h string) string { return h[strings.LastIndex(h, "."):] }
 		for want, header := range map[string]string{
-			"ask for another":                   foreignNonce.prove(theSecret[0]),
-			"too old":                           old.prove(theSecret[0]),
-			"was used before":                   used.prove(theSecret[0]),
+			"ask for another":                   foreignNonce.prove(theSecret.keys[0]),
+			"too old":                           old.prove(theSecret.keys[0]),
+			"was used before":                   used.prove(theSecret.keys[0]),
 			"is not by the secret of this node": good().prove([]byte("another secret")),
 			"must be the same on all nodes":     strings.TrimSuffix(stolen, proofOf(stolen)) + proofOf(header), // another node's id under a proof
-			"is not of the form":                lowOrder.prove(theSecret[0]),
+			"is not of the form":                lowOrder.prove(theSecret.keys[0]),
 			`the version is "v2"`:               strings.Replace(header, " v1.", " v2.", 1),
 			"of the form Gslb-Key-Sync v1":      "Gslb-Key-Sync v1.x",
 		} {
@@ -252,7 +253,7 @@ func TestSync_AnotherSecretIsNamed(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		a, b := n.start("a", t.TempDir()), n.start("b", t.TempDir())
 		settings := a.current()
-		settings.Peers, settings.Secrets = []string{"http://b"}, [][]byte{[]byte("another secret")}
+		settings.Peers, settings.Secret = []string{"http://b"}, Secret{keys: [][]byte{[]byte("another secret")}}
 		a.Reconfigure(settings)
 		time.Sleep(time.Second)
 		if st := a.Status().Peers[0]; st.Error == nil || !strings.Contains(*st.Error, "overwatch.dnssec.key_sync.secret must be the same on all nodes") {
@@ -260,7 +261,7 @@ func TestSync_AnotherSecretIsNamed(t *testing.T) {
 		}
 		// While a key changes, a node understands the one before as well.
 		theirs := b.current()
-		theirs.Secrets = append(slices.Clone(theirs.Secrets), settings.Secrets[0])
+		theirs.Secret.keys = append(slices.Clone(theirs.Secret.keys), settings.Secret.keys[0])
 		b.Reconfigure(theirs)
 		if done, err := a.Sync.Sync(t.Context()); err != nil || !done.Synced {
 			t.Errorf("%+v, %v", done, err)

@@ -22,6 +22,8 @@ func newMetrics(s *Sync) *metrics {
 			sync:    s,
 			success: prometheus.NewDesc("gslb_dnssec_sync_success", "0 when the last round of key synchronisation failed with a peer, else 1.", nil, nil),
 			last:    prometheus.NewDesc("gslb_dnssec_last_sync_timestamp", "When all peers last answered, in seconds since 1970; 0 if they never did.", nil, nil),
+			off: prometheus.NewDesc("gslb_dnssec_sync_off",
+				"1 while signing keys are not exchanged with the configured peers because an agent could compute the secret, else 0.", nil, nil),
 			failing: prometheus.NewDesc("gslb_dnssec_sync_peers_failing", "Peers with which the last round failed.", nil, nil),
 		},
 	}
@@ -37,6 +39,7 @@ func (m *metrics) register(r prometheus.Registerer) error {
 type state struct {
 	sync                   *Sync
 	success, last, failing *prometheus.Desc
+	off                    *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
@@ -44,10 +47,15 @@ func (c *state) Describe(out chan<- *prometheus.Desc) {
 	out <- c.success
 	out <- c.last
 	out <- c.failing
+	out <- c.off
 }
 
 // Collect implements prometheus.Collector.
 func (c *state) Collect(out chan<- prometheus.Metric) {
+	off := 0.
+	if c.sync.Off() != nil {
+		off = 1
+	}
 	c.sync.mu.Lock()
 	defer c.sync.mu.Unlock()
 	st := &c.sync.status
@@ -63,7 +71,7 @@ func (c *state) Collect(out chan<- prometheus.Metric) {
 			failing++
 		}
 	}
-	for desc, value := range map[*prometheus.Desc]float64{c.success: success, c.last: last, c.failing: failing} {
+	for desc, value := range map[*prometheus.Desc]float64{c.success: success, c.last: last, c.failing: failing, c.off: off} {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
 }

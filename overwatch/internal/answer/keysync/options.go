@@ -19,6 +19,7 @@ import (
 type Options struct {
 	NodeID     string
 	Settings   Settings
+	Holders    *Holders
 	Zones      *dnssec.Zones
 	Apply      func(context.Context) error // puts the keys that there are into the answers
 	Audit      func(audit.Change) error
@@ -43,6 +44,7 @@ type Sync struct {
 	mu       sync.Mutex
 	settings Settings
 	status   status
+	off      string // why no keys are exchanged, as it was told last; empty: they are
 }
 
 // order asks for a round now.
@@ -50,8 +52,8 @@ type order struct{ done chan []outcome }
 
 // New makes a Sync that answers. It asks from Bootstrap or Run on.
 func New(o Options) (*Sync, error) {
-	if o.Zones == nil || o.Apply == nil || o.Audit == nil || len(o.Settings.Secrets) == 0 {
-		return nil, errors.New("keysync: Options.Zones, Apply, Audit and a secret are needed")
+	if o.Zones == nil || o.Apply == nil || o.Audit == nil || o.Holders == nil {
+		return nil, errors.New("keysync: Options.Zones, Apply, Audit and Holders are needed")
 	}
 	if _, err := o.Settings.TLS.Config(); err != nil {
 		return nil, err // else a node without keys would ask nobody and make its own
@@ -63,7 +65,7 @@ func New(o Options) (*Sync, error) {
 		o: o, instance: rand.Text(), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
 		settings: o.Settings, flights: make(map[string]*flight), asked: make(map[string]bool),
 	}
-	o.Zones.AwaitPeers(len(o.Settings.Peers) > 0)
+	s.judge()
 	s.metrics = newMetrics(s)
 	return s, s.metrics.register(o.Registerer)
 }
@@ -73,7 +75,7 @@ func (s *Sync) Reconfigure(settings Settings) {
 	s.mu.Lock()
 	s.settings = settings
 	s.mu.Unlock()
-	s.o.Zones.AwaitPeers(len(settings.Peers) > 0)
+	s.judge()
 	select {
 	case s.wake <- struct{}{}:
 	default:

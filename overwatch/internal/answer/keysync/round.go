@@ -27,8 +27,18 @@ type outcome struct {
 func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
 	settings := s.current()
 	began := s.o.Now()
-	outcomes = s.askAll(ctx, &settings)
-	merged, err := s.join(outcomes)
+	keys, off := settings.Secret.Keys(s.o.Holders)
+	var merged dnssec.Merged
+	var err error
+	if off != nil {
+		for _, peer := range settings.Peers {
+			outcomes = append(outcomes, outcome{peer: peer, err: off})
+		}
+		merged, err = s.o.Zones.Merge(nil, dnssec.Complete) // nobody is waited for
+	} else {
+		outcomes = s.askAll(ctx, &settings, keys[0])
+		merged, err = s.join(outcomes)
+	}
 	if merged.Altered {
 		err = errors.Join(err, apply(ctx))
 	}
@@ -56,7 +66,7 @@ type flight struct {
 }
 
 // askAll asks the peers that are not being asked already, and waits for all of them, or as long as may be.
-func (s *Sync) askAll(ctx context.Context, settings *Settings) []outcome {
+func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []outcome {
 	outcomes := make([]outcome, len(settings.Peers))
 	client, err := s.newClient(settings.TLS)
 	if err != nil {
@@ -67,7 +77,7 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings) []outcome {
 	}
 	for _, peer := range settings.Peers {
 		if s.flights[peer] == nil {
-			s.flights[peer] = s.depart(ctx, &exchanger{s.o.NodeID, settings, client}, peer)
+			s.flights[peer] = s.depart(ctx, &exchanger{s.o.NodeID, settings.Timeout, secret, client}, peer)
 		}
 	}
 	patience, end := ctx, func() {}

@@ -24,7 +24,7 @@ const unsettledPause = 2 * time.Second
 // all peers have answered, or after bootTime. What is missing then has to be made. Where some zones have keys and none is damaged it
 // returns at once: those zones are to be answered, and a new one gets a key that is provisional until the peers were asked.
 func (s *Sync) Bootstrap(ctx context.Context) {
-	if len(s.current().Peers) == 0 || len(s.o.Zones.Missing()) == 0 || !s.o.Zones.Bare() && s.o.Zones.Damage() == nil {
+	if settings := s.current(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil || len(s.o.Zones.Missing()) == 0 || !s.o.Zones.Bare() && s.o.Zones.Damage() == nil {
 		return
 	}
 	s.o.Logger.Info().Strs("zones", some(s.o.Zones.Missing())).Msg("asking the other nodes for signing keys")
@@ -61,6 +61,9 @@ func (s *Sync) Run(ctx context.Context) error {
 		case <-timer.C:
 		case <-s.wake:
 			s.recall()
+		case <-s.o.Holders.changed:
+			s.recall()
+			s.judge()
 		case <-s.o.Zones.Made():
 			s.recall()
 			clear(s.asked)

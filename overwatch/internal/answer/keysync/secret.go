@@ -4,39 +4,75 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
-	"time"
 
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Settings is what of the configuration matters here. They are not changed once given away.
-type Settings struct {
-	Peers        []string      // base URLs of the other nodes' API
-	PollInterval time.Duration // between two rounds that went well
-	Timeout      time.Duration // for one peer's answer
-	Secrets      [][]byte      // the first proves this node; a peer may prove itself by any
-	TLS          TLSFiles      // for peers over https
+// Secret is what nodes prove to one another, of one configuration. Its zero value is none that could be used.
+type Secret struct {
+	keys    [][]byte       // the first proves this node; a peer may prove itself by any
+	derived bool           // from the gossip key, which every agent has, and the service tokens
+	tokens  trust.TokenSet // that it is derived from
+	among   int            // how many of these differ
 }
 
-// SettingsOf takes them from a configuration.
-func SettingsOf(c *config.Config) Settings {
-	sync := &c.Overwatch.DNSSEC.KeySync
-	s := Settings{Peers: sync.Peers, PollInterval: sync.PollInterval, Timeout: sync.Timeout, TLS: TLSFiles{CA: sync.CA, Certificate: sync.Certificate, Key: sync.Key}}
-	if own := sync.Secret.Reveal(); own != "" {
-		s.Secrets = [][]byte{derive([]byte(own), "configured")}
-		return s
+// SecretOf takes it from a configuration: key_sync.secret, else what is derived from the gossip key and all tokens.
+func SecretOf(c *config.Config) Secret {
+	if own := c.Overwatch.DNSSEC.KeySync.Secret.Reveal(); own != "" {
+		return Secret{keys: [][]byte{derive([]byte(own), "configured")}}
 	}
+	s := Secret{derived: true}
+	s.tokens, s.among = trust.TokenSetOf(c.Tokens())
 	tokens := c.Overwatch.AgentTokens
 	for _, key := range c.GossipKeys() {
 		material := field(nil, key)
 		for _, service := range slices.Sorted(maps.Keys(tokens)) {
 			material = field(field(material, []byte(service)), []byte(tokens[service].Reveal()))
 		}
-		s.Secrets = append(s.Secrets, derive(material, "of the gossip key and all tokens"))
+		s.keys = append(s.keys, derive(material, "of the gossip key and all tokens"))
 	}
 	return s
+}
+
+// The reasons why a secret is not used. Their sentences name what is to be set.
+var (
+	errOneToken = errors.New("overwatch.dnssec.key_sync.secret is not set, and with fewer than two different service tokens an agent " +
+		"has all that it would be derived from: set it on all nodes")
+	errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set, and nothing takes its place: set it on all nodes")
+)
+
+// Usable says why nobody may be believed, and nothing sealed, by the secret: an agent can compute it. nil: it may be used.
+func (s Secret) Usable(h *Holders) error {
+	switch {
+	case len(s.keys) == 0:
+		return errNoSecret
+	case !s.derived:
+		return nil
+	case s.among < 2:
+		return errOneToken
+	}
+	switch agent, err := h.of(s.tokens); {
+	case err != nil:
+		return fmt.Errorf("overwatch.dnssec.key_sync.secret is not set, and whether an agent has all that it would be derived from is not "+
+			"known: set it on all nodes (%w)", err)
+	case agent != "":
+		return fmt.Errorf("overwatch.dnssec.key_sync.secret is not set, and agent %s has proved all services, so it has all that the "+
+			"secret would be derived from: set it on all nodes", agent)
+	}
+	return nil
+}
+
+// Keys returns what the secret is used by, or the error of Usable.
+func (s Secret) Keys(h *Holders) ([][]byte, error) {
+	if err := s.Usable(h); err != nil {
+		return nil, err
+	}
+	return s.keys, nil
 }
 
 // secretSize is that of the key that a secret is made into, in bytes.

@@ -42,6 +42,7 @@ func (s *Sync) note(outcomes []outcome) {
 		}
 		peers[o.peer] = p
 		switch {
+		case s.off != "": // which judge has told
 		case o.err != nil && (before == nil || before.Error() != o.err.Error()):
 			s.o.Logger.Warn().Str("peer", o.peer).Str("reason", o.err.Error()).Msg("key synchronisation: a peer failed; nothing of it was taken")
 		case o.err == nil && before != nil:
@@ -70,7 +71,7 @@ func (s *Sync) Status() api.DNSSECSyncState {
 	defer s.mu.Unlock()
 	state := api.DNSSECSyncState{
 		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: moment(s.status.success), NextSync: moment(s.status.next),
-		LastSyncError: words(s.status.failure), Peers: []api.DNSSECPeer{},
+		LastSyncError: words(s.status.failure), OffReason: words(s.settings.Secret.Usable(s.o.Holders)), Peers: []api.DNSSECPeer{},
 	}
 	for _, peer := range s.settings.Peers {
 		p := s.status.peers[peer]

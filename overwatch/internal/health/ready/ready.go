@@ -17,7 +17,7 @@ import (
 // and anybody may ask.
 const statusAge = 500 * time.Millisecond
 
-// Options is where the facts come from. Every field but KeysLost, StoreFailing and Now is required.
+// Options is where the facts come from. Every field but KeysLost, KeysApart, StoreFailing and Now is required.
 type Options struct {
 	// DNSServing reports whether the DNS server listens and has answers.
 	DNSServing func() bool
@@ -30,6 +30,9 @@ type Options struct {
 	// KeysLost reports whether a zone's signing keys were lost, so that the
 	// parent's DS record fits none; nil where nothing is signed.
 	KeysLost func() bool
+	// KeysApart reports whether this node may sign with other keys than the other
+	// nodes, since it has no secret to exchange them by; nil where nothing is signed.
+	KeysApart func() bool
 	// StoreFailing reports whether nothing can be stored; nil where nothing is.
 	StoreFailing func() bool
 	Now          func() time.Time // nil is time.Now
@@ -75,7 +78,7 @@ func (j *Judge) Readiness() api.Readiness {
 // Status judges the service, at most statusAge ago:
 //
 //	unhealthy  the DNS server does not answer, or no domain has a backend that may serve
-//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys, cannot store anything, a domain
+//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys or made one that it cannot exchange, cannot store anything, a domain
 //	           has no backend that may serve, or a backend of a domain is unhealthy or stale without an operator's order
 //	healthy    none of these; also when no domain is configured
 func (j *Judge) Status() api.ServiceStatus {
@@ -118,6 +121,7 @@ func (j *Judge) judge() (api.ServiceStatus, string) {
 		words string
 	}{
 		{j.o.KeysLost != nil && j.o.KeysLost(), "the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record"},
+		{j.o.KeysApart != nil && j.o.KeysApart(), "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them"},
 		{j.o.StoreFailing != nil && j.o.StoreFailing(), "nothing can be stored: the disk of this node is full, failing or hangs"},
 		{down > 0 && down == len(domains), "no domain has a backend that may serve"},
 		{down > 0 && down < len(domains), "a domain has no backend that may serve"},

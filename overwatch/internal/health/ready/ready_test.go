@@ -23,6 +23,7 @@ type node struct {
 	registry         *registry.Registry
 	serving, checked bool
 	keysLost, full   bool
+	apart            bool
 	domains          []string
 }
 
@@ -38,7 +39,7 @@ func inNode(t *testing.T, test func(*node)) {
 		n.must(err)
 		n.Judge, err = New(Options{
 			DNSServing: func() bool { return n.serving }, ChecksCycled: func() bool { return n.checked },
-			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost },
+			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost }, KeysApart: func() bool { return n.apart },
 			StoreFailing: func() bool { return n.full },
 		})
 		n.must(err)
@@ -100,6 +101,7 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 		{"not ready", "a.example 1 h, b.example 2 h", func(n *node) { n.checked = false }, api.ServiceDegraded},
 		{"a full disk", "a.example 1 h, b.example 2 h", func(n *node) { n.full = true }, api.ServiceDegraded},
 		{"lost keys", "a.example 1 h, b.example 2 h", func(n *node) { n.keysLost = true }, api.ServiceDegraded},
+		{"keys that are not exchanged", "a.example 1 h, b.example 2 h", func(n *node) { n.apart = true }, api.ServiceDegraded},
 		{"a backend of no domain is unhealthy", "a.example 1 h, b.example 2 h, c.example 3 u", nil, api.ServiceHealthy},
 		{"one was taken out by an operator", "a.example 1 h, a.example 2 h, b.example 3 h", func(n *node) { n.override("a.example", 2, false) }, api.ServiceHealthy},
 		{"an operator took all of a domain out", "a.example 1 h, b.example 3 h", func(n *node) { n.override("a.example", 1, false) }, api.ServiceDegraded},

@@ -94,9 +94,10 @@ func (t *Trust) revoke(p *pinned, reason string) store.Pin {
 // SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other backends than before, in order.
 // An agent no longer speaks for a service of which the token that it proved is not there any more; it gets it back by proving one that is.
 func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
+	defer t.tellHolders()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.tokens, t.policies = usableTokens(tokens), canonical(policies)
+	t.tokens, t.policies, t.current = usableTokens(tokens), canonical(policies), currentOf(tokens)
 	t.liftLocks()
 	for id, p := range t.byID {
 		former, before := p.standing.Load(), Agent{pinned: p}.Services()

@@ -203,6 +203,7 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 
 // settle makes a pin, which is durable by now, effective.
 func (t *Trust) settle(p *pinned, pin store.Pin) {
+	defer t.tellHolder(p.certificate.KeyID, pin)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p.mu.Lock()

@@ -118,6 +118,8 @@ type rig struct {
 	mu     sync.Mutex
 	time   time.Time
 	logged bytes.Buffer
+	knows  []string // who knew all tokens of the set that it was told with
+	sets   map[TokenSet]bool
 }
 
 // rigPolicies are those of every rig.
@@ -136,12 +138,26 @@ func (r *rig) restart() {
 	r.boot, r.half = identity.NewNonce(), identity.NewExchange()
 	var err error
 	r.trust, err = New(Options{
-		Tokens: r.tokens, Policies: rigPolicies, Host: r.host,
+		Tokens: r.tokens, Policies: rigPolicies, Host: r.host, KnowsAll: r.knowsAll,
 		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
 	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// knowsAll keeps whom it is told of, each set of tokens once.
+func (r *rig) knowsAll(set TokenSet, agentID string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.sets[set] {
+		return
+	}
+	if r.sets == nil {
+		r.sets = make(map[TokenSet]bool)
+	}
+	r.sets[set] = true
+	r.knows = append(r.knows, agentID)
 }
 
 func (r *rig) now() time.Time {

@@ -46,6 +46,9 @@ type Options struct {
 	Node identity.KeyID
 	// Exchange is this process's half of the sessions with agents; nil is none, and everything is signed.
 	Exchange *identity.Exchange
+	// KnowsAll is told of an agent that has proved so many services that it knows every current token, also at the start and when the
+	// tokens change; nil tells nobody. It may be called again for what it has been told, and by several goroutines at once.
+	KnowsAll func(set TokenSet, agentID string)
 	// Pins keeps the pins.
 	Pins PinStore
 	// Now tells the time; nil is time.Now.
@@ -75,8 +78,11 @@ type Trust struct {
 	// everything else: at most half of the cores.
 	judging chan struct{}
 
+	knower func(TokenSet, string) // Options.KnowsAll
+
 	mu       sync.RWMutex
 	tokens   map[string][]string
+	current  current
 	policies map[string][]netip.Prefix
 	byKey    map[identity.KeyID]*pinned
 	byID     map[string]*pinned
@@ -104,7 +110,7 @@ func New(o Options) (*Trust, error) {
 	t := &Trust{
 		boot: o.Boot, node: o.Node, exchange: o.Exchange, host: o.Host, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(), lines: newLines(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
-		tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
+		knower: o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
@@ -120,6 +126,7 @@ func New(o Options) (*Trust, error) {
 	if err := t.loadLocks(); err != nil {
 		return nil, err
 	}
+	t.tellHolders()
 	return t, nil
 }
 

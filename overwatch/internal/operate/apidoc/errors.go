@@ -22,7 +22,7 @@ var failures = map[int]failure{
 	http.StatusMethodNotAllowed: {"The path has other methods, which Allow lists.",
 		"\"DELETE\" is not a method of this path: it has GET, HEAD"},
 	http.StatusRequestTimeout: {"The body did not arrive in time.", "the body did not arrive within 15s"},
-	http.StatusConflict: {"The object exists already, or another change was faster.",
+	http.StatusConflict: {"The object exists already, another change was faster, or no signing keys are exchanged.",
 		"domain app.example.com exists already"},
 	http.StatusPreconditionFailed: {"The object is not the one that If-Match names any more: read it again.",
 		"the object of /api/v1/servers/app.example.com:192.0.2.1:80 has changed since it was read: its tag is " +

@@ -27,6 +27,8 @@ type KeySync interface {
 	Challenge() string
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
+	// Apart reports whether nodes may sign differently because keys are not exchanged.
+	Apart() bool
 	// Sync asks the other nodes and returns when answers are signed with what
 	// they have.
 	Sync(context.Context) (api.DNSSECSync, error)
@@ -59,6 +61,10 @@ func (s *Server) getDNSSECStatus(*gin.Context) (answer, error) {
 // sign. A provisional key is not told: it may be gone in a moment.
 func (s *Server) listDSRecords(*gin.Context) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
+	if s.o.KeySync != nil && s.o.KeySync.Apart() {
+		warning := api.SignedApart
+		list.Warning = &warning
+	}
 	for _, k := range s.signingKeys() {
 		if !k.Signing || k.Provisional {
 			continue
@@ -111,6 +117,9 @@ func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
 	}
 	if !s.o.KeySync.Status().Enabled {
 		return answer{}, badRequest("no peer is configured: list the other nodes in overwatch.dnssec.key_sync.peers")
+	}
+	if off := s.o.KeySync.Status().OffReason; off != nil {
+		return answer{}, problemf(http.StatusConflict, "no keys are exchanged: %s", *off)
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), api.SyncTimeout)
 	defer cancel()

@@ -64,7 +64,10 @@ type keySync struct {
 	status api.DNSSECSyncState
 	done   api.DNSSECSync
 	err    error
+	apart  bool
 }
+
+func (k *keySync) Apart() bool { return k.apart }
 
 func (k *keySync) Challenge() string { return api.KeySyncScheme + ` nonce="n"` }
 
@@ -137,4 +140,18 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 	}
 	off := newWorld(t)
 	off.wantError("unsigned", off.send("POST", "/api/v1/dnssec/sync", ""), 400, "does not sign")
+}
+
+func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {
+	reason := "overwatch.dnssec.key_sync.secret is not set"
+	sync := &keySync{status: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason, Peers: []api.DNSSECPeer{{Peer: "http://b"}}}}
+	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
+	w.wantError("exchange is off", w.send("POST", "/api/v1/dnssec/sync", ""), 409, reason)
+	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Warning != nil {
+		t.Errorf("nodes with the same keys: %v, %v", ds.Warning, err)
+	}
+	sync.apart = true
+	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Warning == nil || !strings.Contains(*ds.Warning, "key_sync.secret") {
+		t.Errorf("nodes with different keys: %v, %v", ds.Warning, err)
+	}
 }

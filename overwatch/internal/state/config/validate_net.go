@@ -78,9 +78,6 @@ func (v *validator) dnssec() {
 	if n := len(sync.Secret); n > 0 && n < shortToken {
 		v.warn("%s: it has %d characters: %s", secret, n, tokenRemedy)
 	}
-	if d.Enabled && len(sync.Peers) > 0 && sync.Secret == "" && len(v.config.Overwatch.AgentTokens) < 2 {
-		v.warn("%s: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node", secret)
-	}
 	v.reachable()
 }
 

@@ -217,8 +217,6 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
 		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
 			`overwatch.agent_tokens["a.example"]: no domain has this name: what its agents report is not served until one has`}},
-		{"key sync of one service", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}, dnssec: {key_sync: {peers: ['http://x']}}}\ndomains: [{name: a.example}]", []string{
-			`overwatch.dnssec.key_sync.secret: is not set, and with a single service its agents hold all that it is derived from: set it on every overwatch node`}},
 		{"keys that peers cannot come for", "overwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://x']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: api.enabled is false here, so the peers cannot ask this node for its keys`}},
 		{"keys that peers reach through a tunnel only", "api: {enabled: true}\noverwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://127.0.0.1:1', 'http://[2001:db8::1]:8080']}}}", []string{

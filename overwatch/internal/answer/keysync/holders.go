@@ -1,0 +1,90 @@
+package keysync
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/health/trust"
+)
+
+// maxHolders bounds the sets of tokens that are remembered, the latest ones. A set comes with each change of a token.
+const maxHolders = 64
+
+// Holders remembers which agents have known all tokens of a set, in a file: what an agent has known it still knows after its pin is
+// deleted and the node is started again. It may be used from any goroutine.
+type Holders struct {
+	path    string
+	changed chan struct{} // holds one token when a set was added
+
+	mu     sync.Mutex
+	known  []holder
+	damage error // the file could not be read
+}
+
+// holder is an agent that has known all tokens of a set.
+type holder struct {
+	Set   string `json:"token_set"` // in hexadecimal digits
+	Agent string `json:"agent_id"`
+}
+
+// OpenHolders reads the file at path, which need not be there. With one that cannot be read every set may be known to an agent.
+func OpenHolders(path string) *Holders {
+	h := &Holders{path: path, changed: make(chan struct{}, 1)}
+	switch content, err := os.ReadFile(path); {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		h.damage = err
+	default:
+		if err := json.Unmarshal(content, &h.known); err != nil {
+			h.damage = fmt.Errorf("%s cannot be read: %w", path, err)
+		}
+	}
+	return h
+}
+
+// Note remembers that an agent knows all tokens of a set. On an error this process remembers it, and the next does not.
+func (h *Holders) Note(set trust.TokenSet, agent string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	name := hex.EncodeToString(set[:])
+	if slices.ContainsFunc(h.known, func(k holder) bool { return k.Set == name }) {
+		return nil
+	}
+	h.known = append(h.known, holder{name, agent})
+	h.known = h.known[max(0, len(h.known)-maxHolders):]
+	select {
+	case h.changed <- struct{}{}:
+	default:
+	}
+	if h.damage != nil {
+		return nil // the file stays for somebody to look at
+	}
+	content, err := json.Marshal(h.known)
+	if err == nil {
+		err = dnssec.WriteFile(h.path, append(content, '\n'), 0o600)
+	}
+	if err != nil {
+		return fmt.Errorf("keeping %s, which says that agent %s knows all service tokens: %w", h.path, agent, err)
+	}
+	return nil
+}
+
+// of names an agent that has known all tokens of a set; "" if none has.
+func (h *Holders) of(set trust.TokenSet) (agent string, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	name := hex.EncodeToString(set[:])
+	for _, k := range h.known {
+		if k.Set == name {
+			return k.Agent, nil
+		}
+	}
+	return "", h.damage
+}
