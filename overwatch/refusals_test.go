@@ -4,67 +4,139 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/wire"
 )
 
-// An agent that repeats itself makes one entry an hour, many agents a bounded number, and what is ordinary none.
-func TestRefusals_AreBoundedInTheAuditLog(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		entries := make(chan audit.Change, 1000)
-		r := newRefusals(func(c audit.Change) error { entries <- c; return nil }, zerolog.Nop())
-		ctx, stop := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- r.run(ctx) }()
-		from, backend := netip.MustParseAddr("::ffff:192.0.2.1"), netip.MustParseAddr("192.0.2.7")
-		say := func(agent string, c wire.RefusedClaim) {
-			r.note(from, agent, c)
-			synctest.Wait()
-		}
-		count := func() (n int) {
-			for ; len(entries) > 0; n++ {
-				<-entries
-			}
-			return n
-		}
-		foreign := wire.RefusedClaim{Service: "b.example", Code: wire.CodeWrongToken}
-		for range 3 {
-			say("a1", foreign)
-		}
-		if c := <-entries; c.ResourceID != "a1" || c.ActorIP != "192.0.2.1" || c.Err == nil || c.Err.Error() != "refused: wrong_token, service b.example" {
-			t.Errorf("%+v", c)
-		}
-		say("a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80, Code: wire.CodeConflictingClaim})
-		say("a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80, Code: wire.CodeNotEnrolled})
-		if n := count(); n != 2 {
-			t.Errorf("%d entries about a backend, want 2", n)
-		}
-		for _, code := range []wire.RejectCode{wire.CodeBootNonce, wire.CodeNotEnrolled, wire.CodeUnavailable, wire.CodeVersion} {
-			say("a1", wire.RefusedClaim{Code: code})
-		}
-		if n := count(); n != 0 {
-			t.Errorf("%d entries about what is ordinary", n)
-		}
-		for i := range 500 {
-			say(fmt.Sprint("made up ", i), foreign)
-		}
-		if n := count(); n != refusalsPerHour-3 {
-			t.Errorf("%d entries in the rest of the hour, want %d", n, refusalsPerHour-3)
-		}
-		time.Sleep(time.Hour)
-		say("a1", foreign)
-		if n := count(); n != 1 {
-			t.Errorf("%d entries in the next hour, want 1", n)
-		}
+// refusalsRig is a refusals that runs in a bubble.
+type refusalsRig struct {
+	*refusals
+	entries chan audit.Change
+	stop    func()
+}
+
+func newRefusalsRig(t *testing.T) *refusalsRig {
+	rig := &refusalsRig{entries: make(chan audit.Change, 10_000)}
+	rig.refusals = newRefusals(func(c audit.Change) error { rig.entries <- c; return nil }, zerolog.Nop())
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- rig.run(ctx) }()
+	synctest.Wait()
+	rig.stop = func() {
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
+		}
+	}
+	return rig
+}
+
+func (r *refusalsRig) say(from netip.Addr, known, stream bool, agent string, c wire.RefusedClaim) {
+	r.note(gossip.Refused{From: from, Known: known, Stream: stream, AgentID: agent, Claim: c})
+	synctest.Wait()
+}
+
+func (r *refusalsRig) count() (n int) {
+	for ; len(r.entries) > 0; n++ {
+		<-r.entries
+	}
+	return n
+}
+
+// An agent that repeats itself makes one entry an hour, and what is ordinary none.
+func TestRefusals_AreInTheAuditLogOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRefusalsRig(t)
+		from, backend := netip.MustParseAddr("::ffff:192.0.2.1"), netip.MustParseAddr("192.0.2.7")
+		foreign := wire.RefusedClaim{Service: "b.example", Code: wire.CodeWrongToken}
+		for range 3 {
+			r.say(from, true, false, "a1", foreign)
+		}
+		if c := <-r.entries; c.ResourceID != "a1" || c.ActorIP != "192.0.2.1" || c.Err == nil || c.Err.Error() != "refused: wrong_token, service b.example" {
+			t.Errorf("%+v", c)
+		}
+		r.say(from, true, false, "a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80, Code: wire.CodeConflictingClaim})
+		r.say(from, true, false, "a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80, Code: wire.CodeNotEnrolled})
+		if n := r.count(); n != 2 {
+			t.Errorf("%d entries about a backend, want 2", n)
+		}
+		for _, code := range []wire.RejectCode{wire.CodeBootNonce, wire.CodeNotEnrolled, wire.CodeUnavailable, wire.CodeVersion} {
+			r.say(from, true, false, "a1", wire.RefusedClaim{Code: code})
+		}
+		if n := r.count(); n != 0 {
+			t.Errorf("%d entries about what is ordinary", n)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		r.say(from, true, false, "a1", foreign)
+		if n := r.count(); n != 1 {
+			t.Errorf("%d entries in the next hour, want 1", n)
+		}
+		r.stop()
+	})
+}
+
+// Whoever has only the gossip key, and sends from as many addresses as it likes, takes no place of pinned agents, of those who come by
+// TCP, or of other codes; and one entry says how much was left out.
+func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRefusalsRig(t)
+		worst := []wire.RejectCode{
+			wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim, wire.CodePolicy,
+			wire.CodeLimit, wire.CodeLocked, wire.CodeNotEnrolled,
+		}
+		for i := range 200 {
+			for _, code := range worst[:3] {
+				source := netip.AddrFrom4([4]byte{198, 51, 100, byte(i)})
+				r.say(source, false, false, fmt.Sprint("made up ", i), wire.RefusedClaim{Service: "b.example", Code: code})
+			}
+			r.say(netip.MustParseAddr("203.0.113.9"), false, true, fmt.Sprint("by TCP ", i), wire.RefusedClaim{Code: wire.CodeWrongToken})
+		}
+		if n := r.count(); n != 3*refusalsPerRoom+refusalsPerSource {
+			t.Errorf("%d entries of a flood", n)
+		}
+		real := netip.MustParseAddr("192.0.2.1")
+		r.say(real, true, false, "pinned", wire.RefusedClaim{Service: "b.example", Code: wire.CodeWrongToken})
+		r.say(real, false, true, "by TCP", wire.RefusedClaim{Service: "b.example", Code: wire.CodeWrongToken})
+		r.say(real, false, false, "another code", wire.RefusedClaim{Service: "b.example", Code: wire.CodeLocked})
+		if n := r.count(); n != 3 {
+			t.Errorf("%d of 3 real ones have an entry", n)
+		}
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if len(r.entries) != 1 {
+			t.Fatalf("%d entries at the end of the hour, want 1", len(r.entries))
+		}
+		text := (<-r.entries).Err.Error()
+		for _, want := range []string{"wrong_token 380", "unknown_service 184", "revoked 184", "203.0.113.9 196"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q does not say %s", text, want)
+			}
+		}
+		for i := range 1000 {
+			for _, code := range worst {
+				for kind := range refusalKinds {
+					r.say(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), kind == 0, kind == 1, fmt.Sprint("agent ", i), wire.RefusedClaim{Code: code, Address: real, Port: 1})
+				}
+			}
+		}
+		if n := r.count(); n != refusalsPerHour {
+			t.Errorf("%d entries in an hour at the worst, want %d", n, refusalsPerHour)
+		}
+		if len(r.from) > namedSources || len(r.told) != refusalsPerHour {
+			t.Errorf("%d sources and %d refusals are remembered", len(r.from), len(r.told))
+		}
+		r.stop()
+		if r.count() != 1 {
+			t.Error("what was left out is not told at the end")
 		}
 	})
 }

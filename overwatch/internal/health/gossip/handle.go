@@ -19,7 +19,10 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 		if !refusal.Silent {
 			reject := refusal.Reject()
 			n.answer(a, wire.TypeReject, &reject, nil)
-			n.options.Refused(a.from.addr.Addr(), refusal.AgentID, wire.RefusedClaim{Service: refusal.Service, Code: refusal.Code})
+			n.options.Refused(Refused{
+				From: a.from.addr.Addr(), Stream: a.from.stream, Known: refusal.Known, AgentID: refusal.AgentID,
+				Claim: wire.RefusedClaim{Service: refusal.Service, Code: refusal.Code},
+			})
 		}
 		return
 	}
@@ -84,7 +87,7 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome) {
 	for _, claim := range outcome.Refused {
 		n.metrics.claims.WithLabelValues(claim.Code.String()).Inc()
-		n.options.Refused(a.from.addr.Addr(), msg.Agent.ID(), claim)
+		n.options.Refused(Refused{From: a.from.addr.Addr(), Stream: a.from.stream, Known: true, AgentID: msg.Agent.ID(), Claim: claim})
 	}
 	n.answer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,

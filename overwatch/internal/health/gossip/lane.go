@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/frame"
 	"gslb.internal/shared/identity"
 )
@@ -73,7 +74,7 @@ func (l *lane) add(a arrival) frame.Fault {
 	if l.senders[who] >= laneAgent {
 		return dropAgentLimit
 	}
-	src := source{hostOf(a.from.addr.Addr()), a.from.stream}
+	src := source{trust.HostOf(a.from.addr.Addr()), a.from.stream}
 	fault := frame.None
 	if l.count >= laneMessages || l.octets+len(a.message) > laneOctets {
 		fault = dropQueueFull

@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/frame"
 	"gslb.internal/shared/identity"
 )
@@ -121,10 +122,10 @@ func TestLane_HoldsItsLimitOfOctets(t *testing.T) {
 
 func TestHostOf_AnIPv6HostIsItsWholeSubnet(t *testing.T) {
 	a, b := netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::ffff:1%eth0")
-	if hostOf(a) != hostOf(b) || hostOf(a) == hostOf(netip.MustParseAddr("2001:db8:0:1::1")) {
+	if trust.HostOf(a) != trust.HostOf(b) || trust.HostOf(a) == trust.HostOf(netip.MustParseAddr("2001:db8:0:1::1")) {
 		t.Error("hosts of one /64 count apart, or of two together")
 	}
-	if hostOf(netip.MustParseAddr("192.0.2.1")) == hostOf(netip.MustParseAddr("192.0.2.2")) {
+	if trust.HostOf(netip.MustParseAddr("192.0.2.1")) == trust.HostOf(netip.MustParseAddr("192.0.2.2")) {
 		t.Error("two IPv4 addresses count as one")
 	}
 }

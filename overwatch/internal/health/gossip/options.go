@@ -63,7 +63,16 @@ type Options struct {
 	Logger     zerolog.Logger
 	// Refused is told what was refused of whom, unless it is nil: of a message, or of a service or backend in one that was believed. It must not
 	// block.
-	Refused func(from netip.Addr, agentID string, what wire.RefusedClaim)
+	Refused func(Refused)
+}
+
+// Refused is something that an agent said and this node did not take.
+type Refused struct {
+	From    netip.Addr
+	Stream  bool // it came by TCP, so From is no invention
+	Known   bool // the certificate is pinned, and its holder said it
+	AgentID string
+	Claim   wire.RefusedClaim
 }
 
 // complete checks the options and fills in defaults. The keys are checked by package frame.
@@ -86,7 +95,7 @@ func (o *Options) complete() error {
 		o.Bind = DefaultBind
 	}
 	if o.Refused == nil {
-		o.Refused = func(netip.Addr, string, wire.RefusedClaim) {}
+		o.Refused = func(Refused) {}
 	}
 	fallback(&o.ProbeInterval, DefaultProbeInterval)
 	fallback(&o.ProbeTimeout, DefaultProbeTimeout)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/frame"
 )
 
@@ -41,7 +42,7 @@ func newSlots() *slots { return &slots{perHost: make(map[netip.Prefix]int)} }
 
 // take admits a connection or says why not. Even then it returns a slot, which is released already.
 func (s *slots) take(conn net.Conn, from netip.Addr, now time.Time) (*slot, frame.Fault) {
-	n := &slot{conn: conn, host: hostOf(from), since: now, reading: true}
+	n := &slot{conn: conn, host: trust.HostOf(from), since: now, reading: true}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -56,16 +57,6 @@ func (s *slots) take(conn net.Conn, from netip.Addr, now time.Time) (*slot, fram
 	n.element = s.open.PushBack(n)
 	s.perHost[n.host]++
 	return n, frame.None
-}
-
-// hostOf is what the limit per address counts: an IPv4 address, or the /64 that one IPv6 host has to itself.
-func hostOf(a netip.Addr) netip.Prefix {
-	bits := 32
-	if a.Is6() {
-		bits = 64
-	}
-	host, _ := a.WithZone("").Prefix(bits) // fails only for other lengths
-	return host
 }
 
 // evict closes the oldest unfinished stream that fits and has had its time.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/shared/frame"
 )
 
@@ -50,8 +51,8 @@ func TestSlots_AtTheLimitOfAnAddress(t *testing.T) {
 		s.release(o)
 		s.release(o)
 	}
-	if s.count() != 2 || s.perHost[hostOf(host)] != 1 {
-		t.Errorf("%d streams are open, %d of the address", s.count(), s.perHost[hostOf(host)])
+	if s.count() != 2 || s.perHost[trust.HostOf(host)] != 1 {
+		t.Errorf("%d streams are open, %d of the address", s.count(), s.perHost[trust.HostOf(host)])
 	}
 }
 

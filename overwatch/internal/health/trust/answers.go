@@ -10,8 +10,8 @@ import (
 // Bounds on what senders of refused messages can make a node do. An answer costs a signature (some 25 microseconds) and the
 // check of one (some 60), so that a flood costs at most a few percent of a core.
 const (
-	answersPerSecond = 200
-	answersBurst     = 400
+	answersPerSecond = 100 // to each of the two
+	answersBurst     = 200
 	// answerEvery is the least time between two Rejects for the same pinned agent.
 	answerEvery = time.Second
 	// noticesPerMinute bounds the log lines about agents that are not pinned, whose ids anybody with the gossip key can make up.
@@ -24,24 +24,31 @@ const (
 // answers bounds Rejects and log lines.
 type answers struct {
 	mu      sync.Mutex
-	rejects bucket
+	rejects [2]bucket // of agents that are not pinned, and of pinned ones: who has only the gossip key takes nothing from these
 	lines   bucket
 	noticed map[string]uint64 // by agent id, a bit per code
 }
 
 func newAnswers() *answers {
 	return &answers{
-		rejects: bucket{rate: answersPerSecond, size: answersBurst, level: answersBurst},
+		rejects: [2]bucket{newAnswersBucket(), newAnswersBucket()},
 		lines:   bucket{rate: noticesPerMinute / 60., size: noticesBurst, level: noticesBurst},
 		noticed: make(map[string]uint64),
 	}
 }
 
+func newAnswersBucket() bucket {
+	return bucket{rate: answersPerSecond, size: answersBurst, level: answersBurst}
+}
+
 // mayAnswer takes one Reject out of what is allowed.
-func (a *answers) mayAnswer(now time.Duration) bool {
+func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.rejects.take(now)
+	if known {
+		return a.rejects[1].take(now)
+	}
+	return a.rejects[0].take(now)
 }
 
 // first reports whether this agent's refusal with this code is worth a line: the first since the agent was last accepted.

@@ -117,8 +117,8 @@ func (c *census) forgetRested(now time.Duration) {
 	}
 }
 
-// hostOf is what counts as one source: an IPv4 address, or the /64 that one IPv6 host has to itself.
-func hostOf(a netip.Addr) netip.Prefix {
+// HostOf is what counts as one source: an IPv4 address, or the /64 that one IPv6 host has to itself.
+func HostOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := 32
 	if a.Is6() {

@@ -57,7 +57,7 @@ func TestOpen_PacesNewPinsByServiceAndSource(t *testing.T) {
 func TestOpen_PacesOfManySourcesAreBounded(t *testing.T) {
 	c := newCensus(map[string]Limits{"app.test": {MaxAgents: 1 << 20, NewPerSecond: 1}})
 	source := func(i int) netip.Prefix {
-		return hostOf(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
+		return HostOf(netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}))
 	}
 	for i := range maxPaced {
 		if why := c.admit("app.test", source(i), 0); why != "" {

@@ -39,6 +39,7 @@ type Refusal struct {
 	Code    wire.RejectCode // 0 where there is none
 	AgentID string          // "" when unknown; as long as the signature has not been checked, it is the sender's word
 	KeyID   identity.KeyID
+	Known   bool // the certificate is pinned
 	Type    wire.Type
 	Seq     uint64
 	Service string // the service concerned, if it is about one

@@ -24,7 +24,7 @@ const notBeforeSlack = 48 * time.Hour
 // Open may be called by many goroutines. It waits for the disk only for an Enrol that changes a pin.
 func (t *Trust) Open(raw []byte, from netip.Addr) (Message, *Refusal) {
 	now, elapsed := t.clock.now()
-	a := attempt{Trust: t, now: now, elapsed: elapsed, origin: hostOf(from)}
+	a := attempt{Trust: t, now: now, elapsed: elapsed, origin: HostOf(from)}
 	if len(raw) > wire.MaxMessage {
 		return Message{}, a.drop(ReasonMalformed, "larger than a message may be")
 	}

@@ -11,7 +11,7 @@ import (
 func (a *attempt) drop(reason Reason, detail string) *Refusal {
 	id, _ := a.sender()
 	return &Refusal{
-		Reason: reason, AgentID: id, KeyID: a.sealed.KeyID, Type: wire.Type(a.sealed.Type), Seq: a.sealed.Seq,
+		Reason: reason, AgentID: id, KeyID: a.sealed.KeyID, Known: a.pinned != nil, Type: wire.Type(a.sealed.Type), Seq: a.sealed.Seq,
 		Detail: detail, Silent: true,
 	}
 }
@@ -63,13 +63,13 @@ func (a *attempt) mayAnswer() bool {
 		if p.answered != 0 && a.elapsed-p.answered < answerEvery {
 			return false
 		}
-		if !a.answers.mayAnswer(a.elapsed) {
+		if !a.answers.mayAnswer(true, a.elapsed) {
 			return false
 		}
 		p.answered = max(a.elapsed, 1)
 		return true
 	}
-	return a.answers.mayAnswer(a.elapsed)
+	return a.answers.mayAnswer(false, a.elapsed)
 }
 
 // authentic reports whether the holder of the key sealed the message, so that nobody else can make a node write to an agent. The

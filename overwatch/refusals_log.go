@@ -1,0 +1,175 @@
+package overwatch
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/gossip"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// Bounds on the audit entries about refusals in an hour, since whoever has the gossip key can make up agents, and the sources of
+// datagrams: neither an operator's changes nor what others are refused may be pushed out by them. The metrics count all refusals.
+const (
+	refusalsPerRoom   = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
+	refusalsPerSource = 4  // of these, by one source
+	// refusalsPerHour is what follows for all of them, beside one entry about those that were left out.
+	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerRoom
+	refusalCodes    = 9 // that are worth an entry
+	refusalKinds    = 3
+	// waitingRefusals bounds those that wait for the disk.
+	waitingRefusals = 16
+	// namedSources bounds the sources of those that were left out, by which they are counted.
+	namedSources = 8
+)
+
+// room is what a refusal shares its places in the audit log with.
+type room struct {
+	code          wire.RejectCode
+	known, stream bool
+}
+
+// place is a source in a room.
+type place struct {
+	room   room
+	source netip.Prefix
+}
+
+// refusals writes what was refused into the audit log, the same of an agent once an hour, and how much it left out. Nobody waits for it.
+type refusals struct {
+	record func(audit.Change) error
+	log    zerolog.Logger
+	queue  chan audit.Change
+
+	mu     sync.Mutex
+	since  time.Time
+	told   map[refused]bool // since then
+	rooms  map[room]int
+	places map[place]int
+	left   map[wire.RejectCode]int
+	from   map[netip.Prefix]int // at most namedSources
+}
+
+func newRefusals(record func(audit.Change) error, log zerolog.Logger) *refusals {
+	return &refusals{
+		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[refused]bool), rooms: make(map[room]int),
+		places: make(map[place]int), left: make(map[wire.RejectCode]int), from: make(map[netip.Prefix]int),
+	}
+}
+
+// note is called for each refusal, by any goroutine.
+func (r *refusals) note(n gossip.Refused) {
+	what := refused{agent: n.AgentID, service: n.Claim.Service, code: n.Claim.Code}
+	if n.Claim.Address.IsValid() {
+		what.backend = netip.AddrPortFrom(n.Claim.Address, n.Claim.Port)
+	}
+	if !what.worth() {
+		return
+	}
+	in := room{code: what.code, known: n.Known, stream: n.Stream && !n.Known}
+	at := place{in, trust.HostOf(n.From.Unmap())}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.told[what] {
+		return
+	}
+	if r.rooms[in] >= refusalsPerRoom || r.places[at] >= refusalsPerSource {
+		r.leaveOut(what.code, at.source)
+		return
+	}
+	select {
+	case r.queue <- audit.Change{
+		Action: "validate", Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem, ActorIP: n.From.Unmap().String(), Err: what,
+	}:
+		r.told[what] = true
+		r.rooms[in]++
+		r.places[at]++
+	default: // the disk is slow: the agent will say it again
+		r.leaveOut(what.code, at.source)
+	}
+}
+
+// leaveOut counts a refusal of which there is no entry. The caller holds mu.
+func (r *refusals) leaveOut(code wire.RejectCode, source netip.Prefix) {
+	r.left[code]++
+	if _, named := r.from[source]; named || len(r.from) < namedSources {
+		r.from[source]++
+	}
+}
+
+// next begins another hour, and returns the entry about what the last one left out.
+func (r *refusals) next(now time.Time) (entry audit.Change, any bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	what := leftOut{since: r.since}
+	for code, n := range r.left {
+		what.codes = append(what.codes, fmt.Sprintf("%s %d", code, n))
+	}
+	for source, n := range r.from {
+		what.sources = append(what.sources, fmt.Sprintf("%s %d", source.Addr(), n))
+	}
+	slices.Sort(what.codes)
+	slices.Sort(what.sources)
+	r.since = now
+	clear(r.told)
+	clear(r.rooms)
+	clear(r.places)
+	clear(r.left)
+	clear(r.from)
+	return audit.Change{Action: "validate", Resource: "agent", Actor: "gslb-overwatch", ActorType: api.ActorSystem, Err: what}, len(what.codes) > 0
+}
+
+// leftOut is what there are no entries about.
+type leftOut struct {
+	since          time.Time
+	codes, sources []string
+}
+
+// Error describes it for people; it is what the audit log has of it.
+func (l leftOut) Error() string {
+	return fmt.Sprintf("refused and left out of this log since %s: %s; among the sources: %s",
+		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))
+}
+
+// run writes until ctx ends.
+func (r *refusals) run(ctx context.Context) error {
+	r.mu.Lock()
+	r.since = time.Now()
+	r.mu.Unlock()
+	hour := time.NewTicker(time.Hour)
+	defer hour.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			r.close()
+			return nil
+		case <-hour.C:
+			r.close()
+		case change := <-r.queue:
+			r.write(change)
+		}
+	}
+}
+
+// close writes what the hour left out.
+func (r *refusals) close() {
+	if entry, any := r.next(time.Now()); any {
+		r.write(entry)
+	}
+}
+
+func (r *refusals) write(change audit.Change) {
+	if err := r.record(change); err != nil {
+		r.log.Error().Err(err).Msg("a refusal is not in the audit log")
+	}
+}
