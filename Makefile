@@ -9,8 +9,8 @@ PROGRAMS := gslb-overwatch gslb-agent gslbctl gslb
 GOLANGCI := .tools/golangci-lint-v2.15.0
 GO       ?= go
 
-# A module's version is its newest tag <module>/vX.Y.Z; before the first one it is 0.0.0.
-version   = $(shell git describe --tags --match '$(1)/v*' 2>/dev/null | sed 's,^$(1)/v,,' | grep . || echo 0.0.0-dev)
+# A module's version: that of its newest tag <module>/vX.Y.Z, or of <module>/VERSION where this is newer.
+version   = $(shell packaging/version.sh $(1))
 COMMIT   := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 # The commit's own time, so that two builds of one commit are the same bytes.
 DATE     := $(shell TZ=UTC0 git log -1 --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd 2>/dev/null || echo 1970-01-01T00:00:00Z)

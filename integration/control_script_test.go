@@ -104,7 +104,7 @@ func unusedAddress(t *testing.T) string {
 var (
 	ages      = regexp.MustCompile(`\b(\d+[smhd])+( ago)?\b`)
 	latencies = regexp.MustCompile(`\b\d+\.\d ms`)
-	versions  = regexp.MustCompile(`\d+\.\d+\.\d+-(dev|\d+-g[0-9a-f]+)`)
+	versions  = regexp.MustCompile(`(?m)(^|\s)\d+\.\d+\.\d+(?:-dev|-\d+-g[0-9a-f]+)?(\s|$)`)
 	hashes    = regexp.MustCompile(`sha256:[0-9a-f]{64}`)
 	blanks    = regexp.MustCompile(`  +`)
 )
@@ -122,7 +122,7 @@ func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
 	for i, b := range s.backends {
 		text = strings.ReplaceAll(text, b.At.String(), fmt.Sprintf("BACKEND%d", i+1))
 	}
-	for with, pattern := range map[string]*regexp.Regexp{"AGE": ages, "LATENCY": latencies, "VERSION": versions, "FINGERPRINT": hashes} {
+	for with, pattern := range map[string]*regexp.Regexp{"AGE": ages, "LATENCY": latencies, "${1}VERSION${2}": versions, "FINGERPRINT": hashes} {
 		text = pattern.ReplaceAllString(text, with)
 	}
 	text = blanks.ReplaceAllString(text, "  ")

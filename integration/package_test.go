@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,19 +61,52 @@ func packageOf(t *testing.T, program, version, pattern string) string {
 // release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they are.
 func release(t *testing.T, sources, out, program, version string) string {
 	t.Helper()
-	path, err := releaser()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.CommandContext(t.Context(), path, "-out", out, "-commit", "c0ffee", "-date", "2026-01-02T03:04:05Z", "-only", program+"/linux/amd64")
-	for _, module := range []string{"overwatch", "agent", "gslbctl", "packaging/launcher"} {
-		cmd.Args = append(cmd.Args, "-version", module+"="+version)
-	}
-	cmd.Dir = sources
+	cmd := releaseCommand(t, sources, out, program+"/linux/amd64", version)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", program, err, output)
 	}
 	return out
+}
+
+// releaseCommand makes what some patterns match, with one version for all modules.
+func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd {
+	t.Helper()
+	path, err := releaser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "-out", out, "-commit", "c0ffee", "-date", "2026-01-02T03:04:05Z")
+	cmd.Args = append(cmd.Args, "-only", only)
+	for _, module := range shipped {
+		cmd.Args = append(cmd.Args, "-version", module+"="+version)
+	}
+	cmd.Dir = sources
+	return cmd
+}
+
+// sourcesElsewhere is a copy of these sources in another directory, without their history.
+func sourcesElsewhere(t *testing.T) string {
+	t.Helper()
+	elsewhere := filepath.Join(t.TempDir(), "another", "place")
+	if err := os.MkdirAll(elsewhere, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{
+		"Makefile", "go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl", "shared", "packaging", "integration",
+	} {
+		runIn(t, "..", "cp", "-r", part, elsewhere)
+	}
+	return elsewhere
+}
+
+// sourcesBefore is a copy of these sources whose packages are those of commit b1a12e4, the last before the agent had a
+// user of its own: with its maintainer scripts, its unit and its example, which testdata/package/before keeps, since a
+// shallow clone has not got that commit.
+func sourcesBefore(t *testing.T) string {
+	t.Helper()
+	sources := sourcesElsewhere(t)
+	runIn(t, ".", "cp", "-r", "testdata/package/before/.", sources)
+	return sources
 }
 
 // one is the only file that a pattern matches.
@@ -85,25 +119,36 @@ func one(t *testing.T, pattern string) string {
 	return found[0]
 }
 
-// Whoever builds the same commit gets the same bytes, wherever its sources are, and can so prove that a package is what it
-// claims to be.
+// Whoever builds the same commit gets the same bytes, wherever and whenever, and can so prove that a package is what it
+// claims to be. This builds all that there is for Linux on one architecture, and gslbctl for each other system.
 func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 	t.Parallel()
-	elsewhere := filepath.Join(t.TempDir(), "another", "place")
-	if err := os.MkdirAll(elsewhere, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	for _, part := range []string{"go.work", "go.work.sum", "README.md", "overwatch", "agent", "gslbctl", "shared", "packaging", "integration"} {
-		if output, err := exec.CommandContext(t.Context(), "cp", "-r", filepath.Join("..", part), elsewhere).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, output)
+	const what = "*/linux/amd64,gslbctl/windows/amd64,gslbctl/darwin/arm64"
+	elsewhere := sourcesElsewhere(t)
+	runIn(t, elsewhere, "find", ".", "-exec", "touch", "-h", "-d", "2020-02-02", "{}", "+")
+	first, second := t.TempDir(), t.TempDir()
+	for _, b := range []struct {
+		sources, out, umask string
+		env                 []string
+	}{
+		{"..", first, "022", []string{"TZ=UTC", "LC_ALL=C"}},
+		{elsewhere, second, "077", []string{"TZ=Asia/Tokyo", "LC_ALL=C.UTF-8", "TMPDIR=" + t.TempDir(), "GOAMD64=v3"}},
+	} {
+		cmd := releaseCommand(t, b.sources, b.out, what, "1.2.3")
+		masked := []string{"-c", "umask " + b.umask + ` && exec "$@"`, "sh"}
+		shell := exec.CommandContext(t.Context(), "sh", append(masked, cmd.Args...)...)
+		shell.Dir, shell.Env = cmd.Dir, append(os.Environ(), b.env...)
+		if output, err := shell.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
 		}
 	}
-	first, second := release(t, "..", t.TempDir(), "gslb-agent", "1.2.3"), release(t, elsewhere, t.TempDir(), "gslb-agent", "1.2.3")
+	kinds := map[string]int{}
 	files, err := os.ReadDir(first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
+		kinds[filepath.Ext(f.Name())]++
 		a, err := os.ReadFile(filepath.Join(first, f.Name()))
 		if err != nil {
 			t.Fatal(err)
@@ -113,8 +158,8 @@ func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 			t.Errorf("%s differs between two builds (%v)", f.Name(), err)
 		}
 	}
-	if len(files) != 5 { // archive, bill of materials, deb, rpm, checksums
-		t.Errorf("%d files, want 5", len(files))
+	if want := map[string]int{".deb": 4, ".rpm": 4, ".gz": 5, ".zip": 1, ".json": 6, "": 1}; !maps.Equal(kinds, want) {
+		t.Errorf("the files by their endings: %v, want %v", kinds, want)
 	}
 }
 
@@ -177,10 +222,14 @@ func TestPackages_Life(t *testing.T) {
 	place := filepath.Join(root, "test")
 	for _, p := range []struct{ dir, program, version string }{
 		{"first", "gslb-overwatch", firstVersion}, {"first", "gslb-agent", firstVersion}, {"second", "gslb-overwatch", secondVersion},
-		{"first", "gslb", firstVersion}, {"second", "gslb", secondVersion},
+		{"first", "gslb", firstVersion}, {"second", "gslb", secondVersion}, {"second", "gslb-agent", secondVersion},
 	} {
-		deb := packageOf(t, p.program, p.version, "*.deb")
-		copyFile(t, deb, filepath.Join(place, p.dir, filepath.Base(deb)), 0o644)
+		copyInto(t, packageOf(t, p.program, p.version, "*.deb"), filepath.Join(place, p.dir))
+	}
+	copyInto(t, packageOf(t, "gslb-agent", secondVersion, "*.rpm"), filepath.Join(place, "second"))
+	before := release(t, sourcesBefore(t), t.TempDir(), "gslb-agent", "0.9.0")
+	for _, pattern := range []string{"*.deb", "*.rpm"} {
+		copyInto(t, one(t, filepath.Join(before, pattern)), filepath.Join(place, "before"))
 	}
 	b, err := programs()
 	if err != nil {
@@ -245,12 +294,18 @@ func layered(t *testing.T) string {
 		t.Fatalf("%v: %s", err, output)
 	}
 	t.Cleanup(unmount(root))
-	for _, dir := range []string{"first", "second"} {
+	for _, dir := range []string{"before", "first", "second"} {
 		if err := os.MkdirAll(filepath.Join(root, "test", dir), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return root
+}
+
+// copyInto copies a file into a directory, under its own name.
+func copyInto(t *testing.T, file, dir string) {
+	t.Helper()
+	copyFile(t, file, filepath.Join(dir, filepath.Base(file)), 0o644)
 }
 
 func copyFile(t *testing.T, from, to string, mode os.FileMode) {

@@ -1,5 +1,6 @@
-// Command release makes what users install from one commit: static binaries in archives, deb and rpm packages, a CycloneDX
-// bill of materials for each, and checksums. The same commit gives the same bytes, on any machine with the same Go.
+// Command release makes what users install from one commit: static binaries in archives, deb and rpm packages, a
+// CycloneDX bill of materials for each, and checksums. The same commit gives the same
+// bytes, on any machine with the same Go.
 //
 // It runs at the root of the repository; `make dist` calls it.
 package main
@@ -11,7 +12,9 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,7 +43,8 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&r.out, "out", "dist", "`directory` to write to; what is in it is removed")
 	flags.StringVar(&r.commit, "commit", "", "the commit that is built")
 	date := flags.String("date", "", "its `time`, RFC 3339")
-	only := flags.String("only", "", "make only the artifacts of this `program` and platform, such as gslb-agent/linux/amd64")
+	only := flags.String("only", "", "make only the artifacts of these programs and platforms: "+
+		"`patterns` with commas between them, such as gslb-agent/linux/amd64 or */linux/*")
 	flags.Func("version", "version of a module, as `module=version`; once for each", func(text string) error {
 		module, version, ok := strings.Cut(text, "=")
 		if !ok || version == "" {
@@ -69,22 +73,31 @@ func run(ctx context.Context, args []string) error {
 	return r.make(ctx, *only)
 }
 
-// make makes everything, or only what is asked for.
+// make makes everything, or only what matches one of the patterns of only.
 func (r *release) make(ctx context.Context, only string) error {
-	made := false
+	patterns := strings.Split(only, ",")
+	matched := make([]bool, len(patterns))
 	for _, p := range programs {
 		for _, t := range p.targets {
-			if name := p.name + "/" + t.String(); only != "" && name != only {
+			wanted := only == ""
+			for i, pattern := range patterns {
+				if ok, err := path.Match(pattern, p.name+"/"+t.String()); err != nil {
+					return fmt.Errorf("-only %s: %w", pattern, err)
+				} else if ok {
+					wanted, matched[i] = true, true
+				}
+			}
+			if !wanted {
 				continue
 			}
-			made = true
 			if err := r.artifacts(ctx, p, t); err != nil {
 				return fmt.Errorf("%s for %s: %w", p.name, t, err)
 			}
 		}
 	}
-	if !made {
-		return fmt.Errorf("-only %s: there is no such program and platform; one is %s/%s", only, programs[0].name, programs[0].targets[0])
+	if i := slices.Index(matched, false); only != "" && i >= 0 {
+		p := programs[0]
+		return fmt.Errorf("-only %s: there is no such program and platform; one is %s/%s", patterns[i], p.name, p.targets[0])
 	}
 	return r.sums()
 }

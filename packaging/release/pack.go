@@ -43,7 +43,7 @@ func (r *release) packages(ctx context.Context, binary string, bom []byte, p pro
 		info.Contents = contents
 		info.RPM.BuildHost = "gslb.internal" // not this machine's, so that the bytes are the same elsewhere
 		if p.service != nil {
-			info.Depends = map[string][]string{"deb": {"passwd"}, "rpm": {"shadow-utils"}}[format.name]
+			info.Depends = map[string][]string{"deb": {"passwd"}, "rpm": {"shadow-utils", "findutils"}}[format.name]
 			if info.Scripts, err = r.scripts(p); err != nil {
 				return err
 			}
@@ -170,9 +170,17 @@ func (r *release) scripts(p program) (nfpm.Scripts, error) {
 			others = append(others, other.name)
 		}
 	}
+	var adopt []byte
+	if p.service.former != "" {
+		var err error
+		if adopt, err = os.ReadFile(filepath.Join(scriptsDir, "adopt.sh")); err != nil {
+			return nfpm.Scripts{}, err
+		}
+	}
 	names := strings.NewReplacer(
 		"@NAME@", p.name, "@UNIT@", p.service.unit, "@UNITS@", strings.Join(p.service.units, " "), "@CONFIG@", p.service.config,
 		"@STATE@", p.service.state, "@OTHERS@", strings.Join(others, " "),
+		"@USER@", p.service.user, "@FORMER@", p.service.former,
 	)
 	write := func(name string) (string, error) {
 		text, err := os.ReadFile(filepath.Join(scriptsDir, name))
@@ -180,7 +188,8 @@ func (r *release) scripts(p program) (nfpm.Scripts, error) {
 			return "", err
 		}
 		to := filepath.Join(r.work, p.name+"-"+name)
-		return to, os.WriteFile(to, []byte(names.Replace(string(text))), 0o755)
+		whole := strings.Replace(string(text), "@ADOPT@\n", string(adopt), 1)
+		return to, os.WriteFile(to, []byte(names.Replace(whole)), 0o755)
 	}
 	var s nfpm.Scripts
 	for name, path := range map[string]*string{

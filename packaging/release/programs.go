@@ -27,13 +27,18 @@ type service struct {
 	unit, config string   // names of the unit and of the configuration file in /etc/gslb
 	units        []string // all that the package brings
 	state        string   // the directory of its state, which a purge removes
+	user         string   // the user, and the group, that it runs as
+	former       string   // the user that earlier packages ran it as, if another
 }
 
 var programs = []program{
 	{
 		name: "gslb-overwatch", module: "overwatch", main: "./overwatch/cmd/gslb-overwatch", targets: servers,
 		summary: "Authoritative DNS that answers with backends that are alive, near and not overloaded",
-		service: &service{"gslb-overwatch.service", "overwatch.yaml", []string{"gslb-overwatch.service", "gslb-overwatch.socket"}, "/var/lib/gslb"},
+		service: &service{
+			unit: "gslb-overwatch.service", config: "overwatch.yaml",
+			units: []string{"gslb-overwatch.service", "gslb-overwatch.socket"}, state: "/var/lib/gslb", user: "gslb",
+		},
 		files: map[string]string{
 			"packaging/systemd/gslb-overwatch.service": "/usr/lib/systemd/system/gslb-overwatch.service",
 			"packaging/systemd/gslb-overwatch.socket":  "/usr/lib/systemd/system/gslb-overwatch.socket",
@@ -41,6 +46,7 @@ var programs = []program{
 			"packaging/examples/overwatch.yaml":        "/usr/share/doc/gslb-overwatch/examples/overwatch.yaml",
 			"packaging/man/gslb-overwatch.8":           "/usr/share/man/man8/gslb-overwatch.8",
 			"overwatch/README.md":                      "/usr/share/doc/gslb-overwatch/README.md",
+			"overwatch/CHANGELOG.md":                   "/usr/share/doc/gslb-overwatch/CHANGELOG.md",
 			"overwatch/docs/":                          "/usr/share/doc/gslb-overwatch/docs/",
 			"packaging/observability/":                 "/usr/share/gslb-overwatch/observability/",
 		},
@@ -48,12 +54,16 @@ var programs = []program{
 	{
 		name: "gslb-agent", module: "agent", main: "./agent/cmd/gslb-agent", targets: everyone,
 		summary: "Checks the backends beside it and reports them to gslb overwatch nodes",
-		service: &service{"gslb-agent.service", "agent.yaml", []string{"gslb-agent.service"}, "/var/lib/gslb-agent"},
+		service: &service{
+			unit: "gslb-agent.service", config: "agent.yaml", units: []string{"gslb-agent.service"},
+			state: "/var/lib/gslb-agent", user: "gslb-agent", former: "gslb",
+		},
 		files: map[string]string{
 			"packaging/systemd/gslb-agent.service": "/usr/lib/systemd/system/gslb-agent.service",
 			"packaging/examples/agent.yaml":        "/usr/share/doc/gslb-agent/examples/agent.yaml",
 			"packaging/man/gslb-agent.8":           "/usr/share/man/man8/gslb-agent.8",
 			"agent/README.md":                      "/usr/share/doc/gslb-agent/README.md",
+			"agent/CHANGELOG.md":                   "/usr/share/doc/gslb-agent/CHANGELOG.md",
 			"agent/docs/":                          "/usr/share/doc/gslb-agent/docs/",
 		},
 	},
@@ -61,13 +71,16 @@ var programs = []program{
 		name: "gslbctl", module: "gslbctl", main: "./gslbctl/cmd/gslbctl", targets: everyone,
 		summary: "Operates gslb, a global server load balancer",
 		files: map[string]string{
-			"gslbctl/README.md": "/usr/share/doc/gslbctl/README.md",
+			"gslbctl/README.md":    "/usr/share/doc/gslbctl/README.md",
+			"gslbctl/CHANGELOG.md": "/usr/share/doc/gslbctl/CHANGELOG.md",
 		},
 	},
 	{
 		name: "gslb", module: "packaging/launcher", main: "./packaging/launcher", targets: servers,
 		summary: "Overwatch node and agent of gslb in one executable",
-		service: &service{"gslb.service", "gslb.yaml", []string{"gslb.service"}, "/var/lib/gslb"},
+		service: &service{
+			unit: "gslb.service", config: "gslb.yaml", units: []string{"gslb.service"}, state: "/var/lib/gslb", user: "gslb",
+		},
 		files: map[string]string{
 			"packaging/systemd/gslb.service":          "/usr/lib/systemd/system/gslb.service",
 			"packaging/sysctl/60-gslb-overwatch.conf": "/usr/lib/sysctl.d/60-gslb.conf",
@@ -75,9 +88,11 @@ var programs = []program{
 			"packaging/examples/agent.yaml":           "/usr/share/doc/gslb/examples/agent.yaml",
 			"packaging/man/gslb.8":                    "/usr/share/man/man8/gslb.8",
 			"README.md":                               "/usr/share/doc/gslb/README.md",
+			"packaging/launcher/CHANGELOG.md":         "/usr/share/doc/gslb/CHANGELOG.md",
 		},
 		examples: []string{
 			"/usr/share/doc/gslb-overwatch/", "/usr/share/doc/gslb/", "/usr/share/doc/gslb-agent/", "/usr/share/doc/gslb/",
+			"-o gslb-agent ", "-o gslb ",
 			"/etc/gslb/overwatch.yaml", "/etc/gslb/gslb.yaml", "/etc/gslb/agent.yaml", "/etc/gslb/gslb.yaml",
 			"systemctl start gslb-overwatch", "systemctl start gslb", "systemctl start gslb-agent", "systemctl start gslb",
 			"/var/lib/gslb-agent", "/var/lib/gslb",

@@ -1,25 +1,32 @@
 #!/bin/sh
-# deb: $1 is "configure", $2 the version before, empty when there was none. rpm: $1 is 1 for the first version, 2 and more for an upgrade.
+# deb: $1 is "configure", $2 the version before, empty when there was none. rpm: $1 is 1 for the first version, 2 and
+# more for an upgrade.
 set -e
-unit=@UNIT@ config=/etc/gslb/@CONFIG@
-upgrade=
+unit=@UNIT@ config=/etc/gslb/@CONFIG@ state=@STATE@
+upgrade= stopped=
 case "$1" in
 configure) [ -z "$2" ] || upgrade=yes ;;
 1) ;;
 [0-9]*) upgrade=yes ;;
 *) exit 0 ;; # deb: abort-upgrade and the like
 esac
-if [ -e @STATE@/.removed-@NAME@ ]; then # it was removed and comes back
-	rm -f @STATE@/.removed-@NAME@
+if [ -e /run/@NAME@.installing ]; then # it was removed and comes back
+	rm -f /run/@NAME@.installing
 	upgrade=
 fi
+if [ ! -L "$state" ]; then rm -f "$state/.removed-@NAME@"; fi # earlier packages left it
+@ADOPT@
 command -v systemctl >/dev/null || exit 0
 trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; } # and the package is installed all the same
 if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true; fi
 if [ -n "$upgrade" ]; then
 	if [ -d /run/systemd/system ]; then
 		systemctl daemon-reload
-		systemctl try-restart "$unit" || trouble # the sockets of DNS are kept meanwhile
+		if [ -n "$stopped" ]; then
+			systemctl start "$unit" || trouble
+		else
+			systemctl try-restart "$unit" || trouble # the sockets of DNS are kept meanwhile
+		fi
 	fi
 else
 	systemctl --no-reload preset "$unit" >/dev/null 2>&1 || true

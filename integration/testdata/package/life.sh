@@ -27,7 +27,7 @@ says() { journalctl --no-pager -u "$1" | grep -q "$2"; } # what was printed is i
 commands_of() { sed -n 's/^#   //p' "$1"; } # those that an example says to type
 
 step installing with nothing configured
-dpkg -i first/gslb-overwatch_*.deb first/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
+dpkg -i first/gslb-overwatch_*.deb before/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
 grep -q 'gslb-overwatch: write /etc/gslb/overwatch.yaml' dpkg.out || { cat dpkg.out; fail "the installation does not say what to do next"; }
 getent passwd gslb || fail "no user gslb"
 systemctl is-enabled gslb-overwatch gslb-agent || fail "not enabled at boot"
@@ -40,7 +40,7 @@ within 30 "a signed answer" answers
 [ "$(stat -c '%U %a' /var/lib/gslb)" = "gslb 700" ] || fail "state directory: $(stat -c '%U %a' /var/lib/gslb)"
 [ "$(ps -o user= -p "$(main_pid gslb-overwatch)")" = gslb ] || fail "runs as somebody else"
 
-step following the example of the agent
+step following the example of the agent, of a package from before it had a user of its own
 sed -i 's/203.0.113.20/127.0.0.1/; s/port: 443/port: 8088/; s/"203.0.113.10:7946", "198.51.100.10:7946"/"127.0.0.1:7946"/' /usr/share/doc/gslb-agent/examples/agent.yaml
 systemd-run -q --unit=application /test/backend -listen 127.0.0.1:8088
 key=$(cat /etc/gslb/gossip.key)
@@ -119,15 +119,116 @@ systemctl stop gslb-agent || fail "the agent does not stop"
 gone() { ! steers; }
 within 10 "the backend to leave the answers with its agent" gone
 
+# owner_is USER PATH...
+owner_is() {
+	local user=$1 path
+	shift
+	for path; do [ "$(stat -c %U "$path")" = "$user" ] || fail "$path belongs to $(stat -c %U "$path"), want $user"; done
+}
+runs_as() { [ "$(ps -o user:20= -p "$(main_pid "$1")")" = "$2" ]; }
+# Links to what no package may touch, made by somebody who may write in a state directory.
+mkdir /srv/kept && touch /srv/kept/file && chown -R gslb:gslb /srv/kept
+snare() { # directory, user
+	runuser -u "$2" -- ln -sfn /srv/kept "$1/link" && runuser -u "$2" -- ln -sf /etc/passwd "$1/file-link" || fail "links in $1"
+}
+untouched() {
+	owner_is root /etc/passwd
+	owner_is gslb /srv/kept /srv/kept/file
+}
+
+step an upgrade gives the agent a user of its own, and what is its own
+dpkg -i first/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "upgrade of an agent that is stopped"; }
+systemctl is-active gslb-agent && fail "the upgrade started an agent that was stopped"
+dpkg -r gslb-agent && dpkg -i before/gslb-agent_*.deb && systemctl stop gslb-agent || fail "going back"
+chown -hR gslb:gslb /var/lib/gslb-agent /etc/gslb/agent.yaml /etc/gslb/service.token # as the manual says of going back
+sed -i 's/agent-gossip.key/gossip.key/' /etc/gslb/agent.yaml && rm /etc/gslb/agent-gossip.key
+systemctl start gslb-agent || fail "the earlier agent does not start"
+within 30 "the agent's backend in the answers" steers
+runs_as gslb-agent gslb || fail "the earlier package's agent does not run as gslb"
+snare /var/lib/gslb-agent gslb
+fingerprint=$(sha256sum </var/lib/gslb-agent/agent.crt)
+dpkg -i second/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "upgrade"; }
+cat dpkg.out
+runs_as gslb-agent gslb-agent || fail "the upgraded agent runs as somebody else"
+within 30 "the agent's backend after its upgrade" steers
+owner_is gslb-agent /var/lib/gslb-agent /var/lib/gslb-agent/agent.key /var/lib/gslb-agent/link /etc/gslb/agent.yaml /etc/gslb/service.token
+[ -z "$(find -P /var/lib/gslb-agent ! -user gslb-agent)" ] || fail "somebody else's in the state directory: $(find -P /var/lib/gslb-agent ! -user gslb-agent)"
+owner_is gslb /etc/gslb/overwatch.yaml /etc/gslb/gossip.key /etc/gslb/agent-tokens.yaml /var/lib/gslb
+grep -q 'encryption_key_file: agent-gossip.key' /etc/gslb/agent.yaml && cmp /etc/gslb/gossip.key /etc/gslb/agent-gossip.key ||
+	fail "the agent has no copy of the key that the node reads too"
+[ "$(stat -c '%U %a' /etc/gslb/agent-gossip.key)" = "gslb-agent 600" ] || fail "the copy: $(stat -c '%U %a' /etc/gslb/agent-gossip.key)"
+[ "$(sha256sum </var/lib/gslb-agent/agent.crt)" = "$fingerprint" ] || fail "the agent has another certificate"
+runuser -u gslb -- cat /etc/gslb/agent.yaml /var/lib/gslb-agent/agent.key && fail "the node can read what is the agent's"
+runuser -u gslb-agent -- cat /etc/gslb/overwatch.yaml && fail "the agent can read what is the node's"
+untouched
+systemctl restart gslb-overwatch && within 30 "a signed answer of the node beside it" answers
+
+step removing the agent leaves the node, and purging follows no link and enters no mount
+mkdir /var/lib/gslb-agent/mounted && mount -t tmpfs kept /var/lib/gslb-agent/mounted && touch /var/lib/gslb-agent/mounted/file || fail "mount"
+runuser -u gslb-agent -- ln -s /etc/made-by-a-package /var/lib/gslb-agent/.removed-gslb-agent
+dpkg -r gslb-agent || fail "dpkg -r gslb-agent"
+[ -e /etc/made-by-a-package ] && fail "a removal wrote where a link led it"
+[ -f /var/lib/gslb-agent/agent.key ] || fail "the removal took the agent's state"
+answers || fail "removing the agent stopped the node"
+dpkg -P gslb-agent || fail "dpkg -P gslb-agent"
+[ -f /var/lib/gslb-agent/mounted/file ] || fail "the purge emptied what was mounted"
+[ -e /var/lib/gslb-agent/agent.key ] && fail "the purge left the agent's state"
+umount /var/lib/gslb-agent/mounted && rmdir /var/lib/gslb-agent/mounted /var/lib/gslb-agent || fail "the purge left more: $(ls -A /var/lib/gslb-agent)"
+untouched
+answers || fail "purging the agent stopped the node"
+
+step an agent that is new beside the node, by its example
+dpkg -i second/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
+sed -i 's/203.0.113.20/127.0.0.1/; s/port: 443/port: 8088/; s/"203.0.113.10:7946", "198.51.100.10:7946"/"127.0.0.1:7946"/' /usr/share/doc/gslb-agent/examples/agent.yaml
+/bin/sh -ec "$(commands_of /usr/share/doc/gslb-agent/examples/agent.yaml | sed '/systemctl/d')" || fail "the commands of the example"
+cat /etc/gslb/gossip.key >/etc/gslb/agent-gossip.key
+sed 's/.*: //' /etc/gslb/agent-tokens.yaml >/etc/gslb/service.token
+systemctl start gslb-agent || fail "the agent does not start"
+runs_as gslb-agent gslb-agent || fail "the agent runs as somebody else"
+within 30 "the agent's own key" [ -s /var/lib/gslb-agent/agent.key ]
+owner_is gslb-agent /var/lib/gslb-agent /var/lib/gslb-agent/agent.key
+
 step removing keeps the state, purging does not
-dpkg -r gslb-overwatch gslb-agent || fail "dpkg -r"
+dpkg -r gslb-overwatch || fail "dpkg -r"
 systemctl is-active gslb-overwatch && fail "runs after the removal"
-[ -n "$(ls /var/lib/gslb/dnssec)" ] && [ -f /var/lib/gslb-agent/agent.key ] || fail "the removal took the state"
+systemctl is-active gslb-agent || fail "removing the node stopped the agent"
+[ -n "$(ls /var/lib/gslb/dnssec)" ] || fail "the removal took the state"
 dpkg -i second/gslb-overwatch_*.deb || fail "installing again"
+systemctl is-enabled gslb-overwatch || fail "installing again does not enable it"
 within 30 "an answer, since configuration and state were there" answers
-dpkg -P gslb-overwatch gslb-agent || fail "dpkg -P"
+snare /var/lib/gslb gslb
+dpkg -P gslb-overwatch || fail "dpkg -P"
+systemctl is-active gslb-agent && [ -f /var/lib/gslb-agent/agent.key ] || fail "purging the node took what is the agent's"
+dpkg -P gslb-agent || fail "dpkg -P"
 [ -e /var/lib/gslb ] || [ -e /var/lib/gslb-agent ] && fail "the purge left state"
 [ -f /etc/gslb/overwatch.yaml ] || fail "the purge took the operator's configuration"
+untouched
+
+step a state directory that is a link is left alone, and so is what it names
+dpkg -i second/gslb-agent_*.deb || fail "dpkg -i"
+systemctl stop gslb-agent
+rm -rf /var/lib/gslb-agent && ln -s /srv/kept /var/lib/gslb-agent
+dpkg -P gslb-agent >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -P"; }
+grep -q '/var/lib/gslb-agent is a symbolic link' dpkg.out || { cat dpkg.out; fail "the purge does not say that it keeps the link"; }
+[ -L /var/lib/gslb-agent ] && [ -f /srv/kept/file ] || fail "the purge followed the link"
+dpkg -i before/gslb-agent_*.deb && systemctl stop gslb-agent && chown -h gslb:gslb /var/lib/gslb-agent || fail "dpkg -i"
+dpkg -i second/gslb-agent_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
+grep -q '/var/lib/gslb-agent is a symbolic link' dpkg.out || { cat dpkg.out; fail "the upgrade does not say that it leaves the link"; }
+untouched
+dpkg -P gslb-agent && rm /var/lib/gslb-agent || fail "dpkg -P"
+
+step the rpm of the agent: an upgrade moves what only the agent reads
+rpms() { rpm "$@" --nodeps --nosignature --ignoreos --ignorearch; }
+rpms -i before/gslb-agent-*.rpm || fail "rpm -i"
+install -d -o gslb -g gslb -m 0700 /var/lib/gslb-agent && install -o gslb -m 0600 /dev/null /var/lib/gslb-agent/agent.state
+chown gslb:gslb /etc/gslb/agent.yaml /etc/gslb/service.token /etc/gslb/agent-gossip.key
+snare /var/lib/gslb-agent gslb
+rpms -U second/gslb-agent-*.rpm || fail "rpm -U"
+owner_is gslb-agent /var/lib/gslb-agent /var/lib/gslb-agent/agent.state /var/lib/gslb-agent/link /etc/gslb/agent.yaml /etc/gslb/service.token /etc/gslb/agent-gossip.key
+untouched
+rpm -e --nodeps gslb-agent || fail "rpm -e"
+[ -f /var/lib/gslb-agent/agent.state ] || fail "the removal took the state"
+rm -rf /var/lib/gslb-agent
 
 step the launcher, following its example of a node
 dpkg -i first/gslb_*.deb >dpkg.out 2>&1 || { cat dpkg.out; fail "dpkg -i"; }
@@ -166,9 +267,8 @@ answers || fail "no answer any more"
 step the launcher, following its example of an agent
 systemctl stop gslb || fail "stop"
 sed -i 's/203.0.113.20/127.0.0.1/; s/port: 443/port: 8088/; s/"203.0.113.10:7946", "198.51.100.10:7946"/"127.0.0.1:7946"/' /usr/share/doc/gslb/examples/agent.yaml
-key=$(cat /etc/gslb/gossip.key)
 /bin/sh -ec "$(commands_of /usr/share/doc/gslb/examples/agent.yaml | sed '/systemctl/d')" || fail "the commands of the example"
-echo "$key" >/etc/gslb/gossip.key
+cat /etc/gslb/gossip.key >/etc/gslb/agent-gossip.key
 sed 's/.*: //' /etc/gslb/agent-tokens.yaml >/etc/gslb/service.token
 systemctl start gslb || fail "the launcher does not start as an agent"
 within 30 "the agent's key" [ -s /var/lib/gslb/agent.key ]

@@ -1,0 +1,31 @@
+#!/bin/sh
+# deb: $1 is "configure", $2 the version before, empty when there was none. rpm: $1 is 1 for the first version, 2 and more for an upgrade.
+set -e
+unit=@UNIT@ config=/etc/gslb/@CONFIG@
+upgrade=
+case "$1" in
+configure) [ -z "$2" ] || upgrade=yes ;;
+1) ;;
+[0-9]*) upgrade=yes ;;
+*) exit 0 ;; # deb: abort-upgrade and the like
+esac
+if [ -e @STATE@/.removed-@NAME@ ]; then # it was removed and comes back
+	rm -f @STATE@/.removed-@NAME@
+	upgrade=
+fi
+command -v systemctl >/dev/null || exit 0
+trouble() { echo "@NAME@: $unit does not run: journalctl -u $unit tells why" >&2; } # and the package is installed all the same
+if [ -d /run/systemd/system ] && [ -e /usr/lib/sysctl.d/60-@NAME@.conf ]; then sysctl -q -p /usr/lib/sysctl.d/60-@NAME@.conf 2>/dev/null || true; fi
+if [ -n "$upgrade" ]; then
+	if [ -d /run/systemd/system ]; then
+		systemctl daemon-reload
+		systemctl try-restart "$unit" || trouble # the sockets of DNS are kept meanwhile
+	fi
+else
+	systemctl --no-reload preset "$unit" >/dev/null 2>&1 || true
+	if [ -d /run/systemd/system ]; then
+		systemctl daemon-reload
+		if [ -e "$config" ]; then systemctl start "$unit" || trouble; fi
+	fi
+	[ -e "$config" ] || echo "@NAME@: write $config (examples: /usr/share/doc/@NAME@/examples, or gslbctl init), then: systemctl start $unit"
+fi
