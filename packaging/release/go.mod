@@ -3,6 +3,7 @@ module gslb.internal/release
 go 1.26
 
 require (
+	aead.dev/minisign v0.3.0
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/goreleaser/nfpm/v2 v2.45.0
 )

@@ -1,5 +1,5 @@
 // Command release makes what users install from one commit: static binaries in archives, deb and rpm packages, a
-// CycloneDX bill of materials for each, and checksums. The same commit gives the same
+// CycloneDX bill of materials for each, and checksums, signed if there is a key. The same commit gives the same
 // bytes, on any machine with the same Go.
 //
 // It runs at the root of the repository; `make dist` calls it.
@@ -45,6 +45,8 @@ func run(ctx context.Context, args []string) error {
 	date := flags.String("date", "", "its `time`, RFC 3339")
 	only := flags.String("only", "", "make only the artifacts of these programs and platforms: "+
 		"`patterns` with commas between them, such as gslb-agent/linux/amd64 or */linux/*")
+	keyFile := flags.String("sign", os.Getenv(keyVariable),
+		"sign SHA256SUMS with this secret key of minisign, a `file`; "+passwordVariable+" in the environment has its password")
 	flags.Func("version", "version of a module, as `module=version`; once for each", func(text string) error {
 		module, version, ok := strings.Cut(text, "=")
 		if !ok || version == "" {
@@ -60,6 +62,10 @@ func run(ctx context.Context, args []string) error {
 	if r.date, err = time.Parse(time.RFC3339, *date); err != nil {
 		return fmt.Errorf("-date: %w", err)
 	}
+	key, err := signer(*keyFile) // before the work
+	if err != nil {
+		return err
+	}
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
 	}
@@ -70,7 +76,10 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(r.work)
-	return r.make(ctx, *only)
+	if err := r.make(ctx, *only); err != nil {
+		return err
+	}
+	return r.sign(key)
 }
 
 // make makes everything, or only what matches one of the patterns of only.

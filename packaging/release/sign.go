@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"aead.dev/minisign"
+)
+
+// Variables of the environment that have the secret key with which SHA256SUMS is signed.
+const (
+	keyVariable      = "MINISIGN_KEY"      // the path of its file, as minisign -G makes it
+	passwordVariable = "MINISIGN_PASSWORD" // its password, if it has one
+)
+
+// signer reads a secret key file of minisign; nil for no path.
+func signer(path string) (*minisign.PrivateKey, error) {
+	if path == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("secret key: %w", err)
+	}
+	if minisign.IsEncrypted(text) {
+		password, given := os.LookupEnv(passwordVariable)
+		if !given {
+			return nil, fmt.Errorf("secret key %s has a password: give it in the variable %s", path, passwordVariable)
+		}
+		key, err := minisign.DecryptKey(password, text)
+		if err != nil {
+			return nil, fmt.Errorf("secret key %s with the password in %s: %w", path, passwordVariable, err)
+		}
+		return &key, nil
+	}
+	var key minisign.PrivateKey
+	if err := key.UnmarshalText(text); err != nil {
+		return nil, fmt.Errorf("%s is no secret key of minisign (minisign -G makes one): %w", path, err)
+	}
+	return &key, nil
+}
+
+// sign writes SHA256SUMS.minisig beside SHA256SUMS, the same bytes for the same sums and key, or says that there is
+// no signature.
+func (r *release) sign(key *minisign.PrivateKey) error {
+	sums := filepath.Join(r.out, "SHA256SUMS")
+	if key == nil {
+		fmt.Printf("  %s is not signed: %s names no secret key (packaging/README.md)\n", sums, keyVariable)
+		return nil
+	}
+	public, ok := key.Public().(minisign.PublicKey)
+	if !ok {
+		return errors.New("the secret key has no public one")
+	}
+	content, err := os.ReadFile(sums)
+	if err != nil {
+		return err
+	}
+	hashed := minisign.NewReader(bytes.NewReader(content))
+	if _, err := io.Copy(io.Discard, hashed); err != nil {
+		return err
+	}
+	trusted := fmt.Sprintf("timestamp:%d\tfile:SHA256SUMS\tcommit:%s\thashed", r.date.Unix(), r.commit)
+	signature := hashed.SignWithComments(*key, trusted, "signature by the key "+public.String())
+	fmt.Printf("  %s.minisig, to be verified with: minisign -Vm SHA256SUMS -P %s\n", sums, public)
+	return os.WriteFile(sums+".minisig", signature, 0o644)
+}
