@@ -152,7 +152,7 @@ func (c *changing) start(ctx context.Context, o options, dir string) (stop func(
 	stop = closing
 	node := server{name: "gslb-changing", environment: c.env, prepare: func(at setup) ([]string, error) {
 		f := c.node(at, gossip)
-		path, err := f.write(at.dir, "overwatch.yaml")
+		path, err := f.writeOverwatch(at, "weighted")
 		return []string{filepath.Join(at.bin, "gslb-overwatch"), "--config", path}, err
 	}}
 	if c.run, err = start(ctx, node, setup{dir, o.bin, c.port, c.names, served}); err != nil {
@@ -194,6 +194,7 @@ func (c *changing) node(at setup, gossip int) *file {
 		}
 		f.line("  gossip: {bind_address: \"127.0.0.1:%d\", encryption_key: %q}", gossip, gossipKey())
 	})
+	f.line("domains:")
 	for i := range changingNames {
 		f.line("  - {name: %s, routing_algorithm: weighted, regions: [r1], ttl: 60}", changingName(i))
 	}

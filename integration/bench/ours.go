@@ -23,18 +23,21 @@ func gslb(algorithm string, signing signing) func(setup) ([]string, error) {
 		f := overwatchFile(at, algorithm, signing, func(f *file) {
 			f.line("  gossip: {bind_address: \"127.0.0.1:0\", encryption_key: %q}", gossipKey())
 		})
-		path, err := f.write(at.dir, "overwatch.yaml")
+		path, err := f.writeOverwatch(at, algorithm)
 		return []string{filepath.Join(at.bin, "gslb-overwatch"), "--config", path}, err
 	}
 }
 
 func gossipKey() string { return base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("k"), 32)) }
 
-// overwatchFile is the configuration of a node. More writes further keys of the section overwatch; the list of domains is at the end, so that
-// further ones may follow.
+// listsName is the file that has a node's regions and domains.
+const listsName = "lists.json"
+
+// overwatchFile is the configuration of a node without its lists. More writes further keys of the section overwatch. Further
+// keys and lists may follow.
 func overwatchFile(at setup, algorithm string, signing signing, more func(f *file)) *file {
 	f := &file{}
-	f.line("mode: overwatch\ndata_dir: %s", filepath.Join(at.dir, "data"))
+	f.line("mode: overwatch\nincludes: [%s]\ndata_dir: %s", listsName, filepath.Join(at.dir, "data"))
 	f.line("overwatch:\n  identity: {node_id: bench, region: r1}")
 	more(f)
 	f.line("  validation: {enabled: false}")
@@ -48,16 +51,43 @@ func overwatchFile(at setup, algorithm string, signing signing, more func(f *fil
 			"{cidr: 127.64.0.0/10, region: r2}, {cidr: 10.0.0.0/8, region: r3}, {cidr: 192.0.2.0/24, region: r4}]}")
 	}
 	f.line("dns: {listen_address: \"127.0.0.1:%d\", default_ttl: 60, zones: [%s]}", at.port, zoneName)
-	f.line("logging: {level: error, format: json}\nregions:")
-	for j := range backends {
-		f.line("  - name: r%d\n    servers:", j+1)
-		for i := range at.names {
-			f.line("      - {address: %s, port: 80, weight: %d, service: %q}", backend(i, j), weight(j), at.ask.name(i))
-		}
-	}
-	f.line("domains:")
-	for i := range at.names {
-		f.line("  - {name: %q, routing_algorithm: %s, regions: [r1, r2, r3, r4], ttl: 60}", at.ask.name(i), algorithm)
-	}
+	f.line("logging: {level: error, format: json}")
 	return f
+}
+
+// writeOverwatch writes the configuration of a node, and beside it its lists in JSON, which 100 000 names need.
+func (f *file) writeOverwatch(at setup, algorithm string) (string, error) {
+	if _, err := overwatchLists(at, algorithm).write(at.dir, listsName); err != nil {
+		return "", err
+	}
+	return f.write(at.dir, "overwatch.yaml")
+}
+
+// overwatchLists is the regions and domains of a node.
+func overwatchLists(at setup, algorithm string) *file {
+	f := &file{}
+	f.line(`{"regions": [`)
+	for j := range backends {
+		f.line(`{"name": "r%d", "servers": [`, j+1)
+		for i := range at.names {
+			f.line(`{"address": %q, "port": 80, "weight": %d, "service": %q}%s`,
+				backend(i, j), weight(j), at.ask.name(i), comma(i, at.names))
+		}
+		f.line("]}%s", comma(j, backends))
+	}
+	f.line(`], "domains": [`)
+	for i := range at.names {
+		f.line(`{"name": %q, "routing_algorithm": %q, "regions": ["r1", "r2", "r3", "r4"], "ttl": 60}%s`,
+			at.ask.name(i), algorithm, comma(i, at.names))
+	}
+	f.line("]}")
+	return f
+}
+
+// comma separates element i of so many from the next.
+func comma(i, of int) string {
+	if i == of-1 {
+		return ""
+	}
+	return ","
 }
