@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"os"
-	"reflect"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -13,6 +12,7 @@ import (
 	"gslb.internal/agent/internal/monitor"
 	"gslb.internal/agent/internal/report"
 	"gslb.internal/shared/service"
+	"gslb.internal/shared/settings"
 )
 
 // reload reads the configuration again when it is asked to, and puts its backends, their checks and their tokens in
@@ -73,33 +73,10 @@ func (r *reload) once() error {
 	for _, message := range next.Warnings() {
 		r.logger.Warn().Msg(message)
 	}
-	if keys := restartKeys(r.started, next); len(keys) > 0 {
+	if keys := settings.Changed(r.started, next, settings.Restart); len(keys) > 0 {
 		r.logger.Warn().Strs("keys", keys).Msg("these keys have changed and take effect with the next start")
 	}
 	r.logger.Info().Int("added", did.Added).Int("changed", did.Changed).Int("removed", did.Removed).
 		Dur("took", time.Since(began)).Msg("configuration reloaded")
 	return nil
-}
-
-// restartKeys names what differs between two configurations and is read only at the start.
-func restartKeys(a, b *config.Config) (keys []string) {
-	for _, part := range []struct {
-		key  string
-		a, b any
-	}{
-		{"data_dir", a.DataDir, b.DataDir},
-		{"agent.identity.agent_id", a.Agent.Identity.AgentID, b.Agent.Identity.AgentID},
-		{"agent.identity.region", a.Agent.Identity.Region, b.Agent.Identity.Region},
-		{"agent.predictive", a.Agent.Predictive, b.Agent.Predictive},
-		{"agent.gossip", a.Agent.Gossip, b.Agent.Gossip},
-		{"agent.heartbeat", a.Agent.Heartbeat, b.Agent.Heartbeat},
-		{"agent.drain_time", a.Agent.DrainTime, b.Agent.DrainTime},
-		{"logging", a.Logging, b.Logging},
-		{"metrics", a.Metrics, b.Metrics},
-	} {
-		if !reflect.DeepEqual(part.a, part.b) {
-			keys = append(keys, part.key)
-		}
-	}
-	return keys
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/keysync"
@@ -16,6 +15,7 @@ import (
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/identity"
 	"gslb.internal/shared/service"
+	"gslb.internal/shared/settings"
 )
 
 // Outcomes of a reload, as the metric has them.
@@ -67,8 +67,8 @@ func (n *node) reload(ctx context.Context) (files, restart []string, err error) 
 		return nil, nil, err
 	}
 	joined, over, unfit := n.join(next, addresses)
-	keepRunning(n.steering.running, joined)
-	settings, err := n.settings(joined, addresses)
+	settings.KeepRunning(n.steering.running, joined)
+	served, err := n.settings(joined, addresses)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -86,7 +86,7 @@ func (n *node) reload(ctx context.Context) (files, restart []string, err error) 
 		}
 	}
 	if err = n.prepareNames(ctx, joined); err == nil {
-		err = n.publisher.Reconfigure(ctx, settings)
+		err = n.publisher.Reconfigure(ctx, served)
 	}
 	ctx = n.core.ctx
 	if err != nil {
@@ -156,89 +156,4 @@ func (n *node) retime(ctx context.Context, cfg *config.Config) error {
 		}
 	}
 	return n.registry.Retime(ctx, timing(cfg))
-}
-
-// fixed are the keys that are read at the start only.
-var fixed = []struct {
-	key string
-	of  func(*config.Config) any
-}{
-	{"data_dir", func(c *config.Config) any { return c.DataDir }},
-	{"dns.listen_address", func(c *config.Config) any { return c.DNS.ListenAddress }},
-	{"dns.nsid", func(c *config.Config) any { return c.DNS.NSID }},
-	{"dns.rate_limit", func(c *config.Config) any { return c.DNS.RateLimit }},
-	{"overwatch.identity", func(c *config.Config) any { return c.Overwatch.Identity }},
-	{"overwatch.gossip", func(c *config.Config) any { return c.Overwatch.Gossip }},
-	{"overwatch.dnssec.enabled", func(c *config.Config) any { return c.Overwatch.DNSSEC.Enabled }},
-	{"overwatch.validation.enabled", func(c *config.Config) any { return c.Overwatch.Validation.Enabled }},
-	{"overwatch.geolocation.ecs_enabled", func(c *config.Config) any { return c.Overwatch.Geolocation.ECSEnabled }},
-	{"metrics", func(c *config.Config) any { return c.Metrics }},
-	{"api", func(c *config.Config) any { return withoutTokens(c.API) }},
-	{"audit", func(c *config.Config) any { return c.Audit }},
-}
-
-// needRestart lists the keys that differ and take effect at the next start.
-func needRestart(running, next *config.Config) (keys []string) {
-	for _, f := range fixed {
-		if !reflect.DeepEqual(f.of(running), f.of(next)) {
-			keys = append(keys, f.key)
-		}
-	}
-	return keys
-}
-
-// keepRunning leaves what only a restart changes as it is, so that the configuration in force is the one that is true.
-func keepRunning(before, next *config.Config) {
-	next.DataDir, next.DNS.ListenAddress = before.DataDir, before.DNS.ListenAddress
-	next.DNS.NSID, next.DNS.RateLimit = before.DNS.NSID, before.DNS.RateLimit
-	next.Overwatch.Identity, next.Overwatch.Gossip = before.Overwatch.Identity, before.Overwatch.Gossip
-	next.Overwatch.Validation.Enabled, next.Overwatch.Geolocation.ECSEnabled = before.Overwatch.Validation.Enabled, before.Overwatch.Geolocation.ECSEnabled
-	next.Overwatch.DNSSEC.Enabled = before.Overwatch.DNSSEC.Enabled
-	tokens := next.API.Tokens
-	next.Metrics, next.API, next.Audit = before.Metrics, before.API, before.Audit
-	next.API.Tokens = tokens
-}
-
-// withoutTokens leaves out the part of the API's keys that a reload puts into force.
-func withoutTokens(a config.API) config.API {
-	a.Tokens = config.Tokens{}
-	return a
-}
-
-// live are the keys that a reload puts into force.
-var live = []struct {
-	key string
-	of  func(*config.Config) any
-}{
-	{"dns.default_ttl", func(c *config.Config) any { return c.DNS.DefaultTTL }},
-	{"dns.return_last_healthy", func(c *config.Config) any { return c.DNS.ReturnLastHealthy }},
-	{"dns.zones", func(c *config.Config) any { return c.DNS.Zones }},
-	{"domains", func(c *config.Config) any { return c.Domains }},
-	{"regions", func(c *config.Config) any { return c.Regions }},
-	{"overwatch.agent_tokens", func(c *config.Config) any { return c.Overwatch.AgentTokens }},
-	{"overwatch.previous_agent_tokens", func(c *config.Config) any { return c.Overwatch.PreviousAgentTokens }},
-	{"overwatch.agent_policies", func(c *config.Config) any { return c.Overwatch.AgentPolicies }},
-	{"logging", func(c *config.Config) any { return c.Logging }},
-	{"overwatch.validation.check_interval", func(c *config.Config) any { return c.Overwatch.Validation.CheckInterval }},
-	{"overwatch.validation.check_timeout", func(c *config.Config) any { return c.Overwatch.Validation.CheckTimeout }},
-	{"overwatch.stale", func(c *config.Config) any { return c.Overwatch.Stale }},
-	{"overwatch.geolocation.database_path", func(c *config.Config) any { return c.Overwatch.Geolocation.DatabasePath }},
-	{"overwatch.geolocation.default_region", func(c *config.Config) any { return c.Overwatch.Geolocation.DefaultRegion }},
-	{"overwatch.geolocation.custom_mappings", func(c *config.Config) any { return c.Overwatch.Geolocation.CustomMappings }},
-	{"overwatch.dnssec.denial", func(c *config.Config) any { return c.Overwatch.DNSSEC.Denial }},
-	{"api.tokens", func(c *config.Config) any { return c.API.Tokens }},
-	{"routing.decision_sample", func(c *config.Config) any { return c.Routing.DecisionSample }},
-	{"routing.why_networks", func(c *config.Config) any { return c.Routing.WhyNetworks }},
-	{"overwatch.dnssec.key_sync", func(c *config.Config) any { return c.Overwatch.DNSSEC.KeySync }},
-}
-
-// differing lists the keys that differ and took effect.
-func differing(before, now *config.Config) []string {
-	keys := []string{}
-	for _, l := range live {
-		if !reflect.DeepEqual(l.of(before), l.of(now)) {
-			keys = append(keys, l.key)
-		}
-	}
-	return keys
 }

@@ -238,7 +238,7 @@ func (n *node) steerTogether(ctx context.Context, batch []*edit) error {
 		return err
 	}
 	joined := next.Join(over)
-	keepRunning(s.running, joined)
+	settings.KeepRunning(s.running, joined)
 	dns := kinds.Domains || kinds.Regions || !reflect.DeepEqual(over.DNS, s.shown.Load().file.DNS)
 	var wanted publish.Settings
 	if dns || kinds.Mappings {
@@ -353,7 +353,7 @@ func (n *node) Reload(ctx context.Context) (changes, restart []string, err error
 		return nil, nil, err
 	}
 	n.reloads.WithLabelValues(reloadDone).Inc()
-	changes = append(differing(before, n.steering.shown.Load().file), files...) // of a closed set
+	changes = append(settings.Changed(before, n.steering.shown.Load().file, settings.Live), files...) // of a closed set
 	event := n.log.Info().Strs("changed", changes)
 	if len(restart) > 0 {
 		event = event.Strs("restart_required", restart)
@@ -370,5 +370,5 @@ func (n *node) inForceNow() (*config.Config, time.Time) {
 
 // restartFor implements httpapi.Options.Restart: the keys whose value in force is not the one that the next start will have.
 func (n *node) restartFor() []string {
-	return needRestart(n.steering.running, n.steering.shown.Load().file)
+	return settings.Changed(n.steering.running, n.steering.shown.Load().file, settings.Restart)
 }

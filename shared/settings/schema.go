@@ -36,6 +36,7 @@ type field struct {
 	*layout
 	secret bool // the key may come from <key>_file or the environment
 	single bool // a list that may also be written as one value
+	effect Effect
 }
 
 // structure is the keys of a struct type.
@@ -92,6 +93,7 @@ func (s schema) structure(t reflect.Type) *structure {
 		keys.byName[name] = len(keys.fields)
 		keys.fields = append(keys.fields, field{
 			name: name, index: f.Index, layout: s.of(f.Type), secret: isSecret(f.Type), single: option == "single",
+			effect: Effect(f.Tag.Get("reload")),
 		})
 	}
 	return keys

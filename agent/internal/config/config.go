@@ -17,11 +17,11 @@ const Mode = "agent"
 
 // Config is one agent's configuration; its fields mirror the keys of the files.
 type Config struct {
-	Mode    string         `key:"mode"`
-	DataDir string         `key:"data_dir"`
+	Mode    string         `key:"mode" reload:"silent"`
+	DataDir string         `key:"data_dir" reload:"restart"`
 	Agent   Agent          `key:"agent"`
-	Logging logging.Config `key:"logging"`
-	Metrics Metrics        `key:"metrics"`
+	Logging logging.Config `key:"logging" reload:"restart"`
+	Metrics Metrics        `key:"metrics" reload:"restart"`
 
 	warnings []string
 }
@@ -29,21 +29,21 @@ type Config struct {
 // Agent is who the agent is, what it watches and whom it tells.
 type Agent struct {
 	Identity   Identity   `key:"identity"`
-	DataDir    string     `key:"data_dir"` // moved to Config.DataDir by Load
-	Backends   []Backend  `key:"backends"`
-	Predictive Predictive `key:"predictive"`
-	Gossip     Gossip     `key:"gossip"`
-	Heartbeat  Heartbeat  `key:"heartbeat"`
+	DataDir    string     `key:"data_dir" reload:"silent"` // moved to Config.DataDir by Load
+	Backends   []Backend  `key:"backends" reload:"live"`
+	Predictive Predictive `key:"predictive" reload:"restart"`
+	Gossip     Gossip     `key:"gossip" reload:"restart"`
+	Heartbeat  Heartbeat  `key:"heartbeat" reload:"restart"`
 	// DrainTime is over which time traffic is led away before the agent stops; 0 means not at all.
-	DrainTime time.Duration `key:"drain_time"`
+	DrainTime time.Duration `key:"drain_time" reload:"restart"`
 }
 
 // Identity says who the agent is and what proves it.
 type Identity struct {
-	ServiceToken  settings.Secret            `key:"service_token"`  // for every service without its own
-	ServiceTokens map[string]settings.Secret `key:"service_tokens"` // service to token
-	Region        string                     `key:"region"`
-	AgentID       string                     `key:"agent_id"` // default: made of region, host name and data directory
+	ServiceToken  settings.Secret            `key:"service_token" reload:"live"`  // for every service without its own
+	ServiceTokens map[string]settings.Secret `key:"service_tokens" reload:"live"` // service to token
+	Region        string                     `key:"region" reload:"restart"`
+	AgentID       string                     `key:"agent_id" reload:"restart"` // default: made of region, host name and data directory
 }
 
 // Backend is one thing the agent watches.

@@ -16,16 +16,16 @@ const Mode = "overwatch"
 
 // Config is one overwatch node's configuration; its fields mirror the keys of the files.
 type Config struct {
-	Mode      string         `key:"mode"`
-	DataDir   string         `key:"data_dir"`
+	Mode      string         `key:"mode" reload:"silent"`
+	DataDir   string         `key:"data_dir" reload:"restart"`
 	Overwatch Overwatch      `key:"overwatch"`
 	DNS       DNS            `key:"dns"`
-	Regions   []Region       `key:"regions"`
-	Domains   []Domain       `key:"domains"`
-	Logging   logging.Config `key:"logging"`
-	Metrics   Metrics        `key:"metrics"`
-	API       API            `key:"api"`
-	Audit     Audit          `key:"audit"`
+	Regions   []Region       `key:"regions" reload:"live"`
+	Domains   []Domain       `key:"domains" reload:"live"`
+	Logging   logging.Config `key:"logging" reload:"live"`
+	Metrics   Metrics        `key:"metrics" reload:"restart"`
+	API       API            `key:"api" reload:"restart"`
+	Audit     Audit          `key:"audit" reload:"restart"`
 	Routing   Routing        `key:"routing"`
 
 	warnings []string
@@ -33,14 +33,14 @@ type Config struct {
 
 // Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.
 type Overwatch struct {
-	Identity            Identity                     `key:"identity"`
-	DataDir             string                       `key:"data_dir"` // moved to Config.DataDir by Load
-	AgentTokens         map[string]settings.Secret   `key:"agent_tokens"`
-	PreviousAgentTokens map[string][]settings.Secret `key:"previous_agent_tokens"`
-	AgentPolicies       map[string]AgentPolicy       `key:"agent_policies"`
-	Gossip              Gossip                       `key:"gossip"`
+	Identity            Identity                     `key:"identity" reload:"restart"`
+	DataDir             string                       `key:"data_dir" reload:"silent"` // moved to Config.DataDir by Load
+	AgentTokens         map[string]settings.Secret   `key:"agent_tokens" reload:"live"`
+	PreviousAgentTokens map[string][]settings.Secret `key:"previous_agent_tokens" reload:"live"`
+	AgentPolicies       map[string]AgentPolicy       `key:"agent_policies" reload:"live"`
+	Gossip              Gossip                       `key:"gossip" reload:"restart"`
 	Validation          Validation                   `key:"validation"`
-	Stale               Stale                        `key:"stale"`
+	Stale               Stale                        `key:"stale" reload:"live"`
 	DNSSEC              DNSSEC                       `key:"dnssec"`
 	Geolocation         Geolocation                  `key:"geolocation"`
 }
@@ -52,8 +52,8 @@ type Audit struct {
 
 // Routing is what is kept and told of routing decisions.
 type Routing struct {
-	DecisionSample int            `key:"decision_sample"` // one query in so many; 0: none
-	WhyNetworks    []netip.Prefix `key:"why_networks"`    // whose TXT questions for _why.<name> are answered
+	DecisionSample int            `key:"decision_sample" reload:"live"` // one query in so many; 0: none
+	WhyNetworks    []netip.Prefix `key:"why_networks" reload:"live"`    // whose TXT questions for _why.<name> are answered
 }
 
 // Identity says who this node is.
@@ -83,9 +83,9 @@ type Gossip struct {
 
 // Validation is the node's own checking of backends.
 type Validation struct {
-	Enabled       bool          `key:"enabled"`
-	CheckInterval time.Duration `key:"check_interval"`
-	CheckTimeout  time.Duration `key:"check_timeout"`
+	Enabled       bool          `key:"enabled" reload:"restart"`
+	CheckInterval time.Duration `key:"check_interval" reload:"live"`
+	CheckTimeout  time.Duration `key:"check_timeout" reload:"live"`
 }
 
 // Stale is when an agent's silence counts.
@@ -96,11 +96,11 @@ type Stale struct {
 
 // DNSSEC is signing.
 type DNSSEC struct {
-	Enabled                bool    `key:"enabled"`
-	Algorithm              string  `key:"algorithm"`
-	SecurityAcknowledgment string  `key:"security_acknowledgment"` // required when not enabled
-	Denial                 string  `key:"denial"`                  // nsec or nsec3
-	KeySync                KeySync `key:"key_sync"`
+	Enabled                bool    `key:"enabled" reload:"restart"`
+	Algorithm              string  `key:"algorithm" reload:"silent"`
+	SecurityAcknowledgment string  `key:"security_acknowledgment" reload:"silent"` // required when not enabled
+	Denial                 string  `key:"denial" reload:"live"`                    // nsec or nsec3
+	KeySync                KeySync `key:"key_sync" reload:"live"`
 }
 
 // KeySync is the exchange of signing keys with other overwatch nodes.
@@ -116,10 +116,10 @@ type KeySync struct {
 
 // Geolocation places clients in regions.
 type Geolocation struct {
-	DatabasePath   string          `key:"database_path"`
-	DefaultRegion  string          `key:"default_region"`
-	ECSEnabled     bool            `key:"ecs_enabled"`
-	CustomMappings []CustomMapping `key:"custom_mappings"`
+	DatabasePath   string          `key:"database_path" reload:"live"`
+	DefaultRegion  string          `key:"default_region" reload:"live"`
+	ECSEnabled     bool            `key:"ecs_enabled" reload:"restart"`
+	CustomMappings []CustomMapping `key:"custom_mappings" reload:"live"`
 }
 
 // CustomMapping places the clients of one network in a region, before any database is asked.
@@ -146,7 +146,7 @@ type API struct {
 	EnableCORS        bool           `key:"enable_cors"`
 	CORS              CORS           `key:"cors"`
 	TLS               TLS            `key:"tls"`
-	Tokens            Tokens         `key:"tokens"`
+	Tokens            Tokens         `key:"tokens" reload:"live"`
 }
 
 // TLS is what the API shows clients and wants from them. Without files it is plain HTTP.

@@ -9,12 +9,12 @@ import (
 
 // DNS is what is served and where.
 type DNS struct {
-	ListenAddress     []string  `key:"listen_address,single"` // one address or a list
-	DefaultTTL        int       `key:"default_ttl"`           // seconds
-	ReturnLastHealthy bool      `key:"return_last_healthy"`
-	NSID              string    `key:"nsid"` // told to who asks which server this is; empty: nothing
-	RateLimit         RateLimit `key:"rate_limit"`
-	Zones             []Zone    `key:"zones"`
+	ListenAddress     []string  `key:"listen_address,single" reload:"restart"` // one address or a list
+	DefaultTTL        int       `key:"default_ttl" reload:"live"`              // seconds
+	ReturnLastHealthy bool      `key:"return_last_healthy" reload:"live"`
+	NSID              string    `key:"nsid" reload:"restart"` // told to who asks which server this is; empty: nothing
+	RateLimit         RateLimit `key:"rate_limit" reload:"restart"`
+	Zones             []Zone    `key:"zones" reload:"live"`
 }
 
 // RateLimit bounds identical answers over UDP to one client network.

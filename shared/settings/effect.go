@@ -1,0 +1,86 @@
+package settings
+
+import "reflect"
+
+// Effect says when another value of a key counts. A struct's fields say it by the tag `reload`.
+type Effect string
+
+// Effects of keys.
+const (
+	Live    Effect = "live"    // a reload puts the value into force
+	Restart Effect = "restart" // the value is read at the start only
+	Silent  Effect = "silent"  // the value changes nothing that runs
+)
+
+// Part is a key that has an effect of its own: keys below it have the same effect, but for those that are parts too.
+type Part struct {
+	Key    string
+	Effect Effect
+	index  []int   // of the struct field
+	apart  [][]int // fields below it, relative to it, that are parts themselves
+}
+
+// Parts returns the parts of a struct, in its order.
+func Parts(of reflect.Type) []Part { return parts(of, "", nil) }
+
+func parts(of reflect.Type, prefix string, index []int) (found []Part) {
+	keys := schema{}.structure(of)
+	for i := range keys.fields {
+		f := &keys.fields[i]
+		at := append(append([]int(nil), index...), f.index...)
+		below := func() []Part { return nil }
+		if f.shape == structShape && !f.pointer {
+			below = func() []Part { return parts(of.FieldByIndex(f.index).Type, prefix+f.name+".", at) }
+		}
+		if f.effect == "" {
+			found = append(found, below()...)
+			continue
+		}
+		part, inner := Part{Key: prefix + f.name, Effect: f.effect, index: at}, below()
+		for _, b := range inner {
+			part.apart = append(part.apart, b.index[len(at):])
+		}
+		found = append(append(found, part), inner...)
+	}
+	return found
+}
+
+// Changed returns the keys with an effect whose values differ between two pointers to the same struct type.
+func Changed(before, after any, effect Effect) []string {
+	a, b := reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem()
+	changed := []string{}
+	for _, part := range Parts(a.Type()) {
+		if part.Effect == effect && !reflect.DeepEqual(part.of(a), part.of(b)) {
+			changed = append(changed, part.Key)
+		}
+	}
+	return changed
+}
+
+// of returns a copy of the part's value without what is a part itself.
+func (p *Part) of(v reflect.Value) any {
+	value := reflect.New(v.FieldByIndex(p.index).Type()).Elem()
+	value.Set(v.FieldByIndex(p.index))
+	for _, index := range p.apart {
+		value.FieldByIndex(index).SetZero()
+	}
+	return value.Interface()
+}
+
+// KeepRunning gives next the values that running has for what only a restart changes, so that next says what is in force.
+// Both point to the same struct type.
+func KeepRunning(running, next any) {
+	a, b := reflect.ValueOf(running).Elem(), reflect.ValueOf(next).Elem()
+	for _, part := range Parts(a.Type()) {
+		if part.Effect != Restart {
+			continue
+		}
+		to := b.FieldByIndex(part.index)
+		kept := reflect.New(to.Type()).Elem()
+		kept.Set(a.FieldByIndex(part.index))
+		for _, index := range part.apart {
+			kept.FieldByIndex(index).Set(to.FieldByIndex(index))
+		}
+		to.Set(kept)
+	}
+}

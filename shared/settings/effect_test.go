@@ -1,0 +1,39 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+	"testing"
+)
+
+// effects has a part of each effect, one inside another, and a struct that is none.
+type effects struct {
+	Mode string `key:"mode" reload:"silent"`
+	API  struct {
+		Address string            `key:"address"`
+		Tokens  map[string]string `key:"tokens" reload:"live"`
+	} `key:"api" reload:"restart"`
+	DNS struct {
+		TTL    int      `key:"ttl" reload:"live"`
+		Listen []string `key:"listen" reload:"restart"`
+	} `key:"dns"`
+}
+
+func TestEffects_PartsAreToldAndKeptByThemselves(t *testing.T) {
+	var running, next effects
+	next.Mode, next.API.Address, next.API.Tokens = "x", "here", map[string]string{"a": "b"}
+	if live, restart := Changed(&running, &next, Live), Changed(&running, &next, Restart); fmt.Sprint(live, restart) != "[api.tokens] [api]" {
+		t.Errorf("live %v, restart %v", live, restart)
+	}
+	next.DNS.TTL, next.DNS.Listen = 5, []string{":53"}
+	running.API.Address = "there"
+	KeepRunning(&running, &next)
+	want := effects{Mode: "x"}
+	want.API.Address, want.API.Tokens, want.DNS.TTL = "there", map[string]string{"a": "b"}, 5
+	if !reflect.DeepEqual(next, want) {
+		t.Errorf("got %+v, want %+v", next, want)
+	}
+	if changed := Changed(&running, &next, Live); fmt.Sprint(changed) != "[api.tokens dns.ttl]" {
+		t.Errorf("changed %v", changed)
+	}
+}
