@@ -7,11 +7,12 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
 )
 
 func TestAgentChecks_FollowThePolicies(t *testing.T) {
 	block := &config.HealthCheck{}
-	block.SetDefaults()
+	settings.SetDefaults(block)
 	block.Type = "tcp"
 	cfg := config.Default()
 	cfg.Overwatch.AgentPolicies = map[string]config.AgentPolicy{

@@ -35,8 +35,10 @@ func Formats() []string { return []string{FormatJSON, FormatConsole} }
 
 // Config is the logging block of both roles' configuration.
 type Config struct {
-	Level  string `key:"level"`
-	Format string `key:"format"`
+	// `debug`, `info`, `warn` or `error`.
+	Level string `key:"level" default:"info"`
+	// `json`: one object per line; `console`: text for people.
+	Format string `key:"format" default:"json"`
 }
 
 // New returns a logger that writes to w with a timestamp on each line. It fails when level or format is unknown.

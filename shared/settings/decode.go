@@ -9,9 +9,6 @@ import (
 	"strings"
 )
 
-// Defaulter is a struct in a list or behind a pointer that has defaults: it is given them before its keys are read.
-type Defaulter interface{ SetDefaults() }
-
 // decoder puts documents into a struct. Lists and maps go straight there. Scalars outside them are noted as they were
 // written, until it is known which source each comes from.
 type decoder struct {
@@ -230,8 +227,8 @@ func (d *decoder) value(l *layout, v reflect.Value, n *node, inElement bool) {
 		v.Set(reflect.New(v.Type().Elem()))
 		v = v.Elem()
 	}
-	if inElement && l.defaulter {
-		v.Addr().Interface().(Defaulter).SetDefaults()
+	if inElement {
+		v.Set(l.fresh)
 	}
 	switch {
 	case n.isScalar() && l.textual:

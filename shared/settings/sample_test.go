@@ -38,18 +38,14 @@ type site struct {
 	Name    string     `key:"name"`
 	Address netip.Addr `key:"address"`
 	Port    uint16     `key:"port"`
-	Weight  int        `key:"weight"`
+	Weight  int        `key:"weight" default:"100"`
 	Height  *float64   `key:"height"`
 	Check   *probe     `key:"check"`
 }
 
 type probe struct {
-	Type string `key:"type"`
+	Type string `key:"type" default:"tcp"`
 }
-
-func (s *site) SetDefaults() { s.Weight = 100 }
-
-func (p *probe) SetDefaults() { p.Type = "tcp" }
 
 // UnmarshalText lets a site be given by its name.
 func (s *site) UnmarshalText(text []byte) error {

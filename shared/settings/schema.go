@@ -25,8 +25,9 @@ type layout struct {
 	set     setter     // of a scalar
 	element *layout    // of the elements of a list or map
 	keys    *structure // of a struct
-	// A struct may be behind a pointer, and that pointer, given or taken, a Defaulter and an encoding.TextUnmarshaler.
-	pointer, defaulter, textual bool
+	// A struct may be behind a pointer, and that pointer, given or taken, an encoding.TextUnmarshaler.
+	pointer, textual bool
+	fresh            reflect.Value // of a struct: one with nothing but its defaults
 }
 
 // field is one key of a struct.
@@ -37,6 +38,10 @@ type field struct {
 	secret bool // the key may come from <key>_file or the environment
 	single bool // a list that may also be written as one value
 	effect Effect
+
+	standard string  // the default, as a file would have it
+	bounds   *bounds // nil for none
+	set      setter  // of a scalar: within the bounds
 }
 
 // structure is the keys of a struct type.
@@ -53,9 +58,8 @@ var (
 	addrType   = reflect.TypeFor[netip.Addr]()
 	prefixType = reflect.TypeFor[netip.Prefix]()
 
-	durationType  = reflect.TypeFor[time.Duration]()
-	defaulterType = reflect.TypeFor[Defaulter]()
-	textType      = reflect.TypeFor[encoding.TextUnmarshaler]()
+	durationType = reflect.TypeFor[time.Duration]()
+	textType     = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // of returns how values of a type are written.
@@ -74,8 +78,10 @@ func (s schema) of(t reflect.Type) *layout {
 		if l.pointer = t.Kind() == reflect.Pointer; l.pointer {
 			t = t.Elem()
 		}
-		l.defaulter, l.textual = reflect.PointerTo(t).Implements(defaulterType), reflect.PointerTo(t).Implements(textType)
+		l.textual = reflect.PointerTo(t).Implements(textType)
 		l.keys = s.structure(t)
+		l.fresh = reflect.New(t).Elem()
+		l.keys.setDefaults(l.fresh)
 	}
 	return l
 }
@@ -91,10 +97,16 @@ func (s schema) structure(t reflect.Type) *structure {
 		}
 		name, option, _ := strings.Cut(tag, ",")
 		keys.byName[name] = len(keys.fields)
-		keys.fields = append(keys.fields, field{
+		known := field{
 			name: name, index: f.Index, layout: s.of(f.Type), secret: isSecret(f.Type), single: option == "single",
-			effect: Effect(f.Tag.Get("reload")),
-		})
+			effect: Effect(f.Tag.Get("reload")), standard: f.Tag.Get("default"),
+		}
+		if known.set = known.layout.set; known.shape == scalarShape {
+			if known.bounds = known.boundsOf(f.Type, f.Tag); known.bounds != nil {
+				known.set = bounded(known.set, known.bounds)
+			}
+		}
+		keys.fields = append(keys.fields, known)
 	}
 	return keys
 }

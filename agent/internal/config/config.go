@@ -17,8 +17,10 @@ const Mode = "agent"
 
 // Config is one agent's configuration; its fields mirror the keys of the files.
 type Config struct {
-	Mode    string         `key:"mode" reload:"silent"`
-	DataDir string         `key:"data_dir" reload:"restart"`
+	// `agent`. Required; the launcher `gslb` reads it from the file given with `--config`, not from an included one.
+	Mode string `key:"mode" reload:"silent"`
+	// Where the agent keeps its certificate and key. One agent each.
+	DataDir string         `key:"data_dir" default:"/var/lib/gslb" reload:"restart"`
 	Agent   Agent          `key:"agent"`
 	Logging logging.Config `key:"logging" reload:"restart"`
 	Metrics Metrics        `key:"metrics" reload:"restart"`
@@ -28,30 +30,44 @@ type Config struct {
 
 // Agent is who the agent is, what it watches and whom it tells.
 type Agent struct {
-	Identity   Identity   `key:"identity"`
-	DataDir    string     `key:"data_dir" reload:"silent"` // moved to Config.DataDir by Load
+	Identity Identity `key:"identity"`
+	// The same, in another place; only one of the two may be given.
+	DataDir string `key:"data_dir" reload:"silent"`
+	// What the agent watches. Required.
 	Backends   []Backend  `key:"backends" reload:"live"`
 	Predictive Predictive `key:"predictive" reload:"restart"`
 	Gossip     Gossip     `key:"gossip" reload:"restart"`
 	Heartbeat  Heartbeat  `key:"heartbeat" reload:"restart"`
-	// DrainTime is over which time traffic is led away before the agent stops; 0 means not at all.
-	DrainTime time.Duration `key:"drain_time" reload:"restart"`
+	// Over which time overwatch nodes lead traffic away after SIGTERM or SIGINT before the agent says goodbye and
+	// stops: the backends' shares fall linearly to zero. The default is the default TTL of answers; give the TTL of
+	// your domains where it is longer. `0s`: goodbye at once. At most 24h. A second signal ends the drain; so does
+	// having no overwatch node to lead traffic away.
+	DrainTime time.Duration `key:"drain_time" default:"30s" reload:"restart"`
 }
 
 // Identity says who the agent is and what proves it.
 type Identity struct {
-	ServiceToken  settings.Secret            `key:"service_token" reload:"live"`  // for every service without its own
-	ServiceTokens map[string]settings.Secret `key:"service_tokens" reload:"live"` // service to token
-	Region        string                     `key:"region" reload:"restart"`
-	AgentID       string                     `key:"agent_id" reload:"restart"` // default: made of region, host name and data directory
+	// The token of the service, as overwatch nodes have it under `agent_tokens`. For every service without its own.
+	ServiceToken settings.Secret `key:"service_token" reload:"live"`
+	// Service name to token, for an agent that speaks for several.
+	ServiceTokens map[string]settings.Secret `key:"service_tokens" reload:"live"`
+	// The region that the backends are in. Required.
+	Region string `key:"region" reload:"restart"`
+	// The agent's name: letters, digits, hyphens, underscores, dots; at most 128. Default: region and host name, with a
+	// hash of `data_dir` behind it where that is not the default.
+	AgentID string `key:"agent_id" reload:"restart"`
 }
 
 // Backend is one thing the agent watches.
 type Backend struct {
-	Service     string       `key:"service"`
-	Address     netip.Addr   `key:"address"`
-	Port        uint16       `key:"port"`
-	Weight      int          `key:"weight"`
+	// The domain that the backend serves. Required.
+	Service string `key:"service"`
+	// Where clients reach it, IPv4 or IPv6. Required.
+	Address netip.Addr `key:"address"`
+	// 1 to 65535. Required.
+	Port uint16 `key:"port"`
+	// Share of the answers, relative to the others: 1 to 1000.
+	Weight      int          `key:"weight" default:"100"`
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
@@ -60,8 +76,10 @@ type HealthCheck = healthcheck.Block
 
 // Predictive is the early warning before checks fail.
 type Predictive struct {
-	Enabled       bool          `key:"enabled"`
-	CheckInterval time.Duration `key:"check_interval"`
+	// Whether traffic is led away before checks fail.
+	Enabled bool `key:"enabled"`
+	// How often the thresholds are looked at. 1s to 1h.
+	CheckInterval time.Duration `key:"check_interval" default:"10s"`
 	CPU           Resource      `key:"cpu"`
 	Memory        Resource      `key:"memory"`
 	ErrorRate     ErrorRate     `key:"error_rate"`
@@ -69,43 +87,67 @@ type Predictive struct {
 
 // Resource is the threshold of one resource of the host.
 type Resource struct {
-	Threshold     float64       `key:"threshold"` // percent
-	BleedDuration time.Duration `key:"bleed_duration"`
+	// Percent of the processor or memory, above 0 and up to 100: of what the container may use if it has a limit, else of
+	// the host.
+	Threshold float64 `key:"threshold" default:"85"`
+	// Over which time the traffic is reduced, 1s to 1h.
+	BleedDuration time.Duration `key:"bleed_duration" default:"30s"`
 }
 
 // ErrorRate is the threshold of failing checks, or of the errors that the application itself counts.
 type ErrorRate struct {
-	Threshold     float64       `key:"threshold"` // errors per minute
-	Window        time.Duration `key:"window"`
-	BleedDuration time.Duration `key:"bleed_duration"`
+	// Failed checks of one backend per minute, or errors per minute of the application with `source`.
+	Threshold float64 `key:"threshold" default:"10"`
+	// Over which time they are counted; from `check_interval` to 1h.
+	Window time.Duration `key:"window" default:"1m"`
+	// Over which time the traffic is reduced, 1s to 1h.
+	BleedDuration time.Duration `key:"bleed_duration" default:"1m"`
 	Source        ErrorSource   `key:"source"`
 }
 
 // ErrorSource is where the application tells its errors. Either Metric or Field is given.
 type ErrorSource struct {
-	URL     string            `key:"url"`
-	Metric  string            `key:"metric"` // in Prometheus' text format
-	Labels  map[string]string `key:"labels"` // of Metric: RE2, for the whole value
-	Field   string            `key:"field"`  // in a JSON document: names with dots between
-	Kind    string            `key:"kind"`   // counter or rate
-	Timeout time.Duration     `key:"timeout"`
+	// Where the application tells its errors, http or https; then these count instead of failed checks, and for all
+	// backends of the agent. Asked every `check_interval`; the answer has status 200 and at most 8 MiB.
+	URL string `key:"url"`
+	// The application answers in Prometheus' text format, and this metric counts: a counter, a gauge, or a histogram's
+	// name with `_count`. With `url`, this or `field` is required.
+	Metric string `key:"metric"`
+	// Only series of the metric whose labels match: name to regular expression (RE2) for the whole value, such as
+	// `{code: "5.."}`. All that match are added up; none is 0.
+	Labels map[string]string `key:"labels"`
+	// The application answers in JSON, and this number counts: the names on the way to it with dots between, such as
+	// `errors.total`.
+	Field string `key:"field"`
+	// `counter`: errors since some start, of which the growth within `window` counts; a smaller number than before is a
+	// new start. `rate`: errors per minute, as they are.
+	Kind string `key:"kind" default:"counter"`
+	// For the whole answer: 10ms up to `check_interval`.
+	Timeout time.Duration `key:"timeout" default:"2s"`
 }
 
 // Gossip is how the overwatch nodes are reached.
 type Gossip struct {
-	EncryptionKey          settings.Secret   `key:"encryption_key"`
-	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"` // still understood while the key changes
-	OverwatchNodes         []string          `key:"overwatch_nodes"`          // host:port
+	// 32 octets in base64, the same as on the overwatch nodes. Required.
+	EncryptionKey settings.Secret `key:"encryption_key"`
+	// Keys that are still understood while `encryption_key` changes.
+	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
+	// `host:port` of every overwatch node. Required.
+	OverwatchNodes []string `key:"overwatch_nodes"`
 }
 
 // Heartbeat is how often the agent reports its whole state.
 type Heartbeat struct {
-	Interval        time.Duration `key:"interval"`
-	MissedThreshold int           `key:"missed_threshold"`
+	// How often the agent reports everything it knows; a change is reported at once. 100ms to 1h.
+	Interval time.Duration `key:"interval" default:"10s"`
+	// How many reports may be missing before the agent counts as gone. 1 to 1000.
+	MissedThreshold int `key:"missed_threshold" default:"3"`
 }
 
 // Metrics is the Prometheus endpoint.
 type Metrics struct {
-	Enabled bool   `key:"enabled"`
-	Address string `key:"address"`
+	// Whether Prometheus can read metrics at `/metrics`.
+	Enabled bool `key:"enabled"`
+	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families.
+	Address string `key:"address" default:"127.0.0.1:9100"`
 }

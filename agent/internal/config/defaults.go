@@ -1,58 +1,17 @@
 package config
 
-import (
-	"time"
+import "gslb.internal/shared/settings"
 
-	"gslb.internal/shared/logging"
-)
+// DefaultDataDir is where an agent keeps its identity unless the key data_dir says otherwise.
+const DefaultDataDir = "/var/lib/gslb"
 
-// Defaults of the keys: the specification's reference values where it has one.
-const (
-	DefaultDataDir = "/var/lib/gslb"
-	DefaultWeight  = 100
-
-	DefaultPredictiveInterval = 10 * time.Second
-	DefaultCPUThreshold       = 85 // percent
-	DefaultCPUBleed           = 30 * time.Second
-	DefaultMemoryThreshold    = 90 // percent
-	DefaultMemoryBleed        = 30 * time.Second
-	DefaultErrorRateThreshold = 10 // errors per minute
-	DefaultErrorRateWindow    = time.Minute
-	DefaultErrorRateBleed     = time.Minute
-
-	DefaultErrorSourceKind    = KindCounter
-	DefaultErrorSourceTimeout = 2 * time.Second
-
-	DefaultHeartbeatInterval = 10 * time.Second
-	DefaultMissedThreshold   = 3
-
-	// DefaultDrainTime is the default TTL of answers: what was answered before the drain is used up by its end.
-	DefaultDrainTime = 30 * time.Second
-
-	DefaultMetricsAddress = "127.0.0.1:9100"
-)
+// defaultMemoryThreshold is in percent. The processor's is in the tag of Resource, which the two share.
+const defaultMemoryThreshold = 90
 
 // Default returns the configuration of a file that says nothing.
 func Default() *Config {
-	return &Config{
-		DataDir: DefaultDataDir,
-		Agent: Agent{
-			Predictive: Predictive{
-				CheckInterval: DefaultPredictiveInterval,
-				CPU:           Resource{Threshold: DefaultCPUThreshold, BleedDuration: DefaultCPUBleed},
-				Memory:        Resource{Threshold: DefaultMemoryThreshold, BleedDuration: DefaultMemoryBleed},
-				ErrorRate: ErrorRate{
-					Threshold: DefaultErrorRateThreshold, Window: DefaultErrorRateWindow, BleedDuration: DefaultErrorRateBleed,
-					Source: ErrorSource{Kind: DefaultErrorSourceKind, Timeout: DefaultErrorSourceTimeout},
-				},
-			},
-			Heartbeat: Heartbeat{Interval: DefaultHeartbeatInterval, MissedThreshold: DefaultMissedThreshold},
-			DrainTime: DefaultDrainTime,
-		},
-		Logging: logging.Config{Level: logging.DefaultLevel, Format: logging.DefaultFormat},
-		Metrics: Metrics{Address: DefaultMetricsAddress},
-	}
+	c := &Config{}
+	settings.SetDefaults(c)
+	c.Agent.Predictive.Memory.Threshold = defaultMemoryThreshold
+	return c
 }
-
-// SetDefaults gives a backend what it has unless its keys say otherwise.
-func (b *Backend) SetDefaults() { b.Weight = DefaultWeight }

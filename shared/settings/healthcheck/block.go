@@ -21,38 +21,53 @@ import (
 
 // Block is how a backend is probed, as it is configured.
 type Block struct {
-	Type               string        `key:"type"` // see check.Types
-	Path               string        `key:"path"`
-	Host               string        `key:"host"`    // not tcp: Host header; default: the address
-	Address            netip.Addr    `key:"address"` // probe here instead of the backend's own address
-	Interval           time.Duration `key:"interval"`
-	Timeout            time.Duration `key:"timeout"`
-	FailureThreshold   int           `key:"failure_threshold"`
-	SuccessThreshold   int           `key:"success_threshold"`
-	ServerName         string        `key:"server_name"` // https, grpcs: name in the certificate; default: host
-	InsecureSkipVerify bool          `key:"insecure_skip_verify"`
+	// How a backend is probed: `http`, `https`, `tcp`, `grpc`
+	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block.
+	Type string `key:"type"`
+	// http, https: what is asked for, beginning with a slash. Required for these.
+	Path string `key:"path"`
+	// not tcp: the Host header; default: the address.
+	Host string `key:"host"`
+	// Probe this address instead of the backend's own, on its port.
+	Address netip.Addr `key:"address"`
+	// From the start of one check to the start of the next: 50ms to 24h.
+	Interval time.Duration `key:"interval" default:"5s"`
+	// For the whole check; not longer than `interval`.
+	Timeout time.Duration `key:"timeout" default:"2s"`
+	// Failed checks in a row that make the backend unhealthy: 1 to 1000.
+	FailureThreshold int `key:"failure_threshold" default:"3"`
+	// Successful checks in a row that make it healthy again: 1 to 1000.
+	SuccessThreshold int `key:"success_threshold" default:"2"`
+	// https, grpcs: the name the certificate must be valid for; default: `host` without port, else the address.
+	ServerName string `key:"server_name"`
+	// https, grpcs: accept any certificate. The check then does not tell whose server answers.
+	InsecureSkipVerify bool `key:"insecure_skip_verify"`
 
-	Method         string            `key:"method"`
-	Headers        map[string]string `key:"headers"`
-	ExpectedStatus string            `key:"expected_status"` // such as 200,301-308
-	BodyContains   string            `key:"body_contains"`
-	BodyMatches    string            `key:"body_matches"` // RE2
-	Send           string            `key:"send"`         // tcp
-	Expect         string            `key:"expect"`       // tcp
-	GRPCService    string            `key:"grpc_service"`
-	CAFile         string            `key:"ca_file"`  // https, grpcs
-	Counting       string            `key:"counting"` // consecutive or leaky
+	// http, https: `GET`, `HEAD` or `OPTIONS`; default: `GET`. Others are no checks, they change something.
+	Method string `key:"method"`
+	// http, https: further headers of the request, at most 1024 octets in all.
+	Headers map[string]string `key:"headers"`
+	// http, https: the healthy statuses, such as `200,301-308`; default: 200 to 399.
+	ExpectedStatus string `key:"expected_status"`
+	// http, https: a text that the body must have, at most 256 octets.
+	BodyContains string `key:"body_contains"`
+	// http, https: a regular expression (RE2) that must match within the first 64 KiB of the body: at most 256 octets,
+	// and 2000 instructions when compiled.
+	BodyMatches string `key:"body_matches"`
+	// tcp: what is sent after connecting, at most 256 octets.
+	Send string `key:"send"`
+	// tcp: a text that must come within the first 4096 octets, at most 256 octets long.
+	Expect string `key:"expect"`
+	// grpc, grpcs: the service that is asked about; default: the server as a whole.
+	GRPCService string `key:"grpc_service"`
+	// https, grpcs: a file with certificates in PEM form that are trusted in place of the system's, relative to the
+	// file that names it, at most 4096 octets.
+	CAFile string `key:"ca_file"`
+	// `consecutive`: failures count in a row. `leaky`: failures count together although there are successes in between,
+	// until 10 successes in a row; this finds what fails every now and then.
+	Counting string `key:"counting" default:"consecutive"`
 
 	authorities string // what ca_file holds; read by Validate
-}
-
-// SetDefaults gives the block the specification's reference values.
-func (b *Block) SetDefaults() {
-	b.Interval = check.DefaultInterval
-	b.Timeout = check.DefaultTimeout
-	b.FailureThreshold = check.DefaultFailureThreshold
-	b.SuccessThreshold = check.DefaultSuccessThreshold
-	b.Counting = string(check.Consecutive)
 }
 
 // Spec is the check that the block describes.

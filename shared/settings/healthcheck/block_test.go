@@ -14,7 +14,7 @@ import (
 
 func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
 	var b Block
-	b.SetDefaults()
+	settings.SetDefaults(&b)
 	b.Type, b.Path, b.Host, b.ServerName, b.InsecureSkipVerify = "https", "/up", "h", "s", true
 	want := check.Spec{
 		Type: check.HTTPS, Path: "/up", Host: "h", ServerName: "s", InsecureSkipVerify: true,
@@ -28,7 +28,7 @@ func TestBlock_IsTheCheckThatItDescribes(t *testing.T) {
 
 func TestBlock_DetailsAreThoseOfTheCheck(t *testing.T) {
 	var b Block
-	b.SetDefaults()
+	settings.SetDefaults(&b)
 	if b.Spec().Detail != (check.Details{}) {
 		t.Errorf("the defaults are %s", b.Spec().Detail)
 	}
@@ -83,7 +83,7 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 				Mode  string `key:"mode"`
 				Check Block  `key:"check"`
 			}
-			config.Check.SetDefaults()
+			settings.SetDefaults(&config)
 			err := settings.Load(path, &config, settings.Options{Mode: "x", Validate: func(r *settings.Report) { config.Check.Validate(r, "check") }})
 			problems, _ := errors.AsType[settings.Problems](err)
 			var got []string
@@ -121,7 +121,7 @@ func TestBlock_ReadsItsAuthorities(t *testing.T) {
 			Mode string `key:"mode"`
 		}
 		var b Block
-		b.SetDefaults()
+		settings.SetDefaults(&b)
 		b.Type, b.Path, b.CAFile = "https", "/", file
 		err := settings.Load(filepath.Join(dir, "x.yaml"), &config, settings.Options{Mode: "x", Validate: func(r *settings.Report) { b.Validate(r, "check") }})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "check.ca_file") {

@@ -125,9 +125,7 @@ func elements(key string, v reflect.Value) *inner {
 		return nil
 	}
 	fresh := reflect.New(t)
-	if d, ok := fresh.Interface().(settings.Defaulter); ok {
-		d.SetDefaults()
-	}
+	settings.SetDefaults(fresh.Interface())
 	return &inner{prefix, fresh.Elem()}
 }
 

@@ -232,7 +232,7 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
-	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.DefaultAuditRetention, Logger: zerolog.Nop()})
+	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
 	w.must(err)
 	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
 	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading }, Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})

@@ -13,6 +13,7 @@ func (c *Config) CheckSettings() settings.Problems {
 	own.DNS.Zones = slices.Clone(c.DNS.Zones) // their names are brought into canonical form
 	return settings.Inspect(func(report *settings.Report) {
 		v := &validator{Report: report, config: &own}
+		v.CheckBounds(&own)
 		v.node()
 		v.gossip()
 		v.timing()

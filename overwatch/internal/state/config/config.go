@@ -16,151 +16,238 @@ const Mode = "overwatch"
 
 // Config is one overwatch node's configuration; its fields mirror the keys of the files.
 type Config struct {
-	Mode      string         `key:"mode" reload:"silent"`
-	DataDir   string         `key:"data_dir" reload:"restart"`
-	Overwatch Overwatch      `key:"overwatch"`
-	DNS       DNS            `key:"dns"`
-	Regions   []Region       `key:"regions" reload:"live"`
-	Domains   []Domain       `key:"domains" reload:"live"`
-	Logging   logging.Config `key:"logging" reload:"live"`
-	Metrics   Metrics        `key:"metrics" reload:"restart"`
-	API       API            `key:"api" reload:"restart"`
-	Audit     Audit          `key:"audit" reload:"restart"`
-	Routing   Routing        `key:"routing"`
+	// `overwatch`. Required; the launcher `gslb` reads it from the file given with `--config`, not from an included
+	// one.
+	Mode string `key:"mode" reload:"silent"`
+	// Where the node keeps what must survive a restart: pins, keys, what the API created.
+	DataDir   string    `key:"data_dir" default:"/var/lib/gslb" reload:"restart"`
+	Overwatch Overwatch `key:"overwatch"`
+	DNS       DNS       `key:"dns"`
+	// Places with servers in them. A region may be empty and filled by agents or the API.
+	Regions []Region `key:"regions" reload:"live"`
+	// Names whose answers are steered.
+	Domains []Domain       `key:"domains" reload:"live"`
+	Logging logging.Config `key:"logging" reload:"live"`
+	Metrics Metrics        `key:"metrics" reload:"restart"`
+	API     API            `key:"api" reload:"restart"`
+	Audit   Audit          `key:"audit" reload:"restart"`
+	Routing Routing        `key:"routing"`
 
 	warnings []string
 }
 
 // Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.
 type Overwatch struct {
-	Identity            Identity                     `key:"identity" reload:"restart"`
-	DataDir             string                       `key:"data_dir" reload:"silent"` // moved to Config.DataDir by Load
-	AgentTokens         map[string]settings.Secret   `key:"agent_tokens" reload:"live"`
+	Identity Identity `key:"identity" reload:"restart"`
+	// The same, in another place; only one of the two may be given.
+	DataDir string `key:"data_dir" reload:"silent"`
+	// Service name to the token that its agents prove to have. Tokens are case-sensitive; at least 32 characters are
+	// recommended.
+	AgentTokens map[string]settings.Secret `key:"agent_tokens" reload:"live"`
+	// Service name to tokens that still prove it while its agents change to the one in `agent_tokens`; at most 4.
+	// [rotation.md](rotation.md) has the steps.
 	PreviousAgentTokens map[string][]settings.Secret `key:"previous_agent_tokens" reload:"live"`
-	AgentPolicies       map[string]AgentPolicy       `key:"agent_policies" reload:"live"`
-	Gossip              Gossip                       `key:"gossip" reload:"restart"`
-	Validation          Validation                   `key:"validation"`
-	Stale               Stale                        `key:"stale" reload:"live"`
-	DNSSEC              DNSSEC                       `key:"dnssec"`
-	Geolocation         Geolocation                  `key:"geolocation"`
+	// Service name to what its agents may claim. The service must have a token.
+	AgentPolicies map[string]AgentPolicy `key:"agent_policies" reload:"live"`
+	Gossip        Gossip                 `key:"gossip" reload:"restart"`
+	Validation    Validation             `key:"validation"`
+	Stale         Stale                  `key:"stale" reload:"live"`
+	DNSSEC        DNSSEC                 `key:"dnssec"`
+	Geolocation   Geolocation            `key:"geolocation"`
 }
 
 // Audit is the log of who changed what.
 type Audit struct {
-	Retention time.Duration `key:"retention"` // how long an entry is kept
+	// How long the audit log keeps an entry: 90 days by default. At most 100,000 entries are kept, the newest.
+	Retention time.Duration `key:"retention" default:"2160h" min:"1h"`
 }
 
 // Routing is what is kept and told of routing decisions.
 type Routing struct {
-	DecisionSample int            `key:"decision_sample" reload:"live"` // one query in so many; 0: none
-	WhyNetworks    []netip.Prefix `key:"why_networks" reload:"live"`    // whose TXT questions for _why.<name> are answered
+	// One query in so many is kept for `GET /routing/decisions`, if it is for a steered name; 0: none. See
+	// [why](why.md).
+	DecisionSample int `key:"decision_sample" default:"128" reload:"live" min:"0" max:"1000000"`
+	// Clients whose TXT questions for `_why.<name>` are answered with why `<name>` is answered as it is, when they do
+	// not ask for signatures; `[]`: nobody's.
+	WhyNetworks []netip.Prefix `key:"why_networks" default:"127.0.0.0/8, ::1/128" reload:"live"`
 }
 
 // Identity says who this node is.
 type Identity struct {
-	NodeID string `key:"node_id"` // default: the host name
+	// The node's name: letters, digits, hyphens, underscores, dots; at most 128. Default: the host name.
+	NodeID string `key:"node_id"`
+	// The region that the node stands in.
 	Region string `key:"region"`
 }
 
 // AgentPolicy narrows what agents of one service may claim, and says how their backends are checked.
 type AgentPolicy struct {
-	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`  // where backends may be; empty means anywhere
-	MaxAgents    int            `key:"max_agents"`     // 0: the default
-	NewPerSecond int            `key:"new_per_second"` // from one source; 0: the default
-	HealthCheck  *HealthCheck   `key:"health_check"`   // how the node checks them; nil: as the agent asks, within bounds
+	// Where backends of the service may be, see [below](#where-backends-of-agents-may-be); empty: anywhere but at the
+	// addresses of this machine's loopback, of the link, and of metadata services.
+	AllowedCIDRs []netip.Prefix `key:"allowed_cidrs"`
+	// How many agents of the service may be pinned; 0 means 1024. One source (an IPv4 address, or an IPv6 /64) may hold
+	// half of them, so a site with more agents behind one address needs twice as many here. Agents that are pinned
+	// already stay.
+	MaxAgents int `key:"max_agents" min:"0" max:"65536"`
+	// How many new agents of the service are pinned in a second from one source, and ten times as many at once; 0 means
+	// 10. A site with many agents behind one address may need more when all of them are new. The others are told
+	// `limit` and try again.
+	NewPerSecond int `key:"new_per_second" min:"0" max:"65536"`
+	// How this node checks backends that agents of the service report, in place of what an agent asks for (see
+	// [below](#checks-of-agents-backends)). `address` is not allowed here: all backends of the service would be probed at
+	// one address.
+	HealthCheck *HealthCheck `key:"health_check"`
 }
 
 // Gossip is how agents reach this node.
 type Gossip struct {
-	BindAddress            string            `key:"bind_address"`
-	EncryptionKey          settings.Secret   `key:"encryption_key"`
+	// Where agents reach the node, TCP and UDP.
+	BindAddress string `key:"bind_address" default:"0.0.0.0:7946"`
+	// 32 octets in base64, the same on all nodes and agents. Required. Make one with `openssl rand -base64 32`.
+	EncryptionKey settings.Secret `key:"encryption_key"`
+	// Keys that are still understood while `encryption_key` changes.
 	PreviousEncryptionKeys []settings.Secret `key:"previous_encryption_keys"`
-	ProbeInterval          time.Duration     `key:"probe_interval"`
-	ProbeTimeout           time.Duration     `key:"probe_timeout"`
-	GossipInterval         time.Duration     `key:"gossip_interval"`
-	Seeds                  []string          `key:"seeds"` // host:port of other overwatch nodes
+	// How often another node is probed.
+	ProbeInterval time.Duration `key:"probe_interval" default:"1s" min:"1ms"`
+	// How long a probe waits; shorter than `probe_interval`.
+	ProbeTimeout time.Duration `key:"probe_timeout" default:"500ms" min:"1ms"`
+	// How often news is passed on.
+	GossipInterval time.Duration `key:"gossip_interval" default:"200ms" min:"1ms"`
+	// `host:port` of other overwatch nodes, only to list and monitor them.
+	Seeds []string `key:"seeds"`
 }
 
 // Validation is the node's own checking of backends.
 type Validation struct {
-	Enabled       bool          `key:"enabled" reload:"restart"`
-	CheckInterval time.Duration `key:"check_interval" reload:"live"`
-	CheckTimeout  time.Duration `key:"check_timeout" reload:"live"`
+	// Whether the node checks backends itself.
+	Enabled bool `key:"enabled" default:"true" reload:"restart"`
+	// How often it checks agents' backends, and servers that have no `health_check`.
+	CheckInterval time.Duration `key:"check_interval" default:"30s" reload:"live" min:"50ms" max:"24h"`
+	// How long such a check may take; not longer than `check_interval`.
+	CheckTimeout time.Duration `key:"check_timeout" default:"5s" reload:"live" min:"10ms"`
 }
 
 // Stale is when an agent's silence counts.
 type Stale struct {
-	Threshold   time.Duration `key:"threshold"`
-	RemoveAfter time.Duration `key:"remove_after"`
+	// After this silence an agent's claim no longer counts, and the node's own checks decide.
+	Threshold time.Duration `key:"threshold" default:"30s" min:"1s" max:"87600h"`
+	// After this silence an agent's backends are removed, unless the node's own checks find them healthy. Longer than
+	// `threshold`.
+	RemoveAfter time.Duration `key:"remove_after" default:"5m" max:"87600h"`
 }
 
 // DNSSEC is signing.
 type DNSSEC struct {
-	Enabled                bool    `key:"enabled" reload:"restart"`
-	Algorithm              string  `key:"algorithm" reload:"silent"`
-	SecurityAcknowledgment string  `key:"security_acknowledgment" reload:"silent"` // required when not enabled
-	Denial                 string  `key:"denial" reload:"live"`                    // nsec or nsec3
-	KeySync                KeySync `key:"key_sync" reload:"live"`
+	// Whether answers are signed.
+	Enabled bool `key:"enabled" default:"true" reload:"restart"`
+	// The one algorithm there is (number 13).
+	Algorithm string `key:"algorithm" default:"ECDSAP256SHA256" reload:"silent"`
+	// Required when `enabled` is false: in your own words, that anybody on the way can then forge answers.
+	SecurityAcknowledgment string `key:"security_acknowledgment" reload:"silent"`
+	// How a name is proved not to exist: `nsec`, or `nsec3` for zones that must not be walked.
+	Denial  string  `key:"denial" default:"nsec" reload:"live"`
+	KeySync KeySync `key:"key_sync" reload:"live"`
 }
 
 // KeySync is the exchange of signing keys with other overwatch nodes.
 type KeySync struct {
-	Peers        []string        `key:"peers"` // base URLs of the peers' HTTP API
-	PollInterval time.Duration   `key:"poll_interval"`
-	Timeout      time.Duration   `key:"timeout"`
-	Secret       settings.Secret `key:"secret"`
-	CA           string          `key:"ca"`          // PEM file: the authorities of the peers' certificates
-	Certificate  string          `key:"certificate"` // PEM file, shown to peers that want one
-	Key          string          `key:"key"`         // PEM file
+	// Base URLs of the other nodes' HTTP API, such as `http://overwatch-2.example.com:8080`; at most 32. Their
+	// `api.allowed_networks` must admit this node. The node itself may be among them.
+	Peers []string `key:"peers"`
+	// How often their keys are asked for, give or take a tenth; after a failure sooner, from 10s on doubling up to
+	// this.
+	PollInterval time.Duration `key:"poll_interval" default:"1h" min:"1s"`
+	// How long a peer may take for its whole answer.
+	Timeout time.Duration `key:"timeout" default:"30s" min:"1ms"`
+	// What nodes prove to one another; the same on all of them, and on no agent. Default: derived from the gossip key
+	// and all tokens.
+	Secret settings.Secret `key:"secret"`
+	// PEM file with the authorities of the certificates of peers over https. Default: those that the machine trusts.
+	// Read again for each round, as are the two below.
+	CA string `key:"ca"`
+	// PEM file with the certificate that this node shows to peers that have `api.tls.client_ca`, and those that lead to
+	// its authority. Goes with `key`.
+	Certificate string `key:"certificate"`
+	// PEM file with its private key, which group and others must not be able to read.
+	Key string `key:"key"`
 }
 
 // Geolocation places clients in regions.
 type Geolocation struct {
-	DatabasePath   string          `key:"database_path" reload:"live"`
-	DefaultRegion  string          `key:"default_region" reload:"live"`
-	ECSEnabled     bool            `key:"ecs_enabled" reload:"restart"`
+	// A geolocation database in MMDB format: MaxMind's layout or a flat one, of countries or, for `proximity`, of
+	// cities. It is read again within seconds of being replaced; a file that cannot be used is told in the log and the
+	// one before stays.
+	DatabasePath string `key:"database_path" reload:"live"`
+	// The region of clients that nothing else places.
+	DefaultRegion string `key:"default_region" reload:"live"`
+	// Whether the address that a resolver names in EDNS client subnet (RFC 7871) is the client's.
+	ECSEnabled bool `key:"ecs_enabled" reload:"restart"`
+	// Networks whose region is known. The longest matching prefix wins, before the database.
 	CustomMappings []CustomMapping `key:"custom_mappings" reload:"live"`
 }
 
 // CustomMapping places the clients of one network in a region, before any database is asked.
 type CustomMapping struct {
-	CIDR    netip.Prefix `key:"cidr"`
-	Region  string       `key:"region"`
-	Comment string       `key:"comment"`
+	// The network. Required; each once.
+	CIDR netip.Prefix `key:"cidr"`
+	// Its region. Required.
+	Region string `key:"region"`
+	// For people.
+	Comment string `key:"comment"`
 }
 
 // Metrics is the Prometheus endpoint.
 type Metrics struct {
-	Enabled bool   `key:"enabled"`
-	Address string `key:"address"`
+	// Whether Prometheus can read metrics at `/metrics`.
+	Enabled bool `key:"enabled"`
+	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families.
+	Address string `key:"address" default:"127.0.0.1:9090"`
 }
 
 // API is the HTTP API.
 type API struct {
-	Enabled           bool           `key:"enabled"`
-	Address           string         `key:"address"`
-	AllowedNetworks   []netip.Prefix `key:"allowed_networks"`
-	AllowedHosts      []string       `key:"allowed_hosts"`
-	TrustProxyHeaders bool           `key:"trust_proxy_headers"`
-	MaxConnections    int            `key:"max_connections"`
-	EnableCORS        bool           `key:"enable_cors"`
-	CORS              CORS           `key:"cors"`
-	TLS               TLS            `key:"tls"`
-	Tokens            Tokens         `key:"tokens" reload:"live"`
+	// Whether the HTTP API is served.
+	Enabled bool `key:"enabled"`
+	// Where. `0.0.0.0` is every IPv4 address; `[::]`, or nothing before the colon, every address of both families.
+	Address string `key:"address" default:"127.0.0.1:8080"`
+	// Who may use it. 0.0.0.0/0 admits only IPv4; ::/0 is needed for IPv6.
+	AllowedNetworks []netip.Prefix `key:"allowed_networks" default:"127.0.0.1/32, ::1/128"`
+	// Host names that requests may use for the node, beside IP addresses, `localhost` and the node's name; when set,
+	// all others are refused.
+	AllowedHosts []string `key:"allowed_hosts"`
+	// Whether the client is the right-most address in X-Forwarded-For, on connections from `allowed_networks`.
+	TrustProxyHeaders bool `key:"trust_proxy_headers"`
+	// Connections at the same time.
+	MaxConnections int `key:"max_connections" default:"256" min:"1" max:"65536"`
+	// Whether browsers may call the API from pages of other origins.
+	EnableCORS bool   `key:"enable_cors"`
+	CORS       CORS   `key:"cors"`
+	TLS        TLS    `key:"tls"`
+	Tokens     Tokens `key:"tokens" reload:"live"`
 }
 
 // TLS is what the API shows clients and wants from them. Without files it is plain HTTP.
 type TLS struct {
-	Certificate string `key:"certificate"` // PEM file: the certificate, then those that lead to its authority
-	Key         string `key:"key"`         // PEM file
-	ClientCA    string `key:"client_ca"`   // PEM file: clients need a certificate of these authorities
+	// PEM file with the certificate of the API and those that lead to its authority; with `key` it is HTTPS, of TLS 1.2
+	// or later. Read again when the file changes.
+	Certificate string `key:"certificate"`
+	// PEM file with its private key, which group and others must not be able to read. Read again when the file changes.
+	Key string `key:"key"`
+	// PEM file with authorities: a client then needs a certificate of one of them, for every path. Read again when the
+	// file changes.
+	ClientCA string `key:"client_ca"`
 }
 
 // Tokens are bearer tokens by role, each under the name of who has it. Without any the networks alone decide.
 type Tokens struct {
-	Read    map[string]settings.Secret `key:"read"`
+	// Bearer tokens that may read, each under a name for the audit log. When any token is configured, requests need one
+	// beside coming from `allowed_networks`; probes, the API's description and public keys do not. 32 to 512
+	// characters.
+	Read map[string]settings.Secret `key:"read"`
+	// Tokens that may also override, drain, check, revoke and sync.
 	Operate map[string]settings.Secret `key:"operate"`
-	Admin   map[string]settings.Secret `key:"admin"`
+	// Tokens that may do everything.
+	Admin map[string]settings.Secret `key:"admin"`
 }
 
 // Any tells whether there are tokens.
@@ -168,9 +255,14 @@ func (t *Tokens) Any() bool { return len(t.Read)+len(t.Operate)+len(t.Admin) > 0
 
 // CORS is what browsers of other origins may do.
 type CORS struct {
-	AllowedOrigins   []string `key:"allowed_origins"`
-	AllowedMethods   []string `key:"allowed_methods"`
-	AllowedHeaders   []string `key:"allowed_headers"`
-	AllowCredentials bool     `key:"allow_credentials"`
-	MaxAge           int      `key:"max_age"` // seconds
+	// Those origins, such as `https://dashboard.example.com`, or `*` for any.
+	AllowedOrigins []string `key:"allowed_origins" default:"*"`
+	// What they may do.
+	AllowedMethods []string `key:"allowed_methods" default:"GET, POST, PUT, PATCH, DELETE, OPTIONS"`
+	// Headers that they may send.
+	AllowedHeaders []string `key:"allowed_headers" default:"Accept, Authorization, Content-Type, X-Requested-With"`
+	// Whether they may send cookies. Not together with origin `*`.
+	AllowCredentials bool `key:"allow_credentials"`
+	// Seconds that a browser may remember this.
+	MaxAge int `key:"max_age" default:"86400" min:"0" max:"604800"`
 }

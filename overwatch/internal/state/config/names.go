@@ -9,64 +9,119 @@ import (
 
 // DNS is what is served and where.
 type DNS struct {
-	ListenAddress     []string  `key:"listen_address,single" reload:"restart"` // one address or a list
-	DefaultTTL        int       `key:"default_ttl" reload:"live"`              // seconds
-	ReturnLastHealthy bool      `key:"return_last_healthy" reload:"live"`
-	NSID              string    `key:"nsid" reload:"restart"` // told to who asks which server this is; empty: nothing
-	RateLimit         RateLimit `key:"rate_limit" reload:"restart"`
-	Zones             []Zone    `key:"zones" reload:"live"`
+	// Where queries are answered, UDP and TCP: an IP address and a port, or `:port` for all addresses. `0.0.0.0` is
+	// every IPv4 address and `[::]` every IPv6 address, so that both may have the port.
+	ListenAddress []string `key:"listen_address,single" default:":53" reload:"restart"`
+	// Seconds that an answer may be kept, for domains without `ttl`.
+	DefaultTTL int `key:"default_ttl" default:"30" reload:"live" min:"0" max:"2147483647"`
+	// When all backends of a domain are down: whether those that were healthy last are answered, instead of SERVFAIL.
+	ReturnLastHealthy bool `key:"return_last_healthy" reload:"live"`
+	// What a resolver is told that asks which server answered (NSID, RFC 5001), such as the node's id. At most 64
+	// characters; left out: nothing.
+	NSID      string    `key:"nsid" reload:"restart"`
+	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
+	// The zones that the node is authoritative for, each a name or the keys below. A domain outside all of them makes a
+	// zone of its own.
+	Zones []Zone `key:"zones" reload:"live"`
 }
 
 // RateLimit bounds identical answers over UDP to one client network.
 type RateLimit struct {
-	ResponsesPerSecond int            `key:"responses_per_second"` // 0: any number
-	Slip               int            `key:"slip"`                 // every slip-th of the others is truncated instead of dropped; 0: none
-	ExemptCIDRs        []netip.Prefix `key:"exempt_cidrs"`
+	// How many identical answers over UDP a client network (an IPv4 /24, an IPv6 /56) gets per second from the node; 0:
+	// any number. TCP, loopback and clients with a cookie of this server are not limited.
+	ResponsesPerSecond int `key:"responses_per_second" default:"1000" min:"0" max:"1000000000"`
+	// Every so many-th answer above that is sent without records and with the TC flag, which brings honest clients to
+	// TCP; the others are dropped. 0: all are; 1: none is.
+	Slip int `key:"slip" default:"2" min:"0" max:"100"`
+	// Networks whose clients are not limited, such as those of forwarders that ask for many.
+	ExemptCIDRs []netip.Prefix `key:"exempt_cidrs"`
 }
 
 // Zone is one zone this node is authoritative for: in the file either its name alone or all of its keys.
 type Zone struct {
-	Name        string   `key:"name"`
+	// The apex, such as `gslb.example.com`. Required; each once.
+	Name string `key:"name"`
+	// Names for the NS records; default: the node's own name under the zone.
 	Nameservers []string `key:"nameservers"`
-	Admin       string   `key:"admin"`   // mail address or domain name form, for the SOA
-	Records     []string `key:"records"` // lines of a zone file
+	// Mail address of the administrator, for the SOA; default: hostmaster at the zone.
+	Admin string `key:"admin"`
+	// Further records as lines of a zone file: TXT, MX, CAA, CNAME, SRV...
+	Records []string `key:"records"`
 }
 
 // Region is a place with servers in it, and which clients it is near to.
 type Region struct {
-	Name             string       `key:"name"`
-	Countries        []string     `key:"countries"`  // ISO 3166-1 alpha-2, upper case
-	Continents       []string     `key:"continents"` // AF AN AS EU NA OC SA
-	Latitude         *float64     `key:"latitude"`
-	Longitude        *float64     `key:"longitude"`
-	RoutingAlgorithm string       `key:"routing_algorithm"` // inside it, where the domain's chooses the region; empty: weighted
-	ProximityBias    int          `key:"proximity_bias"`
-	Servers          []Server     `key:"servers"`
-	HealthCheck      *HealthCheck `key:"health_check"` // for servers without their own
+	// Letters, digits, hyphens, underscores, dots; at most 64. Required; case counts.
+	Name string `key:"name"`
+	// Countries whose clients are near: ISO 3166-1, two capitals.
+	Countries []string `key:"countries"`
+	// Continents whose clients are near: AF, AN, AS, EU, NA, OC, SA.
+	Continents []string `key:"continents"`
+	// With `longitude` or not at all.
+	Latitude *float64 `key:"latitude" min:"-90" max:"90" unit:"degrees"`
+	// With `latitude` or not at all.
+	Longitude *float64 `key:"longitude" min:"-180" max:"180" unit:"degrees"`
+	// How backends inside the region are chosen for domains whose algorithm chooses a region first (`failover`,
+	// `geolocation`, `proximity`): `weighted`, `round-robin`, `latency` or `client-hash`. Left out: `weighted`.
+	RoutingAlgorithm string `key:"routing_algorithm"`
+	// proximity: how much nearer than it is the region seems to clients, in percent of the distance, as in Amazon Route
+	// 53; below 0: how much farther away.
+	ProximityBias int `key:"proximity_bias" min:"-99" max:"99"`
+	// Backends that are known beforehand.
+	Servers []Server `key:"servers"`
+	// How servers without a `health_check` of their own are probed; without this block too: by a tcp connection, with the
+	// node's `check_interval` and `check_timeout`. `address` is not allowed here: all servers of the region would be
+	// probed at one address.
+	HealthCheck *HealthCheck `key:"health_check"`
 }
 
 // Server is a backend that the configuration declares.
 type Server struct {
-	Address     netip.Addr   `key:"address"`
-	Port        uint16       `key:"port"`
-	Weight      int          `key:"weight"`
-	Service     string       `key:"service"` // the domain it belongs to; empty: every domain that lists the region
-	Host        string       `key:"host"`    // Host header of its http checks
-	Agent       string       `key:"agent"`   // id of the agent whose own it is; empty: of none
+	// IPv4 or IPv6. Required.
+	Address netip.Addr `key:"address"`
+	// Required.
+	Port uint16 `key:"port"`
+	// Share of the answers, relative to the others.
+	Weight int `key:"weight" default:"100" min:"1" max:"1000"`
+	// The domain that it serves. Left out: every domain that lists the region.
+	Service string `key:"service"`
+	// Host header of its http checks; a `host` in its own `health_check` comes first.
+	Host string `key:"host"`
+	// Id of the agent whose own server this is. What any other agent says does not count against the node's own checks
+	// that succeed, and its drains and warnings do not count at all: see
+	// [when a backend may answer](../README.md#when-a-backend-may-answer).
+	Agent string `key:"agent"`
+	// How this server is probed, in place of the region's block as a whole.
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
 // Domain is one name whose answers are steered.
 type Domain struct {
-	Name              string        `key:"name"`
-	RoutingAlgorithm  string        `key:"routing_algorithm"`
-	Regions           []string      `key:"regions"`
-	TTL               int           `key:"ttl"` // seconds; 0: dns.default_ttl
-	MaxAnswers        int           `key:"max_answers"`
-	OnAllDown         string        `key:"on_all_down"` // servfail, last_healthy, all; empty: as dns.return_last_healthy says
-	MinHealthy        string        `key:"min_healthy"` // policy.ParseMinimum; empty: no minimum
-	FailoverThreshold int           `key:"failover_threshold"`
-	FallbackAlgorithm string        `key:"fallback_algorithm"` // where the first lacks data; empty: what that one does by itself
+	// The name; `*.` before it makes a wildcard. Required; each once.
+	Name string `key:"name"`
+	// How its backends are chosen: `round-robin`, `weighted`, `failover`, `geolocation`, `proximity`, `latency` or
+	// `client-hash`; see [routing](routing.md).
+	RoutingAlgorithm string `key:"routing_algorithm" default:"round-robin"`
+	// Its regions, in order of preference.
+	Regions []string `key:"regions"`
+	// Seconds that an answer may be kept; 0: `dns.default_ttl`.
+	TTL int `key:"ttl" min:"0" max:"2147483647"`
+	// How many different addresses an answer has at most. With more than 100, names have more records than resolvers of
+	// BIND take; from some 60 IPv4 or 35 IPv6 addresses on answers no longer fit into a datagram, and resolvers ask
+	// again over TCP.
+	MaxAnswers int `key:"max_answers" default:"1" min:"1"`
+	// When all backends are down, or fewer than `min_healthy` up: `servfail`, `last_healthy` or `all`. Left out: as
+	// `dns.return_last_healthy` says.
+	OnAllDown string `key:"on_all_down"`
+	// How many of its backends must be fit to serve, in all its regions: a number, `2`, or a part of all, `"50%"`,
+	// rounded up. One that comes, by a reload, the API or an agent, is none of these before its first verdict: adding
+	// servers takes no name to its last resort. With fewer it goes to `on_all_down` rather than pile all traffic onto
+	// what is left; `last_healthy` then means those that are fit and the ones lost last. 1 to 1000, or 1% to 100%.
+	MinHealthy string `key:"min_healthy"`
+	// failover: serving backends that a region needs.
+	FailoverThreshold int `key:"failover_threshold" default:"1" min:"1" max:"1000"`
+	// Another of them, for clients and moments that `geolocation`, `proximity` or `latency` knows too little of.
+	FallbackAlgorithm string        `key:"fallback_algorithm"`
 	LatencyConfig     LatencyConfig `key:"latency_config"`
 	Proximity         Proximity     `key:"proximity"`
 	ClientHash        ClientHash    `key:"client_hash"`
@@ -84,20 +139,26 @@ func (d *Domain) Uses(holds func(*policy.Algorithm) bool) bool {
 
 // Proximity tunes routing by distance.
 type Proximity struct {
-	ToleranceKm float64 `key:"tolerance_km"`
+	// proximity: regions that are at most so many kilometres farther away than the nearest share with it.
+	ToleranceKm float64 `key:"tolerance_km" default:"100" min:"0" max:"20038" unit:"kilometres"`
 }
 
 // ClientHash tunes client-hash: how many leading bits of its address make a client's network.
 type ClientHash struct {
-	IPv4Prefix int `key:"ipv4_prefix"`
-	IPv6Prefix int `key:"ipv6_prefix"`
+	// client-hash: leading bits of an IPv4 address that make a client's network.
+	IPv4Prefix int `key:"ipv4_prefix" default:"24" min:"8" max:"32"`
+	// client-hash: the same of an IPv6 address.
+	IPv6Prefix int `key:"ipv6_prefix" default:"56" min:"16" max:"64"`
 }
 
 // LatencyConfig tunes routing by latency.
 type LatencyConfig struct {
-	SmoothingFactor float64 `key:"smoothing_factor"`
-	MaxLatencyMs    int     `key:"max_latency_ms"`
-	MinSamples      int     `key:"min_samples"`
+	// latency: weight of the newest measurement, above 0 and up to 1.
+	SmoothingFactor float64 `key:"smoothing_factor" default:"0.3"`
+	// latency: slower backends are left out.
+	MaxLatencyMs int `key:"max_latency_ms" default:"500" min:"1" max:"60000"`
+	// latency: measurements before a backend's latency counts.
+	MinSamples int `key:"min_samples" default:"3" min:"1" max:"1000"`
 }
 
 // HealthCheck is how a backend is probed.

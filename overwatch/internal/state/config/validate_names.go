@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -13,34 +12,25 @@ import (
 
 // Bounds of what domains say.
 const (
-	maxTTL        = math.MaxInt32 // RFC 2181 section 8, seconds
-	maxBelieved   = 100           // records of one name and type that resolvers of BIND take, since CVE-2024-1737
-	longTTL       = 24 * 3600     // beyond it a change is not seen for a day, seconds
-	maxThreshold  = 1000
-	maxMinSamples = 1000
-	maxLatencyMs  = 60_000
-	MaxTolerance  = 20_038 // half way around the earth, kilometres
+	maxBelieved   = 100       // records of one name and type that resolvers of BIND take, since CVE-2024-1737
+	longTTL       = 24 * 3600 // beyond it a change is not seen for a day, seconds
+	MaxTolerance  = 20_038    // half way around the earth, kilometres
 	MinIPv4Prefix = 8
 	MinIPv6Prefix = 16
 	MaxIPv6Prefix = 64 // what one client has
 	maxNSID       = 64 // characters, so that an answer always has room for them
-	maxRateLimit  = 1_000_000_000
-	maxSlip       = 100
 )
 
 // dns checks what is served and by which zones. Their nameservers, admin and records are left to package publish, which
 // makes records of them.
 func (v *validator) dns() {
 	d := &v.config.DNS
-	v.between("dns.default_ttl", d.DefaultTTL, 0, maxTTL)
 	if d.DefaultTTL > longTTL {
 		v.warn("dns.default_ttl: %d seconds: clients keep an address that long after it went down", d.DefaultTTL)
 	}
 	if n := len(d.NSID); n > maxNSID {
 		v.Addf("dns.nsid", d.NSID, "has %d characters: give at most %d", n, maxNSID)
 	}
-	v.between("dns.rate_limit.responses_per_second", d.RateLimit.ResponsesPerSecond, 0, maxRateLimit)
-	v.between("dns.rate_limit.slip", d.RateLimit.Slip, 0, maxSlip)
 	first := map[string]int{}
 	for i := range d.Zones {
 		z := &d.Zones[i]
@@ -100,20 +90,11 @@ func (v *validator) domain(i int, algorithms []string) {
 			v.Add(key(fmt.Sprintf("regions[%d]", at)), region, "is in this list already: keep one")
 		}
 	}
-	if d.TTL < 0 || d.TTL > maxTTL {
-		v.between(key("ttl"), d.TTL, 0, maxTTL)
-	}
 	if d.TTL > longTTL {
 		v.warn("%s: %d seconds: clients keep an address that long after it went down", key("ttl"), d.TTL)
 	}
-	if d.MaxAnswers < 1 {
-		v.Add(key("max_answers"), strconv.Itoa(d.MaxAnswers), "give a number from 1 on")
-	}
 	if d.MaxAnswers > maxBelieved {
 		v.warn("%s: %d addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than %d of a name (max-records-per-type)", key("max_answers"), d.MaxAnswers, maxBelieved)
-	}
-	if d.FailoverThreshold < 1 || d.FailoverThreshold > maxThreshold {
-		v.between(key("failover_threshold"), d.FailoverThreshold, 1, maxThreshold)
 	}
 	if d.OnAllDown != "" {
 		last := []string{string(policy.ServFail), string(policy.LastHealthy), string(policy.All)}
@@ -127,13 +108,6 @@ func (v *validator) domain(i int, algorithms []string) {
 	v.latency(&d.LatencyConfig, key)
 	if d.FallbackAlgorithm != "" {
 		v.fallback(d, key, algorithms)
-	}
-	if d.Proximity.ToleranceKm < 0 || d.Proximity.ToleranceKm > MaxTolerance {
-		v.Addf(key("proximity.tolerance_km"), strconv.FormatFloat(d.Proximity.ToleranceKm, 'g', -1, 64), "give kilometres from 0 to %d", MaxTolerance)
-	}
-	if h := d.ClientHash; h.IPv4Prefix < MinIPv4Prefix || h.IPv4Prefix > 32 || h.IPv6Prefix < MinIPv6Prefix || h.IPv6Prefix > MaxIPv6Prefix {
-		v.between(key("client_hash.ipv4_prefix"), h.IPv4Prefix, MinIPv4Prefix, 32)
-		v.between(key("client_hash.ipv6_prefix"), h.IPv6Prefix, MinIPv6Prefix, MaxIPv6Prefix)
 	}
 	if d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition }) {
 		v.proximity(d, key)
@@ -170,12 +144,6 @@ func (v *validator) latency(l *LatencyConfig, key func(string) string) {
 		v.Add(key("latency_config.smoothing_factor"), strconv.FormatFloat(l.SmoothingFactor, 'g', -1, 64),
 			"give a number above 0 and up to 1; the smaller, the smoother")
 	}
-	if l.MaxLatencyMs < 1 || l.MaxLatencyMs > maxLatencyMs {
-		v.between(key("latency_config.max_latency_ms"), l.MaxLatencyMs, 1, maxLatencyMs)
-	}
-	if l.MinSamples < 1 || l.MinSamples > maxMinSamples {
-		v.between(key("latency_config.min_samples"), l.MinSamples, 1, maxMinSamples)
-	}
 }
 
 // plannedAlgorithms have a name already and are not built yet.
@@ -209,7 +177,6 @@ func (v *validator) regionNames() {
 		v.nearOnce(key+".countries", r.Countries, r.Name, countries)
 		v.nearOnce(key+".continents", r.Continents, r.Name, continents)
 		v.coordinates(key, r)
-		v.between(key+".proximity_bias", r.ProximityBias, -policy.MaxBias, policy.MaxBias)
 		if inside := policy.Names(policy.PoolAlgorithms()); r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
 			v.Addf(key+".routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s", settings.DidYouMean(r.RoutingAlgorithm, inside))
 		}
@@ -264,18 +231,11 @@ func isContinent(code string) bool {
 func Continents() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
 func (v *validator) coordinates(key string, r *Region) {
+	if v.Told(key+".latitude") || v.Told(key+".longitude") {
+		return
+	}
 	if (r.Latitude == nil) != (r.Longitude == nil) {
 		v.Add(key, r.Name, "has only one of latitude and longitude: give both or none")
-		return
-	}
-	if r.Latitude == nil {
-		return
-	}
-	if math.Abs(*r.Latitude) > 90 {
-		v.Add(key+".latitude", strconv.FormatFloat(*r.Latitude, 'g', -1, 64), "give degrees from -90 to 90")
-	}
-	if math.Abs(*r.Longitude) > 180 {
-		v.Add(key+".longitude", strconv.FormatFloat(*r.Longitude, 'g', -1, 64), "give degrees from -180 to 180")
 	}
 }
 

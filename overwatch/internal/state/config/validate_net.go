@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"gslb.internal/shared/settings"
 )
@@ -35,7 +34,7 @@ func (v *validator) listeners() {
 	}
 	c := v.config
 	if len(c.DNS.ListenAddress) == 0 {
-		v.Add("dns.listen_address", "", "is empty: give an address and port, such as "+DefaultListenAddress)
+		v.Add("dns.listen_address", "", "is empty: give an address and port, such as :53")
 	}
 	for i, address := range c.DNS.ListenAddress {
 		add(fmt.Sprintf("dns.listen_address[%d]", i), address, true)
@@ -59,7 +58,7 @@ func (v *validator) dnssec() {
 		v.Add(key+".security_acknowledgment", "", "is missing: with dnssec.enabled false, anybody on the way can forge answers; "+
 			"say in your own words that this is accepted, or sign")
 	}
-	v.oneOf(key+".algorithm", d.Algorithm, []string{DefaultDNSSECAlgorithm})
+	v.oneOf(key+".algorithm", d.Algorithm, []string{Default().Overwatch.DNSSEC.Algorithm})
 	v.oneOf(key+".denial", d.Denial, []string{DenialNSEC, DenialNSEC3})
 	sync := &d.KeySync
 	for i, peer := range sync.Peers {
@@ -71,8 +70,6 @@ func (v *validator) dnssec() {
 		v.Addf(key+".key_sync.peers", strconv.Itoa(n), "give at most %d peers", maxPeers)
 	}
 	v.once(key+".key_sync.peers", sync.Peers)
-	v.atLeast(key+".key_sync.poll_interval", sync.PollInterval, time.Second)
-	v.atLeast(key+".key_sync.timeout", sync.Timeout, time.Millisecond)
 	v.peersTLS(key+".key_sync", sync)
 	secret := key + ".key_sync.secret"
 	if n := len(sync.Secret); n > 0 && n < shortToken {
@@ -140,7 +137,6 @@ func (v *validator) api() {
 			v.Add(fmt.Sprintf("api.allowed_hosts[%d]", i), host, remedy+"; without scheme and port")
 		}
 	}
-	v.between("api.max_connections", a.MaxConnections, 1, 65536)
 	if a.Enabled && len(a.AllowedNetworks) == 0 {
 		v.Add("api.allowed_networks", "", "is empty, so nobody could use the API: give networks, or set api.enabled to false")
 	}
@@ -177,7 +173,6 @@ func (v *validator) cors(c *CORS) {
 			v.Add(fmt.Sprintf("api.cors.allowed_headers[%d]", i), header, "give the name of an HTTP header, such as Content-Type")
 		}
 	}
-	v.between("api.cors.max_age", c.MaxAge, 0, 7*24*3600)
 }
 
 // isOrigin tells whether text is a scheme, a host and maybe a port (RFC 6454 section 6.2).

@@ -7,15 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/settings"
 	"gslb.internal/shared/wire"
-)
-
-const (
-	minCheckInterval = check.MinInterval
-	minCheckTimeout  = check.MinTimeout
 )
 
 func (v *validator) servers() {
@@ -61,9 +55,6 @@ func (v *validator) server(at serverPlace, s *Server, before int32) (domain int3
 	}
 	if s.Port == 0 {
 		v.Add(at.String()+".port", "", "is missing: give a port from 1 to 65535")
-	}
-	if s.Weight < api.MinWeight || s.Weight > api.MaxWeight {
-		v.between(at.String()+".weight", s.Weight, api.MinWeight, api.MaxWeight)
 	}
 	if s.Service != "" {
 		domain = v.serverService(at, s, before)

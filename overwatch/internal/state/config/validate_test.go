@@ -43,14 +43,14 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"validation", "overwatch: {validation: {check_interval: 1s, check_timeout: 2s}}", []string{
 			`1: overwatch.validation.check_timeout: "2s": must not be longer than check_interval, which is 1s`}},
 		{"validation too rare to be made", "overwatch: {validation: {check_interval: 25h}}", []string{
-			`1: overwatch.validation.check_interval: "25h0m0s": give at most 24h0m0s`}},
+			`1: overwatch.validation.check_interval: "25h": give a time from 50ms to 24h`}},
 		{"silence without end", "overwatch: {stale: {threshold: 2562047h, remove_after: 2562047h30m}}", []string{
-			`1: overwatch.stale.threshold: "2562047h0m0s": give at most 87600h0m0s`, `1: overwatch.stale.remove_after: "2562047h30m0s": give at most 87600h0m0s`}},
+			`1: overwatch.stale.threshold: "2562047h": give a time from 1s to 87600h`, `1: overwatch.stale.remove_after: "2562047h30m": give at most 87600h`}},
 		{"validation too often", "overwatch: {validation: {check_interval: 1ms, check_timeout: 1ms}}", []string{
-			`1: overwatch.validation.check_interval: "1ms": give at least 50ms`, `1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
+			`1: overwatch.validation.check_interval: "1ms": give a time from 50ms to 24h`, `1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
 		{"stale", "overwatch: {stale: {threshold: 5m}}", []string{
 			`1: overwatch.stale.remove_after: "5m0s": must be longer than threshold, which is 5m0s`}},
-		{"stale too soon", "overwatch: {stale: {threshold: 0s}}", []string{`1: overwatch.stale.threshold: "0s": give at least 1s`}},
+		{"stale too soon", "overwatch: {stale: {threshold: 0s}}", []string{`1: overwatch.stale.threshold: "0s": give a time from 1s to 87600h`}},
 
 		{"tokens", "overwatch:\n  agent_tokens:\n    a..b: x\n    ok.example: ''\n    Ok.Example: y\n    nothing:", []string{
 			`3: overwatch.agent_tokens["a..b"]: two dots stand together, or one at the beginning: remove it`,
@@ -125,7 +125,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
-			`3: domains[0].max_answers: "0": give a number from 1 on`,
+			`3: domains[0].max_answers: "0": give at least 1`,
 			`4: domains[0].failover_threshold: "0": give a number from 1 to 1000`,
 			`5: domains[0].on_all_down: "serfvail": did you mean servfail?`,
 			`6: domains[0].min_healthy: "101%": give a number of backends from 1 to 1000, or a part of them from 1% to 100%`,
@@ -168,7 +168,7 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 
 		{"routing", "routing: {decision_sample: -1, why_networks: [10.0.0.1/8]}", []string{`1: routing.decision_sample: "-1": give a number from 0 to 1000000`,
 			`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or 10.0.0.1/32 for that one address`}},
-		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m0s": give at least 1h0m0s`}},
+		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m": give at least 1h`}},
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{
 			`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,
 			`1: api.max_connections: "0": give a number from 1 to 65536`,

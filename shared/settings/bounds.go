@@ -1,0 +1,96 @@
+package settings
+
+import (
+	"fmt"
+	"reflect"
+)
+
+// bounds are what a number or duration may be: as the tags `min` and `max` of a field write them, "" for none. The tag
+// `unit` names the unit of a number in messages.
+type bounds struct {
+	min, max    string
+	least, most reflect.Value
+	unit        string
+}
+
+// boundsOf returns the bounds that a field's tags give for values of its type, or nil.
+func (f *field) boundsOf(t reflect.Type, tag reflect.StructTag) *bounds {
+	b := &bounds{min: tag.Get("min"), max: tag.Get("max"), unit: tag.Get("unit")}
+	if b.min == "" && b.max == "" {
+		return nil
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if b.unit == "" {
+		b.unit = "a number"
+		if t == durationType {
+			b.unit = "a time"
+		}
+	}
+	parsed := func(text string) (v reflect.Value) {
+		if text != "" {
+			v = reflect.New(t).Elem()
+			f.mustSet(setterOf(t), v, text)
+		}
+		return v
+	}
+	b.least, b.most = parsed(b.min), parsed(b.max)
+	return b
+}
+
+// String says what would be right, for messages and the reference.
+func (b *bounds) String() string {
+	switch {
+	case b.max == "":
+		return "at least " + b.min
+	case b.min == "":
+		return "at most " + b.max
+	}
+	return fmt.Sprintf("from %s to %s", b.min, b.max)
+}
+
+// remedy says what would be right, or "" when a value is within the bounds.
+func (b *bounds) remedy(v reflect.Value) string {
+	if b.least.IsValid() && less(v, b.least) || b.most.IsValid() && less(b.most, v) {
+		if b.min == "" || b.max == "" {
+			return "give " + b.String()
+		}
+		return "give " + b.unit + " " + b.String()
+	}
+	return ""
+}
+
+func less(a, b reflect.Value) bool {
+	if a.CanFloat() {
+		return a.Float() < b.Float()
+	}
+	return a.Int() < b.Int()
+}
+
+// bounded is a setter that takes only what is within the bounds.
+func bounded(set setter, b *bounds) setter {
+	return func(v reflect.Value, text string) (remedy string) {
+		before := reflect.New(v.Type()).Elem()
+		before.Set(v)
+		if remedy = set(v, text); remedy != "" {
+			return remedy
+		}
+		if remedy = b.remedy(reflect.Indirect(v)); remedy != "" {
+			v.Set(before)
+		}
+		return remedy
+	}
+}
+
+// CheckBounds notes the values outside their bounds in the struct that s points to, lists and maps aside: for one that was
+// changed after Load.
+func (r *Report) CheckBounds(s any) {
+	for _, leaf := range (schema{}).leaves("", reflect.ValueOf(s).Elem()) {
+		if b := leaf.field.bounds; b != nil {
+			if remedy := b.remedy(leaf.value); remedy != "" {
+				r.Add(leaf.path, fmt.Sprint(leaf.value), remedy)
+			}
+		}
+	}
+}
