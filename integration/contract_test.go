@@ -36,7 +36,7 @@ const (
 	shapeProblem   = "error:s"
 	shapeNamed     = "message:s id:s"
 	shapeListed    = " total:i generated_at:t"
-	shapeServer    = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} effective_status:s{healthy|unhealthy|stale} agent_healthy:b? draining:b created_at:t updated_at:t"
+	shapeServer    = "id:s service:s address:s port:i weight:i region:s source:s{static|agent|api} effective_status:s{healthy|unhealthy|stale} agent_healthy:b? agent:s- draining:b created_at:t updated_at:t"
 	shapeDomain    = "id:s name:s ttl:i routing_policy:s dnssec_enabled:b enabled:b description:s"
 	shapeMore      = " health_check_id:s tags:a backend_count:i healthy_backends:i created_at:t updated_at:t fallback_algorithm:s- min_healthy:s- proximity_tolerance_km:n- client_hash_ipv4_prefix:i- client_hash_ipv6_prefix:i-"
 	shapeSettings  = "settings.geo_routing_enabled:b settings.failover_enabled:b settings.failover_threshold:i settings.load_balancing_method:s"
@@ -121,7 +121,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 204, ""},
 		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 404, shapeProblem},
 
-		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu"}`, 201, shapeNamed},
+		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu","agent":"eu-web-2"}`, 201, shapeNamed},
 		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"region":"eu"}`, 400, shapeProblem},
 		{"POST /api/v1/servers", "", `{"service":"none.example","address":"192.0.2.9","port":80,"region":"eu"}`, 400, shapeProblem},
 		{"POST /api/v1/servers", "", `{"service":"new.test.gslb.test","address":"192.0.2.9","port":80,"weight":1001,"region":"eu"}`, 400, shapeProblem},
@@ -131,7 +131,6 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/servers/{id}", "/v1/servers/none.example:192.0.2.1:1", "", 404, shapeProblem},
 		{"PATCH /api/v1/servers/{id}", mine, `{"weight":7,"region":"eu"}`, 200, shapeNamed},
 		{"PATCH /api/v1/servers/{id}", mine, `{"agent":"eu-web-1"}`, 200, shapeNamed},
-		{"GET /api/v1/servers/{id}", mine, "", 200, shapeServer + " agent:s"},
 		{"PATCH /api/v1/servers/{id}", mine, `{"agent":"no id"}`, 400, shapeProblem},
 		{"PATCH /api/v1/servers/{id}", mine, `{"agent":""}`, 200, shapeNamed},
 		{"GET /api/v1/servers/{id}/health-check", mine + "/health-check", "", 200, shapeCheck},
