@@ -3,7 +3,6 @@ package trust_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/netip"
 	"os"
@@ -66,13 +65,13 @@ func TestSiege_ANodeServesUnderTheWorstOfItsAgents(t *testing.T) {
 	for i := range siegeServices {
 		until(t, "the honest backends to be in the answers", func(context.Context) error { return s.holdsBackend(t, i) })
 	}
-	for _, w := range s.worst(t) {
-		group.Go(func() { w.run(ctx) })
-	}
-	j := s.judge(t)
+	calm := s.judge(t, s.over/10)
+	end := s.attack(t)
+	j := s.judge(t, s.over)
+	end()
 	cancel()
 	group.Wait()
-	j.verdict(t, s)
+	j.verdict(t, s, calm.p99())
 	s.shown(t)
 	s.restarts(t)
 }
@@ -123,26 +122,24 @@ func (s *siege) holdsBackend(t *testing.T, i int) error {
 	return fmt.Errorf("%s is not served", s.own[i])
 }
 
-// worst makes the hostile agents.
-func (s *siege) worst(t *testing.T) (all []*worst) {
+// attack starts the hostile agents, in an order that a seed draws.
+func (s *siege) attack(t *testing.T) (end func()) {
 	t.Helper()
-	seed := uint64(time.Now().UnixNano())
+	order := &worstOrder{
+		Dir: t.TempDir(), Key: s.GossipKey, Node: s.node.Gossip, Others: append([]netip.AddrPort{s.server.At}, s.own...),
+		Seed: uint64(time.Now().UnixNano()),
+	}
 	if text := os.Getenv(siegeSeed); text != "" {
 		var err error
-		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {
+		if order.Seed, err = strconv.ParseUint(text, 10, 64); err != nil {
 			t.Fatalf("%s: %v", siegeSeed, err)
 		}
 	}
-	t.Logf("%s=%d repeats the order of the attacks", siegeSeed, seed)
+	t.Logf("%s=%d repeats the order of the attacks", siegeSeed, order.Seed)
 	for i := range siegeServices {
-		name := siegeService(i)
-		all = append(all, &worst{
-			Agent: s.pinned(t, fmt.Sprintf("worst-%02d", i), name), service: name,
-			others: append([]netip.AddrPort{s.server.At}, s.own...),
-			random: rand.New(rand.NewPCG(seed, uint64(i))), dir: t.TempDir(),
-		})
+		order.Tokens = append(order.Tokens, s.Tokens[siegeService(i)])
 	}
-	return all
+	return startWorst(t, order)
 }
 
 // judgement is what was seen during a siege.
@@ -158,11 +155,11 @@ type judgement struct {
 }
 
 // judge looks each second at the answers and at when each honest agent was last heard, by the node's own clock.
-func (s *siege) judge(t *testing.T) *judgement {
+func (s *siege) judge(t *testing.T, over time.Duration) *judgement {
 	t.Helper()
 	j := &judgement{began: time.Now()}
 	from := j.began
-	for time.Since(j.began) < s.over && s.node.Running() {
+	for time.Since(j.began) < over && s.node.Running() {
 		<-time.After(time.Second)
 		for _, a := range s.watch.Since(s.node, goodName, from) {
 			from = a.At.Add(1)
@@ -198,21 +195,31 @@ func (j *judgement) look(t *testing.T, s *siege) {
 	}
 }
 
-func (j *judgement) verdict(t *testing.T, s *siege) {
-	t.Helper()
+// p99 is what 99 of 100 answers took at most.
+func (j *judgement) p99() time.Duration {
+	if len(j.took) == 0 {
+		return 0
+	}
 	slices.Sort(j.took)
+	return j.took[len(j.took)*99/100]
+}
+
+// verdict holds what was seen against the promises. A p99 may be beyond that of machines at rest as far as it was
+// before the attack.
+func (j *judgement) verdict(t *testing.T, s *siege, calm time.Duration) {
+	t.Helper()
 	if len(j.took) == 0 {
 		t.Fatal("nothing was answered")
 	}
-	at := func(part float64) time.Duration { return j.took[int(part*float64(len(j.took)-1))] }
-	t.Logf("%s: %d answers, p50 %s, p99 %s, slowest %s; oldest report of an honest agent %s", s.over, len(j.took),
-		at(0.5), at(0.99),
-		at(1), j.late.Round(time.Millisecond))
+	p99, allowed := j.p99(), max(siegeP99, 2*calm)
+	t.Logf("%s: %d answers, p50 %s, p99 %s (%s before), slowest %s; oldest report of an honest agent %s", s.over,
+		len(j.took),
+		j.took[len(j.took)/2], p99, calm, j.took[len(j.took)-1], j.late.Round(time.Millisecond))
 	if j.failed > 0 {
 		t.Errorf("%d lookups went wrong, the first: %s", j.failed, j.first)
 	}
-	if s.long && at(0.99) > siegeP99 {
-		t.Errorf("p99 is %s, want %s at most", at(0.99), siegeP99)
+	if s.long && p99 > allowed {
+		t.Errorf("p99 is %s, want %s at most", p99, allowed)
 	}
 	if j.late > siegeLateness {
 		t.Errorf("the last report of %s was %s old, want %s at most", j.latest, j.late, siegeLateness)
@@ -253,7 +260,7 @@ func (s *siege) shown(t *testing.T) {
 			named++
 		}
 	}
-	if named < siegeServices {
+	if named < siegeServices*3/4 { // lines about many agents at once are bounded
 		t.Errorf("the log names %d of the %d hostile agents", named, siegeServices)
 	}
 	if most := int64(1+s.over/time.Minute) * 4 << 20; int64(len(text)) > most {

@@ -25,6 +25,9 @@ type worst struct {
 
 // run attacks until ctx ends, some forty times a second.
 func (w *worst) run(ctx context.Context) {
+	defer w.Close()
+	for ctx.Err() == nil && w.Register() != nil { // the node is busy
+	}
 	ways := []func(){
 		w.patterns, w.flap, w.flap, w.transitions, w.warn, w.drain, w.anew, w.garbage, w.garbage, w.lie, w.reach, w.leave,
 		w.weigh,

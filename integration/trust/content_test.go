@@ -1,0 +1,73 @@
+package trust_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/netip"
+	"testing"
+	"time"
+
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// What an agent may have a node ask of an address that it may name tells nothing of the answer's content: the
+// verdict is the same whether a pattern or a text is in it or not. A check with headers of the agent's choice
+// becomes a mere connection.
+func TestProbe_TheVerdictDoesNotDependOnContent(t *testing.T) {
+	s := newStand(t)
+	s.allow(netip.MustParsePrefix("127.0.0.0/8"))
+	s.start(t)
+	evil := s.pinned(t, "evil", evilName)
+	ways := map[string]func(*wire.Check){
+		"the right pattern": func(c *wire.Check) { c.BodyMatches = "^token=s3" },
+		"a wrong pattern":   func(c *wire.Check) { c.BodyMatches = "^token=t" },
+		"the right text":    func(c *wire.Check) { c.BodyContains = "s3cret" },
+		"a wrong text":      func(c *wire.Check) { c.BodyContains = "t3cret" },
+		"right octets":      func(c *wire.Check) { c.Type, c.Expect = "tcp", "HTTP" },
+		"wrong octets":      func(c *wire.Check) { c.Type, c.Expect = "tcp", "ICAP" },
+		"headers":           func(c *wire.Check) { c.Headers = "Metadata-Flavor: Google\nX-Forwarded-For: 127.0.0.1" },
+		"a hop too many":    func(c *wire.Check) { c.Host, c.Headers = "internal.example", "Authorization: Bearer x" },
+		"another method":    func(c *wire.Check) { c.Method = "POST" },
+		"a path's host":     func(c *wire.Check) { c.Path = "//127.0.0.1:1/" },
+	}
+	canaries, backends := map[string]*canary{}, []wire.Backend{}
+	for name, change := range ways {
+		c := newCanary(t, netip.AddrFrom4([4]byte{127, 0, 7, 1}))
+		b := report(evilName, c.at)
+		change(&b.Check)
+		canaries[name] = c
+		backends = append(backends, b)
+	}
+	s.reports(t, evil, backends)
+	<-time.After(3 * s.Timing.ValidationInterval)
+	list, err := s.node.Client.Backends(t.Context(), api.BackendFilter{Service: evilName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	healthy := map[string]string{}
+	for name, c := range canaries {
+		healthy[name] = "unknown"
+		for _, v := range list.Backends {
+			if v.Port == int(c.at.Port()) && v.ValidationHealthy != nil {
+				healthy[name] = fmt.Sprint(*v.ValidationHealthy)
+			}
+		}
+		for _, r := range c.requests() {
+			h := r.Header
+			if r.Method != http.MethodGet || len(h["X-Forwarded-For"])+len(h["Metadata-Flavor"])+len(h["Authorization"]) > 0 {
+				t.Errorf("%s: the node asked with %s %s %v", name, r.Method, r.URL, r.Header)
+			}
+		}
+	}
+	for right, wrong := range map[string]string{
+		"the right pattern": "a wrong pattern", "the right text": "a wrong text", "right octets": "wrong octets",
+	} {
+		if healthy[right] != healthy[wrong] || healthy[right] != "true" {
+			t.Errorf("%s is found healthy: %s, %s: %s", right, healthy[right], wrong, healthy[wrong])
+		}
+	}
+	if n := len(canaries["headers"].requests()); n > 0 {
+		t.Errorf("a check with headers made %d requests", n)
+	}
+}
