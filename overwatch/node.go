@@ -230,7 +230,7 @@ func policies(cfg *config.Config) map[string][]netip.Prefix {
 // openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are built;
 // who asks the registry then, or needs the servers of the API, waits for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
-	restored, overrides, err := restore(n.store)
+	restored, overrides, err := restore(n.store, n.part("store"))
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		if err := n.declare(ctx, cfg); err != nil {
 			return err
 		}
-		n.servers, err = inventory.New(ctx, inventory.Options{Servers: servers, Store: n.store, Registry: n.registry})
+		n.servers, err = inventory.New(ctx, inventory.Options{Servers: soundServers(servers, n.part("store")), Store: n.store, Registry: n.registry})
 		return err
 	})
 	return nil

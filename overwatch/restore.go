@@ -6,28 +6,25 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
-// restore reads what the registry knew before the restart.
-func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error) {
+// restore reads what the registry knew before the restart. A record that cannot be is left out, with a line in the log.
+func restore(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Override, error) {
 	stored, err := s.LoadStatuses()
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the last known status: %w", err)
 	}
 	remembered := make([]registry.Remembered, len(stored))
 	for i, st := range stored {
-		remembered[i] = registry.Remembered{
-			ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
-			Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
-			AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check, HeardAt: st.HeardAt,
-			DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
-		}
-		for kind, b := range st.Bleeds {
-			remembered[i].Bleeds[kind] = registry.Bleed(b)
-		}
+		remembered[i] = rememberedOf(st)
 	}
 	orders, err := s.LoadOverrides()
 	if err != nil {
@@ -43,11 +40,63 @@ func restore(s *store.Store) ([]registry.Remembered, []registry.Override, error)
 		}
 		order, err := override(o)
 		if err != nil {
-			return nil, nil, err
+			log.Error().Err(err).Msg("a stored override is left out")
+			continue
 		}
 		overrides = append(overrides, order)
 	}
 	return remembered, overrides, nil
+}
+
+// rememberedOf is a stored status as the registry takes it.
+func rememberedOf(st store.Status) registry.Remembered {
+	r := registry.Remembered{
+		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
+		Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
+		AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check, HeardAt: st.HeardAt,
+		DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
+	}
+	for kind, b := range st.Bleeds {
+		r.Bleeds[kind] = registry.Bleed(b)
+	}
+	return r
+}
+
+// soundServers are the stored servers that can be declared. The others are left out, with a line in the log. A check that is
+// refused by now, as one with a pattern that costs too much, keeps what is not; else it becomes a connection.
+func soundServers(servers []store.Server, log zerolog.Logger) []store.Server {
+	sound := make([]store.Server, 0, len(servers))
+	for _, s := range servers {
+		id, err := registry.NewID(s.Service, s.Address, s.Port)
+		if err != nil || s.Weight < 0 || s.Weight > api.MaxWeight {
+			log.Error().Err(err).Str("service", s.Service).Int("weight", s.Weight).Msg("a stored server is left out")
+			continue
+		}
+		if made := makeable(s.Check); made != s.Check {
+			log.Warn().Stringer("server", id).Msg("the stored check cannot be made: it is made without its pattern, or as a connection")
+			s.Check = made
+		}
+		sound = append(sound, s)
+	}
+	return sound
+}
+
+// makeable returns a check that can be made: the given one, or as much of it as can be. One without times has the node's.
+func makeable(spec check.Spec) check.Spec {
+	plain := spec.Detail.Detail()
+	plain.BodyMatches = ""
+	without := spec
+	without.Detail = plain.Details()
+	for _, s := range []check.Spec{spec, without} {
+		timed := s
+		if timed.Interval == 0 {
+			timed.Interval, timed.Timeout = check.DefaultInterval, check.DefaultTimeout
+		}
+		if len(timed.Validate()) == 0 {
+			return s
+		}
+	}
+	return reduce.Connection()
 }
 
 // override is a stored override as the registry takes it.

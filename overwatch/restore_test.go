@@ -81,7 +81,7 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 	if err := (statuses{kept}).SaveStatuses([]registry.Remembered{saved}); err != nil {
 		t.Fatal(err)
 	}
-	restored, _, err := restore(kept)
+	restored, _, err := restore(kept, zerolog.Nop())
 	if err != nil || len(restored) != 1 || !reflect.DeepEqual(restored[0], saved) {
 		t.Errorf("%+v (%v), want %+v", restored, err, saved)
 	}
@@ -101,7 +101,7 @@ func TestOverrides_ThatHaveExpiredAreDeleted(t *testing.T) {
 		}
 	}
 	for range 2 { // what the first start deletes, the second does not find
-		_, orders, err := restore(kept)
+		_, orders, err := restore(kept, zerolog.Nop())
 		left, _ := kept.LoadOverrides()
 		if err != nil || len(orders) != 2 || len(left) != 2 {
 			t.Errorf("in force %+v, stored %+v (%v)", orders, left, err)

@@ -39,7 +39,7 @@ func (s *Store) LoadDefinitions() (d Definitions, err error) {
 }
 
 func load[T any](s *Store, bucket string) (list []T, err error) {
-	err = s.read(bucket, func(key, value []byte) error {
+	err = s.readSound(bucket, func(key, value []byte) error {
 		var one T
 		if err := json.Unmarshal(value, &one); err != nil {
 			return fmt.Errorf("%s %q: %w", bucket, key, err)

@@ -21,7 +21,7 @@ type Latency struct {
 
 // LoadLatencies returns the latencies saved last, ordered by service and address.
 func (s *Store) LoadLatencies() (latencies []Latency, err error) {
-	err = s.read(bucketLatencies, func(key, value []byte) error {
+	err = s.readSound(bucketLatencies, func(key, value []byte) error {
 		var l Latency
 		if err := json.Unmarshal(value, &l); err != nil {
 			return fmt.Errorf("latency %q: %w", key, err)

@@ -7,7 +7,7 @@ import (
 
 // LoadOverrides returns all overrides, ordered by service and address; expired ones too.
 func (s *Store) LoadOverrides() (overrides []Override, err error) {
-	err = s.read(bucketOverrides, func(key, value []byte) error {
+	err = s.readSound(bucketOverrides, func(key, value []byte) error {
 		var o Override
 		if err := json.Unmarshal(value, &o); err != nil {
 			return fmt.Errorf("override %q: %w", key, err)

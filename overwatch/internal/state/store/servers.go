@@ -26,7 +26,7 @@ type Server struct {
 
 // LoadServers returns all servers that the API declares, ordered by service, address and port.
 func (s *Store) LoadServers() (servers []Server, err error) {
-	err = s.read(bucketServers, func(key, value []byte) error {
+	err = s.readSound(bucketServers, func(key, value []byte) error {
 		var server Server
 		if err := json.Unmarshal(value, &server); err != nil {
 			return fmt.Errorf("server %q: %w", key, err)

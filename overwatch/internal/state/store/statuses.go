@@ -11,7 +11,7 @@ const statusBatch = 5000
 
 // LoadStatuses returns the statuses saved last, ordered by service and address.
 func (s *Store) LoadStatuses() (statuses []Status, err error) {
-	err = s.read(bucketStatuses, func(key, value []byte) error {
+	err = s.readSound(bucketStatuses, func(key, value []byte) error {
 		status, err := decodeStatus(key, value)
 		if err != nil {
 			return fmt.Errorf("status %q: %w", key, err)

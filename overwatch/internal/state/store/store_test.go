@@ -276,3 +276,33 @@ func openCopy(t testing.TB, dir string) *Store {
 	}
 	return open(t, elsewhere)
 }
+
+// A record that cannot be decoded, as of a later version or of one with a fault, is left out, and the others are there.
+func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
+	s := open(t, t.TempDir())
+	address := netip.MustParseAddr("192.0.2.1")
+	key := endpointKey("bad.test", address, 80)
+	for _, text := range []string{`{"check":{"Interval":"x"}}`, "", "\xff", `{"weight":1e99}`, `[]`} {
+		if err := errors.Join(
+			s.PutServer(Server{Service: "good.test", Address: address, Port: 80}),
+			s.PutOverride(Override{Service: "good.test", Address: "192.0.2.1"}),
+			s.SaveStatuses([]Status{{Service: "good.test", Address: address, Port: 80}}),
+			s.update(func(w *writer) {
+				w.put(bucketServers, key, []byte(text))
+				w.put(bucketStatuses, key, []byte(text))
+				w.put(bucketOverrides, overrideKey("bad.test", "192.0.2.1"), []byte(text))
+			}),
+		); err != nil {
+			t.Fatal(err)
+		}
+		servers, err1 := s.LoadServers()
+		statuses, err2 := s.LoadStatuses()
+		overrides, err3 := s.LoadOverrides()
+		if err := errors.Join(err1, err2, err3); err != nil {
+			t.Errorf("%q: %v", text, err)
+		}
+		if len(servers) != 1 || len(statuses) != 1 || len(overrides) > 2 || overrides[len(overrides)-1].Service != "good.test" {
+			t.Errorf("%q: %v, %v, %v", text, servers, statuses, overrides)
+		}
+	}
+}

@@ -189,3 +189,14 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	}
 	return nil
 }
+
+// readSound is read for records of which one that cannot be decoded is no reason to do without the others: it is left out, with
+// a line in the log.
+func (s *Store) readSound(bucket string, each func(key, value []byte) error) error {
+	return s.read(bucket, func(key, value []byte) error {
+		if err := each(key, value); err != nil {
+			s.log.Error().Err(err).Str("bucket", bucket).Msg("a stored record is left out")
+		}
+		return nil
+	})
+}
