@@ -29,7 +29,7 @@ func newLayers(prefix string, leaves []leaf, scalars map[string]string, alone bo
 	}
 	for _, leaf := range leaves {
 		if leaf.field.secret && !alone {
-			if err := l.store.BindEnv(leaf.path, l.variable(leaf.path)); err != nil {
+			if err := l.store.BindEnv(leaf.path, Variable(l.prefix, leaf.path)); err != nil {
 				return nil, err
 			}
 		}
@@ -37,9 +37,9 @@ func newLayers(prefix string, leaves []leaf, scalars map[string]string, alone bo
 	return l, nil
 }
 
-// variable is the name of the environment variable for a secret key.
-func (l *layers) variable(key string) string {
-	return l.prefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+// Variable returns the name of the environment variable for a secret key.
+func Variable(prefix, key string) string {
+	return prefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
 // override puts a secret from a file of its own.

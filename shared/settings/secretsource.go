@@ -22,7 +22,7 @@ func (s *secrets) collect(leaves []leaf) {
 		if !leaf.field.secret {
 			continue
 		}
-		variable := s.layers.variable(leaf.path)
+		variable := Variable(s.layers.prefix, leaf.path)
 		fromFile, hasFile := s.decoder.secretFiles[leaf.path]
 		hasVariable := os.Getenv(variable) != ""
 		if s.severalSources(leaf.path, variable, hasFile, hasVariable) {

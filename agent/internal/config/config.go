@@ -67,7 +67,8 @@ type Backend struct {
 	// 1 to 65535. Required.
 	Port uint16 `key:"port"`
 	// Share of the answers, relative to the others: 1 to 1000.
-	Weight      int          `key:"weight" default:"100"`
+	Weight int `key:"weight" default:"100"`
+	// How the backend is probed. Required.
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
