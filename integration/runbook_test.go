@@ -116,15 +116,9 @@ func TestRunbook_Rotation(t *testing.T) {
 	})
 	t.Run("key exchange secret", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
-		exchanging := func(n *harness.Node) bool {
-			status, err := n.Client.DNSSECStatus(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
-			return status.Sync.OffReason == nil
-		}
-		if exchanging(r.nodes[0]) {
-			t.Error("keys are given by a secret that the only service's agents can compute")
+		derived := derivedSecret(t, r.GossipKey, r.Tokens)
+		if _, sealed := askForKeys(t, r.nodes[0], derived); sealed == "" {
+			t.Error("nobody is given keys before")
 		}
 		r.section(t, "Key exchange secret")
 		r.servedThroughout(t)
@@ -132,7 +126,7 @@ func TestRunbook_Rotation(t *testing.T) {
 			t.Error("a node restarted")
 		}
 		for _, n := range r.nodes {
-			if !exchanging(n) {
+			if _, sealed := askForKeys(t, n, derived); sealed != "" {
 				t.Errorf("%s does not use the secret", n.Name)
 			}
 		}
