@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Decision is one answer that was given, with all that it followed from.
+// Decision is one answer, with all that it followed from.
 type Decision struct {
 	ID      string // while this process runs
 	At      time.Time
@@ -24,7 +24,7 @@ func (d *Decision) Decide() (policy.Decision, *policy.Candidate) {
 	return decision, selected(decision, d.Steered.Lead)
 }
 
-// selected is the candidate behind an address of the decision: of several ports of it, the first that answers.
+// selected returns the candidate behind an address of the decision: of several ports of it, the first that answers.
 func selected(decision policy.Decision, lead uint16) *policy.Candidate {
 	if int(lead) >= len(decision.Due) {
 		return nil
@@ -39,34 +39,26 @@ func selected(decision policy.Decision, lead uint16) *policy.Candidate {
 	return nil
 }
 
-// Decisions is the sampled answers that are still kept, the newest first: at most RingSize per socket.
+// Decisions returns the sampled answers that are still kept, the newest first: at most RingSize of each socket.
 func (r *Recorder) Decisions() []Decision {
 	var all []Decision
 	for _, s := range r.list() {
-		end := s.ring.next.Load()
-		for n := end; n > end-min(end, RingSize); n-- {
-			if d, ok := s.ring.get(n - 1); ok {
-				d.ID = fmt.Sprintf("%d-%d", s.index, n)
-				all = append(all, d)
-			}
-		}
+		all = append(all, s.kept()...)
 	}
-	slices.SortStableFunc(all, func(a, b Decision) int { return b.At.Compare(a.At) }) // and of one time, each socket's newest first
+	slices.SortStableFunc(all, func(a, b Decision) int { return b.At.Compare(a.At) }) // each socket's newest stay first
 	return all
 }
 
-// Decision finds one by its id; ok is false for one that was never there or has been overwritten.
-func (r *Recorder) Decision(id string) (d Decision, ok bool) {
-	var index int
-	var number uint64
-	if n, err := fmt.Sscanf(id, "%d-%d", &index, &number); n != 2 || err != nil || fmt.Sprintf("%d-%d", index, number) != id || number == 0 {
-		return Decision{}, false
+// Decision finds one by its id. It returns false for one that was never there or has been overwritten.
+func (r *Recorder) Decision(id string) (Decision, bool) {
+	for _, s := range r.list() {
+		kept := s.kept()
+		if i := slices.IndexFunc(kept, func(d Decision) bool { return d.ID == id }); i >= 0 {
+			return kept[i], true
+		}
 	}
-	sockets := r.list()
-	if index < 0 || index >= len(sockets) {
-		return Decision{}, false
-	}
-	d, ok = sockets[index].ring.get(number - 1)
-	d.ID = id
-	return d, ok
+	return Decision{}, false
 }
+
+// decisionID is the id of a socket's sample, counted from 1.
+func decisionID(socket int, sample uint64) string { return fmt.Sprintf("%d-%d", socket, sample) }

@@ -99,7 +99,7 @@ func TestNetwork_KeepsNoMoreOfAClientThanPromised(t *testing.T) {
 		"203.0.113.77": "203.0.113.0/24", "::ffff:203.0.113.77": "203.0.113.0/24", "2001:db8:1:2:3::4": "2001:db8:1::/48", "255.255.255.255": "255.255.255.0/24",
 		"ffff:ffff:ffff:ffff::": "ffff:ffff:ffff::/48", "::": "::/48", "0.0.0.0": "0.0.0.0/24",
 	} {
-		if got := prefix(network(netip.MustParseAddr(address))).String(); got != want {
+		if got := network(netip.MustParseAddr(address)).String(); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
 		}
 	}
@@ -132,11 +132,7 @@ func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(0, nil)
 		s := r.Socket()
-		count := func(flow Flow) {
-			b := r.flows.open(time.Now())
-			place := r.flows.place(flow)
-			b.tallies[place].count++
-		}
+		count := func(flow Flow) { r.flows.tally(r.flows.newest(time.Now()), flow).count++ }
 		began := time.Now().Truncate(FlowBucket)
 		sums := func(start, end time.Time) (sum uint64) {
 			for _, f := range r.Flows(start, end) {
@@ -172,7 +168,7 @@ func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
 	})
 }
 
-// What many kinds of answers fill is replaced before it is full, and nothing is lost or counted twice meanwhile.
+// Nothing is lost or counted twice while the counts are read.
 func TestRecorder_CountsAllWhileItIsRead(t *testing.T) {
 	r := New(2, nil)
 	ctx, stop := t.Context(), make(chan struct{})
@@ -231,7 +227,7 @@ func BenchmarkNote(b *testing.B) {
 	}
 }
 
-// A decision is made once and not at each fold, and what is remembered of decisions is bounded.
+// A decision is made once and not at each sum, and what is remembered of decisions is bounded.
 func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	r := New(0, nil)
 	s, b := r.Socket(), basis(1)
@@ -243,24 +239,39 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	b = basis(1)
-	for i := range maxKnown - 1 {
-		r.known.like[which{number: uint32(i + 2)}] = nil
+	for i := range maxResults {
+		r.results[resultKey{number: uint32(i + 2)}] = nil
 	}
-	for i := range 10 {
-		r.known.of(&zone.Steered{Basis: b, Number: maxKnown + uint32(i), Region: 1})
-	}
-	if n := len(r.known.like); n > maxKnown || n == 0 || len(r.known.distinct) != 1 {
-		t.Errorf("%d decisions are remembered, %d distinct", n, len(r.known.distinct))
+	note(s, b, 2, 0)
+	if r.Totals(); len(r.results) != 1 {
+		t.Errorf("%d results are remembered", len(r.results))
 	}
 	note(s, b, 1, 1)
-	if got := r.Totals(); got.ByRegion["us"] != 1 || got.Decisions != 3 {
+	if got := r.Totals(); got.ByRegion["us"] != 1 || got.Decisions != 4 {
 		t.Errorf("after all were forgotten: %+v", got)
 	}
 }
 
-// What summing up costs where answers are of many names, each of which sends to both of its regions: of names that are counted for the
+// More kinds of answers than maxKeys between two sums are missed, and those that follow are counted.
+func TestRecorder_CountsWithinABound(t *testing.T) {
+	r := New(0, nil)
+	s := r.Socket()
+	for i := range maxKeys {
+		s.counts[statKey{lead: uint16(i), choice: uint16(i >> 16)}] = 0
+	}
+	note(s, basis(1), 1, 0)
+	if missed, counted := r.Missed(), r.Totals().Decisions; missed != 1 || counted != 0 {
+		t.Errorf("%d missed, %d counted", missed, counted)
+	}
+	note(s, basis(1), 1, 0)
+	if missed, counted := r.Missed(), r.Totals().Decisions; missed != 1 || counted != 1 {
+		t.Errorf("after a sum: %d missed, %d counted", missed, counted)
+	}
+}
+
+// A sum where answers are of many names, each of which sends to both of its regions: of names that are counted for the
 // first time, and of such that were before.
-func BenchmarkFold(b *testing.B) {
+func BenchmarkSum(b *testing.B) {
 	const names = 100_000
 	bases := make([]*policy.Basis, names)
 	for i := range bases {
@@ -273,13 +284,13 @@ func BenchmarkFold(b *testing.B) {
 				b.StopTimer()
 				if r == nil || !known {
 					r = New(0, nil)
-					r.Socket().replace(time.Now(), largeBits)
+					r.Socket()
 				}
 				for i := range 2 * names {
 					note(r.sockets[0], bases[i/2], 1, uint16(i%2))
 				}
 				b.StartTimer()
-				r.fold()
+				r.Totals()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*names), "ns/name")
 		})

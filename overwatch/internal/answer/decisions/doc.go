@@ -1,6 +1,7 @@
-// Package decisions keeps what became of steered queries: a bounded sample of real answers, each with all that it
-// followed from, and counts of from where to where clients were sent, which are not sampled.
+// Package decisions keeps what became of steered queries: a bounded sample of answers, each with all that it followed
+// from, and counts of where clients were sent, which are not sampled.
 //
-// A Socket belongs to one goroutine that answers queries; noting an answer takes no lock, waits for nothing and allocates
-// nothing. A Recorder sums the sockets up when somebody looks, and every five seconds. It may be used from any goroutine.
+// A Socket belongs to one goroutine that answers queries. Noting an answer takes a lock that nobody else holds for longer
+// than a copy takes, and allocates nothing. A Recorder sums the sockets up when somebody reads it, and every five
+// seconds. It may be used from any goroutine.
 package decisions

@@ -11,8 +11,8 @@ const (
 	// FlowBucket is how finely flows are told apart in time, FlowSpan how long they are kept.
 	FlowBucket = 5 * time.Minute
 	FlowSpan   = 24 * time.Hour
-	// MaxFlows bounds how many counts are kept, over all buckets. Where there would be more, the oldest buckets go, and what a single
-	// bucket has beyond it is one flow without names.
+	// MaxFlows bounds the counts that are kept, over all buckets. Where there would be more, the oldest buckets go. In a
+	// single bucket, all flows beyond it are counted as the zero Flow.
 	MaxFlows = 1 << 16
 )
 
@@ -23,69 +23,63 @@ type Flow struct {
 	Destination string // the backends' region, empty for none
 }
 
-// FlowCount is how many answers did.
+// FlowCount counts the answers of a flow.
 type FlowCount struct {
 	Flow
 	Count  uint64
-	Latest time.Time // when the last of them was, to about foldPace
+	Latest time.Time // when the last of them was, to sumPace
 }
 
-// flows are counts by time. The newest bucket is the last.
+// flows holds counts by time. The newest bucket is the last.
 type flows struct {
 	buckets []*bucket
-	size    int    // counts in all
-	opened  uint32 // how many buckets there have been
+	size    int // counts in all buckets
 }
 
 type bucket struct {
-	number  uint32 // of all that were opened, from 1
-	begin   time.Time
-	at      map[Flow]uint32 // in tallies
-	tallies []tally
+	begin  time.Time
+	counts map[Flow]*tally
 }
 
 type tally struct {
 	count  uint64
-	latest int64 // Unix time, in seconds
+	latest time.Time
 }
 
-// open returns the bucket of a time.
-func (f *flows) open(now time.Time) *bucket {
+// newest returns the bucket of the time now.
+func (f *flows) newest(now time.Time) *bucket {
 	begin := now.Truncate(FlowBucket)
 	if last := len(f.buckets) - 1; last >= 0 && !f.buckets[last].begin.Before(begin) {
 		return f.buckets[last]
 	}
-	f.opened++
-	b := &bucket{number: f.opened, begin: begin, at: make(map[Flow]uint32)}
+	b := &bucket{begin, make(map[Flow]*tally)}
 	f.buckets = append(f.buckets, b)
 	return b
 }
 
-// place is where the newest bucket counts a flow, as long as that bucket is the newest.
-func (f *flows) place(flow Flow) uint32 {
-	newest := f.buckets[len(f.buckets)-1]
-	at, there := newest.at[flow]
-	if there {
-		return at
+// tally returns the count of a flow in the newest bucket. It holds as long as that bucket is the newest.
+func (f *flows) tally(newest *bucket, flow Flow) *tally {
+	if t := newest.counts[flow]; t != nil {
+		return t
 	}
 	for f.size >= MaxFlows && len(f.buckets) > 1 {
 		f.drop()
 	}
 	if f.size >= MaxFlows {
 		flow = Flow{}
-		if at, there = newest.at[flow]; there {
-			return at
-		}
 	}
-	at = uint32(len(newest.tallies))
-	newest.at[flow] = at
-	newest.tallies = append(newest.tallies, tally{})
-	f.size++
-	return at
+	t := newest.counts[flow]
+	if t == nil {
+		t = new(tally)
+		newest.counts[flow] = t
+		f.size++
+	}
+	return t
 }
 
+// drop drops the oldest bucket.
 func (f *flows) drop() {
-	f.size -= len(f.buckets[0].tallies)
+	f.size -= len(f.buckets[0].counts)
 	f.buckets = slices.Delete(f.buckets, 0, 1)
 }
 
@@ -96,23 +90,23 @@ func (f *flows) forget(now time.Time) {
 	}
 }
 
-// Flows is the counts of the buckets that overlap the time from start to end, the largest first. A zero time is no bound.
+// Flows returns the counts of the buckets that overlap the time from start to end, the largest first. A zero time is no
+// bound.
 func (r *Recorder) Flows(start, end time.Time) []FlowCount {
-	r.fold()
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.sum()
 	sum := make(map[Flow]*FlowCount)
 	for _, b := range r.flows.buckets {
 		if !start.IsZero() && !b.begin.Add(FlowBucket).After(start) || !end.IsZero() && !b.begin.Before(end) {
 			continue
 		}
-		for flow, at := range b.at {
-			n := &b.tallies[at]
+		for flow, n := range b.counts {
 			if sum[flow] == nil {
 				sum[flow] = &FlowCount{Flow: flow}
 			}
 			sum[flow].Count += n.count
-			sum[flow].Latest = time.Unix(n.latest, 0)
+			sum[flow].Latest = n.latest
 		}
 	}
 	out := make([]FlowCount, 0, len(sum))
@@ -120,15 +114,8 @@ func (r *Recorder) Flows(start, end time.Time) []FlowCount {
 		out = append(out, *count)
 	}
 	slices.SortFunc(out, func(a, b FlowCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Destination, b.Destination))
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Source, b.Source),
+			cmp.Compare(a.Destination, b.Destination))
 	})
 	return out
-}
-
-// Missed is how many answers were not told apart, since they came faster than tables could be replaced.
-func (r *Recorder) Missed() (missed uint64) {
-	for _, s := range r.list() {
-		missed += s.missed.Load()
-	}
-	return missed
 }

@@ -3,19 +3,18 @@ package decisions
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/policy"
 )
 
-const (
-	// foldPace is how often the sockets' counts are summed, lookPace how often it is seen whether a table fills up before. Summing costs
-	// by the names that were asked for, so it is not done more often than somebody may want to know.
-	foldPace = 5 * time.Second
-	lookPace = 100 * time.Millisecond
-	// tableAge is how long a table is used, so that it does not keep for ever what answers of long ago followed from.
-	tableAge = time.Minute
-)
+// sumPace is the time between two sums. A sum costs by the number of names that were asked for.
+const sumPace = 5 * time.Second
 
 // Recorder sums up what the sockets note.
 type Recorder struct {
@@ -24,9 +23,13 @@ type Recorder struct {
 
 	mu      sync.Mutex
 	sockets []*Socket
-	known   known
+	results map[resultKey]*result
 	flows   flows
-	totals  Totals
+
+	decisions, geoHits, missed uint64
+	algorithms                 counters[string]
+	outcomes                   counters[policy.Outcome]
+	regions                    counters[string]
 }
 
 // New makes a Recorder that samples one query in so many, none for 0. A nil now means time.Now.
@@ -34,7 +37,10 @@ func New(sample int, now func() time.Time) *Recorder {
 	if now == nil {
 		now = time.Now
 	}
-	r := &Recorder{now: now, known: newKnown(), totals: newTotals()}
+	r := &Recorder{
+		now: now, results: make(map[resultKey]*result),
+		algorithms: counters[string]{}, outcomes: counters[policy.Outcome]{}, regions: counters[string]{},
+	}
 	r.Sample(sample)
 	return r
 }
@@ -42,15 +48,14 @@ func New(sample int, now func() time.Time) *Recorder {
 // Sample samples one query in so many from now on, none for 0.
 func (r *Recorder) Sample(every int) { r.every.Store(uint32(max(every, 0))) }
 
-// Socket is for one goroutine that answers queries. A nil Recorder has none.
+// Socket makes a Socket, for one goroutine that answers queries. A nil Recorder makes none.
 func (r *Recorder) Socket() *Socket {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &Socket{shared: r, index: len(r.sockets), begun: r.now()}
-	s.table.Store(newTable(smallBits))
+	s := &Socket{recorder: r, index: len(r.sockets), counts: map[statKey]uint64{}, spare: map[statKey]uint64{}}
 	r.sockets = append(r.sockets, s)
 	return s
 }
@@ -63,59 +68,116 @@ func (r *Recorder) list() []*Socket {
 
 // Run sums up until ctx ends. It returns nil.
 func (r *Recorder) Run(ctx context.Context) error {
-	ticker := time.NewTicker(lookPace)
+	ticker := time.NewTicker(sumPace)
 	defer ticker.Stop()
-	for last := r.now(); ; {
+	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-ticker.C:
-		}
-		if now := r.now(); now.Sub(last) >= foldPace || r.filling() {
-			r.fold()
-			last = now
+			r.mu.Lock()
+			r.sum()
+			r.mu.Unlock()
 		}
 	}
 }
 
-// filling says whether a table is getting full.
-func (r *Recorder) filling() bool {
-	return slices.ContainsFunc(r.list(), func(s *Socket) bool { return s.table.Load().full() })
-}
-
-// fold adds what the sockets have counted since the last time.
-func (r *Recorder) fold() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// sum adds the sockets' counts to the flows and totals. The Recorder must be locked.
+func (r *Recorder) sum() {
 	now := r.now()
-	f := folder{into: r, now: now}
 	for _, s := range r.sockets {
-		// A table that was replaced may still have been written to until a moment after; by now nobody does.
-		f.empty(s.old)
-		s.old = nil
-		t := s.table.Load()
-		f.empty(t)
-		switch used := t.used.Load(); {
-		case t.full():
-			s.replace(now, largeBits)
-		case used > 0 && now.Sub(s.begun) >= tableAge:
-			s.replace(now, bitsFor(used))
+		for key, count := range s.takeCounts() {
+			if key.basis == nil {
+				r.missed += count
+				continue
+			}
+			r.result(key).count(r, now, int(key.lead), count)
 		}
 	}
-	f.total()
 	r.flows.forget(now)
 }
 
-// replace gives the socket an empty table.
-func (s *Socket) replace(now time.Time, bits int) {
-	s.old, s.begun = s.table.Load(), now
-	s.table.Store(newTable(bits))
+// count counts answers that the decision's address with the index lead came first in; without an address, lead is larger
+// than any index.
+func (s *result) count(r *Recorder, now time.Time, lead int, count uint64) {
+	r.decisions += count
+	*s.algorithm += count
+	*s.outcome += count
+	if lead >= len(s.leads) {
+		return
+	}
+	l := &s.leads[lead]
+	*l.region += count
+	if s.geo {
+		r.geoHits += count
+	}
+	if bucket := r.flows.newest(now); l.bucket != bucket {
+		l.bucket, l.tally = bucket, r.flows.tally(bucket, l.flow)
+	}
+	l.tally.count += count
+	l.tally.latest = now
 }
 
-// bitsFor is the size of table for so many kinds of answers.
-func bitsFor(used uint32) int {
-	if used < 1<<(smallBits-2) {
-		return smallBits
+// Missed returns the number of answers that were not counted, since too many kinds of answers came between two sums.
+func (r *Recorder) Missed() uint64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.sum()
+	return r.missed
+}
+
+// maxResults bounds the results that are remembered, some 40 MB. Where there would be more, all are forgotten.
+const maxResults = 1 << 18
+
+// resultKey tells the decisions of a name apart as far as counting needs it. It holds no Basis, which would keep
+// outdated configuration in memory.
+type resultKey struct {
+	number uint32 // of the basis
+	choice uint16
+	region geo.RegionID
+	family uint16
+}
+
+// result is the part of a decision that counting needs: where its answers are counted. With 100 000 names a sum is mostly
+// finding that, so it is found once.
+type result struct {
+	algorithm, outcome *uint64
+	geo                bool     // it depended on where the client is, who is in a region
+	leads              []leader // by the decision's addresses
+}
+
+// leader is where answers that are led by one address are counted.
+type leader struct {
+	region *uint64
+	flow   Flow
+	bucket *bucket // the one that tally is of; nil at first
+	tally  *tally
+}
+
+// result returns the result of the decision that answers follow from. It repeats the decision the first time.
+func (r *Recorder) result(key statKey) *result {
+	short := resultKey{key.basis.Number, key.choice, key.region, key.family}
+	if known, there := r.results[short]; there {
+		return known
 	}
-	return largeBits
+	if len(r.results) >= maxResults {
+		clear(r.results)
+	}
+	answer := zone.Steered{Basis: key.basis, Region: key.region, Choice: key.choice, Family: policy.Family(key.family)}
+	client := answer.Client()
+	d := key.basis.Decide(answer.Family, client)
+	made := &result{
+		algorithm: r.algorithms.of(d.Algorithm.String()), outcome: r.outcomes.of(d.Outcome),
+		geo: key.basis.Placed && client.Region != "", leads: make([]leader, len(d.Due)),
+	}
+	domain := strings.TrimSuffix(key.basis.Name, ".")
+	for lead := range d.Due {
+		region := ""
+		if c := selected(d, uint16(lead)); c != nil {
+			region = c.Region
+		}
+		made.leads[lead] = leader{region: r.regions.of(region), flow: Flow{domain, client.Region, region}}
+	}
+	r.results[short] = made
+	return made
 }

@@ -2,7 +2,7 @@ package decisions
 
 import (
 	"net/netip"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/geo"
@@ -10,21 +10,35 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
+// RingSize is the number of sampled answers that a socket keeps.
+const RingSize = 1024
+
+// maxKeys bounds the counts of a socket between two sums, some 20 MB. Answers beyond it are missed.
+const maxKeys = 1 << 19
+
+// statKey groups answers that are counted together: those of one name that follow from the same decision and are led by
+// the same address. The zero key stands for answers that are missed. It has no padding, so that a map hashes it at once.
+type statKey struct {
+	basis  *policy.Basis
+	region geo.RegionID
+	choice uint16 // as in zone.Steered
+	lead   uint16 // as in zone.Steered
+	family uint16 // a policy.Family
+}
+
 // Socket notes the answers of one goroutine. A nil Socket notes nothing.
 type Socket struct {
-	shared *Recorder
-	index  int
-	since  uint32 // queries since the last that was sampled
+	recorder  *Recorder
+	index     int
+	unsampled uint32 // queries since the last that was sampled; the answering goroutine's
 
-	ring  ring
-	table atomic.Pointer[table]
-	// missed counts answers for which the table had no room.
-	missed atomic.Uint64
-	// Time that sampled answers took, and how many these were.
-	took, timed atomic.Uint64
+	mu      sync.Mutex
+	counts  map[statKey]uint64 // since the last sum
+	samples [RingSize]Decision // sample n, from 0, is at n%RingSize
+	sampled uint64             // samples so far
+	took    time.Duration      // that the sampled answers took together
 
-	old   *table // replaced at the last fold; the Recorder's
-	begun time.Time
+	spare map[statKey]uint64 // empty, for the next sum; the Recorder's
 }
 
 // Begin is called before a query is answered. It returns the time if the query is to be sampled, else the zero time.
@@ -32,58 +46,64 @@ func (s *Socket) Begin() time.Time {
 	if s == nil {
 		return time.Time{}
 	}
-	every := s.shared.every.Load()
+	every := s.recorder.every.Load()
 	if every == 0 {
 		return time.Time{}
 	}
-	if s.since++; s.since < every {
+	if s.unsampled++; s.unsampled < every {
 		return time.Time{}
 	}
-	s.since = 0
-	return s.shared.now()
+	s.unsampled = 0
+	return s.recorder.now()
 }
 
-// Note notes a steered answer to a client; began is what Begin returned.
+// Note counts a steered answer to a client, and samples it if began is not zero. began is what Begin returned.
 func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) {
 	if s == nil {
 		return
 	}
-	key := pack(answer)
-	if !s.table.Load().count(key, answer) {
-		s.missed.Add(1)
+	key := statKey{answer.Basis, answer.Region, answer.Choice, answer.Lead, uint16(answer.Family)}
+	s.mu.Lock()
+	if len(s.counts) >= maxKeys {
+		key = statKey{}
 	}
-	if began.IsZero() {
-		return
+	s.counts[key]++
+	if !began.IsZero() {
+		s.took += max(s.recorder.now().Sub(began), 0)
+		s.samples[s.sampled%RingSize] = Decision{At: began, Client: network(client), Steered: *answer}
+		s.sampled++
 	}
-	took := uint64(max(s.shared.now().Sub(began), 0))
-	s.took.Add(took)
-	s.timed.Add(1)
-	s.ring.put(began, key, answer.Basis, network(client))
+	s.mu.Unlock()
 }
 
-// An answer without its basis is packed into one number: from the lowest bit on, 16 bits for the region, 16 for the choice,
-// 15 for the lead, 1 for the family, and 16 for the spot, which makes no difference where the others are the same but for
-// its own client.
-const (
-	choiceAt, leadAt, familyAt, spotAt = 16, 32, 47, 48
-
-	packedNoLead = 1<<15 - 1 // more leads than there are addresses in any answer
-	kind         = 1<<spotAt - 1
-)
-
-func pack(a *zone.Steered) uint64 {
-	return uint64(a.Spot)<<spotAt | uint64(a.Family)<<familyAt | uint64(min(a.Lead, packedNoLead))<<leadAt | uint64(a.Choice)<<choiceAt | uint64(a.Region)
+// network returns as much of a client's address as is kept: 24 bits of an IPv4 address, 48 of an IPv6 address.
+func network(client netip.Addr) netip.Prefix {
+	client = client.Unmap()
+	bits := 48
+	if client.Is4() {
+		bits = 24
+	}
+	prefix, _ := client.Prefix(bits) // fails for the zero address only
+	return prefix
 }
 
-func unpack(key uint64, basis *policy.Basis) zone.Steered {
-	a := zone.Steered{
-		Basis: basis, Number: basis.Number, Region: geo.RegionID(key & 0xFFFF), Spot: geo.SpotID(key >> spotAt), Choice: uint16(key >> choiceAt & 0xFFFF),
-		Lead: uint16(key >> leadAt & packedNoLead), Family: policy.Family(key >> familyAt & 1),
-	}
-	if a.Lead == packedNoLead {
-		a.Lead = zone.NoLead
-	}
-	return a
+// takeCounts returns the counts since the last call, valid until the next one. Only the Recorder, locked, calls it.
+func (s *Socket) takeCounts() map[statKey]uint64 {
+	clear(s.spare)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.counts, s.spare = s.spare, s.counts
+	return s.spare
 }
 
-func leadOf(key uint64) int { return int(key >> leadAt & packedNoLead) }
+// kept returns the samples that are kept, the newest first, with their ids.
+func (s *Socket) kept() (out []Decision) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for n := s.sampled; n > s.sampled-min(s.sampled, RingSize); n-- {
+		d := s.samples[(n-1)%RingSize]
+		d.ID = decisionID(s.index, n)
+		out = append(out, d)
+	}
+	return out
+}

@@ -1,14 +1,13 @@
 package decisions
 
 import (
-	"maps"
 	"time"
 
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// maxRegions bounds how many regions are told apart in Totals; all others are one without a name.
-const maxRegions = 1024
+// maxCounters bounds the regions that Totals tells apart; all others are one without a name.
+const maxCounters = 1024
 
 // Totals counts steered answers since the start, those without an address included.
 type Totals struct {
@@ -18,46 +17,52 @@ type Totals struct {
 	ByOutcome   map[policy.Outcome]uint64
 	// GeoHits are answers that depended on where the client is, to clients who are in a region.
 	GeoHits uint64
-	// Average is how long finding an answer took, of those that were sampled; 0: none was.
+	// Average is the time that finding a sampled answer took; 0: none was sampled.
 	Average time.Duration
 }
 
-func newTotals() Totals {
-	return Totals{ByAlgorithm: map[string]uint64{}, ByRegion: map[string]uint64{}, ByOutcome: map[policy.Outcome]uint64{}}
+// counters holds counts by a few values.
+type counters[K ~string] map[K]*uint64
+
+// of returns the counter of a value. Values beyond maxCounters share that of the empty one.
+func (c counters[K]) of(value K) *uint64 {
+	if _, known := c[value]; !known && len(c) >= maxCounters {
+		value = ""
+	}
+	if c[value] == nil {
+		c[value] = new(uint64)
+	}
+	return c[value]
 }
 
-// add counts answers that are led by one of the decision's addresses, or by none.
-func (t *Totals) add(l *likeness, lead int, count uint64) {
-	t.Decisions += count
-	t.ByAlgorithm[l.algorithm] += count
-	t.ByOutcome[l.outcome] += count
-	if lead >= len(l.regions) {
-		return
+// counted returns a copy of the counts that are not 0.
+func (c counters[K]) counted() map[K]uint64 {
+	out := make(map[K]uint64, len(c))
+	for value, count := range c {
+		if *count > 0 {
+			out[value] = *count
+		}
 	}
-	destination := l.regions[lead]
-	if _, known := t.ByRegion[destination]; !known && len(t.ByRegion) >= maxRegions {
-		destination = ""
-	}
-	t.ByRegion[destination] += count
-	if l.placed && l.source != "" {
-		t.GeoHits += count
-	}
+	return out
 }
 
-// Totals is what was counted until now. The maps are the caller's.
+// Totals returns what was counted until now. The maps are the caller's.
 func (r *Recorder) Totals() Totals {
-	r.fold()
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t := r.totals
-	t.ByAlgorithm, t.ByRegion, t.ByOutcome = maps.Clone(t.ByAlgorithm), maps.Clone(t.ByRegion), maps.Clone(t.ByOutcome)
-	var took, timed uint64
-	for _, s := range r.sockets {
-		took += s.took.Load()
-		timed += s.timed.Load()
+	r.sum()
+	t := Totals{
+		Decisions: r.decisions, GeoHits: r.geoHits, ByAlgorithm: r.algorithms.counted(), ByOutcome: r.outcomes.counted(),
+		ByRegion: r.regions.counted(),
 	}
-	if timed > 0 {
-		t.Average = time.Duration(took / timed)
+	var took, sampled time.Duration
+	for _, s := range r.sockets {
+		s.mu.Lock()
+		took, sampled = took+s.took, sampled+time.Duration(s.sampled)
+		s.mu.Unlock()
+	}
+	if sampled > 0 {
+		t.Average = took / sampled
 	}
 	return t
 }
