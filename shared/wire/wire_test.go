@@ -288,7 +288,7 @@ func TestNumbersOnTheWire_StayAsTheyAre(t *testing.T) {
 			t.Errorf("type %d is %s", i+1, Type(i+1))
 		}
 	}
-	for i, want := range []string{"wrong_token", "unknown_service", "revoked", "expired", "not_yet_valid", "pin_mismatch", "conflicting_claim", "version", "boot_nonce", "not_enrolled", "limit", "policy", "unavailable", "locked", "locked"} {
+	for i, want := range []string{"wrong_token", "unknown_service", "revoked", "expired", "not_yet_valid", "pin_mismatch", "conflicting_claim", "version", "boot_nonce", "not_enrolled", "limit", "policy", "unavailable", "locked"} {
 		if got := RejectCode(i + 1).String(); got != want {
 			t.Errorf("code %d is %s", i+1, got)
 		}
