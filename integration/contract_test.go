@@ -255,7 +255,12 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 
 		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + otherID + "/certificate", "", 201, "message:s status:s{pending}"},
 		{"DELETE /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 204, ""},
-		{"POST /api/v1/overwatch/agents/{agent_id}/revoke", "/v1/overwatch/agents/" + agentID + "/revoke", `{"reason":"x"}`, 200, shapeSuccess},
+		{"POST /api/v1/overwatch/agents/{agent_id}/revoke", "/v1/overwatch/agents/" + agentID + "/revoke", `{"reason":"x","lock_service":true}`, 200, shapeSuccess + " services:a locked:a next:a"},
+		{"DELETE /api/v1/overwatch/agents", "/v1/overwatch/agents?service=" + appName + "&never_reported=true", "", 200, "unpinned:a remaining:i dry_run:b"},
+		{"DELETE /api/v1/overwatch/agents", "", "", 400, shapeProblem},
+		{"GET /api/v1/overwatch/locks", "", "", 200, each("locks[].", "service:s agent_id:s reason:s locked_at:t admits_new:b") + shapeListed},
+		{"DELETE /api/v1/overwatch/locks/{service}", "/v1/overwatch/locks/" + appName, "", 200, shapeSuccess},
+		{"DELETE /api/v1/overwatch/locks/{service}", "/v1/overwatch/locks/" + appName, "", 404, shapeProblem},
 		{"DELETE /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeSuccess},
 		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 404, shapeProblem},
 		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 404, shapeProblem},

@@ -216,7 +216,7 @@ func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
 	revoked := time.Now()
-	if _, err := n.Client.Revoke(t.Context(), agent.Name, "a test"); err != nil {
+	if _, err := n.Client.Revoke(t.Context(), agent.Name, api.RevokeRequest{Reason: "a test"}); err != nil {
 		t.Fatal(err)
 	}
 	s.gone(t, n, b.At.Addr(), revoked, time.Second)

@@ -37,11 +37,6 @@ type ExpiringAgents struct {
 	ThresholdDays int     `json:"threshold_days"`
 }
 
-// RevokeRequest is the body of POST /api/v1/overwatch/agents/{agent_id}/revoke.
-type RevokeRequest struct {
-	Reason string `json:"reason"`
-}
-
 // Outcome is the answer of a change that creates no object.
 type Outcome struct {
 	Success bool   `json:"success"`

@@ -20,17 +20,6 @@ func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
 	return answer, err
 }
 
-// Revoke refuses an agent from now on; what it reported leaves at once.
-func (c *Client) Revoke(ctx context.Context, id, reason string) (Outcome, error) {
-	p, err := under("/api/v1/overwatch/agents", id, "revoke")
-	if err != nil {
-		return Outcome{}, err
-	}
-	var answer Outcome
-	err = c.do(ctx, call{method: http.MethodPost, path: p, body: RevokeRequest{Reason: reason}}, &answer)
-	return answer, err
-}
-
 // SetOverride sets the verdict on a backend; address is "<ip>" or
 // "<ip>:<port>". DNS has changed when it returns.
 func (c *Client) SetOverride(ctx context.Context, service, address string, req OverrideRequest) (Override, error) {

@@ -211,7 +211,21 @@ func TestClient_Calls(t *testing.T) {
 		{"GET /api/v1/overwatch/agents/a1", "", func() error { _, err := c.Agent(ctx, "a1"); return err }},
 		{"GET /api/v1/overwatch/agents/expiring?threshold_days=60", "", func() error { _, err := c.ExpiringAgents(ctx, 60); return err }},
 		{"DELETE /api/v1/overwatch/agents/a1", "", func() error { _, err := c.Unpin(ctx, "a1"); return err }},
-		{"POST /api/v1/overwatch/agents/a%201/revoke", `{"reason":"lost"}`, func() error { _, err := c.Revoke(ctx, "a 1", "lost"); return err }},
+		{"POST /api/v1/overwatch/agents/a%201/revoke", `{"reason":"lost"}`, func() error { _, err := c.Revoke(ctx, "a 1", RevokeRequest{Reason: "lost"}); return err }},
+		{"POST /api/v1/overwatch/agents/a1/revoke", `{"reason":"lost","lock_service":true}`, func() error {
+			_, err := c.Revoke(ctx, "a1", RevokeRequest{Reason: "lost", LockService: true})
+			return err
+		}},
+		{"DELETE /api/v1/overwatch/agents?dry_run=true&never_reported=true&service=app", "", func() error {
+			_, err := c.UnpinMany(ctx, UnpinFilter{Service: "app", NeverReported: true}, true)
+			return err
+		}},
+		{"DELETE /api/v1/overwatch/agents?pinned_since=2026-03-01T12%3A00%3A00Z&service=app", "", func() error {
+			_, err := c.UnpinMany(ctx, UnpinFilter{Service: "app", PinnedSince: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, false)
+			return err
+		}},
+		{"GET /api/v1/overwatch/locks", "", func() error { _, err := c.TokenLocks(ctx); return err }},
+		{"DELETE /api/v1/overwatch/locks/app", "", func() error { _, err := c.UnlockToken(ctx, "app"); return err }},
 		{"GET /api/v1/overrides", "", func() error { _, err := c.Overrides(ctx); return err }},
 		{"PUT /api/v1/overrides/app.example/%5B2001:db8::1%5D:80", `{"healthy":false,"reason":"r","expires_in":"30m"}`, func() error {
 			_, err := c.SetOverride(ctx, "app.example", "[2001:db8::1]:80", OverrideRequest{Healthy: &healthy, Reason: "r", ExpiresIn: "30m"})
@@ -248,7 +262,7 @@ func TestClient_RefusesNamesThatNoPathCanCarry(t *testing.T) {
 		if _, err := c.Unpin(t.Context(), name); err == nil {
 			t.Errorf("unpin %q accepted", name)
 		}
-		if _, err := c.Revoke(t.Context(), name, "r"); err == nil {
+		if _, err := c.Revoke(t.Context(), name, RevokeRequest{Reason: "r"}); err == nil {
 			t.Errorf("revoke %q accepted", name)
 		}
 		if _, err := c.SetOverride(t.Context(), "app", name, OverrideRequest{}); err == nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -14,7 +13,7 @@ import (
 
 func (a *app) agentsCommand() *cobra.Command {
 	return group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(), a.agentsShowCommand(),
-		a.agentsExpiringCommand(), a.agentsUnpinCommand(), a.agentsRevokeCommand())
+		a.agentsExpiringCommand(), a.agentsUnpinCommand(), a.agentsRevokeCommand(), a.agentsLocksCommand(), a.agentsUnlockCommand())
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
@@ -116,55 +115,4 @@ func (a *app) agentFacts(agent api.Agent) *render.Table {
 		t.Add(render.C("revoked"), render.C(render.Ago(agent.RevokedAt, a.Now())+": "+agent.RevokedReason))
 	}
 	return t
-}
-
-func (a *app) agentsUnpinCommand() *cobra.Command {
-	var yes bool
-	cmd := &cobra.Command{
-		Use:   "unpin <agent>",
-		Short: "Forget the certificate of an agent, so that a new one can be pinned",
-		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at once;\n" +
-			"the agent comes back by proving its service token again, with a new certificate.",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
-				return err
-			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				out, err := c.Unpin(ctx, args[0])
-				return out.Message, err
-			})
-		},
-	}
-	yesFlag(cmd, &yes)
-	return cmd
-}
-
-func (a *app) agentsRevokeCommand() *cobra.Command {
-	var yes bool
-	var reason string
-	cmd := &cobra.Command{
-		Use:   "revoke <agent> --reason <text>",
-		Short: "Refuse an agent from now on",
-		Long: "revoke refuses an agent at once and until it is unpinned. What it reported leaves at once.\n" +
-			"Revoke when a machine or its key may be in the wrong hands.",
-		Args:              cobra.ExactArgs(1),
-		ValidArgsFunction: a.firstArgument(agentNames),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if reason == "" {
-				return errors.New("a revocation needs --reason, for whoever finds it later")
-			}
-			if err := a.confirm(cmd.Context(), yes, "Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
-				return err
-			}
-			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
-				out, err := c.Revoke(ctx, args[0], reason)
-				return out.Message, err
-			})
-		},
-	}
-	cmd.Flags().StringVar(&reason, "reason", "", "why, for whoever finds it later")
-	yesFlag(cmd, &yes)
-	return cmd
 }

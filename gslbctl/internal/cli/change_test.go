@@ -11,7 +11,8 @@ import (
 func TestChanges_GoToAllNodes(t *testing.T) {
 	for _, tc := range []struct{ args, sent, out string }{
 		{"agents unpin eu-1 --yes", "DELETE /api/v1/overwatch/agents/eu-1", "the pin of eu-1 is deleted: it must prove its service token again"},
-		{"agents revoke eu-1 --reason stolen -y", `POST /api/v1/overwatch/agents/eu-1/revoke  {"reason":"stolen"}`, "eu-1 is revoked: nothing that it says counts any more"},
+		{"agents unlock app.example.com --yes", "DELETE /api/v1/overwatch/locks/app.example.com", "the token of app.example.com admits new agents again"},
+		{"agents unpin --service app.example.com --never-reported --yes", "DELETE /api/v1/overwatch/agents never_reported=true&service=app.example.com", "2 agents are unpinned"},
 		{"overrides set app.example.com 192.0.2.11:443 --healthy=false --reason r --expires-in 30m",
 			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":false,"reason":"r","source":"gslbctl","expires_in":"30m0s"}`, "app.example.com 192.0.2.11:443 is unhealthy for 30m"},
 		{"backends override set app.example.com 192.0.2.11:443 --healthy --reason r",
@@ -96,6 +97,43 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 	r := call(t, System{}, nodes[:1], "-o", "json", "overrides", "clear", "app.example.com", "192.0.2.11:443", "--api", documented(0))
 	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is gone"`) {
 		t.Errorf("as JSON: %+v", r)
+	}
+}
+
+// What to do after a revocation is told once, beside what each node says, and programs find it in the API's answer only.
+func TestRevoke_TellsWhatToDoNext(t *testing.T) {
+	nodes := []*node{startNode(t), startNode(t)}
+	line := []string{"agents", "revoke", "eu-1", "--reason", "stolen", "--lock-service", "-y", "--api", documented(0), "--api", documented(1)}
+	r := call(t, System{}, nodes, line...)
+	if r.code != 0 || strings.Count(r.out, "eu-1 is revoked") != 2 || r.errors != "What to do next:\n1. lock the token\n2. make a new one\n" {
+		t.Errorf("%+v", r)
+	}
+	if sent := fmt.Sprint(nodes[1].changes()); sent != `[POST /api/v1/overwatch/agents/eu-1/revoke  {"reason":"stolen","lock_service":true}]` {
+		t.Errorf("sent %s", sent)
+	}
+	if r := call(t, System{}, nodes, append(line, "-o", "json")...); r.code != 0 || r.errors != "" {
+		t.Errorf("as JSON: %+v", r)
+	}
+}
+
+func TestUnpinMany_WantsToKnowWho(t *testing.T) {
+	for line, words := range map[string]string{
+		"agents unpin": "name an agent", "agents unpin eu-1 --since 2h": "with --service", "agents unpin --service a": "--never-reported or --since",
+		"agents unpin eu-1 --service a --since 2h": "not both", "agents unpin --service a --since today": "2026-01-31T12:00:00Z", "agents unpin --service a --since -2h": "duration",
+	} {
+		n := startNode(t)
+		if r := call(t, System{}, []*node{n}, append(strings.Fields(line), "-y", "--api", documented(0))...); r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) > 0 {
+			t.Errorf("%s: %+v", line, r)
+		}
+	}
+	nodes := []*node{startNode(t)}
+	r := call(t, System{Asks: true, In: strings.NewReader("n\n")}, nodes, "agents", "unpin", "--service", "app.example.com", "--never-reported", "--api", documented(0))
+	if r.code != 1 || !strings.Contains(r.errors, "nothing was changed") {
+		t.Errorf("%+v", r)
+	}
+	r = call(t, System{}, nodes, "agents", "unpin", "--service", "app.example.com", "--never-reported", "--dry-run", "-o", "json", "--api", documented(0))
+	if r.code != 0 || !strings.Contains(r.out, `"eu-8"`) {
+		t.Errorf("%+v", r)
 	}
 }
 

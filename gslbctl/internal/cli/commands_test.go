@@ -33,6 +33,7 @@ var reads = []struct {
 	{"agents show eu-1", 0},
 	{"agents show lab-7", 0},
 	{"agents expiring", 0},
+	{"agents locks", 0},
 	{"audit list", 0},
 	{"audit verify", 0},
 	{"dnssec status", 0},

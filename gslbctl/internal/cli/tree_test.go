@@ -34,7 +34,7 @@ var once = map[string]string{
 }
 
 // destroys are the commands that take something away that one command does not bring back.
-var destroys = []string{"agents revoke", "agents unpin", "config reset", "context delete", "domains remove", "drain", "geo remove", "nodes deregister",
+var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete", "domains remove", "drain", "geo remove", "nodes deregister",
 	"nodes reissue", "nodes revoke", "regions remove", "servers remove"}
 
 // Every command either looks, and then it can be watched and is among those whose output is compared, or changes something.
@@ -46,7 +46,7 @@ func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
 			compared[strings.Join(words[:n+1], " ")] = true
 		}
 	}
-	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "deregister", "reissue", "announce", "delete", "use", "reset", "reload", "sync", "check"}
+	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister", "reissue", "announce", "delete", "use", "reset", "reload", "sync", "check"}
 	for path, cmd := range leaves() {
 		last := path[strings.LastIndex(path, " ")+1:]
 		watched := cmd.Flags().Lookup("watch") != nil
@@ -109,7 +109,8 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 
 // Where nobody can answer a question, nothing is asked of a node but what the question needs, and --yes is named.
 func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
-	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "config reset dns", "domains remove app.example.com", "drain 192.0.2.10",
+	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com", "agents unpin --service app.example.com --never-reported",
+		"config reset dns", "domains remove app.example.com", "drain 192.0.2.10",
 		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu", "servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)
 		r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0)}, strings.Fields(line)...)...)

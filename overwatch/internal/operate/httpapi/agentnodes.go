@@ -151,7 +151,7 @@ func (s *Server) deleteCertificate(c *gin.Context) (answer, error) {
 	id := c.Param("id")
 	const reason = "its certificate was revoked through the API"
 	_, err := s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
-		return s.revoke(ctx, id, reason, note)
+		return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, reason, note) })
 	}, "")
 	return noContent(), err
 }

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"errors"
-	"net/http"
 	"slices"
 	"time"
 
@@ -77,40 +75,12 @@ func (s *Server) deleteAgent(c *gin.Context) (answer, error) {
 	}, "the pin of "+id+" is deleted: it must prove its service token again")
 }
 
-// postRevokeAgent answers POST /overwatch/agents/{agent_id}/revoke.
-func (s *Server) postRevokeAgent(c *gin.Context) (answer, error) {
-	var req api.RevokeRequest
-	if err := bodyInto(c, &req); err != nil {
-		return answer{}, err
-	}
-	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
-		return answer{}, err
-	}
-	id := c.Param("agent_id")
-	return s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: req}, func(ctx context.Context, note store.Entry) error {
-		return s.revoke(ctx, id, req.Reason, note)
-	}, id+" is revoked: nothing that it says counts any more")
-}
-
 // unpin deletes the pin of an agent, and what it reported with it.
 func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 	if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
 		return err
 	}
 	return s.o.Orders.DropAgent(ctx, id)
-}
-
-// revoke refuses an agent and takes what it reported away.
-func (s *Server) revoke(ctx context.Context, id, reason string, note store.Entry) error {
-	err := s.o.Pins.Revoke(ctx, id, reason, note)
-	if errors.Is(err, trust.ErrNotPinned) {
-		return err
-	}
-	if errors.Is(err, store.ErrNotDurable) {
-		err = problemf(http.StatusInsufficientStorage,
-			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full or failing")
-	}
-	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
 }
 
 // changeAgent makes a change to a pinned agent and waits until DNS follows.

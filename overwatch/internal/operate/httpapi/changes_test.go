@@ -227,7 +227,7 @@ func TestAgents_RevokedAgentsBackendsAreOutOfDNSWhenTheCallReturns(t *testing.T)
 	for body, words := range map[string]string{`{}`: "reason is missing", `{"reason":"\u202e"}`: "cannot be printed", `{"why":"r"}`: `"why"`, ``: "empty"} {
 		w.wantError(body, w.send("POST", "/api/v1/overwatch/agents/agent-1/revoke", body), 400, words)
 	}
-	out, err := w.client.Revoke(t.Context(), agentName, "stolen")
+	out, err := w.client.Revoke(t.Context(), agentName, api.RevokeRequest{Reason: "stolen"})
 	if err != nil || !out.Success || len(w.flushes) != 1 || w.flushes[0] != "" {
 		t.Errorf("got %+v, %v; DNS found %q", out, err, w.flushes)
 	}

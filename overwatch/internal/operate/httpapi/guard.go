@@ -27,6 +27,7 @@ const (
 	keyBody      = "body"
 
 	keyHeededBody      = "heeded body" // that a handler has looked at it
+	keyHeededQuery     = "heeded query"
 	keyHeededCondition = "heeded condition"
 )
 
@@ -159,7 +160,7 @@ func bodyInto(c *gin.Context, into any) error { return decodeObject(bodyOf(c), i
 // unheeded refuses a request that says what nothing has read: who makes a
 // change must not believe in a condition or a parameter that does not count.
 func unheeded(c *gin.Context) error {
-	if _, err := queryOf(c); err != nil {
+	if _, err := queryOf(c); err != nil && !c.GetBool(keyHeededQuery) {
 		return err
 	}
 	for _, header := range []string{"If-Match", "If-None-Match"} {

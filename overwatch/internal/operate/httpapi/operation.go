@@ -48,7 +48,7 @@ type Parameter struct {
 // Operations is the one table of what the API answers. A GET answers HEAD as well.
 func Operations() []Operation {
 	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
-		nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
+		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		auditOperations(), metricsOperations(), configOperations(), routingOperations())
 }
 

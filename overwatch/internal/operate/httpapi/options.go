@@ -163,6 +163,15 @@ type Pins interface {
 	Reissue(ctx context.Context, agentID string, with ...store.Entry) error
 	// Revoke is in effect even when it could not be stored.
 	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
+	// RevokeAndLock is Revoke, and locks the tokens of the agent's services.
+	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)
+	// Services are those of which an agent knew the tokens.
+	Services(agentID string) []string
+	Locks() []trust.Lock
+	Unlock(ctx context.Context, service string, with ...store.Entry) error
+	// Select tells which agents are meant, UnpinSelected deletes the pins of those of them that still are.
+	Select(trust.Selection) []string
+	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
 }
 
 // Validator makes the node's own checks.

@@ -52,6 +52,8 @@ func problemOf(err error) (p *problem, ok bool) {
 	switch {
 	case errors.Is(err, trust.ErrNotPinned):
 		return notFound("no agent of that id is pinned"), true
+	case errors.Is(err, trust.ErrNotLocked):
+		return notFound("no token of that service is locked"), true
 	case errors.Is(err, registry.ErrUnknownBackend):
 		return notFound("no such backend is known"), true
 	case errors.Is(err, registry.ErrNoOverride):

@@ -336,7 +336,7 @@ func TestAgentNodes_ShowWhatPinnedAgentsReport(t *testing.T) {
 	}
 	w.wantError("status", w.send("GET", "/api/v1/nodes/agent?status=alive", ""), 400, "online, offline, pending")
 	w.wantError("unknown", w.send("GET", "/api/v1/nodes/agent/nobody", ""), 404)
-	if _, err := w.client.Revoke(t.Context(), agentName, "stolen"); err != nil {
+	if _, err := w.client.Revoke(t.Context(), agentName, api.RevokeRequest{Reason: "stolen"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); r.status != 200 || !strings.Contains(r.body, `"status":"offline"`) || !strings.Contains(r.body, `"checks_total":0`) {

@@ -43,10 +43,12 @@ GET /api/v1/overwatch/backends/app.example/192.0.2.1/80
 POST DELETE /api/v1/overwatch/backends/app.example/192.0.2.1/80/override
 GET /api/v1/overwatch/stats
 POST /api/v1/overwatch/validate
-GET /api/v1/overwatch/agents
+GET DELETE /api/v1/overwatch/agents
 GET /api/v1/overwatch/agents/expiring
 GET DELETE /api/v1/overwatch/agents/agent-1
 POST /api/v1/overwatch/agents/agent-1/revoke
+GET /api/v1/overwatch/locks
+DELETE /api/v1/overwatch/locks/app.example
 GET /api/v1/audit-logs
 GET /api/v1/audit-logs/1
 GET /api/v1/audit-logs/stats

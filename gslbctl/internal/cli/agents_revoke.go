@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+func (a *app) agentsRevokeCommand() *cobra.Command {
+	var yes bool
+	var req api.RevokeRequest
+	cmd := &cobra.Command{
+		Use:   "revoke <agent> --reason <text>",
+		Short: "Refuse an agent from now on",
+		Long: "revoke refuses an agent at once and until it is unpinned. What it reported leaves at once.\n" +
+			"Revoke when a machine or its key may be in the wrong hands, and with --lock-service: whoever has the\n" +
+			"machine has its service tokens too, and could come back under another id. Locked tokens admit nobody\n" +
+			"new until they are changed; agents that are pinned go on.",
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if req.Reason == "" {
+				return errors.New("a revocation needs --reason, for whoever finds it later")
+			}
+			if err := a.confirm(cmd.Context(), yes, "Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+				return err
+			}
+			return a.revoke(cmd.Context(), args[0], req)
+		},
+	}
+	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for whoever finds it later")
+	cmd.Flags().BoolVar(&req.LockService, "lock-service", false, "have the tokens of its services admit no new agents until they are changed")
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+// revoke revokes on every node, and tells people once what to do next.
+func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) error {
+	var mu sync.Mutex
+	var next []string
+	err := a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		out, err := c.Revoke(ctx, id, req)
+		mu.Lock()
+		defer mu.Unlock()
+		if len(out.Next) > len(next) {
+			next = out.Next
+		}
+		return out.Message, err
+	})
+	if a.forPeople() && len(next) > 0 {
+		fmt.Fprintln(a.Err, "What to do next:")
+		for i, step := range next {
+			fmt.Fprintf(a.Err, "%d. %s\n", i+1, render.Printable(step))
+		}
+	}
+	return err
+}
+
+func (a *app) agentsLocksCommand() *cobra.Command {
+	return a.listing(&cobra.Command{
+		Use:   "locks",
+		Short: "List services whose tokens admit no new agents",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.TokenLockList, error) { return c.TokenLocks(ctx) })
+			if err != nil {
+				return err
+			}
+			t := &render.Table{
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "LOCKED"}, {Name: "TOKEN"}, {Name: "AGENT"}, {Name: "REASON"}},
+				Empty:   "No token is locked.",
+			}
+			for _, l := range list.Locks {
+				token := render.Cell{Text: "change it", Tone: render.Bad}
+				if l.AdmitsNew {
+					token = render.Cell{Text: "changed, remove the previous one", Tone: render.Warn}
+				}
+				t.AddNamed(l.Service, render.C(l.Service), a.ago(&l.LockedAt), token, orNone(l.AgentID), orNone(l.Reason))
+			}
+			return a.list(list, t)
+		},
+	})
+}
+
+func (a *app) agentsUnlockCommand() *cobra.Command {
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "unlock <service>",
+		Short: "Have the locked tokens of a service admit new agents again",
+		Long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol again.\n" +
+			"A changed token ends it by itself.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := a.confirm(cmd.Context(), yes, "Unlocking "+args[0]+" admits everybody who has its token, also whoever stole it"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				out, err := c.UnlockToken(ctx, args[0])
+				return out.Message, err
+			})
+		},
+	}
+	yesFlag(cmd, &yes)
+	return cmd
+}

@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/shared/api"
+)
+
+// unpinMany is the options of agents unpin for many agents.
+type unpinMany struct {
+	service       string
+	neverReported bool
+	since         string
+	dryRun        bool
+}
+
+func (a *app) agentsUnpinCommand() *cobra.Command {
+	var yes bool
+	var many unpinMany
+	cmd := &cobra.Command{
+		Use:   "unpin <agent> | --service <name> --never-reported|--since <time>",
+		Short: "Forget the certificates of agents, so that new ones can be pinned",
+		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at once;\n" +
+			"the agent comes back by proving its service token again, with a new certificate.\n\n" +
+			"With --service it deletes the pins of many: those that never reported, or that were pinned since a time,\n" +
+			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it first.",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if cmd.Flags().Changed("service") || len(args) == 0 {
+				return a.unpinMany(cmd.Context(), many, args, yes)
+			}
+			if many != (unpinMany{}) {
+				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
+			}
+			if err := a.confirm(cmd.Context(), yes, "Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+				return err
+			}
+			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
+				out, err := c.Unpin(ctx, args[0])
+				return out.Message, err
+			})
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&many.service, "service", "", "of this service, many agents")
+	flags.BoolVar(&many.neverReported, "never-reported", false, "those that never reported")
+	flags.StringVar(&many.since, "since", "", "those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h")
+	flags.BoolVar(&many.dryRun, "dry-run", false, "only tell which")
+	yesFlag(cmd, &yes)
+	return cmd
+}
+
+// filter checks the options and makes what the API takes of them.
+func (m unpinMany) filter(now time.Time) (f api.UnpinFilter, err error) {
+	f = api.UnpinFilter{Service: m.service, NeverReported: m.neverReported}
+	if m.service == "" {
+		return f, errors.New("name an agent, or with --service the service whose agents are meant")
+	}
+	if m.since == "" && !m.neverReported {
+		return f, errors.New("--service needs --never-reported or --since, to say which of its agents are meant")
+	}
+	if m.since == "" {
+		return f, nil
+	}
+	if ago, err := time.ParseDuration(m.since); err == nil && ago > 0 {
+		f.PinnedSince = now.Add(-ago)
+		return f, nil
+	}
+	if f.PinnedSince, err = time.Parse(time.RFC3339, m.since); err != nil {
+		return f, fmt.Errorf("--since is %q: want a time such as 2026-01-31T12:00:00Z, or a duration such as 2h", m.since)
+	}
+	return f, nil
+}
+
+func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes bool) error {
+	if len(args) > 0 {
+		return errors.New("name an agent, or give --service, not both")
+	}
+	filter, err := m.filter(a.Now())
+	if err != nil {
+		return err
+	}
+	if m.dryRun {
+		return a.tellUnpin(ctx, filter)
+	}
+	if !yes && a.Asks {
+		most, err := a.countUnpin(ctx, filter)
+		if err != nil {
+			return err
+		}
+		if err := a.confirm(ctx, yes, "Unpinning "+render.Count(most, "agent", "agents")+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
+			return err
+		}
+	} else if err := a.confirm(ctx, yes, "Unpinning agents of "+m.service+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
+		return err
+	}
+	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
+		done, err := unpinAll(ctx, c, filter)
+		if err != nil && done > 0 {
+			err = fmt.Errorf("after %s: %w", render.Count(done, "agent", "agents"), err)
+		}
+		return render.Count(done, "agent is", "agents are") + " unpinned", err
+	})
+}
+
+// unpinAll goes on until a call finds nobody, or does nothing.
+func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, err error) {
+	for {
+		out, err := c.UnpinMany(ctx, f, false)
+		done += len(out.Unpinned)
+		if err != nil || out.Remaining == 0 || len(out.Unpinned) == 0 {
+			return done, err
+		}
+	}
+}
+
+// countUnpin returns how many agents are meant on the node where they are most.
+func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err error) {
+	clients, err := a.clients()
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }) {
+		if r.err != nil && len(clients) == 1 {
+			return 0, r.err
+		}
+		most = max(most, r.answer.Remaining)
+	}
+	return most, nil
+}
+
+// tellUnpin lists who would be unpinned, by the first node that answers.
+func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
+	out, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) })
+	if err != nil {
+		return err
+	}
+	t := &render.Table{Columns: []render.Column{{Name: "AGENT"}}, Empty: "No agent is meant."}
+	for _, id := range out.Unpinned {
+		t.Add(render.C(id))
+	}
+	if more := out.Remaining - len(out.Unpinned); more > 0 {
+		t.Add(render.C(fmt.Sprintf("and %d more", more)))
+	}
+	return a.print(out, a.table(t))
+}

@@ -1,0 +1,161 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gin-gonic/gin"
+
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
+)
+
+// postRevokeAgent answers POST /overwatch/agents/{agent_id}/revoke.
+func (s *Server) postRevokeAgent(c *gin.Context) (answer, error) {
+	var req api.RevokeRequest
+	if err := bodyInto(c, &req); err != nil {
+		return answer{}, err
+	}
+	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
+		return answer{}, err
+	}
+	id := c.Param("agent_id")
+	before, found := s.o.Pins.Get(id)
+	if !found {
+		return answer{}, unknownAgent(id)
+	}
+	out := api.Revocation{Success: true, Services: append([]string{}, s.o.Pins.Services(id)...), Locked: []string{}}
+	ch := &change{action: "revoke", resource: "agent", id: id, before: s.agentView(before), after: req}
+	err := s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
+		if !req.LockService {
+			return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, req.Reason, note) })
+		}
+		return s.revoke(ctx, id, func() (err error) {
+			locked, err := s.o.Pins.RevokeAndLock(ctx, id, req.Reason, note)
+			out.Locked = append(out.Locked, locked...)
+			return err
+		})
+	})
+	out.Message, out.Next = revoked(id, req, out)
+	return ok(out), err
+}
+
+// revoke refuses an agent and takes what it reported away.
+func (s *Server) revoke(ctx context.Context, id string, refuse func() error) error {
+	err := refuse()
+	if errors.Is(err, trust.ErrNotPinned) {
+		return err
+	}
+	if errors.Is(err, store.ErrNotDurable) {
+		err = problemf(http.StatusInsufficientStorage,
+			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full or failing")
+	}
+	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
+}
+
+// revoked says in words what a revocation does and does not do, and what follows.
+func revoked(id string, req api.RevokeRequest, out api.Revocation) (message string, next []string) {
+	services := strings.Join(out.Services, ", ")
+	message = id + " is revoked: nothing that it says counts any more"
+	if len(out.Services) == 0 {
+		return message, []string{}
+	}
+	message += "; it knew the service token of " + services
+	if len(out.Locked) > 0 {
+		message += ", which admits no new agents until it is changed"
+	} else {
+		message += ", which still admits others, also the same machine under another id: to stop that, repeat it with --lock-service"
+		next = append(next, fmt.Sprintf("lock the token: gslbctl agents revoke %s --reason TEXT --lock-service", id))
+	}
+	for _, service := range out.Services {
+		next = append(next,
+			fmt.Sprintf("list who came since the machine was lost: gslbctl agents unpin --service %s --since TIME --dry-run, and without --dry-run to forget them", service),
+			fmt.Sprintf("make a new token (gslbctl keygen token) and put it into overwatch.agent_tokens of every node for %s, the old one into previous_agent_tokens; reload", service),
+			fmt.Sprintf("give the agents of %s that you trust the new token, and reload them", service),
+			fmt.Sprintf("remove the old token of %s from previous_agent_tokens of every node; reload: whoever has nothing else loses the service", service))
+	}
+	return message, append(next, "the agent also knew the gossip key: change it as well (rotation.md, Gossip key)")
+}
+
+// deleteAgents answers DELETE /overwatch/agents?service&never_reported&pinned_since&dry_run: the pins of many agents of a service go.
+func (s *Server) deleteAgents(c *gin.Context) (answer, error) {
+	q, err := queryOf(c, "service", "never_reported", "pinned_since", "dry_run")
+	if err != nil {
+		return answer{}, err
+	}
+	c.Set(keyHeededQuery, true)
+	selection, dryRun, err := selectionOf(q)
+	if err != nil {
+		return answer{}, err
+	}
+	ids := s.o.Pins.Select(selection)
+	batch := ids[:min(len(ids), api.MaxUnpin)]
+	out := api.Unpinned{Unpinned: append([]string{}, batch...), Remaining: len(ids), DryRun: dryRun}
+	if dryRun || len(batch) == 0 {
+		return ok(out), unheeded(c)
+	}
+	what := map[string]any{"service": selection.Service, "never_reported": selection.NeverReported, "agents": batch}
+	if !selection.PinnedSince.IsZero() {
+		what["pinned_since"] = stamp(selection.PinnedSince)
+	}
+	ch := &change{action: "delete", resource: "agent", id: selection.Service, before: what}
+	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
+		gone, err := s.o.Pins.UnpinSelected(ctx, selection, batch, note)
+		out.Unpinned, out.Remaining = append([]string{}, gone...), len(ids)-len(gone)
+		for _, id := range gone {
+			err = errors.Join(err, s.o.Orders.DropAgent(ctx, id))
+		}
+		return err
+	})
+	return ok(out), err
+}
+
+func selectionOf(q params) (selection trust.Selection, dryRun bool, err error) {
+	if q["service"] == "" {
+		return selection, false, badRequest("service is missing: say of which service agents are meant")
+	}
+	selection.Service = wire.CanonicalService(q["service"])
+	for name, value := range map[string]*bool{"never_reported": &selection.NeverReported, "dry_run": &dryRun} {
+		word, err := oneOf(q, name, []string{"true", "false"})
+		if err != nil {
+			return selection, false, err
+		}
+		*value = word == "true"
+	}
+	if selection.PinnedSince, err = q.moment("pinned_since"); err != nil {
+		return selection, false, err
+	}
+	if !selection.NeverReported && selection.PinnedSince.IsZero() {
+		return selection, false, badRequest("never_reported and pinned_since are missing: give one of them, or delete the agents one by one")
+	}
+	return selection, dryRun, nil
+}
+
+// listLocks answers GET /overwatch/locks.
+func (s *Server) listLocks(c *gin.Context) (answer, error) {
+	if _, err := queryOf(c); err != nil {
+		return answer{}, err
+	}
+	list := api.TokenLockList{Locks: []api.TokenLock{}, GeneratedAt: stamp(s.o.Now())}
+	for _, l := range s.o.Pins.Locks() {
+		list.Locks = append(list.Locks, api.TokenLock{
+			Service: l.Service, AgentID: l.AgentID, Reason: l.Reason, LockedAt: stamp(l.At), AdmitsNew: !l.Closed,
+		})
+	}
+	list.Total = len(list.Locks)
+	return ok(list), nil
+}
+
+// deleteLock answers DELETE /overwatch/locks/{service}.
+func (s *Server) deleteLock(c *gin.Context) (answer, error) {
+	service := wire.CanonicalService(c.Param("service"))
+	err := s.commit(c, &change{action: "delete", resource: "agent", id: service, before: map[string]string{"locked": service}}, func(ctx context.Context, note store.Entry) error {
+		return s.o.Pins.Unlock(ctx, service, note)
+	})
+	return ok(api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"}), err
+}
