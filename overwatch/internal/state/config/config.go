@@ -160,7 +160,7 @@ type KeySync struct {
 	// How long a peer may take for its whole answer.
 	Timeout time.Duration `key:"timeout" default:"30s" min:"1ms"`
 	// What nodes prove to one another; the same on all of them, and on no agent. Default: derived from the gossip key
-	// and all tokens.
+	// and all tokens while two tokens differ and no agent has proved all services; else no keys are exchanged.
 	Secret settings.Secret `key:"secret"`
 	// PEM file with the authorities of the certificates of peers over https. Default: those that the machine trusts.
 	// Read again for each round, as are the two below.
