@@ -10,7 +10,8 @@ import (
 type Listener struct {
 	Addr netip.Addr // the zero Addr stands for every address of the machine
 	Port uint16     // 0 lets the system choose, on loopback only: nobody elsewhere could know it
-	// OneFamily says that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too, as for ListenNetwork.
+	// OneFamily says that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too, as
+	// for ListenNetwork.
 	OneFamily bool
 }
 
@@ -57,8 +58,9 @@ func (l Listener) has(four bool) bool {
 	return both || l.Addr.Is4() == four
 }
 
-// ListenNetwork is the network of package net on which a listener of a protocol, "tcp" or "udp", listens at an address: one of IPv4,
-// 0.0.0.0 too, means IPv4 only, which package net does not take for granted. "[::]" and a port alone mean both families.
+// ListenNetwork is the network of package net on which a listener of a protocol, "tcp" or "udp", listens at an
+// address: one of IPv4, 0.0.0.0 too, means IPv4 only, which package net does not take for granted. "[::]" and a port
+// alone mean both families.
 func ListenNetwork(protocol, address string) string {
 	if at, ok := listenAddr(address); ok && at.Is4() {
 		return protocol + "4"
@@ -66,7 +68,8 @@ func ListenNetwork(protocol, address string) string {
 	return protocol
 }
 
-// FamilyNetwork is the network of package net on which a listener listens to whom "[::]" is every address of IPv6 only; a port alone means both families.
+// FamilyNetwork is the network of package net on which a listener listens to whom "[::]" is every address of IPv6
+// only; a port alone means both families.
 func FamilyNetwork(protocol, address string) string {
 	if at, ok := listenAddr(address); ok && at.Is6() {
 		return protocol + "6"

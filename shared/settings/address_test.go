@@ -60,7 +60,8 @@ func TestListener_OverlapsWhereASecondOneCannotBeOpened(t *testing.T) {
 	}
 }
 
-// both opens two listeners on a port. It returns whether the second is refused because of the first, and whether they overlap.
+// both opens two listeners on a port. It returns whether the second is refused because of the first, and whether they
+// overlap.
 func both(t *testing.T, first, second listening) (refused, overlap bool) {
 	t.Helper()
 	for range 1000 {
@@ -115,7 +116,8 @@ func TestListener_OtherPortsNeverOverlap(t *testing.T) {
 // A listener of an IPv4 address leaves IPv6 to others, and to whom "[::]" is one family, that leaves IPv4 to others.
 func TestListenNetwork_KeepsFamiliesApart(t *testing.T) {
 	for address, want := range map[string][2]string{
-		"0.0.0.0:0": {"tcp4", "tcp4"}, "127.0.0.1:0": {"tcp4", "tcp4"}, "[::ffff:0.0.0.0]:0": {"tcp4", "tcp4"}, "[::]:0": {"tcp", "tcp6"},
+		"0.0.0.0:0": {"tcp4", "tcp4"}, "127.0.0.1:0": {"tcp4", "tcp4"}, "[::ffff:0.0.0.0]:0": {"tcp4",
+			"tcp4"}, "[::]:0": {"tcp", "tcp6"},
 		":0": {"tcp", "tcp"}, "[::1]:0": {"tcp", "tcp6"}, "nonsense": {"tcp", "tcp"},
 	} {
 		if got := [2]string{ListenNetwork("tcp", address), FamilyNetwork("tcp", address)}; got != want {

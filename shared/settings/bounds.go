@@ -83,8 +83,8 @@ func bounded(set setter, b *bounds) setter {
 	}
 }
 
-// CheckBounds notes the values outside their bounds in the struct that s points to, lists and maps aside: for one that was
-// changed after Load.
+// CheckBounds notes the values outside their bounds in the struct that s points to, lists and maps aside: for one
+// that was changed after Load.
 func (r *Report) CheckBounds(s any) {
 	for _, leaf := range (schema{}).leaves("", reflect.ValueOf(s).Elem()) {
 		if b := leaf.field.bounds; b != nil {

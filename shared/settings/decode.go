@@ -28,7 +28,8 @@ type given struct {
 }
 
 func newDecoder(report *Report) *decoder {
-	return &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{}, room: math.MaxInt}
+	return &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{},
+		room: math.MaxInt}
 }
 
 // decode reads one whole file into v.
@@ -53,8 +54,8 @@ func (d *decoder) wrongAt(at spot, value, message string) {
 	d.report.append(p.in(d.document.position(at)))
 }
 
-// structure reads the mapping n into the struct v. inElement says that v is in a list or map, so that its scalars have no
-// other source.
+// structure reads the mapping n into the struct v. inElement says that v is in a list or map, so that its scalars
+// have no other source.
 func (d *decoder) structure(keys *structure, v reflect.Value, n *node, inElement bool) {
 	first := make([]int32, len(keys.fields)) // by field: the line of its key
 	for i := range n.children {
@@ -153,7 +154,8 @@ func (d *decoder) listOf(l *layout, v reflect.Value, n *node, single bool) {
 	}
 	size := uintptr(len(elements)) * v.Type().Elem().Size()
 	if size > d.room {
-		d.wrong(n, "", fmt.Sprintf("the lists up to here take more than %d MiB of memory: write fewer entries", maxTextLists>>20))
+		d.wrong(n, "", fmt.Sprintf("the lists up to here take more than %d MiB of memory: write fewer entries",
+			maxTextLists>>20))
 		return
 	}
 	d.room -= size

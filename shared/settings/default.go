@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// SetDefaults gives the struct that into points to what the tags `default` of its fields say: a value as a file would have
-// it, for a list its elements with ", " between. Load does so for structs in lists and maps; for the others the caller does.
+// SetDefaults gives the struct that into points to what the tags `default` of its fields say: a value as a file would
+// have it, for a list its elements with ", " between. Load does so for structs in lists and maps; for the others the
+// caller does.
 func SetDefaults(into any) {
 	v := reflect.ValueOf(into).Elem()
 	schema{}.of(v.Type()).keys.setDefaults(v)

@@ -41,7 +41,8 @@ func CanonicalName(text string) (name, remedy string) {
 	return name, ""
 }
 
-// isCanonical tells whether a text is surely a name in that form, as nearly all are; one that begins with a digit may be an address.
+// isCanonical tells whether a text is surely a name in that form, as nearly all are; one that begins with a digit may
+// be an address.
 func isCanonical(text string) bool {
 	if text == "" || len(text) > maxName || text[0] >= '0' && text[0] <= '9' {
 		return false

@@ -1,5 +1,5 @@
-// Package settings reads the YAML and JSON files of a program into a struct and tells everything that is wrong with them
-// at once: file, line, key, value, and what would be right.
+// Package settings reads the YAML and JSON files of a program into a struct and tells everything that is wrong with
+// them at once: file, line, key, value, and what would be right.
 //
 // The struct names its keys with the tag `key:"name"`. What Load finds in it beforehand are the defaults. A value
 // comes from one place only: from a file, or, for a Secret, from a file named by <key>_file or from the

@@ -67,8 +67,8 @@ func (p *Part) of(v reflect.Value) any {
 	return value.Interface()
 }
 
-// KeepRunning gives next the values that running has for what only a restart changes, so that next says what is in force.
-// Both point to the same struct type.
+// KeepRunning gives next the values that running has for what only a restart changes, so that next says what is in
+// force. Both point to the same struct type.
 func KeepRunning(running, next any) {
 	a, b := reflect.ValueOf(running).Elem(), reflect.ValueOf(next).Elem()
 	for _, part := range Parts(a.Type()) {

@@ -22,7 +22,8 @@ type effects struct {
 func TestEffects_PartsAreToldAndKeptByThemselves(t *testing.T) {
 	var running, next effects
 	next.Mode, next.API.Address, next.API.Tokens = "x", "here", map[string]string{"a": "b"}
-	if live, restart := Changed(&running, &next, Live), Changed(&running, &next, Restart); fmt.Sprint(live, restart) != "[api.tokens] [api]" {
+	if live, restart := Changed(&running, &next, Live), Changed(&running, &next, Restart); fmt.Sprint(live,
+		restart) != "[api.tokens] [api]" {
 		t.Errorf("live %v, restart %v", live, restart)
 	}
 	next.DNS.TTL, next.DNS.Listen = 5, []string{":53"}

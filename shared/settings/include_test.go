@@ -30,9 +30,10 @@ func TestIncludes_JoinListsAndMapsInOrder(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := sample{
-		Mode:    "test",
-		Server:  server{Name: "main", Count: 1, Policies: map[string]policy{"b": {}}},
-		Sites:   []site{{Name: "main", Weight: 100}, {Name: "first", Weight: 100}, {Name: "deep", Weight: 100}, {Name: "second", Weight: 100}},
+		Mode:   "test",
+		Server: server{Name: "main", Count: 1, Policies: map[string]policy{"b": {}}},
+		Sites: []site{{Name: "main", Weight: 100}, {Name: "first", Weight: 100}, {Name: "deep", Weight: 100},
+			{Name: "second", Weight: 100}},
 		Allowed: []string{"a", "b"},
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -122,7 +123,8 @@ func TestIncludes_UnusableFilesAreToldWithTheirPlace(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if _, got = load(t, map[string]string{"main.yaml": "mode: test\ninclude: [b.yaml]\n"}); len(got) != 1 || got[0] != "main.yaml:2: include: unknown key; did you mean includes?" {
+	if _, got = load(t, map[string]string{"main.yaml": "mode: test\ninclude: [b.yaml]\n"}); len(got) != 1 ||
+		got[0] != "main.yaml:2: include: unknown key; did you mean includes?" {
 		t.Errorf("got %q", got)
 	}
 }
@@ -130,11 +132,16 @@ func TestIncludes_UnusableFilesAreToldWithTheirPlace(t *testing.T) {
 // Whatever spoils a file is told with the line where it stands.
 func TestSyntax_IsToldWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
-		"mode: test\n\nserver: {name: \"a\xc3\"}\nsites: []\n":                          "main.yaml:3: not valid YAML: this line is not text in UTF-8: save the file as UTF-8",
-		"mode: test\n# \xff\n":                                                          "main.yaml:2: not valid YAML: this line is not text in UTF-8: save the file as UTF-8",
-		"mode: test\n\nserver:\n  name: \"a\x01\"\n":                                    "main.yaml:4: not valid YAML: this line has a control character: remove it",
-		"mode: test\n\nsites: " + strings.Repeat("[", 300) + strings.Repeat("]", 300):   "main.yaml:3: nested more than 64 deep",
-		"mode: test\n\nsites: " + strings.Repeat("[", 11000) + strings.Repeat("]", 300): "main.yaml:3: not valid YAML: nested more than 64 deep",
+		"mode: test\n\nserver: {name: \"a\xc3\"}\nsites: []\n": "main.yaml:3: not valid YAML: " +
+			"this line is not text in UTF-8: save the file as UTF-8",
+		"mode: test\n# \xff\n": "main.yaml:2: not valid YAML: " +
+			"this line is not text in UTF-8: save the file as UTF-8",
+		"mode: test\n\nserver:\n  name: \"a\x01\"\n": "main.yaml:4: not valid YAML: " +
+			"this line has a control character: remove it",
+		"mode: test\n\nsites: " + strings.Repeat("[", 300) + strings.Repeat("]",
+			300): "main.yaml:3: nested more than 64 deep",
+		"mode: test\n\nsites: " + strings.Repeat("[", 11000) + strings.Repeat("]",
+			300): "main.yaml:3: not valid YAML: nested more than 64 deep",
 	} {
 		if _, got := load(t, map[string]string{"main.yaml": text}); len(got) != 1 || got[0] != want {
 			t.Errorf("%.40q: got %q, want %s", text, got, want)

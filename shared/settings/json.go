@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader reads a JSON text into nodes that know their lines and columns. Long lists are written so: a program writes
-// them, and JSON is read in a tenth of the time and memory that the YAML library takes.
+// jsonReader reads a JSON text into nodes that know their lines and columns. Long lists are written so: a program
+// writes them, and JSON is read in a tenth of the time and memory that the YAML library takes.
 type jsonReader struct {
 	text    string
 	decoder *json.Decoder

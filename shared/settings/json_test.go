@@ -9,7 +9,8 @@ import (
 )
 
 var jsonTexts = []string{
-	"{}", "[]", "1", "\"x\"", "null", "{\"a\": [1, -2.5e3, true, false, null], \"b\":{\"c\":\"d\"}}", "{\"a\": 1, \"a\": 2}",
+	"{}", "[]", "1", "\"x\"", "null", "{\"a\": [1, -2.5e3, true, false, null], \"b\":{\"c\":\"d\"}}", "{\"a\": 1, " +
+		"\"a\": 2}",
 	"{\n\t\"a\" :\r\n [ { } , [ ] ]\n}", "{\"\\u00fc\": \"\\\"\\/\\ud83d\\ude00\"}", "{\"a\": \"null\"}", " [1 , 2]\n\n",
 }
 
@@ -29,10 +30,12 @@ func TestJSON_IsJoinedWithYAML(t *testing.T) {
 		names = append(names, s.Name)
 	}
 	two := got.Sites[1]
-	if !slices.Equal(names, []string{"one", "two", "three"}) || two.Port != 80 || *two.Height != 1.5 || two.Check.Type != "x" || two.Weight != 100 {
+	if !slices.Equal(names, []string{"one", "two", "three"}) || two.Port != 80 || *two.Height != 1.5 ||
+		two.Check.Type != "x" || two.Weight != 100 {
 		t.Errorf("sites %q, the second %+v", names, two)
 	}
-	if s := got.Server; s.Name != "a" || !s.Enabled || s.Count != 3 || s.Key != "s3cret" || len(s.Policies["a.b"].Networks) != 1 {
+	if s := got.Server; s.Name != "a" || !s.Enabled || s.Count != 3 || s.Key != "s3cret" ||
+		len(s.Policies["a.b"].Networks) != 1 {
 		t.Errorf("server %+v", s)
 	}
 }
@@ -43,9 +46,12 @@ func TestJSON_ProblemsNameLineAndColumn(t *testing.T) {
 		name, text string
 		want       []string
 	}{
-		{"unknown key", `{"sites": [{"nam": "x"}]}`, []string{`x.json:1:13: sites[0].nam: unknown key; did you mean sites[0].name?`}},
-		{"value", "{\"sites\": [\n {\"name\": \"x\",\n  \"port\": \"y\"}]}", []string{`x.json:3:11: sites[0].port: "y": give a port from 1 to 65535`}},
-		{"key twice", `{"sites": [{"name": "x", "name": "y"}]}`, []string{`x.json:1:26: sites[0].name: is already set in line 1: keep one`}},
+		{"unknown key", `{"sites": [{"nam": "x"}]}`,
+			[]string{`x.json:1:13: sites[0].nam: unknown key; did you mean sites[0].name?`}},
+		{"value", "{\"sites\": [\n {\"name\": \"x\",\n  \"port\": \"y\"}]}",
+			[]string{`x.json:3:11: sites[0].port: "y": give a port from 1 to 65535`}},
+		{"key twice", `{"sites": [{"name": "x", "name": "y"}]}`,
+			[]string{`x.json:1:26: sites[0].name: is already set in line 1: keep one`}},
 		{"entry twice", "{\"server\": {\"policies\": {\"a\": {},\n\"a\": {}}}}",
 			[]string{`x.json:2:1: server.policies["a"]: is already set at x.json:1:26: keep one`}},
 		{"set in YAML too", `{"mode": "test"}`, []string{`x.json:1:10: mode: is already set at main.yaml:1: keep one`}},

@@ -28,7 +28,8 @@ func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {
 	var bomb strings.Builder
 	bomb.WriteString("a0: &a0 [x, x, x, x, x, x, x, x, x]\n")
 	for i := range 12 {
-		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+		fmt.Fprintf(&bomb, "a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9),
+			", "))
 	}
 	var merges strings.Builder
 	merges.WriteString("m0: &m0 {a: 1}\n")
@@ -44,7 +45,8 @@ func TestLimits_HostileTextIsRefusedAtOnce(t *testing.T) {
 		{"nested blocks", nestedBlocks(100), "nested more than 64 deep"},
 		{"merge of itself", "a: &a {<<: *a, b: 1}\n", "the alias *a stands inside its own anchor"},
 		{"a list of itself", "a: &a [b, *a]\n", "the alias *a stands inside its own anchor"},
-		{"aliases of a long list", "a: &a [" + strings.Repeat("x,", 4000) + "]\nb: [*a, *a, *a, *a, *a]\n", "repeat more than 12"},
+		{"aliases of a long list", "a: &a [" + strings.Repeat("x,", 4000) + "]\nb: [*a, *a, *a, *a, *a]\n",
+			"repeat more than 12"},
 		{"too large for YAML", "a: " + strings.Repeat("x", maxYAML), "YAML may have 67108864: write long lists as JSON"},
 	}
 	for _, tt := range tests {
@@ -79,7 +81,8 @@ func nestedBlocks(depth int) string {
 func TestLimits_AliasBombTakesNoMemory(t *testing.T) {
 	text := "regions: &a0 [x, x, x, x, x, x, x, x, x]\n"
 	for i := range 12 {
-		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9),
+			", "))
 	}
 	octets := testing.Benchmark(func(b *testing.B) {
 		b.ReportAllocs()
@@ -94,7 +97,8 @@ func TestLimits_AliasBombTakesNoMemory(t *testing.T) {
 
 // What a file with many servers repeats is within the bounds: each has a check of eight values by an alias.
 func TestLimits_AliasInEachOfManyEntriesIsFine(t *testing.T) {
-	text := "mode: test\nsites:\n- {name: a, check: &c {type: x}}\n" + strings.Repeat("- {name: site, port: 80, check: *c}\n", 30_000)
+	text := "mode: test\nsites:\n- {name: a, check: &c {type: x}}\n" + strings.Repeat("- {name: site, port: 80, "+
+		"check: *c}\n", 30_000)
 	report, s := decodeText(text)
 	if len(report.problems) != 0 || len(s.Sites) != 30_001 || s.Sites[30_000].Check.Type != "x" {
 		t.Errorf("%d sites, problems %v", len(s.Sites), report.problems)
@@ -120,8 +124,10 @@ func FuzzDecode(f *testing.F) {
 		f.Add(text)
 	}
 	f.Add("mode: test\nserver: {name: a, count: 1, key: x, tokens: {a.b: c}, policies: {x: {networks: [10.0.0.0/8]}}}\n")
-	f.Add("sites:\n- &a {name: x, address: ::1, port: 1, check: {}}\n- {<<: *a, weight: 2}\n- <<: [*a, {height: 1.5}]\n- just a name\n")
-	f.Add("server: {key_file: x, share: 1e3, interval: 5s, enabled: true}\nlisten: [\":53\"]\nincludes: [x*]\n? {a: b}\n: c\n")
+	f.Add("sites:\n- &a {name: x, address: ::1, port: 1, check: {}}\n- {<<: *a, weight: 2}\n- <<: [*a, {height: " +
+		"1.5}]\n- just a name\n")
+	f.Add("server: {key_file: x, share: 1e3, interval: 5s, enabled: true}\nlisten: [\":53\"]\nincludes: [x*]\n? {a: " +
+		"b}\n: c\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 1<<16 {
 			return
@@ -132,7 +138,8 @@ func FuzzDecode(f *testing.F) {
 				t.Errorf("text %q: problem of several lines: %q", text, p)
 			}
 		}
-		for _, key := range []string{"server.name", `server.tokens["a.b"]`, "sites[1].port", "[0]", "sites[9999999999999999999]"} {
+		for _, key := range []string{"server.name", `server.tokens["a.b"]`, "sites[1].port", "[0]",
+			"sites[9999999999999999999]"} {
 			report.Locate(key)
 		}
 	})

@@ -8,13 +8,14 @@ const (
 	maxYAML = 64 << 20
 	// largeYAML is from where on a file's lists are better written as JSON, in octets: YAML of 4 MiB takes a second.
 	largeYAML = 4 << 20
-	// maxNodes bounds the values of a JSON file, 80 octets each. 100 000 domains with four servers each have three million.
+	// maxNodes bounds the values of a JSON file, 80 octets each. 100 000 domains with four servers each have three
+	// million.
 	maxNodes = 10_000_000
 	// freeRepeats and octetsPerRepeat bound how many values the aliases and merge keys of a text may repeat: so many, and
 	// one for each so many octets of text.
 	freeRepeats, octetsPerRepeat = 10_000, 4
-	// maxTextLists bounds the lists of a text that is checked by itself, in octets of memory: an entry of three octets, such as {}, takes
-	// hundreds.
+	// maxTextLists bounds the lists of a text that is checked by itself, in octets of memory: an entry of three
+	// octets, such as {}, takes hundreds.
 	maxTextLists = 64 << 20
 	// maxDepth bounds nesting; the deepest key of ours is seven deep.
 	maxDepth = 64

@@ -60,7 +60,8 @@ listen: ":53"
 
 // A key with nothing behind it is as good as left out; a list that is given takes the default's place.
 func TestLoad_KeepsDefaultsOfWhatIsLeftOut(t *testing.T) {
-	got, problems := load(t, map[string]string{"main.yaml": "mode: test\nserver:\n  count:\n  name: ~\nallowed: [x]\nsites:\n"})
+	got, problems := load(t, map[string]string{"main.yaml": "mode: test\nserver:\n  count:\n  name: ~\nallowed: " +
+		"[x]\nsites:\n"})
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -85,7 +86,8 @@ sites:
 	}
 	var short []string
 	for _, s := range got.Sites {
-		short = append(short, strings.Join([]string{s.Name, s.Address.String(), s.Check.Type, string(rune('0' + s.Weight%100)), string(rune('0' + s.Port%10))}, " "))
+		short = append(short, strings.Join([]string{s.Name, s.Address.String(), s.Check.Type,
+			string(rune('0' + s.Weight%100)), string(rune('0' + s.Port%10))}, " "))
 	}
 	want := []string{"base 192.0.2.1 http 0 0", "one 192.0.2.1 http 0 0", "base 192.0.2.1 http 3 1"}
 	if !slices.Equal(short, want) {
@@ -148,15 +150,18 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 		{"indentation", "mode: test\nserver:\n  name: x\n enabled: true\nlisten: x\n",
 			[]string{`main.yaml:4: not valid YAML: the indentation or the punctuation is wrong here or in the line before`}},
 		{"tab", "mode: test\n\tname: x\n", []string{`main.yaml:2: not valid YAML: found a tab character that violates indentation`}},
-		{"second document", "mode: test\n---\nmode: test\n", []string{`main.yaml:2: a second document begins here (---): keep one per file`}},
+		{"second document", "mode: test\n---\nmode: test\n",
+			[]string{`main.yaml:2: a second document begins here (---): keep one per file`}},
 		{"tag", "mode: test\nserver: {name: !secret x}\n",
 			[]string{`main.yaml:2: a YAML tag (!) has no meaning here: remove it, or quote a value that begins with !`}},
 		{"alias without anchor", "mode: test\nserver: {key: *s3cret}\n",
 			[]string{`main.yaml:2: not valid YAML: a value that begins with * stands for an anchor (&), and that anchor is nowhere: quote the value`}},
 		{"list as a key", "mode: test\n? [a]\n: b\n", []string{`main.yaml:2: a list or a map cannot be a key`}},
 		{"merge of no map", "mode: test\nserver: {<<: x}\n", []string{`main.yaml:2: << takes a map, or a list of maps`}},
-		{"merge of a list with no map", "mode: test\nserver: {<<: [x]}\n", []string{`main.yaml:2: << takes a map, or a list of maps`}},
-		{"anchor in itself", "mode: test\nserver: &s\n  policies: {x: *s}\n", []string{`main.yaml:3: the alias *s stands inside its own anchor: write out what is meant`}},
+		{"merge of a list with no map", "mode: test\nserver: {<<: [x]}\n",
+			[]string{`main.yaml:2: << takes a map, or a list of maps`}},
+		{"anchor in itself", "mode: test\nserver: &s\n  policies: {x: *s}\n",
+			[]string{`main.yaml:3: the alias *s stands inside its own anchor: write out what is meant`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,9 +11,9 @@ import (
 // modeKey chooses the role of a process.
 const modeKey = "mode"
 
-// Mode reads which role a configuration file is for, as the launcher must know before anything else. known are the modes
-// there are. The key must stand in this very file, not in an included one. What else is wrong with the file may be left
-// to Load.
+// Mode reads which role a configuration file is for, as the launcher must know before anything else. known are the
+// modes there are. The key must stand in this very file, not in an included one. What else is wrong with the file may
+// be left to Load.
 func Mode(path string, known []string) (string, error) {
 	if mode := modeAhead(path); slices.Contains(known, mode) {
 		return mode, nil
@@ -38,8 +38,8 @@ func Mode(path string, known []string) (string, error) {
 // maxHead is how much of a file is read to find the mode in it, in octets.
 const maxHead = 64 << 10
 
-// modeAhead reads the mode of a file that begins with it, as most do: a large file need not be read twice. "" means that
-// the whole file must be read.
+// modeAhead reads the mode of a file that begins with it, as most do: a large file need not be read twice. "" means
+// that the whole file must be read.
 func modeAhead(path string) string {
 	f, err := openFile(path)
 	if err != nil {
@@ -53,9 +53,10 @@ func modeAhead(path string) string {
 	return modeOf(string(head))
 }
 
-// modeLine matches the beginning of a YAML text: comments, the mode as a plain word on its line, comments, and the first
-// letter of the next key. Without that next key the word might go on in what was not read.
-var modeLine = regexp.MustCompile(`^(?: *(?:#[ -~]*)?\n)*` + modeKey + `: +([a-z]+) *(?: #[ -~]*)?\n(?: *(?:#[ -~]*)?\n)*[a-z]`)
+// modeLine matches the beginning of a YAML text: comments, the mode as a plain word on its line, comments, and the
+// first letter of the next key. Without that next key the word might go on in what was not read.
+var modeLine = regexp.MustCompile(`^(?: *(?:#[ -~]*)?\n)*` +
+	modeKey + `: +([a-z]+) *(?: #[ -~]*)?\n(?: *(?:#[ -~]*)?\n)*[a-z]`)
 
 // modeOf returns the mode of a text that begins with it, or "".
 func modeOf(text string) string {

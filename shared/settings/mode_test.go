@@ -40,13 +40,16 @@ func TestMode_IsReadBeforeAnythingElse(t *testing.T) {
 		{"missing", "data_dir: /x\n", "", "main.yaml: mode: is missing: use mode: overwatch or mode: agent"},
 		{"nothing", "mode:\n", "", "main.yaml: mode: is missing: use mode: overwatch or mode: agent"},
 		{"empty file", "", "", "main.yaml: mode: is missing: use mode: overwatch or mode: agent"},
-		{"unknown", "a: 1\nmode: observer\n", "", `main.yaml:2: mode: "observer": no such mode: use mode: overwatch or mode: agent`},
+		{"unknown", "a: 1\nmode: observer\n", "",
+			`main.yaml:2: mode: "observer": no such mode: use mode: overwatch or mode: agent`},
 		{"a list", "mode: [agent]\n", "", `main.yaml:1: mode: no such mode: use mode: overwatch or mode: agent`},
 		{"behind comments, before what is not YAML", "# This\n\n# file\nmode: agent # says\na: [\n", "agent", ""},
 		{"twice", "mode: agent\nmode: overwatch\n", "agent", ""},
-		{"over two lines", "mode: agent\n  overwatch\na: 1\n", "", `main.yaml:1: mode: "agent overwatch": no such mode: use mode: overwatch or mode: agent`},
+		{"over two lines", "mode: agent\n  overwatch\na: 1\n", "",
+			`main.yaml:1: mode: "agent overwatch": no such mode: use mode: overwatch or mode: agent`},
 		{"an alias", "mode: &a agent\nb: *a\n", "agent", ""},
-		{"not YAML", "mode: agent\n x\ty: [\n", "", "main.yaml:2: not valid YAML: mapping values are not allowed in this context"},
+		{"not YAML", "mode: agent\n x\ty: [\n", "", "main.yaml:2: not valid YAML: mapping values are not allowed in " +
+			"this context"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -15,7 +15,8 @@ const (
 // spot is a line and a column of a document, counted from 1. The column is 0 for YAML: its lines are short.
 type spot struct{ line, column int32 }
 
-// node is one value of a document. Nodes are never changed once a document is read, so that copies share their children.
+// node is one value of a document. Nodes are never changed once a document is read, so that copies share their
+// children.
 type node struct {
 	key      string // in a mapping
 	text     string // of a scalar

@@ -43,7 +43,8 @@ func TestSecret_ShowsItselfOnlyWhenRevealed(t *testing.T) {
 func TestSecrets_ComeFromFilesAndEnvironment(t *testing.T) {
 	t.Run("files", func(t *testing.T) {
 		got, problems := load(t, map[string]string{
-			"main.yaml":           "mode: test\nincludes: [sub/more.yaml]\nserver: {key_file: secrets/key, tokens_file: secrets/tokens.yaml}\n",
+			"main.yaml": "mode: test\nincludes: [sub/more.yaml]\nserver: {key_file: secrets/key, tokens_file: " +
+				"secrets/tokens.yaml}\n",
 			"sub/more.yaml":       "server: {old_keys_file: old}\n",
 			"secrets/key":         "  s3cret==\r\n\n",
 			"secrets/tokens.yaml": "# tokens\nApp.example.com: one\n\"b.c\": 'two'\n",
@@ -71,8 +72,10 @@ func TestSecrets_ComeFromFilesAndEnvironment(t *testing.T) {
 func checkSecrets(t *testing.T, got sample, problems []string, key Secret) {
 	t.Helper()
 	tokens := map[string]Secret{"App.example.com": "one", "b.c": "two"}
-	if problems != nil || got.Server.Key != key || !maps.Equal(got.Server.Tokens, tokens) || !slices.Equal(got.Server.OldKeys, []Secret{"x", "y"}) {
-		t.Errorf("got key %q, tokens %d, old keys %d, problems %q", got.Server.Key.Reveal(), len(got.Server.Tokens), len(got.Server.OldKeys), problems)
+	if problems != nil || got.Server.Key != key || !maps.Equal(got.Server.Tokens, tokens) ||
+		!slices.Equal(got.Server.OldKeys, []Secret{"x", "y"}) {
+		t.Errorf("got key %q, tokens %d, old keys %d, problems %q", got.Server.Key.Reveal(), len(got.Server.Tokens),
+			len(got.Server.OldKeys), problems)
 	}
 }
 
@@ -83,26 +86,33 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 		environment map[string]string
 		want        []string
 	}{
-		{"two ways", map[string]string{"main.yaml": "mode: test\nserver:\n  key: abcdef\n  key_file: key\n", "key": "abcdef"}, nil,
+		{"two ways", map[string]string{"main.yaml": "mode: test\nserver:\n  key: abcdef\n  key_file: key\n",
+			"key": "abcdef"}, nil,
 			[]string{`main.yaml:3: server.key: is given in 2 ways (at main.yaml:3, by server.key_file at main.yaml:4): keep one`}},
-		{"three ways", map[string]string{"main.yaml": "mode: test\nserver:\n  tokens: {a: abcdef}\n  tokens_file: key\n", "key": "a: abcdef"},
+		{"three ways", map[string]string{"main.yaml": "mode: test\nserver:\n  tokens: {a: abcdef}\n  tokens_file: key\n",
+			"key": "a: abcdef"},
 			map[string]string{"T_SERVER_TOKENS": "a: abcdef"},
 			[]string{`main.yaml:3: server.tokens: is given in 3 ways (at main.yaml:3, by server.tokens_file at main.yaml:4, by the environment variable T_SERVER_TOKENS): keep one`}},
-		{"two files", map[string]string{"main.yaml": "mode: test\nincludes: [b.yaml]\nserver: {key_file: key}\n", "b.yaml": "server: {key_file: key}\n", "key": "abcdef"}, nil,
+		{"two files", map[string]string{"main.yaml": "mode: test\nincludes: [b.yaml]\nserver: {key_file: key}\n",
+			"b.yaml": "server: {key_file: key}\n", "key": "abcdef"}, nil,
 			[]string{`b.yaml:1: server.key_file: is already set at main.yaml:3: keep one`}},
 		{"missing file", map[string]string{"main.yaml": "mode: test\nserver: {key_file: none}\n"}, nil,
 			[]string{`main.yaml:2: server.key_file: "none": the file none cannot be read: no such file or directory`}},
 		{"empty file", map[string]string{"main.yaml": "mode: test\nserver: {key_file: key}\n", "key": "\n"}, nil,
 			[]string{`main.yaml:2: server.key_file: "key": the file key is empty`}},
-		{"no regular file", map[string]string{"main.yaml": "mode: test\nserver: {key_file: /dev/stdin, old_keys_file: /dev/zero, tokens_file: .}\n"}, nil, nil},
+		{"no regular file", map[string]string{"main.yaml": "mode: test\nserver: {key_file: /dev/stdin, old_keys_file: " +
+			"/dev/zero, tokens_file: .}\n"}, nil, nil},
 		{"not a path", map[string]string{"main.yaml": "mode: test\nserver: {key_file: [x]}\n"}, nil,
 			[]string{`main.yaml:2: server.key_file: expected the path of a file, found a list`}},
 		{"nothing", map[string]string{"main.yaml": "mode: test\nserver: {key_file: }\n"}, nil, nil},
-		{"no YAML in a file", map[string]string{"main.yaml": "mode: test\nserver: {tokens_file: key}\n", "key": "a: *abcdef\n"}, nil,
+		{"no YAML in a file", map[string]string{"main.yaml": "mode: test\nserver: {tokens_file: key}\n",
+			"key": "a: *abcdef\n"}, nil,
 			[]string{`key:1: server.tokens: not valid YAML; expected a map such as {"app.example.com": "token"}`}},
-		{"no map in the environment", map[string]string{"main.yaml": "mode: test\n"}, map[string]string{"T_SERVER_TOKENS": "abcdef"},
+		{"no map in the environment", map[string]string{"main.yaml": "mode: test\n"},
+			map[string]string{"T_SERVER_TOKENS": "abcdef"},
 			[]string{`environment variable T_SERVER_TOKENS:1: server.tokens: expected a map of names to values, found a single value`}},
-		{"a map in place of a list", map[string]string{"main.yaml": "mode: test\n"}, map[string]string{"T_SERVER_OLD_KEYS": "{a: abcdef}"},
+		{"a map in place of a list", map[string]string{"main.yaml": "mode: test\n"},
+			map[string]string{"T_SERVER_OLD_KEYS": "{a: abcdef}"},
 			[]string{`environment variable T_SERVER_OLD_KEYS:1: server.old_keys: expected a list, found a map of keys`}},
 		{"a list in place of a token", map[string]string{"main.yaml": "mode: test\nserver: {tokens: {a: [abcdef]}}\n"}, nil,
 			[]string{`main.yaml:2: server.tokens["a"]: expected a single value, found a list`}},
@@ -153,9 +163,11 @@ func TestSecrets_FilesOpenToOthersAreRefused(t *testing.T) {
 		{"read-only", "server: {key: k}", "", 0o400, 0, nil},
 		{"no secret in it", "server: {name: n, key_file: key}", "k", 0o644, 0o600, nil},
 		{"readable by the group", "server: {key: k}", "", 0o640, 0,
-			[]string{"main.yaml:2: server.key: is a secret, but the file is open to group or others (mode 0640): chmod 600 DIR/main.yaml"}},
+			[]string{"main.yaml:2: server.key: is a secret, but the file is open to group or others (mode 0640): chmod 600 " +
+				"DIR/main.yaml"}},
 		{"writable by others", "server: {tokens: {a: k}}", "", 0o602, 0,
-			[]string{"main.yaml:2: server.tokens: is a secret, but the file is open to group or others (mode 0602): chmod 600 DIR/main.yaml"}},
+			[]string{"main.yaml:2: server.tokens: is a secret, but the file is open to group or others (mode 0602): chmod " +
+				"600 DIR/main.yaml"}},
 		{"a key file readable by others", "server: {key_file: key}", "k", 0o644, 0o604,
 			[]string{`main.yaml:2: server.key_file: "key": the file key holds a secret, but it is open to group or others (mode 0604): chmod 600 DIR/key`}},
 	}
@@ -195,7 +207,8 @@ func TestSecrets_InListsOfAMap(t *testing.T) {
 		Former map[string][]Secret `key:"former"`
 	}
 	for name, text := range map[string]string{
-		"file": "mode: test\nformer: {a.example: [one, two], b.example: [three]}\n", "_file": "mode: test\nformer_file: former.yaml\n", "environment": "mode: test\n",
+		"file": "mode: test\nformer: {a.example: [one, two], b.example: [three]}\n", "_file": "mode: test\nformer_file: " +
+			"former.yaml\n", "environment": "mode: test\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -208,7 +221,8 @@ func TestSecrets_InListsOfAMap(t *testing.T) {
 			if err := Load(filepath.Join(dir, "main.yaml"), &got, Options{Mode: "test", EnvPrefix: "T"}); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(got.Former["a.example"], []Secret{"one", "two"}) || !slices.Equal(got.Former["b.example"], []Secret{"three"}) {
+			if !slices.Equal(got.Former["a.example"], []Secret{"one", "two"}) || !slices.Equal(got.Former["b.example"],
+				[]Secret{"three"}) {
 				t.Errorf("%d lists", len(got.Former))
 			}
 		})

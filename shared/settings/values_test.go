@@ -24,16 +24,17 @@ func TestCanonicalName_IsLowerCaseWithoutFinalDot(t *testing.T) {
 
 func TestCanonicalName_SaysWhatWouldBeRight(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                           "give a domain name, such as app.example.com",
-		".":                          "give a domain name, such as app.example.com",
-		"a..b":                       "two dots stand together, or one at the beginning: remove it",
-		".a":                         "two dots stand together, or one at the beginning: remove it",
-		"-a.b":                       `the label "-a" begins or ends with a hyphen`,
-		"a b":                        "a name has letters, digits, hyphens, underscores and dots, nothing else",
-		"*.a":                        "a name has letters, digits, hyphens, underscores and dots, nothing else",
-		"192.0.2.1":                  "this is an address; give a domain name, such as app.example.com",
-		"münchen.de":                 "write the name as it stands in the DNS, in its A-label form: xn--mnchen-3ya.de",
-		"\xff.de":                    "write the name as it stands in the DNS: internationalised labels in their A-label form (xn--...)",
+		"":           "give a domain name, such as app.example.com",
+		".":          "give a domain name, such as app.example.com",
+		"a..b":       "two dots stand together, or one at the beginning: remove it",
+		".a":         "two dots stand together, or one at the beginning: remove it",
+		"-a.b":       `the label "-a" begins or ends with a hyphen`,
+		"a b":        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"*.a":        "a name has letters, digits, hyphens, underscores and dots, nothing else",
+		"192.0.2.1":  "this is an address; give a domain name, such as app.example.com",
+		"münchen.de": "write the name as it stands in the DNS, in its A-label form: xn--mnchen-3ya.de",
+		"\xff.de": "write the name as it stands in the DNS: internationalised labels in their " +
+			"A-label form (xn--...)",
 		strings.Repeat("a", 64):      `the label "` + strings.Repeat("a", 60) + `..." has 64 octets, at most 63 are allowed`,
 		strings.Repeat("a.", 127):    "",
 		strings.Repeat("a.", 130):    "the name has 259 octets, at most 253 are allowed",
@@ -64,7 +65,8 @@ func TestParseListener_TakesAddressAndPort(t *testing.T) {
 	const unknown = "with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535"
 	for text, want := range map[string]string{
 		":0": unknown, "0.0.0.0:0": unknown, "[2001:db8::1]:00": unknown, "": form, "53": form, "localhost:53": form, "::1:53": form, "224.0.0.1:53": form,
-		"127.0.0.1:": "give a port from 1 to 65535 behind the last colon", "127.0.0.1:99999": "give a port from 1 to 65535 behind the last colon",
+		"127.0.0.1:": "give a port from 1 to 65535 behind the last colon", "127.0.0.1:99999": "give a port from 1 to " +
+			"65535 behind the last colon",
 	} {
 		if _, remedy := ParseListener(text); remedy != want {
 			t.Errorf("ParseListener(%q): %q, want %q", text, remedy, want)
@@ -79,7 +81,8 @@ func TestHostPortRemedy_AcceptsNamesAndAddressesWithAPort(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"ow-1":              "give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or [2001:db8::1]:7946",
+		"ow-1": "give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or " +
+			"[2001:db8::1]:7946",
 		"ow-1:0":            "give a port from 1 to 65535 behind the last colon",
 		"0.0.0.0:7946":      "this stands for every address: give the one of the machine",
 		"224.0.0.1:7946":    "this is a multicast address: give the one of a single machine",
@@ -113,7 +116,8 @@ func TestParseKey_TakesThirtyTwoOctetsInBase64(t *testing.T) {
 func TestLabelRemedy_BoundsNamesOfRegionsAndNodes(t *testing.T) {
 	for name, want := range map[string]string{
 		"eu-w_1.A": "", "": "is missing: give a name", "a b": "use letters, digits, hyphens, underscores and dots",
-		"elevenchars": "the name has 11 octets, at most 10 are allowed", "ä": "use letters, digits, hyphens, underscores and dots",
+		"elevenchars": "the name has 11 octets, at most 10 are allowed", "ä": "use letters, digits, hyphens, " +
+			"underscores and dots",
 	} {
 		if got := LabelRemedy(name, 10); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
@@ -132,7 +136,8 @@ func TestDidYouMean_NamesTheNearestOrAll(t *testing.T) {
 	if got := DidYouMean("x", nil); got != "none is known" {
 		t.Errorf("got %q", got)
 	}
-	if got := DidYouMean("zzz", strings.Split("a1 b2 c3 d4 e5 f6 g7 h8 i9 j10 k11 l12 m13", " ")); !strings.HasSuffix(got, "l12 and others") {
+	if got := DidYouMean("zzz", strings.Split("a1 b2 c3 d4 e5 f6 g7 h8 i9 j10 k11 l12 m13",
+		" ")); !strings.HasSuffix(got, "l12 and others") {
 		t.Errorf("got %q", got)
 	}
 }
@@ -141,7 +146,8 @@ func TestDistance_CountsEdits(t *testing.T) {
 	tests := []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"interval", "intervall", 1}, {strings.Repeat("x", 65), "x", 64}}
+	}{{"", "", 0}, {"a", "", 1}, {"abc", "abc", 0}, {"abc", "acb", 1}, {"kitten", "sitting", 3}, {"interval",
+		"intervall", 1}, {strings.Repeat("x", 65), "x", 64}}
 	for _, tt := range tests {
 		if got := distance(tt.a, tt.b); got != tt.want {
 			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
@@ -151,7 +157,8 @@ func TestDistance_CountsEdits(t *testing.T) {
 
 // A name that is seen to be one at a glance is one.
 func FuzzCanonicalName(f *testing.F) {
-	for _, text := range []string{"app.example.com", "a", "a.", "a..b", "-a.b", "a-.b", "a.-b", "_a.b_c", "1.2.3.4", "9.a", "A.b", "a.b:c", "fe80::1%a", "", ".", strings.Repeat("a", 64), strings.Repeat("a.", 127)} {
+	for _, text := range []string{"app.example.com", "a", "a.", "a..b", "-a.b", "a-.b", "a.-b", "_a.b_c", "1.2.3.4",
+		"9.a", "A.b", "a.b:c", "fe80::1%a", "", ".", strings.Repeat("a", 64), strings.Repeat("a.", 127)} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

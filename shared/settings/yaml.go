@@ -37,9 +37,9 @@ func parseYAML(text string) (node, Problems) {
 	return root, c.problems
 }
 
-// converter turns the YAML library's nodes into ours. An alias becomes a copy that shares the children of its anchor, so
-// that aliases of aliases take no memory here. What they would come to when written out is counted and bounded, since the
-// struct that is filled has every value by itself.
+// converter turns the YAML library's nodes into ours. An alias becomes a copy that shares the children of its anchor,
+// so that aliases of aliases take no memory here. What they would come to when written out is counted and bounded,
+// since the struct that is filled has every value by itself.
 type converter struct {
 	anchors   map[*yaml.Node]*anchored
 	repeats   int // values that aliases and merge keys have repeated

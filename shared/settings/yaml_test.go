@@ -70,7 +70,8 @@ func TestYAML_NodesKnowTheirLines(t *testing.T) {
 		t.Fatal(problems)
 	}
 	a, c, d := root.child("a"), root.child("c"), root.child("d")
-	got := []int32{a.keyAt.line, a.children[0].at.line, a.children[0].child("b").at.line, c.at.line, d.keyAt.line, d.at.line}
+	got := []int32{a.keyAt.line, a.children[0].at.line, a.children[0].child("b").at.line, c.at.line, d.keyAt.line,
+		d.at.line}
 	if fmt.Sprint(got) != "[1 2 3 5 6 7]" {
 		t.Errorf("lines %v", got)
 	}

@@ -84,7 +84,8 @@ func (b *Block) Spec() check.Spec {
 func (b *Block) detail() check.Detail {
 	d := check.Detail{
 		Method: b.Method, ExpectedStatus: b.ExpectedStatus, BodyContains: b.BodyContains, BodyMatches: b.BodyMatches,
-		Send: b.Send, Expect: b.Expect, GRPCService: b.GRPCService, Authorities: b.authorities, Counting: check.Counting(b.Counting),
+		Send: b.Send, Expect: b.Expect, GRPCService: b.GRPCService,
+		Authorities: b.authorities, Counting: check.Counting(b.Counting),
 	}
 	if d.Counting == check.Consecutive {
 		d.Counting = ""

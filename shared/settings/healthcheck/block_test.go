@@ -52,7 +52,8 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 	}{
 		{"good", "{type: tcp}", nil},
 		{"no type", "{}", []string{"check.type||is missing: use http, https, tcp, grpc or grpcs"}},
-		{"no path", "{type: http}", []string{"check.path||is missing: an http check needs the path to ask for, for example /health"}},
+		{"no path", "{type: http}", []string{"check.path||is missing: an http check needs the path to ask for, for " +
+			"example /health"}},
 		{"unused by tcp", "{type: tcp, path: /, host: h, server_name: s}", []string{
 			"check.path|/|a check of type tcp has no use for it: remove it, or change type",
 			"check.host|h|a check of type tcp has no use for it: remove it, or change type",
@@ -63,13 +64,15 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 			"check.method|GET|a check of type grpc has no use for it: remove it, or change type",
 			"check.path|/|a check of type grpc has no use for it: remove it, or change type",
 			"check.server_name|s|a check of type grpc has no use for it: remove it, or change type"}},
-		{"details", "{type: http, path: /, method: POST, headers: {X-Secret: \"a\\nb\"}, expected_status: 20x, body_matches: '(', counting: x}", []string{
+		{"details", "{type: http, path: /, method: POST, headers: {X-Secret: \"a\\nb\"}, expected_status: 20x, " +
+			"body_matches: '(', counting: x}", []string{
 			"check.method|POST|use GET, HEAD or OPTIONS: a check must not change anything",
 			"check.headers|X-Secret|a header's name has letters, digits and hyphens only",
 			`check.expected_status|20x|give statuses and ranges from 200 to 599, such as "200,301-308"`,
 			"check.body_matches|(|it is no regular expression: missing closing ): `(`",
 			"check.counting|x|use consecutive or leaky"}},
-		{"good details", "{type: https, path: /, headers: {A: 'b: c', C: d}, expected_status: 200, body_contains: ok, counting: leaky}", nil},
+		{"good details", "{type: https, path: /, headers: {A: 'b: c', C: d}, expected_status: 200, body_contains: ok, " +
+			"counting: leaky}", nil},
 		{"times", "{type: tcp, interval: 1s, timeout: 2s}", []string{
 			"check.timeout|2s|give a time from 10ms up to the interval (1s): checks of one backend do not overlap"}},
 	}
@@ -84,7 +87,8 @@ func TestBlock_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 				Check Block  `key:"check"`
 			}
 			settings.SetDefaults(&config)
-			err := settings.Load(path, &config, settings.Options{Mode: "x", Validate: func(r *settings.Report) { config.Check.Validate(r, "check") }})
+			err := settings.Load(path, &config, settings.Options{Mode: "x",
+				Validate: func(r *settings.Report) { config.Check.Validate(r, "check") }})
 			problems, _ := errors.AsType[settings.Problems](err)
 			var got []string
 			for _, p := range problems {
@@ -123,7 +127,8 @@ func TestBlock_ReadsItsAuthorities(t *testing.T) {
 		var b Block
 		settings.SetDefaults(&b)
 		b.Type, b.Path, b.CAFile = "https", "/", file
-		err := settings.Load(filepath.Join(dir, "x.yaml"), &config, settings.Options{Mode: "x", Validate: func(r *settings.Report) { b.Validate(r, "check") }})
+		err := settings.Load(filepath.Join(dir, "x.yaml"), &config, settings.Options{Mode: "x",
+			Validate: func(r *settings.Report) { b.Validate(r, "check") }})
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "check.ca_file") {
 			t.Errorf("%s: %v, want %q", file, err, want)
 		}

@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the lists of keys instead of comp
 // list matches a list of keys: its marker names the keys, or those above them, that it has.
 var list = regexp.MustCompile(`(?s)<!-- keys (.*?) -->\n.*?<!-- end of keys -->\n`)
 
-// CheckReference compares the lists of keys of the Markdown file at path with the struct that of points to, or writes them
-// with the flag -update. envPrefix begins the environment variables of secrets.
+// CheckReference compares the lists of keys of the Markdown file at path with the struct that of points to, or writes
+// them with the flag -update. envPrefix begins the environment variables of secrets.
 func CheckReference(t *testing.T, path string, of any, envPrefix string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

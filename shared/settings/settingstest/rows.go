@@ -62,7 +62,8 @@ func rowsOf(t *testing.T, of any, envPrefix string) []row {
 	return w.rows
 }
 
-// walk adds the keys of a struct, whose key with its dot is prefix. effect is what the struct's own key has, "" for none.
+// walk adds the keys of a struct, whose key with its dot is prefix. effect is what the struct's own key has, "" for
+// none.
 func (w *walker) walk(prefix, effect string, of reflect.Type) {
 	for i := range of.NumField() {
 		f := of.Field(i)
@@ -83,7 +84,8 @@ func (w *walker) walk(prefix, effect string, of reflect.Type) {
 	}
 }
 
-// below adds the keys of a list's, map's or pointer's structs. A block behind a pointer is listed once, by its own name.
+// below adds the keys of a list's, map's or pointer's structs. A block behind a pointer is listed once, by its own
+// name.
 func (w *walker) below(key, name, effect string, t reflect.Type) {
 	prefix := key + "[]."
 	switch t.Kind() {

@@ -24,13 +24,13 @@ const noDomain int32 = -1
 // maxChain bounds how many servers of one domain are compared one by one.
 const maxChain = 16
 
-// endpoints finds servers that are given twice. The first servers of a domain are found by its number, one behind another: a map of
-// all would take 30 MB for 400 000.
+// endpoints finds servers that are given twice. The first servers of a domain are found by its number, one behind
+// another: a map of all would take 30 MB for 400 000.
 type endpoints struct {
 	config *Config
 	begin  []int32                   // by region: how many servers the regions before it have
 	last   []serverPlace             // by domain: the one that was added last
-	before []serverPlace             // by server, numbered through all regions: the one of its domain that was added before it
+	before []serverPlace             // by server, through all regions: the one of its domain added before it
 	others map[serverKey]serverPlace // beyond maxChain of a domain, and those of no domain
 }
 
@@ -39,7 +39,8 @@ var noServer = serverPlace{region: -1}
 
 func newEndpoints(c *Config) *endpoints {
 	e := &endpoints{
-		config: c, begin: make([]int32, len(c.Regions)), last: make([]serverPlace, len(c.Domains)), before: make([]serverPlace, c.CountServers()),
+		config: c, begin: make([]int32, len(c.Regions)), last: make([]serverPlace,
+			len(c.Domains)), before: make([]serverPlace, c.CountServers()),
 		others: map[serverKey]serverPlace{},
 	}
 	for i := 1; i < len(c.Regions); i++ {

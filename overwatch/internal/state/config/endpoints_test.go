@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A server is told to be there twice wherever both stand: among the first of its domain, among the many behind them, and of no domain.
+// A server is told to be there twice wherever both stand: among the first of its domain, among the many behind them,
+// and of no domain.
 func TestValidate_ServersGivenTwice(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(smallest + "domains: [{name: a.test}, {name: b.test}]\nregions:\n")
@@ -40,7 +41,8 @@ func TestValidate_ServersGivenTwice(t *testing.T) {
 		for k, service := range []string{"A.test.", "unserved.test", "", "b.test"} {
 			first := []int{0, 2, 3, 1}[k] + 4*n
 			key := fmt.Sprint([]string{"a.test", "unserved.test", "", "b.test"}[k], n)
-			again(fmt.Sprintf("regions[1].servers[%d]", 4*i+k), n+1, fmt.Sprintf("regions[0].servers[%d]", first), lines[key], server(service, n+1))
+			again(fmt.Sprintf("regions[1].servers[%d]", 4*i+k), n+1, fmt.Sprintf("regions[0].servers[%d]", first), lines[key],
+				server(service, n+1))
 		}
 	}
 	server("a.test", 100) // of none before

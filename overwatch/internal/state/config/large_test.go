@@ -25,7 +25,8 @@ func largeText(domains int) string {
 	for r := range 4 {
 		fmt.Fprintf(&b, "  - name: r%d\n    servers:\n", r+1)
 		for i := range domains {
-			fmt.Fprintf(&b, "      - {address: %s, port: 80, weight: %d, service: d%05d.gslb.test}\n", largeAddress(i, r), (r+1)*10, i)
+			fmt.Fprintf(&b, "      - {address: %s, port: 80, weight: %d, service: d%05d.gslb.test}\n", largeAddress(i, r),
+				(r+1)*10, i)
 		}
 	}
 	b.WriteString("domains:\n")
@@ -56,7 +57,8 @@ func largeJSON(domains int) string {
 	}
 	for i := range domains {
 		lists.Domains = append(lists.Domains, map[string]any{
-			"name": fmt.Sprintf("d%05d.gslb.test", i), "routing_algorithm": "weighted", "regions": []string{"r1", "r2", "r3", "r4"}, "ttl": 60,
+			"name": fmt.Sprintf("d%05d.gslb.test", i), "routing_algorithm": "weighted", "regions": []string{"r1", "r2", "r3",
+				"r4"}, "ttl": 60,
 		})
 	}
 	text, _ := json.Marshal(lists)
@@ -82,7 +84,8 @@ func TestLoad_GeneratedFilesAreReadWhole(t *testing.T) {
 	if !reflect.DeepEqual(inYAML, inJSON) {
 		t.Error("the configuration differs")
 	}
-	if servers := slices.Collect(inJSON.StaticServers()); len(servers) != 4*domains || len(inJSON.Domains) != domains || len(inJSON.Warnings()) != 0 {
+	if servers := slices.Collect(inJSON.StaticServers()); len(servers) != 4*domains || len(inJSON.Domains) != domains ||
+		len(inJSON.Warnings()) != 0 {
 		t.Errorf("%d servers, %d domains, warnings %q", len(servers), len(inJSON.Domains), inJSON.Warnings())
 	}
 }
@@ -107,8 +110,10 @@ func TestLongLists_TheirExampleIsAConfiguration(t *testing.T) {
 // A large YAML file is read, and a warning names the faster form.
 func TestLoad_LargeYAMLIsReadWithAHint(t *testing.T) {
 	c, problems := loadText(t, largeHead+"includes: [pad.yaml, pad.json]\n",
-		"pad.yaml", strings.Repeat("# as large as many lists\n", 200_000), "pad.json", strings.Repeat("     \n", 1_000_000)+"{}")
-	if problems != nil || len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0], "pad.yaml: such a large YAML file") ||
+		"pad.yaml", strings.Repeat("# as large as many lists\n", 200_000), "pad.json", strings.Repeat("     \n",
+			1_000_000)+"{}")
+	if problems != nil || len(c.Warnings()) != 1 || !strings.Contains(c.Warnings()[0],
+		"pad.yaml: such a large YAML file") ||
 		!strings.Contains(c.Warnings()[0], "included file whose name ends in .json") {
 		t.Errorf("problems %q, warnings %q", problems, c.Warnings())
 	}
@@ -143,7 +148,8 @@ func FuzzLoad(f *testing.F) {
 	if text, err := os.ReadFile("testdata/overwatch.yaml"); err == nil {
 		f.Add(string(text))
 	}
-	f.Add("mode: overwatch\noverwatch: {agent_tokens: {a: }, geolocation: {custom_mappings: [{}]}}\nregions: [{servers: [{health_check: {}}]}, a]\ndomains: [{regions: [x]}]\n")
+	f.Add("mode: overwatch\noverwatch: {agent_tokens: {a: }, geolocation: {custom_mappings: [{}]}}\nregions: " +
+		"[{servers: [{health_check: {}}]}, a]\ndomains: [{regions: [x]}]\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		if strings.Contains(text, "includes") { // what else is on this machine is no part of the text
 			return

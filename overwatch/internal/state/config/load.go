@@ -60,7 +60,8 @@ func (c *Config) complete(report *settings.Report) {
 	if c.Overwatch.Identity.NodeID == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			report.Add("overwatch.identity.node_id", "", fmt.Sprintf("is missing, and this machine does not tell its name (%v): give one", err))
+			report.Add("overwatch.identity.node_id", "", fmt.Sprintf("is missing, and this machine does not tell its name "+
+				"(%v): give one", err))
 		}
 		c.Overwatch.Identity.NodeID = host
 	}
@@ -81,7 +82,8 @@ func (c *Config) Tokens() map[string][]string {
 // GossipKeys returns the keys of gossip: first the one to encrypt with, then those that are still understood.
 func (c *Config) GossipKeys() [][]byte {
 	keys := make([][]byte, 0, 1+len(c.Overwatch.Gossip.PreviousEncryptionKeys))
-	for _, text := range append([]settings.Secret{c.Overwatch.Gossip.EncryptionKey}, c.Overwatch.Gossip.PreviousEncryptionKeys...) {
+	for _, text := range append([]settings.Secret{c.Overwatch.Gossip.EncryptionKey},
+		c.Overwatch.Gossip.PreviousEncryptionKeys...) {
 		key, _ := settings.ParseKey(text) // validated by Load
 		keys = append(keys, key)
 	}

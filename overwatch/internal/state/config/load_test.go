@@ -97,16 +97,20 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(c.Tokens()["app.example.com"], []string{testToken}) || len(c.GossipKeys()) != 1 || len(c.GossipKeys()[0]) != 32 {
+	if !slices.Equal(c.Tokens()["app.example.com"], []string{testToken}) || len(c.GossipKeys()) != 1 ||
+		len(c.GossipKeys()[0]) != 32 {
 		t.Errorf("tokens %d, keys %d", len(c.Tokens()), len(c.GossipKeys()))
 	}
-	wantZones := []Zone{{Name: "gslb.example.com"}, {Name: "other.example.com", Nameservers: []string{"ns1.example.net", "ns2.example.net"},
+	wantZones := []Zone{{Name: "gslb.example.com"}, {Name: "other.example.com", Nameservers: []string{"ns1.example.net",
+		"ns2.example.net"},
 		Admin: "hostmaster@example.com", Records: []string{"www 300 CNAME app.example.com."}}}
 	if !reflect.DeepEqual(c.DNS.Zones, wantZones) {
 		t.Errorf("zones %+v", c.DNS.Zones)
 	}
-	http := check.Spec{Type: check.HTTP, Path: "/health", Host: "app.example.com", Interval: 5 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2}
-	tcp := check.Spec{Type: check.TCP, Interval: 10 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2}
+	http := check.Spec{Type: check.HTTP, Path: "/health", Host: "app.example.com", Interval: 5 * time.Second,
+		Timeout: 2 * time.Second, FailureThreshold: 3, SuccessThreshold: 2}
+	tcp := check.Spec{Type: check.TCP, Interval: 10 * time.Second, Timeout: 2 * time.Second, FailureThreshold: 3,
+		SuccessThreshold: 2}
 	want := []StaticServer{
 		{"app.example.com", "eu-west", netip.MustParseAddr("192.0.2.10"), 8080, 100, "eu-web-1", unique.Make(http)},
 		{"app.example.com", "us-east", netip.MustParseAddr("198.51.100.10"), 8080, 100, "", unique.Make(tcp)},
@@ -115,7 +119,8 @@ func TestLoad_ReferenceConfigurationIsReadWhole(t *testing.T) {
 	if got := slices.Collect(c.StaticServers()); !slices.Equal(got, want) {
 		t.Errorf("servers\n%+v, want\n%+v", got, want)
 	}
-	if w := c.Warnings(); len(w) != 2 || !strings.Contains(w[0], "key_sync.peers: api.address is 127.0.0.1:8080") || w[1] != unboundedWarning("app.example.com") {
+	if w := c.Warnings(); len(w) != 2 || !strings.Contains(w[0], "key_sync.peers: api.address is 127.0.0.1:8080") ||
+		w[1] != unboundedWarning("app.example.com") {
 		t.Errorf("warnings %q", w)
 	}
 }
@@ -137,7 +142,8 @@ dns: {zones: [Example.COM.]}
 }
 
 func TestLoad_MinHealthyIsANumberOrAPart(t *testing.T) {
-	c, problems := loadText(t, smallest+"domains:\n- {name: a, min_healthy: 2}\n- {name: b, min_healthy: 50%}\n- {name: c}\n")
+	c, problems := loadText(t, smallest+"domains:\n- {name: a, min_healthy: 2}\n- {name: b, min_healthy: 50%}\n- "+
+		"{name: c}\n")
 	if problems != nil {
 		t.Fatal(problems)
 	}
@@ -149,7 +155,8 @@ func TestLoad_MinHealthyIsANumberOrAPart(t *testing.T) {
 }
 
 func TestLoad_NodeIDIsTheHostNameUnlessGiven(t *testing.T) {
-	c, problems := loadText(t, "mode: overwatch\ndata_dir:\noverwatch: {data_dir: /x, gossip: {encryption_key: \""+testKey+"\"}}\n")
+	c, problems := loadText(t, "mode: overwatch\ndata_dir:\noverwatch: {data_dir: /x, gossip: {encryption_key: "+
+		"\""+testKey+"\"}}\n")
 	host, err := os.Hostname()
 	if err != nil || problems != nil {
 		t.Fatal(err, problems)
@@ -162,7 +169,8 @@ func TestLoad_NodeIDIsTheHostNameUnlessGiven(t *testing.T) {
 // What the caller's checks find is told with the file and line, and once.
 func TestLoad_ProblemsOfChecksHaveTheirPlace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.yaml")
-	text := smallest + "dns:\n  zones:\n    - name: a.example\n      records:\n        - good\n        - bad\n    - name: -b\n"
+	text := smallest + "dns:\n  zones:\n    - name: a.example\n      records:\n        - good\n        - bad\n    - " +
+		"name: -b\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +207,8 @@ domains:
 	}
 	var got []string
 	for s := range c.StaticServers() {
-		got = append(got, fmt.Sprint(s.Service, " ", s.Region, " ", s.Address, " ", s.Weight, " ", s.Check.Value().Type, " ", s.Check.Value().Interval))
+		got = append(got, fmt.Sprint(s.Service, " ", s.Region, " ", s.Address, " ", s.Weight, " ", s.Check.Value().Type,
+			" ", s.Check.Value().Interval))
 	}
 	want := []string{
 		"one.example a 192.0.2.1 7 tcp 0s",
@@ -214,8 +223,10 @@ domains:
 
 // Each application can bring a file with its domain and its servers.
 func TestLoad_AnotherFileMayAddServersToARegion(t *testing.T) {
-	c, problems := loadText(t, smallest+"includes: [apps/*.yaml, one.yaml]\nregions: [{name: a, health_check: {type: http, path: /up}}, {name: b}]\n",
-		"one.yaml", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 80, service: one.example, host: one.example}]}]\ndomains: [{name: one.example, regions: [a]}]\n")
+	c, problems := loadText(t, smallest+"includes: [apps/*.yaml, one.yaml]\nregions: [{name: a, health_check: {type: "+
+		"http, path: /up}}, {name: b}]\n",
+		"one.yaml", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 80, service: one.example, host: "+
+			"one.example}]}]\ndomains: [{name: one.example, regions: [a]}]\n")
 	if problems != nil {
 		t.Fatal(problems)
 	}

@@ -9,7 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Every example in the page about routing is a configuration, beside what every node needs, and every algorithm has one.
+// Every example in the page about routing is a configuration, beside what every node needs, and every algorithm has
+// one.
 func TestRoutingPage_ItsExamplesAreConfigurations(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/routing.md")
 	if err != nil {

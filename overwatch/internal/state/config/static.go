@@ -20,8 +20,8 @@ type StaticServer struct {
 	Check   unique.Handle[check.Spec]
 }
 
-// StaticServers returns the backends that the configuration declares. A server without a service stands for one of every
-// domain that lists its region, unless another server names that domain with the same address and port.
+// StaticServers returns the backends that the configuration declares. A server without a service stands for one of
+// every domain that lists its region, unless another server names that domain with the same address and port.
 func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	return func(yield func(StaticServer) bool) {
 		shared := false
@@ -96,11 +96,12 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 	if s.HealthCheck != nil || s.Host != "" {
 		own = unique.Make(r.config.checkOf(r.Region, s))
 	}
-	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight, Agent: s.Agent, Check: own}
+	return StaticServer{Service: service, Region: r.Name, Address: s.Address, Port: s.Port, Weight: s.Weight,
+		Agent: s.Agent, Check: own}
 }
 
-// checkOf is how a server is checked: as its own health_check says, else as its region's, else by a tcp connection at the
-// node's own interval.
+// checkOf is how a server is checked: as its own health_check says, else as its region's, else by a tcp connection at
+// the node's own interval.
 func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	switch {
 	case s.HealthCheck != nil:
@@ -115,8 +116,8 @@ func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	return plainCheck()
 }
 
-// CheckIn is how a server of a region is checked that says nothing of its own; the region may be unknown. Without times in it, those of
-// overwatch.validation count.
+// CheckIn is how a server of a region is checked that says nothing of its own; the region may be unknown. Without
+// times in it, those of overwatch.validation count.
 func (c *Config) CheckIn(region string) check.Spec {
 	for i := range c.Regions {
 		if r := &c.Regions[i]; r.Name == region && r.HealthCheck != nil {

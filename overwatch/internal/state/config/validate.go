@@ -24,7 +24,8 @@ type validator struct {
 
 // validate notes everything that is wrong with c.
 func (c *Config) validate(report *settings.Report) {
-	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: make(map[string]int32, len(c.Domains))}
+	v := &validator{Report: report, config: c, regions: map[string]int32{}, domains: make(map[string]int32,
+		len(c.Domains))}
 	v.node()
 	v.gossip()
 	v.timing()
@@ -40,7 +41,8 @@ func (c *Config) validate(report *settings.Report) {
 	v.geolocation()
 	v.unserved()
 	for _, path := range report.LargeFiles() {
-		v.warn("%s: such a large YAML file takes seconds to read: write its lists as JSON, which takes a tenth of the time and "+
+		v.warn("%s: such a large YAML file takes seconds to read: write its lists as JSON, which takes a tenth of the "+
+			"time and "+
 			"memory, in an included file whose name ends in .json", path)
 	}
 	c.foldRegions()
@@ -70,7 +72,8 @@ func (v *validator) gossip() {
 	g := &v.config.Overwatch.Gossip
 	v.CheckKeys(key, g.EncryptionKey, g.PreviousEncryptionKeys)
 	if g.ProbeTimeout >= g.ProbeInterval {
-		v.Addf(key+".probe_timeout", g.ProbeTimeout.String(), "must be shorter than probe_interval, which is %s", g.ProbeInterval)
+		v.Addf(key+".probe_timeout", g.ProbeTimeout.String(), "must be shorter than probe_interval, which is %s",
+			g.ProbeInterval)
 	}
 	for i, seed := range g.Seeds {
 		if remedy := settings.HostPortRemedy(seed); remedy != "" {
@@ -113,7 +116,8 @@ func (v *validator) tokens() {
 	v.previousTokens()
 	for service := range o.AgentPolicies {
 		if _, ok := o.AgentTokens[service]; !ok && !v.Told("overwatch.agent_tokens") {
-			v.Add(settings.Entry("overwatch.agent_policies", service), "", "agent_tokens has no such service: give it a token, or remove the policy")
+			v.Add(settings.Entry("overwatch.agent_policies", service), "",
+				"agent_tokens has no such service: give it a token, or remove the policy")
 		}
 		if h := o.AgentPolicies[service].HealthCheck; h != nil {
 			v.sharedCheck(settings.Entry("overwatch.agent_policies", service)+".health_check", h, "backends of the service")
@@ -136,7 +140,8 @@ func canonicalKeys[T any](v *validator, key string, from map[string]T) map[strin
 			continue
 		}
 		if _, again := to[name]; again {
-			v.Add(settings.Entry(key, written), "", "this service is there already, spelled otherwise (case and a final dot do not count): keep one")
+			v.Add(settings.Entry(key, written), "", "this service is there already, spelled otherwise (case and a final "+
+				"dot do not count): keep one")
 			continue
 		}
 		to[name] = from[written]

@@ -85,7 +85,8 @@ func (v *validator) domain(i int, algorithms []string) {
 	}
 	for at, region := range d.Regions {
 		if !v.isRegion(region) {
-			v.Addf(key(fmt.Sprintf("regions[%d]", at)), region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
+			v.Addf(key(fmt.Sprintf("regions[%d]", at)), region, "no such region: %s",
+				settings.DidYouMean(region, v.regionList()))
 		} else if slices.Index(d.Regions, region) < at {
 			v.Add(key(fmt.Sprintf("regions[%d]", at)), region, "is in this list already: keep one")
 		}
@@ -94,7 +95,8 @@ func (v *validator) domain(i int, algorithms []string) {
 		v.warn("%s: %d seconds: clients keep an address that long after it went down", key("ttl"), d.TTL)
 	}
 	if d.MaxAnswers > maxBelieved {
-		v.warn("%s: %d addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than %d of a name (max-records-per-type)", key("max_answers"), d.MaxAnswers, maxBelieved)
+		v.warn("%s: %d addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than %d of a name "+
+			"(max-records-per-type)", key("max_answers"), d.MaxAnswers, maxBelieved)
 	}
 	if d.OnAllDown != "" {
 		last := []string{string(policy.ServFail), string(policy.LastHealthy), string(policy.All)}
@@ -103,7 +105,8 @@ func (v *validator) domain(i int, algorithms []string) {
 		}
 	}
 	if _, ok := policy.ParseMinimum(d.MinHealthy); !ok {
-		v.Addf(key("min_healthy"), d.MinHealthy, "give a number of backends from 1 to %d, or a part of them from 1%% to 100%%", policy.MaxMinimum)
+		v.Addf(key("min_healthy"), d.MinHealthy, "give a number of backends from 1 to %d, or a part of them "+
+			"from 1%% to 100%%", policy.MaxMinimum)
 	}
 	v.latency(&d.LatencyConfig, key)
 	if d.FallbackAlgorithm != "" {
@@ -120,7 +123,8 @@ func (v *validator) fallback(d *Domain, key func(string) string, algorithms []st
 	case !slices.Contains(algorithms, d.FallbackAlgorithm):
 		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, v.algorithmRemedy(d.FallbackAlgorithm, algorithms))
 	case slices.Contains(algorithms, d.RoutingAlgorithm) && !policy.Named(d.RoutingAlgorithm).MayLackData():
-		v.Addf(key("fallback_algorithm"), d.FallbackAlgorithm, "is never used, since %s never lacks data: remove it", d.RoutingAlgorithm)
+		v.Addf(key("fallback_algorithm"), d.FallbackAlgorithm, "is never used, since %s never lacks data: remove it",
+			d.RoutingAlgorithm)
 	case d.FallbackAlgorithm == d.RoutingAlgorithm:
 		v.Add(key("fallback_algorithm"), d.FallbackAlgorithm, "is the routing_algorithm: give another, or remove it")
 	}
@@ -177,8 +181,10 @@ func (v *validator) regionNames() {
 		v.nearOnce(key+".countries", r.Countries, r.Name, countries)
 		v.nearOnce(key+".continents", r.Continents, r.Name, continents)
 		v.coordinates(key, r)
-		if inside := policy.Names(policy.PoolAlgorithms()); r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
-			v.Addf(key+".routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s", settings.DidYouMean(r.RoutingAlgorithm, inside))
+		inside := policy.Names(policy.PoolAlgorithms())
+		if r.RoutingAlgorithm != "" && !slices.Contains(inside, r.RoutingAlgorithm) {
+			v.Addf(key+".routing_algorithm", r.RoutingAlgorithm, "cannot choose inside a region: %s",
+				settings.DidYouMean(r.RoutingAlgorithm, inside))
 		}
 	}
 	own := v.config.Overwatch.Identity.Region
@@ -191,9 +197,11 @@ func (v *validator) regionNames() {
 func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
-	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil && r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0
+	onlyServers := r.Countries == nil && r.Continents == nil && r.Latitude == nil && r.Longitude == nil &&
+		r.HealthCheck == nil && r.RoutingAlgorithm == "" && r.ProximityBias == 0
 	if sameFile || !onlyServers {
-		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it", first, begun)
+		v.Addf(key+".name", r.Name, "is already regions[%d] (%s): keep one; another file may only add servers to it",
+			first, begun)
 	}
 }
 

@@ -55,7 +55,8 @@ func (v *validator) dnssec() {
 	const key = "overwatch.dnssec"
 	d := &v.config.Overwatch.DNSSEC
 	if !d.Enabled && strings.TrimSpace(d.SecurityAcknowledgment) == "" {
-		v.Add(key+".security_acknowledgment", "", "is missing: with dnssec.enabled false, anybody on the way can forge answers; "+
+		v.Add(key+".security_acknowledgment", "", "is missing: with dnssec.enabled false, anybody on the way can forge "+
+			"answers; "+
 			"say in your own words that this is accepted, or sign")
 	}
 	v.oneOf(key+".algorithm", d.Algorithm, []string{Default().Overwatch.DNSSEC.Algorithm})
@@ -84,8 +85,10 @@ func (v *validator) peersTLS(key string, s *KeySync) {
 		v.Add(key, "", "certificate and key go together: give both for peers with api.tls.client_ca, else neither")
 	}
 	files := s.CA + s.Certificate + s.Key
-	if files != "" && len(s.Peers) > 0 && !slices.ContainsFunc(s.Peers, func(peer string) bool { return strings.HasPrefix(strings.ToLower(peer), "https:") }) {
-		v.warn("%s.peers: none is https, so ca, certificate and key are not used: write https:// where the peer has api.tls", key)
+	if files != "" && len(s.Peers) > 0 && !slices.ContainsFunc(s.Peers,
+		func(peer string) bool { return strings.HasPrefix(strings.ToLower(peer), "https:") }) {
+		v.warn("%s.peers: none is https, so ca, certificate and key are not used: write https:// where the peer has "+
+			"api.tls", key)
 	}
 }
 
@@ -141,14 +144,16 @@ func (v *validator) api() {
 		v.Add("api.allowed_networks", "", "is empty, so nobody could use the API: give networks, or set api.enabled to false")
 	}
 	if a.TrustProxyHeaders && slices.ContainsFunc(a.AllowedNetworks, func(p netip.Prefix) bool { return p.Bits() == 0 }) {
-		v.warn("api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list the proxies only")
+		v.warn("api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client " +
+			"address: list the proxies only")
 	}
 	v.cors(&a.CORS)
 	if (a.TLS.Certificate == "") != (a.TLS.Key == "") {
 		v.Add("api.tls", "", "certificate and key go together: give both, or neither for plain HTTP")
 	}
 	if a.TLS.ClientCA != "" && a.TLS.Certificate == "" {
-		v.Add("api.tls.client_ca", a.TLS.ClientCA, "clients can show a certificate over TLS only: give certificate and key too")
+		v.Add("api.tls.client_ca", a.TLS.ClientCA, "clients can show a certificate over TLS only: give certificate and "+
+			"key too")
 	}
 	v.apiTokens(a)
 	v.openAPI(a)
@@ -157,11 +162,13 @@ func (v *validator) api() {
 func (v *validator) cors(c *CORS) {
 	for i, origin := range c.AllowedOrigins {
 		if origin != "*" && !isOrigin(origin) {
-			v.Add(fmt.Sprintf("api.cors.allowed_origins[%d]", i), origin, "give an origin, such as https://dashboard.example.com, or *")
+			v.Add(fmt.Sprintf("api.cors.allowed_origins[%d]", i), origin,
+				"give an origin, such as https://dashboard.example.com, or *")
 		}
 	}
 	if c.AllowCredentials && slices.Contains(c.AllowedOrigins, "*") {
-		v.Add("api.cors.allow_credentials", "true", "with origin * any web page could act for the user: list the origins in api.cors.allowed_origins")
+		v.Add("api.cors.allow_credentials", "true", "with origin * any web page could act for the user: list the "+
+			"origins in api.cors.allowed_origins")
 	}
 	for i, method := range c.AllowedMethods {
 		if !isToken(method) || method != strings.ToUpper(method) {
@@ -170,7 +177,8 @@ func (v *validator) cors(c *CORS) {
 	}
 	for i, header := range c.AllowedHeaders {
 		if !isToken(header) {
-			v.Add(fmt.Sprintf("api.cors.allowed_headers[%d]", i), header, "give the name of an HTTP header, such as Content-Type")
+			v.Add(fmt.Sprintf("api.cors.allowed_headers[%d]", i), header,
+				"give the name of an HTTP header, such as Content-Type")
 		}
 	}
 }
@@ -216,7 +224,8 @@ func (v *validator) knownRegion(key, region string) {
 	}
 }
 
-// isRegion says whether there is a region of that name, or may be: where a region cannot be read, its name is not known.
+// isRegion says whether there is a region of that name, or may be: where a region cannot be read, its name is not
+// known.
 func (v *validator) isRegion(name string) bool {
 	_, known := v.regions[name]
 	return known || v.regionsUnread

@@ -29,13 +29,15 @@ func (v *validator) unboundedServices() {
 	if more := len(open) - maxNamed; more > 0 {
 		list += fmt.Sprintf(" and %d more", more)
 	}
-	v.warn("overwatch.agent_policies: no allowed_cidrs for %s: whoever has the token of such a service can have this node connect to "+
+	v.warn("overwatch.agent_policies: no allowed_cidrs for %s: whoever has the token of such a service can have this "+
+		"node connect to "+
 		"almost any address; list the networks where its backends are", list)
 }
 
 // openAPI warns of an API that others than this machine reach, and of what it lacks then.
 func (v *validator) openAPI(a *API) {
-	if !a.Enabled || a.onLoopback() || !slices.ContainsFunc(a.AllowedNetworks, func(p netip.Prefix) bool { return !p.Addr().Unmap().IsLoopback() }) {
+	if !a.Enabled || a.onLoopback() || !slices.ContainsFunc(a.AllowedNetworks,
+		func(p netip.Prefix) bool { return !p.Addr().Unmap().IsLoopback() }) {
 		return
 	}
 	var lacks []string
@@ -49,7 +51,8 @@ func (v *validator) openAPI(a *API) {
 		lacks = append(lacks, "api.allowed_hosts")
 	}
 	if len(lacks) > 0 {
-		v.warn("api.address: %s is open to more than this machine, without %s: give what is missing, or listen on a loopback address",
+		v.warn("api.address: %s is open to more than this machine, without %s: give what is missing, or listen on a "+
+			"loopback address",
 			a.Address, strings.Join(lacks, ", "))
 	}
 }

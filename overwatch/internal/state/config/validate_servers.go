@@ -29,7 +29,8 @@ func (v *validator) servers() {
 				continue
 			}
 			if first, again := known.add(at, s, domain); again {
-				v.Addf(at.String(), netip.AddrPortFrom(s.Address, s.Port).String(), "is already %s (%s) for the same service: keep one", first, v.Locate(first.String()))
+				v.Addf(at.String(), netip.AddrPortFrom(s.Address, s.Port).String(),
+					"is already %s (%s) for the same service: keep one", first, v.Locate(first.String()))
 			}
 		}
 	}
@@ -44,8 +45,8 @@ func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	}
 }
 
-// server checks the keys of one server and returns the number of its domain; before is that of the server before it. It formats no
-// key until one is wrong: there may be 400 000.
+// server checks the keys of one server and returns the number of its domain; before is that of the server before it.
+// It formats no key until one is wrong: there may be 400 000.
 func (v *validator) server(at serverPlace, s *Server, before int32) (domain int32) {
 	domain = noDomain
 	if !s.Address.IsValid() {
@@ -73,8 +74,8 @@ func (v *validator) server(at serverPlace, s *Server, before int32) (domain int3
 	return domain
 }
 
-// serverService brings the service into canonical form and returns the number of its domain, if it has one. Servers mostly stand
-// in the order of their domains, so that it is looked for behind before first.
+// serverService brings the service into canonical form and returns the number of its domain, if it has one. Servers
+// mostly stand in the order of their domains, so that it is looked for behind before first.
 func (v *validator) serverService(at serverPlace, s *Server, before int32) (domain int32) {
 	if domain = v.domainNear(before, s.Service); domain == noDomain {
 		var served bool
@@ -96,13 +97,14 @@ func (v *validator) serverService(at serverPlace, s *Server, before int32) (doma
 	s.Service = d.Name // one string for both: there may be 400 000 of them
 	region := v.config.Regions[at.region].Name
 	if len(d.Regions) > 0 && !slices.Contains(d.Regions, region) {
-		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, d.Name, strings.Join(d.Regions, ", "), region)
+		v.warn("%s.service: the regions of domain %q are %s; %q is not among them", at, d.Name, strings.Join(d.Regions,
+			", "), region)
 	}
 	return domain
 }
 
-// domainNear is the number of the domain of that name if it is the one behind a domain or that domain itself. Where names are given
-// twice or wrong, which domain has one is not told by its name alone.
+// domainNear is the number of the domain of that name if it is the one behind a domain or that domain itself. Where
+// names are given twice or wrong, which domain has one is not told by its name alone.
 func (v *validator) domainNear(before int32, name string) int32 {
 	all := v.config.Domains
 	if len(v.domains) < len(all) {
@@ -122,7 +124,8 @@ func (v *validator) serverHost(at serverPlace, s *Server) {
 	begun := v.regions[v.config.Regions[at.region].Name] // another file may continue the region
 	spec := v.config.checkOf(&v.config.Regions[begun], s)
 	if spec.Type == check.TCP {
-		v.Add(at.String()+".host", s.Host, "is the Host header of http checks, and this server's check is tcp: remove it, or give an http health_check")
+		v.Add(at.String()+".host", s.Host, "is the Host header of http checks, and this server's check is tcp: remove "+
+			"it, or give an http health_check")
 		return
 	}
 	spec.Host = s.Host
@@ -151,7 +154,8 @@ func (v *validator) unserved() {
 			continue
 		}
 		if !slices.ContainsFunc(d.Regions, func(r string) bool { return open[r] }) {
-			v.warn("domains[%s].name: %q has no server and no agent token: only the API can give it a backend", strconv.Itoa(i), d.Name)
+			v.warn("domains[%s].name: %q has no server and no agent token: only the API can give it a backend",
+				strconv.Itoa(i), d.Name)
 		}
 	}
 }

@@ -14,26 +14,31 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", "", nil},
-		{"data_dir twice", "data_dir: /a\noverwatch: {data_dir: /b}", []string{`2: overwatch.data_dir: "/b": data_dir says "/a": keep one of the two`}},
+		{"data_dir twice", "data_dir: /a\noverwatch: {data_dir: /b}",
+			[]string{`2: overwatch.data_dir: "/b": data_dir says "/a": keep one of the two`}},
 		{"data_dir empty", `data_dir: ""`, []string{`1: data_dir: is empty: give a directory, such as /var/lib/gslb`}},
-		{"region's name", "overwatch: {identity: {region: a b}}", []string{`1: overwatch.identity.region: "a b": use letters, digits, hyphens, underscores and dots`}},
+		{"region's name", "overwatch: {identity: {region: a b}}",
+			[]string{`1: overwatch.identity.region: "a b": use letters, digits, hyphens, underscores and dots`}},
 		{"logging", "logging: {level: inof, format: xml}", []string{
 			`1: logging.level: "inof": did you mean info?`, `1: logging.format: "xml": known are json, console`}},
 
 		// What follows from what cannot be read is not told.
-		{"regions as a map", "regions: {eu: {}}\ndomains: [{name: a, regions: [eu]}]\noverwatch: {geolocation: {default_region: eu}}", []string{
+		{"regions as a map", "regions: {eu: {}}\ndomains: [{name: a, regions: [eu]}]\noverwatch: {geolocation: " +
+			"{default_region: eu}}", []string{
 			`1: regions: expected a list, found a map of keys`}},
 		{"a region as a word", "regions: [eu, {name: us}]\ndomains: [{name: a, regions: [eu, us]}]", []string{
 			`1: regions[0]: expected a map of keys, found a single value`}},
-		{"tokens as a list", "overwatch:\n  agent_tokens: [a]\n  agent_policies: {a: {allowed_cidrs: [10.0.0.0/8]}}\n  previous_agent_tokens: {a: [x]}", []string{
+		{"tokens as a list", "overwatch:\n  agent_tokens: [a]\n  agent_policies: {a: {allowed_cidrs: [10.0.0.0/8]}}\n  " +
+			"previous_agent_tokens: {a: [x]}", []string{
 			`2: overwatch.agent_tokens: expected a map of names to values, found a list`}},
 		{"port 0", "dns: {listen_address: ':0'}\napi: {enabled: true, address: '192.0.2.1:0'}", []string{
 			`1: dns.listen_address[0]: ":0": with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535`,
 			`2: api.address: "192.0.2.1:0": with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535`}},
 
-		{"previous keys", "overwatch:\n  gossip:\n    previous_encryption_keys:\n      - dG9vIHNob3J0\n      - " + testKey, []string{
-			`4: overwatch.gossip.previous_encryption_keys[0]: has 9 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
-			`5: overwatch.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},
+		{"previous keys", "overwatch:\n  gossip:\n    previous_encryption_keys:\n      - dG9vIHNob3J0\n      - " + testKey,
+			[]string{
+				`4: overwatch.gossip.previous_encryption_keys[0]: has 9 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+				`5: overwatch.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},
 		{"probe times", "overwatch: {gossip: {probe_interval: 100ms, probe_timeout: 100ms, gossip_interval: 0s}}", []string{
 			`1: overwatch.gossip.gossip_interval: "0s": give at least 1ms`,
 			`1: overwatch.gossip.probe_timeout: "100ms": must be shorter than probe_interval, which is 100ms`}},
@@ -50,13 +55,16 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.validation.check_interval: "1ms": give a time from 50ms to 24h`, `1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
 		{"stale", "overwatch: {stale: {threshold: 5m}}", []string{
 			`1: overwatch.stale.remove_after: "5m0s": must be longer than threshold, which is 5m0s`}},
-		{"stale too soon", "overwatch: {stale: {threshold: 0s}}", []string{`1: overwatch.stale.threshold: "0s": give a time from 1s to 87600h`}},
+		{"stale too soon", "overwatch: {stale: {threshold: 0s}}",
+			[]string{`1: overwatch.stale.threshold: "0s": give a time from 1s to 87600h`}},
 
 		{"tokens", "overwatch:\n  agent_tokens:\n    a..b: x\n    ok.example: ''\n    Ok.Example: y\n    nothing:", []string{
 			`3: overwatch.agent_tokens["a..b"]: two dots stand together, or one at the beginning: remove it`,
 			`4: overwatch.agent_tokens["ok.example"]: this service is there already, spelled otherwise (case and a final dot do not count): keep one`,
 			`6: overwatch.agent_tokens["nothing"]: the token is empty: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
-		{"previous tokens", "overwatch:\n  agent_tokens: {a.example: " + testToken + ", c.example: x}\n  previous_agent_tokens:\n    a.example: [older, '', older, " + testToken + "]\n    b.example: [x]\n    c.example: [a, b, c, d, e]\n    c.example.: x", []string{
+		{"previous tokens", "overwatch:\n  agent_tokens: {a.example: " + testToken + ", c.example: x}\n  " +
+			"previous_agent_tokens:\n    a.example: [older, '', older, " + testToken + "]\n    b.example: [x]\n    " +
+			"c.example: [a, b, c, d, e]\n    c.example.: x", []string{
 			`4: overwatch.previous_agent_tokens["a.example"][1]: the token is empty: remove it`,
 			`4: overwatch.previous_agent_tokens["a.example"][2]: is there twice: keep one`,
 			`4: overwatch.previous_agent_tokens["a.example"][3]: is also the token in agent_tokens: put the new one there, or remove this`,
@@ -72,32 +80,37 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`, `1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
 		{"half of a client's certificate", "overwatch: {dnssec: {key_sync: {certificate: /c.pem}}}", []string{
 			`1: overwatch.dnssec.key_sync: certificate and key go together: give both for peers with api.tls.client_ca, else neither`}},
-		{"key sync", "overwatch: {dnssec: {key_sync: {peers: [ow-2, 'http://u@x', 'http://x', 'http://x'], poll_interval: 1ms, timeout: 0s}}}", []string{
+		{"key sync", "overwatch: {dnssec: {key_sync: {peers: [ow-2, 'http://u@x', 'http://x', 'http://x'], " +
+			"poll_interval: 1ms, timeout: 0s}}}", []string{
 			`1: overwatch.dnssec.key_sync.peers[0]: "ow-2": give the base URL of the peer's API, such as http://overwatch-2.example.com:8080`,
 			`1: overwatch.dnssec.key_sync.peers[1]: "http://u@x": a base URL has no user, no query and no fragment: remove them`,
 			`1: overwatch.dnssec.key_sync.peers[3]: "http://x": is already overwatch.dnssec.key_sync.peers[2]: remove one`,
 			`1: overwatch.dnssec.key_sync.poll_interval: "1ms": give at least 1s`, `1: overwatch.dnssec.key_sync.timeout: "0s": give at least 1ms`}},
 
-		{"geolocation", "overwatch: {geolocation: {default_region: b, custom_mappings: [{cidr: 10.0.0.0/8, region: x}, {cidr: 10.0.0.0/8, region: a}, {}]}}\nregions: [{name: a}]", []string{
+		{"geolocation", "overwatch: {geolocation: {default_region: b, custom_mappings: [{cidr: 10.0.0.0/8, region: x}, " +
+			"{cidr: 10.0.0.0/8, region: a}, {}]}}\nregions: [{name: a}]", []string{
 			`1: overwatch.geolocation.default_region: "b": no such region: known are a`,
 			`1: overwatch.geolocation.custom_mappings[0].region: "x": no such region: known are a`,
 			`1: overwatch.geolocation.custom_mappings[1].cidr: "10.0.0.0/8": is already custom_mappings[0]: keep one`,
 			`1: overwatch.geolocation.custom_mappings[2].cidr: is missing: give a network, such as 192.0.2.0/24`,
 			`1: overwatch.geolocation.custom_mappings[2].region: is missing: give one of the regions`}},
 
-		{"listeners", "dns: {listen_address: [x, ':7946']}\nmetrics: {enabled: true, address: ':7946'}\napi: {enabled: true, address: '127.0.0.1'}", []string{
+		{"listeners", "dns: {listen_address: [x, ':7946']}\nmetrics: {enabled: true, address: ':7946'}\napi: {enabled: " +
+			"true, address: '127.0.0.1'}", []string{
 			`1: dns.listen_address[0]: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
 			`2: metrics.address: ":7946": dns.listen_address[1] listens there: give another port or address`,
 			`3: api.address: "127.0.0.1": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
 			`overwatch.gossip.bind_address: "0.0.0.0:7946": dns.listen_address[1] listens there: give another port or address`}},
-		{"listeners of both families", "dns: {listen_address: ['0.0.0.0:9053', '[::]:9053']}\nmetrics: {enabled: true, address: '0.0.0.0:8080'}\napi: {enabled: true, address: '[::]:8080'}\n" +
+		{"listeners of both families", "dns: {listen_address: ['0.0.0.0:9053', '[::]:9053']}\nmetrics: {enabled: true, " +
+			"address: '0.0.0.0:8080'}\napi: {enabled: true, address: '[::]:8080'}\n" +
 			"overwatch: {gossip: {bind_address: '[::]:9053'}}", []string{
 			`2: metrics.address: "0.0.0.0:8080": api.address listens there: give another port or address`,
 			`4: overwatch.gossip.bind_address: "[::]:9053": dns.listen_address[0] listens there: give another port or address`}},
 		{"rate limit", "dns:\n  rate_limit: {responses_per_second: -1, slip: 101}", []string{
 			`2: dns.rate_limit.responses_per_second: "-1": give a number from 0 to 1000000000`,
 			`2: dns.rate_limit.slip: "101": give a number from 0 to 100`}},
-		{"no listener", "dns: {listen_address: []}", []string{`1: dns.listen_address: is empty: give an address and port, such as :53`}},
+		{"no listener", "dns: {listen_address: []}",
+			[]string{`1: dns.listen_address: is empty: give an address and port, such as :53`}},
 
 		{"ttl", "dns: {default_ttl: -1}\ndomains: [{name: a, ttl: 2147483648}]", []string{
 			`1: dns.default_ttl: "-1": give a number from 0 to 2147483647`, `2: domains[0].ttl: "2147483648": give a number from 0 to 2147483647`}},
@@ -106,7 +119,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`5: dns.zones[2].name: give a domain name, such as app.example.com`,
 			`6: dns.zones[3].name: "bücher.example": write the name as it stands in the DNS, in its A-label form: xn--bcher-kva.example`}},
 
-		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR]}\n- {name: b, latitude: 1}\n- {name: c, latitude: 91, longitude: -181}", []string{
+		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR]}\n- {name: b, latitude: " +
+			"1}\n- {name: c, latitude: 91, longitude: -181}", []string{
 			`2: regions[0].name: is missing: give a name`,
 			`3: regions[1].countries[0]: "de": give the two letters of ISO 3166-1 in capitals, such as DE`,
 			`3: regions[1].countries[2]: "FR": is already regions[1].countries[1]: remove one`,
@@ -115,7 +129,9 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`5: regions[3].latitude: "91": give degrees from -90 to 90`,
 			`5: regions[3].longitude: "-181": give degrees from -180 to 180`}},
 
-		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, routing_algorithm: learned_latency}\n- {name: f, routing_algorithm: weight_ed}", []string{
+		{"domains", "regions: [{name: eu-west}]\ndomains:\n- {}\n- {name: -a}\n- {name: b}\n- {name: B.}\n- {name: c, " +
+			"regions: [eu-wset, eu-west, eu-west]}\n- {name: d, routing_algorithm: fastest}\n- {name: e, " +
+			"routing_algorithm: learned_latency}\n- {name: f, routing_algorithm: weight_ed}", []string{
 			`3: domains[0].name: is missing: give a domain name, such as app.example.com`,
 			`4: domains[1].name: "-a": the label "-a" begins or ends with a hyphen`,
 			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
@@ -124,7 +140,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
-		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n  min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
+		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n " +
+			" min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give at least 1`,
 			`4: domains[0].failover_threshold: "0": give a number from 1 to 1000`,
 			`5: domains[0].on_all_down: "serfvail": did you mean servfail?`,
@@ -133,7 +150,11 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[0].latency_config.max_latency_ms: "0": give a number from 1 to 60000`,
 			`7: domains[0].latency_config.min_samples: "1001": give a number from 1 to 1000`}},
 
-		{"algorithms of regions and further ones of domains", "regions:\n- {name: a, routing_algorithm: failover, proximity_bias: 100}\n- {name: b, routing_algorithm: weight_ed}\ndomains:\n- {name: a, routing_algorithm: weighted, fallback_algorithm: latency}\n- {name: b, routing_algorithm: latency, fallback_algorithm: latency}\n- {name: c, routing_algorithm: latency, fallback_algorithm: x, proximity: {tolerance_km: -1}, client_hash: {ipv4_prefix: 33, ipv6_prefix: 65}}\n- {name: d, proximity: {tolerance_km: 20039}}", []string{
+		{"algorithms of regions and further ones of domains", "regions:\n- {name: a, routing_algorithm: failover, " +
+			"proximity_bias: 100}\n- {name: b, routing_algorithm: weight_ed}\ndomains:\n- {name: a, routing_algorithm: " +
+			"weighted, fallback_algorithm: latency}\n- {name: b, routing_algorithm: latency, fallback_algorithm: " +
+			"latency}\n- {name: c, routing_algorithm: latency, fallback_algorithm: x, proximity: {tolerance_km: -1}, " +
+			"client_hash: {ipv4_prefix: 33, ipv6_prefix: 65}}\n- {name: d, proximity: {tolerance_km: 20039}}", []string{
 			`2: regions[0].routing_algorithm: "failover": cannot choose inside a region: known are round-robin, weighted, latency, client-hash`,
 			`2: regions[0].proximity_bias: "100": give a number from -99 to 99`,
 			`3: regions[1].routing_algorithm: "weight_ed": cannot choose inside a region: did you mean weighted?`,
@@ -145,7 +166,11 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
 			`8: domains[3].proximity.tolerance_km: "20039": give kilometres from 0 to 20038`}},
 
-		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: 224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: 192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}\n  - {address: 192.0.2.7, port: 1, agent: a b}", []string{
+		{"servers", "regions:\n- name: a\n  servers:\n  - {}\n  - {address: 0.0.0.0, port: 1, weight: 0}\n  - {address: " +
+			"224.0.0.1, port: 1, weight: 1001}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.1, port: 1, " +
+			"service: a b}\n  - {address: 192.0.2.1, port: 1}\n  - {address: 192.0.2.9, port: 1, host: x}\n  - {address: " +
+			"192.0.2.8, port: 1, host: 'x y', health_check: {type: http, path: /}}\n  - {address: 192.0.2.7, port: 1, " +
+			"agent: a b}", []string{
 			`4: regions[0].servers[0].address: is missing: give the IP address of the server`,
 			`4: regions[0].servers[0].port: is missing: give a port from 1 to 65535`,
 			`5: regions[0].servers[1].address: "0.0.0.0": this stands for every address: give the one of the machine`,
@@ -157,7 +182,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove it, or give an http health_check`,
 			`11: regions[0].servers[7].host: "x y": give a host name or address, with or without a port`,
 			`12: regions[0].servers[8].agent: "a b": use letters, digits, hyphens, underscores and dots`}},
-		{"health checks", "regions:\n- name: a\n  health_check: {address: 192.0.2.1}\n  servers:\n  - address: 192.0.2.1\n    port: 1\n    health_check:\n      type: http\n      timeout: 6s\n      failure_threshold: 0\n  - address: 192.0.2.2\n    port: 1\n    health_check: {type: tcp, path: /x}\n  - address: 192.0.2.3\n    port: 1\n    health_check: {type: ping}", []string{
+		{"health checks", "regions:\n- name: a\n  health_check: {address: 192.0.2.1}\n  servers:\n  - address: " +
+			"192.0.2.1\n    port: 1\n    health_check:\n      type: http\n      timeout: 6s\n      failure_threshold: 0\n  " +
+			"- address: 192.0.2.2\n    port: 1\n    health_check: {type: tcp, path: /x}\n  - address: 192.0.2.3\n    port: " +
+			"1\n    health_check: {type: ping}", []string{
 			`3: regions[0].health_check.type: is missing: use http, https, tcp, grpc or grpcs`,
 			`3: regions[0].health_check.address: "192.0.2.1": all servers of the region would be probed at this one address: give it to a server's own health_check`,
 			`7: regions[0].servers[0].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
@@ -166,14 +194,17 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change type`,
 			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp, grpc or grpcs`}},
 
-		{"routing", "routing: {decision_sample: -1, why_networks: [10.0.0.1/8]}", []string{`1: routing.decision_sample: "-1": give a number from 0 to 1000000`,
-			`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or 10.0.0.1/32 for that one address`}},
+		{"routing", "routing: {decision_sample: -1, why_networks: [10.0.0.1/8]}",
+			[]string{`1: routing.decision_sample: "-1": give a number from 0 to 1000000`,
+				`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or 10.0.0.1/32 for that one address`}},
 		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m": give at least 1h`}},
-		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}", []string{
-			`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,
-			`1: api.max_connections: "0": give a number from 1 to 65536`,
-			`1: api.allowed_networks: is empty, so nobody could use the API: give networks, or set api.enabled to false`}},
-		{"cors", "api: {cors: {allowed_origins: ['*', 'https://x/'], allow_credentials: true, allowed_methods: [get], allowed_headers: ['X Y'], max_age: -1}}", []string{
+		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}",
+			[]string{
+				`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,
+				`1: api.max_connections: "0": give a number from 1 to 65536`,
+				`1: api.allowed_networks: is empty, so nobody could use the API: give networks, or set api.enabled to false`}},
+		{"cors", "api: {cors: {allowed_origins: ['*', 'https://x/'], allow_credentials: true, allowed_methods: [get], " +
+			"allowed_headers: ['X Y'], max_age: -1}}", []string{
 			`1: api.cors.allowed_origins[1]: "https://x/": give an origin, such as https://dashboard.example.com, or *`,
 			`1: api.cors.allow_credentials: "true": with origin * any web page could act for the user: list the origins in api.cors.allowed_origins`,
 			`1: api.cors.allowed_methods[0]: "get": give an HTTP method in capitals, such as GET`,
@@ -213,41 +244,56 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 		want       []string
 	}{
 		{"nothing", "", nil},
-		{"short token", "overwatch: {agent_tokens: {a.example: short}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}\ndomains: [{name: a.example}]", []string{
+		{"short token", "overwatch: {agent_tokens: {a.example: short}, agent_policies: {a.example: {allowed_cidrs: " +
+			"[10.0.0.0/8]}}}\ndomains: [{name: a.example}]", []string{
 			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
-		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
+		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: " +
+			"{allowed_cidrs: [10.0.0.0/8]}}}", []string{
 			`overwatch.agent_tokens["a.example"]: no domain has this name: what its agents report is not served until one has`}},
-		{"keys that peers cannot come for", "overwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://x']}}}", []string{
+		{"keys that peers cannot come for", "overwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: " +
+			"['http://x']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: api.enabled is false here, so the peers cannot ask this node for its keys`}},
-		{"keys that peers reach through a tunnel only", "api: {enabled: true}\noverwatch: {dnssec: {key_sync: {secret: " + testToken + ", peers: ['http://127.0.0.1:1', 'http://[2001:db8::1]:8080']}}}", []string{
+		{"keys that peers reach through a tunnel only", "api: {enabled: true}\noverwatch: {dnssec: {key_sync: {secret: " +
+			"" + testToken + ", peers: ['http://127.0.0.1:1', 'http://[2001:db8::1]:8080']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: api.address is 127.0.0.1:8080, where the peers can ask this node for its keys only through a tunnel or proxy; otherwise listen where they reach it and add their networks to api.allowed_networks`}},
-		{"https files without https", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {dnssec: {key_sync: {secret: " + testToken + ", ca: /ca.pem, peers: ['http://x']}}}", []string{
+		{"https files without https", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {dnssec: {key_sync: " +
+			"{secret: " + testToken + ", ca: /ca.pem, peers: ['http://x']}}}", []string{
 			`overwatch.dnssec.key_sync.peers: none is https, so ca, certificate and key are not used: write https:// where the peer has api.tls`}},
 		{"short secret", "overwatch: {dnssec: {key_sync: {secret: x}}}", []string{
 			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
-		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
+		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: " +
+			"1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
 			`dns.default_ttl: 86401 seconds: clients keep an address that long after it went down`,
 			`domains[0].ttl: 90000 seconds: clients keep an address that long after it went down`}},
-		{"more addresses than resolvers take", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1}]}]\ndomains: [{name: x, regions: [a], max_answers: 101}, {name: y, regions: [a], max_answers: 100}]", []string{`domains[0].max_answers: 101 addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than 100 of a name (max-records-per-type)`}},
+		{"more addresses than resolvers take", "regions: [{name: a, servers: [{address: 192.0.2.1, port: " +
+			"1}]}]\ndomains: [{name: x, regions: [a], max_answers: 101}, {name: y, regions: [a], max_answers: " +
+			"100}]", []string{`domains[0].max_answers: 101 addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than 100 of a name (max-records-per-type)`}},
 		{"own region", "overwatch: {identity: {region: eus}}\nregions: [{name: eu}]", []string{
 			`overwatch.identity.region: "eus" is none of the regions here: did you mean eu?`}},
-		{"countries of two regions", "regions: [{name: a, countries: [DE, FR], continents: [EU]}, {name: b, countries: [CH, DE]}, {name: c, continents: [AF, EU]}]", []string{
+		{"countries of two regions", "regions: [{name: a, countries: [DE, FR], continents: [EU]}, {name: b, countries: " +
+			"[CH, DE]}, {name: c, continents: [AF, EU]}]", []string{
 			`regions[1].countries: DE is in region "a" already: its clients are placed there`,
 			`regions[2].continents: EU is in region "a" already: its clients are placed there`}},
-		{"server of no domain, of another region", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1, service: x}, {address: 192.0.2.1, port: 1, service: y}]}, {name: b}]\ndomains: [{name: y, regions: [b]}]", []string{
+		{"server of no domain, of another region", "regions: [{name: a, servers: [{address: 192.0.2.1, port: 1, " +
+			"service: x}, {address: 192.0.2.1, port: 1, service: y}]}, {name: b}]\ndomains: [{name: y, regions: [b]}]", []string{
 			`regions[0].servers[0].service: no domain is called "x": the server is not served until one is`,
 			`regions[0].servers[1].service: the regions of domain "y" are b; "a" is not among them`}},
 		{"domain with nothing behind it", "domains: [{name: x}]", []string{
 			`domains[0].name: "x" has no server and no agent token: only the API can give it a backend`}},
-		{"services without networks", "overwatch: {agent_tokens: {b.example: " + testToken + ", A.example: " + testToken + ", c.example: " + testToken + "}, agent_policies: {c.example: {allowed_cidrs: [10.0.0.0/8]}}}\n" +
-			"domains: [{name: a.example}, {name: b.example}, {name: c.example}]", []string{unboundedWarning("a.example, b.example")}},
-		{"many services without networks", "overwatch: {agent_tokens: {" + manyTokens(12) + "}}\ndomains: [" + manyDomains(12) + "]", []string{
+		{"services without networks", "overwatch: {agent_tokens: {b.example: " + testToken + ", A.example: " +
+			"" + testToken + ", c.example: " + testToken + "}, agent_policies: {c.example: {allowed_cidrs: [10.0.0.0/8]}}}\n" +
+			"domains: [{name: a.example}, {name: b.example}, {name: c.example}]", []string{unboundedWarning("a.example, " +
+			"b.example")}},
+		{"many services without networks", "overwatch: {agent_tokens: {" + manyTokens(12) + "}}\ndomains: " +
+			"[" + manyDomains(12) + "]", []string{
 			unboundedWarning("s00, s01, s02, s03, s04, s05, s06, s07, s08, s09 and 2 more")}},
 		{"an open API", "api: {enabled: true, address: ':8080', allowed_networks: [127.0.0.1/32, 10.0.0.0/8]}", []string{
 			`api.address: :8080 is open to more than this machine, without api.tokens, api.tls, api.allowed_hosts: give what is missing, or listen on a loopback address`}},
-		{"an open API with tokens and TLS", "api: {enabled: true, address: '[::]:8080', allowed_networks: [10.0.0.0/8], tls: {certificate: /c, key: /k}, tokens: {admin: {me: " + testToken + "}}}", []string{
+		{"an open API with tokens and TLS", "api: {enabled: true, address: '[::]:8080', allowed_networks: [10.0.0.0/8], " +
+			"tls: {certificate: /c, key: /k}, tokens: {admin: {me: " + testToken + "}}}", []string{
 			`api.address: [::]:8080 is open to more than this machine, without api.allowed_hosts: give what is missing, or listen on a loopback address`}},
-		{"an open API with client certificates", "api: {enabled: true, address: '192.0.2.1:8080', allowed_networks: [10.0.0.0/8], allowed_hosts: [a.example], tls: {certificate: /c, key: /k, client_ca: /a}}", nil},
+		{"an open API with client certificates", "api: {enabled: true, address: '192.0.2.1:8080', allowed_networks: " +
+			"[10.0.0.0/8], allowed_hosts: [a.example], tls: {certificate: /c, key: /k, client_ca: /a}}", nil},
 		{"an open listener for this machine", "api: {enabled: true, address: ':8080'}", nil},
 		{"an API on loopback", "api: {enabled: true, address: '[::1]:8080', allowed_networks: [10.0.0.0/8]}", nil},
 		{"proxy headers from everywhere", "api: {trust_proxy_headers: true, allowed_networks: [0.0.0.0/0]}", []string{
@@ -279,7 +325,8 @@ func TestWarnings_AreCountedWhenThereAreTooMany(t *testing.T) {
 }
 
 func unboundedWarning(services string) string {
-	return "overwatch.agent_policies: no allowed_cidrs for " + services + ": whoever has the token of such a service can have this node " +
+	return "overwatch.agent_policies: no allowed_cidrs for " + services + ": whoever has the token of such a service " +
+		"can have this node " +
 		"connect to almost any address; list the networks where its backends are"
 }
 

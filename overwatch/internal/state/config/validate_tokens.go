@@ -25,12 +25,16 @@ func (v *validator) apiTokens(a *API) {
 	}{{"read", a.Tokens.Read}, {"operate", a.Tokens.Operate}, {"admin", a.Tokens.Admin}} {
 		for _, name := range slices.Sorted(maps.Keys(of.tokens)) {
 			key, token := settings.Entry("api.tokens."+of.role, name), of.tokens[name]
-			if name == "" || len(name) > maxAPITokenName || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+			if name == "" || len(name) > maxAPITokenName || strings.ContainsFunc(name, func(r rune) bool {
+				return r <= ' ' ||
+					r >= 0x7f
+			}) {
 				v.Addf(key, "", "the name must be 1 to %d printable characters without spaces, such as dashboard", maxAPITokenName)
 			}
 			switch {
 			case len(token) < minAPIToken || len(token) > maxAPIToken:
-				v.Addf(key, "", "the token has %d characters: it must have %d to %d, for example from: head -c 32 /dev/urandom | base64", len(token), minAPIToken, maxAPIToken)
+				v.Addf(key, "", "the token has %d characters: it must have %d to %d, for example from: head -c 32 "+
+					"/dev/urandom | base64", len(token), minAPIToken, maxAPIToken)
 			case strings.ContainsFunc(token.Reveal(), func(r rune) bool { return r <= ' ' || r >= 0x7f }):
 				v.Add(key, "", "the token has a space or a character that a header cannot carry: give letters, digits and -._~+/=")
 			case taken[token] != "":
@@ -41,7 +45,8 @@ func (v *validator) apiTokens(a *API) {
 		}
 	}
 	if a.Enabled && a.Tokens.Any() && a.TLS.Certificate == "" && !a.onLoopback() {
-		v.warn("api.tokens: tokens cross the network in the clear without api.tls: give a certificate, or listen on a loopback address")
+		v.warn("api.tokens: tokens cross the network in the clear without api.tls: give a certificate, or listen on a " +
+			"loopback address")
 	}
 }
 
@@ -68,7 +73,8 @@ func (v *validator) previousTokens() {
 			case token == "":
 				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "the token is empty: remove it")
 			case served && token == present:
-				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "is also the token in agent_tokens: put the new one there, or remove this")
+				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "is also the token in agent_tokens: put the new one there, or "+
+					"remove this")
 			case slices.Index(list, token) < i:
 				v.Add(fmt.Sprintf("%s[%d]", entry, i), "", "is there twice: keep one")
 			}
