@@ -79,7 +79,8 @@ test-integration: build ## black-box tests with real processes, import walls, de
 # The parts of test-full. Each prints how to run what failed; a failing seed is in the output.
 FULL_INTEGRATION = cd integration && GSLB_BIN=$(CURDIR)/bin
 FULL_SOAK ?= 10m
-.PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak full-ways
+FULL_SIEGE ?= 10m
+.PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak full-ways full-siege
 full-store: check-tools
 	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/state/store
 full-model: check-tools
@@ -96,17 +97,19 @@ full-soak: build
 	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak_InvariantsHoldUnder' .
 full-ways: build
 	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak_InvariantsHoldBetween' .
+full-siege: build
+	$(FULL_INTEGRATION) GSLB_SIEGE=$(FULL_SIEGE) $(GO) test -count=1 -timeout 30m -v -run 'TestSiege' ./trust
 
 .PHONY: test-full
 test-full: build ## what does not fit into `make test`: 1000 kills of the store, 100 restarts, 10 000 agents, whole floods, ten minutes of random faults
-	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet upgrade soak ways; do \
+	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet upgrade soak ways siege; do \
 	  $(MAKE) --no-print-directory full-$$part || failed="$$failed full-$$part"; done; \
 	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
 
 .PHONY: test-long
 LONG_FUZZ ?= 1m
 test-long: ## the parts of test-full that pass on any machine, then each fuzz target for LONG_FUZZ (1m): an hour and a quarter
-	@failed=; s=$$SECONDS; export GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1}; for part in model restarts soak; do p=$$SECONDS; \
+	@failed=; s=$$SECONDS; export GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1}; for part in model restarts soak siege; do p=$$SECONDS; \
 	  $(MAKE) --no-print-directory full-$$part FULL_SOAK=5m || failed="$$failed full-$$part"; echo "   full-$$part took $$((SECONDS-p)) s"; done; \
 	  $(MAKE) --no-print-directory fuzz FUZZTIME=$(LONG_FUZZ) || failed="$$failed fuzz"; \
 	  echo "   test-long took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi

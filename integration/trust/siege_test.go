@@ -27,7 +27,8 @@ const (
 
 const (
 	siegeServices = 64
-	siegeMemory   = 512 << 20 // of the node
+	siegeChecks   = 10 * time.Second // between two of a backend, as nodes are run
+	siegeMemory   = 512 << 20        // of the node
 	siegeP99      = 5 * time.Millisecond
 	siegeRestart  = time.Second     // to the first answer
 	siegeLateness = 3 * time.Second // of an honest agent's last report: beats are a second apart, stale is after three
@@ -91,6 +92,7 @@ func newSiege(t *testing.T) *siege {
 		more = append(more, siegeService(i))
 	}
 	s.stand = newStand(t, more...)
+	s.node.File.Overwatch.Validation.CheckInterval = siegeChecks
 	return s
 }
 

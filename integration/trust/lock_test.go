@@ -1,0 +1,52 @@
+package trust_test
+
+import (
+	"context"
+	"net/netip"
+	"testing"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/wire"
+)
+
+// After an agent was revoked and its services locked, its token pins nobody, under whatever name, also after a
+// restart; agents that are pinned go on, and a changed token opens the service again.
+func TestRevoke_ALockedServiceTakesNobodyUntilItsTokenChanges(t *testing.T) {
+	s := newStand(t)
+	s.start(t)
+	evil, honest := s.pinned(t, "evil", evilName), s.pinned(t, "honest", evilName)
+	own := []wire.Backend{report(evilName, netip.AddrPortFrom(honest.Source, 1))}
+	said := s.control(t, "agents", "revoke", evil.Name, "--reason", "it was stolen", "--lock-service", "--yes")
+	if !has(said, evilName, "token") {
+		t.Errorf("the command does not say which token is to be changed:\n%s", said)
+	}
+	again := func(name string) {
+		t.Helper()
+		a := s.agent(t, name, evilName)
+		if err := a.Register(); !refused(err) {
+			t.Errorf("the enrolment of %s: %v, want a refusal", name, err)
+		}
+	}
+	again("evil-2")
+	until(t, "a report of the honest agent", func(context.Context) error { return honest.Heartbeat(honestBeat, own) })
+
+	if _, err := s.node.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	s.serves(t)
+	again("evil-3")
+	until(t, "the honest agent to be known", func(context.Context) error { return honest.Register() })
+
+	s.Tokens[evilName] = harness.NewToken()
+	s.node.File.Overwatch.AgentTokens[evilName] = s.Tokens[evilName]
+	if err := s.node.WriteFile(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.node.Client.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.pinned(t, "fresh", evilName)
+}
