@@ -131,6 +131,23 @@ func TestRunbook_Rotation(t *testing.T) {
 			}
 		}
 	})
+	t.Run("stolen machine", func(t *testing.T) {
+		r := startRunbook(t, path, &ran, 2, 2)
+		r.words["LOST"] = r.agents[0].Name
+		r.section(t, "Stolen machine")
+		r.servedThroughout(t)
+		thief := r.addAgent(t, "agent-3", r.backends[0]) // has the token, and another id
+		start(t, thief)
+		until(t, startBound, "the locked token to be refused", func(context.Context) error { return said(thief.Unit, "locked") })
+		for _, n := range r.nodes {
+			if _, err := n.Client.Agent(t.Context(), thief.Name); err == nil {
+				t.Errorf("%s took another agent with the locked token", n.Name)
+			}
+		}
+		pages := *r
+		pages.path, pages.ran = "../overwatch/docs/runbooks.md", new(int)
+		pages.section(t, "agent-pins")
+	})
 	t.Run("agent certificate", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
 		before := r.pins(t, r.nodes[0])

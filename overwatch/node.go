@@ -360,7 +360,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		return err
 	}
 	err = metrics.Register(n.registerer, metrics.Sources{
-		View: n.registry.View(), Agents: n.trust.Agents, ClockJump: n.trust.ClockJump, Domains: n.domains, Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
+		View: n.registry.View(), Agents: n.trust.Agents, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump, Domains: n.domains, Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
 	if err != nil || !cfg.Metrics.Enabled {
 		return err

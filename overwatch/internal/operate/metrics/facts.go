@@ -25,6 +25,7 @@ type Fitness interface {
 type Sources struct {
 	View          *registry.View
 	Agents        func() []trust.Record // the pinned ones
+	Pins          func() []trust.Use    // what services have used of their limits
 	ClockJump     func() time.Duration  // how far the clock is ahead of the believed time
 	Domains       func() []string       // the names that the node steers
 	Fitness       Fitness
@@ -35,13 +36,14 @@ type Sources struct {
 // Register adds to r what the node knows of itself, and the figures of the Go
 // runtime and of the process.
 func Register(r prometheus.Registerer, s Sources) error {
-	if s.View == nil || s.Agents == nil || s.ClockJump == nil || s.Domains == nil || s.Fitness == nil {
+	if s.View == nil || s.Agents == nil || s.Pins == nil || s.ClockJump == nil || s.Domains == nil || s.Fitness == nil {
 		return errors.New("metrics: a source is not set")
 	}
 	return errors.Join(
 		r.Register(collectors.NewGoCollector()),
 		r.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
 		r.Register(&facts{s, describe()}),
+		r.Register(newPins(s.Pins)),
 	)
 }
 

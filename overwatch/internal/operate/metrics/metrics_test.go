@@ -56,6 +56,9 @@ func sources(t *testing.T) Sources {
 		Agents: func() []trust.Record {
 			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000, Outdated: true}, {AgentID: "2", ExpiresInHours: 100}, {AgentID: "3", Revoked: true}}
 		},
+		Pins: func() []trust.Use {
+			return []trust.Use{{Service: "a.example", Pins: 3, Limit: 1024, Unreported: 1}, {Service: "b.example", Limit: 5, Locked: true}}
+		},
 		ClockJump: func() time.Duration { return 90 * time.Second },
 		Build:     buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc"},
 	}
@@ -88,6 +91,14 @@ gslb_overwatch_domains 2
 gslb_overwatch_domains_down 1
 gslb_overwatch_overrides 1
 gslb_overwatch_ready 1
+gslb_overwatch_service_locked{service="a.example"} 0
+gslb_overwatch_service_locked{service="b.example"} 1
+gslb_overwatch_service_pins{service="a.example"} 3
+gslb_overwatch_service_pins{service="b.example"} 0
+gslb_overwatch_service_pins_limit{service="a.example"} 1024
+gslb_overwatch_service_pins_limit{service="b.example"} 5
+gslb_overwatch_service_pins_unreported{service="a.example"} 1
+gslb_overwatch_service_pins_unreported{service="b.example"} 0
 gslb_overwatch_stale_agents 0
 gslb_overwatch_status{status="degraded"} 1
 gslb_overwatch_status{status="healthy"} 0
