@@ -26,8 +26,8 @@ type unchanging []registry.Target
 func (unchanging) TargetsGeneration() uint64    { return 1 }
 func (f unchanging) Targets() []registry.Target { return f }
 
-// What a node really sends for the checks of a hostile agent: nothing but a request for a path, to the backend itself, and that
-// only where it may; and the verdict is that of what is left of the check.
+// What a node really sends for the checks of a hostile agent: nothing but a request for a path, to the backend itself,
+// and that only where it may; and the verdict is that of what is left of the check.
 func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	var mu sync.Mutex
 	var asked []*http.Request
@@ -44,11 +44,12 @@ func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	if err != nil {
 		t.Skip("127.0.0.9 is no address here:", err)
 	}
-	secret := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		elsewhere++
-	})}
+	secret := &http.Server{ReadHeaderTimeout: time.Second,
+		Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			elsewhere++
+		})}
 	go func() { _ = secret.Serve(other) }()
 	t.Cleanup(func() { secret.Close() })
 
@@ -71,11 +72,13 @@ func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	}
 	var targets unchanging
 	for service, spec := range specs {
-		targets = append(targets, registry.Target{ID: registry.ID{Service: service, Address: at.Addr(), Port: at.Port()}, Spec: spec})
+		targets = append(targets, registry.Target{ID: registry.ID{Service: service, Address: at.Addr(), Port: at.Port()},
+			Spec: spec})
 	}
 	verdicts := make(chan registry.Verdict, 100)
 	v, err := validation.New(validation.Options{
-		Targets: targets, Interval: time.Minute, Timeout: 10 * time.Second, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Targets: targets, Interval: time.Minute, Timeout: 10 * time.Second, Registerer: prometheus.NewRegistry(),
+		Logger: zerolog.Nop(),
 		Report: func(_ context.Context, v registry.Verdict) error { verdicts <- v; return nil },
 	})
 	if err != nil {
@@ -100,7 +103,8 @@ func TestAgentChecks_WhatIsSentForAHostileAgent(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if len(asked) != 1 || asked[0].Method != http.MethodGet || asked[0].URL.Path != "/up" || asked[0].Header.Get("Metadata-Flavor") != "" {
+	if len(asked) != 1 || asked[0].Method != http.MethodGet || asked[0].URL.Path != "/up" ||
+		asked[0].Header.Get("Metadata-Flavor") != "" {
 		t.Errorf("asked for %v", asked)
 	}
 	if elsewhere != 0 {

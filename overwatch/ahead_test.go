@@ -23,6 +23,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -48,7 +49,8 @@ func (r *record) String() string {
 	return r.text.String()
 }
 
-// withoutBackend is what each publication of all names found, in their order: how many names had nothing to answer with.
+// withoutBackend is what each publication of all names found, in their order: how many names had nothing to answer
+// with.
 func (r *record) withoutBackend(t *testing.T) (counts []int) {
 	t.Helper()
 	for line := range strings.Lines(r.String()) {
@@ -106,16 +108,16 @@ func openPort(t *testing.T) string {
 // running is a node that runs until the test ends, and its log.
 func running(t *testing.T, path string) (*node, *record) {
 	t.Helper()
-	cfg, err := load(path)
+	cfg, err := control.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, control, err := logging.Adjustable(cfg.Logging, t.Output())
+	_, level, err := logging.Adjustable(cfg.Logging, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
 	log := new(record)
-	n, err := newNode(context.Background(), cfg, path, zerolog.New(log), control)
+	n, err := newNode(context.Background(), cfg, path, zerolog.New(log), level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +141,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	namesWithServers(t, path, false, port, "a.gslb.test")
 	n, log := running(t, path)
 	namesWithServers(t, path, false, port, "a.gslb.test", "b.gslb.test", "c.gslb.test")
-	if _, _, err := n.Reload(t.Context()); err != nil {
+	if _, _, err := n.control.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if text := log.String(); !strings.Contains(text, `"changed":["domains"],"message":"configuration reloaded"`) {
@@ -148,7 +150,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	if counts := log.withoutBackend(t); len(counts) != 2 || counts[1] != 0 {
 		t.Errorf("names without a backend at the start and in the reload: %v", counts)
 	}
-	errs, _ := together(n, func(d *definitions.Draft) error {
+	errs, _ := together(t, n, func(d *definitions.Draft) error {
 		d.PutDomain(&store.Domain{Name: "d.gslb.test", TTL: 30, Enabled: true, Regions: []string{"eu"}})
 		return nil
 	})
@@ -163,8 +165,8 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 	}
 }
 
-// Where the node checks its servers itself, the reload waits for the first checks, for a second: enough but on a machine that stands
-// still, or has no local port left for a moment, so of several attempts one must do.
+// Where the node checks its servers itself, the reload waits for the first checks, for a second: enough but on a
+// machine that stands still, or has no local port left for a moment, so of several attempts one must do.
 func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
@@ -175,7 +177,7 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 		time.Sleep(time.Duration(attempt) * 100 * time.Millisecond)
 		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))
 		namesWithServers(t, path, true, port, names...)
-		if _, _, err := n.Reload(t.Context()); err != nil {
+		if _, _, err := n.control.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if counts := log.withoutBackend(t); counts[len(counts)-1] == 0 {
@@ -185,11 +187,14 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	t.Errorf("names without a backend: %v", log.withoutBackend(t))
 }
 
-// A reload that moves a name to another region, or its region to other servers, leaves no moment in which nobody answers for it, however
-// long those that come take to be found healthy.
+// A reload that moves a name to another region, or its region to other servers, leaves no moment in which nobody
+// answers for it, however long those that come take to be found healthy.
 func TestReload_ANameThatMovesHasServersAllTheTime(t *testing.T) {
 	slow := func() string {
-		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { time.Sleep(100 * time.Millisecond) }))
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
+			*http.Request) {
+			time.Sleep(100 * time.Millisecond)
+		}))
 		t.Cleanup(server.Close)
 		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
 		return port
@@ -210,7 +215,9 @@ domains:
 regions:
 `, filepath.Join(filepath.Dir(path), "data"), base64.StdEncoding.EncodeToString(make([]byte, 32)), routing, region)
 		for _, name := range slices.Sorted(maps.Keys(servers)) {
-			text += fmt.Sprintf("- {name: %s, health_check: {type: http, path: /, interval: 10m, timeout: 1m}, servers: [{address: 127.0.0.1, port: %s}]}\n", name, servers[name])
+			text += fmt.Sprintf(
+				"- {name: %s, health_check: {type: http, path: /, interval: 10m, timeout: 1m}, servers: [{address: 127.0.0.1, "+
+					"port: %s}]}\n", name, servers[name])
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -248,7 +255,7 @@ regions:
 		{"c", "weighted", map[string]string{"c": first}, first},
 	} {
 		configure(step.region, step.routing, step.servers)
-		if _, _, err := n.Reload(t.Context()); err != nil {
+		if _, _, err := n.control.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		eventually(t, healthyAre(step.want))
@@ -256,7 +263,8 @@ regions:
 			t.Fatal(err)
 		}
 	}
-	if text := log.String()[seen:]; strings.Contains(text, "answering SERVFAIL") || strings.Contains(text, `"without_backend":1`) {
+	if text := log.String()[seen:]; strings.Contains(text, "answering SERVFAIL") ||
+		strings.Contains(text, `"without_backend":1`) {
 		t.Errorf("the name had nobody to answer for it:\n%s", text)
 	}
 }
@@ -270,8 +278,8 @@ func eventually(t *testing.T, done func() bool) {
 	}
 }
 
-// A server that the API adds is none of the part that min_healthy asks for until it is known whether it works: the name is answered as
-// before.
+// A server that the API adds is none of the part that min_healthy asks for until it is known whether it works: the name
+// is answered as before.
 func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
@@ -292,15 +300,20 @@ func TestServers_OneThatComesTakesNoNameToItsLastResort(t *testing.T) {
 		return n.publisher.View().Resolve("a.gslb.test.", dns.TypeA, false, netip.Addr{}, zone.NewTurns(1, 1)).Kind
 	}
 	eventually(t, func() bool { return answered() == zone.Positive })
-	id := registry.ID{Service: "a.gslb.test", Address: netip.MustParseAddr("127.0.0.1"), Port: 1}                               // where nothing listens
-	never := check.Spec{Type: check.TCP, Interval: time.Hour, Timeout: time.Minute, FailureThreshold: 100, SuccessThreshold: 1} // is it judged by the node
-	if err := n.servers.Create(t.Context(), store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1, Region: "eu", Check: never}, nil); err != nil {
+	// where nothing listens
+	id := registry.ID{Service: "a.gslb.test", Address: netip.MustParseAddr("127.0.0.1"), Port: 1}
+	// is it judged by the node
+	never := check.Spec{Type: check.TCP, Interval: time.Hour, Timeout: time.Minute, FailureThreshold: 100,
+		SuccessThreshold: 1}
+	if err := n.servers.Create(t.Context(), store.Server{Service: id.Service, Address: id.Address, Port: id.Port,
+		Weight: 1, Region: "eu", Check: never}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if kind := answered(); kind != zone.Positive {
 		t.Errorf("with a server of which nothing is known: %v", kind)
 	}
-	if err := n.registry.Validated(t.Context(), registry.Verdict{ID: id, Outcome: check.Failure, State: check.StateUnhealthy}); err != nil {
+	if err := n.registry.Validated(t.Context(), registry.Verdict{ID: id, Outcome: check.Failure,
+		State: check.StateUnhealthy}); err != nil {
 		t.Fatal(err)
 	}
 	if kind := answered(); kind == zone.Positive {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/netip"
-	"path/filepath"
 	"syscall"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
@@ -13,26 +11,28 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/service"
 )
 
-// openDNSSEC reads the signing keys, and asks the other nodes for those that are missing or damaged. Zones that have none then get
-// theirs when they are first published.
+// openDNSSEC reads the signing keys, and asks the other nodes for those that are missing or damaged. Zones that have
+// none then get theirs when they are first published.
 func (n *node) openDNSSEC(ctx context.Context, cfg *config.Config) (err error) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
 	}
 	n.zones, err = dnssec.Open(dnssec.Options{
-		Dir: filepath.Join(cfg.DataDir, keyDirectory), NodeID: cfg.Overwatch.Identity.NodeID,
+		Dir: dnssec.Directory(cfg.DataDir), NodeID: cfg.Overwatch.Identity.NodeID,
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
 	if err != nil {
 		return err
 	}
-	n.zones.Expect(publish.Apexes(dnsSettings(cfg, nil)))
+	n.zones.Expect(publish.Apexes(control.DNSSettings(cfg, nil)))
 	n.keySync, err = keysync.New(keysync.Options{
-		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Holders: n.holders, Zones: n.zones, Audit: n.audit.Record,
+		NodeID: cfg.Overwatch.Identity.NodeID, Settings: keysync.SettingsOf(cfg), Holders: n.holders, Zones: n.zones,
+		Audit:      n.audit.Record,
 		Apply:      func(ctx context.Context) error { return n.publisher.Resign(ctx) },
 		Registerer: n.registerer, Logger: n.part("dnssec"),
 	})
@@ -65,8 +65,9 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.dns, err = dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions, Why: n.why,
 		Inherited: inherited, Keep: keepSockets,
-		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg), ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
-		Registerer: n.registerer, Logger: n.part("dns"),
+		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: rateLimit(cfg),
+		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled,
+		Registerer:   n.registerer, Logger: n.part("dns"),
 	})
 	if err != nil {
 		return err
@@ -76,10 +77,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	if n.geography, err = newGeography(n.registerer, n.part("geo")); err != nil {
-		return err
-	}
-	settings, err := n.settings(cfg, addresses)
+	settings, err := n.state.Settings(cfg, addresses)
 	if err != nil {
 		return err
 	}
@@ -92,7 +90,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return fmt.Errorf("loading how far SOA serials have come: %w", err)
 	}
-	n.keepSerials(serial)
+	n.state.KeepSerials(serial)
 	n.publisher, err = publish.New(publish.Options{
 		Settings: settings, Backends: n.registry.View(), Signing: n.zones, Latencies: latencies, Serial: serial,
 		Ready: func() error {
@@ -114,9 +112,4 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 func rateLimit(cfg *config.Config) dnsserver.RateLimit {
 	l := cfg.DNS.RateLimit
 	return dnsserver.RateLimit{PerSecond: l.ResponsesPerSecond, Slip: l.Slip, Exempt: l.ExemptCIDRs}
-}
-
-func dnsSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
-	return publish.Settings{DNS: cfg.DNS, Domains: cfg.Domains, Regions: cfg.Regions, NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses,
-		Denial: cfg.Overwatch.DNSSEC.Denial}
 }

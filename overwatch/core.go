@@ -34,8 +34,8 @@ func (c *core) end() error {
 	return c.group.Wait()
 }
 
-// changes hands changed services from the registry to the publisher. While the first view is being made from everything that is
-// known, it keeps them; before that, it is in nobody's interest.
+// changes hands changed services from the registry to the publisher. While the first view is being made from everything
+// that is known, it keeps them; before that, it is in nobody's interest.
 type changes struct {
 	mu        sync.Mutex
 	publisher *publish.Publisher

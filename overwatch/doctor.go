@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
@@ -28,27 +29,32 @@ func Actions() []command.Action {
 }
 
 // Doctor examines the machine and the configuration at path, writes what it found to out, and returns an error when
-// something is in trouble. What is wrong with the configuration itself is of type settings.Problems. It changes nothing.
+// something is in trouble. What is wrong with the configuration itself is of type settings.Problems. It changes
+// nothing.
 func Doctor(path string, out io.Writer) error {
 	if err := Validate(path); err != nil {
 		return err
 	}
-	cfg, err := load(path)
+	cfg, err := control.Load(path)
 	if err != nil {
 		return err
 	}
 	patient := patient(cfg)
-	findings := append([]doctor.Finding{{Grade: doctor.Fine, Subject: "configuration", Text: path + " is valid"}}, cautions(cfg)...)
+	findings := append([]doctor.Finding{{Grade: doctor.Fine, Subject: "configuration", Text: path + " is valid"}},
+		cautions(cfg)...)
 	if off := keysNotExchanged(cfg); off != nil {
 		findings = append(findings, doctor.Finding{
-			Grade: doctor.Trouble, Subject: "key exchange", Text: "signing keys are not exchanged with the other nodes: " + off.Error(),
-			Remedy: "put one secret into overwatch.dnssec.key_sync.secret of all nodes and reload them: gslbctl keygen token makes one",
+			Grade: doctor.Trouble, Subject: "key exchange",
+			Text: "signing keys are not exchanged with the other nodes: " + off.Error(),
+			Remedy: "put one secret into overwatch.dnssec.key_sync.secret of all nodes and reload them: gslbctl keygen token " +
+				"makes one",
 		})
 	}
 	findings = append(findings, doctor.Examine(context.Background(), patient)...)
 	if left := zonesOf(cfg)[len(patient.Zones):]; len(left) > 0 {
 		findings = append(findings, doctor.Finding{
-			Grade: doctor.Advice, Subject: "delegation", Text: fmt.Sprintf("%d further zones were not looked at, from %s on", len(left), left[0].Name),
+			Grade: doctor.Advice, Subject: "delegation",
+			Text: fmt.Sprintf("%d further zones were not looked at, from %s on", len(left), left[0].Name),
 		})
 	}
 	troubles := 0
@@ -89,9 +95,11 @@ func cautions(cfg *config.Config) (found []doctor.Finding) {
 func patient(cfg *config.Config) doctor.Patient {
 	zones := zonesOf(cfg)
 	p := doctor.Patient{
-		DataDir: cfg.DataDir, Names: len(cfg.Domains), Signed: cfg.Overwatch.DNSSEC.Enabled, Geo: cfg.Overwatch.Geolocation.DatabasePath,
+		DataDir: cfg.DataDir, Names: len(cfg.Domains), Signed: cfg.Overwatch.DNSSEC.Enabled,
+		Geo:   cfg.Overwatch.Geolocation.DatabasePath,
 		Zones: zones[:min(len(zones), doctorZones)], Running: store.InUse(cfg.DataDir),
-		Peers: cfg.Overwatch.DNSSEC.KeySync.Peers, PeersTLS: keysync.SettingsOf(cfg).TLS.Config, Seeds: cfg.Overwatch.Gossip.Seeds,
+		Peers: cfg.Overwatch.DNSSEC.KeySync.Peers, PeersTLS: keysync.SettingsOf(cfg).TLS.Config,
+		Seeds: cfg.Overwatch.Gossip.Seeds,
 	}
 	for _, text := range cfg.DNS.ListenAddress {
 		if port, all := strings.CutPrefix(text, ":"); all {

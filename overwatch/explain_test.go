@@ -29,8 +29,8 @@ const (
 	queriesPerState = 100
 )
 
-// For random worlds, states and queries, what is explained is what comes over the wire: the same outcome, TTL and scope,
-// addresses that the explanation gives a share, and as often as that share says.
+// For random worlds, states and queries, what is explained is what comes over the wire: the same outcome, TTL and
+// scope, addresses that the explanation gives a share, and as often as that share says.
 func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 	queries, seed := number(t, environmentQueries, fewQueries), uint64(number(t, environmentSeed, rand.IntN(1<<30)))
 	seen := map[string]int{}
@@ -56,7 +56,8 @@ func TestExplain_TheExplanationIsTheWire(t *testing.T) {
 // What happens in a world follows from its seed, to the octet, so that a failure can be had again.
 func TestExplain_ASeedRepeatsWhatHappens(t *testing.T) {
 	seed := uint64(number(t, environmentSeed, rand.IntN(1<<30)))
-	if first, again := play(t, seed, 10*queriesPerState, map[string]int{}), play(t, seed, 10*queriesPerState, map[string]int{}); first != again {
+	if first, again := play(t, seed, 10*queriesPerState, map[string]int{}),
+		play(t, seed, 10*queriesPerState, map[string]int{}); first != again {
 		t.Errorf("seed %d was answered in two ways", seed)
 	}
 }
@@ -111,7 +112,8 @@ func (w *randomWorld) ask(q question) (wire *dns.Msg, e explain.Explanation) {
 		}
 	}
 	if wrong := compare(wire, e); wrong != "" {
-		w.t.Errorf("%+v: %s\nwire: %v\nexplained: %s with %+v, TTL %d, scope %d, of %+v", q, wrong, wire, e.Outcome, e.Decision.Due, e.TTL, e.Scope, e.Basis)
+		w.t.Errorf("%+v: %s\nwire: %v\nexplained: %s with %+v, TTL %d, scope %d, of %+v", q, wrong, wire, e.Outcome,
+			e.Decision.Due, e.TTL, e.Scope, e.Basis)
 	}
 	return wire, e
 }
@@ -204,7 +206,8 @@ func (w *randomWorld) compareSample(wire *dns.Msg, e explain.Explanation) string
 	past := explain.Past(explain.Query{Name: e.Name, Family: e.Family, Client: d.Client.Addr()}, d.Steered)
 	addresses, _ := addressesOf(wire)
 	switch {
-	case past.Basis != e.Basis || past.Outcome != e.Outcome || past.Region != e.Region || !d.Client.Contains(e.Client.Unmap()):
+	case past.Basis != e.Basis || past.Outcome != e.Outcome || past.Region != e.Region ||
+		!d.Client.Contains(e.Client.Unmap()):
 		return fmt.Sprintf("is %+v", d)
 	case len(addresses) != 0 && (len(past.Addresses) == 0 || past.Addresses[0] != addresses[0]):
 		return fmt.Sprintf("has %v first", past.Addresses)
@@ -243,13 +246,15 @@ func (w *randomWorld) askOften(q question, times int) {
 		return
 	}
 	for _, due := range first.Decision.Due {
-		if want := explain.Share(first.Decision.Due, due.Address) * float64(times); float64(led[due.Address]) < want-2.1 || float64(led[due.Address]) > want+2.1 {
+		if want := explain.Share(first.Decision.Due, due.Address) * float64(times); float64(led[due.Address]) < want-2.1 ||
+			float64(led[due.Address]) > want+2.1 {
 			w.t.Errorf("%+v: %s led %d of %d answers, its share is %.2f of them", q, due.Address, led[due.Address], times, want)
 		}
 	}
 }
 
-// askInsideScope compares the answer for a network with those for networks and addresses inside the scope that came with it.
+// askInsideScope compares the answer for a network with those for networks and addresses inside the scope that came
+// with it.
 func (w *randomWorld) askInsideScope(q question) {
 	w.t.Helper()
 	wire, first := w.ask(q)
@@ -259,7 +264,8 @@ func (w *randomWorld) askInsideScope(q question) {
 	}
 	wanted, _ := addressesOf(wire)
 	for range 8 {
-		inside := netip.PrefixFrom(within(w.random, netip.PrefixFrom(q.subnet.Addr(), int(scope))), int(scope)+w.random.IntN(q.subnet.Addr().BitLen()-int(scope)+1))
+		inside := netip.PrefixFrom(within(w.random, netip.PrefixFrom(q.subnet.Addr(), int(scope))),
+			int(scope)+w.random.IntN(q.subnet.Addr().BitLen()-int(scope)+1))
 		if inside.Bits() == 0 {
 			continue
 		}
@@ -269,8 +275,10 @@ func (w *randomWorld) askInsideScope(q question) {
 			return
 		}
 		addresses, _ := addressesOf(other)
-		if !slices.Equal(e.Decision.Due, first.Decision.Due) || e.Decision.Hashed != first.Decision.Hashed || e.Decision.Hashed && !slices.Equal(addresses, wanted) {
-			w.t.Errorf("%+v is answered %v of %v with scope %d, but %s inside it %v of %v", q, wanted, first.Decision.Due, scope, inside, addresses, e.Decision.Due)
+		if !slices.Equal(e.Decision.Due, first.Decision.Due) || e.Decision.Hashed != first.Decision.Hashed ||
+			e.Decision.Hashed && !slices.Equal(addresses, wanted) {
+			w.t.Errorf("%+v is answered %v of %v with scope %d, but %s inside it %v of %v", q, wanted, first.Decision.Due, scope,
+				inside, addresses, e.Decision.Due)
 		}
 	}
 }
@@ -286,7 +294,8 @@ func (w *randomWorld) exchange(q question) *dns.Msg {
 		if q.subnet.Addr().Is6() {
 			family = 2
 		}
-		m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(q.subnet.Bits()), Address: q.subnet.Addr().AsSlice()}}
+		m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{Code: dns.EDNS0SUBNET, Family: family,
+			SourceNetmask: uint8(q.subnet.Bits()), Address: q.subnet.Addr().AsSlice()}}
 	}
 	packet, err := m.Pack()
 	if err != nil {

@@ -66,7 +66,8 @@ type question struct {
 
 func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld {
 	t.Helper()
-	w := &randomWorld{t: t, random: rand.New(rand.NewPCG(seed, 1)), seen: seen, measure: make(chan time.Time), now: time.Unix(1_700_000_000, 0), answers: sha256.New(),
+	w := &randomWorld{t: t, random: rand.New(rand.NewPCG(seed, 1)), seen: seen, measure: make(chan time.Time),
+		now: time.Unix(1_700_000_000, 0), answers: sha256.New(),
 		backends: map[string]*atomic.Pointer[[]*registry.Backend]{}}
 	w.settings = w.randomSettings()
 	for _, d := range w.settings.Domains {
@@ -85,7 +86,8 @@ func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld
 	w.decisions = decisions.New(1, func() time.Time { return w.now.Add(time.Duration(queries.Add(1))) })
 	server, err := dnsserver.New(dnsserver.Options{
 		Decisions: w.decisions, Turns: func() *zone.Turns { return zone.NewTurns(seed, 2) },
-		Listen: []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Listen: []string{"127.0.0.1:0"}, View: w.publisher.View, ClientSubnet: true, Registerer: prometheus.NewRegistry(),
+		Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -111,7 +113,8 @@ func newRandomWorld(t *testing.T, seed uint64, seen map[string]int) *randomWorld
 
 func (w *randomWorld) randomSettings() publish.Settings {
 	s := publish.Settings{
-		DNS:    config.DNS{DefaultTTL: 20 + w.random.IntN(50), ReturnLastHealthy: w.flip(), Zones: []config.Zone{{Name: "gslb.test", Records: []string{"own A 192.0.2.1", "text TXT x", "alias CNAME d0"}}}},
+		DNS: config.DNS{DefaultTTL: 20 + w.random.IntN(50), ReturnLastHealthy: w.flip(),
+			Zones: []config.Zone{{Name: "gslb.test", Records: []string{"own A 192.0.2.1", "text TXT x", "alias CNAME d0"}}}},
 		NodeID: "node", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")},
 	}
 	for _, name := range regionNames {
@@ -190,14 +193,17 @@ func (w *randomWorld) randomDatabase() *geo.Database {
 
 func (w *randomWorld) randomNetwork() netip.Prefix {
 	if w.random.IntN(10) == 0 { // of clients behind transition mechanisms, and their neighbours
-		edge := netip.MustParseAddr(pick(w.random, []string{"64:ff9b::", "64:ff9b::1:0:0:0", "2002:7d00::", "2001::", "2001:1::", "::", "::ffff:125.0.0.0"}))
+		edge := netip.MustParseAddr(pick(w.random, []string{"64:ff9b::", "64:ff9b::1:0:0:0", "2002:7d00::", "2001::",
+			"2001:1::", "::", "::ffff:125.0.0.0"}))
 		return netip.PrefixFrom(within(w.random, netip.PrefixFrom(edge, 100)), 16+w.random.IntN(113)).Masked()
 	}
 
-	octets := [16]byte{0x20, 0x01, 0x0d, byte(w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()), byte(w.random.Uint32())}
+	octets := [16]byte{0x20, 0x01, 0x0d, byte(w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()),
+		byte(w.random.Uint32())}
 	network := netip.PrefixFrom(netip.AddrFrom16(octets), 16+w.random.IntN(48))
 	if w.random.IntN(3) > 0 {
-		v4 := netip.AddrFrom4([4]byte{byte(125 + w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()), byte(w.random.Uint32())})
+		v4 := netip.AddrFrom4([4]byte{byte(125 + w.random.IntN(4)), byte(w.random.IntN(4)), byte(w.random.Uint32()),
+			byte(w.random.Uint32())})
 		network = netip.PrefixFrom(v4, 4+w.random.IntN(29))
 	}
 	return network.Masked()
@@ -227,8 +233,8 @@ func (w *randomWorld) randomDomain(i int) config.Domain {
 	return d
 }
 
-// change gives a few domains other backends and returns when DNS answers with them. Nothing changes answers meanwhile, so that a
-// seed repeats what happens.
+// change gives a few domains other backends and returns when DNS answers with them. Nothing changes answers meanwhile,
+// so that a seed repeats what happens.
 func (w *randomWorld) change() {
 	w.t.Helper()
 	for range 3 {
@@ -262,7 +268,8 @@ func (w *randomWorld) follow(domain string) {
 
 func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 	b := &registry.Backend{
-		ID:     registry.ID{Service: service, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i / (1 + w.random.IntN(2)))}), Port: uint16(80 + i)},
+		ID: registry.ID{Service: service, Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i / (1 + w.random.IntN(2)))}),
+			Port: uint16(80 + i)},
 		Weight: pick(w.random, []int{0, 1, 3, 100, 250, 1000}), Region: pick(w.random, append(regionNames, "nowhere")),
 		Share: 1, Status: api.EffectiveHealthy, MayServe: w.random.IntN(3) > 0, Reason: registry.ReasonAgreed,
 	}
@@ -296,7 +303,8 @@ func (w *randomWorld) randomQuestion() question {
 		q.name = "any" + q.name[1:]
 	}
 	if w.random.IntN(20) == 0 {
-		q.name = pick(w.random, []string{"own.gslb.test", "text.gslb.test", "alias.gslb.test", "no.gslb.test", "gslb.test", "example.org"})
+		q.name = pick(w.random, []string{"own.gslb.test", "text.gslb.test", "alias.gslb.test", "no.gslb.test", "gslb.test",
+			"example.org"})
 	}
 	if w.random.IntN(4) > 0 {
 		q.subnet = w.randomNetwork()

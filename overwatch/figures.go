@@ -16,7 +16,8 @@ const historyFile = "metrics-history.json"
 
 // openHistory begins to keep what the node does.
 func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
-	n.history, err = history.Open(history.Options{Read: n.reading, Path: filepath.Join(cfg.DataDir, historyFile), Logger: n.part("metrics")})
+	n.history, err = history.Open(history.Options{Read: n.reading, Path: filepath.Join(cfg.DataDir, historyFile),
+		Logger: n.part("metrics")})
 	if err != nil {
 		return err
 	}
@@ -28,12 +29,14 @@ func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 func (n *node) reading() history.Reading {
 	dns := n.dns.Figures()
 	r := history.Reading{
-		At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: n.checks.Load(), Domains: len(n.inForce.Load().config.Domains),
+		At: time.Now(), Queries: dns.Queries, Failed: dns.Failed, Times: dns.Times, Checks: n.checks.Load(),
+		Domains: len(n.state.Config().Domains),
 	}
 	r.Regions = n.decisions.Totals().ByRegion
 	r.TakeProcess()
 	view := n.registry.View()
-	r.Healthy, r.Unhealthy, r.Stale = view.Count(api.EffectiveHealthy), view.Count(api.EffectiveUnhealthy), view.Count(api.EffectiveStale)
+	r.Healthy, r.Unhealthy, r.Stale = view.Count(api.EffectiveHealthy), view.Count(api.EffectiveUnhealthy),
+		view.Count(api.EffectiveStale)
 	for _, a := range view.Agents() {
 		if ready.AgentStatus(a, r.At) != api.GossipDead {
 			r.Agents++

@@ -8,12 +8,14 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
 )
 
-// hostPace is how often the addresses of this machine's interfaces are read again: they change with leases and failovers.
+// hostPace is how often the addresses of this machine's interfaces are read again: they change with leases and
+// failovers.
 const hostPace = time.Minute
 
 // ownAddresses are the addresses of this machine's interfaces, as they were when they were last read.
@@ -50,13 +52,14 @@ func (o *ownAddresses) follow(ctx context.Context) error {
 	}
 }
 
-// openHost reads what this machine is, by which addresses from agents are judged. Listeners are those of the start: a reload changes none.
+// openHost reads what this machine is, by which addresses from agents are judged. Listeners are those of the start: a
+// reload changes none.
 func (n *node) openHost(cfg *config.Config) (trust.Host, error) {
 	if err := n.own.read(); err != nil {
 		return trust.Host{}, err
 	}
 	n.core.run("addresses", n.own.follow)
-	return trust.Host{Ports: ownPorts(cfg), Addresses: n.own.all, Loopback: gossipsOnLoopback(cfg)}, nil
+	return trust.Host{Ports: ownPorts(cfg), Addresses: n.own.all, Loopback: control.GossipsOnLoopback(cfg)}, nil
 }
 
 // ownPorts are the ports of the listeners that a configuration gives, without those that the system chooses.
@@ -67,10 +70,4 @@ func ownPorts(cfg *config.Config) (ports []uint16) {
 		}
 	}
 	return ports
-}
-
-// gossipsOnLoopback tells whether only agents on this machine can reach the node.
-func gossipsOnLoopback(cfg *config.Config) bool {
-	at, remedy := settings.ParseListener(cfg.Overwatch.Gossip.BindAddress)
-	return remedy == "" && at.Addr.IsLoopback()
 }

@@ -26,7 +26,7 @@ func published(n *node) int {
 func TestReload_TakesSigningKeys(t *testing.T) {
 	t.Parallel()
 	n := opened(t)
-	dir := filepath.Join(n.inForce.Load().config.DataDir, keyDirectory)
+	dir := dnssec.Directory(n.state.Config().DataDir)
 	beside, _, err := dnssec.OpenKeyring(dir, time.Now())
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,8 @@ func TestReload_TakesSigningKeys(t *testing.T) {
 	if err := beside.Add(second, time.Now(), false); err != nil {
 		t.Fatal(err)
 	}
-	if changes, restart, err := n.Reload(t.Context()); err != nil || !slices.Equal(changes, []string{dir}) || len(restart) > 0 || published(n) != 2 {
+	if changes, restart, err := n.control.Reload(t.Context()); err != nil || !slices.Equal(changes, []string{dir}) ||
+		len(restart) > 0 || published(n) != 2 {
 		t.Fatalf("a reload: %v, changes %q, restart for %q; it publishes %d keys", err, changes, restart, published(n))
 	}
 	file := filepath.Join(dir, second.FileName()+".private")
@@ -52,7 +53,8 @@ func TestReload_TakesSigningKeys(t *testing.T) {
 	if err := os.Truncate(file, 40); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := n.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), file) || published(n) != 2 {
+	if _, _, err := n.control.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), file) ||
+		published(n) != 2 {
 		t.Errorf("with a key file that is cut off: %v; it publishes %d keys", err, published(n))
 	}
 	if err := Validate(n.configPath); err == nil || !strings.Contains(err.Error(), file) {
@@ -69,7 +71,8 @@ func TestReload_TakesSigningKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, _, err := n.Reload(t.Context()); err != nil || published(n) != 1 || n.zones.Keys()[0].Tag() != second.Tag() {
+	if _, _, err := n.control.Reload(t.Context()); err != nil || published(n) != 1 ||
+		n.zones.Keys()[0].Tag() != second.Tag() {
 		t.Errorf("with the first taken away: %v; it publishes %d keys", err, published(n))
 	}
 }
@@ -78,11 +81,11 @@ func TestReload_TakesSigningKeys(t *testing.T) {
 func TestReload_TellsThatTheIdentityWaitsForARestart(t *testing.T) {
 	t.Parallel()
 	n := opened(t)
-	dir := n.inForce.Load().config.DataDir
+	dir := n.state.Config().DataDir
 	certificate, key := filepath.Join(dir, certificateFile), filepath.Join(dir, keyFile)
 	reload := func() []string {
 		t.Helper()
-		_, restart, err := n.Reload(t.Context())
+		_, restart, err := n.control.Reload(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

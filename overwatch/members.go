@@ -3,6 +3,7 @@ package overwatch
 import (
 	"fmt"
 
+	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/shared/api"
 )
@@ -50,3 +51,6 @@ func stringers[T fmt.Stringer](list []T) []fmt.Stringer {
 	}
 	return out
 }
+
+// places is the table that DNS answers from.
+func (n *node) places() *geo.Table { return n.publisher.View().Places() }

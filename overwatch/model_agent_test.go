@@ -34,7 +34,8 @@ func (s said) String() string {
 }
 
 func (s said) wire() wire.Backend {
-	b := wire.Backend{Service: s.id.Service, Address: s.id.Address, Port: s.id.Port, Weight: uint16(s.weight), Check: wire.Check{Type: "tcp"},
+	b := wire.Backend{Service: s.id.Service, Address: s.id.Address, Port: s.id.Port, Weight: uint16(s.weight),
+		Check:    wire.Check{Type: "tcp"},
 		Draining: s.draining, DrainMillis: uint32(s.over.Milliseconds()), Warnings: wireWarnings(s.warns)}
 	switch s.word {
 	case "healthy":
@@ -46,11 +47,13 @@ func (s said) wire() wire.Backend {
 }
 
 func wireWarnings(over [3]time.Duration) wire.Warnings {
-	return wire.Warnings{CPUMillis: uint32(over[0].Milliseconds()), MemoryMillis: uint32(over[1].Milliseconds()), ErrorRateMillis: uint32(over[2].Milliseconds())}
+	return wire.Warnings{CPUMillis: uint32(over[0].Milliseconds()), MemoryMillis: uint32(over[1].Milliseconds()),
+		ErrorRateMillis: uint32(over[2].Milliseconds())}
 }
 
 func (h *chronicle) says(id registry.ID) said {
-	s := said{id: id, word: pick(h.random, []string{"healthy", "healthy", "healthy", "healthy", "healthy", "unhealthy", "none"}), weight: pick(h.random, []int{0, 1, 2, 3, 4})}
+	s := said{id: id, word: pick(h.random, []string{"healthy", "healthy", "healthy", "healthy", "healthy", "unhealthy",
+		"none"}), weight: pick(h.random, []int{0, 1, 2, 3, 4})}
 	if h.random.IntN(7) == 0 {
 		s.draining, s.over = true, pick(h.random, historyTimes)
 	}
@@ -102,7 +105,8 @@ func (h *chronicle) transition() string {
 	return fmt.Sprintf("%s says at once %s", who.name, s)
 }
 
-// signal is an agent's word about all its backends: which are warned of, or that all drain. It counts for an agent that was heard.
+// signal is an agent's word about all its backends: which are warned of, or that all drain. It counts for an agent that
+// was heard.
 func (h *chronicle) signal() string {
 	who := pick(h.random, h.agents)
 	a := h.model.agents[who.name]
@@ -130,7 +134,8 @@ func (h *chronicle) signal() string {
 		var warns [3]time.Duration
 		if h.random.IntN(3) == 0 {
 			warns = h.warns()
-			m.Backends = append(m.Backends, wire.Warned{Service: id.Service, Address: id.Address, Port: id.Port, Warnings: wireWarnings(warns)})
+			m.Backends = append(m.Backends, wire.Warned{Service: id.Service, Address: id.Address, Port: id.Port,
+				Warnings: wireWarnings(warns)})
 			list = append(list, fmt.Sprint(id, warns))
 		}
 		if c := a.said[id]; c != nil && heard {
@@ -172,7 +177,8 @@ func (m *reference) hear(who historian) *refAgent {
 	return a
 }
 
-// heartbeat takes all that an agent says; what it no longer claims is withdrawn, but nobody else could take it meanwhile.
+// heartbeat takes all that an agent says; what it no longer claims is withdrawn, but nobody else could take it
+// meanwhile.
 func (m *reference) heartbeat(who historian, list []said, drainTime func(string) time.Duration) {
 	a := m.hear(who)
 	kept := map[registry.ID]bool{}
@@ -184,7 +190,8 @@ func (m *reference) heartbeat(who historian, list []said, drainTime func(string)
 	maps.DeleteFunc(a.said, func(id registry.ID, _ *refClaim) bool { return !kept[id] })
 }
 
-// say makes a claim, unless another agent makes one that is not gone; one that the declaration names takes it over from one that it does not name.
+// say makes a claim, unless another agent makes one that is not gone; one that the declaration names takes it over from
+// one that it does not name.
 func (a *refAgent) say(m *reference, name string, s said, drainTime func(string) time.Duration) bool {
 	if other := m.claimant(s.id); other != "" && other != name {
 		if m.silence(other) < m.file.remove && !(m.outsider(s.id) && m.declared(s.id).agent == name) {

@@ -19,17 +19,17 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// environmentModelSeed is that of the first history, and repeats it; environmentModelHistories says how many there are, each with the next
-// seed, and environmentModelEvents how long each is.
+// environmentModelSeed is that of the first history, and repeats it; environmentModelHistories says how many there are,
+// each with the next seed, and environmentModelEvents how long each is.
 const (
 	environmentModelSeed      = "GSLB_MODEL_SEED"
 	environmentModelHistories = "GSLB_MODEL_HISTORIES"
 	environmentModelEvents    = "GSLB_MODEL_EVENTS"
 )
 
-// Random histories of claims, checks, orders, drains, silence, domains, servers and mappings of the API, and reloads go through a
-// node, which publishes what changed. After each event every name, family and client gets from it what it gets from a publisher that
-// begins anew with the same, and what the reference says, with the TTL and the shares.
+// Random histories of claims, checks, orders, drains, silence, domains, servers and mappings of the API, and reloads go
+// through a node, which publishes what changed. After each event every name, family and client gets from it what it
+// gets from a publisher that begins anew with the same, and what the reference says, with the TTL and the shares.
 func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	histories, first := number(t, environmentModelHistories, 4), uint64(1)
 	if os.Getenv(environmentModelSeed) != "" {
@@ -59,7 +59,8 @@ func TestAnswers_AreTheModelsAndThoseOfAFreshStart(t *testing.T) {
 	if histories < 4 {
 		return
 	}
-	for _, kind := range []string{"positive", "no data", "NXDOMAIN", "REFUSED", "SERVFAIL", "last resort", "suspended", "drained", "warned", "slower"} {
+	for _, kind := range []string{"positive", "no data", "NXDOMAIN", "REFUSED", "SERVFAIL", "last resort", "suspended",
+		"drained", "warned", "slower"} {
 		if seen[kind] == 0 {
 			t.Errorf("no history led to %q: the events are too tame (%v)", kind, seen)
 		}
@@ -103,19 +104,23 @@ func (h *chronicle) compare(event string, anew bool, seen map[string]int) {
 				for who, view := range views {
 					var wrong string
 					if answered[who], wrong = ask(view, name, v6, number, want); wrong != "" && !h.t.Failed() {
-						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): %s: %s\n%s", event, number, name, v6, who, wrong, h.situation(domain, number))
+						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): %s: %s\n%s", event, number, name, v6, who, wrong,
+							h.situation(domain, number))
 					}
 				}
 				if anew && !slices.Equal(answered["the node"], answered["a fresh start"]) {
-					h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): the node answers\n%q, a fresh start\n%q", event, number, name, v6,
+					h.t.Errorf("after %s: client %d asks for %s (IPv6: %v): the node answers\n%q, a fresh start\n%q", event, number,
+						name, v6,
 						answered["the node"], answered["a fresh start"])
 				}
 				if wrong := explained(views["the node"], name, v6, number, client, want); wrong != "" && !h.t.Failed() {
-					h.t.Errorf("after %s: why client %d is answered what for %s (IPv6: %v): %s\n%s", event, number, name, v6, wrong, h.situation(domain, number))
+					h.t.Errorf("after %s: why client %d is answered what for %s (IPv6: %v): %s\n%s", event, number, name, v6, wrong,
+						h.situation(domain, number))
 				}
 				if h.signed {
 					if wrong := h.proved(views["the node"], name, v6, number, want); wrong != "" && !h.t.Failed() {
-						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v), signed: %s\n%s", event, number, name, v6, wrong, h.situation(domain, number))
+						h.t.Errorf("after %s: client %d asks for %s (IPv6: %v), signed: %s\n%s", event, number, name, v6, wrong,
+							h.situation(domain, number))
 					}
 				}
 			}
@@ -144,7 +149,8 @@ func (h *chronicle) situation(name string, client int) string {
 	text += "the node:\n"
 	latencies := h.node.publisher.Latencies()
 	for _, b := range h.node.registry.View().Service(name) {
-		text += fmt.Sprintf("  %s:%d may serve %v, %s, share %v, weight %d, region %s, last healthy %v, %+v\n", b.Address, b.Port, b.MayServe, b.Reason, b.Share, b.Weight, b.Region,
+		text += fmt.Sprintf("  %s:%d may serve %v, %s, share %v, weight %d, region %s, last healthy %v, %+v\n", b.Address,
+			b.Port, b.MayServe, b.Reason, b.Share, b.Weight, b.Region,
 			b.LastHealthyAt, latencies[b.ID])
 	}
 	return text
@@ -155,9 +161,10 @@ func (h *chronicle) fresh() *zone.View {
 	h.t.Helper()
 	addresses, err := publish.NodeAddresses(h.node.dns.Addrs())
 	h.must(err)
-	settings, err := h.node.settings(h.node.inForce.Load().config, addresses)
+	settings, err := h.node.state.Settings(h.node.state.Config(), addresses)
 	h.must(err)
-	p, err := publish.New(publish.Options{Settings: settings, Backends: h.node.registry.View(), Signing: h.node.zones, Latencies: h.node.publisher.Latencies(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	p, err := publish.New(publish.Options{Settings: settings, Backends: h.node.registry.View(), Signing: h.node.zones,
+		Latencies: h.node.publisher.Latencies(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	h.must(err)
 	return p.View()
 }
@@ -165,7 +172,8 @@ func (h *chronicle) fresh() *zone.View {
 // mostQuestions bounds how often one thing is asked; the shares hold after any number of answers.
 const mostQuestions = 12
 
-// ask asks as often as a cycle of answers is long, up to mostQuestions, and says what is answered, and what of it is wrong.
+// ask asks as often as a cycle of answers is long, up to mostQuestions, and says what is answered, and what of it is
+// wrong.
 func ask(view *zone.View, name string, v6 bool, client int, want expected) (answers []string, wrong string) {
 	sum := 0
 	for _, parts := range want.addresses {
@@ -178,7 +186,8 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 	turns, leads := zone.NewTurns(1, 1), map[netip.Addr]int{}
 	for n := 1; n <= min(max(sum, 1), mostQuestions); n++ {
 		r := view.Resolve(dns.Fqdn(name), qtype, false, clientAddress(client), turns)
-		kind := map[zone.Kind]string{zone.Positive: "positive", zone.NoData: "no data", zone.NXDomain: "NXDOMAIN", zone.Refused: "REFUSED", zone.Failed: "SERVFAIL"}[r.Kind]
+		kind := map[zone.Kind]string{zone.Positive: "positive", zone.NoData: "no data", zone.NXDomain: "NXDOMAIN",
+			zone.Refused: "REFUSED", zone.Failed: "SERVFAIL"}[r.Kind]
 		addresses, ttl := addressesOf(&dns.Msg{Answer: r.Answer})
 		if kind != want.kind {
 			return answers, fmt.Sprintf("%s %v, want %s %v", kind, addresses, want.kind, want.addresses)
@@ -201,8 +210,10 @@ func ask(view *zone.View, name string, v6 bool, client int, want expected) (answ
 			return answers, fmt.Sprintf("%v, want always the same", leads)
 		}
 		for address, parts := range want.addresses {
-			if off := leads[address]*sum - n*parts; !want.hashed && (off > sum || off < -sum) { // no more than one answer off its share
-				return answers, fmt.Sprintf("after %d answers %s led %d, its share is %d of %d of %v", n, address, leads[address], parts, sum, want.addresses)
+			// no more than one answer off its share
+			if off := leads[address]*sum - n*parts; !want.hashed && (off > sum || off < -sum) {
+				return answers, fmt.Sprintf("after %d answers %s led %d, its share is %d of %d of %v", n, address, leads[address],
+					parts, sum, want.addresses)
 			}
 		}
 	}

@@ -17,8 +17,9 @@ import (
 // server creates, changes or removes a server of the API.
 func (h *chronicle) server() string {
 	id := h.id()
-	made := store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4), Region: pick(h.random, []string{"eu", "us"}), Agent: h.named()}
-	made.Check = h.node.inForce.Load().config.CheckIn(made.Region)
+	made := store.Server{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 1 + h.random.IntN(4),
+		Region: pick(h.random, []string{"eu", "us"}), Agent: h.named()}
+	made.Check = h.node.state.Config().CheckIn(made.Region)
 	_, known := h.model.backends[id]
 	_, ours := h.model.servers[id]
 	switch {
@@ -63,7 +64,8 @@ func (h *chronicle) override() string {
 		h.must(h.node.store.DeleteOverride(o.service, o.endpoint()))
 		return fmt.Sprintf("clear the order about %s:%d of %s", o.address, o.port, o.service)
 	}
-	err := h.node.registry.SetOverride(h.t.Context(), registry.Override{Service: o.service, Address: o.address, Port: o.port, Healthy: o.healthy, ExpiresAt: o.expires})
+	err := h.node.registry.SetOverride(h.t.Context(),
+		registry.Override{Service: o.service, Address: o.address, Port: o.port, Healthy: o.healthy, ExpiresAt: o.expires})
 	if err == nil {
 		h.model.orders = append(slices.DeleteFunc(h.model.orders, o.about), o)
 		stored := store.Override{Service: o.service, Address: o.endpoint(), Healthy: o.healthy}
@@ -72,7 +74,8 @@ func (h *chronicle) override() string {
 		}
 		h.must(h.node.store.PutOverride(stored))
 	}
-	return fmt.Sprintf("order %s:%d of %s healthy=%v until %v: %v", o.address, o.port, o.service, o.healthy, o.expires, err)
+	return fmt.Sprintf("order %s:%d of %s healthy=%v until %v: %v", o.address, o.port, o.service, o.healthy, o.expires,
+		err)
 }
 
 func (h *chronicle) drain() string {
@@ -113,7 +116,7 @@ func (h *chronicle) define() string {
 // together makes changes of what the API defines in one call.
 func (h *chronicle) together(changes ...func(*definitions.Draft) string) string {
 	var events []string
-	h.must(h.node.Define(nil, func(draft *definitions.Draft) error {
+	h.must(h.node.control.Define(nil, func(draft *definitions.Draft) error {
 		for _, change := range changes {
 			events = append(events, change(draft))
 		}
@@ -151,7 +154,8 @@ func (h *chronicle) put(draft *definitions.Draft, name, algorithm string, enable
 	d.threshold, d.maxAnswers, d.onAllDown, d.disabled = 1, 1, "", !enabled
 	d.smoothing, d.slowest, d.samples = 0.3, 500*time.Millisecond, 3
 	draft.PutDomain(&store.Domain{
-		Name: name, TTL: d.ttl, RoutingPolicy: d.algorithm, FallbackAlgorithm: d.fallback, MinHealthy: d.minHealthy, Regions: d.regions, Enabled: enabled,
+		Name: name, TTL: d.ttl, RoutingPolicy: d.algorithm, FallbackAlgorithm: d.fallback, MinHealthy: d.minHealthy,
+		Regions: d.regions, Enabled: enabled,
 		Tolerance: &d.tolerance,
 	})
 	h.model.domains[name] = d
@@ -163,7 +167,10 @@ func (h *chronicle) learning() string {
 	name := h.free()
 	var events []string
 	follow := func(algorithm string) {
-		events = append(events, h.together(func(draft *definitions.Draft) string { return h.put(draft, name, algorithm, true) }))
+		events = append(events, h.together(func(draft *definitions.Draft) string {
+			return h.put(draft, name, algorithm,
+				true)
+		}))
 		h.model.settle()
 	}
 	follow("latency")
@@ -206,7 +213,8 @@ func (h *chronicle) place(draft *definitions.Draft) string {
 	r := h.randomRegion(name, historyCountries[1:], historyContinents)
 	r.countries = append(r.countries, historyCountries[0])
 	r.priority, r.disabled = h.random.IntN(3), h.random.IntN(4) == 0
-	made := &store.Region{Name: name, Continent: r.continent, Countries: r.countries, Enabled: !r.disabled, Priority: r.priority, Pool: r.pool, Bias: r.bias}
+	made := &store.Region{Name: name, Continent: r.continent, Countries: r.countries, Enabled: !r.disabled,
+		Priority: r.priority, Pool: r.pool, Bias: r.bias}
 	if r.at != nil {
 		made.Latitude, made.Longitude = &r.at.latitude, &r.at.longitude
 	}

@@ -55,11 +55,12 @@ func (h *chronicle) reload() string {
 func (h *chronicle) reloadTo(before, next fileFacts) string {
 	h.model.file = next
 	h.write(h.node.configPath)
-	_, _, err := h.node.Reload(h.t.Context())
+	_, _, err := h.node.control.Reload(h.t.Context())
 	h.must(err)
 	// While the servers change, the longer times count.
 	for _, step := range []fileFacts{before, next} {
-		step.stale, step.remove, step.interval = max(before.stale, next.stale), max(before.remove, next.remove), max(before.interval, next.interval)
+		step.stale, step.remove, step.interval = max(before.stale, next.stale), max(before.remove, next.remove),
+			max(before.interval, next.interval)
 		h.model.file = step
 		h.model.settle()
 	}
@@ -71,7 +72,8 @@ func (h *chronicle) reloadTo(before, next fileFacts) string {
 func (h *chronicle) randomRegion(name string, countries, continents []string) regionFacts {
 	r := regionFacts{name: name}
 	if h.random.IntN(3) > 0 {
-		r.at = map[string]*refPlace{"eu": {50, 10}, "us": {38, -77}, "ap": {1, 103}, "sa": {-23, -46}, "af": {-1, 36}, "oc": {-33, 151}, "an": {-75, 0}}[name]
+		r.at = map[string]*refPlace{"eu": {50, 10}, "us": {38, -77}, "ap": {1, 103}, "sa": {-23, -46}, "af": {-1, 36},
+			"oc": {-33, 151}, "an": {-75, 0}}[name]
 	}
 	for _, country := range countries {
 		if h.random.IntN(4) == 0 {
@@ -91,8 +93,10 @@ func (h *chronicle) randomRegion(name string, countries, continents []string) re
 }
 
 func (h *chronicle) randomFile() fileFacts {
-	f := fileFacts{mappings: map[int]string{}, returnLastHealthy: h.flip(), ttl: pick(h.random, []int{20, 30}), hashed: h.random.IntN(3) == 0,
-		stale: pick(h.random, []time.Duration{20 * time.Second, 30 * time.Second}), remove: pick(h.random, []time.Duration{time.Minute, 5 * time.Minute}),
+	f := fileFacts{mappings: map[int]string{}, returnLastHealthy: h.flip(), ttl: pick(h.random, []int{20, 30}),
+		hashed:   h.random.IntN(3) == 0,
+		stale:    pick(h.random, []time.Duration{20 * time.Second, 30 * time.Second}),
+		remove:   pick(h.random, []time.Duration{time.Minute, 5 * time.Minute}),
 		interval: pick(h.random, []time.Duration{10 * time.Second, 30 * time.Second})}
 	for _, name := range []string{"eu", "us", "ap", "sa"} {
 		if name == "sa" && h.flip() {
@@ -161,15 +165,18 @@ func (h *chronicle) named() string {
 func (h *chronicle) randomDomain(name, algorithm string) domainFacts {
 	d := domainFacts{
 		name: name, algorithm: algorithm, ttl: pick(h.random, []int{0, 10, 25, 40}), threshold: 1 + h.random.IntN(2),
-		maxAnswers: 1 + h.random.IntN(3), onAllDown: pick(h.random, []string{"", "servfail", "last_healthy", "all"}), minHealthy: pick(h.random, []string{"", "", "", "2", "50%"}),
-		tolerance: pick(h.random, []float64{0, 3000, 20000}), smoothing: pick(h.random, []float64{0.3, 1}), slowest: pick(h.random, []time.Duration{500, 110}) * time.Millisecond,
+		maxAnswers: 1 + h.random.IntN(3), onAllDown: pick(h.random, []string{"", "servfail", "last_healthy", "all"}),
+		minHealthy: pick(h.random, []string{"", "", "", "2", "50%"}),
+		tolerance:  pick(h.random, []float64{0, 3000, 20000}), smoothing: pick(h.random, []float64{0.3, 1}),
+		slowest: pick(h.random, []time.Duration{500, 110}) * time.Millisecond,
 		samples: 1 + h.random.IntN(3),
 	}
 	if len(h.pools) > 3 { // see newChronicle
 		d.tolerance = 0
 	}
 	if slices.Contains([]string{"geolocation", "latency", "proximity"}, d.algorithm) && h.flip() {
-		d.fallback = pick(h.random, slices.DeleteFunc(slices.Clone(historyAlgorithms), func(a string) bool { return a == d.algorithm }))
+		d.fallback = pick(h.random, slices.DeleteFunc(slices.Clone(historyAlgorithms),
+			func(a string) bool { return a == d.algorithm }))
 	}
 	for _, r := range h.model.regions {
 		if h.random.IntN(3) > 0 {
@@ -185,22 +192,30 @@ func (h *chronicle) write(path string) {
 	f := &h.model.file
 	var b strings.Builder
 	fmt.Fprintf(&b, "mode: overwatch\ndata_dir: %q\n", filepath.Join(filepath.Dir(path), "data"))
-	fmt.Fprintf(&b, "overwatch:\n  identity: {node_id: ns1, region: eu}\n  gossip: {bind_address: \"127.0.0.1:0\", encryption_key: %q}\n", base64.StdEncoding.EncodeToString(make([]byte, 32)))
+	fmt.Fprintf(&b,
+		"overwatch:\n  identity: {node_id: ns1, region: eu}\n  gossip: {bind_address: \"127.0.0.1:0\", encryption_key: %q}\n",
+		base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	if denial := map[bool]string{false: "nsec", true: "nsec3"}[f.hashed]; h.signed {
 		fmt.Fprintf(&b, "  dnssec: {enabled: true, denial: %s}\n", denial)
 	} else {
-		b.WriteString("  dnssec: {enabled: false, security_acknowledgment: \"I understand that DNSSEC is disabled and responses can be spoofed\"}\n")
+		b.WriteString(
+			"  dnssec: {enabled: false, security_acknowledgment: \"I understand that DNSSEC is disabled and responses can be " +
+				"spoofed\"}\n")
 	}
 	b.WriteString("  agent_tokens:\n")
 	for _, name := range historyNames {
 		fmt.Fprintf(&b, "    %q: %q\n", name, historyToken)
 	}
-	fmt.Fprintf(&b, "  validation: {enabled: true, check_interval: %s}\n  stale: {threshold: %s, remove_after: %s}\n", f.interval, f.stale, f.remove)
-	fmt.Fprintf(&b, "  geolocation:\n    database_path: %q\n    default_region: %q\n    custom_mappings: [", databaseFile(path), f.defaultRegion)
+	fmt.Fprintf(&b, "  validation: {enabled: true, check_interval: %s}\n  stale: {threshold: %s, remove_after: %s}\n",
+		f.interval, f.stale, f.remove)
+	fmt.Fprintf(&b, "  geolocation:\n    database_path: %q\n    default_region: %q\n    custom_mappings: [",
+		databaseFile(path), f.defaultRegion)
 	for _, client := range slices.Sorted(maps.Keys(f.mappings)) {
 		fmt.Fprintf(&b, "{cidr: %s/32, region: %s},", clientAddress(client), f.mappings[client])
 	}
-	fmt.Fprintf(&b, "]\ndns: {listen_address: \"127.0.0.1:0\", default_ttl: %d, return_last_healthy: %v, zones: [gslb.test]}\nmetrics: {enabled: false}\napi: {enabled: false}\nregions:\n", f.ttl, f.returnLastHealthy)
+	fmt.Fprintf(&b,
+		"]\ndns: {listen_address: \"127.0.0.1:0\", default_ttl: %d, return_last_healthy: %v, zones: "+
+			"[gslb.test]}\nmetrics: {enabled: false}\napi: {enabled: false}\nregions:\n", f.ttl, f.returnLastHealthy)
 	for _, r := range f.regions {
 		fmt.Fprintf(&b, "  - name: %s\n", r.name)
 		fmt.Fprintf(&b, "    countries: [%s]\n    proximity_bias: %d\n", strings.Join(r.countries, ", "), r.bias)
@@ -225,9 +240,13 @@ func (h *chronicle) write(path string) {
 	}
 	b.WriteString("domains: [\n")
 	for _, d := range f.domains {
-		fmt.Fprintf(&b, "  {name: %q, routing_algorithm: %s, regions: [%s], ttl: %d, failover_threshold: %d, max_answers: %d, proximity: {tolerance_km: %v}, latency_config: {smoothing_factor: %v, max_latency_ms: %d, min_samples: %d}",
-			d.name, d.algorithm, strings.Join(d.regions, ", "), d.ttl, d.threshold, d.maxAnswers, d.tolerance, d.smoothing, d.slowest.Milliseconds(), d.samples)
-		for key, value := range map[string]string{"on_all_down": d.onAllDown, "min_healthy": d.minHealthy, "fallback_algorithm": d.fallback} {
+		fmt.Fprintf(&b,
+			"  {name: %q, routing_algorithm: %s, regions: [%s], ttl: %d, failover_threshold: %d, max_answers: %d, proximity: "+
+				"{tolerance_km: %v}, latency_config: {smoothing_factor: %v, max_latency_ms: %d, min_samples: %d}",
+			d.name, d.algorithm, strings.Join(d.regions, ", "), d.ttl, d.threshold, d.maxAnswers, d.tolerance, d.smoothing,
+			d.slowest.Milliseconds(), d.samples)
+		for key, value := range map[string]string{"on_all_down": d.onAllDown, "min_healthy": d.minHealthy,
+			"fallback_algorithm": d.fallback} {
 			if value != "" {
 				fmt.Fprintf(&b, ", %s: %q", key, value)
 			}

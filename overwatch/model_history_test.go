@@ -3,6 +3,7 @@ package overwatch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
@@ -16,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/config"
@@ -28,7 +30,8 @@ import (
 
 // The names that histories are about: some in the zone of the file, one that makes a zone of its own.
 // One is a wildcard, and one is below a name that is only there for it.
-var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.w.gslb.test", "*.w.gslb.test", "e.deep.gslb.test", "shop.example.com"}
+var historyNames = []string{"a.gslb.test", "b.gslb.test", "c.w.gslb.test", "*.w.gslb.test", "e.deep.gslb.test",
+	"shop.example.com"}
 
 // asked is a name that the domain answers for.
 func asked(domain string) string { return strings.Replace(domain, "*", "any", 1) }
@@ -39,7 +42,8 @@ var historyEndpoints = []struct {
 	port    uint16
 }{{"10.0.0.1", 80}, {"10.0.0.1", 81}, {"10.0.0.2", 80}, {"10.0.0.3", 80}, {"2001:db8::1", 80}}
 
-var historyAlgorithms = []string{"weighted", "round-robin", "failover", "geolocation", "client-hash", "latency", "proximity"}
+var historyAlgorithms = []string{"weighted", "round-robin", "failover", "geolocation", "client-hash", "latency",
+	"proximity"}
 
 const (
 	historyClients = 5
@@ -72,10 +76,12 @@ type historian struct {
 	agent        trust.Agent
 }
 
-// newChronicle opens the parts of a node that decide what is answered. It has no sockets that anybody reads, so time is virtual.
+// newChronicle opens the parts of a node that decide what is answered. It has no sockets that anybody reads, so time is
+// virtual.
 func newChronicle(t *testing.T, seed uint64) *chronicle {
 	t.Helper()
-	h := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 2)), signed: seed%2 == 0, chains: map[string]chainSeen{}, far: map[registry.ID]time.Duration{}, valid: map[string]bool{}}
+	h := &chronicle{t: t, random: rand.New(rand.NewPCG(seed, 2)), signed: seed%2 == 0, chains: map[string]chainSeen{},
+		far: map[registry.ID]time.Duration{}, valid: map[string]bool{}}
 	h.model = &reference{
 		now: time.Now(), domains: map[string]domainFacts{}, places: map[string]regionFacts{}, mappings: map[int]string{},
 		servers: map[registry.ID]declared{}, agents: map[string]*refAgent{}, backends: map[registry.ID]*refBackend{},
@@ -103,24 +109,26 @@ func newChronicle(t *testing.T, seed uint64) *chronicle {
 	return h
 }
 
-// startTime is how long a start takes. Half way the DNS part begins, so that what it does every second lies between the registry's.
+// startTime is how long a start takes. Half way the DNS part begins, so that what it does every second lies between the
+// registry's.
 const startTime = time.Second
 
 // start opens a node, and has the agents enrol.
 func (h *chronicle) start(path string) {
 	h.t.Helper()
-	cfg, err := load(path)
+	cfg, err := control.Load(path)
 	h.must(err)
-	_, control, err := logging.Adjustable(cfg.Logging, h.t.Output())
+	_, level, err := logging.Adjustable(cfg.Logging, h.t.Output())
 	h.must(err)
-	h.node = &node{configPath: path, log: zerolog.Nop(), logging: control, started: time.Now(), boot: identity.NewNonce(), registerer: prometheus.NewRegistry(), core: newCore(h.t.Context())}
-	h.node.inForce.Store(&inForce{cfg, time.Now()})
-	h.node.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{Name: "reloads"}, []string{"outcome"})
+	h.node = &node{configPath: path, log: zerolog.Nop(), logging: level, started: time.Now(), boot: identity.NewNonce(),
+		registerer: prometheus.NewRegistry(), core: newCore(h.t.Context())}
+	h.must(errors.Join(h.node.openStore(cfg), h.node.openState(cfg)))
 	halfway := func(context.Context, *config.Config) error { time.Sleep(startTime / 2); return nil }
 	for _, open := range []func(context.Context, *config.Config) error{
-		h.node.openStore, h.node.openDefinitions, h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNSSEC, halfway, h.node.openDNS, halfway,
+		h.node.openIdentity, h.node.openTrust, h.node.openRegistry, h.node.openDNSSEC, halfway, h.node.openDNS, halfway,
+		h.node.openControl,
 	} {
-		if err := open(h.t.Context(), h.node.inForce.Load().config); err != nil {
+		if err := open(h.t.Context(), h.node.state.Config()); err != nil {
 			h.node.close()
 			h.t.Fatal(err)
 		}
@@ -149,7 +157,8 @@ func (h *chronicle) enrol(path, name, region string) trust.Agent {
 	h.must(err)
 	enrol := wire.Enrol{AgentID: name, Region: region, Version: "test", Certificate: who.DER}
 	for _, service := range historyNames {
-		enrol.Proofs = append(enrol.Proofs, wire.Proof{Service: service, MAC: identity.Proof(historyToken, service, who.KeyID, h.node.boot, 1)})
+		enrol.Proofs = append(enrol.Proofs, wire.Proof{Service: service,
+			MAC: identity.Proof(historyToken, service, who.KeyID, h.node.boot, 1)})
 	}
 	payload, err := enrol.MarshalBinary()
 	h.must(err)
@@ -163,7 +172,8 @@ func (h *chronicle) enrol(path, name, region string) trust.Agent {
 		return m.Agent
 	}
 	open(wire.TypeEnrol, 1, payload)
-	report, err := (&wire.Heartbeat{}).MarshalBinary() // or its pin would go; what it says later does not pass through trust
+	// or its pin would go; what it says later does not pass through trust
+	report, err := (&wire.Heartbeat{}).MarshalBinary()
 	h.must(err)
 	return open(wire.TypeHeartbeat, 2, report)
 }
@@ -227,7 +237,7 @@ func (h *chronicle) next() string {
 		event = h.define()
 	case n < 95:
 		h.locate(h.node.configPath)
-		h.must(h.node.lookAtDatabase(h.t.Context()))
+		h.must(h.node.control.CheckDatabase(h.t.Context()))
 		event = fmt.Sprintf("another database: %+v", h.model.database)
 	case n < 97:
 		event = h.restart()
@@ -241,7 +251,8 @@ func (h *chronicle) next() string {
 
 // time lets some pass; half of the times until something is due, or until the second before.
 func (h *chronicle) time() string {
-	d := pick(h.random, []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 10 * time.Second, 31 * time.Second, 95 * time.Second, 6 * time.Minute})
+	d := pick(h.random, []time.Duration{time.Second, 3 * time.Second, 10 * time.Second, 10 * time.Second, 31 * time.Second,
+		95 * time.Second, 6 * time.Minute})
 	if due := h.model.due(); len(due) > 0 && h.flip() {
 		d = max(pick(h.random, due).Sub(h.model.now)-time.Duration(h.random.IntN(2))*time.Second, time.Second)
 	}
@@ -272,7 +283,8 @@ func (m *reference) due() (all []time.Time) {
 }
 
 func (h *chronicle) check() string {
-	outcome := pick(h.random, []check.Outcome{check.Success, check.Success, check.Success, check.Failure, check.Failure, check.Unknown})
+	outcome := pick(h.random, []check.Outcome{check.Success, check.Success, check.Success, check.Failure, check.Failure,
+		check.Unknown})
 	ids := []registry.ID{h.id()}
 	switch h.random.IntN(6) {
 	case 0:
@@ -280,7 +292,8 @@ func (h *chronicle) check() string {
 	case 1:
 		ids = idsOf(pick(h.random, historyNames))
 	case 2, 3:
-		if measured := slices.DeleteFunc(slices.Clone(historyNames), func(name string) bool { return !h.model.measures(name) }); len(measured) > 0 {
+		if measured := slices.DeleteFunc(slices.Clone(historyNames),
+			func(name string) bool { return !h.model.measures(name) }); len(measured) > 0 {
 			outcome, ids = check.Success, idsOf(pick(h.random, measured))
 			ids = slices.Repeat(ids, 1+h.random.IntN(3))
 		}
@@ -293,7 +306,8 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	var took []time.Duration
 	for _, id := range ids {
 		if h.model.backends[id] == nil {
-			h.must(h.node.registry.Validated(h.t.Context(), registry.Verdict{ID: id, Outcome: outcome, State: check.StateHealthy}))
+			h.must(h.node.registry.Validated(h.t.Context(),
+				registry.Verdict{ID: id, Outcome: outcome, State: check.StateHealthy}))
 			continue
 		}
 		if h.far[id] == 0 || h.random.IntN(4) == 0 {
@@ -313,8 +327,8 @@ func (h *chronicle) measure(outcome check.Outcome, ids []registry.ID) string {
 	return fmt.Sprintf("%s of %v in %v", outcome, ids, took)
 }
 
-// judgeNew has the backends checked that the last change of what is declared waits for, as a node does at once. Until then others stay that
-// are to go, which the reference knows nothing of.
+// judgeNew has the backends checked that the last change of what is declared waits for, as a node does at once. Until
+// then others stay that are to go, which the reference knows nothing of.
 func (h *chronicle) judgeNew() {
 	h.model.settle()
 	backends := slices.Collect(h.node.registry.View().Backends())
@@ -323,7 +337,8 @@ func (h *chronicle) judgeNew() {
 		if b.Source != api.SourceStatic || b.MayServe || b.Validation.State != check.StateUnknown {
 			continue
 		}
-		v := registry.Verdict{ID: b.ID, Outcome: check.Success, State: check.StateHealthy, Latency: cmp.Or(h.far[b.ID], 100*time.Millisecond)}
+		v := registry.Verdict{ID: b.ID, Outcome: check.Success, State: check.StateHealthy,
+			Latency: cmp.Or(h.far[b.ID], 100*time.Millisecond)}
 		if b.Port == 81 && !h.model.suspended {
 			v.Outcome, v.State, v.Err = check.Failure, check.StateUnhealthy, "refused"
 		}

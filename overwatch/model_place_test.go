@@ -27,9 +27,9 @@ func (m *reference) region(name string) *regionFacts {
 	return first(m.regions, func(r regionFacts) bool { return r.name == name })
 }
 
-// client is where a client is (docs/routing.md, "geolocation"): where a mapping says, of the file or the API; else in the first
-// region that has its country, else its continent; else in the default region. Its position is the database's (docs/routing.md,
-// "proximity"), and its region's where a mapping placed it or the database says none.
+// client is where a client is (docs/routing.md, "geolocation"): where a mapping says, of the file or the API; else in
+// the first region that has its country, else its continent; else in the default region. Its position is the database's
+// (docs/routing.md, "proximity"), and its region's where a mapping placed it or the database says none.
 func (m *reference) client(number int) refClient {
 	name, mapped := m.file.mappings[number]
 	if !mapped {
@@ -44,7 +44,10 @@ func (m *reference) client(number int) refClient {
 	c := m.at(m.file.defaultRegion)
 	if r := first(m.regions, func(r regionFacts) bool { return slices.Contains(r.countries, says.country) }); r != nil {
 		c = m.at(r.name)
-	} else if r := first(m.regions, func(r regionFacts) bool { return r.continent != "" && r.continent == says.continent }); r != nil {
+	} else if r := first(m.regions, func(r regionFacts) bool {
+		return r.continent != "" &&
+			r.continent == says.continent
+	}); r != nil {
 		c = m.at(r.name)
 	}
 	if says.at != nil {
@@ -77,8 +80,9 @@ func (m *reference) measurable(in []refCandidate, client refClient) bool {
 	})
 }
 
-// near is the nearest region of those with candidates, and behind it those that are farther away by no more than the domain's
-// tolerance. A bias of b takes b percent off a region's distance; one of -b adds what a bias of b would take off again.
+// near is the nearest region of those with candidates, and behind it those that are farther away by no more than the
+// domain's tolerance. A bias of b takes b percent off a region's distance; one of -b adds what a bias of b would take
+// off again.
 func (m *reference) near(d domainFacts, in []refCandidate, client refClient) []string {
 	far := map[string]float64{}
 	for _, c := range in {
@@ -88,7 +92,10 @@ func (m *reference) near(d domainFacts, in []refCandidate, client refClient) []s
 		}
 		far[c.region] = 6371 * angle(client.at, r.at) * (1 - float64(max(r.bias, 0))/100) / (1 + float64(min(r.bias, 0))/100)
 	}
-	order := slices.SortedFunc(maps.Keys(far), func(a, b string) int { return cmp.Or(cmp.Compare(far[a], far[b]), strings.Compare(a, b)) })
+	order := slices.SortedFunc(maps.Keys(far), func(a,
+		b string) int {
+		return cmp.Or(cmp.Compare(far[a], far[b]), strings.Compare(a, b))
+	})
 	return slices.DeleteFunc(order, func(r string) bool { return far[r] > far[order[0]]+d.tolerance })
 }
 

@@ -102,9 +102,10 @@ func (m *reference) answer(name string, all []refCandidate, v6 bool, client refC
 	return e
 }
 
-// choose is those in the regions that the algorithm chooses, and what chooses inside ("Routing algorithms", and routing.md,
-// "Composing").
-func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e *expected) (_ []refCandidate, inside string) {
+// choose is those in the regions that the algorithm chooses, and what chooses inside ("Routing algorithms", and
+// routing.md, "Composing").
+func (m *reference) choose(d domainFacts, in []refCandidate, client refClient, e *expected) (_ []refCandidate,
+	inside string) {
 	algorithm := d.algorithm
 	if d.fallback != "" && !m.knowsEnough(d, in, client) {
 		algorithm = d.fallback
@@ -149,7 +150,8 @@ func (m *reference) candidates(service string) (all []refCandidate) {
 		}
 		b, o := m.backends[id], m.order(id)
 		c := refCandidate{
-			declared: m.declared(id), id: id, address: id.Address, fit: m.fit(id), share: m.share(id), takenOut: o != nil && !o.healthy,
+			declared: m.declared(id), id: id, address: id.Address, fit: m.fit(id), share: m.share(id), takenOut: o != nil &&
+				!o.healthy,
 			lastServed: b.lastHealthy, never: b.lastHealthy.IsZero(), unknown: m.unknown(id),
 		}
 		if c.fit && c.share == 0 {
@@ -196,7 +198,8 @@ func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []re
 	return only(in, func(c refCandidate) bool { return served(c, enough.Add(-time.Minute)) })
 }
 
-// failover is the first region of the domain's with enough of in, else with any; regions that it does not list come last.
+// failover is the first region of the domain's with enough of in, else with any; regions that it does not list come
+// last.
 func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	order := m.regionsOf(d, in)
 	for _, region := range order {

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// refWarning is one kind of early warning of one backend. Its effect goes from 0 to 1 over a time while the warning holds, and
-// back over the same time.
+// refWarning is one kind of early warning of one backend. Its effect goes from 0 to 1 over a time while the warning
+// holds, and back over the same time.
 type refWarning struct {
 	over  time.Duration // 0: no effect
 	from  float64       // the effect at since
@@ -128,8 +128,8 @@ func (m *reference) qualifies(d domainFacts, c refCandidate) bool {
 	return known != nil && known.samples >= d.samples && known.smoothed <= d.slowest.Seconds()
 }
 
-// fastest is those within a tenth of the fastest, and those within a quarter of it that shared with it so far (routing.md,
-// "latency"). Without anyone who qualifies it is all.
+// fastest is those within a tenth of the fastest, and those within a quarter of it that shared with it so far
+// (routing.md, "latency"). Without anyone who qualifies it is all.
 func (m *reference) fastest(d domainFacts, in []refCandidate, e *expected) []refCandidate {
 	fit := only(in, func(c refCandidate) bool { return m.qualifies(d, c) })
 	if len(fit) == 0 {

@@ -14,14 +14,15 @@ import (
 // historyZones are the zones that there can be.
 var historyZones = []string{"gslb.test.", "shop.example.com."}
 
-// names is what a zone has, with the types of each: its apex, the node's own name, and what is steered, which can have addresses of
-// both families whatever is healthy now. It is empty where there is no such zone.
+// names is what a zone has, with the types of each: its apex, the node's own name, and what is steered, which can have
+// addresses of both families whatever is healthy now. It is empty where there is no such zone.
 func (m *reference) names(apex string) map[string][]uint16 {
 	domains := m.served
 	if _, made := domains[strings.TrimSuffix(apex, ".")]; !made && apex != historyZones[0] {
 		return nil
 	}
-	types := map[string][]uint16{apex: {dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY}, "ns1." + apex: {dns.TypeA}}
+	types := map[string][]uint16{apex: {dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY},
+		"ns1." + apex: {dns.TypeA}}
 	for name := range domains {
 		if name = dns.Fqdn(name); dns.IsSubDomain(apex, name) {
 			types[name] = append(types[name], dns.TypeA, dns.TypeAAAA)
@@ -109,7 +110,8 @@ func (h *chronicle) covers(sig *dns.RRSIG, records, keys []dns.RR) bool {
 	return h.valid[known]
 }
 
-// denied says what a negative answer, or one by a wildcard, fails to prove (RFC 4035 section 3.1.3, RFC 5155 section 7.2).
+// denied says what a negative answer, or one by a wildcard, fails to prove (RFC 4035 section 3.1.3, RFC 5155 section
+// 7.2).
 func denied(name, apex string, qtype uint16, kind string, names map[string][]uint16, authority []dns.RR) string {
 	_, exists := names[name]
 	wildcard := "*." + name[strings.IndexByte(name, '.')+1:]
@@ -141,10 +143,12 @@ func denied(name, apex string, qtype uint16, kind string, names map[string][]uin
 	}
 	// The name below the closest encloser is the one whose absence counts.
 	closer := name
-	for parent := name[strings.IndexByte(name, '.')+1:]; parent != apex && !above(names, parent); parent = parent[strings.IndexByte(parent, '.')+1:] {
+	for parent := name[strings.IndexByte(name, '.')+1:]; parent != apex &&
+		!above(names, parent); parent = parent[strings.IndexByte(parent, '.')+1:] {
 		closer = parent
 	}
-	if hashed := slices.ContainsFunc(authority, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC3 }); !hashed {
+	if hashed := slices.ContainsFunc(authority,
+		func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC3 }); !hashed {
 		closer = name
 	}
 	owner := name
@@ -195,7 +199,8 @@ func above(names map[string][]uint16, name string) bool {
 	return false
 }
 
-// covers says whether a name lies between two in canonical order (RFC 4034 section 6.1), the last of which may be the apex.
+// covers says whether a name lies between two in canonical order (RFC 4034 section 6.1), the last of which may be the
+// apex.
 func covers(from, to, name string) bool {
 	return before(from, name) && (before(name, to) || before(to, from) || to == from)
 }
@@ -215,8 +220,8 @@ type chainSeen struct {
 	serial uint32
 }
 
-// compareChains walks the chain of each zone, which must have every name and no other. A zone whose names have changed has a higher
-// serial; none has a lower one.
+// compareChains walks the chain of each zone, which must have every name and no other. A zone whose names have changed
+// has a higher serial; none has a lower one.
 func (h *chronicle) compareChains(event string, view *zone.View) {
 	h.t.Helper()
 	for _, apex := range historyZones {
@@ -231,7 +236,8 @@ func (h *chronicle) compareChains(event string, view *zone.View) {
 			return
 		}
 		now := chainSeen{text, soa[0].(*dns.SOA).Serial}
-		if last, known := h.chains[apex]; known && (now.serial < last.serial || now.names != last.names && now.serial == last.serial) {
+		if last, known := h.chains[apex]; known && (now.serial < last.serial || now.names != last.names &&
+			now.serial == last.serial) {
 			h.t.Errorf("after %s: %s went from %+v to %+v", event, apex, last, now)
 		}
 		h.chains[apex] = now

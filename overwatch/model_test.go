@@ -11,8 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// reference is what a node believes and answers, without any cleverness: plain facts, from which everything is derived anew
-// after every event and every second, with nothing of the node's own code. It knows whole seconds only.
+// reference is what a node believes and answers, without any cleverness: plain facts, from which everything is derived
+// anew after every event and every second, with nothing of the node's own code. It knows whole seconds only.
 type reference struct {
 	now      time.Time
 	file     fileFacts
@@ -158,8 +158,8 @@ func (o refOrder) about(other refOrder) bool {
 	return o.service == other.service && o.address == other.address && o.port == other.port
 }
 
-// join brings up to date which regions there are and which domains are served: where the file and the API have one of a name, the
-// file's counts. A domain of the API lists regions that are there only.
+// join brings up to date which regions there are and which domains are served: where the file and the API have one of a
+// name, the file's counts. A domain of the API lists regions that are there only.
 func (m *reference) join() {
 	m.regions = slices.Clone(m.file.regions)
 	added := slices.SortedFunc(maps.Values(m.places), func(a, b regionFacts) int {
@@ -220,7 +220,10 @@ func (m *reference) advance(d time.Duration) {
 // settle removes what is abandoned, judges the suspension and brings what history leaves behind up to date.
 func (m *reference) settle() {
 	m.join()
-	m.orders = slices.DeleteFunc(m.orders, func(o refOrder) bool { return !o.expires.IsZero() && !m.now.Before(o.expires) })
+	m.orders = slices.DeleteFunc(m.orders, func(o refOrder) bool {
+		return !o.expires.IsZero() &&
+			!m.now.Before(o.expires)
+	})
 	m.sweep()
 	m.judge()
 	m.sweep()
@@ -371,7 +374,8 @@ func (m *reference) share(id registry.ID) int {
 // warned is whether early warnings leave less of a backend.
 func (m *reference) warned(id registry.ID) bool {
 	agent := m.claimant(id)
-	return agent != "" && !m.outsider(id) && slices.ContainsFunc(m.agents[agent].said[id].warnings[:], func(w refWarning) bool { return w.share(m.now) < 1000 })
+	return agent != "" && !m.outsider(id) && slices.ContainsFunc(m.agents[agent].said[id].warnings[:],
+		func(w refWarning) bool { return w.share(m.now) < 1000 })
 }
 
 // drained is when the first drain of a backend ends.
@@ -434,7 +438,8 @@ func (m *reference) judge() {
 			contradicted++
 		}
 	}
-	cut := len(agents) >= 2 && (dark >= 2 || dark == 1 && len(regions) == 1) && (contradicted >= 2 || contradicted == 1 && len(services) == 1)
+	cut := len(agents) >= 2 && (dark >= 2 || dark == 1 && len(regions) == 1) &&
+		(contradicted >= 2 || contradicted == 1 && len(services) == 1)
 	switch {
 	case cut && !m.suspended:
 		m.suspended, m.since = true, m.now

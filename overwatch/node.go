@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnsserver"
 	"gslb.internal/overwatch/internal/answer/keysync"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/ready"
@@ -41,7 +42,6 @@ import (
 const (
 	certificateFile = "overwatch.crt"
 	keyFile         = "overwatch.key"
-	keyDirectory    = "dnssec" // of the zones' signing keys
 	// holdersFile says which agents have known all service tokens.
 	holdersFile = "token-holders.json"
 )
@@ -54,13 +54,11 @@ type node struct {
 	started    time.Time
 	boot       identity.Nonce
 	exchange   *identity.Exchange
-	inForce    atomic.Pointer[inForce]
-	// agentChecks are those of the configuration in force.
-	agentChecks atomic.Pointer[agentChecks]
 
 	core       *core
 	changes    changes
-	steering   steering
+	state      *control.State
+	control    *control.Plane
 	store      *store.Store
 	audit      *audit.Log
 	history    *history.Recorder
@@ -73,7 +71,6 @@ type node struct {
 	servers    *inventory.Inventory
 	zones      *dnssec.Zones // nil when answers are not signed
 	keySync    *keysync.Sync // nil when answers are not signed
-	geography  *geography
 	publisher  *publish.Publisher
 	decisions  *decisions.Recorder
 	dns        *dnsserver.Server
@@ -82,7 +79,6 @@ type node struct {
 	api        *httpapi.Server       // nil when it is off
 	metrics    *metrics.Server       // nil when it is off
 	registerer *prometheus.Registry
-	reloads    *prometheus.CounterVec
 
 	keptLatencies bool // the store has some; keepLatencies's
 
@@ -93,35 +89,30 @@ type node struct {
 	closeStore func() // one of closers; the first call counts
 }
 
-// inForce is a configuration and when it came into force.
-type inForce struct {
-	config *config.Config
-	since  time.Time
-}
-
 // newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
-func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger, control *logging.Control) (_ *node, err error) {
-	n := &node{configPath: configPath, log: logger, logging: control, started: time.Now(), boot: identity.NewNonce(), exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(), core: newCore(ctx), patience: stopPatience}
-	n.inForce.Store(&inForce{cfg, n.started})
+func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger,
+	level *logging.Control) (_ *node, err error) {
+	n := &node{configPath: configPath, log: logger, logging: level, started: time.Now(), boot: identity.NewNonce(),
+		exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(), core: newCore(ctx), patience: stopPatience}
 	defer func() {
 		if err != nil {
 			n.close()
 		}
 	}()
-	for _, open := range []func(context.Context, *config.Config) error{
-		n.openStore, n.openAudit, n.openDefinitions, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip, n.openValidation, n.openHistory, n.openMetrics, n.openAPI,
-	} {
-		if err = open(ctx, n.inForce.Load().config); err != nil {
-			return nil, withoutRoom(cfg.DataDir, err)
+	if err = errors.Join(n.openStore(cfg), n.openState(cfg)); err == nil {
+		for _, open := range []func(context.Context, *config.Config) error{
+			n.openAudit, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip,
+			n.openValidation, n.openControl, n.openHistory, n.openMetrics, n.openAPI,
+		} {
+			if err = open(ctx, n.state.Config()); err != nil {
+				break
+			}
 		}
 	}
-	n.reloads = prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "gslb_overwatch_config_reloads_total", Help: "Reloads of the configuration by outcome.",
-	}, []string{"outcome"})
-	for _, outcome := range []string{reloadDone, reloadFailed} {
-		n.reloads.WithLabelValues(outcome)
+	if err != nil {
+		return nil, withoutRoom(cfg.DataDir, err)
 	}
-	return n, n.registerer.Register(n.reloads)
+	return n, nil
 }
 
 // close lets go of what was opened, last things first.
@@ -137,8 +128,9 @@ func (n *node) part(name string) zerolog.Logger {
 	return n.log.With().Str("component", name).Logger()
 }
 
-func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
-	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version, Logger: n.part("store")}); err != nil {
+func (n *node) openStore(cfg *config.Config) (err error) {
+	if n.store, err = store.Open(cfg.DataDir, store.Options{Program: "gslb-overwatch " + buildinfo.Get().Version,
+		Logger: n.part("store")}); err != nil {
 		return err
 	}
 	n.closeStore = sync.OnceFunc(func() {
@@ -150,7 +142,8 @@ func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
 	n.closers = append(n.closers, func() { _ = n.core.end() }) // its error is run's, if it came to that
 	n.core.run("store", n.store.Run)
 	recovered := prometheus.NewGauge(prometheus.GaugeOpts{
-		Name: "gslb_store_recovered", Help: "1 when the store was found damaged at the start, so that pins or overrides may be missing.",
+		Name: "gslb_store_recovered",
+		Help: "1 when the store was found damaged at the start, so that pins or overrides may be missing.",
 	})
 	if what := n.store.Recovered(); what != "" {
 		n.log.Error().Msg(what)
@@ -167,6 +160,24 @@ func (n *node) openStore(_ context.Context, cfg *config.Config) (err error) {
 	return errors.Join(n.registerer.Register(recovered), n.registerer.Register(failing))
 }
 
+// openState joins what the API has defined with the configuration of the file.
+func (n *node) openState(file *config.Config) (err error) {
+	n.state, err = control.OpenState(control.StateOptions{
+		File: file, Started: n.started, Store: n.store, Logging: n.logging, Registerer: n.registerer, Logger: n.log,
+	})
+	return err
+}
+
+// openControl makes the control plane, once all that it changes is open.
+func (n *node) openControl(context.Context, *config.Config) (err error) {
+	n.control, err = control.New(control.Options{
+		ConfigPath: n.configPath, Running: n.core.ctx, State: n.state, Registry: n.registry, Trust: n.trust,
+		Publisher: n.publisher, Decisions: n.decisions, Zones: n.zones, KeySync: n.keySync, Validator: n.validator,
+		Listening: n.dns.Addrs, Allowed: n.allowed, IdentityWaits: n.identityWaits, Registerer: n.registerer,
+	})
+	return err
+}
+
 func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 	n.audit, err = audit.Open(audit.Options{Store: n.store, Retention: cfg.Audit.Retention, Logger: n.part("audit")})
 	if err != nil {
@@ -178,10 +189,12 @@ func (n *node) openAudit(_ context.Context, cfg *config.Config) (err error) {
 
 func (n *node) openIdentity(_ context.Context, cfg *config.Config) (err error) {
 	var created bool
-	n.identity, created, err = identity.LoadOrCreate(filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile),
+	n.identity, created, err = identity.LoadOrCreate(filepath.Join(cfg.DataDir, certificateFile),
+		filepath.Join(cfg.DataDir, keyFile),
 		cfg.Overwatch.Identity.NodeID, time.Now())
 	if err == nil && created {
-		n.log.Info().Str("fingerprint", n.identity.KeyID.Fingerprint()).Msg("made this node's identity; agents pin it when they first see it")
+		n.log.Info().Str("fingerprint", n.identity.KeyID.Fingerprint()).Msg(
+			"made this node's identity; agents pin it when they first see it")
 	}
 	return err
 }
@@ -193,22 +206,14 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.holders = keysync.OpenHolders(filepath.Join(cfg.DataDir, holdersFile))
 	n.trust, err = trust.New(trust.Options{
-		Tokens: cfg.Tokens(), Policies: policies(cfg), Limits: limits(cfg), Host: host, Boot: n.boot, Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
+		Tokens: cfg.Tokens(), Policies: control.Policies(cfg), Limits: control.Limits(cfg), Host: host, Boot: n.boot,
+		Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
 		KnowsAll: n.noteHolder,
 	})
 	if err == nil {
 		n.core.run("pins", n.trust.Tend)
 	}
 	return err
-}
-
-// limits are how many agents a service may have, and how fast they may come.
-func limits(cfg *config.Config) map[string]trust.Limits {
-	m := make(map[string]trust.Limits, len(cfg.Overwatch.AgentPolicies))
-	for service, policy := range cfg.Overwatch.AgentPolicies {
-		m[service] = trust.Limits{MaxAgents: policy.MaxAgents, NewPerSecond: policy.NewPerSecond}
-	}
-	return m
 }
 
 // noteHolder remembers an agent that knows all service tokens.
@@ -218,26 +223,17 @@ func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 	}
 }
 
-// policies are the networks where backends of a service may be.
-func policies(cfg *config.Config) map[string][]netip.Prefix {
-	m := make(map[string][]netip.Prefix, len(cfg.Overwatch.AgentPolicies))
-	for service, policy := range cfg.Overwatch.AgentPolicies {
-		m[service] = policy.AllowedCIDRs
-	}
-	return m
-}
-
-// openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are built;
-// who asks the registry then, or needs the servers of the API, waits for n.declared.
+// openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are
+// built; who asks the registry then, or needs the servers of the API, waits for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	restored, overrides, err := restore(n.store, n.part("store"))
 	if err != nil {
 		return err
 	}
-	n.agentChecks.Store(newAgentChecks(cfg))
 	n.registry, err = registry.New(registry.Options{
-		Timing:   timing(cfg),
-		Restored: restored, Overrides: overrides, Allowed: n.allowed, CheckPolicy: n.checkPolicy, Statuses: statuses{n.store},
+		Timing:   control.Timing(cfg),
+		Restored: restored, Overrides: overrides, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
+		Statuses:  statuses{n.store},
 		Changed:   n.changes.mark,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
@@ -252,35 +248,14 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	}
 	n.closers = append(n.closers, func() { _ = n.declared.Wait() }) // its error is openDNS's
 	n.declared.Go(func() (err error) {
-		if err := n.declare(ctx, cfg); err != nil {
+		if err := control.Declare(ctx, n.registry, cfg); err != nil {
 			return err
 		}
-		n.servers, err = inventory.New(ctx, inventory.Options{Servers: soundServers(servers, n.part("store")), Store: n.store, Registry: n.registry})
+		n.servers, err = inventory.New(ctx, inventory.Options{Servers: soundServers(servers, n.part("store")), Store: n.store,
+			Registry: n.registry})
 		return err
 	})
 	return nil
-}
-
-// declare tells the registry what the configuration declares.
-func (n *node) declare(ctx context.Context, cfg *config.Config) error {
-	declarations := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
-	for s := range cfg.StaticServers() {
-		declarations = append(declarations, declarationOf(s))
-	}
-	return n.registry.SetStatic(ctx, declarations)
-}
-
-func declarationOf(s config.StaticServer) registry.Declaration {
-	return registry.Declaration{
-		ID: registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}, Weight: s.Weight, Region: s.Region, Agent: s.Agent, Check: s.Check,
-	}
-}
-
-func timing(cfg *config.Config) registry.Timing {
-	return registry.Timing{
-		StaleThreshold: cfg.Overwatch.Stale.Threshold, RemoveAfter: cfg.Overwatch.Stale.RemoveAfter,
-		ValidationEnabled: cfg.Overwatch.Validation.Enabled, ValidationInterval: cfg.Overwatch.Validation.CheckInterval,
-	}
 }
 
 // allowed reports whether an agent may claim a backend: it is pinned and not revoked, and speaks for the service there.
@@ -290,7 +265,7 @@ func (n *node) allowed(agentID string, id registry.ID) bool {
 
 // drainTime is how long a drain takes where nobody says: the domain's TTL.
 func (n *node) drainTime(service string) time.Duration {
-	cfg := n.inForce.Load().config
+	cfg := n.state.Config()
 	for i := range cfg.Domains {
 		if d := &cfg.Domains[i]; d.Name == service && d.TTL > 0 {
 			return time.Duration(d.TTL) * time.Second
@@ -335,18 +310,9 @@ func (n *node) validated(ctx context.Context, v registry.Verdict) error {
 
 func (n *node) checksCycled() bool { return n.validator == nil || n.validator.FirstCycleDone() }
 
-// domains lists the names that are steered.
-func (n *node) domains() []string {
-	cfg := n.inForce.Load().config
-	names := make([]string, len(cfg.Domains))
-	for i := range cfg.Domains {
-		names[i] = cfg.Domains[i].Name
-	}
-	return names
-}
-
 func (n *node) judge() (*ready.Judge, error) {
-	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.domains, View: n.registry.View()}
+	o := ready.Options{DNSServing: n.serving.Load, ChecksCycled: n.checksCycled, Domains: n.state.Domains,
+		View: n.registry.View()}
 	o.StoreFailing = n.store.Failing
 	if n.zones != nil {
 		o.KeysLost, o.KeysApart = n.zones.KeysLost, n.keySync.Apart
@@ -360,12 +326,14 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 		return err
 	}
 	err = metrics.Register(n.registerer, metrics.Sources{
-		View: n.registry.View(), Agents: n.trust.Agents, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump, Domains: n.domains, Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
+		View: n.registry.View(), Agents: n.trust.Agents, Pins: n.trust.Usage, ClockJump: n.trust.ClockJump, Domains: n.state.Domains,
+		Fitness: judge, DNSSECEnabled: n.zones != nil, Build: buildinfo.Get(),
 	})
 	if err != nil || !cfg.Metrics.Enabled {
 		return err
 	}
-	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer, Logger: n.part("metrics")})
+	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer,
+		Logger: n.part("metrics")})
 	return remedied("metrics.address", cfg.Metrics.Address, err)
 }
 
@@ -379,9 +347,13 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 	}
 	o := httpapi.Options{
 		API: cfg.API, NodeID: cfg.Overwatch.Identity.NodeID, Build: buildinfo.Get(), StartedAt: n.started,
-		Config: n.inForceNow, Definitions: n, RestartRequired: n.restartFor, ValidateConfig: validateText, ConfigPath: n.configPath, Reloader: n,
-		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store, DiskTakes: n.store.Writing, Publisher: n.publisher,
-		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places, DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
+		Config: n.state.InForce, Definitions: n.control, RestartRequired: n.state.RestartRequired,
+		ValidateConfig: control.CheckText,
+		ConfigPath:     n.configPath, Reloader: n.control,
+		Fitness: judge, View: n.registry.View(), Orders: n.registry, Inventory: n.servers, OverrideStore: n.store,
+		DiskTakes: n.store.Writing, Publisher: n.publisher,
+		Pins: n.trust, Audit: n.audit, History: n.history, Members: n.members, Self: n.self, Places: n.places,
+		DNSView: n.view, Decisions: n.decisions, Logger: n.part("api"),
 	}
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones, n.keySync

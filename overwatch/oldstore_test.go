@@ -18,7 +18,8 @@ import (
 var hostileStatus = `{"healthy":true,"at":"2026-01-02T03:04:05Z","agent_id":"one","agent_sourced":true,"weight":100,"region":"eu",` +
 	`"check":{"Type":"http","Path":"/latest/meta-data","Host":"metadata","Address":"169.254.169.254","Interval":5000000000,` +
 	`"Timeout":2000000000,"FailureThreshold":3,"SuccessThreshold":2,"ServerName":"","InsecureSkipVerify":true,` +
-	`"Detail":{"Method":"GET","Headers":"Metadata-Flavor: Google","BodyMatches":"(?:` + strings.Repeat("a", 225) + `){1000}b"}}}`
+	`"Detail":{"Method":"GET","Headers":"Metadata-Flavor: Google","BodyMatches":"(?:` + strings.Repeat("a", 225) +
+	`){1000}b"}}}`
 
 // restoredWithin is far above what one record takes, so that a busy machine does not fail.
 const restoredWithin = 2 * time.Second
@@ -44,7 +45,8 @@ func checkOld(t *testing.T, status, server []byte) {
 	}
 	specs := []check.Spec{}
 	for _, target := range r.View().Targets() {
-		if d := target.Spec.Detail.Detail(); d.Headers+d.Send+d.BodyMatches+d.BodyContains+d.Expect != "" || target.Spec.Address.IsValid() {
+		if d := target.Spec.Detail.Detail(); d.Headers+d.Send+d.BodyMatches+d.BodyContains+d.Expect != "" ||
+			target.Spec.Address.IsValid() {
 			t.Errorf("%+v is made for an agent", target.Spec)
 		}
 		specs = append(specs, target.Spec)
@@ -69,11 +71,15 @@ func checkOld(t *testing.T, status, server []byte) {
 }
 
 func FuzzRestore(f *testing.F) {
-	f.Add([]byte(hostileStatus), []byte(`{"service":"app.gslb.test","address":"192.0.2.2","port":80,"weight":1,"region":"eu","check":`+
-		`{"Type":"http","Path":"/","FailureThreshold":3,"SuccessThreshold":2,"Detail":{"BodyMatches":"(?:.*x){1000}"}}}`))
-	f.Add([]byte(`{"agent_id":"one","agent_sourced":true,"check":{"Type":"quic","Interval":-1,"FailureThreshold":1000000}}`), []byte(`{}`))
-	f.Add([]byte(`{"agent_id":"one","agent_sourced":true,"weight":-7,"heard_at":"192.0.2.1","check":{"Type":"grpcs","Interval":1,`+
-		`"Timeout":1,"FailureThreshold":1,"SuccessThreshold":1,"Detail":{"Authorities":"x"}}}`), []byte(`[]`))
+	f.Add([]byte(hostileStatus),
+		[]byte(`{"service":"app.gslb.test","address":"192.0.2.2","port":80,"weight":1,"region":"eu","check":`+
+			`{"Type":"http","Path":"/","FailureThreshold":3,"SuccessThreshold":2,"Detail":{"BodyMatches":"(?:.*x){1000}"}}}`))
+	f.Add([]byte(
+		`{"agent_id":"one","agent_sourced":true,"check":{"Type":"quic","Interval":-1,"FailureThreshold":1000000}}`),
+		[]byte(`{}`))
+	f.Add([]byte(
+		`{"agent_id":"one","agent_sourced":true,"weight":-7,"heard_at":"192.0.2.1","check":{"Type":"grpcs","Interval":1,`+
+			`"Timeout":1,"FailureThreshold":1,"SuccessThreshold":1,"Detail":{"Authorities":"x"}}}`), []byte(`[]`))
 	f.Fuzz(func(t *testing.T, status, server []byte) { checkOld(t, status, server) })
 }
 
@@ -94,7 +100,8 @@ func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
 	made := testing.AllocsPerRun(1, func() {
 		_, err := registry.New(registry.Options{
 			Timing:   registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour},
-			Restored: stored, Changed: func(string) {}, Logger: zerolog.Nop(), Allowed: func(string, registry.ID) bool { return true },
+			Restored: stored, Changed: func(string) {}, Logger: zerolog.Nop(),
+			Allowed: func(string, registry.ID) bool { return true },
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -106,9 +113,11 @@ func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
 }
 
 func TestSoundServers_OneThatCannotBeIsLeftOut(t *testing.T) {
-	good := store.Server{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 1, Check: check.Spec{
-		Type: check.HTTP, Path: "/", FailureThreshold: 3, SuccessThreshold: 2, Detail: check.Detail{BodyMatches: "ok"}.Details(),
-	}}
+	good := store.Server{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Weight: 1,
+		Check: check.Spec{
+			Type: check.HTTP, Path: "/", FailureThreshold: 3, SuccessThreshold: 2,
+			Detail: check.Detail{BodyMatches: "ok"}.Details(),
+		}}
 	dear, nameless, heavy := good, good, good
 	dear.Check.Detail = check.Detail{BodyMatches: "(?:.*x){1000}", BodyContains: "x"}.Details()
 	nameless.Service, heavy.Weight = "", 1<<20

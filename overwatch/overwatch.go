@@ -13,10 +13,8 @@ import (
 	"os/signal"
 	"syscall"
 
-	"gslb.internal/overwatch/internal/answer/publish"
-	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/shared/logging"
-	"gslb.internal/shared/settings"
 )
 
 // Options is what Run needs.
@@ -30,23 +28,24 @@ type Options struct {
 // Run is an overwatch node until ctx ends; then it finishes what it is answering and returns nil. SIGHUP makes it read
 // its configuration again. What is wrong with the configuration at the start is of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
-	hangups := make(chan os.Signal, 1)     // signals that come while one is waiting are for the same reload
-	signal.Notify(hangups, syscall.SIGHUP) // one that comes while the node starts waits too; unwanted, it would end the process
+	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
+	// one that comes while the node starts waits too; unwanted, it would end the process
+	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	serve := startQuickly()
 	defer serve()
-	cfg, err := load(o.ConfigPath)
+	cfg, err := control.Load(o.ConfigPath)
 	if err != nil {
 		return err
 	}
 	if o.Log == nil {
 		o.Log = os.Stderr
 	}
-	logger, control, err := logging.Adjustable(cfg.Logging, o.Log)
+	logger, level, err := logging.Adjustable(cfg.Logging, o.Log)
 	if err != nil {
 		return err
 	}
-	n, err := newNode(ctx, cfg, o.ConfigPath, logger, control)
+	n, err := newNode(ctx, cfg, o.ConfigPath, logger, level)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil // it was stopped while it was starting
@@ -60,16 +59,4 @@ func Run(ctx context.Context, o Options) error {
 		n.close()
 	}
 	return err
-}
-
-// load reads a configuration and checks also what only the makers of DNS answers can know.
-func load(path string) (*config.Config, error) { return config.Load(path, checkAnswers) }
-
-// validateText finds what is wrong with the text of a configuration, by itself.
-func validateText(text string) settings.Problems { return config.CheckText(text, checkAnswers) }
-
-func checkAnswers(c *config.Config) settings.Problems {
-	problems, cautions := publish.Examine(dnsSettings(c, nil))
-	c.Warn(cautions...)
-	return append(problems, checkPlaces(c)...)
 }

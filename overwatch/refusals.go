@@ -25,10 +25,12 @@ func (r refused) Error() string {
 	return text
 }
 
-// worth says whether somebody may be trying what he must not. Other refusals are what happens after a restart, or the node's own limits.
+// worth says whether somebody may be trying what he must not. Other refusals are what happens after a restart, or the
+// node's own limits.
 func (r refused) worth() bool {
 	switch r.code {
-	case wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim, wire.CodePolicy, wire.CodeLimit, wire.CodeLocked:
+	case wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim,
+		wire.CodePolicy, wire.CodeLimit, wire.CodeLocked:
 		return true
 	case wire.CodeNotEnrolled:
 		return r.backend.IsValid() // a service that it has not proved

@@ -18,8 +18,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Bounds on the audit entries about refusals in an hour, since whoever has the gossip key can make up agents, and the sources of
-// datagrams: neither an operator's changes nor what others are refused may be pushed out by them. The metrics count all refusals.
+// Bounds on the audit entries about refusals in an hour, since whoever has the gossip key can make up agents, and the
+// sources of datagrams: neither an operator's changes nor what others are refused may be pushed out by them. The
+// metrics count all refusals.
 const (
 	refusalsPerRoom   = 16 // of one code, by pinned agents, strangers over TCP and strangers over UDP each
 	refusalsPerSource = 4  // of these, by one source
@@ -45,7 +46,8 @@ type place struct {
 	source netip.Prefix
 }
 
-// refusals writes what was refused into the audit log, the same of an agent once an hour, and how much it left out. Nobody waits for it.
+// refusals writes what was refused into the audit log, the same of an agent once an hour, and how much it left out.
+// Nobody waits for it.
 type refusals struct {
 	record func(audit.Change) error
 	log    zerolog.Logger
@@ -62,7 +64,8 @@ type refusals struct {
 
 func newRefusals(record func(audit.Change) error, log zerolog.Logger) *refusals {
 	return &refusals{
-		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[refused]bool), rooms: make(map[room]int),
+		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[refused]bool),
+		rooms:  make(map[room]int),
 		places: make(map[place]int), left: make(map[wire.RejectCode]int), from: make(map[netip.Prefix]int),
 	}
 }
@@ -89,7 +92,8 @@ func (r *refusals) note(n gossip.Refused) {
 	}
 	select {
 	case r.queue <- audit.Change{
-		Action: "validate", Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem, ActorIP: n.From.Unmap().String(), Err: what,
+		Action: "validate", Resource: "agent", ResourceID: n.AgentID, Actor: n.AgentID, ActorType: api.ActorSystem,
+		ActorIP: n.From.Unmap().String(), Err: what,
 	}:
 		r.told[what] = true
 		r.rooms[in]++
@@ -126,7 +130,8 @@ func (r *refusals) next(now time.Time) (entry audit.Change, any bool) {
 	clear(r.places)
 	clear(r.left)
 	clear(r.from)
-	return audit.Change{Action: "validate", Resource: "agent", Actor: "gslb-overwatch", ActorType: api.ActorSystem, Err: what}, len(what.codes) > 0
+	return audit.Change{Action: "validate", Resource: "agent", Actor: "gslb-overwatch", ActorType: api.ActorSystem,
+		Err: what}, len(what.codes) > 0
 }
 
 // leftOut is what there are no entries about.

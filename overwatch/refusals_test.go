@@ -60,15 +60,19 @@ func TestRefusals_AreInTheAuditLogOnce(t *testing.T) {
 		for range 3 {
 			r.say(from, true, false, "a1", foreign)
 		}
-		if c := <-r.entries; c.ResourceID != "a1" || c.ActorIP != "192.0.2.1" || c.Err == nil || c.Err.Error() != "refused: wrong_token, service b.example" {
+		if c := <-r.entries; c.ResourceID != "a1" || c.ActorIP != "192.0.2.1" || c.Err == nil ||
+			c.Err.Error() != "refused: wrong_token, service b.example" {
 			t.Errorf("%+v", c)
 		}
-		r.say(from, true, false, "a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80, Code: wire.CodeConflictingClaim})
-		r.say(from, true, false, "a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80, Code: wire.CodeNotEnrolled})
+		r.say(from, true, false, "a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80,
+			Code: wire.CodeConflictingClaim})
+		r.say(from, true, false, "a1", wire.RefusedClaim{Service: "a.example", Address: backend, Port: 80,
+			Code: wire.CodeNotEnrolled})
 		if n := r.count(); n != 2 {
 			t.Errorf("%d entries about a backend, want 2", n)
 		}
-		for _, code := range []wire.RejectCode{wire.CodeBootNonce, wire.CodeNotEnrolled, wire.CodeUnavailable, wire.CodeVersion} {
+		for _, code := range []wire.RejectCode{wire.CodeBootNonce, wire.CodeNotEnrolled, wire.CodeUnavailable,
+			wire.CodeVersion} {
 			r.say(from, true, false, "a1", wire.RefusedClaim{Code: code})
 		}
 		if n := r.count(); n != 0 {
@@ -84,13 +88,14 @@ func TestRefusals_AreInTheAuditLogOnce(t *testing.T) {
 	})
 }
 
-// Whoever has only the gossip key, and sends from as many addresses as it likes, takes no place of pinned agents, of those who come by
-// TCP, or of other codes; and one entry says how much was left out.
+// Whoever has only the gossip key, and sends from as many addresses as it likes, takes no place of pinned agents, of
+// those who come by TCP, or of other codes; and one entry says how much was left out.
 func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRefusalsRig(t)
 		worst := []wire.RejectCode{
-			wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim, wire.CodePolicy,
+			wire.CodeWrongToken, wire.CodeUnknownService, wire.CodeRevoked, wire.CodePinMismatch, wire.CodeConflictingClaim,
+			wire.CodePolicy,
 			wire.CodeLimit, wire.CodeLocked, wire.CodeNotEnrolled,
 		}
 		for i := range 200 {
@@ -98,7 +103,8 @@ func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 				source := netip.AddrFrom4([4]byte{198, 51, 100, byte(i)})
 				r.say(source, false, false, fmt.Sprint("made up ", i), wire.RefusedClaim{Service: "b.example", Code: code})
 			}
-			r.say(netip.MustParseAddr("203.0.113.9"), false, true, fmt.Sprint("by TCP ", i), wire.RefusedClaim{Code: wire.CodeWrongToken})
+			r.say(netip.MustParseAddr("203.0.113.9"), false, true, fmt.Sprint("by TCP ", i),
+				wire.RefusedClaim{Code: wire.CodeWrongToken})
 		}
 		if n := r.count(); n != 3*refusalsPerRoom+refusalsPerSource {
 			t.Errorf("%d entries of a flood", n)
@@ -124,7 +130,8 @@ func TestRefusals_AFloodHidesNobodyElse(t *testing.T) {
 		for i := range 1000 {
 			for _, code := range worst {
 				for kind := range refusalKinds {
-					r.say(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), kind == 0, kind == 1, fmt.Sprint("agent ", i), wire.RefusedClaim{Code: code, Address: real, Port: 1})
+					r.say(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), kind == 0, kind == 1, fmt.Sprint("agent ", i),
+						wire.RefusedClaim{Code: code, Address: real, Port: 1})
 				}
 			}
 		}

@@ -20,8 +20,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// A backend whose agent is lost for two minutes is kept by the file before and by the one after: by one for its time, by the other
-// since it declares it. It must not be forgotten in between, with when it was last healthy.
+// A backend whose agent is lost for two minutes is kept by the file before and by the one after: by one for its time,
+// by the other since it declares it. It must not be forgotten in between, with when it was last healthy.
 func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	declares := serverFacts{address: "10.0.0.1", port: 80, weight: 1, service: "a.gslb.test"}
 	never := serverFacts{address: "10.0.0.3", port: 80, weight: 1, service: "a.gslb.test"}
@@ -29,7 +29,8 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 		return fileFacts{
 			ttl: 20, stale: 20 * time.Second, remove: remove, interval: interval,
 			regions: []regionFacts{{name: "eu", servers: append(servers, never)}},
-			domains: []domainFacts{{name: "a.gslb.test", algorithm: "weighted", onAllDown: "last_healthy", threshold: 1, maxAnswers: 1, smoothing: 0.3, slowest: time.Second, samples: 3}},
+			domains: []domainFacts{{name: "a.gslb.test", algorithm: "weighted", onAllDown: "last_healthy", threshold: 1,
+				maxAnswers: 1, smoothing: 0.3, slowest: time.Second, samples: 3}},
 		}
 	}
 	const often, seldom = 10 * time.Second, 30 * time.Second
@@ -49,7 +50,8 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 				h.reloadTo(h.model.file, files[0])
 				h.model.settle()
 				who, s := h.agents[0], said{id: backendID("a.gslb.test", "10.0.0.1", 80), word: "healthy", weight: 1}
-				_, err := h.node.registry.Heartbeat(t.Context(), who.agent, &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
+				_, err := h.node.registry.Heartbeat(t.Context(), who.agent,
+					&wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
 				h.must(err)
 				h.model.heartbeat(who, []said{s}, h.drainTime)
 				h.model.settle()
@@ -66,7 +68,9 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 				h.model.settle()
 				h.settled()
 				h.compare("the reload", true, map[string]int{})
-				if answers, wrong := ask(h.node.publisher.View(), "a.gslb.test", false, 0, h.model.answer("a.gslb.test", h.model.candidates("a.gslb.test"), false, h.model.client(0))); wrong != "" || answers[0] != "10.0.0.1" {
+				if answers, wrong := ask(h.node.publisher.View(), "a.gslb.test", false, 0,
+					h.model.answer("a.gslb.test", h.model.candidates("a.gslb.test"), false, h.model.client(0))); wrong != "" ||
+					answers[0] != "10.0.0.1" {
 					t.Errorf("%v %s, want the backend that was healthy last", answers, wrong)
 				}
 			})
@@ -74,7 +78,8 @@ func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	}
 }
 
-// With other tokens the agents that have not proved them are forgotten, with all that they claim; and other peers are asked for keys.
+// With other tokens the agents that have not proved them are forgotten, with all that they claim; and other peers are
+// asked for keys.
 func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newChronicle(t, 2) // which signs
@@ -83,7 +88,8 @@ func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 			synctest.Wait()
 		}()
 		who, s := h.agents[0], said{id: backendID("a.gslb.test", "10.0.0.1", 80), word: "healthy", weight: 1}
-		_, err := h.node.registry.Heartbeat(t.Context(), who.agent, &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
+		_, err := h.node.registry.Heartbeat(t.Context(), who.agent,
+			&wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: []wire.Backend{s.wire()}})
 		h.must(err)
 		h.settled()
 		if _, heard := h.node.registry.View().Agent(who.name); !heard {
@@ -97,7 +103,7 @@ func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 			"api: {enabled: false}", `api: {enabled: true, address: "192.0.2.2:8080"}`,
 		).Replace(string(text))
 		h.must(os.WriteFile(h.node.configPath, []byte(changed), 0o600))
-		_, _, err = h.node.Reload(t.Context())
+		_, _, err = h.node.control.Reload(t.Context())
 		h.must(err)
 		if state, heard := h.node.registry.View().Agent(who.name); heard {
 			t.Errorf("the agent is still known: %+v", state)
@@ -106,21 +112,6 @@ func TestReload_OtherTokensAndPeersCountAtOnce(t *testing.T) {
 			t.Errorf("key synchronisation goes by other peers: %+v", sync)
 		}
 	})
-}
-
-// While declarations change, each of the longer times counts: with a shorter stale.threshold before the declarations, an agent's last backend
-// would leave the answers a moment before what comes in its place.
-func TestLonger_HasTheLongerOfEach(t *testing.T) {
-	short := registry.Timing{StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 3}
-	for name, long := range map[string]registry.Timing{
-		"stale.threshold":    {StaleThreshold: 9, RemoveAfter: 2, ValidationInterval: 3},
-		"stale.remove_after": {StaleThreshold: 1, RemoveAfter: 9, ValidationInterval: 3},
-		"check_interval":     {StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 9},
-	} {
-		if longer(short, long) != long || longer(long, short) != long {
-			t.Errorf("%s: %+v and %+v", name, longer(short, long), longer(long, short))
-		}
-	}
 }
 
 // fading is a context that ends when it is asked for its end one time too often.
@@ -137,7 +128,8 @@ func (f *fading) Done() <-chan struct{} {
 	return f.Context.Done()
 }
 
-// Whoever asks for a reload may stop waiting at any moment: what is in force is then one file or the other, in all its parts.
+// Whoever asks for a reload may stop waiting at any moment: what is in force is then one file or the other, in all its
+// parts.
 func TestReload_IsWholeOrNotAtAllWhereverItsContextEnds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")
 	write := func(more bool) {
@@ -158,11 +150,11 @@ func TestReload_IsWholeOrNotAtAllWhereverItsContextEnds(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		f := &fading{Context: ctx, end: cancel}
 		f.left.Store(last)
-		_, _, err := n.Reload(f)
+		_, _, err := n.control.Reload(f)
 		cancel()
 		var want, got []string
-		for s := range n.inForce.Load().config.StaticServers() {
-			want = append(want, declarationOf(s).ID.String())
+		for s := range n.state.Config().StaticServers() {
+			want = append(want, registry.ID{Service: s.Service, Address: s.Address, Port: s.Port}.String())
 		}
 		for b := range n.registry.View().Backends() {
 			got = append(got, b.ID.String())
@@ -174,14 +166,15 @@ func TestReload_IsWholeOrNotAtAllWhereverItsContextEnds(t *testing.T) {
 		}
 		for _, name := range []string{"a.gslb.test", "b.gslb.test", "c.gslb.test"} {
 			kind := n.publisher.View().Resolve(name+".", dns.TypeA, false, netip.Addr{}, zone.NewTurns(1, 1)).Kind
-			if answered := kind == zone.Positive; answered != slices.Contains(n.domains(), name) {
-				t.Errorf("after %d looks, error %v: %s is answered %v, the names in force are %v", last, err, name, kind, n.domains())
+			if answered := kind == zone.Positive; answered != slices.Contains(n.state.Domains(), name) {
+				t.Errorf("after %d looks, error %v: %s is answered %v, the names in force are %v", last, err, name, kind,
+					n.state.Domains())
 			}
 		}
-		if now := slices.Contains(n.domains(), "b.gslb.test"); (now != more) != (err == nil) {
+		if now := slices.Contains(n.state.Domains(), "b.gslb.test"); (now != more) != (err == nil) {
 			t.Errorf("after %d looks, error %v: whether the file is in force is not what the reload said", last, err)
 		}
-		if more = slices.Contains(n.domains(), "b.gslb.test"); err == nil {
+		if more = slices.Contains(n.state.Domains(), "b.gslb.test"); err == nil {
 			completed++
 		}
 	}

@@ -53,8 +53,10 @@ func rememberedOf(st store.Status) registry.Remembered {
 	r := registry.Remembered{
 		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
 		Healthy: st.Healthy, Unknown: st.Unknown, Latency: st.Latency, At: st.At, LastHealthyAt: st.LastHealthyAt,
-		AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check, HeardAt: st.HeardAt,
-		DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince, AgentDrainOver: st.AgentDrainOver,
+		AgentID: st.AgentID, AgentSourced: st.AgentSourced, Weight: st.Weight, Region: st.Region, Check: st.Check,
+		HeardAt:    st.HeardAt,
+		DrainSince: st.DrainSince, DrainOver: st.DrainOver, AgentDrainSince: st.AgentDrainSince,
+		AgentDrainOver: st.AgentDrainOver,
 	}
 	for kind, b := range st.Bleeds {
 		r.Bleeds[kind] = registry.Bleed(b)
@@ -62,8 +64,8 @@ func rememberedOf(st store.Status) registry.Remembered {
 	return r
 }
 
-// soundServers are the stored servers that can be declared. The others are left out, with a line in the log. A check that is
-// refused by now, as one with a pattern that costs too much, keeps what is not; else it becomes a connection.
+// soundServers are the stored servers that can be declared. The others are left out, with a line in the log. A check
+// that is refused by now, as one with a pattern that costs too much, keeps what is not; else it becomes a connection.
 func soundServers(servers []store.Server, log zerolog.Logger) []store.Server {
 	sound := make([]store.Server, 0, len(servers))
 	for _, s := range servers {
@@ -73,7 +75,8 @@ func soundServers(servers []store.Server, log zerolog.Logger) []store.Server {
 			continue
 		}
 		if made := makeable(s.Check); made != s.Check {
-			log.Warn().Stringer("server", id).Msg("the stored check cannot be made: it is made without its pattern, or as a connection")
+			log.Warn().Stringer("server",
+				id).Msg("the stored check cannot be made: it is made without its pattern, or as a connection")
 			s.Check = made
 		}
 		sound = append(sound, s)
@@ -81,7 +84,8 @@ func soundServers(servers []store.Server, log zerolog.Logger) []store.Server {
 	return sound
 }
 
-// makeable returns a check that can be made: the given one, or as much of it as can be. One without times has the node's.
+// makeable returns a check that can be made: the given one, or as much of it as can be. One without times has the
+// node's.
 func makeable(spec check.Spec) check.Spec {
 	plain := spec.Detail.Detail()
 	plain.BodyMatches = ""
@@ -102,7 +106,8 @@ func makeable(spec check.Spec) check.Spec {
 // override is a stored override as the registry takes it.
 func override(o store.Override) (registry.Override, error) {
 	r := registry.Override{
-		Service: o.Service, Healthy: o.Healthy, Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy, CreatedAt: o.CreatedAt,
+		Service: o.Service, Healthy: o.Healthy, Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy,
+		CreatedAt: o.CreatedAt,
 	}
 	if o.ExpiresAt != nil {
 		r.ExpiresAt = *o.ExpiresAt
@@ -129,8 +134,10 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 		out[i] = store.Status{
 			Service: r.ID.Service, Address: r.ID.Address, Port: r.ID.Port, Gone: r.Gone,
 			Healthy: r.Healthy, Unknown: r.Unknown, Latency: r.Latency, At: r.At, LastHealthyAt: r.LastHealthyAt,
-			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check, HeardAt: r.HeardAt,
-			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince, AgentDrainOver: r.AgentDrainOver,
+			AgentID: r.AgentID, AgentSourced: r.AgentSourced, Weight: r.Weight, Region: r.Region, Check: r.Check,
+			HeardAt:    r.HeardAt,
+			DrainSince: r.DrainSince, DrainOver: r.DrainOver, AgentDrainSince: r.AgentDrainSince,
+			AgentDrainOver: r.AgentDrainOver,
 		}
 		for kind, b := range r.Bleeds {
 			out[i].Bleeds[kind] = store.Bleed(b)
@@ -150,12 +157,14 @@ func restoreLatencies(s *store.Store) (map[registry.ID]policy.Measurement, error
 	}
 	latencies := make(map[registry.ID]policy.Measurement, len(stored))
 	for _, l := range stored {
-		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{Smoothed: l.Smoothed, Samples: l.Samples, Held: l.Held}
+		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{
+			Smoothed: l.Smoothed, Samples: l.Samples, Held: l.Held}
 	}
 	return latencies, nil
 }
 
-// keepLatencies saves latencies now and then, and once more when ctx ends. It returns nil: without them a restart measures anew.
+// keepLatencies saves latencies now and then, and once more when ctx ends. It returns nil: without them a restart
+// measures anew.
 func (n *node) keepLatencies(ctx context.Context) error {
 	ticker := time.NewTicker(latencyPace)
 	defer ticker.Stop()
@@ -175,7 +184,8 @@ func (n *node) keepLatencies(ctx context.Context) error {
 func (n *node) saveLatencies() error {
 	var latencies []store.Latency
 	for id, m := range n.publisher.Latencies() {
-		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port, Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Held})
+		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port,
+			Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Held})
 	}
 	if len(latencies) == 0 && !n.keptLatencies {
 		return nil // as on most nodes

@@ -30,7 +30,8 @@ func TestLatencies_AreRestoredAsTheyWereSaved(t *testing.T) {
 	}
 	t.Cleanup(func() { kept.Close() })
 	before := map[registry.ID]policy.Measurement{
-		{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80}: {Smoothed: 20 * time.Millisecond, Samples: 3, Held: []string{"geolocation eu", "latency"}},
+		{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80}: {Smoothed: 20 * time.Millisecond,
+			Samples: 3, Held: []string{"geolocation eu", "latency"}},
 	}
 	publisher, err := publish.New(publish.Options{
 		Settings: publish.Settings{
@@ -65,13 +66,16 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 		ID:      registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80},
 		Healthy: true, Unknown: true, Latency: 7 * time.Millisecond, At: noon, LastHealthyAt: noon.Add(1 * time.Second),
 		AgentID: "eu-web-1", AgentSourced: true, Weight: 3, Region: "eu",
-		Check:      check.Spec{Type: check.TCP, Interval: time.Second, Timeout: time.Second / 2, FailureThreshold: 4, SuccessThreshold: 5},
+		Check: check.Spec{Type: check.TCP, Interval: time.Second, Timeout: time.Second / 2, FailureThreshold: 4,
+			SuccessThreshold: 5},
 		HeardAt:    netip.MustParseAddr("192.0.2.9"),
-		DrainSince: noon.Add(2 * time.Second), DrainOver: 20 * time.Second, AgentDrainSince: noon.Add(3 * time.Second), AgentDrainOver: 30 * time.Second,
+		DrainSince: noon.Add(2 * time.Second), DrainOver: 20 * time.Second, AgentDrainSince: noon.Add(3 * time.Second),
+		AgentDrainOver: 30 * time.Second,
 	}
 	for kind := range saved.Bleeds {
 		each := time.Duration(kind + 1)
-		saved.Bleeds[kind] = registry.Bleed{Over: each * time.Minute, Depth: each * time.Second, Since: noon.Add(each * time.Hour), Ended: kind%2 == 0}
+		saved.Bleeds[kind] = registry.Bleed{Over: each * time.Minute, Depth: each * time.Second,
+			Since: noon.Add(each * time.Hour), Ended: kind%2 == 0}
 	}
 	for fields, i := reflect.ValueOf(saved), 0; i < fields.NumField(); i++ {
 		if name := fields.Type().Field(i).Name; name != "Gone" && fields.Field(i).IsZero() {
@@ -96,7 +100,8 @@ func TestOverrides_ThatHaveExpiredAreDeleted(t *testing.T) {
 	t.Cleanup(func() { kept.Close() })
 	past, future := time.Now().Add(-time.Second), time.Now().Add(time.Hour)
 	for address, expires := range map[string]*time.Time{"192.0.2.1": &past, "192.0.2.2": &future, "192.0.2.3:80": nil} {
-		if err := kept.PutOverride(store.Override{Service: "app.gslb.test", Address: address, ExpiresAt: expires}); err != nil {
+		if err := kept.PutOverride(store.Override{Service: "app.gslb.test", Address: address,
+			ExpiresAt: expires}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -13,14 +13,17 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// stopPatience is how long, on the way to the end, everything but DNS may take. Only a disk that hangs, or stores for seconds, takes longer.
+// stopPatience is how long, on the way to the end, everything but DNS may take. Only a disk that hangs, or stores for
+// seconds, takes longer.
 const stopPatience = 10 * time.Second
 
 // errHanging is what run returns when parts do not end; then nothing waits for them.
-var errHanging = errors.New("the disk of data_dir takes too long: ended without waiting for what was still to be stored, which is the latest statuses of backends at least")
+var errHanging = errors.New(
+	"the disk of data_dir takes too long: ended without waiting for what was still to be stored, which is the latest " +
+		"statuses of backends at least")
 
-// run answers until ctx ends or a part fails. The core stops when everything that writes to it has, and DNS when all is stored, so that
-// nobody waits for a disk.
+// run answers until ctx ends or a part fails. The core stops when everything that writes to it has, and DNS when all is
+// stored, so that nobody waits for a disk.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -58,9 +61,9 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 		outer.Go(func() error { return fatal("metrics", n.metrics.Run(ctx)) })
 	}
 	outer.Go(func() error { return n.reloadOn(ctx, hangups) })
-	outer.Go(func() error { return n.followDatabase(ctx) })
+	outer.Go(func() error { return n.control.FollowDatabase(ctx) })
 	outer.Go(func() error { return n.watchdog(ctx) })
-	n.announce(n.inForce.Load().config)
+	n.announce(n.state.Config())
 	n.tell(service.Ready)
 
 	<-ctx.Done()
@@ -116,7 +119,10 @@ func (n *node) tell(state func() error) {
 // watchdog keeps the service manager from killing the process for as long as what everything waits for gets on: the one
 // writer of what is known, and publication. That a flood leaves queries unanswered is no reason to be killed.
 func (n *node) watchdog(ctx context.Context) error {
-	err := service.Watch(ctx, func(ctx context.Context) error { return errors.Join(n.registry.Sync(ctx), n.publisher.Flush(ctx)) })
+	err := service.Watch(ctx, func(ctx context.Context) error {
+		return errors.Join(n.registry.Sync(ctx),
+			n.publisher.Flush(ctx))
+	})
 	if err != nil {
 		n.log.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")
 	}

@@ -9,17 +9,19 @@ import (
 )
 
 const (
-	// servingPercent is how far the heap may grow beyond what lives, in percent, before it is collected. Once a node serves, little is
-	// made and a collection is rare, so that a small heap costs next to nothing (measured: integration/bench/choices.md). While it
-	// starts, nearly all that it makes stays, so that collecting is in vain: only the limit asks for it.
+	// servingPercent is how far the heap may grow beyond what lives, in percent, before it is collected. Once a node
+	// serves, little is made and a collection is rare, so that a small heap costs next to nothing (measured:
+	// integration/bench/choices.md). While it starts, nearly all that it makes stays, so that collecting is in vain: only
+	// the limit asks for it.
 	servingPercent = 60
-	// startingLimit is the memory in octets above which it is collected while the node starts, for as long as no more than half of
-	// it lives. Beyond that the limit is twice what lives, or it would be collected without end. 100 000 names need none.
+	// startingLimit is the memory in octets above which it is collected while the node starts, for as long as no more than
+	// half of it lives. Beyond that the limit is twice what lives, or it would be collected without end. 100 000 names
+	// need none.
 	startingLimit = 1350 << 20
 )
 
-// startQuickly lets the heap grow until the function that it returns is called, which collects what the start has left, beside
-// everything. Whoever sets GOGC has decided otherwise.
+// startQuickly lets the heap grow until the function that it returns is called, which collects what the start has left,
+// beside everything. Whoever sets GOGC has decided otherwise.
 func startQuickly() (serve func()) {
 	if os.Getenv("GOGC") != "" {
 		return func() {}
@@ -31,7 +33,8 @@ func startQuickly() (serve func()) {
 		go func() {
 			runtime.GC()
 			limit.end()
-			debug.SetGCPercent(servingPercent) // sooner, it would ask for a collection by itself, which the one above would follow
+			// sooner, it would ask for a collection by itself, which the one above would follow
+			debug.SetGCPercent(servingPercent)
 		}()
 	})
 }
@@ -65,10 +68,10 @@ func (s *starting) end() {
 	debug.SetMemoryLimit(s.before)
 }
 
-// spread lets twice as many threads run Go code as there are cores until the function that it returns is called. Whoever reads
-// queries then never waits until signing, a collection or a scrape lets go of one of the runtime's processors, which may take
-// 10 ms: the kernel shares the cores among the threads, and prefers those that mostly wait. Whoever sets GOMAXPROCS has
-// decided otherwise.
+// spread lets twice as many threads run Go code as there are cores until the function that it returns is called.
+// Whoever reads queries then never waits until signing, a collection or a scrape lets go of one of the runtime's
+// processors, which may take 10 ms: the kernel shares the cores among the threads, and prefers those that mostly wait.
+// Whoever sets GOMAXPROCS has decided otherwise.
 func spread() (restore func()) {
 	if os.Getenv("GOMAXPROCS") != "" {
 		return func() {}

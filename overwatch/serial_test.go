@@ -7,11 +7,13 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/definitions"
 )
 
-// Whoever has a zone's SOA in a cache takes an earlier serial for an older zone (RFC 1912 section 2.2). Changes of one second take
-// it ahead of the time, and a restart within the next does not take it back; nor do more reloads than the bound that is stored allows for.
+// Whoever has a zone's SOA in a cache takes an earlier serial for an older zone (RFC 1912 section 2.2). Changes of one
+// second take it ahead of the time, and a restart within the next does not take it back; nor do more reloads than the
+// bound that is stored allows for.
 func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newChronicle(t, 1)
@@ -22,7 +24,8 @@ func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 		last := uint32(0)
 		later := func(event string) {
 			t.Helper()
-			soa := h.node.publisher.View().Resolve("gslb.test.", dns.TypeSOA, false, clientAddress(0), zone.NewTurns(1, 1)).Answer
+			soa := h.node.publisher.View().Resolve("gslb.test.", dns.TypeSOA, false, clientAddress(0),
+				zone.NewTurns(1, 1)).Answer
 			if len(soa) != 1 || int32(soa[0].(*dns.SOA).Serial-last) <= 0 {
 				t.Fatalf("after %s: %v, and the serial was %d", event, soa, last)
 			}
@@ -31,8 +34,9 @@ func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 		later("the start")
 		for round := range 3 {
 			for range 5 {
-				for _, names := range [][]string{{"x.gslb.test"}, {"y.gslb.test", "z.gslb.test"}} { // a new name each time, and some at once
-					h.must(h.node.Define(nil, func(draft *definitions.Draft) error {
+				// a new name each time, and some at once
+				for _, names := range [][]string{{"x.gslb.test"}, {"y.gslb.test", "z.gslb.test"}} {
+					h.must(h.node.control.Define(nil, func(draft *definitions.Draft) error {
 						for _, name := range names {
 							if draft.Now().Domains[name] == nil {
 								h.put(draft, name, "weighted", true)
@@ -48,7 +52,7 @@ func TestSerials_DoNotGoBackAtARestart(t *testing.T) {
 			if round == 1 {
 				now, next := h.model.file, h.model.file
 				next.ttl = 50 - now.ttl // 20 or 30
-				for range serialsAhead + 10 {
+				for range control.SerialsAhead + 10 {
 					h.reloadTo(now, next)
 					now, next = next, now
 					later("a reload")

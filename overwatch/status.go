@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/state/store"
 )
@@ -14,10 +15,11 @@ import (
 // statusBound is how long the node may take for its answers: they never have to wait for anything.
 const statusBound = 2 * time.Second
 
-// Status asks the running node of a configuration over each of its DNS listeners and tells on out what it answers. It is an
-// error if no node runs, or if one of the listeners does not answer: this is what a container's health check asks.
+// Status asks the running node of a configuration over each of its DNS listeners and tells on out what it answers. It
+// is an error if no node runs, or if one of the listeners does not answer: this is what a container's health check
+// asks.
 func Status(configPath string, out io.Writer) error {
-	cfg, err := load(configPath)
+	cfg, err := control.Load(configPath)
 	if err != nil {
 		return err
 	}

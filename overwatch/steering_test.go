@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"runtime"
+	"runtime/pprof"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +14,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -23,15 +26,15 @@ import (
 func opened(t *testing.T) *node {
 	t.Helper()
 	path := sample(t, t.TempDir(), "127.0.0.1:0")
-	cfg, err := load(path)
+	cfg, err := control.Load(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	logger, control, err := logging.Adjustable(cfg.Logging, t.Output())
+	logger, level, err := logging.Adjustable(cfg.Logging, t.Output())
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := newNode(context.Background(), cfg, path, logger.Level(zerolog.Disabled), control)
+	n, err := newNode(context.Background(), cfg, path, logger.Level(zerolog.Disabled), level)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,30 +42,50 @@ func opened(t *testing.T) *node {
 	return n
 }
 
-// together has changes queued before any of them is made, and returns what became of each. Whether a change brought its caller down is
-// in fell.
-func together(n *node, changes ...func(*definitions.Draft) error) (errs []error, fell []bool) {
+// together has changes wait for a turn, and then made in one. It returns what became of each, and whether it brought
+// its caller down.
+func together(t *testing.T, n *node, changes ...func(*definitions.Draft) error) (errs []error, fell []bool) {
+	t.Helper()
 	errs, fell = make([]error, len(changes)), make([]bool, len(changes))
+	holding, release := make(chan struct{}), make(chan struct{})
 	var callers sync.WaitGroup
-	n.steering.mu.Lock()
+	callers.Go(func() {
+		_ = n.control.Define(nil, func(*definitions.Draft) error {
+			close(holding)
+			<-release
+			return errConflict
+		})
+	})
+	<-holding
 	for i, change := range changes {
 		callers.Go(func() {
 			defer func() { fell[i] = recover() != nil }()
-			errs[i] = n.Define(nil, change)
+			errs[i] = n.control.Define(nil, change)
 		})
-		for n.queued() <= i {
-			time.Sleep(time.Millisecond)
+		for defining(t) < i+2 {
+			runtime.Gosched()
 		}
 	}
-	n.steering.mu.Unlock()
+	close(release)
 	callers.Wait()
 	return errs, fell
 }
 
-func (n *node) queued() int {
-	n.steering.queueMu.Lock()
-	defer n.steering.queueMu.Unlock()
-	return len(n.steering.queue)
+// defining counts the goroutines that make a change or wait for their turn.
+func defining(t *testing.T) int {
+	t.Helper()
+	var stacks strings.Builder
+	if err := pprof.Lookup("goroutine").WriteTo(&stacks, 2); err != nil {
+		t.Fatal(err)
+	}
+	waiting := 0
+	for goroutine := range strings.SplitSeq(stacks.String(), "\n\n") {
+		if strings.Contains(goroutine, "control.(*Plane).Define(") &&
+			(strings.Contains(goroutine, "sync.(*Mutex).Lock") || strings.Contains(goroutine, "control.(*Plane).apply")) {
+			waiting++
+		}
+	}
+	return waiting
 }
 
 func creates(name string) func(*definitions.Draft) error {
@@ -78,23 +101,23 @@ func conflicts(*definitions.Draft) error { return errConflict }
 
 func TestDefine_EachOfSeveralChangesIsToldItsOwnEnd(t *testing.T) {
 	n := opened(t)
-	errs, _ := together(n, creates("app.gslb.test"), conflicts, creates(strings.Repeat("x", 64)+".gslb.test"))
+	errs, _ := together(t, n, creates("app.gslb.test"), conflicts, creates(strings.Repeat("x", 64)+".gslb.test"))
 	if errs[0] != nil || !errors.Is(errs[1], errConflict) || errs[2] == nil || errors.Is(errs[2], errConflict) {
 		t.Errorf("a change that can be made, one that conflicts and one that no zone can hold ended with %v", errs)
 	}
-	if set, _ := n.Defined(); len(set.Domains) != 1 {
+	if set, _ := n.control.Defined(); len(set.Domains) != 1 {
 		t.Errorf("%d domains are defined, want the one that could be", len(set.Domains))
 	}
 }
 
 func TestDefine_NoChangeIsTakenForMadeWhereAnotherPanics(t *testing.T) {
 	n := opened(t)
-	errs, fell := together(n, creates("app.gslb.test"), func(*definitions.Draft) error { panic("a fault") })
-	set, _ := n.Defined()
+	errs, fell := together(t, n, creates("app.gslb.test"), func(*definitions.Draft) error { panic("a fault") })
+	set, _ := n.control.Defined()
 	if (errs[0] == nil && !fell[0]) != (len(set.Domains) == 1) {
 		t.Errorf("the creation ended with %v (fell: %t), and %d domains are defined", errs[0], fell[0], len(set.Domains))
 	}
-	if errs, fell := together(n, creates("later.gslb.test")); errs[0] != nil || fell[0] {
+	if errs, fell := together(t, n, creates("later.gslb.test")); errs[0] != nil || fell[0] {
 		t.Errorf("a later change ended with %v", errs[0])
 	}
 }
@@ -106,7 +129,7 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- n.validator.Run(ctx) }()
 	defer func() { cancel(); <-ended }()
-	errs, _ := together(n, creates("app.gslb.test"), func(d *definitions.Draft) error {
+	errs, _ := together(t, n, creates("app.gslb.test"), func(d *definitions.Draft) error {
 		d.PutSetting(definitions.HealthCheck, []byte(`{"default_interval_seconds":1,"default_timeout_seconds":1}`))
 		return nil
 	})
@@ -114,7 +137,8 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	id := registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("127.0.0.1"), Port: 1}
-	err := n.registry.SetStatic(ctx, []registry.Declaration{{ID: id, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP, FailureThreshold: 1, SuccessThreshold: 1})}})
+	err := n.registry.SetStatic(ctx, []registry.Declaration{
+		{ID: id, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP, FailureThreshold: 1, SuccessThreshold: 1})}})
 	if err != nil {
 		t.Fatal(err)
 	}

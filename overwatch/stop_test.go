@@ -14,12 +14,13 @@ import (
 // asks says whether a node answers a query.
 func asks(t *testing.T, n *node) error {
 	t.Helper()
-	_, _, err := (&dns.Client{Timeout: 5 * time.Second}).Exchange(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA), n.dns.Addrs()[0].String())
+	_, _, err := (&dns.Client{Timeout: 5 * time.Second}).Exchange(new(dns.Msg).SetQuestion("gslb.test.", dns.TypeSOA),
+		n.dns.Addrs()[0].String())
 	return err
 }
 
-// stopping runs a node with a part that, asked to end, says so and then waits for release, as one does whose disk hangs; and asks the
-// node to end.
+// stopping runs a node with a part that, asked to end, says so and then waits for release, as one does whose disk
+// hangs; and asks the node to end.
 func stopping(t *testing.T, patience time.Duration) (n *node, release func(), ended chan error) {
 	t.Helper()
 	n = opened(t)
@@ -54,7 +55,7 @@ func TestRun_AnswersUntilAllIsStored(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	again, err := store.Open(n.inForce.Load().config.DataDir, store.Options{})
+	again, err := store.Open(n.state.Config().DataDir, store.Options{})
 	if err != nil {
 		t.Fatalf("the store is not closed: %v", err)
 	}
@@ -63,7 +64,8 @@ func TestRun_AnswersUntilAllIsStored(t *testing.T) {
 	}
 }
 
-// A disk that hangs is waited for with patience, not without end; then the node has no sockets any more, so that queries go to others.
+// A disk that hangs is waited for with patience, not without end; then the node has no sockets any more, so that
+// queries go to others.
 func TestRun_EndsAlthoughADiskHangs(t *testing.T) {
 	t.Parallel()
 	n, release, ended := stopping(t, 10*time.Millisecond)

@@ -11,29 +11,32 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/settings"
 )
 
-// Validate returns everything that would keep a node with this configuration from starting, as settings.Problems; nil if
-// nothing would. It changes nothing, and a node that runs with the same data directory does not disturb it: its own
+// Validate returns everything that would keep a node with this configuration from starting, as settings.Problems; nil
+// if nothing would. It changes nothing, and a node that runs with the same data directory does not disturb it: its own
 // listeners are not held against it.
 func Validate(path string) error {
-	cfg, err := load(path)
+	cfg, err := control.Load(path)
 	if err != nil {
 		return err
 	}
 	var found settings.Problems
 	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
-		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir,
+			Message: "is a file: name a directory"})
 	}
 	if err := store.CheckSchema(cfg.DataDir); err != nil {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: err.Error()})
 	}
 	if t := cfg.API.TLS; cfg.API.Enabled && t.Certificate != "" {
-		if _, err := httpserve.LoadCertificates(httpserve.TLSFiles{Certificate: t.Certificate, Key: t.Key, ClientCA: t.ClientCA}, func(error) {}); err != nil {
+		if _, err := httpserve.LoadCertificates(httpserve.TLSFiles{Certificate: t.Certificate, Key: t.Key,
+			ClientCA: t.ClientCA}, func(error) {}); err != nil {
 			found = append(found, settings.Problem{File: path, Key: "api.tls", Value: t.Certificate, Message: err.Error()})
 		}
 	}
@@ -52,10 +55,10 @@ func Validate(path string) error {
 	return nil
 }
 
-// Cautions returns what works in a configuration but deserves a word, one sentence each: what the start logs and the doctor
-// tells. It is nil for one that cannot be read.
+// Cautions returns what works in a configuration but deserves a word, one sentence each: what the start logs and the
+// doctor tells. It is nil for one that cannot be read.
 func Cautions(path string) []string {
-	cfg, err := load(path)
+	cfg, err := control.Load(path)
 	if err != nil {
 		return nil
 	}
@@ -66,8 +69,8 @@ func Cautions(path string) []string {
 	return cautions
 }
 
-// keysNotExchanged says why a node with this configuration does not exchange keys with its peers, by what its data directory
-// remembers of agents; nil if it does, or has none.
+// keysNotExchanged says why a node with this configuration does not exchange keys with its peers, by what its data
+// directory remembers of agents; nil if it does, or has none.
 func keysNotExchanged(cfg *config.Config) error {
 	if !cfg.Overwatch.DNSSEC.Enabled || len(cfg.Overwatch.DNSSEC.KeySync.Peers) == 0 {
 		return nil
@@ -80,7 +83,7 @@ func checkKeyFiles(path string, cfg *config.Config) (found settings.Problems) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil
 	}
-	refused, damage := dnssec.Inspect(filepath.Join(cfg.DataDir, keyDirectory))
+	refused, damage := dnssec.Inspect(dnssec.Directory(cfg.DataDir))
 	askable := len(cfg.Overwatch.DNSSEC.KeySync.Peers) > 0 && keysNotExchanged(cfg) == nil
 	if refused == nil && !askable { // else one of them may have a copy
 		refused = damage
@@ -118,7 +121,8 @@ func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
 	for _, l := range listeners(cfg) {
 		for _, network := range l.networks {
 			if err := tryListener(l.network(network, l.address), l.address); err != nil {
-				found = append(found, settings.Problem{File: path, Key: l.key, Value: l.address, Message: cannotListen(network, l.address, err)})
+				found = append(found, settings.Problem{File: path, Key: l.key, Value: l.address,
+					Message: cannotListen(network, l.address, err)})
 				break
 			}
 		}
@@ -162,9 +166,13 @@ func cannotListen(network, address string, err error) string {
 	port := address[strings.LastIndexByte(address, ':')+1:]
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return fmt.Sprintf("another process has %s port %s: `ss -lnp --%s 'sport = :%s'` shows which; stop it or give another port", network, port, network, port)
+		return fmt.Sprintf(
+			"another process has %s port %s: `ss -lnp --%s 'sport = :%s'` shows which; stop it or give another port", network,
+			port, network, port)
 	case errors.Is(err, syscall.EACCES):
-		return fmt.Sprintf("this user may not listen on port %s: give the program CAP_NET_BIND_SERVICE, start it as root, or give a port above 1023", port)
+		return fmt.Sprintf(
+			"this user may not listen on port %s: give the program CAP_NET_BIND_SERVICE, start it as root, or give a port "+
+				"above 1023", port)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		return "this machine does not have the address: give one that `ip address` shows"
 	}

@@ -43,7 +43,8 @@ func TestValidate_FindsAPortInUseUnlessTheNodeItselfHasIt(t *testing.T) {
 	dir := t.TempDir()
 	path := sample(t, dir, taken.Addr().String())
 	problems, ok := errors.AsType[settings.Problems](Validate(path))
-	if !ok || len(problems) != 1 || problems[0].Key != "metrics.address" || !strings.Contains(problems[0].Message, "another process has tcp port") {
+	if !ok || len(problems) != 1 || problems[0].Key != "metrics.address" ||
+		!strings.Contains(problems[0].Message, "another process has tcp port") {
 		t.Errorf("found %v, want the port that is in use", problems)
 	}
 	running, err := store.Open(dir, store.Options{})
@@ -61,7 +62,8 @@ func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 	for _, c := range []struct {
 		taken, network, listen string
 		want                   bool
-	}{{"0.0.0.0:0", "tcp4", "[::]", true}, {"[::]:0", "tcp6", "[::]", false}, {"[::]:0", "tcp6", "0.0.0.0", true}, {"0.0.0.0:0", "tcp4", "", false}} {
+	}{{"0.0.0.0:0", "tcp4", "[::]", true}, {"[::]:0", "tcp6", "[::]", false}, {"[::]:0", "tcp6", "0.0.0.0", true},
+		{"0.0.0.0:0", "tcp4", "", false}} {
 		t.Run(c.network+" taken, "+c.listen, func(t *testing.T) {
 			var err error
 			for range 20 { // the port may be another program's in the other family, or for UDP
@@ -75,7 +77,8 @@ func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 				if failed != nil {
 					t.Fatal(failed)
 				}
-				text = bytes.Replace(text, []byte(`listen_address: "127.0.0.1:0"`), []byte(`listen_address: "`+c.listen+`:`+port+`"`), 1)
+				text = bytes.Replace(text, []byte(`listen_address: "127.0.0.1:0"`),
+					[]byte(`listen_address: "`+c.listen+`:`+port+`"`), 1)
 				if failed := os.WriteFile(path, text, 0o600); failed != nil {
 					t.Fatal(failed)
 				}
@@ -95,7 +98,8 @@ func TestValidate_TriesWhatTheNodeWouldOpen(t *testing.T) {
 func TestValidate_FindsAnAddressOfAnotherMachineAndAFileInPlaceOfTheDirectory(t *testing.T) {
 	path := sample(t, os.Args[0], "192.0.2.7:9090")
 	problems, ok := errors.AsType[settings.Problems](Validate(path))
-	if !ok || len(problems) != 2 || problems[0].Key != "data_dir" || !strings.Contains(problems[1].Message, "does not have the address") {
+	if !ok || len(problems) != 2 || problems[0].Key != "data_dir" ||
+		!strings.Contains(problems[1].Message, "does not have the address") {
 		t.Errorf("found %v", problems)
 	}
 }

@@ -16,6 +16,9 @@ import (
 // MaxKeys bounds the keys of one zone, so that neither files nor peers can make its DNSKEY RRset large.
 const MaxKeys = 3
 
+// Directory returns where the signing keys are in a data directory.
+func Directory(dataDir string) string { return filepath.Join(dataDir, "dnssec") }
+
 // Keyring is the keys of the zones of this node, and the directory they are kept in. It is not safe for concurrent use;
 // the key sets that it hands out are.
 type Keyring struct {

@@ -1,4 +1,4 @@
-package overwatch
+package control
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-const databases = "internal/answer/geo/testdata/"
+const databases = "../answer/geo/testdata/"
 
 // geographyWorld is a geography and a database file that can be replaced.
 type geographyWorld struct {
@@ -30,7 +30,8 @@ func newGeographyWorld(t *testing.T) *geographyWorld {
 	t.Helper()
 	w := &geographyWorld{metrics: prometheus.NewRegistry(), cfg: config.Default(), at: time.Now()}
 	w.cfg.Regions = []config.Region{{Name: "eu", Countries: []string{"GB", "SE"}}, {Name: "us", Countries: []string{"US"}}}
-	w.cfg.Overwatch.Geolocation = config.Geolocation{DatabasePath: filepath.Join(t.TempDir(), "country.mmdb"), DefaultRegion: "us"}
+	w.cfg.Overwatch.Geolocation = config.Geolocation{DatabasePath: filepath.Join(t.TempDir(), "country.mmdb"),
+		DefaultRegion: "us"}
 	var err error
 	if w.geography, err = newGeography(w.metrics, zerolog.New(&w.log)); err != nil {
 		t.Fatal(err)
@@ -104,7 +105,8 @@ func TestGeography_ABrokenFileKeepsTheOneBeforeAndIsToldOnce(t *testing.T) {
 		region := w.region(t)
 		loaded, failures := w.metric(t, "gslb_geo_database_loaded"), w.metric(t, "gslb_geo_reload_failures_total")
 		if region != step.region || loaded != step.loaded || failures != step.failures {
-			t.Errorf("%s: region %q, loaded %v, failures %v, want %q, %v, %v", step.name, region, loaded, failures, step.region, step.loaded, step.failures)
+			t.Errorf("%s: region %q, loaded %v, failures %v, want %q, %v, %v", step.name, region, loaded, failures, step.region,
+				step.loaded, step.failures)
 		}
 		if lines := strings.Count(w.log.String(), "\n"); lines != step.lines {
 			t.Errorf("%s: %d lines of log, want %d:\n%s", step.name, lines, step.lines, w.log.String())
@@ -123,7 +125,8 @@ func TestGeography_IsCompiledAgainOnlyWhenSomethingChanged(t *testing.T) {
 	if again, err := w.places(&same); err != nil || again != first {
 		t.Errorf("compiled again for the same regions (%v)", err)
 	}
-	same.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: netip.MustParsePrefix("81.2.0.0/16"), Region: "eu"}}
+	same.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{
+		{CIDR: netip.MustParsePrefix("81.2.0.0/16"), Region: "eu"}}
 	again, err := w.places(&same)
 	if err != nil || again == first {
 		t.Fatalf("a new mapping was not taken up (%v)", err)

@@ -1,4 +1,4 @@
-package overwatch
+package control
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/settings"
 )
 
 // agentChecks are how this node may check agents' backends, by service. It is immutable.
@@ -25,7 +26,7 @@ type agentCheck struct {
 
 func newAgentChecks(cfg *config.Config) *agentChecks {
 	policies := cfg.Overwatch.AgentPolicies
-	a := &agentChecks{services: make(map[string]agentCheck, len(policies)), loopback: gossipsOnLoopback(cfg)}
+	a := &agentChecks{services: make(map[string]agentCheck, len(policies)), loopback: GossipsOnLoopback(cfg)}
 	for service, policy := range policies {
 		known := agentCheck{trusted: policy.AllowedCIDRs}
 		if policy.HealthCheck != nil {
@@ -46,11 +47,17 @@ func (a *agentChecks) of(id registry.ID) registry.CheckPolicy {
 	return policy
 }
 
-// checkPolicy implements registry.Options.CheckPolicy.
-func (n *node) checkPolicy(id registry.ID) registry.CheckPolicy { return n.agentChecks.Load().of(id) }
+// CheckPolicy returns how an agent's backend may be checked now.
+func (s *State) CheckPolicy(id registry.ID) registry.CheckPolicy { return s.agentChecks.Load().of(id) }
 
 // recheckAgents has agents' backends checked as a configuration says.
-func (n *node) recheckAgents(ctx context.Context, cfg *config.Config) error {
-	n.agentChecks.Store(newAgentChecks(cfg))
-	return n.registry.RecheckPolicies(ctx)
+func (p *Plane) recheckAgents(ctx context.Context, cfg *config.Config) error {
+	p.agentChecks.Store(newAgentChecks(cfg))
+	return p.o.Registry.RecheckPolicies(ctx)
+}
+
+// GossipsOnLoopback reports whether only agents on this machine can reach the node.
+func GossipsOnLoopback(cfg *config.Config) bool {
+	at, remedy := settings.ParseListener(cfg.Overwatch.Gossip.BindAddress)
+	return remedy == "" && at.Addr.IsLoopback()
 }

@@ -1,4 +1,4 @@
-package overwatch
+package control
 
 import (
 	"net/netip"
@@ -16,7 +16,8 @@ func TestAgentChecks_FollowThePolicies(t *testing.T) {
 	block.Type = "tcp"
 	cfg := config.Default()
 	cfg.Overwatch.AgentPolicies = map[string]config.AgentPolicy{
-		"named.test":   {AllowedCIDRs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"), netip.MustParsePrefix("2001:db8::/32")}},
+		"named.test": {AllowedCIDRs: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24"),
+			netip.MustParsePrefix("2001:db8::/32")}},
 		"checked.test": {HealthCheck: block},
 	}
 	local := *cfg

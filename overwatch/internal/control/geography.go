@@ -1,10 +1,9 @@
-package overwatch
+package control
 
 import (
 	"context"
 	"errors"
 	"io/fs"
-	"net/netip"
 	"os"
 	"reflect"
 	"slices"
@@ -14,7 +13,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/geo"
-	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
@@ -50,7 +48,8 @@ func newGeography(registerer prometheus.Registerer, log zerolog.Logger) (*geogra
 			Name: "gslb_geo_database_loaded", Help: "1 while a geolocation database is in use.",
 		}),
 		failures: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "gslb_geo_reload_failures_total", Help: "Geolocation database files that could not be used; the one before stays in use.",
+			Name: "gslb_geo_reload_failures_total",
+			Help: "Geolocation database files that could not be used; the one before stays in use.",
 		}),
 	}
 	return g, errors.Join(registerer.Register(g.loaded), registerer.Register(g.failures))
@@ -62,7 +61,8 @@ func (g *geography) places(cfg *config.Config) (*geo.Table, error) {
 	g.read(cfg.Overwatch.Geolocation.DatabasePath)
 	from := placeSources(cfg)
 	from.Database = g.database
-	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) && from.Database == g.from.Database {
+	if g.table != nil && reflect.DeepEqual(withoutDatabase(from), withoutDatabase(g.from)) &&
+		from.Database == g.from.Database {
 		return g.table, nil
 	}
 	table, err := geo.New(from)
@@ -117,7 +117,8 @@ func (a attempt) same(other attempt) bool {
 	if a.path != other.path || (a.info == nil) != (other.info == nil) {
 		return false
 	}
-	return a.info == nil || os.SameFile(a.info, other.info) && a.info.Size() == other.info.Size() && a.info.ModTime().Equal(other.info.ModTime())
+	return a.info == nil || os.SameFile(a.info, other.info) && a.info.Size() == other.info.Size() &&
+		a.info.ModTime().Equal(other.info.ModTime())
 }
 
 // placeSources is what a configuration says of where clients are.
@@ -153,19 +154,8 @@ func checkPlaces(cfg *config.Config) settings.Problems {
 	return nil
 }
 
-// settings is what a configuration wants to be answered, with where clients are now. The caller holds steering.mu.
-func (n *node) settings(cfg *config.Config, addresses []netip.Addr) (publish.Settings, error) {
-	places, err := n.geography.places(cfg)
-	if err != nil {
-		return publish.Settings{}, err
-	}
-	s := dnsSettings(cfg, addresses)
-	s.Places = places
-	return s, nil
-}
-
-// followDatabase takes a geolocation database up when its file changes. It returns nil when ctx ends.
-func (n *node) followDatabase(ctx context.Context) error {
+// FollowDatabase takes a geolocation database up when its file changes. It returns nil when ctx ends.
+func (p *Plane) FollowDatabase(ctx context.Context) error {
 	ticker := time.NewTicker(databaseCheck)
 	defer ticker.Stop()
 	for {
@@ -174,22 +164,20 @@ func (n *node) followDatabase(ctx context.Context) error {
 			return nil
 		case <-ticker.C:
 		}
-		if err := n.lookAtDatabase(ctx); err != nil && ctx.Err() == nil {
-			n.log.Error().Err(err).Msg("placing clients by the new geolocation database: the one before stays in use")
+		if err := p.CheckDatabase(ctx); err != nil && ctx.Err() == nil {
+			p.log.Error().Err(err).Msg("placing clients by the new geolocation database: the one before stays in use")
 		}
 	}
 }
 
-func (n *node) lookAtDatabase(ctx context.Context) error {
-	n.steering.mu.Lock()
-	defer n.steering.mu.Unlock()
-	before := n.geography.database
-	table, err := n.geography.places(n.inForce.Load().config)
-	if err != nil || n.geography.database == before {
+// CheckDatabase takes the geolocation database up if its file has changed. On an error the one before stays in use.
+func (p *Plane) CheckDatabase(ctx context.Context) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.geography.database
+	table, err := p.geography.places(p.Config())
+	if err != nil || p.geography.database == before {
 		return err
 	}
-	return n.publisher.Place(ctx, table)
+	return p.o.Publisher.Place(ctx, table)
 }
-
-// places is the table that DNS answers from.
-func (n *node) places() *geo.Table { return n.publisher.View().Places() }

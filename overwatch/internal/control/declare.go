@@ -1,0 +1,59 @@
+package control
+
+import (
+	"context"
+	"time"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/wire"
+)
+
+const (
+	// firstChecksTake is how long a reload waits for the first checks of the servers of names that come: those that are
+	// fit to serve have answered by then.
+	firstChecksTake = time.Second
+	// firstChecksAtMost bounds for how many servers it does: more would all be checked at once.
+	firstChecksAtMost = 1000
+)
+
+// prepareNames declares the servers of the names that a configuration has and the one in force has not, and has them
+// checked, so that the first answer of such a name is a good one. It changes no answer.
+func (p *Plane) prepareNames(ctx context.Context, next *config.Config) error {
+	ahead, err := p.declareAhead(ctx, next)
+	if err != nil || p.o.Validator == nil || len(ahead) == 0 || len(ahead) > firstChecksAtMost {
+		return err
+	}
+	ids := make(map[registry.ID]bool, len(ahead))
+	for _, d := range ahead {
+		ids[d.ID] = true
+	}
+	bounded, cancel := context.WithTimeout(ctx, firstChecksTake)
+	defer cancel()
+	_, _ = p.o.Validator.CheckNow(bounded, func(id registry.ID) bool { return ids[id] }) // the name comes without, too
+	return nil
+}
+
+// declareAhead declares the servers of the names that a configuration has and the one in force has not, and returns
+// them.
+func (p *Plane) declareAhead(ctx context.Context, next *config.Config) (ahead []registry.Declaration, err error) {
+	there := make(map[string]bool)
+	for _, name := range p.Domains() {
+		there[wire.CanonicalService(name)] = true
+	}
+	coming := make(map[string]bool)
+	for i := range next.Domains {
+		if name := wire.CanonicalService(next.Domains[i].Name); !there[name] {
+			coming[name] = true
+		}
+	}
+	if len(coming) == 0 {
+		return nil, nil
+	}
+	for s := range next.StaticServers() {
+		if coming[wire.CanonicalService(s.Service)] {
+			ahead = append(ahead, declarationOf(s))
+		}
+	}
+	return ahead, p.o.Registry.AddStatic(ctx, ahead)
+}

@@ -1,0 +1,53 @@
+package control
+
+import (
+	"context"
+	"net/netip"
+
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/state/config"
+)
+
+// Limits returns how many agents each service may have, and how fast they may come.
+func Limits(cfg *config.Config) map[string]trust.Limits {
+	m := make(map[string]trust.Limits, len(cfg.Overwatch.AgentPolicies))
+	for service, policy := range cfg.Overwatch.AgentPolicies {
+		m[service] = trust.Limits{MaxAgents: policy.MaxAgents, NewPerSecond: policy.NewPerSecond}
+	}
+	return m
+}
+
+// Policies returns the networks where backends of each service may be.
+func Policies(cfg *config.Config) map[string][]netip.Prefix {
+	m := make(map[string][]netip.Prefix, len(cfg.Overwatch.AgentPolicies))
+	for service, policy := range cfg.Overwatch.AgentPolicies {
+		m[service] = policy.AllowedCIDRs
+	}
+	return m
+}
+
+// Timing returns the times that the registry goes by.
+func Timing(cfg *config.Config) registry.Timing {
+	return registry.Timing{
+		StaleThreshold: cfg.Overwatch.Stale.Threshold, RemoveAfter: cfg.Overwatch.Stale.RemoveAfter,
+		ValidationEnabled:  cfg.Overwatch.Validation.Enabled,
+		ValidationInterval: cfg.Overwatch.Validation.CheckInterval,
+	}
+}
+
+// Declare tells the registry which servers a configuration has, instead of those that it was told before.
+func Declare(ctx context.Context, r *registry.Registry, cfg *config.Config) error {
+	declarations := make([]registry.Declaration, 0, cfg.CountServers()) // and more where a server is of several domains
+	for s := range cfg.StaticServers() {
+		declarations = append(declarations, declarationOf(s))
+	}
+	return r.SetStatic(ctx, declarations)
+}
+
+func declarationOf(s config.StaticServer) registry.Declaration {
+	return registry.Declaration{
+		ID:     registry.ID{Service: s.Service, Address: s.Address, Port: s.Port},
+		Weight: s.Weight, Region: s.Region, Agent: s.Agent, Check: s.Check,
+	}
+}

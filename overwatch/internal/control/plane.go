@@ -1,0 +1,60 @@
+package control
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/health/validation"
+)
+
+// Plane puts changes into force, one after the other. It is also the State that they change.
+type Plane struct {
+	*State
+	o       Options
+	queue   queue
+	reloads *prometheus.CounterVec
+}
+
+// Options are the parts of the node that a change reaches.
+type Options struct {
+	ConfigPath string
+	// Running ends with the node. A change that has begun to go into force is stopped by nothing else.
+	Running context.Context
+	State   *State
+
+	Registry  *registry.Registry
+	Trust     *trust.Trust
+	Publisher *publish.Publisher
+	Decisions *decisions.Recorder
+	Zones     *dnssec.Zones         // nil when answers are not signed
+	KeySync   *keysync.Sync         // nil when answers are not signed
+	Validator *validation.Validator // nil when the node makes no checks of its own
+
+	// Listening returns the addresses at which the node answers DNS.
+	Listening func() []netip.AddrPort
+	// Allowed reports whether an agent may claim a backend.
+	Allowed func(agentID string, id registry.ID) bool
+	// IdentityWaits returns the files of the node's identity that another start would read otherwise.
+	IdentityWaits func() []string
+
+	Registerer prometheus.Registerer
+}
+
+// New makes the plane of a node whose parts are open.
+func New(o Options) (*Plane, error) {
+	p := &Plane{State: o.State, o: o, reloads: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "gslb_overwatch_config_reloads_total", Help: "Reloads of the configuration by outcome.",
+	}, []string{"outcome"})}
+	for _, outcome := range []string{reloadDone, reloadFailed} {
+		p.reloads.WithLabelValues(outcome)
+	}
+	return p, o.Registerer.Register(p.reloads)
+}

@@ -1,0 +1,140 @@
+package control
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/keysync"
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/settings"
+)
+
+// Outcomes of a reload, as the metric has them.
+const (
+	reloadDone   = "done"
+	reloadFailed = "failed"
+)
+
+// Reload puts what the configuration file has now into force, and the signing keys beside it. It returns the keys and
+// files that have changed and are in force, and those whose change needs a restart. It is all or nothing: on an error
+// the configuration before stays in force. Neither slice has secrets.
+func (p *Plane) Reload(ctx context.Context) (changes, restart []string, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.shown.Load().base
+	files, restart, err := p.reload(ctx)
+	if err != nil {
+		p.reloads.WithLabelValues(reloadFailed).Inc()
+		p.log.Error().Err(err).Msg("the configuration was not reloaded; the one before stays in force")
+		return nil, nil, err
+	}
+	p.reloads.WithLabelValues(reloadDone).Inc()
+	changes = append(settings.Changed(before, p.shown.Load().base, settings.Live), files...) // of a closed set
+	event := p.log.Info().Strs("changed", changes)
+	if len(restart) > 0 {
+		event = event.Strs("restart_required", restart)
+	}
+	event.Msg("configuration reloaded")
+	return changes, restart, nil
+}
+
+// readmit withdraws what an agent claimed and may claim no longer. One that speaks for nothing any more is forgotten.
+func (p *Plane) readmit(ctx context.Context, agent string) error {
+	if record, _ := p.o.Trust.Get(agent); len(record.Services) == 0 {
+		return p.o.Registry.DropAgent(ctx, agent)
+	}
+	return p.o.Registry.Readmit(ctx, agent, func(id registry.ID) bool { return p.o.Allowed(agent, id) })
+}
+
+// reload puts the configuration that the file has now into force, and signing keys. files are those that have changed
+// beside it and are in force, restart the keys and files whose change needs a restart. On an error the configuration
+// before stays in force. The caller holds steering.mu.
+func (p *Plane) reload(ctx context.Context) (files, restart []string, err error) {
+	next, err := Load(p.o.ConfigPath)
+	if err != nil {
+		return nil, nil, err
+	}
+	addresses, err := publish.NodeAddresses(p.o.Listening())
+	if err != nil {
+		return nil, nil, err
+	}
+	joined, over, unfit := p.join(next, addresses)
+	settings.KeepRunning(p.running, joined)
+	served, err := p.Settings(joined, addresses)
+	if err != nil {
+		return nil, nil, err
+	}
+	// The backends of names that come, since one without a name harms nothing; then names, then the other backends; and
+	// last whom to believe, since that may take backends away. Once the names are in force only the end of the node stops
+	// it, whoever has ceased to wait: half of it would be neither file.
+	p.KeepSerials(p.o.Publisher.Serial())
+	if p.o.Zones != nil {
+		altered, err := p.o.Zones.Reread()
+		if err != nil {
+			return nil, nil, err
+		}
+		if altered {
+			files = append(files, dnssec.Directory(p.running.DataDir))
+		}
+	}
+	if err = p.prepareNames(ctx, joined); err == nil {
+		err = p.o.Publisher.Reconfigure(ctx, served)
+	}
+	ctx = p.o.Running
+	if err != nil {
+		return nil, nil, errors.Join(err, Declare(ctx, p.o.Registry, p.Config()))
+	}
+	p.follow(next, unfit)
+	p.show(over, p.set)
+	_ = p.logging.Set(joined.Logging) // which has been checked
+	before := p.current.Swap(&current{joined, time.Now()})
+	p.o.Decisions.Sample(joined.Routing.DecisionSample)
+	if err := p.o.Registry.Retime(ctx, longer(Timing(before.config), Timing(joined))); err != nil {
+		return nil, nil, err
+	}
+	if err := Declare(ctx, p.o.Registry, joined); err != nil {
+		return nil, nil, err
+	}
+	if err := p.retime(ctx, joined); err != nil {
+		return nil, nil, err
+	}
+	p.o.Trust.SetLimits(Limits(next))
+	if err := p.recheckAgents(ctx, joined); err != nil {
+		return nil, nil, err
+	}
+	for _, agent := range p.o.Trust.SetTokens(next.Tokens(), Policies(next)) {
+		if err := p.readmit(ctx, agent); err != nil {
+			return nil, nil, err
+		}
+	}
+	if p.o.KeySync != nil {
+		p.o.KeySync.Reconfigure(keysync.SettingsOf(next))
+	}
+	return files, append(p.RestartRequired(), p.o.IdentityWaits()...), p.o.Publisher.Flush(ctx)
+}
+
+// longer is the times that count while declarations change: a backend that neither the file before nor the one after
+// gives up, with the times of each, must not go because of the declarations of one and the times of the other. It goes
+// when its agent is gone (RemoveAfter) and no verdict of this node keeps it (ValidationInterval), and goes out of the
+// answers when its agent is silent (StaleThreshold).
+func longer(before, after registry.Timing) registry.Timing {
+	after.StaleThreshold = max(before.StaleThreshold, after.StaleThreshold)
+	after.RemoveAfter = max(before.RemoveAfter, after.RemoveAfter)
+	after.ValidationInterval = max(before.ValidationInterval, after.ValidationInterval)
+	return after
+}
+
+// retime has the checks and the registry go by the times of a configuration.
+func (p *Plane) retime(ctx context.Context, cfg *config.Config) error {
+	if p.o.Validator != nil {
+		if err := p.o.Validator.Retime(cfg.Overwatch.Validation.CheckInterval,
+			cfg.Overwatch.Validation.CheckTimeout); err != nil {
+			return err
+		}
+	}
+	return p.o.Registry.Retime(ctx, Timing(cfg))
+}

@@ -1,0 +1,22 @@
+package control
+
+import (
+	"testing"
+
+	"gslb.internal/overwatch/internal/health/registry"
+)
+
+// While declarations change, each of the longer times counts: with a shorter stale.threshold before the declarations,
+// an agent's last backend would leave the answers a moment before what comes in its place.
+func TestLonger_HasTheLongerOfEach(t *testing.T) {
+	short := registry.Timing{StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 3}
+	for name, long := range map[string]registry.Timing{
+		"stale.threshold":    {StaleThreshold: 9, RemoveAfter: 2, ValidationInterval: 3},
+		"stale.remove_after": {StaleThreshold: 1, RemoveAfter: 9, ValidationInterval: 3},
+		"check_interval":     {StaleThreshold: 1, RemoveAfter: 2, ValidationInterval: 9},
+	} {
+		if longer(short, long) != long || longer(long, short) != long {
+			t.Errorf("%s: %+v and %+v", name, longer(short, long), longer(long, short))
+		}
+	}
+}

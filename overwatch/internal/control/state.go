@@ -1,0 +1,209 @@
+package control
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/logging"
+	"gslb.internal/shared/settings"
+)
+
+// State is the configuration in force, and what it comes from: the file and what the API has defined. Reading it never
+// waits; only the Plane changes it.
+type State struct {
+	log       zerolog.Logger
+	store     *store.Store
+	logging   *logging.Control
+	running   *config.Config // what only a restart changes, as it was at the start
+	geography *geography     // mu
+
+	mu      sync.Mutex // held during a reload and while changes are put into force
+	file    *config.Config
+	names   definitions.Names // of the file's domains
+	set     *definitions.Set  // what the API has defined, also what the file hides
+	partial bool              // what is in force lacks some of the set, which the file does not go with
+
+	shown   atomic.Pointer[shown]
+	current atomic.Pointer[current]
+	// agentChecks are those of the configuration in force.
+	agentChecks atomic.Pointer[agentChecks]
+}
+
+// shown is what readers see of the API's definitions. It is never changed.
+type shown struct {
+	base *config.Config // the file with the API's settings over it
+	set  *definitions.Set
+}
+
+// current is a configuration and when it came into force.
+type current struct {
+	config *config.Config
+	since  time.Time
+}
+
+// StateOptions is what a State begins with.
+type StateOptions struct {
+	File       *config.Config // checked
+	Started    time.Time
+	Store      *store.Store
+	Logging    *logging.Control
+	Registerer prometheus.Registerer
+	Logger     zerolog.Logger
+}
+
+// OpenState joins what the API has defined with the configuration of the file.
+func OpenState(o StateOptions) (*State, error) {
+	stored, err := o.Store.LoadDefinitions()
+	if err != nil {
+		return nil, fmt.Errorf("loading what the API has defined: %w", err)
+	}
+	set, err := definitions.New(stored)
+	if err != nil {
+		return nil, err
+	}
+	s := &State{log: o.Logger, store: o.Store, logging: o.Logging, set: set}
+	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
+		return nil, err
+	}
+	joined, base, partial := s.join(o.File, nil)
+	s.follow(o.File, partial)
+	s.running = joined
+	_ = s.logging.Set(joined.Logging) // which has been checked
+	s.show(base, set)
+	s.current.Store(&current{joined, o.Started})
+	s.agentChecks.Store(newAgentChecks(joined))
+	return s, nil
+}
+
+// Config returns the configuration in force. It must not be changed.
+func (s *State) Config() *config.Config { return s.current.Load().config }
+
+// InForce returns the configuration in force, and since when it is.
+func (s *State) InForce() (*config.Config, time.Time) {
+	c := s.current.Load()
+	return c.config, c.since
+}
+
+// Domains returns the names that are steered.
+func (s *State) Domains() []string {
+	cfg := s.Config()
+	names := make([]string, len(cfg.Domains))
+	for i := range cfg.Domains {
+		names[i] = cfg.Domains[i].Name
+	}
+	return names
+}
+
+// Defined returns what the API has defined, without what the file hides, and the file with the API's settings over it.
+func (s *State) Defined() (*definitions.Set, *config.Config) {
+	shown := s.shown.Load()
+	return shown.set, shown.base
+}
+
+// RestartRequired returns the keys whose value in force is not the one that the next start will have.
+func (s *State) RestartRequired() []string {
+	return settings.Changed(s.running, s.shown.Load().base, settings.Restart)
+}
+
+// follow takes another file; partial: it is served without some of what the API has defined.
+func (s *State) follow(file *config.Config, partial bool) {
+	s.file, s.names, s.partial = file, definitions.NamesIn(file), partial
+}
+
+// show lets readers see a set, without what the file hides.
+func (s *State) show(base *config.Config, set *definitions.Set) {
+	s.shown.Store(&shown{base, set.Unhidden(base, s.names)})
+}
+
+// join returns the configuration of a file with what the API has defined, and the file with the API's settings over it.
+// What of the API the file cannot be served with is left out and logged, and partial is true: it must not keep the rest
+// from being served.
+func (s *State) join(file *config.Config, addresses []netip.Addr) (joined, base *config.Config, partial bool) {
+	base, set := s.laySettings(file)
+	serves := func(set *definitions.Set) bool {
+		c := set.Join(base)
+		return len(publish.Check(DNSSettings(c, addresses)))+len(checkPlaces(c)) == 0
+	}
+	if !set.Empty() && !serves(set) { // the file alone was checked when it was read
+		set, partial = s.fitting(set, serves), true
+	}
+	return set.Join(base), base, partial
+}
+
+// laySettings lays the API's settings over a file, but for those that the file does not go with. It also returns the
+// set without these.
+func (s *State) laySettings(file *config.Config) (*config.Config, *definitions.Set) {
+	base, draft := file, s.set.Edit(file, file, nil)
+	for _, section := range definitions.Sections() {
+		laid, err := s.set.Only(section).Over(base)
+		if err == nil {
+			if problems := definitions.Check(section, laid); len(problems) > 0 {
+				err = problems
+			}
+		}
+		if err == nil {
+			base = laid
+			continue
+		}
+		draft.PutSetting(section, nil)
+		s.log.Error().Err(err).Str("section", section).Msg("settings of the API do not go with the configuration " +
+			"and have no effect: change them or delete them through the API")
+	}
+	return base, draft.Set()
+}
+
+// fitting returns a set without the domains that cannot be served.
+func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool) *definitions.Set {
+	fits := *set
+	fits.Domains = nil
+	if !serves(&fits) {
+		s.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
+		fits = definitions.Set{Settings: set.Settings}
+	}
+	fits.Domains = map[string]*store.Domain{}
+	var add func(names []string)
+	add = func(names []string) {
+		for _, name := range names {
+			fits.Domains[name] = set.Domains[name]
+		}
+		if serves(&fits) {
+			return
+		}
+		for _, name := range names {
+			delete(fits.Domains, name)
+		}
+		if len(names) == 1 {
+			s.log.Error().Str("domain", names[0]).
+				Msg("a domain that the API created does not go with the configuration and is not served")
+			return
+		}
+		add(names[:len(names)/2])
+		add(names[len(names)/2:])
+	}
+	add(slices.Sorted(maps.Keys(set.Domains)))
+	return &fits
+}
+
+// Settings returns what a configuration wants to be answered, with where clients are now. addresses are those at which
+// the node answers DNS. At the start nobody else may use the State meanwhile.
+func (s *State) Settings(cfg *config.Config, addresses []netip.Addr) (publish.Settings, error) {
+	places, err := s.geography.places(cfg)
+	if err != nil {
+		return publish.Settings{}, err
+	}
+	wanted := DNSSettings(cfg, addresses)
+	wanted.Places = places
+	return wanted, nil
+}
