@@ -32,8 +32,7 @@ func Run(ctx context.Context, o Options) error {
 	// one that comes while the node starts waits too; unwanted, it would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
-	serve := startQuickly()
-	defer serve()
+	boundHeap()
 	cfg, err := control.Load(o.ConfigPath)
 	if err != nil {
 		return err
@@ -52,7 +51,6 @@ func Run(ctx context.Context, o Options) error {
 	case err != nil:
 		return err
 	}
-	serve()
 	defer spread()() // only now, as there is a socket per core
 	err = n.run(ctx, hangups)
 	if !errors.Is(err, errHanging) {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// decider decides names, one after the other. Others may decide other names at the same time, also of the same view: what they
+// decider decides names, one after the other. Others may decide names of other views meanwhile: what they
 // share either never changes, is made for that (positions, writers, bases, Backends), or is a name's own (measurements).
 type decider struct {
 	backends     Backends

@@ -3,10 +3,7 @@ package publish
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -68,9 +65,7 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 	p.rebuilding = b
 	defer func() { p.rebuilding = nil }()
 	positions := newPositions(p.positions, b.plan.earth, b.settings.Places)
-	if between == nil {
-		p.decideAtOnce(b, positions)
-	} else if err := p.decideBetween(ctx, b, positions, between); err != nil {
+	if err := p.decideAll(ctx, b, positions, between); err != nil {
 		return err
 	}
 	// From here on nothing can fail.
@@ -95,34 +90,17 @@ func (p *Publisher) force(ctx context.Context, b *rebuild, between func()) error
 	return nil
 }
 
-// decideAtOnce decides the names of a view on all processors. Each name is one goroutine's.
-func (p *Publisher) decideAtOnce(b *rebuild, positions *positions) {
-	var group sync.WaitGroup
-	var taken atomic.Int64 // parts of the names
-	for range runtime.GOMAXPROCS(0) {
-		by := p.beside(positions)
-		group.Go(func() {
-			for {
-				from := int(taken.Add(1)-1) * decidedAtOnce
-				if from >= len(b.domains) {
-					return
-				}
-				for _, d := range b.domains[from:min(from+decidedAtOnce, len(b.domains))] {
-					d.outcome = by.decide(b.view, d)
-				}
-			}
-		})
-	}
-	group.Wait()
-}
-
-// decideBetween decides the names of a view while another is in force: on one processor, so that the others are left to queries, and
-// with a pause for between from time to time. Names that change there are decided once more at the end.
-func (p *Publisher) decideBetween(ctx context.Context, b *rebuild, positions *positions, between func()) error {
+// decideAll decides the names of a view while another is in force, one after the other, so that queries have the other
+// cores. From time to time it calls between; it is nil where nobody waits. Names that change there are decided once more at
+// the end.
+func (p *Publisher) decideAll(ctx context.Context, b *rebuild, positions *positions, between func()) error {
 	by := p.beside(positions)
 	for part := range slices.Chunk(b.domains, decidedAtOnce) {
 		for _, d := range part {
 			d.outcome = by.decide(b.view, d)
+		}
+		if between == nil {
+			continue
 		}
 		if between(); ctx.Err() != nil {
 			return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))

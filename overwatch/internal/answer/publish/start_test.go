@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
@@ -57,84 +55,6 @@ func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measur
 	return s, b, latencies
 }
 
-// told is what every name of the settings answers clients everywhere, over some turns, with all there is to tell of it but the bytes of
-// signatures, of which no two are the same.
-func told(v *zone.View, s Settings) (all []string) {
-	const turnsEach = 3
-	turns := zone.NewTurns(1, 1)
-	for i := range s.Domains {
-		for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA} {
-			for _, client := range []string{"198.51.100.7", "203.0.113.7", "192.0.2.1", "2001:db8::1"} {
-				for range turnsEach {
-					r := v.Resolve(s.Domains[i].Name+".", rtype, true, netip.MustParseAddr(client), turns)
-					line := fmt.Sprint(s.Domains[i].Name, " ", client, " ", r.Kind, r.Scope, r.Steered.Region, r.Steered.Spot, r.Steered.Choice, r.Steered.Lead)
-					for _, rr := range slices.Concat(r.Answer, r.Authority) {
-						if sig, ok := rr.(*dns.RRSIG); ok {
-							sig.Signature = ""
-						}
-						line += "\n" + rr.String()
-					}
-					all = append(all, line)
-				}
-			}
-		}
-	}
-	return all
-}
-
-// At a start the names are decided on all processors, later by one goroutine: the answers are the same, whoever had which name.
-func TestNew_AnswersAsIfOneGoroutineHadDecided(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	s, b, latencies := everyKind(t)
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	for _, signed := range []bool{false, true} {
-		if signed {
-			s.Domains = s.Domains[:2*decidedAtOnce+7] // signatures take their time
-		}
-		metrics := prometheus.NewRegistry()
-		o := Options{Settings: s, Backends: b, Latencies: latencies, Now: func() time.Time { return now }, Registerer: metrics, Logger: zerolog.Nop()}
-		if signed {
-			var err error
-			if o.Signing, err = dnssec.Open(dnssec.Options{Dir: t.TempDir(), NodeID: "node-1", Now: o.Now, Registerer: metrics, Logger: zerolog.Nop()}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		p, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		atOnce, outcomes, held := told(p.View(), s), outcomesOf(p), p.Latencies()
-		if err := p.force(t.Context(), p.build(s, nil, nil), func() {}); err != nil {
-			t.Fatal(err)
-		}
-		for i, want := range told(p.View(), s) {
-			if atOnce[i] != want {
-				t.Fatalf("signed %v: on all processors %s\nby one goroutine %s", signed, atOnce[i], want)
-			}
-		}
-		kinds := map[policy.Outcome]bool{}
-		for service, want := range outcomesOf(p) {
-			kinds[want] = true
-			if outcomes[service] != want {
-				t.Errorf("signed %v: %s came out as %s, by one goroutine as %s", signed, service, outcomes[service], want)
-			}
-		}
-		if len(kinds) < 4 {
-			t.Errorf("the names come out in %d ways only: %v", len(kinds), kinds)
-		}
-		some := false
-		for id, after := range p.Latencies() {
-			some = some || len(after.Held) > 0
-			if !slices.Equal(held[id].Held, after.Held) {
-				t.Errorf("signed %v: %s is held in %q, by one goroutine in %q", signed, id, held[id].Held, after.Held)
-			}
-		}
-		if !some {
-			t.Error("latency chose nobody")
-		}
-	}
-}
-
 func outcomesOf(p *Publisher) map[string]policy.Outcome {
 	outcomes := make(map[string]policy.Outcome)
 	for service, d := range p.domains {
@@ -145,7 +65,6 @@ func outcomesOf(p *Publisher) map[string]policy.Outcome {
 
 // A decision like the last leaves every turn where it is, also if another goroutine made the last.
 func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
 	s, b, latencies := everyKind(t)
 	p, err := New(Options{Settings: s, Backends: b, Latencies: latencies, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
