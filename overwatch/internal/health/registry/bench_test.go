@@ -146,11 +146,11 @@ func BenchmarkSetStatic(b *testing.B) {
 	b.Run("new", func(b *testing.B) {
 		for range b.N {
 			r := running(b, validating)
-			before := heap()
+			before := liveHeap()
 			if err := r.SetStatic(context.Background(), list); err != nil {
 				b.Fatal(err)
 			}
-			b.ReportMetric(float64(heap()-before)/float64(len(list)), "B/backend")
+			b.ReportMetric(float64(liveHeap()-before)/float64(len(list)), "B/backend")
 			runtime.KeepAlive(r)
 		}
 	})
@@ -164,7 +164,7 @@ func BenchmarkSetStatic(b *testing.B) {
 	})
 }
 
-func heap() uint64 {
+func liveHeap() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

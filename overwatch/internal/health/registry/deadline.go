@@ -1,6 +1,9 @@
 package registry
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
 // tick is the grain of the writer's timers: deadlines within one tick are met together, so ten thousand agents that fall
 // silent in one second wake it ten times. Whatever depends on time happens at most this late.
@@ -20,43 +23,21 @@ type deadline struct {
 	what timed
 }
 
-// deadlines is a heap with the next deadline first. container/heap would box every entry.
+// deadlines is a heap with the next deadline first, for container/heap.
 type deadlines []deadline
 
-func (q *deadlines) push(at deadlineAt, what timed) {
-	*q = append(*q, deadline{at, what})
-	heap := *q
-	for i := len(heap) - 1; i > 0; {
-		parent := (i - 1) / 2
-		if heap[parent].at <= heap[i].at {
-			return
-		}
-		heap[parent], heap[i] = heap[i], heap[parent]
-		i = parent
-	}
-}
+func (q deadlines) Len() int           { return len(q) }
+func (q deadlines) Less(i, j int) bool { return q[i].at < q[j].at }
+func (q deadlines) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
+func (q *deadlines) Push(d any)        { *q = append(*q, d.(deadline)) }
 
-// pop removes the next deadline. There must be one.
-func (q *deadlines) pop() deadline {
-	heap := *q
-	first := heap[0]
-	last := len(heap) - 1
-	heap[0], heap[last] = heap[last], deadline{}
-	heap = heap[:last]
-	*q = heap
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < last; child++ {
-			if heap[child].at < heap[least].at {
-				least = child
-			}
-		}
-		if least == i {
-			return first
-		}
-		heap[i], heap[least] = heap[least], heap[i]
-		i = least
-	}
+// Pop removes the last entry.
+func (q *deadlines) Pop() any {
+	last := len(*q) - 1
+	d := (*q)[last]
+	(*q)[last] = deadline{}
+	*q = (*q)[:last]
+	return d
 }
 
 // at returns the deadline for t: the next whole tick that is not before it.
@@ -73,14 +54,14 @@ func (w *writer) wake(what timed, set *deadlineAt, t time.Time) {
 		return
 	}
 	*set = at
-	w.deadlines.push(at, what)
+	heap.Push(&w.deadlines, deadline{at, what})
 }
 
 // expire meets every deadline that has come.
 func (w *writer) expire(now time.Time) {
 	since := deadlineAt(now.Sub(w.start))
 	for len(w.deadlines) > 0 && w.deadlines[0].at <= since {
-		d := w.deadlines.pop()
+		d := heap.Pop(&w.deadlines).(deadline)
 		d.what.due(w, d.at, now)
 	}
 }

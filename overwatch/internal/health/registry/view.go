@@ -16,8 +16,8 @@ import (
 // one call to Service is consistent in itself, two calls may lie before and after a change. What it returns is shared
 // and must not be changed.
 type View struct {
-	services   *cowMap[slot]
-	agents     *cowMap[agent]
+	services   byName[slot]
+	agents     byName[agent]
 	overrides  atomic.Pointer[[]Override]
 	counts     [3]atomic.Int64 // of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
 	generation atomic.Uint64   // of the set of targets
@@ -38,10 +38,6 @@ func statusNumber(status api.EffectiveStatus) int {
 // slot holds the backends of one service, in the order of their addresses and ports.
 type slot struct {
 	backends atomic.Pointer[[]*Backend]
-}
-
-func newView() *View {
-	return &View{services: newCowMap[slot](), agents: newCowMap[agent]()}
 }
 
 // Service returns the backends of a service ordered by address and port, nil for a service without any. The name is

@@ -41,7 +41,7 @@ type writer struct {
 func newWriter(o Options) *writer {
 	healthy, unhealthy := true, false
 	return &writer{
-		options: o, timing: o.Timing, view: newView(), start: o.Now(),
+		options: o, timing: o.Timing, view: new(View), start: o.Now(),
 		services: make(map[string]*service), agents: make(map[string]*agent), overrides: make(map[string][]*order),
 		index: make(map[string]*slot), agentIndex: make(map[string]*agent),
 		changes:     changeLog{noisy: make(map[*record]*noise)},

@@ -1,0 +1,36 @@
+package registry
+
+import (
+	"iter"
+	"sync"
+)
+
+// byName is a map from names to pointers that any number of goroutines read while one changes it. A read of a name is
+// atomic; two reads may see different states. The zero byName is empty.
+type byName[V any] struct{ entries sync.Map }
+
+// get returns what is stored under name, nil for nothing.
+func (m *byName[V]) get(name string) *V {
+	if v, there := m.entries.Load(name); there {
+		return v.(*V)
+	}
+	return nil
+}
+
+// all yields every entry, in no order.
+func (m *byName[V]) all() iter.Seq2[string, *V] {
+	return func(yield func(string, *V) bool) {
+		m.entries.Range(func(name, v any) bool { return yield(name.(string), v.(*V)) })
+	}
+}
+
+// update stores every entry of changes and deletes those that are nil.
+func (m *byName[V]) update(changes map[string]*V) {
+	for name, v := range changes {
+		if v == nil {
+			m.entries.Delete(name)
+		} else {
+			m.entries.Store(name, v)
+		}
+	}
+}
