@@ -12,7 +12,7 @@ import (
 // Each role's manual has every metric that the role serves, and the node's has no other.
 func TestManuals_HaveEveryMetric(t *testing.T) {
 	s := startSite(t, 1, 1)
-	for path, at := range map[string]netip.AddrPort{"../overwatch/README.md": s.nodes[0].Prom, "../agent/README.md": s.agents[0].Prom} {
+	for path, at := range map[string]netip.AddrPort{"../overwatch/docs/metrics.md": s.nodes[0].Prom, "../agent/README.md": s.agents[0].Prom} {
 		served := families(t, at)
 		text, err := os.ReadFile(path)
 		if err != nil {
