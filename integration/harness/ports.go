@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"time"
 )
 
 // Ports are taken from firstPort on and before lastPort, below Linux's ephemeral range (32768 and up): a port there could be given to somebody's
@@ -24,6 +25,9 @@ const (
 	portTries   = 200
 	fewestPorts = 4000
 )
+
+// releaseBound is how long a child may take to be executed.
+const releaseBound = 10 * time.Second
 
 // ports are those to choose from where the system gives outgoing connections others than usual.
 var ports = sync.OnceValues(func() (first, last int) {
@@ -142,12 +146,32 @@ func (r *Reservation) Close() {
 	unclaim(r.port)
 }
 
-// Release lets the port go, for the program that is about to be started on it, and holds the claim. It may be called again.
+// Release lets the port go, for the program that is about to be started on it, and holds the claim. It returns when
+// nothing listens there any more: a child of this process that was forked before and is just being executed has the
+// sockets too for a moment, in which a client would be connected to them, and then reset. It may be called again.
 func (r *Reservation) Release() {
 	for _, c := range r.held {
 		_ = c.Close() // a listening socket that does not close cannot be told from one that did
 	}
+	for _, c := range r.held {
+		if l, ok := c.(net.Listener); ok {
+			awaitRefusal(l.Addr().String())
+		}
+	}
 	r.held = nil
+}
+
+// awaitRefusal waits until nothing accepts connections at an address, or a child hangs.
+func awaitRefusal(at string) {
+	for end := time.Now().Add(releaseBound); time.Now().Before(end); {
+		c, err := net.DialTimeout("tcp", at, time.Second)
+		if err != nil {
+			return
+		}
+		_ = c.SetDeadline(end)
+		_, _ = c.Read(make([]byte, 1)) // until the other side closes
+		_ = c.Close()
+	}
 }
 
 // On is the port at one of the addresses.

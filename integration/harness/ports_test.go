@@ -3,9 +3,51 @@ package harness
 import (
 	"net"
 	"net/netip"
+	"os"
+	"os/exec"
 	"runtime"
 	"testing"
 )
+
+// heirPart makes this test binary the child that has a reserved socket.
+const heirPart = "HARNESS_TEST_HEIR"
+
+// A child that is forked while a port is held has the socket until it is executed. This one has it until somebody
+// connects.
+func TestRelease_WaitsForAChildThatStillHasThePort(t *testing.T) {
+	if os.Getenv(heirPart) != "" {
+		l, err := net.FileListener(os.NewFile(3, "inherited"))
+		if err == nil {
+			_, err = l.Accept()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		os.Exit(0) // which resets the connection
+	}
+	r, err := Reserve([]netip.Addr{localhost}, "tcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	inherited, err := r.held[0].(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	heir := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	heir.Env, heir.ExtraFiles = append(os.Environ(), heirPart+"=1"), []*os.File{inherited}
+	ended, err := StartTied(heir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = inherited.Close()
+	r.Release()
+	if c, err := net.Dial("tcp", r.On(localhost).String()); err == nil {
+		_ = c.Close()
+		t.Error("something still listens on the port that was released")
+	}
+	<-ended
+}
 
 // A port belongs to one run as long as the run's cluster may start something on it, also while nothing listens there.
 func TestReserve_APortIsNobodyElsesUntilTheClusterIsOver(t *testing.T) {
