@@ -27,12 +27,6 @@ main_gslb-agent       := ./agent/cmd/gslb-agent
 main_gslbctl          := ./gslbctl/cmd/gslbctl
 main_gslb             := ./packaging/launcher
 
-# The race detector needs a C compiler. Without one the tests still run, and say so.
-RACE := $(shell command -v $${CC:-cc} >/dev/null 2>&1 && echo -race -short)
-# What runs without it: promises about allocations and processor time, which it would break, and the whole of those tests of which -short is
-# a part (a test holds the list against them): they are long runs of one goroutine, some ten times as slow with it.
-ALONE := Alloc|CPU_|SeesWhatTheModelSees|OfADayChangesNothing|FindsEveryChange|LargeFile|WhatPassesIsReadAsStored|NoAcknowledgedPinIsLost|LeavesMemoryFlat|AreExactAtEveryMoment|SameAsBuildingFromScratch
-
 .PHONY: help
 help: ## list the targets
 	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -55,72 +49,29 @@ $(addprefix bin/,$(PROGRAMS)): bin/%:
 run: build ## start a demo cluster on loopback and watch failover live
 	@$(GO) run ./integration/cmd/demo -bin bin
 
-.PHONY: test
-test: check-tools test-unit test-integration ## run every test: units with the race detector, then real processes
+# What the tests are and in which order they run is in integration/cmd/test/plan.go. ONLY=<steps> runs some of them,
+# with a comma between; the name of each is in what is printed.
+ONLY   ?=
+LENGTH ?=
+run_tests = $(GO) run ./integration/cmd/test $(if $(ONLY),-only "$(ONLY)") $(if $(LENGTH),-length $(LENGTH))
 
-.PHONY: test-unit
-test-unit: check-tools ## vet and unit tests of every module
-	@if [ -z "$(RACE)" ]; then \
-	  if [ "$${CI:-}" = true ]; then echo "no C compiler, so no race detector: install one (Debian: apt-get install gcc)"; exit 1; fi; \
-	  echo "note: no C compiler found, tests run without the race detector (Debian: apt-get install gcc)"; fi
-	@for m in $(MODULES); do (cd $$m && GOWORK=off $(GO) build -o /dev/null ./...) || { echo "$$m does not build alone: run 'GOWORK=off go mod tidy' in it"; exit 1; }; done
-	@failed=; for m in $(filter-out integration,$(MODULES)); do \
-	  s=$$SECONDS; echo "== $$m"; (cd $$m && $(GO) vet ./... && $(GO) test $(RACE) -timeout 20m ./...) || failed="$$failed $$m"; \
-	  echo "   $$m took $$((SECONDS-s)) s"; done; \
-	  if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi
-	@if [ -n "$(RACE)" ]; then s=$$SECONDS; echo "== without the race detector: what it would break or make much slower"; \
-	  $(GO) test -timeout 10m -run '$(ALONE)' ./overwatch/... ./shared/... ./agent/... | grep -v 'no test' ; echo "   that took $$((SECONDS-s)) s"; fi
+.PHONY: test
+test: check-tools ## vet, unit tests with the race detector, and with real processes a failover, a signed answer, an API change
+	@$(run_tests) quick
+
+.PHONY: test-all
+# AFTER=test leaves out what `make test` ran already.
+AFTER ?=
+test-all: build ## everything that is promised: `make test` and, with real processes, all the rest
+	@$(run_tests) -bin $(CURDIR)/bin $(if $(AFTER),rest,all)
 
 .PHONY: test-integration
-test-integration: build ## black-box tests with real processes, import walls, dead code
-	@s=$$SECONDS; cd integration; $(GO) vet ./...; GSLB_BIN=$(CURDIR)/bin $(GO) test -count=1 -p 1 -parallel 3 -timeout 40m ./... ; \
-	  echo "   integration took $$((SECONDS-s)) s"
-
-# The parts of test-full. Each prints how to run what failed; a failing seed is in the output.
-FULL_INTEGRATION = cd integration && GSLB_BIN=$(CURDIR)/bin
-FULL_SOAK ?= 10m
-FULL_SIEGE ?= 10m
-.PHONY: full-store full-model full-restarts full-matrix full-fleet full-upgrade full-soak full-ways full-siege
-full-store: check-tools
-	cd overwatch && GSLB_KILLS=1000 $(GO) test -count=1 -timeout 30m -run 'TestKill_' ./internal/state/store
-full-model: check-tools
-	cd overwatch && GSLB_MODEL_HISTORIES=60 $(GO) test -count=1 -timeout 30m -run 'TestAnswers_' .
-full-restarts: build
-	$(FULL_INTEGRATION) GSLB_RESTARTS=100 GSLB_KILLS=100 $(GO) test -count=1 -timeout 30m -v -run 'TestOverwatchCrash_ManyTimes|TestCreated_Nothing' .
-full-matrix: build
-	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FULL=1 $(GO) test -count=1 -timeout 30m -v -run 'TestAgentFrozen|TestFlood_|TestCrowd_|TestDiskHangs_' .
-full-fleet: build
-	ulimit -n 20000; $(FULL_INTEGRATION) GSLB_FLEET=10000 $(GO) test -count=1 -timeout 30m -v -run 'TestFleet' .
-full-upgrade: build
-	$(FULL_INTEGRATION) GSLB_PROMETHEUS=1 GSLB_UPGRADE_FROM="8af032147c8d 7dbf207" $(GO) test -count=1 -timeout 20m -v -run 'TestDashboard_HasData|TestUpgrade' .
-full-soak: build
-	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak_InvariantsHoldUnder' .
-full-ways: build
-	$(FULL_INTEGRATION) GSLB_SOAK=$(FULL_SOAK) $(GO) test -count=1 -timeout 0 -v -run 'TestSoak_InvariantsHoldBetween' .
-full-siege: build
-	$(FULL_INTEGRATION) GSLB_SIEGE=$(FULL_SIEGE) $(GO) test -count=1 -timeout 30m -v -run 'TestSiege' ./trust
-
-.PHONY: test-full
-test-full: build ## what does not fit into `make test`: 1000 kills of the store, 100 restarts, 10 000 agents, whole floods, ten minutes of random faults
-	@failed=; s=$$SECONDS; for part in store model restarts matrix fleet upgrade soak ways siege; do \
-	  $(MAKE) --no-print-directory full-$$part || failed="$$failed full-$$part"; done; \
-	  echo "   test-full took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
+test-integration: ## of these the tests with real processes only
+	@$(MAKE) --no-print-directory test-all ONLY=smoke,integration
 
 .PHONY: test-long
-LONG_FUZZ ?= 1m
-test-long: ## the parts of test-full that pass on any machine, then each fuzz target for LONG_FUZZ (1m): an hour and a quarter
-	@failed=; s=$$SECONDS; export GSLB_SOAK_SEED=$${GSLB_SOAK_SEED:-1}; for part in model restarts soak siege; do p=$$SECONDS; \
-	  $(MAKE) --no-print-directory full-$$part FULL_SOAK=5m || failed="$$failed full-$$part"; echo "   full-$$part took $$((SECONDS-p)) s"; done; \
-	  $(MAKE) --no-print-directory fuzz FUZZTIME=$(LONG_FUZZ) || failed="$$failed fuzz"; \
-	  echo "   test-long took $$((SECONDS-s)) s"; if [ -n "$$failed" ]; then echo "failed, each a target of its own:$$failed"; exit 1; fi
-
-.PHONY: soak
-SOAK ?= 1h
-soak: build ## random faults for SOAK (1h), every answer judged; a failing run says how to repeat it
-	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run TestSoak_InvariantsHoldUnder .
-.PHONY: soak-ways
-soak-ways: build ## the same between sites on networks of their own, which are cut, lossy, long, and behind a NAT (Linux; root or user namespaces)
-	@cd integration && GSLB_BIN=$(CURDIR)/bin GSLB_SOAK=$(SOAK) $(GO) test -count=1 -timeout 0 -v -run TestSoak_InvariantsHoldBetween .
+test-long: build ## soak, floods, fleets, upgrades, kills by the thousand, each fuzz target: two hours (LENGTH=10m for each that has no end; ONLY=soak)
+	@$(run_tests) -bin $(CURDIR)/bin long
 
 .PHONY: scale
 SCALE ?= integration/plots

@@ -66,9 +66,6 @@ func signedThere(n *harness.Node, name string) error {
 // Many clients at once create servers and domains of a signed zone, each with its entry in the audit log, on disk and in the
 // answers, with their signatures, when the call returns.
 func TestCreated_ManyClientsAtOnce(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes a while")
-	}
 	s := newSite(t, 1, 1)
 	n := s.nodes[0]
 	n.File.Overwatch.Validation.CheckInterval = time.Hour // thousands of checks are another matter

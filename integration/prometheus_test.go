@@ -119,7 +119,7 @@ func (p *prometheus) alerts(ctx context.Context) (states map[string]string, err 
 // and is quiet, and when a node and an agent die the rules that are for it notice. GSLB_PROMETHEUS=1 asks for it: it takes most of a minute.
 func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	if os.Getenv("GSLB_PROMETHEUS") == "" {
-		t.Skip("GSLB_PROMETHEUS=1 runs it, as make test-full does")
+		t.Skip("GSLB_PROMETHEUS=1 runs it, as make test-long does")
 	}
 	t.Parallel()
 	s := newSite(t, 2, 1)

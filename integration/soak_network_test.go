@@ -16,7 +16,7 @@ import (
 // TestSoak_InvariantsHoldUnderRandomFaults. GSLB_SOAK says for how long.
 func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 	if os.Getenv("GSLB_SOAK") == "" {
-		t.Skip("it takes minutes: GSLB_SOAK=2m, as in make soak and test-full")
+		t.Skip("it takes minutes: GSLB_SOAK=2m, as make test-long does")
 	}
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		length, random := soakOf(t, 0)

@@ -28,7 +28,7 @@ import (
 // two cores with whatever else runs; a node that has a core for itself takes some hundred times as many.
 var stormRate = inFull(1500, 500)
 
-// inFull is how much of something make test-full has (GSLB_FULL), or the little that make test has.
+// inFull is how much of something make test-long has (GSLB_FULL), or the little that make test-all has.
 func inFull[T any](much, little T) T {
 	if os.Getenv("GSLB_FULL") != "" {
 		return much

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"time"
+)
+
+// step is one command.
+type step struct {
+	name, about string
+	dir         string   // from the top of the workspace
+	env         []string // beside that of this process
+	argv        []string
+	tests       int  // at least so many tests; 0: it is no `go test`
+	live        bool // its output is shown as it comes
+}
+
+// options are what a plan depends on.
+type options struct {
+	bin    string
+	length time.Duration
+}
+
+// units are the modules whose tests need no other program. The tests of integration need all.
+var units = []string{"shared", "overwatch", "agent", "gslbctl", "packaging/launcher", "packaging/release"}
+
+const integration = "integration"
+
+// smoke are the tests with real processes that the plan quick has: a failover, a signed and validated answer, a change
+// by the API.
+var smoke = []string{
+	"TestFailover_AgentProbeToDNSAnswerAndBack",
+	"TestDNSSEC_ASignedAnswerIsValidated",
+	"TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns",
+}
+
+// plan returns the steps of a plan. Those of one stage run at the same time, one stage after the other.
+func plan(name string, o options) (stages [][]step, err error) {
+	switch name {
+	case "quick":
+		return quick(o), nil
+	case "rest":
+		return rest(o)
+	case "all":
+		stages, err = rest(o)
+		return slices.Concat(quick(o), stages), err
+	case "long":
+		return long(o), nil
+	}
+	return nil, fmt.Errorf("plan %q: give quick, rest, all or long", name)
+}
+
+func quick(o options) [][]step {
+	detector, about := []string{"-race", "-short"}, "unit tests with the race detector"
+	if !withRace() {
+		detector, about = nil, "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
+	}
+	return [][]step{
+		{{
+			name: "vet", about: "go vet of every module",
+			argv: append([]string{"go", "vet"}, packages(append(units, integration)...)...),
+		}},
+		{{
+			name: "smoke", about: "real processes: a failover, a signed and validated answer, a change by the API",
+			dir: integration, env: programs(o), tests: len(smoke),
+			argv: goTest("10m", "-count=1", "-run", exactly(smoke), "."),
+		}},
+		{{
+			name: "units", about: about, tests: 1,
+			argv: goTest("20m", append(detector, packages(units...)...)...),
+		}},
+	}
+}
+
+func rest(o options) ([][]step, error) {
+	short, err := shortTests(units)
+	if err != nil {
+		return nil, err
+	}
+	var alone []step
+	for _, m := range append(slices.Clone(units), integration) {
+		alone = append(alone, step{
+			name: "alone-" + strings.ReplaceAll(m, "/", "-"), about: "module " + m + " builds outside the workspace",
+			dir: m, env: []string{"GOWORK=off"}, argv: []string{"go", "build", "-o", "/dev/null", "./..."},
+		})
+	}
+	return append(inTurn(alone),
+		[]step{{
+			name: "exact", about: "promises about allocations and processor time, and the whole of what is short with the race detector",
+			tests: len(short),
+			argv:  goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)}, packages("overwatch", "shared", "agent")...)...),
+		}},
+		[]step{{
+			name: integration, about: "real processes: everything that integration/README.md promises", dir: integration, env: programs(o), tests: 1,
+			argv: goTest("40m", "-count=1", "-p", "1", "-parallel", "3", "-skip", exactly(smoke), "./..."),
+		}},
+	), nil
+}
+
+// long are the runs for the night, each at the size that is promised.
+func long(o options) [][]step {
+	length, fuzz := 10*time.Minute, time.Minute
+	if o.length > 0 {
+		length, fuzz = o.length, o.length
+	}
+	world := func(name, about, tests string, env ...string) step {
+		dir := "."
+		if name == "siege" {
+			dir = "./trust"
+		}
+		return step{
+			name: name, about: about, dir: integration, env: append(programs(o), env...), tests: 1,
+			argv: goTest("0", "-count=1", "-run", tests, dir),
+		}
+	}
+	return inTurn([]step{
+		{
+			name: "store", about: "1 000 kills of a process that stores", dir: "overwatch", env: []string{"GSLB_KILLS=1000"}, tests: 1,
+			argv: goTest("60m", "-count=1", "-run", "^TestKill_", "./internal/state/store"),
+		},
+		{
+			name: "model", about: "60 random histories, judged by a model", dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
+			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", "."),
+		},
+		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
+			"^(TestOverwatchCrash_ManyTimes|TestCreated_Nothing)", "GSLB_RESTARTS=100", "GSLB_KILLS=100"),
+		world("matrix", "floods, crowds, a frozen agent and a disk that hangs, at the size of the fault matrix",
+			"^(TestAgentFrozen|TestFlood_|TestCrowd_|TestDiskHangs_)", "GSLB_FULL=1"),
+		world("fleet", "10 000 agents", "^TestFleet", "GSLB_FLEET=10000"),
+		world("upgrade", "upgrades from two versions, and Prometheus with the dashboard and the alerts",
+			"^(TestDashboard_HasData|TestUpgrade)", "GSLB_PROMETHEUS=1", "GSLB_UPGRADE_FROM=8af032147c8d 7dbf207"),
+		world("soak", "random faults, every answer judged", "^TestSoak_InvariantsHoldUnder", "GSLB_SOAK="+length.String()),
+		world("ways", "the same between sites on networks that are cut, lossy and long", "^TestSoak_InvariantsHoldBetween", "GSLB_SOAK="+length.String()),
+		world("siege", "64 agents that mean ill", "^TestSiege", "GSLB_SIEGE="+length.String()),
+		{
+			name: "fuzz", about: "each fuzz target", live: true,
+			argv: append([]string{"go", "run", "./integration/cmd/fuzz", "-time", fuzz.String()}, append(units, integration)...),
+		},
+	})
+}
+
+// inTurn makes each step a stage of its own.
+func inTurn(steps []step) (stages [][]step) {
+	for _, s := range steps {
+		stages = append(stages, []step{s})
+	}
+	return stages
+}
+
+func flatten(stages [][]step) []step { return slices.Concat(stages...) }
+
+func goTest(timeout string, args ...string) []string {
+	return append([]string{"go", "test", "-json", "-timeout", timeout}, args...)
+}
+
+func packages(modules ...string) (patterns []string) {
+	for _, m := range modules {
+		patterns = append(patterns, "./"+m+"/...")
+	}
+	return patterns
+}
+
+// exactly matches tests by their whole names.
+func exactly(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
+
+// withRace says whether units run with the race detector, which needs a C compiler: where there is one, and where
+// there must be one, in CI.
+func withRace() bool {
+	_, err := exec.LookPath(envOr("CC", "cc"))
+	return err == nil || os.Getenv("CI") == "true"
+}
+
+// programs says where tests find the programs.
+func programs(o options) []string {
+	if o.bin == "" {
+		return nil
+	}
+	return []string{"GSLB_BIN=" + o.bin}
+}
+
+func envOr(key, otherwise string) string {
+	if value := os.Getenv(key); value != "" {
+		return value
+	}
+	return otherwise
+}

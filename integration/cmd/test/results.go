@@ -1,0 +1,242 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// event is a line of `go test -json`: see go doc test2json.
+type event struct {
+	Action, Package, ImportPath, Test, Output string
+	Elapsed                                   float64 // seconds
+}
+
+// failure is something that failed.
+type failure struct {
+	what   string
+	output string
+	again  string // the line that repeats it
+}
+
+// results follow one step. A test is one of the top level: what is below it is part of it.
+type results struct {
+	step   step
+	strict bool
+	began  time.Time
+
+	mu       sync.Mutex
+	tally    tally
+	failures []failure
+	running  map[key]time.Time
+	output   map[key]*strings.Builder // of tests that have not ended, and of packages
+	broken   map[string]bool          // packages with a failure that is told
+	over     int                      // packages that have ended
+}
+
+// key names a test, or a package where test is empty.
+type key struct{ pkg, test string }
+
+func newResults(s step, strict bool) *results {
+	return &results{
+		step: s, strict: strict, began: time.Now(),
+		running: map[key]time.Time{}, output: map[key]*strings.Builder{}, broken: map[string]bool{},
+	}
+}
+
+// line takes a line of what go test prints. One that is no event goes to words.
+func (r *results) line(line []byte, words io.Writer) {
+	var e event
+	if json.Unmarshal(line, &e) != nil || e.Action == "" {
+		fmt.Fprintf(words, "%s\n", line)
+		return
+	}
+	r.take(e)
+}
+
+func (r *results) take(e event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	top, below, isBelow := strings.Cut(e.Test, "/")
+	at := key{e.Package, top}
+	switch e.Action {
+	case "run":
+		if !isBelow {
+			r.running[at] = time.Now()
+		}
+	case "output", "build-output":
+		if e.Action == "build-output" {
+			at = built(e)
+		}
+		if r.output[at] == nil {
+			r.output[at] = &strings.Builder{}
+		}
+		r.output[at].WriteString(e.Output)
+	case "build-fail":
+		r.fail(built(e), "does not build")
+	case "pass", "fail", "skip":
+		if isBelow {
+			r.below(e, at, below)
+			return
+		}
+		r.ended(e, at)
+	}
+}
+
+// built is the package of an event about a build. Behind its path stands that of the test it is built for.
+func built(e event) key {
+	path, _, _ := strings.Cut(e.ImportPath, " ")
+	return key{path, ""}
+}
+
+// below takes the end of a part of a test. A part that is skipped shows nothing either.
+func (r *results) below(e event, at key, part string) {
+	if e.Action == "skip" && r.strict && !strings.HasPrefix(at.test, "Fuzz") && !leftToLong(r.said(at)) {
+		r.fail(at, "skipped its part "+part+": a machine of CI has what it needs")
+	}
+}
+
+// ended takes the end of a test, or of a package.
+func (r *results) ended(e event, at key) {
+	took := time.Duration(e.Elapsed * float64(time.Second))
+	delete(r.running, at)
+	if at.test == "" {
+		r.over++
+		if e.Action == "fail" && !r.broken[at.pkg] {
+			r.fail(at, "failed")
+		}
+		if e.Action != "skip" { // no test files
+			r.tally.packages = append(r.tally.packages, slow{at.pkg, took})
+		}
+		delete(r.output, at)
+		return
+	}
+	r.tally.tests = append(r.tally.tests, slow{short(at.pkg) + " " + at.test, took})
+	switch {
+	case e.Action == "fail":
+		r.fail(at, "")
+	case e.Action == "skip" && r.strict && !leftToLong(r.said(at)):
+		r.fail(at, "was skipped: a machine of CI has what it needs")
+	case e.Action == "skip":
+		r.tally.skipped++
+		r.tally.skips = append(r.tally.skips, at.test+": "+reason(r.said(at)))
+	case !r.told(at):
+		r.tally.passed++
+	}
+	delete(r.output, at)
+}
+
+// leftToLong says whether a test that was skipped is one for longer runs.
+func leftToLong(output string) bool { return strings.Contains(output, "make test-long") }
+
+// told says whether a test that ended well has failed all the same.
+func (r *results) told(at key) bool {
+	for _, f := range r.failures {
+		if strings.HasPrefix(f.what, short(at.pkg)+" "+at.test+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *results) said(at key) string {
+	if b := r.output[at]; b != nil {
+		return b.String()
+	}
+	return ""
+}
+
+func (r *results) fail(at key, what string) {
+	r.broken[at.pkg] = true
+	r.tally.failed++
+	f := failure{what: strings.TrimSpace(short(at.pkg) + " " + at.test + " " + what), output: r.said(at), again: r.again(at)}
+	if at.test != "" && what != "" {
+		f.what = short(at.pkg) + " " + at.test + " " + what
+	}
+	r.failures = append(r.failures, f)
+}
+
+// again is the line that repeats a test or the tests of a package.
+func (r *results) again(at key) string {
+	words := append([]string{}, r.step.env...)
+	words = append(words, "go", "test", "-count=1")
+	for _, flag := range r.step.argv {
+		if flag == "-race" || flag == "-short" {
+			words = append(words, flag)
+		}
+	}
+	if at.test != "" {
+		words = append(words, "-run", "^"+at.test+"$")
+	}
+	words = append(words, at.pkg)
+	for i, w := range words {
+		if strings.ContainsAny(w, " ^$|()") {
+			words[i] = "'" + w + "'"
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// end takes the end of the command.
+func (r *results) end(err error, words string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	again := strings.Join(r.step.argv, " ")
+	if r.step.dir != "" {
+		again = "(cd " + r.step.dir + " && " + strings.Join(append(append([]string{}, r.step.env...), r.step.argv...), " ") + ")"
+	}
+	told := failure{what: r.step.name, output: words, again: again}
+	switch {
+	case r.step.tests == 0 && err == nil:
+		r.tally.passed++
+	case err != nil && r.tally.failed == 0:
+		told.output += err.Error()
+		r.tally.failed++
+		r.failures = append(r.failures, told)
+	case r.step.tests > 0 && len(r.tally.tests) < r.step.tests && err == nil:
+		told.output += fmt.Sprintf("%d tests ran, there should be %d at least", len(r.tally.tests), r.step.tests)
+		r.tally.failed++
+		r.failures = append(r.failures, told)
+	}
+}
+
+// progress says how far the step is.
+func (r *results) progress(now time.Time) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	text := fmt.Sprintf("for %s", round(now.Sub(r.began)))
+	if r.step.tests == 0 {
+		return text
+	}
+	text += fmt.Sprintf(", %d packages and %d tests over, %d failed", r.over, len(r.tally.tests), r.tally.failed)
+	var longest key
+	for at, since := range r.running {
+		if longest.pkg == "" || since.Before(r.running[longest]) {
+			longest = at
+		}
+	}
+	if longest.pkg != "" {
+		text += fmt.Sprintf("; now %s %s for %s", short(longest.pkg), longest.test, round(now.Sub(r.running[longest])))
+	}
+	return text
+}
+
+// short is the path of a package without what all have.
+func short(pkg string) string { return strings.TrimPrefix(pkg, "gslb.internal/") }
+
+// reason is why a test was skipped, by what it printed.
+func reason(output string) string {
+	var last string
+	for line := range strings.Lines(output) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
+			last = line
+		}
+	}
+	if last == "" {
+		return "it does not say why"
+	}
+	return last
+}

@@ -1,0 +1,38 @@
+package integration_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+)
+
+// A signed answer is validated as a resolver does it: from the published DS to the zone's key, and from that to each
+// RRset. This needs no other program, so that everybody can run it; those of others judge in the tests beside it.
+func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
+	s, n := signedSite(t, "nsec")
+	published := dsOf(t, n)
+	keys := keysOf(t, n)
+	trusted := keys[:0]
+	for _, key := range keys {
+		if ds := key.ToDS(dns.SHA256); int(key.KeyTag()) == published.KeyTag && strings.EqualFold(ds.Digest, published.Digest) {
+			trusted = append(trusted, key)
+		}
+	}
+	if len(trusted) != 1 {
+		t.Fatalf("the DS %+v is that of %d of the keys %v", published, len(trusted), keys)
+	}
+	for name, rcode := range map[string]int{appName: dns.RcodeSuccess, "nothing." + zoneName: dns.RcodeNameError} {
+		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
+		q.SetEdns0(1232, true)
+		r, err := exchangeAt(q, n, patience)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if count, err := signed(r, trusted, time.Now()); err != nil || count == 0 || r.Rcode != rcode {
+			t.Errorf("%s: %s with %d signatures that hold, want %s: %v", name, dns.RcodeToString[r.Rcode], count, dns.RcodeToString[rcode], err)
+		}
+	}
+	s.noFailures(t, n, s.began)
+}
