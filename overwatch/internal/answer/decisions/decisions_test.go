@@ -252,12 +252,27 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	}
 }
 
+// What answers by the client's spot follow from depends on that spot: without it, this one would come from the fallback.
+func TestTotals_AreOfTheClientsSpot(t *testing.T) {
+	r, b := New(0, nil), basis(1)
+	b.Rules = &policy.Rules{
+		Algorithm: policy.Proximity, Fallback: policy.RoundRobin, TTL: 30,
+		Coordinates: map[string]policy.Coordinates{"eu": {}, "us": {}},
+	}
+	b.Placed, b.Spots = true, []policy.Spot{{}, {Region: "us", Position: new(policy.Coordinates)}}
+	s := r.Socket()
+	s.Note(s.Begin(), &zone.Steered{Basis: b, Number: b.Number, Region: 2, Spot: 1}, client)
+	if got := r.Totals().ByAlgorithm; len(got) != 1 || got[policy.Proximity.String()] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
 // More kinds of answers than maxKeys between two sums are missed, and those that follow are counted.
 func TestRecorder_CountsWithinABound(t *testing.T) {
 	r := New(0, nil)
 	s := r.Socket()
 	for i := range maxKeys {
-		s.counts[statKey{lead: uint16(i), choice: uint16(i >> 16)}] = 0
+		s.counts[statKey{lead: uint16(i), choice: uint16(i >> 16)}] = stat{}
 	}
 	note(s, basis(1), 1, 0)
 	if missed, counted := r.Missed(), r.Totals().Decisions; missed != 1 || counted != 0 {

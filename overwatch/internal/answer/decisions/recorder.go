@@ -55,7 +55,7 @@ func (r *Recorder) Socket() *Socket {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := &Socket{recorder: r, index: len(r.sockets), counts: map[statKey]uint64{}, spare: map[statKey]uint64{}}
+	s := &Socket{recorder: r, index: len(r.sockets), counts: map[statKey]stat{}, spare: map[statKey]stat{}}
 	r.sockets = append(r.sockets, s)
 	return s
 }
@@ -86,12 +86,12 @@ func (r *Recorder) Run(ctx context.Context) error {
 func (r *Recorder) sum() {
 	now := r.now()
 	for _, s := range r.sockets {
-		for key, count := range s.takeCounts() {
+		for key, noted := range s.takeCounts() {
 			if key.basis == nil {
-				r.missed += count
+				r.missed += noted.count
 				continue
 			}
-			r.result(key).count(r, now, int(key.lead), count)
+			r.result(key, noted.spot).count(r, now, int(key.lead), noted.count)
 		}
 	}
 	r.flows.forget(now)
@@ -155,7 +155,7 @@ type leader struct {
 }
 
 // result returns the result of the decision that answers follow from. It repeats the decision the first time.
-func (r *Recorder) result(key statKey) *result {
+func (r *Recorder) result(key statKey, spot geo.SpotID) *result {
 	short := resultKey{key.basis.Number, key.choice, key.region, key.family}
 	if known, there := r.results[short]; there {
 		return known
@@ -163,9 +163,8 @@ func (r *Recorder) result(key statKey) *result {
 	if len(r.results) >= maxResults {
 		clear(r.results)
 	}
-	answer := zone.Steered{Basis: key.basis, Region: key.region, Choice: key.choice, Family: policy.Family(key.family)}
-	client := answer.Client()
-	d := key.basis.Decide(answer.Family, client)
+	client := (&zone.Steered{Basis: key.basis, Region: key.region, Spot: spot}).Client()
+	d := key.basis.Decide(policy.Family(key.family), client)
 	made := &result{
 		algorithm: r.algorithms.of(d.Algorithm.String()), outcome: r.outcomes.of(d.Outcome),
 		geo: key.basis.Placed && client.Region != "", leads: make([]leader, len(d.Due)),

@@ -26,6 +26,12 @@ type statKey struct {
 	family uint16 // a policy.Family
 }
 
+// stat counts the answers of a statKey.
+type stat struct {
+	count uint64
+	spot  geo.SpotID // of the first: clients at other spots with the same key are sent to the same backends
+}
+
 // Socket notes the answers of one goroutine. A nil Socket notes nothing.
 type Socket struct {
 	recorder  *Recorder
@@ -33,12 +39,12 @@ type Socket struct {
 	unsampled uint32 // queries since the last that was sampled; the answering goroutine's
 
 	mu      sync.Mutex
-	counts  map[statKey]uint64 // since the last sum
+	counts  map[statKey]stat   // since the last sum
 	samples [RingSize]Decision // sample n, from 0, is at n%RingSize
 	sampled uint64             // samples so far
 	took    time.Duration      // that the sampled answers took together
 
-	spare map[statKey]uint64 // empty, for the next sum; the Recorder's
+	spare map[statKey]stat // empty, for the next sum; the Recorder's
 }
 
 // Begin is called before a query is answered. It returns the time if the query is to be sampled, else the zero time.
@@ -67,7 +73,12 @@ func (s *Socket) Note(began time.Time, answer *zone.Steered, client netip.Addr) 
 	if len(s.counts) >= maxKeys {
 		key = statKey{}
 	}
-	s.counts[key]++
+	noted := s.counts[key]
+	if noted.count == 0 {
+		noted.spot = answer.Spot
+	}
+	noted.count++
+	s.counts[key] = noted
 	if !began.IsZero() {
 		s.took += max(s.recorder.now().Sub(began), 0)
 		s.samples[s.sampled%RingSize] = Decision{At: began, Client: network(client), Steered: *answer}
@@ -88,7 +99,7 @@ func network(client netip.Addr) netip.Prefix {
 }
 
 // takeCounts returns the counts since the last call, valid until the next one. Only the Recorder, locked, calls it.
-func (s *Socket) takeCounts() map[statKey]uint64 {
+func (s *Socket) takeCounts() map[statKey]stat {
 	clear(s.spare)
 	s.mu.Lock()
 	defer s.mu.Unlock()
