@@ -62,7 +62,7 @@ func TestPatternRemedy_TheBoundIsExact(t *testing.T) {
 
 func TestPatterns_CompileOnceAndKeepFew(t *testing.T) {
 	p := NewPatterns(1)
-	if p.compile("a+") != p.compile("a+") {
+	if first := p.compile("a+"); first != p.compile("a+") {
 		t.Error("compiled twice")
 	}
 	for i := range 2 * maxCompiled {

@@ -282,10 +282,7 @@ func (s *Server) getRoutingMetrics(c *gin.Context) (answer, error) {
 	t := s.o.Decisions.Totals()
 	stats := api.RoutingStats{
 		Timestamp: stamp(s.o.Now()), TotalDecisions: t.Decisions, ByRegion: t.ByRegion, GeoRoutingHits: t.GeoHits, FailoverEvents: t.ByOutcome[policy.FailedOver],
-		ByAlgorithm: map[string]uint64{}, ByOutcome: map[api.RoutingDecisionKind]uint64{}, AvgDecisionTimeUS: float64(t.Average.Nanoseconds()) / 1000,
-	}
-	for algorithm, n := range t.ByAlgorithm {
-		stats.ByAlgorithm[string(algorithm)] = n
+		ByAlgorithm: t.ByAlgorithm, ByOutcome: map[api.RoutingDecisionKind]uint64{}, AvgDecisionTimeUS: float64(t.Average.Nanoseconds()) / 1000,
 	}
 	for outcome, n := range t.ByOutcome {
 		stats.ByOutcome[api.RoutingDecisionKind(outcome)] = n
