@@ -112,7 +112,8 @@ func hostName(host string) string {
 // refusal is the answer to a client outside the allowed networks.
 func refusal(client netip.Addr) *problem {
 	if !client.IsValid() {
-		return problemf(http.StatusForbidden, "the address of the client cannot be read, so api.allowed_networks cannot admit it")
+		return problemf(http.StatusForbidden,
+			"the address of the client cannot be read, so api.allowed_networks cannot admit it")
 	}
 	return problemf(http.StatusForbidden, "%s is not in api.allowed_networks", client)
 }
@@ -120,5 +121,6 @@ func refusal(client netip.Addr) *problem {
 // misdirected is the answer to a Host that is not this node's.
 func misdirected(host string) *problem {
 	return problemf(http.StatusMisdirectedRequest,
-		"the host %s is not a name of this node: use its address, or add the name to api.allowed_hosts", fmt.Sprintf("%.260q", host))
+		"the host %s is not a name of this node: use its address, or add the name to api.allowed_hosts",
+		fmt.Sprintf("%.260q", host))
 }

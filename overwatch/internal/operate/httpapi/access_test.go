@@ -54,8 +54,10 @@ func TestAccess_WhoIsAdmitted(t *testing.T) {
 		{"proxy tells an allowed client", proxied, true, "10.0.0.1:1", []string{"192.0.2.7"}, "192.0.2.7", true},
 		{"proxy tells a foreign client", proxied, true, "10.0.0.1:1", []string{"203.0.113.9"}, "203.0.113.9", false},
 		{"only the right-most counts", proxied, true, "10.0.0.1:1", []string{"192.0.2.7, 203.0.113.9"}, "203.0.113.9", false},
-		{"what the client put on the left is not believed", proxied, true, "10.0.0.1:1", []string{"203.0.113.9,192.0.2.7"}, "192.0.2.7", true},
-		{"the last of several headers", proxied, true, "10.0.0.1:1", []string{"192.0.2.7", "203.0.113.9"}, "203.0.113.9", false},
+		{"what the client put on the left is not believed", proxied, true, "10.0.0.1:1", []string{"203.0.113.9,192.0.2.7"},
+			"192.0.2.7", true},
+		{"the last of several headers", proxied, true, "10.0.0.1:1", []string{"192.0.2.7", "203.0.113.9"}, "203.0.113.9",
+			false},
 		{"with a port", proxied, true, "10.0.0.1:1", []string{"192.0.2.7:5000"}, "192.0.2.7", true},
 		{"IPv6 in brackets", proxied, true, "10.0.0.1:1", []string{"[2001:db8::5]"}, "2001:db8::5", true},
 		{"IPv6 in brackets with a port", proxied, true, "10.0.0.1:1", []string{"[2001:db8::5]:5000"}, "2001:db8::5", true},
@@ -72,7 +74,8 @@ func TestAccess_WhoIsAdmitted(t *testing.T) {
 				r.Header.Add("X-Forwarded-For", value)
 			}
 			client, allowed := a.client(r)
-			if allowed != tc.allowed || client.IsValid() != (tc.client != "") || (client.IsValid() && client.String() != tc.client) {
+			if allowed != tc.allowed || client.IsValid() != (tc.client != "") ||
+				(client.IsValid() && client.String() != tc.client) {
 				t.Errorf("got %v, %v; want %q, %v", client, allowed, tc.client, tc.allowed)
 			}
 		})
@@ -96,7 +99,8 @@ func TestAPI_StrangersSeeThePublicPathsOnly(t *testing.T) {
 		}
 	}
 	for _, path := range []string{
-		"/", "/nothing", "/api/v1/ready/", "/api/v1/ready/../servers", "/api/v1/live/%2e%2e/servers", "//api/v1/version", "/api/v1/%72eady",
+		"/", "/nothing", "/api/v1/ready/", "/api/v1/ready/../servers", "/api/v1/live/%2e%2e/servers", "//api/v1/version",
+		"/api/v1/%72eady",
 		"/api/v1/ready%2f..%2fservers", "/api/v1/servers?x=/api/health", "/API/HEALTH",
 	} {
 		w.wantError("GET "+path, w.send("GET", path, ""), 403)
@@ -143,9 +147,11 @@ func TestAPI_ForwardedClientIsCheckedOnlyBehindAnAllowedProxy(t *testing.T) {
 func TestAPI_HostThatIsNotTheNodeIsMisdirected(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.AllowedHosts = []string{"gslb.Example."} })
 	for host, allowed := range map[string]bool{
-		"localhost": true, "LOCALHOST:8080": true, "localhost.": true, "127.0.0.1": true, "127.0.0.1:80": true, "[::1]:80": true, "[::1]": true, "192.0.2.7": true,
+		"localhost": true, "LOCALHOST:8080": true, "localhost.": true, "127.0.0.1": true, "127.0.0.1:80": true,
+		"[::1]:80": true, "[::1]": true, "192.0.2.7": true,
 		"node-1": true, "NODE-1.": true, "node-1:80": true, "gslb.example": true, "gslb.example.:80": true,
-		"evil.example": false, "evil.example:8080": false, "localhost.evil.example": false, "node-1.evil.example": false, "127.0.0.1.evil.example": false, "0x7f000001": false,
+		"evil.example": false, "evil.example:8080": false, "localhost.evil.example": false, "node-1.evil.example": false,
+		"127.0.0.1.evil.example": false, "0x7f000001": false,
 	} {
 		for _, path := range []string{"/api/v1/servers", "/api/health"} {
 			r := w.send("GET", path, "", "Host", host)
@@ -164,7 +170,8 @@ func TestAccess_HostIsFreeOnAnOpenListenerWithoutAllowedHosts(t *testing.T) {
 	if a := newAccess(config.API{}, open, "node-1"); !a.hostAllowed("lb.example") {
 		t.Error("refused")
 	}
-	if a := newAccess(config.API{AllowedHosts: []string{"a"}}, open, "node-1"); a.hostAllowed("lb.example") || !a.hostAllowed("A:1") {
+	if a := newAccess(config.API{AllowedHosts: []string{"a"}}, open, "node-1"); a.hostAllowed("lb.example") ||
+		!a.hostAllowed("A:1") {
 		t.Error("api.allowed_hosts does not count on an open listener")
 	}
 	if a := newAccess(config.API{}, &net.TCPAddr{IP: net.IPv6loopback}, "node-1"); a.hostAllowed("") {

@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -16,9 +14,9 @@ import (
 )
 
 // postRevokeAgent answers POST /overwatch/agents/{agent_id}/revoke.
-func (s *Server) postRevokeAgent(c *gin.Context) (answer, error) {
+func (s *Server) postRevokeAgent(c *call) (answer, error) {
 	var req api.RevokeRequest
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
@@ -53,7 +51,8 @@ func (s *Server) revoke(ctx context.Context, id string, refuse func() error) err
 	}
 	if errors.Is(err, store.ErrNotDurable) {
 		err = problemf(http.StatusInsufficientStorage,
-			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full or failing")
+			"the agent is refused from now on, but only until this node restarts: it could not be stored, the disk is full "+
+				"or failing")
 	}
 	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
 }
@@ -69,27 +68,30 @@ func revoked(id string, req api.RevokeRequest, out api.Revocation) (message stri
 	if len(out.Locked) > 0 {
 		message += ", which admits no new agents until it is changed"
 	} else {
-		message += ", which still admits others, also the same machine under another id: to stop that, repeat it with --lock-service"
+		message += ", which still admits others, also the same machine under another id: to stop that, repeat it with " +
+			"--lock-service"
 		next = append(next, fmt.Sprintf("lock the token: gslbctl agents revoke %s --reason TEXT --lock-service", id))
 	}
 	for _, service := range out.Services {
 		next = append(next,
-			fmt.Sprintf("list who came since the machine was lost: gslbctl agents unpin --service %s --since TIME --dry-run, and without --dry-run to forget them", service),
-			fmt.Sprintf("make a new token (gslbctl keygen token) and put it into overwatch.agent_tokens of every node for %s, the old one into previous_agent_tokens; reload", service),
+			fmt.Sprintf(
+				"list who came since the machine was lost: gslbctl agents unpin --service %s --since TIME --dry-run, and "+
+					"without --dry-run to forget them", service),
+			fmt.Sprintf(
+				"make a new token (gslbctl keygen token) and put it into overwatch.agent_tokens of every node for %s, the old "+
+					"one into previous_agent_tokens; reload", service),
 			fmt.Sprintf("give the agents of %s that you trust the new token, and reload them", service),
-			fmt.Sprintf("remove the old token of %s from previous_agent_tokens of every node; reload: whoever has nothing else loses the service", service))
+			fmt.Sprintf(
+				"remove the old token of %s from previous_agent_tokens of every node; reload: whoever has nothing else loses "+
+					"the service", service))
 	}
 	return message, append(next, "the agent also knew the gossip key: change it as well (rotation.md, Gossip key)")
 }
 
-// deleteAgents answers DELETE /overwatch/agents?service&never_reported&pinned_since&dry_run: the pins of many agents of a service go.
-func (s *Server) deleteAgents(c *gin.Context) (answer, error) {
-	q, err := queryOf(c, "service", "never_reported", "pinned_since", "dry_run")
-	if err != nil {
-		return answer{}, err
-	}
-	c.Set(keyHeededQuery, true)
-	selection, dryRun, err := selectionOf(q)
+// deleteAgents answers DELETE /overwatch/agents?service&never_reported&pinned_since&dry_run: the pins of many agents of
+// a service go.
+func (s *Server) deleteAgents(c *call) (answer, error) {
+	selection, dryRun, err := selectionOf(c.query)
 	if err != nil {
 		return answer{}, err
 	}
@@ -97,7 +99,7 @@ func (s *Server) deleteAgents(c *gin.Context) (answer, error) {
 	batch := ids[:min(len(ids), api.MaxUnpin)]
 	out := api.Unpinned{Unpinned: append([]string{}, batch...), Remaining: len(ids), DryRun: dryRun}
 	if dryRun || len(batch) == 0 {
-		return ok(out), unheeded(c)
+		return ok(out), nil
 	}
 	what := map[string]any{"service": selection.Service, "never_reported": selection.NeverReported, "agents": batch}
 	if !selection.PinnedSince.IsZero() {
@@ -120,27 +122,16 @@ func selectionOf(q params) (selection trust.Selection, dryRun bool, err error) {
 		return selection, false, badRequest("service is missing: say of which service agents are meant")
 	}
 	selection.Service = wire.CanonicalService(q["service"])
-	for name, value := range map[string]*bool{"never_reported": &selection.NeverReported, "dry_run": &dryRun} {
-		word, err := oneOf(q, name, []string{"true", "false"})
-		if err != nil {
-			return selection, false, err
-		}
-		*value = word == "true"
-	}
-	if selection.PinnedSince, err = q.moment("pinned_since"); err != nil {
-		return selection, false, err
-	}
+	selection.NeverReported, selection.PinnedSince = q.flag("never_reported"), q.moment("pinned_since")
 	if !selection.NeverReported && selection.PinnedSince.IsZero() {
-		return selection, false, badRequest("never_reported and pinned_since are missing: give one of them, or delete the agents one by one")
+		return selection, false,
+			badRequest("never_reported and pinned_since are missing: give one of them, or delete the agents one by one")
 	}
-	return selection, dryRun, nil
+	return selection, q.flag("dry_run"), nil
 }
 
 // listLocks answers GET /overwatch/locks.
-func (s *Server) listLocks(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) listLocks(c *call) (answer, error) {
 	list := api.TokenLockList{Locks: []api.TokenLock{}, GeneratedAt: stamp(s.o.Now())}
 	for _, l := range s.o.Pins.Locks() {
 		list.Locks = append(list.Locks, api.TokenLock{
@@ -152,9 +143,10 @@ func (s *Server) listLocks(c *gin.Context) (answer, error) {
 }
 
 // deleteLock answers DELETE /overwatch/locks/{service}.
-func (s *Server) deleteLock(c *gin.Context) (answer, error) {
+func (s *Server) deleteLock(c *call) (answer, error) {
 	service := wire.CanonicalService(c.Param("service"))
-	err := s.commit(c, &change{action: "delete", resource: "agent", id: service, before: map[string]string{"locked": service}}, func(ctx context.Context, note store.Entry) error {
+	err := s.commit(c, &change{action: "delete", resource: "agent", id: service,
+		before: map[string]string{"locked": service}}, func(ctx context.Context, note store.Entry) error {
 		return s.o.Pins.Unlock(ctx, service, note)
 	})
 	return ok(api.Outcome{Success: true, Message: "the token of " + service + " admits new agents again"}), err

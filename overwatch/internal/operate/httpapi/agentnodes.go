@@ -5,8 +5,6 @@ import (
 	"errors"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -16,9 +14,9 @@ import (
 
 // postAgentNode answers POST /nodes/agent: it announces an agent, which is
 // pending until it proves its token. Announcing gives it no right.
-func (s *Server) postAgentNode(c *gin.Context) (answer, error) {
+func (s *Server) postAgentNode(c *call) (answer, error) {
 	var req api.AgentRegistration
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	made, err := s.announced(req)
@@ -47,7 +45,8 @@ func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 	if err := checkLabel(req.Name, wire.MaxID); err != nil {
 		return nil, err
 	}
-	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version, RegisteredAt: stamp(s.o.Now())}
+	n := &store.Node{ID: req.Name, Port: req.Port, Region: req.Region, Version: req.Version,
+		RegisteredAt: stamp(s.o.Now())}
 	if req.Address != "" {
 		address, err := parseAddress(req.Address)
 		if err != nil {
@@ -72,7 +71,7 @@ func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 
 // deleteAgentNode answers DELETE /nodes/agent/{id}: neither a pin nor an
 // announcement is left of it.
-func (s *Server) deleteAgentNode(c *gin.Context) (answer, error) {
+func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	id := c.Param("id")
 	set, _ := s.o.Definitions.Defined()
 	r, pinned := s.o.Pins.Get(id)
@@ -92,7 +91,8 @@ func (s *Server) deleteAgentNode(c *gin.Context) (answer, error) {
 				return err
 			}
 			note = nil
-		} else if err := s.o.Pins.Unpin(ctx, id); err != nil && !errors.Is(err, trust.ErrNotPinned) { // of what a reissue left
+			// of what a reissue left
+		} else if err := s.o.Pins.Unpin(ctx, id); err != nil && !errors.Is(err, trust.ErrNotPinned) {
 			return err
 		}
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
@@ -105,52 +105,57 @@ func (s *Server) deleteAgentNode(c *gin.Context) (answer, error) {
 }
 
 // getCertificate answers GET /nodes/agent/{id}/certificate.
-func (s *Server) getCertificate(c *gin.Context) (answer, error) {
+func (s *Server) getCertificate(c *call) (answer, error) {
 	r, found := s.o.Pins.Get(c.Param("id"))
 	if !found {
 		return answer{}, unknownAgent(c.Param("id"))
 	}
 	view := api.AgentCertificate{
-		AgentID: r.AgentID, Serial: r.Serial, NotBefore: stamp(r.NotBefore), NotAfter: stamp(r.NotAfter), Fingerprint: r.KeyID.Fingerprint(),
-		Status: api.CertificateStatus(r.Status), IssuedAt: stamp(r.NotBefore),
+		AgentID: r.AgentID, Serial: r.Serial, NotBefore: stamp(r.NotBefore), NotAfter: stamp(r.NotAfter),
+		Fingerprint: r.KeyID.Fingerprint(),
+		Status:      api.CertificateStatus(r.Status), IssuedAt: stamp(r.NotBefore),
 	}
 	return ok(api.AgentCertificateAnswer{Certificate: view}), nil
 }
 
 // postCertificate answers POST /nodes/agent/{id}/certificate: the pin goes,
 // and the agent's next certificate is pinned, which must be another one. It stays announced meanwhile.
-func (s *Server) postCertificate(c *gin.Context) (answer, error) {
+func (s *Server) postCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	r, found := s.o.Pins.Get(id)
 	if !found {
 		return answer{}, unknownAgent(id)
 	}
 	node := &store.Node{ID: id, Region: r.Region, Version: r.Version, RegisteredAt: stamp(r.FirstSeen)}
-	_, err := s.changeAgent(c, &change{action: "update", resource: "agent", id: id, after: "reissue"}, func(ctx context.Context, note store.Entry) error {
-		err := s.o.Definitions.Define(nil, func(d *definitions.Draft) error {
-			if d.Now().Nodes[id] == nil {
-				d.PutNode(node)
+	_, err := s.changeAgent(c, &change{action: "update", resource: "agent", id: id, after: "reissue"},
+		func(ctx context.Context, note store.Entry) error {
+			err := s.o.Definitions.Define(nil, func(d *definitions.Draft) error {
+				if d.Now().Nodes[id] == nil {
+					d.PutNode(node)
+				}
+				return nil
+			})
+			if err != nil {
+				return err
 			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		if err := s.o.Pins.Reissue(ctx, id, note); err != nil {
-			return err
-		}
-		return s.o.Orders.DropAgent(ctx, id)
-	}, "")
+			if err := s.o.Pins.Reissue(ctx, id, note); err != nil {
+				return err
+			}
+			return s.o.Orders.DropAgent(ctx, id)
+		}, "")
 	return answer{http.StatusCreated, api.CertificateReissue{
-		Message: "the pin of " + id + " is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then pinned", Status: api.AgentPending,
+		Message: "the pin of " + id +
+			" is deleted: give it a new certificate (delete agent.crt and agent.key and restart it), which is then pinned",
+		Status: api.AgentPending,
 	}}, err
 }
 
 // deleteCertificate answers DELETE /nodes/agent/{id}/certificate: it revokes.
-func (s *Server) deleteCertificate(c *gin.Context) (answer, error) {
+func (s *Server) deleteCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	const reason = "its certificate was revoked through the API"
-	_, err := s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id, after: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
+	_, err := s.changeAgent(c, &change{action: "revoke", resource: "agent", id: id,
+		after: api.RevokeRequest{Reason: reason}}, func(ctx context.Context, note store.Entry) error {
 		return s.revoke(ctx, id, func() error { return s.o.Pins.Revoke(ctx, id, reason, note) })
 	}, "")
 	return noContent(), err

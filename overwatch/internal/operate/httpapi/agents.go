@@ -6,19 +6,13 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
 // listAgents answers GET /overwatch/agents.
-func (s *Server) listAgents(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listAgents(c *call) (answer, error) {
 	records := s.o.Pins.Agents()
 	list := api.AgentList{GeneratedAt: stamp(s.o.Now()), Expiring: len(expiring(records, api.DefaultExpiringDays))}
 	for _, r := range records {
@@ -26,12 +20,12 @@ func (s *Server) listAgents(c *gin.Context) (answer, error) {
 			list.Revoked++
 		}
 	}
-	list.Agents, list.Total = pageOf(slices.Values(records), p, s.agentView)
+	list.Agents, list.Total = pageOf(slices.Values(records), c.page, s.agentView)
 	return ok(list), nil
 }
 
 // getAgent answers GET /overwatch/agents/{agent_id}.
-func (s *Server) getAgent(c *gin.Context) (answer, error) {
+func (s *Server) getAgent(c *call) (answer, error) {
 	r, found := s.o.Pins.Get(c.Param("agent_id"))
 	if !found {
 		return answer{}, unknownAgent(c.Param("agent_id"))
@@ -40,15 +34,8 @@ func (s *Server) getAgent(c *gin.Context) (answer, error) {
 }
 
 // listExpiringAgents answers GET /overwatch/agents/expiring?threshold_days.
-func (s *Server) listExpiringAgents(c *gin.Context) (answer, error) {
-	q, err := queryOf(c, "threshold_days")
-	if err != nil {
-		return answer{}, err
-	}
-	days, err := q.number("threshold_days", api.DefaultExpiringDays, 0, api.MaxExpiringDays)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listExpiringAgents(c *call) (answer, error) {
+	days := c.query.number("threshold_days")
 	list := api.ExpiringAgents{Expiring: []api.Agent{}, ThresholdDays: days}
 	for _, r := range expiring(s.o.Pins.Agents(), days) {
 		list.Expiring = append(list.Expiring, s.agentView(r))
@@ -61,18 +48,20 @@ func (s *Server) listExpiringAgents(c *gin.Context) (answer, error) {
 // first to end on top. Nobody needs to renew one that is revoked.
 func expiring(records []trust.Record, days int) []trust.Record {
 	within := (time.Duration(days) * 24 * time.Hour).Hours()
-	soon := slices.DeleteFunc(slices.Clone(records), func(r trust.Record) bool { return r.Revoked || r.ExpiresInHours > within })
+	soon := slices.DeleteFunc(slices.Clone(records),
+		func(r trust.Record) bool { return r.Revoked || r.ExpiresInHours > within })
 	slices.SortStableFunc(soon, func(a, b trust.Record) int { return cmp.Compare(a.ExpiresInHours, b.ExpiresInHours) })
 	return soon
 }
 
 // deleteAgent answers DELETE /overwatch/agents/{agent_id}: the pin goes, and
 // with it what the agent reported.
-func (s *Server) deleteAgent(c *gin.Context) (answer, error) {
+func (s *Server) deleteAgent(c *call) (answer, error) {
 	id := c.Param("agent_id")
-	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id}, func(ctx context.Context, note store.Entry) error {
-		return s.unpin(ctx, id, note)
-	}, "the pin of "+id+" is deleted: it must prove its service token again")
+	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id},
+		func(ctx context.Context, note store.Entry) error {
+			return s.unpin(ctx, id, note)
+		}, "the pin of "+id+" is deleted: it must prove its service token again")
 }
 
 // unpin deletes the pin of an agent, and what it reported with it.
@@ -84,7 +73,8 @@ func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 }
 
 // changeAgent makes a change to a pinned agent and waits until DNS follows.
-func (s *Server) changeAgent(c *gin.Context, ch *change, apply func(context.Context, store.Entry) error, message string) (answer, error) {
+func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, store.Entry) error,
+	message string) (answer, error) {
 	before, found := s.o.Pins.Get(ch.id)
 	if !found {
 		return answer{}, unknownAgent(ch.id)

@@ -3,8 +3,6 @@ package httpapi
 import (
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
@@ -21,10 +19,7 @@ func algorithmView(a *policy.Algorithm) api.RoutingAlgorithm {
 }
 
 // listRoutingAlgorithms answers GET /routing/algorithms.
-func (s *Server) listRoutingAlgorithms(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) listRoutingAlgorithms(c *call) (answer, error) {
 	list := api.RoutingAlgorithmList{GeneratedAt: stamp(s.o.Now())}
 	for _, a := range policy.Algorithms() {
 		list.Algorithms = append(list.Algorithms, algorithmView(a))
@@ -34,7 +29,7 @@ func (s *Server) listRoutingAlgorithms(c *gin.Context) (answer, error) {
 }
 
 // getRoutingAlgorithm answers GET /routing/algorithms/{id}.
-func (s *Server) getRoutingAlgorithm(c *gin.Context) (answer, error) {
+func (s *Server) getRoutingAlgorithm(c *call) (answer, error) {
 	if a := policy.Named(c.Param("id")); a != nil {
 		return ok(api.RoutingAlgorithmDetail{Algorithm: algorithmView(a)}), nil
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"errors"
 	"iter"
 	"maps"
@@ -10,16 +11,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 )
-
-// auditFilters are the query parameters that choose audit entries.
-func auditFilters() []string {
-	return []string{"start_time", "end_time", "actions", "resources", "actors", "status", "search", "sort_order"}
-}
 
 // auditQuery is a choice of audit entries.
 type auditQuery struct {
@@ -30,62 +24,25 @@ type auditQuery struct {
 }
 
 func (p params) audit() (q auditQuery, err error) {
-	if q.from, q.to, err = p.period(); err != nil {
-		return q, err
+	q = auditQuery{
+		actions: p.list("actions"), resources: p.list("resources"), actors: p.list("actors"),
+		status: p["status"], search: strings.ToLower(p["search"]), ascending: p["sort_order"] == "asc",
 	}
-	if q.actions, err = p.wordsOf("actions", api.AuditActions()); err != nil {
-		return q, err
-	}
-	if q.resources, err = p.wordsOf("resources", api.AuditResources()); err != nil {
-		return q, err
-	}
-	if q.status, err = oneOf(p, "status", []string{api.AuditSuccess, api.AuditFailure}); err != nil {
-		return q, err
-	}
-	order, err := oneOf(p, "sort_order", []string{"asc", "desc"})
-	q.actors = p.words("actors")
-	q.search, q.ascending = strings.ToLower(p["search"]), order == "asc"
+	q.from, q.to, err = p.period()
 	return q, err
-}
-
-// moment reads a time; zero when it was not given.
-func (p params) moment(name string) (time.Time, error) {
-	text, given := p[name]
-	if !given {
-		return time.Time{}, nil
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return at, badRequest("%s is %.64q: it must be a time such as 2026-01-31T12:00:00Z", name, text)
-	}
-	return at, nil
-}
-
-// words reads a list with commas.
-func (p params) words(name string) []string {
-	return strings.FieldsFunc(p[name], func(r rune) bool { return r == ',' })
-}
-
-// wordsOf reads a list with commas of words of a vocabulary.
-func (p params) wordsOf(name string, vocabulary []string) ([]string, error) {
-	given := p.words(name)
-	for _, word := range given {
-		if !slices.Contains(vocabulary, word) {
-			return nil, badRequest("%s has %.64q: it must have words of %s", name, word, strings.Join(vocabulary, ", "))
-		}
-	}
-	return given, nil
 }
 
 // everything tells that no entry is left out.
 func (q auditQuery) everything() bool {
-	return q.from.IsZero() && q.to.IsZero() && len(q.actions)+len(q.resources)+len(q.actors) == 0 && q.status == "" && q.search == ""
+	return q.from.IsZero() && q.to.IsZero() && len(q.actions)+len(q.resources)+len(q.actors) == 0 && q.status == "" &&
+		q.search == ""
 }
 
 func (q auditQuery) wants(e *api.AuditEntry) bool {
 	in := func(list []string, value string) bool { return len(list) == 0 || slices.Contains(list, value) }
 	return (q.from.IsZero() || !e.Timestamp.Before(q.from)) && (q.to.IsZero() || !e.Timestamp.After(q.to)) &&
-		in(q.actions, e.Action) && in(q.resources, e.Resource) && in(q.actors, e.Actor) && (q.status == "" || q.status == e.Status) &&
+		in(q.actions, e.Action) && in(q.resources, e.Resource) && in(q.actors, e.Actor) &&
+		(q.status == "" || q.status == e.Status) &&
 		(q.search == "" || auditContains(e, q.search))
 }
 
@@ -105,16 +62,13 @@ func (s *Server) auditEntries(q auditQuery) iter.Seq2[api.AuditEntry, error] {
 }
 
 // listAudit answers GET /audit-logs.
-func (s *Server) listAudit(c *gin.Context) (answer, error) {
-	p, page, err := listQuery(c, auditFilters()...)
+func (s *Server) listAudit(c *call) (answer, error) {
+	q, err := c.query.audit()
 	if err != nil {
 		return answer{}, err
 	}
-	q, err := p.audit()
-	if err != nil {
-		return answer{}, err
-	}
-	list := api.AuditList{Entries: []api.AuditEntry{}, Limit: page.limit, Offset: page.offset, GeneratedAt: stamp(s.o.Now())}
+	list := api.AuditList{Entries: []api.AuditEntry{}, Limit: c.page.limit, Offset: c.page.offset,
+		GeneratedAt: stamp(s.o.Now())}
 	all := 0 // how many there are, where all are wanted: the others need not be read to be counted
 	if q.everything() {
 		if all, err = s.countAudit(); err != nil {
@@ -125,10 +79,10 @@ func (s *Server) listAudit(c *gin.Context) (answer, error) {
 		if err != nil {
 			return answer{}, err
 		}
-		if list.Total >= page.offset && len(list.Entries) < page.limit {
+		if list.Total >= c.page.offset && len(list.Entries) < c.page.limit {
 			list.Entries = append(list.Entries, e)
 		}
-		if list.Total++; all > 0 && len(list.Entries) == page.limit {
+		if list.Total++; all > 0 && len(list.Entries) == c.page.limit {
 			break
 		}
 	}
@@ -155,7 +109,7 @@ func (s *Server) countAudit() (int, error) {
 }
 
 // getAudit answers GET /audit-logs/{id}.
-func (s *Server) getAudit(c *gin.Context) (answer, error) {
+func (s *Server) getAudit(c *call) (answer, error) {
 	id, err := strconv.ParseUint(c.Param("id"), 10, 64)
 	if err != nil {
 		return answer{}, badRequest("id is %.64q: it must be the number of an audit entry", c.Param("id"))
@@ -171,10 +125,7 @@ func (s *Server) getAudit(c *gin.Context) (answer, error) {
 const topActors = 10
 
 // getAuditStats answers GET /audit-logs/stats.
-func (s *Server) getAuditStats(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getAuditStats(c *call) (answer, error) {
 	now := s.o.Now()
 	st := api.AuditStats{
 		ByAction: map[string]int{}, ByResource: map[string]int{}, ByStatus: map[string]int{}, ByActorType: map[string]int{},
@@ -211,27 +162,18 @@ func (s *Server) getAuditStats(c *gin.Context) (answer, error) {
 }
 
 // exportAudit answers GET /audit-logs/export.
-func (s *Server) exportAudit(c *gin.Context) (answer, error) {
-	p, err := queryOf(c, append(auditFilters(), "format")...)
+func (s *Server) exportAudit(c *call) (answer, error) {
+	q, err := c.query.audit()
 	if err != nil {
 		return answer{}, err
 	}
-	q, err := p.audit()
-	if err != nil {
-		return answer{}, err
-	}
-	format, err := oneOf(p, "format", []string{"json", "csv", "ndjson"})
-	if err != nil {
-		return answer{}, err
-	}
-	if format == "" {
-		format = "json"
-	}
+	format := cmp.Or(c.query["format"], "json")
 	c.Header("Content-Disposition", `attachment; filename="audit-log.`+format+`"`)
-	c.Header("Content-Type", map[string]string{"json": "application/json", "csv": "text/csv; charset=utf-8", "ndjson": "application/x-ndjson"}[format])
+	c.Header("Content-Type", map[string]string{"json": "application/json", "csv": "text/csv; charset=utf-8",
+		"ndjson": "application/x-ndjson"}[format])
 	c.Status(http.StatusOK)
 	if err := writeAudit(c.Writer, format, s.auditEntries(q)); err != nil {
-		s.log.Warn().Err(err).Str("request_id", requestID(c)).Msg("an export of the audit log was cut short")
+		s.log.Warn().Err(err).Str("request_id", c.id).Msg("an export of the audit log was cut short")
 		panic(http.ErrAbortHandler) // so that the client does not take it for whole
 	}
 	return answer{status: http.StatusOK}, nil

@@ -16,7 +16,8 @@ import (
 func audited(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
-	if r := w.send("PUT", "/api/v1/overrides/"+service+"/192.0.2.1", `{"healthy": false, "reason": "a=b <\"quoted\", with commas>"}`); r.status != 200 {
+	if r := w.send("PUT", "/api/v1/overrides/"+service+"/192.0.2.1",
+		`{"healthy": false, "reason": "a=b <\"quoted\", with commas>"}`); r.status != 200 {
 		t.Fatal(r)
 	}
 	w.reloads.err = errors.New("the file is gone")
@@ -43,10 +44,12 @@ func TestAudit_EveryChangeIsKeptWithItsOutcome(t *testing.T) {
 		t.Fatalf("%+v", list)
 	}
 	reload, set := list.Entries[0], list.Entries[1]
-	if reload.Action != "reload" || reload.Status != api.AuditFailure || !strings.Contains(reload.Details["error"], "the file is gone") {
+	if reload.Action != "reload" || reload.Status != api.AuditFailure ||
+		!strings.Contains(reload.Details["error"], "the file is gone") {
 		t.Errorf("reload: %+v", reload)
 	}
-	if set.Action != "override" || set.Resource != "override" || set.ActorIP != "127.0.0.1" || set.ActorType != api.ActorUser || set.Status != api.AuditSuccess ||
+	if set.Action != "override" || set.Resource != "override" || set.ActorIP != "127.0.0.1" ||
+		set.ActorType != api.ActorUser || set.Status != api.AuditSuccess ||
 		set.RequestID == "" || string(set.Before) != "null" || !strings.Contains(string(set.After), "quoted") {
 		t.Errorf("override: %+v", set)
 	}
@@ -84,7 +87,8 @@ func TestAudit_Filters(t *testing.T) {
 			t.Errorf("%s: %v, want %v", query, got, want)
 		}
 	}
-	for query, want := range map[string]int{"": 2, "?limit=1": 2, "?limit=1&sort_order=asc": 2, "?offset=1": 2, "?offset=9": 2, "?limit=1&status=failure": 1, "?limit=1&actors=127.0.0.1": 2} {
+	for query, want := range map[string]int{"": 2, "?limit=1": 2, "?limit=1&sort_order=asc": 2, "?offset=1": 2,
+		"?offset=9": 2, "?limit=1&status=failure": 1, "?limit=1&actors=127.0.0.1": 2} {
 		if got := w.auditLog(query); got.Total != want {
 			t.Errorf("%s: a total of %d, want %d", query, got.Total, want)
 		}
@@ -98,10 +102,12 @@ func TestAudit_Filters(t *testing.T) {
 
 func TestAudit_ExportInEveryFormat(t *testing.T) {
 	w := audited(t)
-	for query, count := range map[string]int{"": 2, "?format=json&status=failure": 1, "?format=json&search=nothing-has-this": 0} {
+	for query, count := range map[string]int{"": 2, "?format=json&status=failure": 1,
+		"?format=json&search=nothing-has-this": 0} {
 		r := w.send("GET", "/api/v1/audit-logs/export"+query, "")
 		var list api.AuditList
-		if err := json.Unmarshal([]byte(r.body), &list); err != nil || len(list.Entries) != count || !strings.Contains(r.header.Get("Content-Disposition"), "audit-log.json") {
+		if err := json.Unmarshal([]byte(r.body), &list); err != nil || len(list.Entries) != count ||
+			!strings.Contains(r.header.Get("Content-Disposition"), "audit-log.json") {
 			t.Errorf("%s: %+v %v", query, r, err)
 		}
 	}
@@ -117,7 +123,8 @@ func TestAudit_ExportInEveryFormat(t *testing.T) {
 	}
 	r = w.send("GET", "/api/v1/audit-logs/export?format=csv&sort_order=asc", "")
 	rows, err := csv.NewReader(strings.NewReader(r.body)).ReadAll()
-	if err != nil || len(rows) != 3 || rows[0][0] != "id" || rows[1][0] != "1" || !strings.Contains(rows[1][11], "quoted") {
+	if err != nil || len(rows) != 3 || rows[0][0] != "id" || rows[1][0] != "1" ||
+		!strings.Contains(rows[1][11], "quoted") {
 		t.Errorf("csv: %v %v", rows, err)
 	}
 	w.wantError("format", w.send("GET", "/api/v1/audit-logs/export?format=xml", ""), 400, "format", "xml")
@@ -130,7 +137,8 @@ func TestAudit_StatsCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := answer.Stats
-	if s.TotalEntries != 2 || s.EntriesLast24h != 2 || s.ByStatus[api.AuditFailure] != 1 || s.ByAction["reload"] != 1 || s.RetentionDays != 90 ||
+	if s.TotalEntries != 2 || s.EntriesLast24h != 2 || s.ByStatus[api.AuditFailure] != 1 || s.ByAction["reload"] != 1 ||
+		s.RetentionDays != 90 ||
 		len(s.TopActors) != 1 || s.TopActors[0].Count != 2 || s.OldestEntry == nil || s.NewestEntry == nil {
 		t.Errorf("%+v", s)
 	}
@@ -143,7 +151,8 @@ func TestAuditExport_NoCellIsAFormula(t *testing.T) {
 	for _, action := range []string{"=HYPERLINK(1)", "+1", "-1", "@SUM(1)", "\t=1", "\r=1", "plain"} {
 		w.must(w.audit.Record(audit.Change{Action: action, Resource: "domain", ResourceID: action, Actor: action}))
 	}
-	cells, err := csv.NewReader(strings.NewReader(w.send("GET", "/api/v1/audit-logs/export?format=csv&sort_order=asc", "").body)).ReadAll()
+	cells, err := csv.NewReader(strings.NewReader(w.send("GET", "/api/v1/audit-logs/export?format=csv&sort_order=asc",
+		"").body)).ReadAll()
 	if err != nil || len(cells) != 8 {
 		t.Fatalf("%d lines, %v", len(cells), err)
 	}

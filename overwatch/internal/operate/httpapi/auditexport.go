@@ -15,7 +15,8 @@ import (
 
 // auditContains looks for a text, in lower case, in what an entry says.
 func auditContains(e *api.AuditEntry, text string) bool {
-	for _, where := range []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.RequestID, e.Details["error"], string(e.Before), string(e.After)} {
+	for _, where := range []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.RequestID, e.Details["error"],
+		string(e.Before), string(e.After)} {
 		if strings.Contains(strings.ToLower(where), text) {
 			return true
 		}
@@ -60,7 +61,8 @@ func writeAuditJSON(w io.Writer, head, between, tail string, entries iter.Seq2[a
 
 func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error {
 	out := csv.NewWriter(w)
-	err := out.Write([]string{"id", "timestamp", "action", "resource", "resource_id", "actor", "actor_type", "actor_ip", "status", "details",
+	err := out.Write([]string{"id", "timestamp", "action", "resource", "resource_id", "actor", "actor_type", "actor_ip",
+		"status", "details",
 		"before", "after", "duration_ms", "request_id", "previous_hash", "hash"})
 	for e, failure := range entries {
 		if err = errors.Join(err, failure); err != nil {
@@ -68,8 +70,10 @@ func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error 
 		}
 		details, failure := json.Marshal(e.Details)
 		err = errors.Join(failure, out.Write(harmless([]string{
-			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID, e.Actor, e.ActorType, e.ActorIP, e.Status,
-			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64), e.RequestID, e.PreviousHash, e.Hash,
+			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID, e.Actor,
+			e.ActorType, e.ActorIP, e.Status,
+			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64), e.RequestID,
+			e.PreviousHash, e.Hash,
 		})))
 	}
 	out.Flush()

@@ -3,11 +3,10 @@ package httpapi
 import (
 	"iter"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
 )
 
 // ordered yields every backend by service, address and port.
@@ -30,26 +29,19 @@ func healthy(b *registry.Backend) bool {
 }
 
 // listBackends answers GET /overwatch/backends?service&region&status.
-func (s *Server) listBackends(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "service", "region", "status")
-	if err != nil {
-		return answer{}, err
-	}
-	status, err := oneOf(q, "status", api.EffectiveStatuses())
-	if err != nil {
-		return answer{}, err
-	}
-	service, region := canonicalName(q["service"]), q["region"]
+func (s *Server) listBackends(c *call) (answer, error) {
+	service := wire.CanonicalService(c.query["service"])
 	matching := filtered(ordered(s.o.View), func(b *registry.Backend) bool {
-		return (service == "" || b.Service == service) && (region == "" || b.Region == region) && (status == "" || b.Status == status)
+		return matches(service, b.Service) && matches(c.query["region"], b.Region) &&
+			matches(c.query["status"], b.Status)
 	})
 	list := api.BackendList{GeneratedAt: stamp(s.o.Now())}
-	list.Backends, list.Total = pageOf(matching, p, backendView)
+	list.Backends, list.Total = pageOf(matching, c.page, backendView)
 	return ok(list), nil
 }
 
 // getBackend answers GET /overwatch/backends/{service}/{address}/{port}.
-func (s *Server) getBackend(c *gin.Context) (answer, error) {
+func (s *Server) getBackend(c *call) (answer, error) {
 	id, err := backendID(c)
 	if err != nil {
 		return answer{}, err
@@ -62,7 +54,7 @@ func (s *Server) getBackend(c *gin.Context) (answer, error) {
 }
 
 // backendID reads the id that a path spreads over three segments.
-func backendID(c *gin.Context) (registry.ID, error) {
+func backendID(c *call) (registry.ID, error) {
 	return parseID(c.Param("service") + ":" + c.Param("address") + ":" + c.Param("port"))
 }
 

@@ -7,11 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/store"
-	"gslb.internal/shared/api"
 )
 
 // changeTimeout bounds a change, from the disk to the DNS. A client that goes
@@ -31,23 +28,14 @@ type change struct {
 // who did what with which outcome, in the audit log and in the log. apply is
 // given the audit entry for the transaction in which the change is stored;
 // where it stores nothing, the entry follows by itself.
-func (s *Server) commit(c *gin.Context, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
-	if err := unheeded(c); err != nil {
-		return err
-	}
+func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
 	began := time.Now()
 	noted := false
-	entry := func(err error) audit.Change {
-		return audit.Change{
-			Action: ch.action, Resource: ch.resource, ResourceID: ch.id, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
-			RequestID: requestID(c), Before: ch.before, After: ch.after, Err: err, Duration: time.Since(began),
-		}
-	}
 	err := apply(ctx, s.o.Audit.Entry(func() audit.Change {
 		noted = true
-		return entry(nil)
+		return c.entry(ch, began, nil)
 	}))
 	flushing, done := context.WithTimeout(context.WithoutCancel(ctx), changeTimeout) // however long the change itself took
 	defer done()
@@ -55,15 +43,17 @@ func (s *Server) commit(c *gin.Context, ch *change, apply func(ctx context.Conte
 		err = flushed
 	}
 	if err != nil || !noted {
-		s.audit(entry(err))
+		s.audit(c.entry(ch, began, err))
 	}
 	line := s.log.Info()
 	status := "success"
 	if err != nil {
 		line, status = s.log.Warn().Err(err), "failure"
 	}
-	line.Str("request_id", requestID(c)).Str("actor", actorOf(c)).Str("actor_ip", clientOf(c).String()).Str("action", ch.action).Str("resource", ch.resource).
-		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status", status).Msg("change through the API")
+	line.Str("request_id", c.id).Str("actor", c.actor).Str("actor_ip", c.client.String()).Str("action",
+		ch.action).Str("resource", ch.resource).
+		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status",
+		status).Msg("change through the API")
 	return err
 }
 

@@ -21,9 +21,11 @@ func TestOverride_IsStoredAndInDNSWhenTheCallReturns(t *testing.T) {
 	w := newWorld(t)
 	w.validate(first, check.StateHealthy, "")
 	no := false
-	o, err := w.client.SetOverride(t.Context(), "APP.Example.", "192.0.2.1:80", api.OverrideRequest{Healthy: &no, Reason: "kernel", Source: "gslbctl", ExpiresIn: "30m"})
+	o, err := w.client.SetOverride(t.Context(), "APP.Example.", "192.0.2.1:80",
+		api.OverrideRequest{Healthy: &no, Reason: "kernel", Source: "gslbctl", ExpiresIn: "30m"})
 	w.must(err)
-	if o.Service != service || o.Address != "192.0.2.1:80" || o.Healthy || o.Reason != "kernel" || o.Source != "gslbctl" || o.CreatedBy != "127.0.0.1" ||
+	if o.Service != service || o.Address != "192.0.2.1:80" || o.Healthy || o.Reason != "kernel" || o.Source != "gslbctl" ||
+		o.CreatedBy != "127.0.0.1" ||
 		o.ExpiresAt == nil || o.ExpiresAt.Sub(o.CreatedAt) != 30*time.Minute {
 		t.Errorf("got %+v", o)
 	}
@@ -31,7 +33,8 @@ func TestOverride_IsStoredAndInDNSWhenTheCallReturns(t *testing.T) {
 		t.Errorf("when DNS was asked to follow, it found %q serving", w.flushes)
 	}
 	stored, err := w.store.LoadOverrides()
-	if err != nil || len(stored) != 1 || stored[0].Reason != "kernel" || stored[0].Address != "192.0.2.1:80" || !stored[0].ExpiresAt.Equal(*o.ExpiresAt) {
+	if err != nil || len(stored) != 1 || stored[0].Reason != "kernel" || stored[0].Address != "192.0.2.1:80" ||
+		!stored[0].ExpiresAt.Equal(*o.ExpiresAt) {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	w.must(w.client.ClearOverride(t.Context(), service, "192.0.2.1:80"))
@@ -41,7 +44,9 @@ func TestOverride_IsStoredAndInDNSWhenTheCallReturns(t *testing.T) {
 	if stored, err := w.store.LoadOverrides(); err != nil || len(stored) != 0 {
 		t.Errorf("on disk after clearing: %+v, %v", stored, err)
 	}
-	if log := w.log.String(); strings.Count(log, `"message":"change through the API"`) != 2 || !strings.Contains(log, `"actor_ip":"127.0.0.1"`) || !strings.Contains(log, `"resource_id":"app.example 192.0.2.1:80"`) {
+	if log := w.log.String(); strings.Count(log, `"message":"change through the API"`) != 2 ||
+		!strings.Contains(log, `"actor_ip":"127.0.0.1"`) ||
+		!strings.Contains(log, `"resource_id":"app.example 192.0.2.1:80"`) {
 		t.Errorf("log %s", log)
 	}
 }
@@ -52,10 +57,12 @@ func TestOverride_BothPathsAreOneStore(t *testing.T) {
 	if r.status != 200 || r.body != `{"success":true,"message":"app.example 192.0.2.1:80 is healthy by override"}`+"\n" {
 		t.Errorf("POST: %d %s", r.status, r.body)
 	}
-	if r := w.send("GET", overridePath, ""); r.status != 200 || !strings.Contains(r.body, `"reason":"trust me","source":"api"`) || !strings.Contains(r.body, `"expires_at":null`) {
+	if r := w.send("GET", overridePath, ""); r.status != 200 ||
+		!strings.Contains(r.body, `"reason":"trust me","source":"api"`) || !strings.Contains(r.body, `"expires_at":null`) {
 		t.Errorf("GET: %d %s", r.status, r.body)
 	}
-	if r := w.send("GET", "/api/v1/overwatch/backends/app.example/192.0.2.1/80", ""); !strings.Contains(r.body, `"override":{"healthy":true,"reason":"trust me","by":"127.0.0.1"`) {
+	if r := w.send("GET", "/api/v1/overwatch/backends/app.example/192.0.2.1/80", ""); !strings.Contains(r.body,
+		`"override":{"healthy":true,"reason":"trust me","by":"127.0.0.1"`) {
 		t.Errorf("backend: %s", r.body)
 	}
 	if r := w.send("DELETE", overridePath, ""); r.status != 204 || r.body != "" {
@@ -76,21 +83,24 @@ func TestOverride_AddressAloneMeansAllPorts(t *testing.T) {
 	w := newWorld(t)
 	w.declare(service+":2001:db8::1:80", service+":2001:db8::1:81", service+":192.0.2.1:80")
 	for _, address := range []string{"2001:db8::1", "[2001:db8::1]", "2001:0DB8::0001"} {
-		if r := w.send("PUT", "/api/v1/overrides/app.example/"+address, `{"healthy":true,"reason":"r"}`); r.status != 200 || !strings.Contains(r.body, `"address":"2001:db8::1"`) {
+		if r := w.send("PUT", "/api/v1/overrides/app.example/"+address, `{"healthy":true,"reason":"r"}`); r.status != 200 ||
+			!strings.Contains(r.body, `"address":"2001:db8::1"`) {
 			t.Errorf("%s: %d %s", address, r.status, r.body)
 		}
 	}
 	if got := w.flushes[len(w.flushes)-1]; got != "2001:db8::1:80 2001:db8::1:81" {
 		t.Errorf("serving %q", got)
 	}
-	if r := w.send("PUT", "/api/v1/overrides/app.example/[2001:db8::1]:81", `{"healthy":false,"reason":"r"}`); r.status != 200 || !strings.Contains(r.body, `"address":"[2001:db8::1]:81"`) {
+	if r := w.send("PUT", "/api/v1/overrides/app.example/[2001:db8::1]:81",
+		`{"healthy":false,"reason":"r"}`); r.status != 200 || !strings.Contains(r.body, `"address":"[2001:db8::1]:81"`) {
 		t.Errorf("one port: %d %s", r.status, r.body)
 	}
 	if got := w.flushes[len(w.flushes)-1]; got != "2001:db8::1:80" {
 		t.Errorf("serving %q", got)
 	}
 	list, err := w.client.Overrides(t.Context())
-	if err != nil || list.Total != 2 || list.Overrides[0].Address != "2001:db8::1" || list.Overrides[1].Address != "[2001:db8::1]:81" {
+	if err != nil || list.Total != 2 || list.Overrides[0].Address != "2001:db8::1" ||
+		list.Overrides[1].Address != "[2001:db8::1]:81" {
 		t.Errorf("list %+v, %v", list, err)
 	}
 }
@@ -123,7 +133,8 @@ func TestOverride_RefusesWhatItCannotMean(t *testing.T) {
 	w.wantError("unknown address", w.send("PUT", "/api/v1/overrides/app.example/192.0.2.9", good), 404)
 	w.wantError("unknown service", w.send("PUT", "/api/v1/overrides/none.example/192.0.2.1", good), 404)
 	w.wantError("no address", w.send("PUT", "/api/v1/overrides/app.example/web1", good), 400, `"web1"`, "<ip>:<port>")
-	w.wantError("other path, no address", w.send("POST", "/api/v1/overwatch/backends/app.example/web1/80/override", good), 400, `"web1"`)
+	w.wantError("other path, no address", w.send("POST", "/api/v1/overwatch/backends/app.example/web1/80/override", good),
+		400, `"web1"`)
 	if stored, err := w.store.LoadOverrides(); err != nil || len(stored) != 0 || len(w.flushes) != 0 {
 		t.Errorf("something was changed: %v %v %v", stored, err, w.flushes)
 	}
@@ -193,7 +204,8 @@ func TestOverride_DNSThatDoesNotFollowIsAnError(t *testing.T) {
 
 func TestAgents_ListShowAndExpiring(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("GET", "/api/v1/overwatch/agents", ""); r.status != 200 || !strings.HasPrefix(r.body, `{"agents":[],"total":0,"revoked":0,"expiring":0,"generated_at":"`) {
+	if r := w.send("GET", "/api/v1/overwatch/agents", ""); r.status != 200 ||
+		!strings.HasPrefix(r.body, `{"agents":[],"total":0,"revoked":0,"expiring":0,"generated_at":"`) {
 		t.Errorf("none: %d %s", r.status, r.body)
 	}
 	w.agent("198.51.100.7", wire.ClaimHealthy)
@@ -204,7 +216,8 @@ func TestAgents_ListShowAndExpiring(t *testing.T) {
 	if list.Total != 1 || list.Agents[0].AgentID != agentName || one.Fingerprint != list.Agents[0].Fingerprint {
 		t.Errorf("list %+v, one %+v", list, one)
 	}
-	if !strings.HasPrefix(one.Fingerprint, "sha256:") || one.Region != "us" || one.Version != "9.9" || one.Backends != 1 || one.LastSeen == nil ||
+	if !strings.HasPrefix(one.Fingerprint, "sha256:") || one.Region != "us" || one.Version != "9.9" || one.Backends != 1 ||
+		one.LastSeen == nil ||
 		strings.Join(one.Services, ",") != service || one.ExpiresInHours < 8000 || one.Revoked || one.RevokedAt != nil {
 		t.Errorf("one %+v", one)
 	}
@@ -214,7 +227,8 @@ func TestAgents_ListShowAndExpiring(t *testing.T) {
 			t.Errorf("%d days: %+v, %v", days, soon, err)
 		}
 	}
-	if r := w.send("GET", "/api/v1/overwatch/agents/expiring", ""); r.body != `{"expiring":[],"count":0,"threshold_days":30}`+"\n" {
+	if r := w.send("GET", "/api/v1/overwatch/agents/expiring",
+		""); r.body != `{"expiring":[],"count":0,"threshold_days":30}`+"\n" {
 		t.Errorf("default threshold: %s", r.body)
 	}
 	w.wantError("threshold", w.send("GET", "/api/v1/overwatch/agents/expiring?threshold_days=-1", ""), 400, "0 to 3650")
@@ -224,7 +238,8 @@ func TestAgents_ListShowAndExpiring(t *testing.T) {
 func TestAgents_RevokedAgentsBackendsAreOutOfDNSWhenTheCallReturns(t *testing.T) {
 	w := newWorld(t)
 	w.agent("198.51.100.7", wire.ClaimHealthy)
-	for body, words := range map[string]string{`{}`: "reason is missing", `{"reason":"\u202e"}`: "cannot be printed", `{"why":"r"}`: `"why"`, ``: "empty"} {
+	for body, words := range map[string]string{`{}`: "reason is missing", `{"reason":"\u202e"}`: "cannot be printed",
+		`{"why":"r"}`: `"why"`, ``: "empty"} {
 		w.wantError(body, w.send("POST", "/api/v1/overwatch/agents/agent-1/revoke", body), 400, words)
 	}
 	out, err := w.client.Revoke(t.Context(), agentName, api.RevokeRequest{Reason: "stolen"})
@@ -265,7 +280,8 @@ func TestAgents_UnpinnedAgentIsGone(t *testing.T) {
 func TestAgents_RevocationThatCannotBeStoredIsInForceAndSaysSo(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.Pins = &forgetful{o.Pins} })
 	w.agent("198.51.100.7", wire.ClaimHealthy)
-	w.wantError("revoke", w.send("POST", "/api/v1/overwatch/agents/agent-1/revoke", `{"reason":"stolen"}`), 507, "refused from now on", "until this node restarts")
+	w.wantError("revoke", w.send("POST", "/api/v1/overwatch/agents/agent-1/revoke", `{"reason":"stolen"}`), 507,
+		"refused from now on", "until this node restarts")
 	if w.flushes[0] != "" {
 		t.Errorf("DNS found %q", w.flushes)
 	}

@@ -1,34 +1,21 @@
 package httpapi
 
 import (
-	"mime"
 	"net/http"
 	"runtime"
-	"slices"
 	"time"
-
-	"github.com/gin-gonic/gin"
 
 	"gslb.internal/shared/api"
 )
 
-// yamlTypes are what YAML is called: RFC 9512, what was usual before it, and
-// text in general. JSON is YAML.
-var yamlTypes = []string{"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml", "text/plain", "application/json"}
-
-func isYAML(contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	return err == nil && slices.Contains(yamlTypes, kind)
-}
-
-// checkPatience is how long a text waits for the one before it: one takes some
-// 150 octets of memory per octet, so they are checked one after the other.
+// checkPatience is the longest time that a text waits for the one before it. Texts are checked one after the other,
+// because a check takes some 150 octets of memory per octet of text.
 const checkPatience = time.Second
 
 // postConfigValidate answers POST /config/validate. The text is checked by
 // itself: no file is read, and nothing comes from the environment.
-func (s *Server) postConfigValidate(c *gin.Context) (answer, error) {
-	body := bodyOf(c)
+func (s *Server) postConfigValidate(c *call) (answer, error) {
+	body := c.body
 	if len(body) == 0 {
 		return answer{}, badRequest("the body is empty: it must be the YAML text of a configuration")
 	}

@@ -5,27 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/explain"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
-
-// period reads the two ends of a time, which are zero where they were not given.
-func (p params) period() (start, end time.Time, err error) {
-	if start, err = p.moment("start_time"); err != nil {
-		return start, end, err
-	}
-	if end, err = p.moment("end_time"); err != nil {
-		return start, end, err
-	}
-	if !start.IsZero() && !end.IsZero() && end.Before(start) {
-		return start, end, badRequest("end_time is %q: it must not be before start_time, which is %q", p["end_time"], p["start_time"])
-	}
-	return start, end, nil
-}
 
 // decisionFilter is a choice of decisions; what is empty matches all.
 type decisionFilter struct {
@@ -36,34 +20,28 @@ type decisionFilter struct {
 }
 
 func (p params) decisions() (f decisionFilter, err error) {
-	if f.start, f.end, err = p.period(); err != nil {
-		return f, err
+	f = decisionFilter{
+		domain: wire.CanonicalService(p["domain"]), region: p["region"], algorithm: p["algorithm"],
+		outcome: api.RoutingDecisionKind(p["outcome"]),
 	}
-	if f.algorithm, err = oneOf(p, "algorithm", policy.Names(policy.Algorithms())); err != nil {
-		return f, err
-	}
-	f.outcome, err = oneOf(p, "outcome", api.RoutingDecisionKinds())
-	f.domain, f.region = canonicalName(p["domain"]), p["region"]
+	f.start, f.end, err = p.period()
 	return f, err
 }
 
 // near says whether a decision passes what can be told without repeating it.
 func (f *decisionFilter) near(d *decisions.Decision) bool {
 	return (f.start.IsZero() || !d.At.Before(f.start)) && (f.end.IsZero() || !d.At.After(f.end)) &&
-		(f.domain == "" || f.domain == canonicalName(d.Steered.Basis.Name))
+		(f.domain == "" || f.domain == wire.CanonicalService(d.Steered.Basis.Name))
 }
 
 func (f *decisionFilter) wants(d *api.RoutingDecision) bool {
-	return (f.algorithm == "" || f.algorithm == d.Algorithm) && (f.region == "" || f.region == d.SelectedRegion) && (f.outcome == "" || f.outcome == d.Outcome)
+	return (f.algorithm == "" || f.algorithm == d.Algorithm) && (f.region == "" || f.region == d.SelectedRegion) &&
+		(f.outcome == "" || f.outcome == d.Outcome)
 }
 
 // listRoutingDecisions answers GET /routing/decisions.
-func (s *Server) listRoutingDecisions(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "start_time", "end_time", "domain", "algorithm", "region", "outcome")
-	if err != nil {
-		return answer{}, err
-	}
-	f, err := q.decisions()
+func (s *Server) listRoutingDecisions(c *call) (answer, error) {
+	f, err := c.query.decisions()
 	if err != nil {
 		return answer{}, err
 	}
@@ -76,8 +54,9 @@ func (s *Server) listRoutingDecisions(c *gin.Context) (answer, error) {
 			chosen = append(chosen, view)
 		}
 	}
-	list := api.RoutingDecisionList{Limit: p.limit, Offset: p.offset, GeneratedAt: stamp(s.o.Now())}
-	list.Decisions, list.Total = pageOf(slices.Values(chosen), p, func(d api.RoutingDecision) api.RoutingDecision { return d })
+	list := api.RoutingDecisionList{Limit: c.page.limit, Offset: c.page.offset, GeneratedAt: stamp(s.o.Now())}
+	list.Decisions, list.Total = pageOf(slices.Values(chosen), c.page,
+		func(d api.RoutingDecision) api.RoutingDecision { return d })
 	return ok(list), nil
 }
 
@@ -85,8 +64,10 @@ func decisionView(d *decisions.Decision) api.RoutingDecision {
 	basis := d.Steered.Basis
 	decision, selected := d.Decide()
 	view := api.RoutingDecision{
-		ID: d.ID, Timestamp: stamp(d.At), Domain: canonicalName(basis.Name), QueryType: queryType(d.Steered.Family), ClientSubnet: d.Client.String(),
-		ClientRegion: d.Steered.Client().Region, Algorithm: decision.Algorithm.String(), Outcome: api.RoutingDecisionKind(decision.Outcome),
+		ID: d.ID, Timestamp: stamp(d.At), Domain: wire.CanonicalService(basis.Name), QueryType: queryType(d.Steered.Family),
+		ClientSubnet: d.Client.String(),
+		ClientRegion: d.Steered.Client().Region, Algorithm: decision.Algorithm.String(),
+		Outcome:    api.RoutingDecisionKind(decision.Outcome),
 		Generation: basis.Generation,
 	}
 	if selected != nil {
@@ -96,15 +77,14 @@ func decisionView(d *decisions.Decision) api.RoutingDecision {
 }
 
 // getRoutingDecision answers GET /routing/decisions/{id}: why an answer was what it was, from what was known then.
-func (s *Server) getRoutingDecision(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
 	if !found {
-		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends", c.Param("id"), decisions.RingSize)
+		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends",
+			c.Param("id"), decisions.RingSize)
 	}
-	e := explain.Past(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family, Client: d.Client.Addr()}, d.Steered)
+	e := explain.Past(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family,
+		Client: d.Client.Addr()}, d.Steered)
 	if place, err := s.o.Places().Explain(e.Client); err == nil && place.Region == e.Region {
 		e.Place = &place // who was there then is there now
 	}
@@ -114,25 +94,22 @@ func (s *Server) getRoutingDecision(c *gin.Context) (answer, error) {
 }
 
 // listRoutingFlows answers GET /routing/flows.
-func (s *Server) listRoutingFlows(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "start_time", "end_time", "source_region", "dest_region", "domain")
-	if err != nil {
-		return answer{}, err
-	}
-	start, end, err := q.period()
+func (s *Server) listRoutingFlows(c *call) (answer, error) {
+	start, end, err := c.query.period()
 	if err != nil {
 		return answer{}, err
 	}
 	var all uint64
 	var chosen []decisions.FlowCount
 	for _, f := range s.o.Decisions.Flows(start, end) {
-		if wanted(q["source_region"], f.Source) && wanted(q["dest_region"], f.Destination) && wanted(canonicalName(q["domain"]), f.Domain) {
+		if matches(c.query["source_region"], f.Source) && matches(c.query["dest_region"], f.Destination) &&
+			matches(wire.CanonicalService(c.query["domain"]), f.Domain) {
 			chosen = append(chosen, f)
 			all += f.Count
 		}
 	}
 	list := api.RoutingFlowList{Uncounted: s.o.Decisions.Missed(), GeneratedAt: stamp(s.o.Now())}
-	list.Flows, list.Total = pageOf(slices.Values(chosen), p, func(f decisions.FlowCount) api.RoutingFlow {
+	list.Flows, list.Total = pageOf(slices.Values(chosen), c.page, func(f decisions.FlowCount) api.RoutingFlow {
 		return api.RoutingFlow{
 			SourceRegion: f.Source, DestinationRegion: f.Destination, Domain: f.Domain, RequestCount: f.Count,
 			Share: float64(f.Count) / float64(all), Timestamp: stamp(f.Latest),
@@ -140,5 +117,3 @@ func (s *Server) listRoutingFlows(c *gin.Context) (answer, error) {
 	})
 	return ok(list), nil
 }
-
-func wanted(filter, value string) bool { return filter == "" || filter == value }

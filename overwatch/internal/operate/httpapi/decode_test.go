@@ -11,21 +11,22 @@ import (
 func TestDecodeObject_SaysWhatIsWrong(t *testing.T) {
 	deep := strings.Repeat(`{"reason":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1)
 	for name, tc := range map[string]struct{ body, want string }{
-		"empty":            {"", "the body is empty: it must be a JSON object with healthy, reason, source, expires_in"},
-		"blank":            {" \n", "the body is empty"},
-		"null":             {"null", "must be a JSON object"},
-		"list":             {`[{"healthy":true}]`, "must be a JSON object"},
-		"text":             {`"healthy"`, "must be a JSON object"},
-		"two values":       {`{"healthy":true} {}`, "more follows"},
-		"cut":              {`{"healthy":true`, "not usable JSON"},
-		"not JSON":         {`healthy=true`, "not usable JSON"},
-		"trailing comma":   {`{"healthy":true,}`, "not usable JSON"},
-		"invalid UTF-8":    {"{\"reason\":\"\xff\"}", "not UTF-8"},
-		"deep":             {deep, "nested deeper than 16 levels"},
-		"deep lists":       {strings.Repeat("[", 100_000), "nested deeper"},
-		"twice":            {`{"healthy":true,"healthy":false}`, `the field "healthy" stands twice`},
-		"twice inside":     {`{"reason":{"a":[{"b":1,"b":2}]}}`, `the field "b" stands twice`},
-		"unknown":          {`{"healthy":true,"zeal":1,"Reason":"x","alpha":[]}`, `unknown fields: "Reason", "alpha", "zeal"; known are healthy, reason, source, expires_in`},
+		"empty":          {"", "the body is empty: it must be a JSON object with healthy, reason, source, expires_in"},
+		"blank":          {" \n", "the body is empty"},
+		"null":           {"null", "must be a JSON object"},
+		"list":           {`[{"healthy":true}]`, "must be a JSON object"},
+		"text":           {`"healthy"`, "must be a JSON object"},
+		"two values":     {`{"healthy":true} {}`, "more follows"},
+		"cut":            {`{"healthy":true`, "not usable JSON"},
+		"not JSON":       {`healthy=true`, "not usable JSON"},
+		"trailing comma": {`{"healthy":true,}`, "not usable JSON"},
+		"invalid UTF-8":  {"{\"reason\":\"\xff\"}", "not UTF-8"},
+		"deep":           {deep, "nested deeper than 16 levels"},
+		"deep lists":     {strings.Repeat("[", 100_000), "nested deeper"},
+		"twice":          {`{"healthy":true,"healthy":false}`, `the field "healthy" stands twice`},
+		"twice inside":   {`{"reason":{"a":[{"b":1,"b":2}]}}`, `the field "b" stands twice`},
+		"unknown": {`{"healthy":true,"zeal":1,"Reason":"x","alpha":[]}`,
+			`unknown fields: "Reason", "alpha", "zeal"; known are healthy, reason, source, expires_in`},
 		"wrong type":       {`{"healthy":"yes"}`, `healthy is "yes": it must be true or false`},
 		"number for text":  {`{"reason":5}`, "reason is 5: it must be a string"},
 		"object for text":  {`{"reason":{}}`, "reason is {}: it must be a string"},
@@ -58,7 +59,8 @@ func TestDecodeObject_ReadsWhatIsRight(t *testing.T) {
 // means the same to encoding/json without our rules.
 func FuzzDecodeObject(f *testing.F) {
 	for _, seed := range []string{
-		`{"healthy":true,"reason":"r","source":"s","expires_in":"30m"}`, `{}`, `null`, `[]`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"healthy":true}{}`, "\xff", `{"reason":"\ud800"}`,
+		`{"healthy":true,"reason":"r","source":"s","expires_in":"30m"}`, `{}`, `null`, `[]`, `{"a":{"b":[1,2,{"c":null}]}}`,
+		`{"healthy":true}{}`, "\xff", `{"reason":"\ud800"}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -73,7 +75,8 @@ func FuzzDecodeObject(f *testing.F) {
 		if err := json.Unmarshal(body, &plain); err != nil {
 			t.Fatalf("%q was accepted and is not JSON: %v", body, err)
 		}
-		if req.Reason != plain.Reason || (req.Healthy == nil) != (plain.Healthy == nil) || req.Source != plain.Source || req.ExpiresIn != plain.ExpiresIn {
+		if req.Reason != plain.Reason || (req.Healthy == nil) != (plain.Healthy == nil) || req.Source != plain.Source ||
+			req.ExpiresIn != plain.ExpiresIn {
 			t.Fatalf("%q: %+v, plainly %+v", body, req, plain)
 		}
 	})

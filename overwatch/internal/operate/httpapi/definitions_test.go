@@ -15,15 +15,20 @@ func ptr[T any](v T) *T { return &v }
 
 func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	w := newWorld(t)
-	made, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap"), Code: ptr("AP-1"), Latitude: ptr(1.35), Longitude: ptr(103.8), Continent: ptr("AS"), Countries: &[]string{"SG", "MY"}})
+	made, err := w.client.CreateRegion(t.Context(),
+		api.RegionChange{Name: ptr("ap"), Code: ptr("AP-1"), Latitude: ptr(1.35), Longitude: ptr(103.8), Continent: ptr("AS"),
+			Countries: &[]string{"SG", "MY"}})
 	w.must(err)
-	if made.ID != "ap" || !made.Enabled || made.Source != "api" || made.Continent != "AS" || *made.Latitude != 1.35 || len(made.Countries) != 2 {
+	if made.ID != "ap" || !made.Enabled || made.Source != "api" || made.Continent != "AS" || *made.Latitude != 1.35 ||
+		len(made.Countries) != 2 {
 		t.Errorf("created %+v", made)
 	}
-	if r := w.cfg.Load().Regions; len(r) != 3 || r[2].Name != "ap" || r[2].Continents[0] != "AS" || *r[2].Longitude != 103.8 {
+	if r := w.cfg.Load().Regions; len(r) != 3 || r[2].Name != "ap" || r[2].Continents[0] != "AS" ||
+		*r[2].Longitude != 103.8 {
 		t.Errorf("in force: %+v", r)
 	}
-	server, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "ap"})
+	server, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "ap"})
 	w.must(err)
 	w.wantError("in use", w.send("DELETE", "/api/v1/regions/ap", ""), 409, "1 servers")
 	w.must(w.client.DeleteServer(t.Context(), server.ID))
@@ -31,14 +36,17 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	if err != nil || patched.Priority != 7 || patched.Code != "AP-1" {
 		t.Errorf("PATCH: %+v %v", patched, err)
 	}
-	if r := w.send("PUT", "/api/v1/regions/ap", `{"code":"x"}`); r.status != 200 || !strings.Contains(r.body, `"code":"x","description":"","latitude":null,"longitude":null,"continent":"","countries":[],"enabled":true,"priority":0`) {
+	if r := w.send("PUT", "/api/v1/regions/ap", `{"code":"x"}`); r.status != 200 ||
+		!strings.Contains(r.body,
+			`"code":"x","description":"","latitude":null,"longitude":null,"continent":"","countries":[],"enabled":true,"priority":0`) {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
 	list, err := w.client.Regions(t.Context())
 	if err != nil || list.Total != 3 || list.Regions[0].ServerCount != 2 || list.Regions[0].Source != "config" {
 		t.Errorf("list %+v %v", list, err)
 	}
-	for query, want := range map[string]string{"?enabled=false": `"total":0`, "?continent=AS": `"total":0`, "?enabled=true&limit=1": `"total":3`} {
+	for query, want := range map[string]string{"?enabled=false": `"total":0`, "?continent=AS": `"total":0`,
+		"?enabled=true&limit=1": `"total":3`} {
 		if r := w.send("GET", "/api/v1/regions"+query, ""); r.status != 200 || !strings.Contains(r.body, want) {
 			t.Errorf("%s: %d %s", query, r.status, r.body)
 		}
@@ -53,9 +61,12 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 	w := newWorld(t)
 	for body, word := range map[string]string{
-		`{}`: "name is missing", `{"name":"a b"}`: `"a b"`, `{"name":"eu"}`: "exists", `{"name":"x","latitude":1}`: "both", `{"name":"x","latitude":91,"longitude":0}`: "latitude is 91",
-		`{"name":"x","latitude":9,"longitude":-180.5}`: "longitude is -180.5", `{"name":"x","continent":"XX"}`: "continent", `{"name":"x","countries":["de"]}`: `"de"`,
-		`{"name":"x","countries":["DE","DE"]}`: "once", `{"name":"x","priority":-1}`: "priority is -1", `{"name":"x","priority":1e40}`: "priority is 1e40: it must be a whole number", `{"name":"x","servers":[]}`: "servers",
+		`{}`: "name is missing", `{"name":"a b"}`: `"a b"`, `{"name":"eu"}`: "exists", `{"name":"x","latitude":1}`: "both",
+		`{"name":"x","latitude":91,"longitude":0}`:     "latitude is 91",
+		`{"name":"x","latitude":9,"longitude":-180.5}`: "longitude is -180.5", `{"name":"x","continent":"XX"}`: "continent",
+		`{"name":"x","countries":["de"]}`:      `"de"`,
+		`{"name":"x","countries":["DE","DE"]}`: "once", `{"name":"x","priority":-1}`: "priority is -1",
+		`{"name":"x","priority":1e40}`: "priority is 1e40: it must be a whole number", `{"name":"x","servers":[]}`: "servers",
 		`{"name":"x","description":"\u0007"}`: "description",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/regions", body), 400, word)
@@ -76,7 +87,8 @@ func TestRegion_RefusesWhatItCannotBe(t *testing.T) {
 
 func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 	w := newWorld(t)
-	w.defined.file.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "eu"}}
+	w.defined.file.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{
+		{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "eu"}}
 	for _, test := range []struct{ put, shown, path string }{
 		{"192.0.2.0/24", "192.0.2.0/24", "192.0.2.0/24"},
 		{"::ffff:198.51.100.0/120", "198.51.100.0/24", "198.51.100.0%2F24"},
@@ -84,13 +96,16 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 		{"::/0", "::/0", "0:0::0/0"},
 	} {
 		body := fmt.Sprintf(`{"cidr":%q,"region":"us"}`, test.put)
-		if r := w.send("PUT", "/api/v1/geo/mappings", body); r.status != 201 || !strings.Contains(r.body, `"`+test.shown+`"`) {
+		if r := w.send("PUT", "/api/v1/geo/mappings", body); r.status != 201 ||
+			!strings.Contains(r.body, `"`+test.shown+`"`) {
 			t.Errorf("%s: %d %s", test.put, r.status, r.body)
 		}
 		if r := w.send("PUT", "/api/v1/geo/mappings", body); r.status != 200 {
 			t.Errorf("%s again: %d %s", test.put, r.status, r.body)
 		}
-		if r := w.send("PATCH", "/api/v1/geo/mappings", fmt.Sprintf(`{"cidr":%q,"comment":"c"}`, test.put)); r.status != 200 || !strings.Contains(r.body, `"region":"us","comment":"c","source":"api"`) {
+		if r := w.send("PATCH", "/api/v1/geo/mappings",
+			fmt.Sprintf(`{"cidr":%q,"comment":"c"}`, test.put)); r.status != 200 ||
+			!strings.Contains(r.body, `"region":"us","comment":"c","source":"api"`) {
 			t.Errorf("%s patched: %d %s", test.put, r.status, r.body)
 		}
 		if len(w.cfg.Load().Overwatch.Geolocation.CustomMappings) != 2 {
@@ -101,14 +116,21 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 		}
 		w.wantError("again", w.send("DELETE", "/api/v1/geo/mappings/"+test.path, ""), 404)
 	}
-	w.wantError("config", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"us"}`), 400, "configuration")
+	w.wantError("config", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"us"}`), 400,
+		"configuration")
 	w.wantError("config", w.send("DELETE", "/api/v1/geo/mappings/10.0.0.0/8", ""), 400, "configuration")
-	for _, path := range []string{"x", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8/", "10.0.0.0%2F8%2F..", "%2e%2e", "%ff", "1.2.3.4/8%00", "192.0.2.77/24"} {
+	for _, path := range []string{"x", "10.0.0.0", "10.0.0.0/33", "10.0.0.0/8/", "10.0.0.0%2F8%2F..", "%2e%2e", "%ff",
+		"1.2.3.4/8%00", "192.0.2.77/24"} {
 		w.wantError(path, w.send("DELETE", "/api/v1/geo/mappings/"+path, ""), 400, "cidr is")
 	}
 	for body, word := range map[string]string{
-		`{"cidr":"1.2.3.4","region":"us"}`: "cidr is", `{"region":"us"}`: "cidr is", `{"cidr":"192.0.2.77/24","region":"us"}`: "give 192.0.2.0/24, or 192.0.2.77/32", `{"cidr":"2001:db8::1/32","region":"us"}`: "give 2001:db8::/32", `{"cidr":"1.0.0.0/8"}`: "region is missing", `{"cidr":"1.0.0.0/8","region":"zz"}`: `"zz"`,
-		`{"cidr":"fe80::%eth0/10","region":"us"}`: "cidr is", `{"cidr":["1.0.0.0/8"],"region":"us"}`: `cidr is ["1.0.0.0/8"]: it must be a string`, `{"cidr":"1.0.0.0/8","region":"us","comment":"a\nb"}`: "comment",
+		`{"cidr":"1.2.3.4","region":"us"}`: "cidr is", `{"region":"us"}`: "cidr is",
+		`{"cidr":"192.0.2.77/24","region":"us"}`:  "give 192.0.2.0/24, or 192.0.2.77/32",
+		`{"cidr":"2001:db8::1/32","region":"us"}`: "give 2001:db8::/32", `{"cidr":"1.0.0.0/8"}`: "region is missing",
+		`{"cidr":"1.0.0.0/8","region":"zz"}`:                  `"zz"`,
+		`{"cidr":"fe80::%eth0/10","region":"us"}`:             "cidr is",
+		`{"cidr":["1.0.0.0/8"],"region":"us"}`:                `cidr is ["1.0.0.0/8"]: it must be a string`,
+		`{"cidr":"1.0.0.0/8","region":"us","comment":"a\nb"}`: "comment",
 	} {
 		w.wantError(body, w.send("PUT", "/api/v1/geo/mappings", body), 400, word)
 	}
@@ -118,14 +140,17 @@ func TestMapping_IsNormalisedStoredAndDeletedInEitherSpelling(t *testing.T) {
 func TestSection_ChangesLieOverTheFileUntilTheyAreDropped(t *testing.T) {
 	w := newWorld(t)
 	w.restart = []string{"overwatch.gossip", "dns.nsid"}
-	got, err := w.client.ChangeDNSConfig(t.Context(), api.DNSConfigChange{DefaultTTL: ptr(77), ReturnLastHealthy: ptr(true)})
-	if err != nil || got.Config.DefaultTTL != 77 || strings.Join(got.Overlay, ",") != "default_ttl,return_last_healthy" || len(got.RestartRequired) != 0 {
+	got, err := w.client.ChangeDNSConfig(t.Context(),
+		api.DNSConfigChange{DefaultTTL: ptr(77), ReturnLastHealthy: ptr(true)})
+	if err != nil || got.Config.DefaultTTL != 77 || strings.Join(got.Overlay, ",") != "default_ttl,return_last_healthy" ||
+		len(got.RestartRequired) != 0 {
 		t.Errorf("PATCH: %+v %v", got, err)
 	}
 	if c := w.cfg.Load().DNS; c.DefaultTTL != 77 || !c.ReturnLastHealthy {
 		t.Errorf("in force: %+v", c)
 	}
-	if r := w.send("PUT", "/api/v1/config/dns", `{"default_ttl":77}`); r.status != 200 || !strings.Contains(r.body, `"overlay":["default_ttl"]`) || w.cfg.Load().DNS.ReturnLastHealthy {
+	if r := w.send("PUT", "/api/v1/config/dns", `{"default_ttl":77}`); r.status != 200 ||
+		!strings.Contains(r.body, `"overlay":["default_ttl"]`) || w.cfg.Load().DNS.ReturnLastHealthy {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
 	if r := w.send("PUT", "/api/v1/config/dns", w.send("GET", "/api/v1/config/dns", "").body); r.status != 400 {
@@ -134,16 +159,22 @@ func TestSection_ChangesLieOverTheFileUntilTheyAreDropped(t *testing.T) {
 	if r := w.send("DELETE", "/api/v1/config/dns", ""); r.status != 204 || w.cfg.Load().DNS.DefaultTTL != 30 {
 		t.Errorf("DELETE: %d %s", r.status, r.body)
 	}
-	if r := w.send("PATCH", "/api/v1/config/dns", `{"zones":["B.example.","a.example"],"rate_limit_enabled":false}`); r.status != 200 || !strings.Contains(r.body, `"rate_limit_qps":0`) || !strings.Contains(r.body, `["b.example","a.example"]`) {
+	if r := w.send("PATCH", "/api/v1/config/dns",
+		`{"zones":["B.example.","a.example"],"rate_limit_enabled":false}`); r.status != 200 ||
+		!strings.Contains(r.body, `"rate_limit_qps":0`) || !strings.Contains(r.body, `["b.example","a.example"]`) {
 		t.Errorf("zones: %d %s", r.status, r.body)
 	}
-	if r := w.send("PUT", "/api/v1/gossip/config", `{"seeds":["one.example:7946"]}`); r.status != 200 || !strings.Contains(r.body, `"restart_required":["overwatch.gossip"]`) {
+	if r := w.send("PUT", "/api/v1/gossip/config", `{"seeds":["one.example:7946"]}`); r.status != 200 ||
+		!strings.Contains(r.body, `"restart_required":["overwatch.gossip"]`) {
 		t.Errorf("gossip: %d %s", r.status, r.body)
 	}
-	if logs, err := w.client.ChangeLoggingConfig(t.Context(), api.LoggingConfigChange{Level: ptr("debug")}); err != nil || logs.Config.Level != "debug" || w.cfg.Load().Logging.Level != "debug" {
+	if logs, err := w.client.ChangeLoggingConfig(t.Context(), api.LoggingConfigChange{Level: ptr("debug")}); err != nil ||
+		logs.Config.Level != "debug" || w.cfg.Load().Logging.Level != "debug" {
 		t.Errorf("logging: %+v %v", logs, err)
 	}
-	if checks, err := w.client.ChangeHealthCheckConfig(t.Context(), api.HealthCheckConfigChange{DefaultIntervalSeconds: ptr(7.5)}); err != nil || checks.Config.DefaultIntervalSeconds != 7.5 {
+	if checks, err := w.client.ChangeHealthCheckConfig(t.Context(),
+		api.HealthCheckConfigChange{DefaultIntervalSeconds: ptr(7.5)}); err != nil ||
+		checks.Config.DefaultIntervalSeconds != 7.5 {
 		t.Errorf("checks: %+v %v", checks, err)
 	}
 	w.must(w.client.ResetConfig(t.Context(), "gossip"))
@@ -158,7 +189,8 @@ func TestSection_RefusesWhatCannotBe(t *testing.T) {
 		{"config/dns", `{"listen_address":["127.0.0.1:53"]}`, "listen_address"},
 		{"config/dns", `{"enable_tcp":false}`, "enable_tcp"},
 		{"config/dns", `{"default_ttl":-1}`, "default_ttl"},
-		{"config/dns", `{"default_ttl":99999999999999999999}`, "default_ttl is 99999999999999999999: it must be a whole number of at most 64 bits"},
+		{"config/dns", `{"default_ttl":99999999999999999999}`,
+			"default_ttl is 99999999999999999999: it must be a whole number of at most 64 bits"},
 		{"config/dns", `{"default_ttl":1.5}`, "default_ttl is 1.5"},
 		{"config/dns", `{"default_ttl":null}`, "default_ttl is null"},
 		{"config/dns", `{"zones":["-x"]}`, "zones[0]"},
@@ -184,19 +216,26 @@ func TestSection_RefusesWhatCannotBe(t *testing.T) {
 
 func TestPreferences_AreKeptAndChecked(t *testing.T) {
 	w := newWorld(t)
-	if p, err := w.client.Preferences(t.Context()); err != nil || p.Preferences.Theme != "auto" || p.Preferences.UpdatedAt != nil {
+	if p, err := w.client.Preferences(t.Context()); err != nil || p.Preferences.Theme != "auto" ||
+		p.Preferences.UpdatedAt != nil {
 		t.Errorf("at first: %+v %v", p, err)
 	}
 	if r := w.send("PUT", "/api/v1/preferences", `{"theme":"dark","custom_settings":{"a":{"b":[1]}}}`); r.status != 200 {
 		t.Errorf("PUT %d %s", r.status, r.body)
 	}
-	p, err := w.client.ChangePreferences(t.Context(), api.PreferencesChange{Timezone: ptr("Europe/Berlin"), CustomSettings: map[string]any{"c": 1}})
-	if err != nil || p.Preferences.Theme != "dark" || p.Preferences.Timezone != "Europe/Berlin" || len(p.Preferences.CustomSettings) != 1 || p.Preferences.UpdatedAt == nil {
+	p, err := w.client.ChangePreferences(t.Context(),
+		api.PreferencesChange{Timezone: ptr("Europe/Berlin"), CustomSettings: map[string]any{"c": 1}})
+	if err != nil || p.Preferences.Theme != "dark" || p.Preferences.Timezone != "Europe/Berlin" ||
+		len(p.Preferences.CustomSettings) != 1 || p.Preferences.UpdatedAt == nil {
 		t.Errorf("PATCH: %+v %v", p, err)
 	}
 	for body, word := range map[string]string{
-		`{"theme":"pink"}`: `theme is "pink": it must be one of light, dark, auto`, `{"language":"e"}`: "language", `{"timezone":"../etc/passwd"}`: "timezone", `{"refresh_interval_seconds":-1}`: "refresh", `{"default_view":""}`: "default_view",
-		`{"date_format":"` + strings.Repeat("x", 65) + `"}`: "date_format", `{"custom_settings":{"a":"` + strings.Repeat("x", 65<<10) + `"}}`: "custom_settings", `{"custom_settings":[]}`: "custom_settings",
+		`{"theme":"pink"}`: `theme is "pink": it must be one of light, dark, auto`, `{"language":"e"}`: "language",
+		`{"timezone":"../etc/passwd"}`: "timezone", `{"refresh_interval_seconds":-1}`: "refresh",
+		`{"default_view":""}`:                                             "default_view",
+		`{"date_format":"` + strings.Repeat("x", 65) + `"}`:               "date_format",
+		`{"custom_settings":{"a":"` + strings.Repeat("x", 65<<10) + `"}}`: "custom_settings",
+		`{"custom_settings":[]}`:                                          "custom_settings",
 	} {
 		w.wantError(body[:min(len(body), 60)], w.send("PUT", "/api/v1/preferences", body), 400, word)
 	}
@@ -211,10 +250,12 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		_, err := w.client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap")})
 		return err
 	}())
-	server, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "eu"})
+	server, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "eu"})
 	w.must(err)
 	w.must(func() error {
-		_, err := w.client.SetOverride(t.Context(), service, "192.0.2.1", api.OverrideRequest{Healthy: ptr(true), Reason: "r"})
+		_, err := w.client.SetOverride(t.Context(), service, "192.0.2.1",
+			api.OverrideRequest{Healthy: ptr(true), Reason: "r"})
 		return err
 	}())
 	for path, body := range map[string]string{
@@ -246,15 +287,18 @@ func TestConditional_ChangesOnlyWhatWasRead(t *testing.T) {
 		}
 		w.wantError(path, w.send("DELETE", path, "", "If-Match", tag), 412)
 	}
-	w.wantError("creation only", w.send("PUT", "/api/v1/overrides/"+service+"/192.0.2.1", `{"healthy":true,"reason":"r"}`, "If-None-Match", "*"), 412)
-	w.wantError("change only", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"eu"}`, "If-Match", "*"), 412)
+	w.wantError("creation only", w.send("PUT", "/api/v1/overrides/"+service+"/192.0.2.1", `{"healthy":true,"reason":"r"}`,
+		"If-None-Match", "*"), 412)
+	w.wantError("change only", w.send("PUT", "/api/v1/geo/mappings", `{"cidr":"10.0.0.0/8","region":"eu"}`, "If-Match",
+		"*"), 412)
 }
 
 // Of many who change one object from the same state, exactly one succeeds;
 // without a condition the last one wins whole.
 func TestConditional_ConcurrentChangesLoseNothing(t *testing.T) {
 	w := newWorld(t)
-	server, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "eu"})
+	server, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "192.0.2.77", Port: 80, Region: "eu"})
 	w.must(err)
 	for _, test := range []struct{ make, path, body string }{
 		{`{"name":"x.example"}`, "/api/v1/domains/x.example", `{"ttl":%d,"description":"%d"}`},
@@ -301,7 +345,8 @@ func TestAudit_EntryAndChangeAreOneTransaction(t *testing.T) {
 	}
 	list, err := w.client.AuditLog(t.Context(), nil)
 	w.must(err)
-	if list.Total != 2 || list.Entries[1].Action != "create" || list.Entries[1].Status != "success" || !strings.Contains(string(list.Entries[1].After), `"name":"x.example"`) || list.Entries[0].Status != "failure" {
+	if list.Total != 2 || list.Entries[1].Action != "create" || list.Entries[1].Status != "success" ||
+		!strings.Contains(string(list.Entries[1].After), `"name":"x.example"`) || list.Entries[0].Status != "failure" {
 		t.Errorf("got %+v", list.Entries)
 	}
 }
@@ -309,7 +354,8 @@ func TestAudit_EntryAndChangeAreOneTransaction(t *testing.T) {
 func TestValidate_ChecksATextByItself(t *testing.T) {
 	w := newWorld(t)
 	t.Setenv("GSLB_OVERWATCH_GOSSIP_ENCRYPTION_KEY", "not taken")
-	const good = "mode: overwatch\noverwatch:\n  gossip:\n    encryption_key: q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k=\n"
+	const good = "mode: overwatch\noverwatch:\n  gossip:\n    encryption_key: " +
+		"q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k=\n"
 	v, err := w.client.ValidateConfig(t.Context(), []byte(good))
 	if err != nil || !v.Valid || len(v.Errors) != 0 {
 		t.Errorf("good: %+v %v", v, err)
@@ -329,14 +375,16 @@ func TestValidate_ChecksATextByItself(t *testing.T) {
 			t.Errorf("%q: %+v %v", text, v, err)
 		}
 	}
-	w.wantError("form", w.send("POST", "/api/v1/config/validate", "a: b", "Content-Type", "application/x-www-form-urlencoded"), 415, "application/yaml")
+	w.wantError("form", w.send("POST", "/api/v1/config/validate", "a: b", "Content-Type",
+		"application/x-www-form-urlencoded"), 415, "application/yaml")
 	w.wantError("empty", w.send("POST", "/api/v1/config/validate", ""), 400, "empty")
 }
 
 func TestConfigValidate_OneTextAfterTheOther(t *testing.T) {
 	w := newWorld(t)
 	w.server.checking <- struct{}{} // another one is being checked
-	w.wantError("beside another", w.send("POST", "/api/v1/config/validate", "mode: overwatch", "Content-Type", "application/yaml"), 429, "try again")
+	w.wantError("beside another", w.send("POST", "/api/v1/config/validate", "mode: overwatch", "Content-Type",
+		"application/yaml"), 429, "try again")
 	<-w.server.checking
 	if v, err := w.client.ValidateConfig(t.Context(), []byte("mode: overwatch\n")); err != nil || v.Valid {
 		t.Errorf("%+v %v", v, err)
@@ -349,7 +397,8 @@ func TestConfigValidate_OneTextAfterTheOther(t *testing.T) {
 func TestSystem_ShowsNoSecrets(t *testing.T) {
 	w := newWorld(t)
 	got, err := w.client.SystemConfig(t.Context())
-	if err != nil || got.Config.NodeID != "node-1" || got.Config.Mode != "overwatch" || got.Config.ConfigPath == "" || got.Config.DataDir == "" {
+	if err != nil || got.Config.NodeID != "node-1" || got.Config.Mode != "overwatch" || got.Config.ConfigPath == "" ||
+		got.Config.DataDir == "" {
 		t.Errorf("%+v %v", got, err)
 	}
 }

@@ -6,10 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/answer/dnssec"
-	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 )
 
@@ -43,14 +40,16 @@ func (s *Server) signingKeys() []dnssec.KeyState {
 }
 
 // getDNSSECStatus answers GET /dnssec/status.
-func (s *Server) getDNSSECStatus(*gin.Context) (answer, error) {
-	status := api.DNSSECStatus{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKeyUse{}, Sync: api.DNSSECSyncState{Peers: []api.DNSSECPeer{}}}
+func (s *Server) getDNSSECStatus(*call) (answer, error) {
+	status := api.DNSSECStatus{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKeyUse{},
+		Sync: api.DNSSECSyncState{Peers: []api.DNSSECPeer{}}}
 	if s.o.KeySync != nil {
 		status.Sync = s.o.KeySync.Status()
 	}
 	for _, k := range s.signingKeys() {
 		status.Keys = append(status.Keys, api.DNSSECKeyUse{
-			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(dnssec.Algorithm), CreatedAt: stamp(k.Created()),
+			KeyTag: int(k.Tag()), Zone: k.Zone(), Flags: dnssec.Flags, Algorithm: int(dnssec.Algorithm),
+			CreatedAt:  stamp(k.Created()),
 			AgeSeconds: int64(s.o.Now().Sub(k.Created()).Seconds()), Active: k.Signing,
 		})
 	}
@@ -59,7 +58,7 @@ func (s *Server) getDNSSECStatus(*gin.Context) (answer, error) {
 
 // listDSRecords answers GET /dnssec/ds with the records of the keys that
 // sign. A provisional key is not told: it may be gone in a moment.
-func (s *Server) listDSRecords(*gin.Context) (answer, error) {
+func (s *Server) listDSRecords(*call) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
 	if s.o.KeySync != nil && s.o.KeySync.Apart() {
 		warning := api.SignedApart
@@ -71,7 +70,8 @@ func (s *Server) listDSRecords(*gin.Context) (answer, error) {
 		}
 		ds := k.DS(0)
 		list.DSRecords = append(list.DSRecords, api.DSRecord{
-			Zone: k.Zone(), KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType), Digest: strings.ToUpper(ds.Digest),
+			Zone: k.Zone(), KeyTag: int(ds.KeyTag), Algorithm: int(ds.Algorithm), DigestType: int(ds.DigestType),
+			Digest:   strings.ToUpper(ds.Digest),
 			DSRecord: k.DSLine(),
 		})
 	}
@@ -80,14 +80,15 @@ func (s *Server) listDSRecords(*gin.Context) (answer, error) {
 
 // listDNSSECKeys answers GET /dnssec/keys with public halves only. A node that
 // proves itself gets all of them, sealed to its request.
-func (s *Server) listDNSSECKeys(c *gin.Context) (answer, error) {
+func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
 	if s.o.KeySync != nil {
 		c.Header("WWW-Authenticate", s.o.KeySync.Challenge())
 		if proof := c.GetHeader("Authorization"); strings.HasPrefix(proof, api.KeySyncScheme+" ") {
 			sealed, err := s.o.KeySync.Seal(proof)
 			if err != nil {
-				s.log.Warn().Str("request_id", requestID(c)).Stringer("client", clientOf(c)).Str("reason", err.Error()).Msg("a request for signing keys was refused")
+				s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("reason",
+					err.Error()).Msg("a request for signing keys was refused")
 				return answer{}, problemf(http.StatusUnauthorized, "%s", err)
 			}
 			list.Sealed = sealed
@@ -96,7 +97,8 @@ func (s *Server) listDNSSECKeys(c *gin.Context) (answer, error) {
 	}
 	for _, k := range s.signingKeys() {
 		list.Keys = append(list.Keys, api.DNSSECKey{
-			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(dnssec.Algorithm), AlgorithmName: dnssec.AlgorithmName, Flags: dnssec.Flags,
+			Zone: k.Zone(), KeyTag: int(k.Tag()), Algorithm: int(dnssec.Algorithm), AlgorithmName: dnssec.AlgorithmName,
+			Flags:     dnssec.Flags,
 			PublicKey: k.PublicKey(), CreatedAt: stamp(k.Created()), State: keyStates[k.State], OriginNode: k.Origin(),
 		})
 	}
@@ -108,12 +110,10 @@ var keyStates = map[dnssec.State]api.KeyState{
 }
 
 // postDNSSECSync answers POST /dnssec/sync.
-func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
-	if err := unheeded(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postDNSSECSync(c *call) (answer, error) {
 	if s.o.KeySync == nil {
-		return answer{}, badRequest("this node does not sign (overwatch.dnssec.enabled is false), so there are no keys to exchange")
+		return answer{},
+			badRequest("this node does not sign (overwatch.dnssec.enabled is false), so there are no keys to exchange")
 	}
 	if !s.o.KeySync.Status().Enabled {
 		return answer{}, badRequest("no peer is configured: list the other nodes in overwatch.dnssec.key_sync.peers")
@@ -126,12 +126,11 @@ func (s *Server) postDNSSECSync(c *gin.Context) (answer, error) {
 	began := time.Now()
 	done, err := s.o.KeySync.Sync(ctx)
 	if err != nil && ctx.Err() != nil {
-		err = problemf(http.StatusServiceUnavailable, "the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status", api.SyncTimeout)
+		err = problemf(http.StatusServiceUnavailable,
+			"the other nodes have not all answered within %s; the exchange goes on: see GET /api/v1/dnssec/status",
+			api.SyncTimeout)
 	}
-	s.audit(audit.Change{
-		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
-		RequestID: requestID(c), After: done, Err: err, Duration: time.Since(began),
-	})
+	s.audit(c.entry(&change{action: "sync", resource: "dnssec", id: s.o.NodeID, after: done}, began, err))
 	if err != nil {
 		return answer{}, err
 	}

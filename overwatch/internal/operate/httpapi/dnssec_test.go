@@ -38,11 +38,13 @@ func TestDNSSEC_TellsKeysAndWhatTheParentNeeds(t *testing.T) {
 	}
 	ds, err := w.client.DSRecords(t.Context())
 	want := strings.Fields("gslb.test. IN DS " + strings.Join(strings.Fields(key.DS(0).String())[4:], " "))
-	if err != nil || len(ds.DSRecords) != 1 || !slices.EqualFunc(strings.Fields(ds.DSRecords[0].DSRecord), want, strings.EqualFold) {
+	if err != nil || len(ds.DSRecords) != 1 || !slices.EqualFunc(strings.Fields(ds.DSRecords[0].DSRecord), want,
+		strings.EqualFold) {
 		t.Errorf("DS %+v, want %v (%v)", ds, want, err)
 	}
 	keys, err := w.client.DNSSECKeys(t.Context())
-	if err != nil || len(keys.Keys) != 2 || keys.Keys[0].PublicKey != key.PublicKey() || keys.Keys[0].OriginNode != "node-1" ||
+	if err != nil || len(keys.Keys) != 2 || keys.Keys[0].PublicKey != key.PublicKey() ||
+		keys.Keys[0].OriginNode != "node-1" ||
 		keys.Keys[0].State != api.KeyActive || keys.Keys[1].State != api.KeyPublished {
 		t.Errorf("keys %+v, %v", keys, err)
 	}
@@ -112,7 +114,8 @@ func TestDNSSEC_KeysAreSealedForWhoProvesItselfAndPublicForOthers(t *testing.T) 
 		}
 		body, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.body) || resp.Header.Get("WWW-Authenticate") != `Gslb-Key-Sync nonce="n"` {
+		if err != nil || resp.StatusCode != c.status || !strings.Contains(string(body), c.body) ||
+			resp.Header.Get("WWW-Authenticate") != `Gslb-Key-Sync nonce="n"` {
 			t.Errorf("%s: %d %v %s %v", name, resp.StatusCode, resp.Header, body, err)
 		}
 	}
@@ -131,7 +134,8 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 	if err != nil || done.Synced || len(done.Peers) != 1 || *done.Peers[0].Error != reason {
 		t.Errorf("%+v, %v", done, err)
 	}
-	if status, err := w.client.DNSSECStatus(t.Context()); err != nil || !status.Sync.Enabled || len(status.Sync.Peers) != 1 {
+	if status, err := w.client.DNSSECStatus(t.Context()); err != nil || !status.Sync.Enabled ||
+		len(status.Sync.Peers) != 1 {
 		t.Errorf("%+v, %v", status, err)
 	}
 	log := w.send("GET", "/api/v1/audit-logs?actions=sync", "")
@@ -144,14 +148,16 @@ func TestDNSSEC_SyncAsksThePeersAndIsAudited(t *testing.T) {
 
 func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {
 	reason := "overwatch.dnssec.key_sync.secret is not set"
-	sync := &keySync{status: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason, Peers: []api.DNSSECPeer{{Peer: "http://b"}}}}
+	sync := &keySync{status: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason,
+		Peers: []api.DNSSECPeer{{Peer: "http://b"}}}}
 	w := newWorld(t, func(o *Options) { o.SigningKeys, o.KeySync = signingKeys{}, sync })
 	w.wantError("exchange is off", w.send("POST", "/api/v1/dnssec/sync", ""), 409, reason)
 	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Warning != nil {
 		t.Errorf("nodes with the same keys: %v, %v", ds.Warning, err)
 	}
 	sync.apart = true
-	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Warning == nil || !strings.Contains(*ds.Warning, "key_sync.secret") {
+	if ds, err := w.client.DSRecords(t.Context()); err != nil || ds.Warning == nil ||
+		!strings.Contains(*ds.Warning, "key_sync.secret") {
 		t.Errorf("nodes with different keys: %v, %v", ds.Warning, err)
 	}
 }

@@ -8,14 +8,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
+	"gslb.internal/shared/wire"
 )
 
 // Bounds of a domain that the API creates.
@@ -25,9 +24,9 @@ const (
 )
 
 // postDomain answers POST /domains.
-func (s *Server) postDomain(c *gin.Context) (answer, error) {
+func (s *Server) postDomain(c *call) (answer, error) {
 	var req api.DomainChange
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	name, remedy := settings.CanonicalService(req.Name)
@@ -35,56 +34,57 @@ func (s *Server) postDomain(c *gin.Context) (answer, error) {
 		return answer{}, badRequest("name is %.260q: %s", req.Name, remedy)
 	}
 	now := stamp(s.o.Now())
-	made := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true, CreatedAt: now, UpdatedAt: now}
+	made := store.Domain{Name: name, RoutingPolicy: config.DefaultRoutingAlgorithm, Regions: []string{}, Enabled: true,
+		CreatedAt: now, UpdatedAt: now}
 	if err := s.editDomain(&made, req); err != nil {
 		return answer{}, err
 	}
-	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name}, func(d *definitions.Draft, _ *change) (*store.Domain, error) {
-		switch {
-		case d.Now().Domains[name] != nil || d.InFile(name):
-			return nil, problemf(http.StatusConflict, "domain %s exists already", name)
-		case len(d.Now().Domains) >= definitions.MaxDomains:
-			return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most", definitions.MaxDomains)
-		}
-		return &made, checkRegionsIn(d, made.Regions)
-	})
+	return s.defineDomain(c, http.StatusCreated, &change{action: "create", resource: "domain", id: name},
+		func(d *definitions.Draft, _ *change) (*store.Domain, error) {
+			switch {
+			case d.Now().Domains[name] != nil || d.InFile(name):
+				return nil, problemf(http.StatusConflict, "domain %s exists already", name)
+			case len(d.Now().Domains) >= definitions.MaxDomains:
+				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d domains, which is the most",
+					definitions.MaxDomains)
+			}
+			return &made, checkRegionsIn(d, made.Regions)
+		})
 }
 
 // putDomain answers PUT and PATCH /domains/{name}: both change what the body
 // names.
-func (s *Server) putDomain(c *gin.Context) (answer, error) {
+func (s *Server) putDomain(c *call) (answer, error) {
 	var req api.DomainChange
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
-	name := canonicalName(c.Param("name"))
-	if req.Name != "" && canonicalName(req.Name) != name {
+	name := wire.CanonicalService(c.Param("name"))
+	if req.Name != "" && wire.CanonicalService(req.Name) != name {
 		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", req.Name, name)
 	}
-	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name}, func(d *definitions.Draft, ch *change) (*store.Domain, error) {
-		before, err := ownDomain(d, name, "changed", cond)
-		if err != nil {
-			return nil, err
-		}
-		after := *before
-		if err := s.editDomain(&after, req); err != nil {
-			return nil, err
-		}
-		after.UpdatedAt = stamp(s.o.Now())
-		ch.before = before
-		if req.Regions != nil {
-			err = checkRegionsIn(d, after.Regions)
-		}
-		return &after, err
-	})
+	return s.defineDomain(c, http.StatusOK, &change{action: "update", resource: "domain", id: name},
+		func(d *definitions.Draft, ch *change) (*store.Domain, error) {
+			before, err := ownDomain(d, name, "changed", c.condition)
+			if err != nil {
+				return nil, err
+			}
+			after := *before
+			if err := s.editDomain(&after, req); err != nil {
+				return nil, err
+			}
+			after.UpdatedAt = stamp(s.o.Now())
+			ch.before = before
+			if req.Regions != nil {
+				err = checkRegionsIn(d, after.Regions)
+			}
+			return &after, err
+		})
 }
 
 // defineDomain puts what edit returns in force and shows it.
-func (s *Server) defineDomain(c *gin.Context, status int, ch *change, edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
+func (s *Server) defineDomain(c *call, status int, ch *change,
+	edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
 	var after *store.Domain
 	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
@@ -105,16 +105,12 @@ func (s *Server) defineDomain(c *gin.Context, status int, ch *change, edit func(
 
 // deleteDomain answers DELETE /domains/{name}. Its backends stay known and
 // are not served.
-func (s *Server) deleteDomain(c *gin.Context) (answer, error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
-	name := canonicalName(c.Param("name"))
+func (s *Server) deleteDomain(c *call) (answer, error) {
+	name := wire.CanonicalService(c.Param("name"))
 	ch := &change{action: "delete", resource: "domain", id: name}
 	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownDomain(d, name, "deleted", cond)
+			before, err := ownDomain(d, name, "deleted", c.condition)
 			if err != nil {
 				return err
 			}
@@ -130,7 +126,8 @@ func (s *Server) deleteDomain(c *gin.Context) (answer, error) {
 func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
 	case d.InFile(name):
-		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name, done)
+		return nil, badRequest("domain %.260q comes from the configuration: only domains of the API can be %s here", name,
+			done)
 	case domain == nil:
 		return nil, notFound("no domain %.260q is configured", name)
 	default:
@@ -174,7 +171,9 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	}
 	if req.MinHealthy != nil {
 		if _, ok := policy.ParseMinimum(*req.MinHealthy); !ok {
-			return badRequest("min_healthy is %.64q: it must be a number of backends from 1 to %d, a part of them from 1%% to 100%%, or empty", *req.MinHealthy, policy.MaxMinimum)
+			return badRequest(
+				"min_healthy is %.64q: it must be a number of backends from 1 to %d, a part of them from 1%% to 100%%, or empty",
+				*req.MinHealthy, policy.MaxMinimum)
 		}
 		d.MinHealthy = *req.MinHealthy
 	}
@@ -182,7 +181,8 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 		return err
 	}
 	if signs := s.o.SigningKeys != nil; req.DNSSECEnabled != nil && *req.DNSSECEnabled != signs {
-		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t", *req.DNSSECEnabled, signs)
+		return badRequest("dnssec_enabled is %t: the node signs all of its zones or none, and overwatch.dnssec.enabled is %t",
+			*req.DNSSECEnabled, signs)
 	}
 	if req.Enabled != nil {
 		d.Enabled = *req.Enabled
@@ -235,7 +235,8 @@ func checkFallback(d *store.Domain) error {
 		return badRequest("fallback_algorithm is %.64q: it must be one of %s, or empty", fallback,
 			listed(policy.Names(policy.Algorithms())))
 	case !policy.Named(d.RoutingPolicy).MayLackData():
-		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback, d.RoutingPolicy)
+		return badRequest("fallback_algorithm is %q: the routing_policy %s never lacks data, so it must be empty", fallback,
+			d.RoutingPolicy)
 	case fallback == d.RoutingPolicy:
 		return badRequest("fallback_algorithm is %q: it must be another than the routing_policy, or empty", fallback)
 	}
@@ -257,7 +258,8 @@ func checkDescription(text string) error {
 	if text == "" {
 		return nil
 	}
-	if utf8.RuneCountInString(text) > maxDescription || slices.ContainsFunc([]rune(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
+	if utf8.RuneCountInString(text) > maxDescription ||
+		slices.ContainsFunc([]rune(text), func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return badRequest("description must be at most %d characters that can be printed", maxDescription)
 	}
 	return nil

@@ -14,41 +14,54 @@ import (
 func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 	w := newWorld(t)
 	ttl, off, text := 20, false, "the shop"
-	made, err := w.client.CreateDomain(t.Context(), api.DomainChange{Name: "Shop.Example.", TTL: &ttl, Description: &text, Regions: &[]string{"us", "eu"}})
+	made, err := w.client.CreateDomain(t.Context(),
+		api.DomainChange{Name: "Shop.Example.", TTL: &ttl, Description: &text, Regions: &[]string{"us", "eu"}})
 	w.must(err)
-	if d := made.Domain; d.Name != "shop.example" || d.TTL != 20 || d.Description != text || !d.Enabled || d.RoutingPolicy != "round-robin" || d.Settings == nil {
+	if d := made.Domain; d.Name != "shop.example" || d.TTL != 20 || d.Description != text || !d.Enabled ||
+		d.RoutingPolicy != "round-robin" || d.Settings == nil {
 		t.Errorf("created %+v", d)
 	}
 	policy := "failover"
-	changed, err := w.client.ChangeDomain(t.Context(), "shop.example", api.DomainChange{RoutingPolicy: &policy, Enabled: &off})
+	changed, err := w.client.ChangeDomain(t.Context(), "shop.example",
+		api.DomainChange{RoutingPolicy: &policy, Enabled: &off})
 	w.must(err)
 	if d := changed.Domain; d.TTL != 20 || d.Description != text || d.Enabled || d.RoutingPolicy != "failover" {
 		t.Errorf("changed %+v", d)
 	}
-	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"proximity","fallback_algorithm":"client-hash"}`); r.status != 200 || !strings.Contains(r.body, `"fallback_algorithm":"client-hash"`) {
+	if r := w.send("PATCH", "/api/v1/domains/shop.example",
+		`{"routing_policy":"proximity","fallback_algorithm":"client-hash"}`); r.status != 200 ||
+		!strings.Contains(r.body, `"fallback_algorithm":"client-hash"`) {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
-	w.wantError("a policy without use for the fallback", w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover"}`), 400, "must be empty")
-	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "fallback_algorithm") {
+	w.wantError("a policy without use for the fallback",
+		w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover"}`), 400, "must be empty")
+	if r := w.send("PATCH", "/api/v1/domains/shop.example",
+		`{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 ||
+		strings.Contains(r.body, "fallback_algorithm") {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
-	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"proximity","fallback_algorithm":"client-hash","proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16}`); r.status != 200 ||
+	if r := w.send("PATCH", "/api/v1/domains/shop.example",
+		`{"routing_policy":"proximity","fallback_algorithm":"client-hash","proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16}`); r.status != 200 ||
 		!strings.Contains(r.body, `"proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16,"client_hash_ipv6_prefix":56`) {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "client_hash") {
+	if r := w.send("PATCH", "/api/v1/domains/shop.example",
+		`{"routing_policy":"failover","fallback_algorithm":""}`); r.status != 200 || strings.Contains(r.body, "client_hash") {
 		t.Errorf("%d %s", r.status, r.body)
 	}
-	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"min_healthy":"50%"}`); r.status != 200 || !strings.Contains(r.body, `"min_healthy":"50%"`) {
+	if r := w.send("PATCH", "/api/v1/domains/shop.example", `{"min_healthy":"50%"}`); r.status != 200 ||
+		!strings.Contains(r.body, `"min_healthy":"50%"`) {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
 	if list, err := w.client.Domains(t.Context()); err != nil || list.Total != 3 {
 		t.Errorf("one that is switched off is not listed: %+v, %v", list, err)
 	}
-	if r := w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`); r.status != 200 || !strings.Contains(r.body, `"routing_policy":"failover"`) {
+	if r := w.send("PUT", "/api/v1/domains/shop.example", `{"enabled":true}`); r.status != 200 ||
+		!strings.Contains(r.body, `"routing_policy":"failover"`) {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
-	if stored, err := w.store.LoadDefinitions(); err != nil || len(stored.Domains) != 1 || !stored.Domains[0].Enabled || strings.Join(stored.Domains[0].Regions, ",") != "us,eu" {
+	if stored, err := w.store.LoadDefinitions(); err != nil || len(stored.Domains) != 1 || !stored.Domains[0].Enabled ||
+		strings.Join(stored.Domains[0].Regions, ",") != "us,eu" {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	if r := w.send("POST", "/api/v1/domains/shop.example/backends", `{"address":"192.0.2.9","port":80}`); r.status != 201 {
@@ -61,27 +74,29 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 	w := newWorld(t)
 	for body, words := range map[string]string{
-		`{}`:                                              "name is",
-		`{"name":"-a"}`:                                   `name is "-a"`,
-		`{"name":"a.example","ttl":0}`:                    "ttl is 0",
-		`{"name":"a.example","ttl":1e99}`:                 "ttl is 1e99: it must be a whole number",
-		`{"name":"a.example","regions":["x"]}`:            `region is "x": it must be one of eu, us`,
-		`{"name":"a.example","regions":["eu","eu"]}`:      "twice",
-		`{"name":"a.example","routing_policy":"fastest"}`: `routing_policy is "fastest": it must be one of round-robin, weighted, `,
+		`{}`:                                         "name is",
+		`{"name":"-a"}`:                              `name is "-a"`,
+		`{"name":"a.example","ttl":0}`:               "ttl is 0",
+		`{"name":"a.example","ttl":1e99}`:            "ttl is 1e99: it must be a whole number",
+		`{"name":"a.example","regions":["x"]}`:       `region is "x": it must be one of eu, us`,
+		`{"name":"a.example","regions":["eu","eu"]}`: "twice",
+		`{"name":"a.example","routing_policy":"fastest"}`: `routing_policy is "fastest": it must be one of round-robin, ` +
+			`weighted, `,
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"x"}`:        `fallback_algorithm is "x"`,
 		`{"name":"a.example","routing_policy":"latency","fallback_algorithm":"latency"}`:  "another than the routing_policy",
 		`{"name":"a.example","routing_policy":"weighted","fallback_algorithm":"latency"}`: "weighted never lacks data",
 		`{"name":"a.example","proximity_tolerance_km":-1}`:                                "proximity_tolerance_km is -1",
 		`{"name":"a.example","proximity_tolerance_km":20039}`:                             "from 0 to 20038",
-		`{"name":"a.example","client_hash_ipv4_prefix":33}`:                               "client_hash_ipv4_prefix is 33: it must be from 8 to 32",
-		`{"name":"a.example","client_hash_ipv6_prefix":0}`:                                "from 16 to 64",
-		`{"name":"a.example","client_hash_ipv6_prefix":"48"}`:                             `client_hash_ipv6_prefix is "48"`,
-		`{"name":"a.example","min_healthy":"0"}`:                                          `min_healthy is "0"`,
-		`{"name":"a.example","min_healthy":"101%"}`:                                       "from 1% to 100%",
-		`{"name":"a.example","min_healthy":2}`:                                            "min_healthy is 2: it must be a string",
-		`{"name":"a.example","dnssec_enabled":true}`:                                      "overwatch.dnssec.enabled is false",
-		`{"name":"a.example","description":"\n"}`:                                         "description",
-		`{"name":"a.example","backend_count":1}`:                                          `"backend_count"`,
+		`{"name":"a.example","client_hash_ipv4_prefix":33}`: "client_hash_ipv4_prefix is " +
+			"33: it must be from 8 to 32",
+		`{"name":"a.example","client_hash_ipv6_prefix":0}`:    "from 16 to 64",
+		`{"name":"a.example","client_hash_ipv6_prefix":"48"}`: `client_hash_ipv6_prefix is "48"`,
+		`{"name":"a.example","min_healthy":"0"}`:              `min_healthy is "0"`,
+		`{"name":"a.example","min_healthy":"101%"}`:           "from 1% to 100%",
+		`{"name":"a.example","min_healthy":2}`:                "min_healthy is 2: it must be a string",
+		`{"name":"a.example","dnssec_enabled":true}`:          "overwatch.dnssec.enabled is false",
+		`{"name":"a.example","description":"\n"}`:             "description",
+		`{"name":"a.example","backend_count":1}`:              `"backend_count"`,
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, words)
 	}
@@ -103,11 +118,13 @@ func TestDomain_RefusesWhatItCannotBe(t *testing.T) {
 
 func TestReload_TellsWhatChangedAndWhatIsWrong(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("POST", "/api/v1/config/reload", ""); r.status != 200 || r.body != `{"reloaded":true,"changes":[],"restart_required":[]}`+"\n" {
+	if r := w.send("POST", "/api/v1/config/reload", ""); r.status != 200 ||
+		r.body != `{"reloaded":true,"changes":[],"restart_required":[]}`+"\n" {
 		t.Errorf("nothing changed: %d %s", r.status, r.body)
 	}
 	w.reloads.changes, w.reloads.restart = []string{"domains"}, []string{"api"}
-	if done, err := w.client.Reload(t.Context()); err != nil || !done.Reloaded || done.Changes[0] != "domains" || done.RestartRequired[0] != "api" {
+	if done, err := w.client.Reload(t.Context()); err != nil || !done.Reloaded || done.Changes[0] != "domains" ||
+		done.RestartRequired[0] != "api" {
 		t.Errorf("got %+v, %v", done, err)
 	}
 	w.reloads.err = settings.Problems{{Key: "domains[0].ttl", Value: "-1", Message: "must not be negative"}}

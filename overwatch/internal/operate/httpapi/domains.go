@@ -7,31 +7,27 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // listDomains answers GET /domains.
-func (s *Server) listDomains(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listDomains(c *call) (answer, error) {
 	cfg, since := s.o.Config()
 	set, _ := s.o.Definitions.Defined()
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
-	list.Domains, list.Total = pageOf(slices.Values(s.sortedDomains(cfg, set)), p, func(d *config.Domain) api.Domain { return s.domainView(cfg, *d, set.Domains[d.Name], since) })
+	list.Domains, list.Total = pageOf(slices.Values(s.sortedDomains(cfg, set)), c.page,
+		func(d *config.Domain) api.Domain { return s.domainView(cfg, *d, set.Domains[d.Name], since) })
 	return ok(list), nil
 }
 
 // getDomain answers GET /domains/{name}.
-func (s *Server) getDomain(c *gin.Context) (answer, error) {
+func (s *Server) getDomain(c *call) (answer, error) {
 	cfg, since := s.o.Config()
 	d, err := s.domainOf(c, cfg)
 	if err != nil {
@@ -45,7 +41,8 @@ func (s *Server) getDomain(c *gin.Context) (answer, error) {
 }
 
 // domainDetail shows a domain; created is nil for one of the configuration.
-func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain, since time.Time) api.DomainDetail {
+func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain,
+	since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
 	view.Settings = &api.DomainSettings{
 		GeoRoutingEnabled:   policy.Named(d.RoutingAlgorithm).NeedsRegion,
@@ -88,7 +85,7 @@ func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*conf
 // findDomain finds a domain by its name in any case and with or without its
 // trailing dot.
 func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, bool) {
-	name = canonicalName(name)
+	name = wire.CanonicalService(name)
 	set, _ := s.o.Definitions.Defined()
 	if d := set.Domains[name]; d != nil {
 		return definitions.Domain(d), true
@@ -101,7 +98,7 @@ func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, boo
 }
 
 // domainOf finds the domain that the path names.
-func (s *Server) domainOf(c *gin.Context, cfg *config.Config) (config.Domain, error) {
+func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
 	d, found := s.findDomain(cfg, c.Param("name"))
 	if !found {
 		return d, notFound("no domain %.260q is configured", c.Param("name"))
@@ -155,30 +152,27 @@ func (s *Server) domainView(cfg *config.Config, d config.Domain, created *store.
 }
 
 // listDomainBackends answers GET /domains/{name}/backends.
-func (s *Server) listDomainBackends(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listDomainBackends(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
 	d, err := s.domainOf(c, cfg)
 	if err != nil {
 		return answer{}, err
 	}
 	list := api.DomainBackendList{GeneratedAt: stamp(s.o.Now())}
-	list.Backends, list.Total = pageOf(slices.Values(s.o.View.Service(d.Name)), p, func(b *registry.Backend) api.DomainBackend {
-		return api.DomainBackend{
-			ID:        b.ID.String(),
-			Address:   b.Address.String(),
-			Port:      int(b.Port),
-			Weight:    b.Weight,
-			Priority:  priority(d.Regions, b.Region),
-			Region:    b.Region,
-			Healthy:   healthy(b),
-			Enabled:   b.Weight > 0 && !b.Draining,
-			LastCheck: stampOrNull(later(b.ClaimAt(), b.Validation.At)),
-		}
-	})
+	list.Backends, list.Total = pageOf(slices.Values(s.o.View.Service(d.Name)), c.page,
+		func(b *registry.Backend) api.DomainBackend {
+			return api.DomainBackend{
+				ID:        b.ID.String(),
+				Address:   b.Address.String(),
+				Port:      int(b.Port),
+				Weight:    b.Weight,
+				Priority:  priority(d.Regions, b.Region),
+				Region:    b.Region,
+				Healthy:   healthy(b),
+				Enabled:   b.Weight > 0 && !b.Draining,
+				LastCheck: stampOrNull(later(b.ClaimAt(), b.Validation.At)),
+			}
+		})
 	return ok(list), nil
 }
 

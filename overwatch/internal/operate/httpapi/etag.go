@@ -5,9 +5,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
-
-	"github.com/gin-gonic/gin"
 )
 
 // tagOf is the entity tag of an object (RFC 9110 section 8.8.3). It covers
@@ -23,35 +23,42 @@ func tagOf(object any) string {
 
 // tagged answers with an object, and with the tag of what can be changed in
 // it.
-func tagged(c *gin.Context, status int, body, changeable any) answer {
+func tagged(c *call, status int, body, changeable any) answer {
 	c.Header("ETag", tagOf(changeable))
 	return answer{status, body}
 }
 
-// condition is what a request says that the object must be before a change.
+var quotedTag = regexp.MustCompile(`^(W/)?"[^"]*"$`)
+
+// condition is the state that a request demands of an object before it is changed (RFC 9110 section 13.1).
 type condition struct {
-	path      string   // of the object, for who is told that it does not hold
-	match     []string // If-Match; nil: anything
-	noneMatch bool     // If-None-Match: *
+	path      string   // of the object, for the error
+	match     []string // the tags of If-Match; nil: any state
+	noneMatch bool     // If-None-Match: *, the object must not exist
 }
 
-// conditionOf reads If-Match and, where creates says that the request may
-// make the object, If-None-Match (RFC 9110 section 13.1). A weak tag never
-// matches.
-func conditionOf(c *gin.Context, creates bool) (condition, error) {
-	cond := condition{path: c.Request.URL.Path}
-	c.Set(keyHeededCondition, true)
-	if lines := c.Request.Header.Values("If-Match"); len(lines) > 0 {
+// readCondition reads the headers If-Match and If-None-Match, and refuses one that the operation does not list. A weak
+// tag never matches.
+func readCondition(r *http.Request, o *Operation) (condition, error) {
+	cond := condition{path: r.URL.Path}
+	for _, header := range []string{"If-Match", "If-None-Match"} {
+		listed := slices.ContainsFunc(o.Header, func(p Parameter) bool { return p.Name == header })
+		if value := r.Header.Get(header); value != "" && !listed {
+			return cond, badRequest("%s is %.64q: %s of this path knows no such condition, leave it out",
+				header, value, r.Method)
+		}
+	}
+	if lines := r.Header.Values("If-Match"); len(lines) > 0 {
 		for tag := range strings.SplitSeq(strings.Join(lines, ","), ",") {
 			tag = strings.TrimSpace(tag)
-			if tag != "*" && (len(strings.TrimPrefix(tag, "W/")) < 2 || !strings.HasSuffix(tag, `"`) || !strings.Contains(tag[:len(tag)-1], `"`)) {
+			if tag != "*" && !quotedTag.MatchString(tag) {
 				return cond, badRequest("If-Match is %.64q: it must be * or entity tags in quotes, as ETag had them", tag)
 			}
 			cond.match = append(cond.match, tag)
 		}
 	}
-	if text := c.GetHeader("If-None-Match"); text != "" {
-		if text != "*" || !creates {
+	if text := r.Header.Get("If-None-Match"); text != "" {
+		if text != "*" {
 			return cond, badRequest("If-None-Match is %.64q: here it may only be *, where PUT can create", text)
 		}
 		cond.noneMatch = true
@@ -62,13 +69,15 @@ func conditionOf(c *gin.Context, creates bool) (condition, error) {
 // holds checks the object as it is just before the change; nil for none.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
-		return problemf(http.StatusPreconditionFailed, "If-None-Match is *, and the object of %.300s is there already: nothing was changed", cond.path)
+		return problemf(http.StatusPreconditionFailed,
+			"If-None-Match is *, and the object of %.300s is there already: nothing was changed", cond.path)
 	}
 	if cond.match == nil {
 		return nil
 	}
 	if object == nil {
-		return problemf(http.StatusPreconditionFailed, "If-Match is given, and there is no such object of %.300s: nothing was changed", cond.path)
+		return problemf(http.StatusPreconditionFailed,
+			"If-Match is given, and there is no such object of %.300s: nothing was changed", cond.path)
 	}
 	tag := tagOf(object)
 	for _, want := range cond.match {
@@ -76,5 +85,6 @@ func (cond condition) holds(object any) error {
 			return nil
 		}
 	}
-	return problemf(http.StatusPreconditionFailed, "the object of %.300s has changed since it was read: its tag is %s now; nothing was changed", cond.path, tag)
+	return problemf(http.StatusPreconditionFailed,
+		"the object of %.300s has changed since it was read: its tag is %s now; nothing was changed", cond.path, tag)
 }

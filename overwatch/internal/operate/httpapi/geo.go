@@ -4,23 +4,17 @@ import (
 	"fmt"
 	"net/netip"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/shared/api"
 )
 
 // getGeoTest answers GET /geo/test from the table that DNS answers from.
-func (s *Server) getGeoTest(c *gin.Context) (answer, error) {
-	q, err := queryOf(c, "ip")
-	if err != nil {
-		return answer{}, err
-	}
-	if q["ip"] == "" {
+func (s *Server) getGeoTest(c *call) (answer, error) {
+	if c.query["ip"] == "" {
 		return answer{}, badRequest("ip is missing: give the address of a client, as in ?ip=203.0.113.7")
 	}
-	ip, err := netip.ParseAddr(q["ip"])
+	ip, err := netip.ParseAddr(c.query["ip"])
 	if err != nil || ip.Zone() != "" {
-		return answer{}, badRequest("ip is %.64q: it must be an IP address such as 203.0.113.7", q["ip"])
+		return answer{}, badRequest("ip is %.64q: it must be an IP address such as 203.0.113.7", c.query["ip"])
 	}
 	e, err := s.o.Places().Explain(ip)
 	if err != nil {

@@ -24,10 +24,12 @@ func TestGeo_SaysWhereAClientIsAndWhy(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t, func(o *Options) { o.Places = func() *geo.Table { return table } })
-	w.cfg.Load().Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: office, Region: "eu", Comment: "office"}}
+	w.cfg.Load().Overwatch.Geolocation.CustomMappings = []config.CustomMapping{
+		{CIDR: office, Region: "eu", Comment: "office"}}
 
 	for ip, want := range map[string]api.GeoTest{
-		"10.1.2.3":    {IP: "10.1.2.3", Region: "eu", MatchType: "custom_mapping", MatchedCIDR: "10.1.0.0/16", Comment: "office", ScopePrefix: 16},
+		"10.1.2.3": {IP: "10.1.2.3", Region: "eu", MatchType: "custom_mapping", MatchedCIDR: "10.1.0.0/16",
+			Comment: "office", ScopePrefix: 16},
 		"10.2.2.3":    {IP: "10.2.2.3", Region: "us", MatchType: "default", ScopePrefix: 15},
 		"81.2.69.142": {IP: "81.2.69.142", Region: "eu", MatchType: "country", Country: "GB", Continent: "EU"},
 	} {
@@ -42,7 +44,8 @@ func TestGeo_SaysWhereAClientIsAndWhy(t *testing.T) {
 			t.Errorf("%s: %+v (%v), want %+v", ip, got, err, want)
 		}
 	}
-	for query, say := range map[string]string{"": "ip is missing", "?ip=here": "must be an IP address", "?address=10.0.0.1": "known are ip"} {
+	for query, say := range map[string]string{"": "ip is missing", "?ip=here": "must be an IP address",
+		"?address=10.0.0.1": "known are ip"} {
 		w.wantError("geo test"+query, w.send("GET", "/api/v1/geo/test"+query, ""), 400, say)
 	}
 	list, err := w.client.GeoMappings(t.Context())

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -15,31 +13,22 @@ import (
 
 // listGossipNodes answers GET /gossip/nodes?status&region: the overwatch
 // nodes that gossip knows and the agents that report to this one.
-func (s *Server) listGossipNodes(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "status", "region")
-	if err != nil {
-		return answer{}, err
-	}
-	status, err := oneOf(q, "status", api.GossipStatuses())
-	if err != nil {
-		return answer{}, err
-	}
-	region := q["region"]
+func (s *Server) listGossipNodes(c *call) (answer, error) {
 	list := api.GossipNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.gossipNodes()), func(n api.GossipNode) bool {
-		return (status == "" || n.Status == status) && (region == "" || n.Region == region)
+		return matches(c.query["status"], n.Status) && matches(c.query["region"], n.Region)
 	})
 	for n := range matching {
 		if n.Status == api.GossipAlive {
 			list.Healthy++
 		}
 	}
-	list.Nodes, list.Total = pageOf(matching, p, func(n api.GossipNode) api.GossipNode { return n })
+	list.Nodes, list.Total = pageOf(matching, c.page, func(n api.GossipNode) api.GossipNode { return n })
 	return ok(list), nil
 }
 
 // getGossipNode answers GET /gossip/nodes/{id}.
-func (s *Server) getGossipNode(c *gin.Context) (answer, error) {
+func (s *Server) getGossipNode(c *call) (answer, error) {
 	nodes := s.gossipNodes()
 	at := slices.IndexFunc(nodes, func(n api.GossipNode) bool { return n.ID == c.Param("id") })
 	if at < 0 {

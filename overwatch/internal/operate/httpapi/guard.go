@@ -3,182 +3,137 @@ package httpapi
 import (
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"io"
-	"mime"
 	"net/http"
-	"net/netip"
-	"os"
 	"runtime/debug"
 	"time"
 
 	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/leaf/httpserve"
-	"gslb.internal/shared/api"
 )
 
-// Keys of what the guards leave in a request's context for the handlers.
-const (
-	keyRequestID = "request_id"
-	keyClient    = "client"
-	keyActor     = "actor"
-	keyBody      = "body"
+// handler answers one request or says why not. A zero answer means that it has written the response itself.
+type handler func(*Server, *call) (answer, error)
 
-	keyHeededBody      = "heeded body" // that a handler has looked at it
-	keyHeededQuery     = "heeded query"
-	keyHeededCondition = "heeded condition"
-)
+// steps returns what a request passes before its handler, in this order. Their first error is the answer.
+func (s *Server) steps() []func(*call) error {
+	return []func(*call) error{
+		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeBody,
+	}
+}
 
-// identify gives the request its id and says afterwards what came of it.
-func (s *Server) identify(c *gin.Context) {
+// serve returns the way of a request for an operation: the steps, its handler, the encoded answer.
+func (s *Server) serve(o *Operation) gin.HandlerFunc {
+	steps := s.steps()
+	return func(g *gin.Context) {
+		c := &call{Context: g, operation: o}
+		s.identify(c)
+		defer s.logged(c, time.Now())
+		defer s.recovered(c)
+		for _, step := range steps {
+			if err := step(c); err != nil {
+				s.fail(c, err)
+			}
+			if c.IsAborted() { // refused, or a preflight, which is answered
+				return
+			}
+		}
+		defer httpserve.Answering(c.Request)() // until here the connection may be closed in favour of another
+		a, err := o.handle(s, c)
+		switch {
+		case err != nil:
+			s.fail(c, err)
+		case a.status != 0:
+			reply(c, a.status, a.body)
+		}
+	}
+}
+
+// identify gives the request its id, which is random, and sets the headers that every answer has.
+func (s *Server) identify(c *call) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails (crypto/rand)
-	text := hex.EncodeToString(id[:])
-	c.Set(keyRequestID, text)
-	h := c.Writer.Header()
-	h.Set("X-Request-Id", text)
-	h.Set("Cache-Control", "no-store")
-	h.Set("X-Content-Type-Options", "nosniff")
-	started := time.Now()
-	c.Next()
-	s.log.Debug().Str("request_id", text).Str("client", c.Request.RemoteAddr).Str("method", c.Request.Method).
-		Str("path", c.Request.URL.Path).Int("status", c.Writer.Status()).Dur("took_ms", time.Since(started)).Msg("request")
+	c.id = hex.EncodeToString(id[:])
+	c.Header("X-Request-Id", c.id)
+	c.Header("Cache-Control", "no-store")
+	c.Header("X-Content-Type-Options", "nosniff")
 }
 
-func requestID(c *gin.Context) string { return c.GetString(keyRequestID) }
-
-// recover turns a panic into an answer and a line in the log that can be
-// found by the request's id.
-func (s *Server) recover(c *gin.Context) {
-	defer func() {
-		cause := recover()
-		if cause == nil {
-			return
-		}
-		id := requestID(c)
-		s.log.Error().Str("request_id", id).Str("method", c.Request.Method).Str("path", c.Request.URL.Path).
-			Str("panic", fmt.Sprint(cause)).Bytes("stack", debug.Stack()).Msg("panic while answering")
-		if c.Writer.Written() {
-			panic(http.ErrAbortHandler) // the client must see that its answer is cut
-		}
-		s.internalError(c, id)
-	}()
-	c.Next()
+// logged writes a debug line about a request that has been answered.
+func (s *Server) logged(c *call, began time.Time) {
+	s.log.Debug().Str("request_id", c.id).Str("client", c.Request.RemoteAddr).Str("method", c.Request.Method).
+		Str("path", c.Request.URL.Path).Int("status", c.Writer.Status()).Dur("took_ms", time.Since(began)).Msg("request")
 }
 
-// admit lets a request pass that comes from an allowed network, means this
-// node, was not made by a page of a foreign origin, and has a token where
-// there are tokens.
-func (s *Server) admit(c *gin.Context) {
+// recovered turns a panic into an answer and a line in the log with the request's id. It must be deferred. An answer
+// that has begun is cut off, so that the client does not take it for whole.
+func (s *Server) recovered(c *call) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	s.log.Error().Str("request_id", c.id).Str("method", c.Request.Method).Str("path", c.Request.URL.Path).
+		Str("panic", fmt.Sprint(cause)).Bytes("stack", debug.Stack()).Msg("panic while answering")
+	if c.Writer.Written() {
+		panic(http.ErrAbortHandler)
+	}
+	s.internalError(c)
+}
+
+// checkNetwork refuses a client outside api.allowed_networks, unless the operation is public.
+func (s *Server) checkNetwork(c *call) error {
 	client, allowed := s.access.client(c.Request)
-	o := s.guard.table.of(c)
-	switch {
-	case !allowed && (o == nil || !o.Public):
-		s.fail(c, refusal(client))
-		return
-	case !s.access.hostAllowed(c.Request.Host):
-		s.fail(c, misdirected(c.Request.Host))
-		return
+	if !allowed && !c.operation.Public {
+		return refusal(client)
 	}
-	c.Set(keyClient, client)
-	if p := s.cors.apply(c); p != nil {
-		s.fail(c, p)
-	}
-	if c.IsAborted() { // refused, or a preflight, which carries no token
-		return
-	}
-	if p := s.authorize(c); p != nil {
-		s.fail(c, p)
-	}
+	c.client, c.actor = client, client.String()
+	return nil
 }
 
-// clientOf is the address that the request is made for.
-func clientOf(c *gin.Context) netip.Addr {
-	addr, _ := c.MustGet(keyClient).(netip.Addr)
-	return addr
-}
-
-// takeBody reads the whole body of a request that may have one, and then
-// marks its connection as one that is being answered: until here it may be
-// closed in favour of another.
-func (s *Server) takeBody(c *gin.Context) {
-	if changesState(c.Request.Method) {
-		body, err := readBody(c.Request, s.guard.table.yaml(c))
-		if err != nil {
-			s.fail(c, err)
-			return
-		}
-		c.Set(keyBody, body)
+// checkHost refuses a request that was meant for another host.
+func (s *Server) checkHost(c *call) error {
+	if !s.access.hostAllowed(c.Request.Host) {
+		return misdirected(c.Request.Host)
 	}
-	defer httpserve.Answering(c.Request)()
-	c.Next()
+	return nil
 }
 
-func readBody(r *http.Request, yaml bool) ([]byte, error) {
-	if r.ContentLength > api.MaxBody {
-		return nil, tooLarge()
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, api.MaxBody+1))
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, problemf(http.StatusRequestTimeout, "the body did not arrive within %s", bodyTimeout)
-	case err != nil:
-		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
-	case len(body) > api.MaxBody:
-		return nil, tooLarge()
-	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
-		return nil, problemf(http.StatusUnsupportedMediaType, "the body is encoded as %.64q: send it as it is, without Content-Encoding", r.Header.Get("Content-Encoding"))
-	case yaml && len(body) > 0 && !isYAML(r.Header.Get("Content-Type")):
-		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be application/yaml", r.Header.Get("Content-Type"))
-	case !yaml && len(body) > 0 && !isJSON(r.Header.Get("Content-Type")):
-		return nil, problemf(http.StatusUnsupportedMediaType, "the body is %.64q: it must be application/json", r.Header.Get("Content-Type"))
-	}
-	return body, nil
-}
+// checkOrigin applies the rules for pages of other origins. It answers a preflight, which carries no token.
+func (s *Server) checkOrigin(c *call) error { return s.cors.apply(c) }
 
-func isJSON(contentType string) bool {
-	kind, _, err := mime.ParseMediaType(contentType)
-	return err == nil && kind == "application/json"
-}
-
-func tooLarge() *problem {
-	return problemf(http.StatusRequestEntityTooLarge, "the body is larger than %d bytes", api.MaxBody)
-}
-
-// bodyOf is the body of a request that may have one.
-func bodyOf(c *gin.Context) []byte {
-	c.Set(keyHeededBody, true)
-	body, _ := c.MustGet(keyBody).([]byte)
-	return body
-}
-
-// bodyInto decodes the body of a request.
-func bodyInto(c *gin.Context, into any) error { return decodeObject(bodyOf(c), into) }
-
-// unheeded refuses a request that says what nothing has read: who makes a
-// change must not believe in a condition or a parameter that does not count.
-func unheeded(c *gin.Context) error {
-	if _, err := queryOf(c); err != nil && !c.GetBool(keyHeededQuery) {
-		return err
-	}
-	for _, header := range []string{"If-Match", "If-None-Match"} {
-		if value := c.GetHeader(header); value != "" && !c.GetBool(keyHeededCondition) {
-			return badRequest("%s is %.64q: %s of this path knows no such condition, leave it out", header, value, c.Request.Method)
-		}
-	}
-	return unheededBody(c)
-}
-
-// unheededBody is unheeded for the body. PUT and PATCH always read it, and
-// that of DELETE means nothing (RFC 9110 section 9.3.5).
-func unheededBody(c *gin.Context) error {
-	if c.GetBool(keyHeededBody) || c.Request.Method != http.MethodPost {
+// takeQuery reads the query of an operation that has parameters, or changes something. A parameter that the operation
+// does not have is refused, so that nobody takes it for heeded.
+func takeQuery(c *call) (err error) {
+	if c.operation.Query == nil && !changesState(c.operation.Method) {
 		return nil
 	}
-	if body := bodyOf(c); len(body) > 0 {
-		return decodeObject(body, &struct{}{})
+	if c.query, err = readQuery(c.Request.URL.RawQuery, c.operation.Query); err != nil {
+		return err
+	}
+	c.page = page{limit: c.query.number("limit"), offset: c.query.number("offset")}
+	return nil
+}
+
+// takeCondition reads If-Match and If-None-Match of a change, and refuses one that the operation does not have.
+func takeCondition(c *call) (err error) {
+	if changesState(c.operation.Method) {
+		c.condition, err = readCondition(c.Request, c.operation)
+	}
+	return err
+}
+
+// takeBody reads the whole body of a change. A POST that takes no body must have none, or an empty object; that of
+// DELETE means nothing (RFC 9110 section 9.3.5).
+func takeBody(c *call) (err error) {
+	if !changesState(c.operation.Method) {
+		return nil
+	}
+	if c.body, err = readBody(c.Request, c.operation.YAML); err != nil {
+		return err
+	}
+	if c.operation.Body == nil && c.operation.Method == http.MethodPost && len(c.body) > 0 {
+		return c.decode(&struct{}{})
 	}
 	return nil
 }

@@ -35,7 +35,8 @@ func TestAPI_EveryAnswerHasItsOwnRequestID(t *testing.T) {
 
 func TestAPI_UnknownPathsAndMethodsAnswerInJSON(t *testing.T) {
 	w := newWorld(t)
-	for _, path := range []string{"/", "/api", "/api/v1", "/api/v1/", "/api/v1/servers/", "/api/v1//servers", "//api/v1/servers", "/api/v1/health", "/metrics", "/<script>"} {
+	for _, path := range []string{"/", "/api", "/api/v1", "/api/v1/", "/api/v1/servers/", "/api/v1//servers",
+		"//api/v1/servers", "/api/v1/health", "/metrics", "/<script>"} {
 		w.wantError(path, w.send("GET", path, ""), 404, "no path")
 	}
 	for _, tc := range []struct{ method, path, allow string }{
@@ -86,7 +87,8 @@ func TestAPI_BodyMustBeJSONOfBoundedSize(t *testing.T) {
 	w.wantError("one byte more", w.send("PUT", overridePath, padded+" "), 413, "1048576")
 	w.wantError("one byte more without a length", sendChunked(w, padded+" "), 413)
 	w.wantError("bytes for a method that needs none", w.send("DELETE", overridePath, padded+" "), 413)
-	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json-seq", "nonsense/", "application/xml"} {
+	for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "application/json-seq",
+		"nonsense/", "application/xml"} {
 		w.wantError("content type "+kind, w.send("PUT", overridePath, good, "Content-Type", kind), 415, "application/json")
 	}
 	for _, kind := range []string{"application/json", "application/json; charset=utf-8", "Application/JSON"} {
@@ -119,7 +121,8 @@ func TestAPI_PanicIsAnAnswerAndALogLineWithTheSameID(t *testing.T) {
 	if body.RequestID != r.header.Get("X-Request-Id") || strings.Contains(r.body, "secret") {
 		t.Errorf("body %s", r.body)
 	}
-	if log := w.log.String(); !strings.Contains(log, body.RequestID) || !strings.Contains(log, "a secret detail") || !strings.Contains(log, "guard.go") {
+	if log := w.log.String(); !strings.Contains(log, body.RequestID) || !strings.Contains(log, "a secret detail") ||
+		!strings.Contains(log, "guard.go") {
 		t.Errorf("log %s", log)
 	}
 	if r := w.send("GET", "/api/v1/live", ""); r.status != 200 {
@@ -130,13 +133,15 @@ func TestAPI_PanicIsAnAnswerAndALogLineWithTheSameID(t *testing.T) {
 func TestAPI_CrossOriginChangeIsRefusedWithoutCORS(t *testing.T) {
 	w := newWorld(t)
 	for _, origin := range []string{"https://evil.example", "null", "http://127.0.0.1:8080", w.base} {
-		w.wantError(origin, w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`, "Origin", origin), 403, "api.cors.allowed_origins")
+		w.wantError(origin, w.send("PUT", overridePath, `{"healthy":true,"reason":"r"}`, "Origin", origin), 403,
+			"api.cors.allowed_origins")
 		w.wantError(origin, w.send("POST", "/api/v1/overwatch/validate", "", "Origin", origin), 403)
 		r := w.send("GET", "/api/v1/overrides", "", "Origin", origin)
 		if r.status != 200 || r.header.Get("Access-Control-Allow-Origin") != "" || strings.Contains(r.body, "192.0.2.1") {
 			t.Errorf("%s: GET %d %v %s", origin, r.status, r.header, r.body)
 		}
-		w.wantError(origin, w.send("OPTIONS", "/api/v1/servers", "", "Origin", origin, "Access-Control-Request-Method", "PUT"), 405)
+		w.wantError(origin, w.send("OPTIONS", "/api/v1/servers", "", "Origin", origin, "Access-Control-Request-Method",
+			"PUT"), 405)
 	}
 }
 
@@ -152,7 +157,8 @@ func TestAPI_CORSAllowsTheConfiguredOrigins(t *testing.T) {
 	w.wantError("foreign origin", put("https://evil.example"), 403)
 	w.wantError("another port", put("https://ui.example:8443"), 403)
 	r := put("https://ui.example")
-	if r.status != 200 || r.header.Get("Access-Control-Allow-Origin") != "https://ui.example" || r.header.Get("Access-Control-Allow-Credentials") != "true" || r.header.Get("Vary") != "Origin" {
+	if r.status != 200 || r.header.Get("Access-Control-Allow-Origin") != "https://ui.example" ||
+		r.header.Get("Access-Control-Allow-Credentials") != "true" || r.header.Get("Vary") != "Origin" {
 		t.Errorf("allowed origin: %d %v", r.status, r.header)
 	}
 	r = w.send("OPTIONS", "/api/v1/servers", "", "Origin", "https://ui.example", "Access-Control-Request-Method", "PUT")
@@ -165,7 +171,8 @@ func TestAPI_CORSAllowsTheConfiguredOrigins(t *testing.T) {
 			t.Errorf("preflight: %d, %s is %q, want %q", r.status, name, r.header.Get(name), want)
 		}
 	}
-	if r := w.send("GET", "/api/v1/servers", ""); r.header.Get("Vary") != "Origin" || r.header.Get("Access-Control-Allow-Origin") != "" {
+	if r := w.send("GET", "/api/v1/servers", ""); r.header.Get("Vary") != "Origin" ||
+		r.header.Get("Access-Control-Allow-Origin") != "" {
 		t.Errorf("without an origin: %v", r.header)
 	}
 }
@@ -186,7 +193,8 @@ func TestAPI_PreflightOfAStrangerIsRefused(t *testing.T) {
 		o.API.EnableCORS = true
 		o.API.AllowedNetworks = prefixes(t, "10.0.0.0/8")
 	})
-	w.wantError("preflight", w.send("OPTIONS", "/api/v1/servers", "", "Origin", "https://any.example", "Access-Control-Request-Method", "PUT"), 403)
+	w.wantError("preflight", w.send("OPTIONS", "/api/v1/servers", "", "Origin", "https://any.example",
+		"Access-Control-Request-Method", "PUT"), 403)
 }
 
 // raw sends bytes as they are and returns the first answer.
@@ -211,12 +219,18 @@ func (w *world) raw(request string) (httpReply, error) {
 func TestAPI_PathTricksFindNothingAndBreakNothing(t *testing.T) {
 	w := newWorld(t)
 	for _, target := range []string{
-		"/api/v1/servers/..", "/api/v1/servers/../overrides", "/api/v1/servers/%2e%2e", "/api/v1/servers/..%2foverrides", "/api/v1/servers/%2F", "/api/v1/servers/%00",
-		"/api/v1/servers/%ff%fe", "/api/v1/servers/" + strings.Repeat("a", 9000), "/api/v1/servers/:id", "/api/v1/servers/*", "/api/v1/servers/a:b:c",
-		"/api/v1/servers/" + service + ":192.0.2.1:080", "/api/v1/servers/" + service + ":192.0.2.1:+80", "/api/v1/servers/" + service + ":192.0.2.1:65616",
-		"/api/v1/servers/" + service + ":192.0.2.1%0a:80", "/api/v1/servers/" + service + ":::1%25eth0:80", "/api/v1/servers/" + service + ":[192.0.2.1]:80",
-		"/api/v1/domains/..%5c..", "/api/v1/domains/%E2%80%AE", "/api/v1/overrides/app.example/192.0.2.1%2f24", "/api/v1/overrides/app.example/192.0.2.1:0",
-		"/api/v1/overrides/app.example/fe80::1%25eth0", "/api/v1/overwatch/backends/app.example/192.0.2.1/80/..", "/api/v1/overwatch/agents/%2e", "/api/v1/overwatch/agents/..%2Fexpiring",
+		"/api/v1/servers/..", "/api/v1/servers/../overrides", "/api/v1/servers/%2e%2e", "/api/v1/servers/..%2foverrides",
+		"/api/v1/servers/%2F", "/api/v1/servers/%00",
+		"/api/v1/servers/%ff%fe", "/api/v1/servers/" + strings.Repeat("a", 9000), "/api/v1/servers/:id", "/api/v1/servers/*",
+		"/api/v1/servers/a:b:c",
+		"/api/v1/servers/" + service + ":192.0.2.1:080", "/api/v1/servers/" + service + ":192.0.2.1:+80",
+		"/api/v1/servers/" + service + ":192.0.2.1:65616",
+		"/api/v1/servers/" + service + ":192.0.2.1%0a:80", "/api/v1/servers/" + service + ":::1%25eth0:80",
+		"/api/v1/servers/" + service + ":[192.0.2.1]:80",
+		"/api/v1/domains/..%5c..", "/api/v1/domains/%E2%80%AE", "/api/v1/overrides/app.example/192.0.2.1%2f24",
+		"/api/v1/overrides/app.example/192.0.2.1:0",
+		"/api/v1/overrides/app.example/fe80::1%25eth0", "/api/v1/overwatch/backends/app.example/192.0.2.1/80/..",
+		"/api/v1/overwatch/agents/%2e", "/api/v1/overwatch/agents/..%2Fexpiring",
 		"/api/v1/servers?limit=%zz", "/api/v1/servers;x=1", "http://evil.example@127.0.0.1/api/v1/overrides/x/y",
 	} {
 		for _, method := range []string{"GET", "DELETE", "PUT"} {
@@ -233,8 +247,10 @@ func TestAPI_PathTricksFindNothingAndBreakNothing(t *testing.T) {
 			}
 		}
 	}
-	for _, line := range []string{"OPTIONS *", "CONNECT 127.0.0.1:80", "CONNECT /api/v1/servers", "GET ?limit=1", "GET *"} {
-		if r, err := w.raw(line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err == nil && (r.status < 400 || r.status >= 500) {
+	for _, line := range []string{"OPTIONS *", "CONNECT 127.0.0.1:80", "CONNECT /api/v1/servers", "GET ?limit=1",
+		"GET *"} {
+		if r, err := w.raw(line + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"); err == nil &&
+			(r.status < 400 || r.status >= 500) {
 			t.Errorf("%s: %d %s", line, r.status, r.body)
 		}
 	}
@@ -250,7 +266,8 @@ func TestAPI_SlowAndHalfRequestsKeepNobodyOut(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.MaxConnections = 8 })
 	half := []string{
 		"", "GET /api/v1/servers HTT", "GET /api/v1/servers HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
-		"PUT " + overridePath + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"healthy\":",
+		"PUT " + overridePath +
+			" HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"healthy\":",
 	}
 	var took []time.Duration
 	for i := range 100 {
@@ -281,7 +298,8 @@ func TestNew_SaysWhatIsWrong(t *testing.T) {
 		spoil func(*Options)
 		want  string
 	}{
-		"port in use":    {func(o *Options) { o.API.Address = w.server.Addr().String() }, "api.address: listening on " + w.server.Addr().String()},
+		"port in use": {func(o *Options) { o.API.Address = w.server.Addr().String() },
+			"api.address: listening on " + w.server.Addr().String()},
 		"no connections": {func(o *Options) { o.API.MaxConnections = 0 }, "api.max_connections: 0"},
 		"no owner":       {func(o *Options) { o.Pins = nil }, "Options.Pins"},
 	} {

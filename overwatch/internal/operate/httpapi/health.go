@@ -6,20 +6,14 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 )
 
 // listServerHealth answers GET /health/servers.
-func (s *Server) listServerHealth(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listServerHealth(c *call) (answer, error) {
 	list := api.ServerHealthList{GeneratedAt: stamp(s.o.Now())}
-	list.Servers, list.Total = pageOf(ordered(s.o.View), p, serverHealth)
+	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, serverHealth)
 	return ok(list), nil
 }
 
@@ -82,10 +76,7 @@ func later(a, b time.Time) time.Time {
 
 // listRegionHealth answers GET /health/regions: the regions of the
 // configuration and those that agents report from.
-func (s *Server) listRegionHealth(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) listRegionHealth(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
 	regions := map[string]*api.RegionHealth{}
 	for _, r := range cfg.Regions {

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -14,7 +12,7 @@ import (
 )
 
 // getHealthCheck answers GET /servers/{id}/health-check, of any server.
-func (s *Server) getHealthCheck(c *gin.Context) (answer, error) {
+func (s *Server) getHealthCheck(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
@@ -31,31 +29,32 @@ func (s *Server) getHealthCheck(c *gin.Context) (answer, error) {
 // putHealthCheck answers PUT and PATCH /servers/{id}/health-check: what the
 // body does not name takes its default with PUT and stays with PATCH. The
 // next check is made as it says.
-func (s *Server) putHealthCheck(c *gin.Context) (answer, error) {
+func (s *Server) putHealthCheck(c *call) (answer, error) {
 	id, err := s.ownServer(c, "changed")
 	if err != nil {
 		return answer{}, err
 	}
 	var req api.HealthCheckChange
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	var view api.ServerHealthCheck
-	_, err = s.changeServer(c, id, nil, func(server store.Server) any { return s.healthCheckView(id, server.Check) }, func(server *store.Server) error {
-		spec := server.Check
-		if c.Request.Method == http.MethodPut {
-			spec = check.Spec{
-				Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
-				FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+	_, err = s.changeServer(c, id, nil, func(server store.Server) any { return s.healthCheckView(id, server.Check) },
+		func(server *store.Server) error {
+			spec := server.Check
+			if c.Request.Method == http.MethodPut {
+				spec = check.Spec{
+					Interval: check.DefaultInterval, Timeout: check.DefaultTimeout,
+					FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
+				}
 			}
-		}
-		spec, err := s.editCheck(spec, req)
-		if err != nil {
-			return err
-		}
-		server.Check, view = spec, s.healthCheckView(id, spec)
-		return nil
-	})
+			spec, err := s.editCheck(spec, req)
+			if err != nil {
+				return err
+			}
+			server.Check, view = spec, s.healthCheckView(id, spec)
+			return nil
+		})
 	if err != nil {
 		return answer{}, err
 	}
@@ -64,7 +63,8 @@ func (s *Server) putHealthCheck(c *gin.Context) (answer, error) {
 
 func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Spec, error) {
 	if checks := s.o.Validator != nil; req.Enabled != nil && *req.Enabled != checks {
-		return spec, badRequest("enabled is %t: the node checks all servers or none, and overwatch.validation.enabled is %t", *req.Enabled, checks)
+		return spec, badRequest("enabled is %t: the node checks all servers or none, and overwatch.validation.enabled is %t",
+			*req.Enabled, checks)
 	}
 	spec.Type = check.Type(given(req.Type, string(spec.Type)))
 	spec.Path = given(req.Path, spec.Path)

@@ -9,7 +9,8 @@ import (
 
 func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	w := newWorld(t)
-	created, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+	created, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID + "/health-check"
 	r := w.send("PUT", path, `{"type":"http","path":"/up","interval":"7s","expected_status":"204"}`)
@@ -21,15 +22,18 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 		t.Errorf("GET: %s", r.body)
 	}
 	threshold := 1
-	changed, err := w.client.ChangeServerHealthCheck(t.Context(), created.ID, api.HealthCheckChange{UnhealthyThreshold: &threshold})
+	changed, err := w.client.ChangeServerHealthCheck(t.Context(), created.ID,
+		api.HealthCheckChange{UnhealthyThreshold: &threshold})
 	if err != nil || changed.HealthCheck.UnhealthyThreshold != 1 || changed.HealthCheck.Path != "/up" {
 		t.Errorf("PATCH: %+v, %v", changed, err)
 	}
 	stored, err := w.store.LoadServers()
-	if err != nil || stored[0].Check.Path != "/up" || stored[0].Check.FailureThreshold != 1 || stored[0].Check.Detail.Detail().ExpectedStatus != "204" {
+	if err != nil || stored[0].Check.Path != "/up" || stored[0].Check.FailureThreshold != 1 ||
+		stored[0].Check.Detail.Detail().ExpectedStatus != "204" {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
-	if shown, err := w.client.ServerHealthCheck(t.Context(), "app.example:192.0.2.1:80"); err != nil || shown.HealthCheck.Type != "tcp" {
+	if shown, err := w.client.ServerHealthCheck(t.Context(), "app.example:192.0.2.1:80"); err != nil ||
+		shown.HealthCheck.Type != "tcp" {
 		t.Errorf("a static one: %+v, %v", shown, err)
 	}
 	for body, words := range map[string]string{
@@ -51,7 +55,8 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 // A check without times has the node's, also when they change, until it is given its own.
 func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 	w := newWorld(t)
-	created, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+	created, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID + "/health-check"
 	for _, step := range []struct{ method, path, body, interval, timeout string }{
@@ -64,7 +69,8 @@ func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 			t.Fatalf("%s %s: %d %s", step.method, step.path, r.status, r.body)
 		}
 		got, err := w.client.ServerHealthCheck(t.Context(), created.ID)
-		if err != nil || got.HealthCheck.Interval != step.interval || got.HealthCheck.Timeout != step.timeout || got.HealthCheck.UnhealthyThreshold != 2 {
+		if err != nil || got.HealthCheck.Interval != step.interval || got.HealthCheck.Timeout != step.timeout ||
+			got.HealthCheck.UnhealthyThreshold != 2 {
 			t.Errorf("after %s %s: %+v, %v", step.method, step.body, got, err)
 		}
 	}

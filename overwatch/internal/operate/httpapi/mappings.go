@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -17,21 +15,18 @@ import (
 
 // listGeoMappings answers GET /geo/mappings: those of the configuration in
 // its order, then those of the API by network.
-func (s *Server) listGeoMappings(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listGeoMappings(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	var all []api.GeoMapping
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
-		all = append(all, api.GeoMapping{CIDR: definitions.Network(m.CIDR).String(), Region: m.Region, Comment: m.Comment, Source: api.GeoFromConfig})
+		all = append(all, api.GeoMapping{CIDR: definitions.Network(m.CIDR).String(), Region: m.Region, Comment: m.Comment,
+			Source: api.GeoFromConfig})
 	}
 	for _, network := range set.Networks() {
 		all = append(all, mappingView(set.Mappings[network]))
 	}
 	list := api.GeoMappingList{GeneratedAt: stamp(s.o.Now())}
-	list.Mappings, list.Total = pageOf(slices.Values(all), p, func(m api.GeoMapping) api.GeoMapping { return m })
+	list.Mappings, list.Total = pageOf(slices.Values(all), c.page, func(m api.GeoMapping) api.GeoMapping { return m })
 	return ok(list), nil
 }
 
@@ -47,24 +42,21 @@ func parseNetwork(text string) (netip.Prefix, error) {
 		return network, badRequest("cidr is %.64q: it must be a network such as 192.0.2.0/24 or 2001:db8::/32", text)
 	}
 	if network != network.Masked() {
-		return network, badRequest("cidr is %.64q: the address has bits behind the prefix: give %s, or %s for that one address",
-			text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
+		return network,
+			badRequest("cidr is %.64q: the address has bits behind the prefix: give %s, or %s for that one address",
+				text, network.Masked(), netip.PrefixFrom(network.Addr(), network.Addr().BitLen()))
 	}
 	return definitions.Network(network), nil
 }
 
 // putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates a mapping or
 // replaces it, PATCH changes what the body names of one that is there.
-func (s *Server) putGeoMapping(c *gin.Context) (answer, error) {
+func (s *Server) putGeoMapping(c *call) (answer, error) {
 	var req api.GeoMappingChange
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	patch := c.Request.Method == http.MethodPatch
-	cond, err := conditionOf(c, !patch)
-	if err != nil {
-		return answer{}, err
-	}
 	network, err := parseNetwork(req.CIDR)
 	if err != nil {
 		return answer{}, err
@@ -79,7 +71,7 @@ func (s *Server) putGeoMapping(c *gin.Context) (answer, error) {
 	ch := &change{resource: "geo_mapping", id: network.String()}
 	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownMapping(d, network, "changed", cond)
+			before, err := ownMapping(d, network, "changed", c.condition)
 			if err != nil {
 				return err
 			}
@@ -94,7 +86,8 @@ func (s *Server) putGeoMapping(c *gin.Context) (answer, error) {
 			case patch:
 				return notFound("no mapping of %s was created through the API", network)
 			case len(d.Now().Mappings) >= definitions.MaxMappings:
-				return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most", definitions.MaxMappings)
+				return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most",
+					definitions.MaxMappings)
 			}
 			if err := checkRegionsIn(d, []string{after.Region}); err != nil {
 				return err
@@ -112,11 +105,7 @@ func (s *Server) putGeoMapping(c *gin.Context) (answer, error) {
 
 // deleteGeoMapping answers DELETE /geo/mappings/{cidr}, whose slash may be
 // escaped or not.
-func (s *Server) deleteGeoMapping(c *gin.Context) (answer, error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	network, err := parseNetwork(strings.TrimPrefix(c.Param("cidr"), "/"))
 	if err != nil {
 		return answer{}, err
@@ -124,7 +113,7 @@ func (s *Server) deleteGeoMapping(c *gin.Context) (answer, error) {
 	ch := &change{action: "delete", resource: "geo_mapping", id: network.String()}
 	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownMapping(d, network, "deleted", cond)
+			before, err := ownMapping(d, network, "deleted", c.condition)
 			switch {
 			case err != nil:
 				return err
@@ -141,8 +130,10 @@ func (s *Server) deleteGeoMapping(c *gin.Context) (answer, error) {
 // ownMapping finds a mapping of the API that is as the request expects it,
 // nil for none.
 func ownMapping(d *definitions.Draft, network netip.Prefix, done string, cond condition) (*store.Mapping, error) {
-	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings, func(m config.CustomMapping) bool { return definitions.Network(m.CIDR) == network }) {
-		return nil, badRequest("the mapping of %s comes from the configuration: only mappings of the API can be %s here", network, done)
+	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
+		func(m config.CustomMapping) bool { return definitions.Network(m.CIDR) == network }) {
+		return nil, badRequest("the mapping of %s comes from the configuration: only mappings of the API can be %s here",
+			network, done)
 	}
 	m := d.Now().Mappings[network]
 	if m == nil {

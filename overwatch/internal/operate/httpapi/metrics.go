@@ -3,10 +3,7 @@ package httpapi
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
@@ -18,18 +15,19 @@ import (
 )
 
 // getOverview answers GET /metrics/overview.
-func (s *Server) getOverview(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getOverview(c *call) (answer, error) {
 	span := s.o.History.Now()
 	now := &span.To
 	o := api.Overview{
 		Timestamp: stamp(now.At), UptimeSeconds: int64(s.o.Now().Sub(s.o.StartedAt).Seconds()),
-		QueriesTotal: now.Queries, QueriesPerSec: rounded(span.QueriesPerSec()), HealthChecksTotal: now.Checks, HealthChecksPerSec: rounded(span.ChecksPerSec()),
-		ActiveDomains: now.Domains, HealthyServers: now.Healthy, UnhealthyServers: now.Unhealthy, StaleServers: now.Stale, AgentNodes: now.Agents,
+		QueriesTotal: now.Queries, QueriesPerSec: rounded(span.QueriesPerSec()), HealthChecksTotal: now.Checks,
+		HealthChecksPerSec: rounded(span.ChecksPerSec()),
+		ActiveDomains:      now.Domains, HealthyServers: now.Healthy, UnhealthyServers: now.Unhealthy,
+		StaleServers:   now.Stale,
+		AgentNodes:     now.Agents,
 		OverwatchNodes: len(s.o.Members()), DNSSECEnabled: s.o.SigningKeys != nil, GossipEnabled: true,
-		ResponseTimes: responseTimes(span.Times()), ErrorRate: rounded(span.ErrorRate()), Memory: memoryUse(now), CPU: cpuUse(&span),
+		ResponseTimes: responseTimes(span.Times()), ErrorRate: rounded(span.ErrorRate()), Memory: memoryUse(now),
+		CPU: cpuUse(&span),
 	}
 	regions := map[string]bool{}
 	for b := range s.o.View.Backends() {
@@ -54,7 +52,8 @@ func responseTimes(h histogram.Snapshot) api.ResponseTimes {
 
 func memoryUse(r *history.Reading) api.MemoryUse {
 	return api.MemoryUse{
-		UsedBytes: known(r.MemoryUsed), AvailableBytes: known(r.MemoryAvailable), TotalBytes: known(r.MemoryTotal), Percent: rounded(r.MemoryPercent()),
+		UsedBytes: known(r.MemoryUsed), AvailableBytes: known(r.MemoryAvailable), TotalBytes: known(r.MemoryTotal),
+		Percent: rounded(r.MemoryPercent()),
 	}
 }
 
@@ -75,27 +74,15 @@ func cpuUse(s *history.Span) api.CPUUse {
 const defaultHistory = time.Hour
 
 // getHistory answers GET /metrics/history.
-func (s *Server) getHistory(c *gin.Context) (answer, error) {
-	q, err := queryOf(c, "duration", "start_time", "end_time", "metrics", "resolution")
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) getHistory(c *call) (answer, error) {
 	now := s.o.Now()
-	from, to, err := q.timeRange(now)
+	from, to, err := c.query.timeRange(now)
 	if err != nil {
 		return answer{}, err
 	}
-	resolution, err := q.resolution(to.Sub(from))
-	if err != nil {
-		return answer{}, err
-	}
+	resolution := c.query.resolution(to.Sub(from))
 	names := history.Names()
-	wanted := q.words("metrics")
-	for _, name := range wanted {
-		if !slices.Contains(names, name) {
-			return answer{}, badRequest("metrics has %.64q: known are %s", name, strings.Join(names, ", "))
-		}
-	}
+	wanted := c.query.list("metrics")
 	list := api.History{DataPoints: []api.HistoryPoint{}, GeneratedAt: stamp(now)}
 	for _, p := range s.o.History.Points(from, to, resolution) {
 		point := api.HistoryPoint{Timestamp: stamp(p.At), Values: map[string]float64{}}
@@ -113,12 +100,7 @@ func (s *Server) getHistory(c *gin.Context) (answer, error) {
 // timeRange reads either a duration up to now, or its two ends.
 func (p params) timeRange(now time.Time) (from, to time.Time, err error) {
 	const longest = history.Hours * time.Hour
-	if from, err = p.moment("start_time"); err != nil {
-		return from, to, err
-	}
-	if to, err = p.moment("end_time"); err != nil {
-		return from, to, err
-	}
+	from, to = p.moment("start_time"), p.moment("end_time")
 	if to.IsZero() {
 		to = now
 	}
@@ -140,27 +122,20 @@ func (p params) timeRange(now time.Time) (from, to time.Time, err error) {
 	return from, to, nil
 }
 
-// resolution reads how long a point is: unless it says, what fits the time
-// that is asked for.
-func (p params) resolution(length time.Duration) (time.Duration, error) {
-	word, err := oneOf(p, "resolution", []string{"1m", "5m", "1h"})
-	switch {
-	case err != nil:
-		return 0, err
+// resolution returns the length of a point: the one that is asked for, else one that suits the length of the history.
+func (p params) resolution(length time.Duration) time.Duration {
+	switch word := p["resolution"]; {
 	case word == "1m", word == "" && length <= 6*time.Hour:
-		return time.Minute, nil
+		return time.Minute
 	case word == "5m", word == "" && length <= history.Minutes*time.Minute:
-		return 5 * time.Minute, nil
+		return 5 * time.Minute
 	}
-	return time.Hour, nil
+	return time.Hour
 }
 
 // getNodeMetrics answers GET /metrics/nodes/{id}: of this node, or of an agent
 // as it said itself.
-func (s *Server) getNodeMetrics(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getNodeMetrics(c *call) (answer, error) {
 	id := c.Param("id")
 	if id == s.o.NodeID {
 		return ok(api.NodeMetricsAnswer{Metrics: s.ownMetrics()}), nil
@@ -182,16 +157,19 @@ func (s *Server) ownMetrics() api.NodeMetrics {
 	}
 	return api.NodeMetrics{
 		NodeID: s.o.NodeID, NodeType: api.NodeOverwatch, Timestamp: stamp(span.To.At), Status: status,
-		UptimeSeconds: int64(s.o.Now().Sub(s.o.StartedAt).Seconds()), QueriesTotal: span.To.Queries, QueriesPerSec: rounded(span.QueriesPerSec()),
-		ChecksTotal: span.To.Checks, ChecksPerSec: rounded(span.ChecksPerSec()), ResponseTimes: responseTimes(span.Times()), ErrorRate: rounded(span.ErrorRate()),
-		Memory: memoryUse(&span.To), CPU: cpuUse(&span),
+		UptimeSeconds: int64(s.o.Now().Sub(s.o.StartedAt).Seconds()), QueriesTotal: span.To.Queries,
+		QueriesPerSec: rounded(span.QueriesPerSec()),
+		ChecksTotal:   span.To.Checks, ChecksPerSec: rounded(span.ChecksPerSec()), ResponseTimes: responseTimes(span.Times()),
+		ErrorRate: rounded(span.ErrorRate()),
+		Memory:    memoryUse(&span.To), CPU: cpuUse(&span),
 	}
 }
 
 func (s *Server) agentMetrics(a registry.AgentState) api.NodeMetrics {
 	m := api.NodeMetrics{
-		NodeID: a.ID, NodeType: api.NodeAgent, Timestamp: stamp(a.LastSeen), Status: string(api.AgentOnline), UptimeSeconds: int64(a.Uptime.Seconds()),
-		ChecksTotal: a.Figures.ChecksTotal, Memory: api.MemoryUse{Percent: float64(a.Figures.MemoryPercent) / 100},
+		NodeID: a.ID, NodeType: api.NodeAgent, Timestamp: stamp(a.LastSeen), Status: string(api.AgentOnline),
+		UptimeSeconds: int64(a.Uptime.Seconds()),
+		ChecksTotal:   a.Figures.ChecksTotal, Memory: api.MemoryUse{Percent: float64(a.Figures.MemoryPercent) / 100},
 		CPU: api.CPUUse{UsedPercent: float64(a.Figures.CPUPercent) / 100, Cores: int(a.Figures.Cores)},
 	}
 	if ready.AgentStatus(a, s.o.Now()) == api.GossipDead {
@@ -220,10 +198,7 @@ func timesOf(c *histogram.Counter) api.ResponseTimes {
 }
 
 // getRegionMetrics answers GET /metrics/regions/{id}.
-func (s *Server) getRegionMetrics(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getRegionMetrics(c *call) (answer, error) {
 	id := c.Param("id")
 	m := api.RegionMetrics{RegionID: id}
 	var times histogram.Counter
@@ -275,14 +250,13 @@ func addTraffic(m *api.RegionMetrics, span *history.Span) {
 }
 
 // getRoutingMetrics answers GET /metrics/routing.
-func (s *Server) getRoutingMetrics(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getRoutingMetrics(c *call) (answer, error) {
 	t := s.o.Decisions.Totals()
 	stats := api.RoutingStats{
-		Timestamp: stamp(s.o.Now()), TotalDecisions: t.Decisions, ByRegion: t.ByRegion, GeoRoutingHits: t.GeoHits, FailoverEvents: t.ByOutcome[policy.FailedOver],
-		ByAlgorithm: t.ByAlgorithm, ByOutcome: map[api.RoutingDecisionKind]uint64{}, AvgDecisionTimeUS: float64(t.Average.Nanoseconds()) / 1000,
+		Timestamp: stamp(s.o.Now()), TotalDecisions: t.Decisions, ByRegion: t.ByRegion, GeoRoutingHits: t.GeoHits,
+		FailoverEvents: t.ByOutcome[policy.FailedOver],
+		ByAlgorithm:    t.ByAlgorithm, ByOutcome: map[api.RoutingDecisionKind]uint64{},
+		AvgDecisionTimeUS: float64(t.Average.Nanoseconds()) / 1000,
 	}
 	for outcome, n := range t.ByOutcome {
 		stats.ByOutcome[api.RoutingDecisionKind(outcome)] = n

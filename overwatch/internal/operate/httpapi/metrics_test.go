@@ -41,10 +41,12 @@ func TestMetrics_OverviewTellsWhatTheNodeDid(t *testing.T) {
 	w.validate(service+":192.0.2.1:80", check.StateHealthy, "")
 	w.worked()
 	o := ask[api.OverviewAnswer](w, "/api/v1/metrics/overview").Overview
-	if o.QueriesTotal != 600 || !near(o.QueriesPerSec, 10) || !near(o.HealthChecksPerSec, 0.5) || !near(o.ErrorRate, 0.01) || !near(o.CPU.UsedPercent, 10) || o.CPU.Cores != 2 {
+	if o.QueriesTotal != 600 || !near(o.QueriesPerSec, 10) || !near(o.HealthChecksPerSec, 0.5) ||
+		!near(o.ErrorRate, 0.01) || !near(o.CPU.UsedPercent, 10) || o.CPU.Cores != 2 {
 		t.Errorf("%+v", o)
 	}
-	if o.ResponseTimes.P99MS < 2 || o.ResponseTimes.P99MS > 2.3 || o.ResponseTimes.AvgMS != 2 || *o.Memory.UsedBytes != 25 || o.Memory.Percent != 25 {
+	if o.ResponseTimes.P99MS < 2 || o.ResponseTimes.P99MS > 2.3 || o.ResponseTimes.AvgMS != 2 ||
+		*o.Memory.UsedBytes != 25 || o.Memory.Percent != 25 {
 		t.Errorf("%+v", o)
 	}
 	if o.ActiveServers != 1 || o.ActiveRegions != 1 || o.UptimeSeconds < 90 {
@@ -61,7 +63,8 @@ func TestMetrics_ANodeIsThisOneOrAnAgentByItsOwnWords(t *testing.T) {
 		t.Errorf("%+v", own)
 	}
 	agent := ask[api.NodeMetricsAnswer](w, "/api/v1/metrics/nodes/"+agentName).Metrics
-	if agent.NodeType != api.NodeAgent || agent.Status != "online" || agent.ChecksTotal != 250 || agent.ChecksPerSec != 2.5 || agent.ErrorRate != 0.1 || agent.CPU.Cores != 4 || agent.Memory.UsedBytes != nil {
+	if agent.NodeType != api.NodeAgent || agent.Status != "online" || agent.ChecksTotal != 250 ||
+		agent.ChecksPerSec != 2.5 || agent.ErrorRate != 0.1 || agent.CPU.Cores != 4 || agent.Memory.UsedBytes != nil {
 		t.Errorf("%+v", agent)
 	}
 	w.wantError("nobody", w.send("GET", "/api/v1/metrics/nodes/nobody", ""), 404, "nobody")
@@ -77,10 +80,12 @@ func TestMetrics_ARegionIsItsServersAndItsTraffic(t *testing.T) {
 	}
 	w.worked()
 	m = ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/eu").Metrics
-	if m.TotalServers != 2 || m.HealthyServers != 1 || m.ErrorRate != 0.5 || m.ResponseTimes.AvgMS != 1.5 || *m.QueriesTotal != 450 || !near(*m.QueriesPerSec, 7.5) || *m.TrafficPercent != 75 {
+	if m.TotalServers != 2 || m.HealthyServers != 1 || m.ErrorRate != 0.5 || m.ResponseTimes.AvgMS != 1.5 ||
+		*m.QueriesTotal != 450 || !near(*m.QueriesPerSec, 7.5) || *m.TrafficPercent != 75 {
 		t.Errorf("%+v", m)
 	}
-	if empty := ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/us").Metrics; empty.TotalServers != 0 || *empty.QueriesTotal != 150 {
+	if empty := ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/us").Metrics; empty.TotalServers != 0 ||
+		*empty.QueriesTotal != 150 {
 		t.Errorf("%+v", empty)
 	}
 	w.wantError("no region", w.send("GET", "/api/v1/metrics/regions/mars", ""), 404, "mars")
@@ -89,12 +94,15 @@ func TestMetrics_ARegionIsItsServersAndItsTraffic(t *testing.T) {
 func TestMetrics_HistoryRefusesWhatItCannotShow(t *testing.T) {
 	w := newWorld(t)
 	for query, word := range map[string]string{
-		"duration=0s": "duration", "duration=721h": "720h", "duration=x": "duration", "duration=1h&start_time=2026-01-01T00:00:00Z": "start_time", "start_time=yesterday": "start_time",
-		"start_time=2026-01-02T00:00:00Z&end_time=2026-01-01T00:00:00Z": "before", "resolution=10m": "resolution", "metrics=queries": "queries_per_sec", "what=1": "what",
+		"duration=0s": "duration", "duration=721h": "720h", "duration=x": "duration",
+		"duration=1h&start_time=2026-01-01T00:00:00Z": "start_time", "start_time=yesterday": "start_time",
+		"start_time=2026-01-02T00:00:00Z&end_time=2026-01-01T00:00:00Z": "before", "resolution=10m": "resolution",
+		"metrics=queries": "queries_per_sec", "what=1": "what",
 	} {
 		w.wantError(query, w.send("GET", "/api/v1/metrics/history?"+query, ""), 400, word)
 	}
-	if h := ask[api.History](w, "/api/v1/metrics/history?duration=24h&metrics=queries_per_sec"); h.DataPoints == nil || h.Total != 0 {
+	if h := ask[api.History](w, "/api/v1/metrics/history?duration=24h&metrics=queries_per_sec"); h.DataPoints == nil ||
+		h.Total != 0 {
 		t.Errorf("%+v", h)
 	}
 	if body := w.send("GET", "/api/v1/metrics/history", "").body; !strings.Contains(body, `"data_points":[]`) {

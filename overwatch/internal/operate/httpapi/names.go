@@ -7,9 +7,6 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// canonicalName is a DNS name as the registry and the configuration keep it.
-func canonicalName(name string) string { return strings.ToLower(strings.TrimSuffix(name, ".")) }
-
 // checkLabel refuses what cannot be the name of a region or an agent, which
 // may have limit octets.
 func checkLabel(name string, limit int) error {

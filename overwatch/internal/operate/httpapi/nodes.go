@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/state/store"
@@ -15,28 +13,20 @@ import (
 )
 
 // listAgentNodes answers GET /nodes/agent?status&region.
-func (s *Server) listAgentNodes(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "status", "region")
-	if err != nil {
-		return answer{}, err
-	}
-	status, err := oneOf(q, "status", api.AgentStatuses())
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listAgentNodes(c *call) (answer, error) {
 	var nodes []api.AgentNode
 	for _, n := range s.agentNodes() {
-		if (status == "" || n.Status == status) && (q["region"] == "" || n.Region == q["region"]) {
+		if matches(c.query["status"], n.Status) && matches(c.query["region"], n.Region) {
 			nodes = append(nodes, n)
 		}
 	}
 	list := api.AgentNodeList{GeneratedAt: stamp(s.o.Now())}
-	list.Nodes, list.Total = pageOf(slices.Values(nodes), p, func(n api.AgentNode) api.AgentNode { return n })
+	list.Nodes, list.Total = pageOf(slices.Values(nodes), c.page, func(n api.AgentNode) api.AgentNode { return n })
 	return ok(list), nil
 }
 
 // getAgentNode answers GET /nodes/agent/{id}.
-func (s *Server) getAgentNode(c *gin.Context) (answer, error) {
+func (s *Server) getAgentNode(c *call) (answer, error) {
 	id := c.Param("id")
 	set, _ := s.o.Definitions.Defined()
 	if r, found := s.o.Pins.Get(id); found {
@@ -73,7 +63,8 @@ func (s *Server) agentNodes() []api.AgentNode {
 // pendingNode shows an announced agent that has not come yet.
 func pendingNode(n *store.Node) api.AgentNode {
 	return api.AgentNode{
-		ID: n.ID, Name: n.ID, Address: n.Address, Port: n.Port, Region: n.Region, Version: n.Version, Status: api.AgentPending, RegisteredAt: stampOrNull(n.RegisteredAt),
+		ID: n.ID, Name: n.ID, Address: n.Address, Port: n.Port, Region: n.Region, Version: n.Version,
+		Status: api.AgentPending, RegisteredAt: stampOrNull(n.RegisteredAt),
 	}
 }
 

@@ -13,7 +13,8 @@ import (
 
 func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T) {
 	w := newWorld(t)
-	node, err := w.client.AnnounceAgent(t.Context(), api.AgentRegistration{Name: agentName, Address: "[2001:db8::7]", Port: 9100, Region: "us", Version: "1.0"})
+	node, err := w.client.AnnounceAgent(t.Context(),
+		api.AgentRegistration{Name: agentName, Address: "[2001:db8::7]", Port: 9100, Region: "us", Version: "1.0"})
 	if err != nil || node.Status != api.AgentPending || node.Address != "2001:db8::7" || node.RegisteredAt == nil {
 		t.Errorf("announced %+v %v", node, err)
 	}
@@ -21,11 +22,13 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 	w.wantError("no certificate yet", w.send("GET", "/api/v1/nodes/agent/agent-1/certificate", ""), 404)
 	w.wantError("nothing to reissue", w.send("POST", "/api/v1/nodes/agent/agent-1/certificate", ""), 404)
 	w.agent("192.0.2.50", wire.ClaimHealthy)
-	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); !strings.Contains(r.body, `"status":"online"`) || !strings.Contains(r.body, `"address":"2001:db8::7","port":9100`) {
+	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); !strings.Contains(r.body, `"status":"online"`) ||
+		!strings.Contains(r.body, `"address":"2001:db8::7","port":9100`) {
 		t.Errorf("pinned: %s", r.body)
 	}
 	pinned, err := w.client.AgentCertificate(t.Context(), agentName)
-	if c := pinned.Certificate; err != nil || c.Status != api.CertificateValid || !strings.HasPrefix(c.Fingerprint, "sha256:") || c.Serial == "" || !c.NotAfter.After(c.NotBefore) {
+	if c := pinned.Certificate; err != nil || c.Status != api.CertificateValid ||
+		!strings.HasPrefix(c.Fingerprint, "sha256:") || c.Serial == "" || !c.NotAfter.After(c.NotBefore) {
 		t.Errorf("certificate %+v %v", c, err)
 	}
 	again, err := w.client.ReissueCertificate(t.Context(), agentName)
@@ -41,7 +44,8 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 	w.wantError("twice", w.send("POST", "/api/v1/nodes/agent/agent-1/certificate", ""), 404)
 	w.agent("192.0.2.51", wire.ClaimHealthy)
 	w.must(w.client.RevokeCertificate(t.Context(), agentName))
-	if c, err := w.client.AgentCertificate(t.Context(), agentName); err != nil || c.Certificate.Status != api.CertificateRevoked {
+	if c, err := w.client.AgentCertificate(t.Context(), agentName); err != nil ||
+		c.Certificate.Status != api.CertificateRevoked {
 		t.Errorf("revoked: %+v %v", c, err)
 	}
 	w.must(w.client.DeregisterAgent(t.Context(), agentName))
@@ -51,7 +55,8 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 		t.Errorf("left: %+v %v", list, err)
 	}
 	for body, word := range map[string]string{
-		`{}`: "name is", `{"name":"a b"}`: `"a b"`, `{"name":"` + strings.Repeat("x", 300) + `"}`: "name is", `{"name":"x","port":70000}`: "port is 70000", `{"name":"x","address":"host"}`: `"host"`,
+		`{}`: "name is", `{"name":"a b"}`: `"a b"`, `{"name":"` + strings.Repeat("x", 300) + `"}`: "name is",
+		`{"name":"x","port":70000}`: "port is 70000", `{"name":"x","address":"host"}`: `"host"`,
 		`{"name":"x","region":"mars"}`: `"mars"`, `{"name":"x","token":"t"}`: `"token"`,
 	} {
 		w.wantError(body[:min(len(body), 40)], w.send("POST", "/api/v1/nodes/agent", body), 400, word)
@@ -61,15 +66,18 @@ func TestAgentNode_IsAnnouncedPinnedReissuedRevokedAndDeregistered(t *testing.T)
 func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 	w := newWorld(t)
 	w.members = []Member{
-		{ID: "z", Status: api.GossipDead, State: api.GossipMember, Address: netip.MustParseAddrPort("[2001:db8::1]:7946"), Region: "us", Version: "1"},
+		{ID: "z", Status: api.GossipDead, State: api.GossipMember, Address: netip.MustParseAddrPort("[2001:db8::1]:7946"),
+			Region: "us", Version: "1"},
 		{ID: "node-1", Status: api.GossipAlive, State: api.GossipSelf},
 		{ID: "a", Status: api.GossipSuspect, State: api.GossipMember},
 	}
 	list, err := w.client.OverwatchNodes(t.Context())
-	if err != nil || list.Total != 3 || list.Nodes[0].ID != "node-1" || !list.Nodes[0].Self || list.Nodes[0].Port != 53 || list.Nodes[0].QueriesTotal != 900 || list.Nodes[0].QueriesPerSec < 5 || list.Nodes[0].APIPort == 0 {
+	if err != nil || list.Total != 3 || list.Nodes[0].ID != "node-1" || !list.Nodes[0].Self || list.Nodes[0].Port != 53 ||
+		list.Nodes[0].QueriesTotal != 900 || list.Nodes[0].QueriesPerSec < 5 || list.Nodes[0].APIPort == 0 {
 		t.Errorf("%+v %v", list, err)
 	}
-	if list.Nodes[1].ID != "a" || list.Nodes[1].Status != api.OverwatchDegraded || list.Nodes[2].Status != api.OverwatchOffline || list.Nodes[2].Address != "2001:db8::1" {
+	if list.Nodes[1].ID != "a" || list.Nodes[1].Status != api.OverwatchDegraded ||
+		list.Nodes[2].Status != api.OverwatchOffline || list.Nodes[2].Address != "2001:db8::1" {
 		t.Errorf("peers %+v", list.Nodes[1:])
 	}
 	if n, err := w.client.OverwatchNode(t.Context(), "z"); err != nil || n.Region != "us" {
@@ -85,7 +93,8 @@ func TestOverwatchNodes_AreThisOneAndItsPeers(t *testing.T) {
 
 func TestJoinPeers_ListsWhomOnlyTheExchangeOfKeysKnows(t *testing.T) {
 	seen := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	nodes := joinPeers([]api.OverwatchNode{{ID: "ow-1", Self: true, APIPort: 1}, {ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2"}}, []api.DNSSECPeer{
+	nodes := joinPeers([]api.OverwatchNode{{ID: "ow-1", Self: true, APIPort: 1},
+		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2"}}, []api.DNSSECPeer{
 		{Peer: "http://127.0.0.1:9", NodeID: "ow-1"},
 		{Peer: "https://ow-2.example.com", NodeID: "ow-2", OK: true, LastSuccess: &seen},
 		{Peer: "https://[2001:db8::3]:9090", NodeID: "ow-3", OK: true, LastSuccess: &seen},
@@ -95,8 +104,10 @@ func TestJoinPeers_ListsWhomOnlyTheExchangeOfKeysKnows(t *testing.T) {
 	want := []api.OverwatchNode{
 		{ID: "ow-1", Self: true, APIPort: 1},
 		{ID: "ow-2", Status: api.OverwatchDegraded, Address: "192.0.2.2", APIPort: 443, DNSSECEnabled: &signs},
-		{ID: "ow-3", Name: "ow-3", Status: api.OverwatchOnline, Address: "2001:db8::3", APIPort: 9090, LastSeen: &seen, DNSSECEnabled: &signs},
-		{ID: "ow-4.example.com:8080", Name: "ow-4.example.com:8080", Status: api.OverwatchOffline, Address: "ow-4.example.com", APIPort: 8080},
+		{ID: "ow-3", Name: "ow-3", Status: api.OverwatchOnline, Address: "2001:db8::3", APIPort: 9090, LastSeen: &seen,
+			DNSSECEnabled: &signs},
+		{ID: "ow-4.example.com:8080", Name: "ow-4.example.com:8080", Status: api.OverwatchOffline,
+			Address: "ow-4.example.com", APIPort: 8080},
 	}
 	if !reflect.DeepEqual(nodes, want) {
 		t.Errorf("%+v\nwant %+v", nodes, want)

@@ -3,8 +3,6 @@ package httpapi
 import (
 	_ "embed"
 	"net/http"
-
-	"github.com/gin-gonic/gin"
 )
 
 // The document is written by the test of package apidoc with -update, and shown by the page.
@@ -21,11 +19,12 @@ var (
 
 // docsPolicy lets the page use what this node serves and nothing else: no
 // other origin, nothing inline, no frame around it.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
+	"form-action 'none'; frame-ancestors 'none'"
 
 // file answers with bytes that never change while the process runs.
-func file(kind string, content []byte) func(*Server, *gin.Context) (answer, error) {
-	return func(_ *Server, c *gin.Context) (answer, error) {
+func file(kind string, content []byte) handler {
+	return func(_ *Server, c *call) (answer, error) {
 		c.Header("Content-Security-Policy", docsPolicy)
 		c.Header("Referrer-Policy", "no-referrer")
 		c.Abort()

@@ -4,9 +4,8 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"time"
-
-	"github.com/gin-gonic/gin"
 
 	"gslb.internal/shared/api"
 )
@@ -18,7 +17,7 @@ type Operation struct {
 	Path   string   // as OpenAPI writes it, such as /api/v1/servers/{id}
 	Role   api.Role // the least role where tokens are used; empty: RoleRead for GET, RoleAdmin for changes
 	Public bool     // any client may use it, also from outside api.allowed_networks
-	handle func(*Server, *gin.Context) (answer, error)
+	handle handler
 
 	Summary     string
 	Description string
@@ -43,6 +42,9 @@ type Parameter struct {
 	Schema            map[string]any // its JSON schema
 	Example           any
 	Required          bool
+
+	check     func(text string) error // nil: any text
+	otherwise string                  // the value where none is given; empty: none
 }
 
 // Operations is the one table of what the API answers. A GET answers HEAD as well.
@@ -79,29 +81,6 @@ func (o *Operation) route() string {
 	})
 }
 
-// table holds the operations by method and route.
-type table map[string]*Operation
-
-func newTable() table {
-	t := table{}
-	for _, o := range Operations() {
-		t[o.Method+" "+o.route()] = &o
-		if o.Method == http.MethodGet {
-			t[http.MethodHead+" "+o.route()] = &o
-		}
-	}
-	return t
-}
-
-// of returns the operation that a request is for, or nil.
-func (t table) of(c *gin.Context) *Operation { return t[c.Request.Method+" "+c.FullPath()] }
-
-// yaml reports whether the body of a request is a configuration file.
-func (t table) yaml(c *gin.Context) bool {
-	o := t.of(c)
-	return o != nil && o.YAML
-}
-
 // Short names for the table.
 const (
 	get, post, put, patch, del = http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete
@@ -125,22 +104,66 @@ func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UT
 // of points to a value.
 func of[T any](v T) *T { return &v }
 
+// none are the parameters of an operation that refuses any.
+var none = []Parameter{}
+
+// text is a parameter that the handler checks, if anybody.
 func text(name, description string, example any) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string"}, Example: example}
 }
 
+// word is a parameter with one of a few values.
 func word[S ~string](name, description string, words []S) Parameter {
-	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string", "enum": words}}
+	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string", "enum": words},
+		check: func(text string) error {
+			if !slices.Contains(words, S(text)) {
+				return badRequest("%s is %.64q: it must be one of %s", name, text, listed(words))
+			}
+			return nil
+		}}
 }
 
+// flag is a parameter that is true or false.
+func flag(name, description string) Parameter {
+	return word(name, description, []string{"true", "false"})
+}
+
+// list is a parameter with words of a vocabulary, with commas between them.
+func list(name, description string, words []string, example any) Parameter {
+	p := text(name, description, example)
+	p.check = func(text string) error {
+		for _, given := range splitList(text) {
+			if !slices.Contains(words, given) {
+				return badRequest("%s has %.64q: it must have words of %s", name, given, listed(words))
+			}
+		}
+		return nil
+	}
+	return p
+}
+
+// number is a parameter with a whole number from low to high.
 func number(name, description string, low, high, otherwise int) Parameter {
-	return Parameter{Name: name, Description: description,
-		Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": otherwise}}
+	return Parameter{Name: name, Description: description, otherwise: strconv.Itoa(otherwise),
+		Schema: map[string]any{"type": "integer", "minimum": low, "maximum": high, "default": otherwise},
+		check: func(text string) error {
+			if n, err := strconv.Atoi(text); err != nil || n < low || n > high {
+				return badRequest("%s is %.64q: it must be a whole number from %d to %d", name, text, low, high)
+			}
+			return nil
+		}}
 }
 
+// moment is a parameter with a time (RFC 3339).
 func moment(name, description string) Parameter {
 	return Parameter{Name: name, Description: description,
-		Schema: map[string]any{"type": "string", "format": "date-time"}}
+		Schema: map[string]any{"type": "string", "format": "date-time"},
+		check: func(text string) error {
+			if _, err := time.Parse(time.RFC3339, text); err != nil {
+				return badRequest("%s is %.64q: it must be a time such as 2026-01-31T12:00:00Z", name, text)
+			}
+			return nil
+		}}
 }
 
 func needed(p Parameter) Parameter {
@@ -148,11 +171,14 @@ func needed(p Parameter) Parameter {
 	return p
 }
 
-// paged adds the page to the filters of a list.
+// maxOffset is beyond every list that fits in memory.
+const maxOffset = 1 << 31
+
+// paged adds limit and offset to the filters of a list.
 func paged(filters ...Parameter) []Parameter {
 	return append(filters,
 		number("limit", "how many entries at most", 1, api.MaxPageLimit, api.DefaultPageLimit),
-		number("offset", "how many entries to skip", 0, 1<<31, 0))
+		number("offset", "how many entries to skip", 0, maxOffset, 0))
 }
 
 // conditionsOf returns the headers of a request that may depend on the object's state; creates: it may make the object.

@@ -1,16 +1,14 @@
 package httpapi
 
 import (
-	"strings"
-
 	"gslb.internal/shared/api"
 )
 
 func auditOperations() []Operation {
 	filters := []Parameter{
 		moment("start_time", "not before"), moment("end_time", "not after"),
-		text("actions", "these, with commas, of "+strings.Join(api.AuditActions(), ", "), "create,delete"),
-		text("resources", "these, with commas, of "+strings.Join(api.AuditResources(), ", "), "domain"),
+		list("actions", "these, with commas, of "+listed(api.AuditActions()), api.AuditActions(), "create,delete"),
+		list("resources", "these, with commas, of "+listed(api.AuditResources()), api.AuditResources(), "domain"),
 		text("actors", "these, with commas", nil),
 		word("status", "only of this outcome", []string{api.AuditSuccess, api.AuditFailure}),
 		text("search", "a text in the entry, in any case", nil),
@@ -28,7 +26,7 @@ func auditOperations() []Operation {
 			Answer: api.AuditList{Entries: []api.AuditEntry{entry}, Total: 1, Limit: 100, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/audit-logs/{id}", handle: (*Server).getAudit, Summary: "One entry", Status: 200,
 			Answer: api.AuditOne{Entry: entry}},
-		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats,
+		{Method: get, Path: v1 + "/audit-logs/stats", handle: (*Server).getAuditStats, Query: none,
 			Summary: "Counts of the entries that are kept", Status: 200,
 			Answer: api.AuditStatsAnswer{Stats: api.AuditStats{TotalEntries: 1, EntriesLast24h: 1, EntriesLast7d: 1,
 				ByAction: map[string]int{"create": 1}, ByResource: map[string]int{"domain": 1},

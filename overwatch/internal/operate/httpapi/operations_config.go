@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"github.com/gin-gonic/gin"
 	"net/http"
 
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -74,18 +73,15 @@ func configOperations() []Operation {
 // name.
 func section(path, name, summary string, change, answered any) []Operation {
 	path = v1 + path
-	shown := func(s *Server, c *gin.Context) (answer, error) { return s.getSection(name)(c) }
-	changed := func(s *Server, c *gin.Context) (answer, error) { return s.putSection(name)(c) }
-	dropped := func(s *Server, c *gin.Context) (answer, error) { return s.deleteSection(name)(c) }
 	return []Operation{
-		{Method: get, Path: path, handle: shown, Summary: summary, Status: 200, Answer: answered},
-		{Method: put, Path: path, handle: changed, Header: conditionsOf(false), Summary: "Set: " + summary,
+		{Method: get, Path: path, handle: getSection(name), Summary: summary, Status: 200, Answer: answered},
+		{Method: put, Path: path, handle: putSection(name), Header: conditionsOf(false), Summary: "Set: " + summary,
 			Description: "It lies over the file, also after a restart. What is left out is the file's again.",
 			Body:        change, Status: 200, Answer: answered, Errors: changes},
-		{Method: patch, Path: path, handle: changed, Header: conditionsOf(false), Summary: "Change: " + summary,
+		{Method: patch, Path: path, handle: putSection(name), Header: conditionsOf(false), Summary: "Change: " + summary,
 			Description: "It lies over the file, also after a restart. What is left out stays.",
 			Body:        change, Status: 200, Answer: answered, Errors: changes},
-		{Method: del, Path: path, handle: dropped, Header: conditionsOf(false),
+		{Method: del, Path: path, handle: deleteSection(name), Header: conditionsOf(false),
 			Summary: "Let the file count again: " + summary, Status: 204, Errors: changes},
 	}
 }

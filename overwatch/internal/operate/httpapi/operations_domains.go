@@ -45,7 +45,7 @@ func domainOperations() []Operation {
 			Required:    []string{"address", "port"}, Status: 201,
 			Answer: api.Named{Message: "server created", ID: exampleServer},
 			Errors: []int{noStore}},
-		{Method: del, Path: domain + "/backends/{id}", handle: (*Server).deleteDomainBackend,
+		{Method: del, Path: domain + "/backends/{id}", handle: (*Server).deleteDomainBackend, Header: conditionsOf(false),
 			Summary: "Take a backend out of a domain", Description: "Only one that the API has created.", Status: 204,
 			Errors: []int{noStore}},
 	}

@@ -5,20 +5,18 @@ import "gslb.internal/shared/api"
 // pinOperations concern many pins, and who may be pinned at all.
 func pinOperations() []Operation {
 	const service = "app.example.com"
-	yes := []string{"true", "false"}
-	only := text("service", "only of this service", nil)
-	only.Required = true
 	return []Operation{
-		{Method: del, Path: v1 + "/overwatch/agents", handle: (*Server).deleteAgents, Summary: "Delete the pins of many agents",
+		{Method: del, Path: v1 + "/overwatch/agents", handle: (*Server).deleteAgents,
+			Summary: "Delete the pins of many agents",
 			Description: "Of one service: those that never reported, or that were pinned since a time, at most 500 in a call. " +
 				"Revoked agents stay. Their processes may enrol again, if their tokens admit them.",
 			Status: 200,
 			Query: []Parameter{
-				only, word("never_reported", "only those that never reported", yes),
-				text("pinned_since", "only those pinned since this time (RFC 3339)", nil), word("dry_run", "only tell which", yes),
+				needed(text("service", "only of this service", nil)), flag("never_reported", "only those that never reported"),
+				moment("pinned_since", "only those pinned since this time"), flag("dry_run", "only tell which"),
 			},
 			Answer: api.Unpinned{Unpinned: []string{"eu-west-host-7"}}, Errors: []int{noStore}},
-		{Method: get, Path: v1 + "/overwatch/locks", handle: (*Server).listLocks,
+		{Method: get, Path: v1 + "/overwatch/locks", handle: (*Server).listLocks, Query: none,
 			Summary: "Services whose tokens admit no new agents", Status: 200,
 			Answer: api.TokenLockList{Locks: []api.TokenLock{
 				{Service: service, AgentID: "eu-west-host-1", Reason: "its key was stolen", LockedAt: at()},

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 )
 
@@ -18,8 +19,8 @@ func regionOperations() []Operation {
 	return []Operation{
 		{Method: get, Path: v1 + "/regions", handle: (*Server).listRegions, Summary: "Places with servers in them",
 			Status: 200,
-			Query: paged(word("enabled", "only those that are, or are not", []string{"true", "false"}),
-				word("continent", "only of this continent", []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"})),
+			Query: paged(flag("enabled", "only those that are, or are not"),
+				word("continent", "only of this continent", config.Continents())),
 			Answer: api.RegionList{Regions: []api.Region{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/regions", handle: (*Server).postRegion, Summary: "Create a region",
 			Description: "400 if it exists already. A name is needed.",

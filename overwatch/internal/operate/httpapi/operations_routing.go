@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
 )
 
@@ -26,8 +27,12 @@ func routingOperations() []Operation {
 		TimeMicros: 2.5, Generation: 17, Timestamp: at(),
 	}}
 	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
+	byAlgorithm := text("algorithm", "only by this algorithm", nil)
+	byAlgorithm.check = word(byAlgorithm.Name, "", policy.Names(policy.Algorithms())).check // the document lists none of them
+	addresses := word("query_type", "the type of the addresses, A without it", []string{"A", "AAAA"})
+	addresses.check = nil // familyOf takes small letters too
 	return []Operation{
-		{Method: get, Path: v1 + "/routing/algorithms", handle: (*Server).listRoutingAlgorithms,
+		{Method: get, Path: v1 + "/routing/algorithms", handle: (*Server).listRoutingAlgorithms, Query: none,
 			Summary: "The routing algorithms", Status: 200,
 			Answer: api.RoutingAlgorithmList{Algorithms: []api.RoutingAlgorithm{algorithm}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/routing/algorithms/{id}", handle: (*Server).getRoutingAlgorithm,
@@ -42,7 +47,7 @@ func routingOperations() []Operation {
 			Summary:     "What the clients of all regions are answered",
 			Description: "From what DNS answers from. A wildcard's name has its asterisk.", Status: 200,
 			Query: []Parameter{needed(text("domain", "the name of a domain", "app.example.com")),
-				word("query_type", "the type of the addresses, A without it", []string{"A", "AAAA"})},
+				addresses},
 			Answer: api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Answers: []api.RoutingAnswer{{
 				ClientRegion: "us-east", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30,
 				Addresses: []api.RoutingShare{{Address: "192.0.2.1", Share: 1}},
@@ -50,7 +55,7 @@ func routingOperations() []Operation {
 		{Method: get, Path: v1 + "/routing/decisions", handle: (*Server).listRoutingDecisions,
 			Summary: "Sampled answers, the newest first", Status: 200,
 			Query: paged(span[0], span[1], text("domain", "only of this domain", nil),
-				text("algorithm", "only by this algorithm", nil),
+				byAlgorithm,
 				text("region", "only with a backend in this region", nil),
 				word("outcome", "only of this outcome", api.RoutingDecisionKinds())),
 			Answer: api.RoutingDecisionList{Decisions: []api.RoutingDecision{{
@@ -58,7 +63,7 @@ func routingOperations() []Operation {
 				ClientRegion: "us-east", Algorithm: "geolocation",
 				SelectedServer: "192.0.2.1:80", SelectedRegion: "eu-west", Outcome: api.RoutingFailover, Generation: 17,
 			}}, Total: 1, Limit: 100, GeneratedAt: at()}},
-		{Method: get, Path: v1 + "/routing/decisions/{id}", handle: (*Server).getRoutingDecision,
+		{Method: get, Path: v1 + "/routing/decisions/{id}", handle: (*Server).getRoutingDecision, Query: none,
 			Summary: "Why a sampled answer was given, from what was known then", Status: 200, Answer: test},
 		{Method: get, Path: v1 + "/routing/flows", handle: (*Server).listRoutingFlows,
 			Summary: "From where to where answers have sent clients", Status: 200,

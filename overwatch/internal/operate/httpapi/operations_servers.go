@@ -21,7 +21,8 @@ func serverOperations() []Operation {
 			Status: 200,
 			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at()}},
 		{Method: post, Path: v1 + "/servers", handle: (*Server).postServer, Summary: "Register a server",
-			Description: "Its service must be a configured domain. 400 if it exists already. agent names the agent whose own server it is: " +
+			Description: "Its service must be a configured domain. 400 if it exists already. agent names the agent whose own " +
+				"server it is: " +
 				"what another one says does not count against this node's own checks that succeed.",
 			Body: api.ServerCreate{Service: "app.example.com", Address: "192.0.2.1", Port: 80, Weight: of(100),
 				Region: "eu-west"},
@@ -29,8 +30,10 @@ func serverOperations() []Operation {
 			Answer: api.Named{Message: "server created", ID: exampleServer}, Errors: []int{noStore}},
 		{Method: get, Path: server, handle: (*Server).getServer, Summary: "One server", Status: 200, Answer: one},
 		{Method: patch, Path: server, handle: (*Server).patchServer, Header: conditionsOf(false),
-			Summary: "Change weight, region or agent", Description: "Only of a server that the API has created. An empty agent names none.",
-			Body: api.ServerPatch{Weight: of(50)}, Status: 200, Answer: api.Named{Message: "server changed", ID: exampleServer},
+			Summary:     "Change weight, region or agent",
+			Description: "Only of a server that the API has created. An empty agent names none.",
+			Body:        api.ServerPatch{Weight: of(50)}, Status: 200,
+			Answer: api.Named{Message: "server changed", ID: exampleServer},
 			Errors: changes},
 		{Method: del, Path: server, handle: (*Server).deleteServer, Header: conditionsOf(false), Summary: "Delete a server",
 			Description: "Only one that the API has created.", Status: 204, Errors: changes},

@@ -26,8 +26,9 @@ func serviceOperations() []Operation {
 				ID: exampleServer, Service: "app.example.com", Address: "192.0.2.1", Port: 80, Region: "eu-west", Healthy: true,
 				Status: api.CheckHealthy, LastCheck: of(at()), LastHealthy: of(at()), ConsecutiveSuccesses: 12,
 			}}, Total: 1, GeneratedAt: at()}},
-		{Method: get, Path: v1 + "/health/regions", handle: (*Server).listRegionHealth, Summary: "Health of each region",
-			Status: 200,
+		{Method: get, Path: v1 + "/health/regions", handle: (*Server).listRegionHealth, Query: none,
+			Summary: "Health of each region",
+			Status:  200,
 			Answer: api.RegionHealthList{Regions: []api.RegionHealth{
 				{Name: "eu-west", TotalServers: 4, HealthyCount: 3, UnhealthyCount: 1, HealthPercent: 75}}, Total: 1,
 				GeneratedAt: at()}},

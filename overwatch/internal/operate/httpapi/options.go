@@ -60,7 +60,8 @@ type Options struct {
 	Inventory Inventory
 	// OverrideStore makes an override survive a restart.
 	OverrideStore OverrideStore
-	// DiskTakes is how long what is being written to disk has taken, 0 when nothing is; nil where changes wait for no disk.
+	// DiskTakes is how long what is being written to disk has taken, 0 when nothing is; nil where changes wait for no
+	// disk.
 	DiskTakes func() time.Duration
 	// Publisher tells when a change has reached DNS.
 	Publisher Publisher
@@ -134,7 +135,8 @@ type Inventory interface {
 	Get(registry.ID) (store.Server, bool)
 	Create(context.Context, store.Server, store.Entry) error
 	// Change stops at an error of edit.
-	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server, err error)
+	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server,
+		err error)
 	// Remove asks may first.
 	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
 }
@@ -206,8 +208,11 @@ func (o *Options) complete() error {
 	}
 	for name, missing := range map[string]bool{
 		"Config": o.Config == nil, "Fitness": o.Fitness == nil, "View": o.View == nil, "Orders": o.Orders == nil,
-		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil, "ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil, "OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
-		"Audit": o.Audit == nil, "History": o.History == nil, "Members": o.Members == nil, "Self": o.Self == nil, "Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
+		"Definitions": o.Definitions == nil, "RestartRequired": o.RestartRequired == nil,
+		"ValidateConfig": o.ValidateConfig == nil, "Reloader": o.Reloader == nil, "Inventory": o.Inventory == nil,
+		"OverrideStore": o.OverrideStore == nil, "Publisher": o.Publisher == nil, "Pins": o.Pins == nil,
+		"Audit": o.Audit == nil, "History": o.History == nil, "Members": o.Members == nil, "Self": o.Self == nil,
+		"Places": o.Places == nil, "DNSView": o.DNSView == nil, "Decisions": o.Decisions == nil,
 	} {
 		if missing {
 			return errors.New("httpapi: Options." + name + " is not set")

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/config"
 )
 
@@ -45,7 +43,7 @@ func (o *cors) allows(origin string) bool {
 // apply sets the response headers of a cross-origin request, answers a
 // preflight, and refuses what would change state for an origin that is not
 // allowed.
-func (o *cors) apply(c *gin.Context) *problem {
+func (o *cors) apply(c *call) error {
 	origin := c.GetHeader("Origin")
 	if o.enabled && !o.anyOrigin {
 		c.Header("Vary", "Origin")
@@ -55,7 +53,8 @@ func (o *cors) apply(c *gin.Context) *problem {
 	}
 	if !o.allows(origin) {
 		if changesState(c.Request.Method) {
-			return problemf(http.StatusForbidden, "the origin %.260q may not change anything: see api.enable_cors and api.cors.allowed_origins", origin)
+			return problemf(http.StatusForbidden,
+				"the origin %.260q may not change anything: see api.enable_cors and api.cors.allowed_origins", origin)
 		}
 		return nil
 	}
@@ -69,7 +68,7 @@ func (o *cors) apply(c *gin.Context) *problem {
 	return nil
 }
 
-func (o *cors) setOrigin(c *gin.Context, origin string) {
+func (o *cors) setOrigin(c *call, origin string) {
 	if o.anyOrigin {
 		c.Header("Access-Control-Allow-Origin", "*")
 		return

@@ -11,11 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // sourceAPI is the source of an override whose setter names none.
@@ -44,8 +43,8 @@ func (t target) matches(o registry.Override) bool {
 
 // overrideTarget reads {service}/{address}: an address for all of its ports,
 // or "<ip>:<port>", where an IPv6 address needs its brackets.
-func overrideTarget(c *gin.Context) (target, error) {
-	t := target{service: canonicalName(c.Param("service"))}
+func overrideTarget(c *call) (target, error) {
+	t := target{service: wire.CanonicalService(c.Param("service"))}
 	text := c.Param("address")
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
 		if withPort.Port() == 0 {
@@ -55,14 +54,15 @@ func overrideTarget(c *gin.Context) (target, error) {
 	}
 	address, err := parseAddress(text)
 	if err != nil {
-		return t, badRequest("address %.64q: it must be <ip> or <ip>:<port>, an IPv6 address before a port in brackets", c.Param("address"))
+		return t, badRequest("address %.64q: it must be <ip> or <ip>:<port>, an IPv6 address before a port in brackets",
+			c.Param("address"))
 	}
 	t.address = address
 	return t, nil
 }
 
 // backendTarget reads {service}/{address}/{port}.
-func backendTarget(c *gin.Context) (target, error) {
+func backendTarget(c *call) (target, error) {
 	id, err := backendID(c)
 	return target{id.Service, id.Address, id.Port}, err
 }
@@ -72,18 +72,14 @@ func backendTarget(c *gin.Context) (target, error) {
 type overrideDesk struct{ mu sync.Mutex }
 
 // listOverrides answers GET /overrides.
-func (s *Server) listOverrides(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listOverrides(c *call) (answer, error) {
 	list := api.OverrideList{GeneratedAt: stamp(s.o.Now())}
-	list.Overrides, list.Total = pageOf(slices.Values(s.o.View.Overrides()), p, overrideRecord)
+	list.Overrides, list.Total = pageOf(slices.Values(s.o.View.Overrides()), c.page, overrideRecord)
 	return ok(list), nil
 }
 
 // getOverride answers GET /overrides/{service}/{address}.
-func (s *Server) getOverride(c *gin.Context) (answer, error) {
+func (s *Server) getOverride(c *call) (answer, error) {
 	t, err := overrideTarget(c)
 	if err != nil {
 		return answer{}, err
@@ -97,7 +93,7 @@ func (s *Server) getOverride(c *gin.Context) (answer, error) {
 
 // putOverride answers PUT and PATCH /overrides/{service}/{address}: what the
 // body does not name stays with PATCH.
-func (s *Server) putOverride(c *gin.Context) (answer, error) {
+func (s *Server) putOverride(c *call) (answer, error) {
 	t, err := overrideTarget(c)
 	if err != nil {
 		return answer{}, err
@@ -110,7 +106,7 @@ func (s *Server) putOverride(c *gin.Context) (answer, error) {
 }
 
 // deleteOverride answers DELETE /overrides/{service}/{address}.
-func (s *Server) deleteOverride(c *gin.Context) (answer, error) {
+func (s *Server) deleteOverride(c *call) (answer, error) {
 	t, err := overrideTarget(c)
 	if err != nil {
 		return answer{}, err
@@ -119,7 +115,7 @@ func (s *Server) deleteOverride(c *gin.Context) (answer, error) {
 }
 
 // postBackendOverride answers POST on the override of one backend.
-func (s *Server) postBackendOverride(c *gin.Context) (answer, error) {
+func (s *Server) postBackendOverride(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
 		return answer{}, err
@@ -135,14 +131,15 @@ func (s *Server) postBackendOverride(c *gin.Context) (answer, error) {
 	message := fmt.Sprintf("%s is %s by override", t, verdict)
 	if id, err := registry.NewID(t.service, t.address, t.port); err == nil && o.Healthy {
 		if b := s.o.View.Get(id); b != nil && b.Draining {
-			message += "; it drains all the same: DELETE /api/v1/servers/" + id.String() + "/drain ends that, unless its agent drains it"
+			message += "; it drains all the same: DELETE /api/v1/servers/" + id.String() +
+				"/drain ends that, unless its agent drains it"
 		}
 	}
 	return ok(api.Outcome{Success: true, Message: message}), nil
 }
 
 // deleteBackendOverride answers DELETE on the override of one backend.
-func (s *Server) deleteBackendOverride(c *gin.Context) (answer, error) {
+func (s *Server) deleteBackendOverride(c *call) (answer, error) {
 	t, err := backendTarget(c)
 	if err != nil {
 		return answer{}, err
@@ -151,16 +148,12 @@ func (s *Server) deleteBackendOverride(c *gin.Context) (answer, error) {
 }
 
 // setOverride stores an override, then applies it, then waits for DNS.
-func (s *Server) setOverride(c *gin.Context, t target) (registry.Override, error) {
+func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
 	var req api.OverrideRequest
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return registry.Override{}, err
 	}
 	patch := c.Request.Method == http.MethodPatch
-	cond, err := conditionOf(c, !patch)
-	if err != nil {
-		return registry.Override{}, err
-	}
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
 	ch := &change{action: "override", resource: "override", id: t.String()}
@@ -184,7 +177,7 @@ func (s *Server) setOverride(c *gin.Context, t target) (registry.Override, error
 	if !s.knows(t) {
 		return o, notFound("no backend of %s is known", t)
 	}
-	if err := cond.holds(ch.before); err != nil {
+	if err := c.condition.holds(ch.before); err != nil {
 		return o, err
 	}
 	ch.after = overrideRecord(o)
@@ -220,11 +213,11 @@ func (s *Server) restoreStored(t target, before registry.Override, existed bool)
 }
 
 // newOverride checks a request and makes the override that it asks for.
-func (s *Server) newOverride(c *gin.Context, t target, req api.OverrideRequest) (registry.Override, error) {
+func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (registry.Override, error) {
 	now := s.o.Now()
 	o := registry.Override{
 		Service: t.service, Address: t.address, Port: t.port,
-		Reason: req.Reason, Source: req.Source, CreatedBy: actorOf(c), CreatedAt: stamp(now),
+		Reason: req.Reason, Source: req.Source, CreatedBy: c.actor, CreatedAt: stamp(now),
 	}
 	if req.Healthy == nil {
 		return o, badRequest("healthy is missing: it must be true or false")
@@ -243,7 +236,8 @@ func (s *Server) newOverride(c *gin.Context, t target, req api.OverrideRequest) 
 	}
 	life, err := time.ParseDuration(req.ExpiresIn)
 	if err != nil || life <= 0 || life > api.MaxExpiresIn {
-		return o, badRequest("expires_in is %.64q: it must be a duration above zero and at most %s, such as 30m", req.ExpiresIn, api.MaxExpiresIn)
+		return o, badRequest("expires_in is %.64q: it must be a duration above zero and at most %s, such as 30m",
+			req.ExpiresIn, api.MaxExpiresIn)
 	}
 	o.ExpiresAt = stamp(now.Add(life))
 	return o, nil
@@ -251,11 +245,7 @@ func (s *Server) newOverride(c *gin.Context, t target, req api.OverrideRequest) 
 
 // clearOverride deletes an override from the disk, then from the registry,
 // then waits for DNS.
-func (s *Server) clearOverride(c *gin.Context, t target) error {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return err
-	}
+func (s *Server) clearOverride(c *call, t target) error {
 	s.orders.mu.Lock()
 	defer s.orders.mu.Unlock()
 	before, found := s.findOverride(t)
@@ -263,7 +253,7 @@ func (s *Server) clearOverride(c *gin.Context, t target) error {
 		return noOverride(t)
 	}
 	ch := &change{action: "override", resource: "override", id: t.String(), before: overrideRecord(before)}
-	if err := cond.holds(ch.before); err != nil {
+	if err := c.condition.holds(ch.before); err != nil {
 		return err
 	}
 	return s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
@@ -297,13 +287,15 @@ func noOverride(t target) *problem {
 func overrideRecord(o registry.Override) api.Override {
 	return api.Override{
 		Service: o.Service, Address: target{o.Service, o.Address, o.Port}.endpoint(), Healthy: o.Healthy,
-		Reason: o.Reason, Source: o.Source, CreatedAt: stamp(o.CreatedAt), CreatedBy: o.CreatedBy, ExpiresAt: stampOrNull(o.ExpiresAt),
+		Reason: o.Reason, Source: o.Source, CreatedAt: stamp(o.CreatedAt), CreatedBy: o.CreatedBy,
+		ExpiresAt: stampOrNull(o.ExpiresAt),
 	}
 }
 
 func storedOverride(o registry.Override) store.Override {
 	return store.Override{
 		Service: o.Service, Address: target{o.Service, o.Address, o.Port}.endpoint(), Healthy: o.Healthy,
-		Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy, ExpiresAt: stampOrNull(o.ExpiresAt),
+		Reason: o.Reason, Source: o.Source, CreatedAt: o.CreatedAt, CreatedBy: o.CreatedBy,
+		ExpiresAt: stampOrNull(o.ExpiresAt),
 	}
 }

@@ -8,32 +8,22 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/shared/api"
 )
 
 // listOverwatchNodes answers GET /nodes/overwatch?status&region: this node
 // and its peers.
-func (s *Server) listOverwatchNodes(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "status", "region")
-	if err != nil {
-		return answer{}, err
-	}
-	status, err := oneOf(q, "status", api.OverwatchStatuses())
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listOverwatchNodes(c *call) (answer, error) {
 	list := api.OverwatchNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.overwatchNodes()), func(n api.OverwatchNode) bool {
-		return (status == "" || n.Status == status) && (q["region"] == "" || n.Region == q["region"])
+		return matches(c.query["status"], n.Status) && matches(c.query["region"], n.Region)
 	})
-	list.Nodes, list.Total = pageOf(matching, p, func(n api.OverwatchNode) api.OverwatchNode { return n })
+	list.Nodes, list.Total = pageOf(matching, c.page, func(n api.OverwatchNode) api.OverwatchNode { return n })
 	return ok(list), nil
 }
 
 // getOverwatchNode answers GET /nodes/overwatch/{id}.
-func (s *Server) getOverwatchNode(c *gin.Context) (answer, error) {
+func (s *Server) getOverwatchNode(c *call) (answer, error) {
 	nodes := s.overwatchNodes()
 	at := slices.IndexFunc(nodes, func(n api.OverwatchNode) bool { return n.ID == c.Param("id") })
 	if at < 0 {
@@ -56,7 +46,8 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 		case api.GossipSuspect:
 			status = api.OverwatchDegraded
 		}
-		node := api.OverwatchNode{ID: m.ID, Name: m.ID, Region: m.Region, Status: status, Version: m.Version, LastSeen: stampOrNull(m.LastSeen)}
+		node := api.OverwatchNode{ID: m.ID, Name: m.ID, Region: m.Region, Status: status, Version: m.Version,
+			LastSeen: stampOrNull(m.LastSeen)}
 		if m.Address.IsValid() {
 			node.Address = m.Address.Addr().String()
 		}
@@ -109,7 +100,8 @@ func (s *Server) ownNode() api.OverwatchNode {
 	up := now.Sub(s.o.StartedAt).Seconds()
 	signs := s.o.SigningKeys != nil
 	node := api.OverwatchNode{
-		ID: s.o.NodeID, Name: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Status: api.OverwatchOnline, Version: s.o.Build.Version,
+		ID: s.o.NodeID, Name: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Status: api.OverwatchOnline,
+		Version:       s.o.Build.Version,
 		UptimeSeconds: int64(up), LastSeen: stampOrNull(now), QueriesTotal: self.Queries, DNSSECEnabled: &signs, Self: true,
 	}
 	if !s.o.Fitness.Readiness().Ready {

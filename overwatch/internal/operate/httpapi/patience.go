@@ -20,8 +20,8 @@ const (
 	maxForsaken = 64
 )
 
-// patience answers changes in time also while the disk hangs, for who must not know when it goes on. The change itself can then not be called
-// back: it is made when the disk goes on. What is only read waits for no disk.
+// patience answers changes in time also while the disk hangs, for who must not know when it goes on. The change itself
+// can then not be called back: it is made when the disk goes on. What is only read waits for no disk.
 type patience struct {
 	next     http.Handler
 	disk     func() time.Duration // how long what is being written has taken; nil: no disk is written
@@ -72,7 +72,8 @@ func tooSlow(w http.ResponseWriter, what string) {
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusServiceUnavailable)
-	_ = json.NewEncoder(w).Encode(api.ErrorBody{Error: fmt.Sprintf("the disk of this node does not answer since %v or longer; %s", diskPatience, what)})
+	_ = json.NewEncoder(w).Encode(api.ErrorBody{
+		Error: fmt.Sprintf("the disk of this node does not answer since %v or longer; %s", diskPatience, what)})
 }
 
 // keptAnswer is an answer that is sent when it is whole, if anybody is there for it then.

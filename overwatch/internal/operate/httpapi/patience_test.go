@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// A change whose disk hangs is answered in time and goes on without its client; what is only slow is waited for; reads pass by.
+// A change whose disk hangs is answered in time and goes on without its client; what is only slow is waited for; reads
+// pass by.
 func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hangs atomic.Bool
@@ -49,11 +50,13 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 		}
 		for i := range maxForsaken {
 			at := time.Now()
-			if w := send(http.MethodPost); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "look before you repeat it") || time.Since(at) > diskPatience {
+			if w := send(http.MethodPost); w.Code != http.StatusServiceUnavailable ||
+				!strings.Contains(w.Body.String(), "look before you repeat it") || time.Since(at) > diskPatience {
 				t.Fatalf("change %d: %d %s after %v", i, w.Code, w.Body, time.Since(at))
 			}
 		}
-		if w := send(http.MethodDelete); w.Code != http.StatusServiceUnavailable || !strings.Contains(w.Body.String(), "nothing was changed") {
+		if w := send(http.MethodDelete); w.Code != http.StatusServiceUnavailable ||
+			!strings.Contains(w.Body.String(), "nothing was changed") {
 			t.Errorf("one more than may wait: %d %s", w.Code, w.Body)
 		}
 		hangs.Store(false)
@@ -67,13 +70,15 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 		}
 		synctest.Wait()
 		if made.Load() != maxForsaken+1 || cancelled.Load() != 0 || p.forsaken.Load() != 0 {
-			t.Errorf("%d changes were made, %d of them cancelled, %d are under way; want %d", made.Load(), cancelled.Load(), p.forsaken.Load(), maxForsaken+1)
+			t.Errorf("%d changes were made, %d of them cancelled, %d are under way; want %d", made.Load(), cancelled.Load(),
+				p.forsaken.Load(), maxForsaken+1)
 		}
 	})
 }
 
 func TestPatience_APanicIsTheServers(t *testing.T) {
-	p := &patience{disk: func() time.Duration { return 0 }, next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("abort") })}
+	p := &patience{disk: func() time.Duration { return 0 },
+		next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("abort") })}
 	defer func() {
 		if cause := recover(); cause != any("abort") {
 			t.Errorf("recovered %v", cause)

@@ -8,8 +8,6 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
@@ -32,7 +30,7 @@ var (
 )
 
 // getPreferences answers GET /preferences.
-func (s *Server) getPreferences(c *gin.Context) (answer, error) {
+func (s *Server) getPreferences(c *call) (answer, error) {
 	set, _ := s.o.Definitions.Defined()
 	p, err := preferencesOf(set)
 	if err != nil {
@@ -55,18 +53,14 @@ func preferencesOf(set *definitions.Set) (api.Preferences, error) {
 
 // putPreferences answers PUT and PATCH /preferences: what the body does not
 // name takes its default with PUT and stays with PATCH.
-func (s *Server) putPreferences(c *gin.Context) (answer, error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) putPreferences(c *call) (answer, error) {
 	var after api.Preferences
 	ch := &change{action: "update", resource: "preferences", id: s.o.NodeID}
-	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
 			before, err := preferencesOf(d.Now())
 			if err == nil {
-				err = cond.holds(before)
+				err = c.condition.holds(before)
 			}
 			if err != nil {
 				return err
@@ -97,15 +91,15 @@ func (s *Server) putPreferences(c *gin.Context) (answer, error) {
 	return tagged(c, http.StatusOK, api.PreferencesAnswer{Preferences: after}, after), nil
 }
 
-func mergePreferences(c *gin.Context, p *api.Preferences) error {
+func mergePreferences(c *call, p *api.Preferences) error {
 	var given struct {
 		CustomSettings json.RawMessage `json:"custom_settings"`
 	}
-	body := bodyOf(c)
+	body := c.body
 	if json.Unmarshal(body, &given) == nil && given.CustomSettings != nil {
 		p.CustomSettings = nil // replaced, not merged into
 	}
-	if err := bodyInto(c, p); err != nil {
+	if err := c.decode(p); err != nil {
 		return err
 	}
 	if p.CustomSettings == nil {
@@ -127,7 +121,8 @@ func checkPreferences(p *api.Preferences) error {
 	if p.RefreshIntervalSeconds < 0 || p.RefreshIntervalSeconds > maxRefresh {
 		return badRequest("refresh_interval_seconds is %d: it must be from 0 to %d", p.RefreshIntervalSeconds, maxRefresh)
 	}
-	for field, text := range map[string]string{"date_format": p.DateFormat, "time_format": p.TimeFormat, "default_view": p.DefaultView} {
+	for field, text := range map[string]string{"date_format": p.DateFormat, "time_format": p.TimeFormat,
+		"default_view": p.DefaultView} {
 		if err := checkText(field, text, maxPreference); err != nil {
 			return err
 		}

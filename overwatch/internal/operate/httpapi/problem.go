@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/health/trust"
@@ -63,7 +61,8 @@ func problemOf(err error) (p *problem, ok bool) {
 	case errors.Is(err, inventory.ErrFull):
 		return problemf(http.StatusInsufficientStorage, "%v", inventory.ErrFull), true
 	case errors.Is(err, store.ErrNotDurable):
-		return problemf(http.StatusInsufficientStorage, "nothing was changed, because it could not be stored: the disk of this node is full or failing"), true
+		return problemf(http.StatusInsufficientStorage,
+			"nothing was changed, because it could not be stored: the disk of this node is full or failing"), true
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), errors.Is(err, registry.ErrStopped):
 		return problemf(http.StatusServiceUnavailable, "the node is stopping or too busy to do this in time: try again"), true
 	}
@@ -71,20 +70,20 @@ func problemOf(err error) (p *problem, ok bool) {
 }
 
 // fail answers with an error and ends the request.
-func (s *Server) fail(c *gin.Context, err error) {
+func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {
 		reply(c, p.status, api.ErrorBody{Error: p.sentence})
 		return
 	}
-	id := requestID(c)
-	s.log.Error().Err(err).Str("request_id", id).Str("method", c.Request.Method).Str("path", c.Request.URL.Path).Msg("request failed")
-	s.internalError(c, id)
+	s.log.Error().Err(err).Str("request_id", c.id).Str("method", c.Request.Method).Str("path",
+		c.Request.URL.Path).Msg("request failed")
+	s.internalError(c)
 }
 
-func (s *Server) internalError(c *gin.Context, id string) {
+func (s *Server) internalError(c *call) {
 	reply(c, http.StatusInternalServerError, api.ErrorBody{
-		Error:     "a fault of this node, not of the request: its log tells more under request id " + id,
-		RequestID: id,
+		Error:     "a fault of this node, not of the request: its log tells more under request id " + c.id,
+		RequestID: c.id,
 	})
 }

@@ -3,64 +3,91 @@ package httpapi
 import (
 	"iter"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/gin-gonic/gin"
-
-	"gslb.internal/shared/api"
+	"time"
 )
 
-// params are the query parameters of a request, each given at most once.
+// params are the query parameters of a request that have a value. Each has passed the check of its Parameter.
 type params map[string]string
 
-// queryOf reads the query and refuses a parameter that the path does not
-// have: a filter with a slip in its name must not look as if it had matched
-// everything. An empty value counts as not given.
-func queryOf(c *gin.Context, known ...string) (params, error) {
-	values, err := url.ParseQuery(c.Request.URL.RawQuery)
+// readQuery reads a query and checks it. It refuses a parameter that is not known: a filter with a slip in its name
+// must not look as if it had matched everything. An empty value counts as not given. A number that is not given has its
+// default.
+func readQuery(raw string, known []Parameter) (params, error) {
+	values, err := url.ParseQuery(raw)
 	if err != nil {
 		return nil, badRequest("the query cannot be read: it is not well-formed URL encoding")
 	}
 	p := params{}
-	for name, given := range values {
+	for _, k := range known {
+		given := values[k.Name]
+		delete(values, k.Name)
 		switch {
-		case len(known) == 0:
-			return nil, badRequest("unknown query parameter %.64q: this path has none", name)
-		case !slices.Contains(known, name):
-			return nil, badRequest("unknown query parameter %.64q: known are %s", name, strings.Join(known, ", "))
 		case len(given) > 1:
-			return nil, badRequest("the query parameter %q stands %d times: give it once", name, len(given))
-		case given[0] != "":
-			p[name] = given[0]
+			return nil, badRequest("the query parameter %q stands %d times: give it once", k.Name, len(given))
+		case len(given) == 1 && given[0] != "":
+			p[k.Name] = given[0]
+			if k.check == nil {
+				continue
+			}
+			if err := k.check(given[0]); err != nil {
+				return nil, err
+			}
+		case k.otherwise != "":
+			p[k.Name] = k.otherwise
 		}
+	}
+	for name := range values {
+		if len(known) == 0 {
+			return nil, badRequest("unknown query parameter %.64q: this path has none", name)
+		}
+		return nil, badRequest("unknown query parameter %.64q: known are %s", name, parameterNames(known))
 	}
 	return p, nil
 }
 
-// number reads a parameter that must be a whole number from low to high.
-func (p params) number(name string, otherwise, low, high int) (int, error) {
-	text, given := p[name]
-	if !given {
-		return otherwise, nil
+func parameterNames(known []Parameter) string {
+	names := make([]string, len(known))
+	for i, k := range known {
+		names[i] = k.Name
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		return 0, badRequest("%s is %.64q: it must be a whole number from %d to %d", name, text, low, high)
-	}
-	return n, nil
+	return strings.Join(names, ", ")
 }
 
-// oneOf reads a parameter that must be a word of a vocabulary; "" when it was
-// not given.
-func oneOf[S ~string](p params, name string, vocabulary []S) (S, error) {
-	value := S(p[name])
-	if value == "" || slices.Contains(vocabulary, value) {
-		return value, nil
-	}
-	return "", badRequest("%s is %.64q: it must be one of %s", name, string(value), listed(vocabulary))
+// number returns a parameter of the kind number, or 0 where the operation has none of that name.
+func (p params) number(name string) int {
+	n, _ := strconv.Atoi(p[name]) // checked before
+	return n
 }
+
+// moment returns a parameter of the kind moment; the zero time where it was not given.
+func (p params) moment(name string) time.Time {
+	at, _ := time.Parse(time.RFC3339, p[name]) // checked before
+	return at
+}
+
+// list returns the words of a parameter of the kind list.
+func (p params) list(name string) []string { return splitList(p[name]) }
+
+// flag returns whether a parameter of the kind flag is true.
+func (p params) flag(name string) bool { return p[name] == "true" }
+
+// period returns start_time and end_time, which are zero where they were not given.
+func (p params) period() (start, end time.Time, err error) {
+	start, end = p.moment("start_time"), p.moment("end_time")
+	if !start.IsZero() && !end.IsZero() && end.Before(start) {
+		err = badRequest("end_time is %q: it must not be before start_time, which is %q", p["end_time"], p["start_time"])
+	}
+	return start, end, err
+}
+
+func splitList(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' })
+}
+
+// matches reports whether a filter leaves a value in; an empty filter leaves all.
+func matches[S ~string](filter string, value S) bool { return filter == "" || filter == string(value) }
 
 // listed writes a vocabulary for people: its words with commas between.
 func listed[S ~string](vocabulary []S) string {
@@ -71,35 +98,13 @@ func listed[S ~string](vocabulary []S) string {
 	return strings.Join(words, ", ")
 }
 
-// page is the part of a list that was asked for.
+// page is the part of a list that a request asks for, in entries.
 type page struct{ limit, offset int }
 
-// maxOffset is beyond every list that fits in memory.
-const maxOffset = 1 << 31
-
-// listQuery reads the query of a list that can grow: its filters and the page.
-func listQuery(c *gin.Context, filters ...string) (params, page, error) {
-	q, err := queryOf(c, append(filters, "limit", "offset")...)
-	if err != nil {
-		return nil, page{}, err
-	}
-	p, err := q.page()
-	return q, p, err
-}
-
-func (p params) page() (page, error) {
-	limit, err := p.number("limit", api.DefaultPageLimit, 1, api.MaxPageLimit)
-	if err != nil {
-		return page{}, err
-	}
-	offset, err := p.number("offset", 0, 0, maxOffset)
-	return page{limit, offset}, err
-}
-
-// pageOf converts the entries of one page and counts them all. The result is
-// never nil, so that an empty list encodes as [].
+// pageOf converts the entries of one page, and counts all. The result is never nil, so that an empty list encodes as
+// [].
 func pageOf[T, U any](all iter.Seq[T], p page, convert func(T) U) (entries []U, total int) {
-	var chosen []T // so that the entries, which are larger, are made once
+	var chosen []T // then the converted entries, which are larger, are allocated once
 	for entry := range all {
 		if total >= p.offset && len(chosen) < p.limit {
 			chosen = append(chosen, entry)

@@ -27,8 +27,10 @@ func BenchmarkRead(b *testing.B) {
 	}
 	w.declare(ids...)
 	for _, path := range []string{
-		"servers?limit=1000", "domains?limit=1000", "overwatch/backends?limit=1000", "health/servers?limit=1000", "health/regions", "overwatch/stats", "overrides",
-		"metrics/overview", "metrics/history?duration=24h", "audit-logs?limit=1000", "routing/decisions?limit=1000", "routing/flows?limit=1000", "gossip/nodes",
+		"servers?limit=1000", "domains?limit=1000", "overwatch/backends?limit=1000", "health/servers?limit=1000",
+		"health/regions", "overwatch/stats", "overrides",
+		"metrics/overview", "metrics/history?duration=24h", "audit-logs?limit=1000", "routing/decisions?limit=1000",
+		"routing/flows?limit=1000", "gossip/nodes",
 	} {
 		b.Run(path, func(b *testing.B) {
 			b.ReportAllocs()

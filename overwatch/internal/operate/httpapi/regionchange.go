@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -17,9 +15,9 @@ import (
 )
 
 // postRegion answers POST /regions.
-func (s *Server) postRegion(c *gin.Context) (answer, error) {
+func (s *Server) postRegion(c *call) (answer, error) {
 	var req api.RegionChange
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	name := given(req.Name, "")
@@ -31,49 +29,49 @@ func (s *Server) postRegion(c *gin.Context) (answer, error) {
 	if err := editRegion(&made, req); err != nil {
 		return answer{}, err
 	}
-	return s.defineRegion(c, http.StatusCreated, &change{action: "create", resource: "region", id: name}, func(d *definitions.Draft, _ *change) (*store.Region, error) {
-		switch {
-		case d.Now().Regions[name] != nil || regionAt(d.File(), name) >= 0:
-			return nil, badRequest("region %s exists already", name)
-		case len(d.Now().Regions) >= definitions.MaxRegions:
-			return nil, problemf(http.StatusInsufficientStorage, "the API has created %d regions, which is the most", definitions.MaxRegions)
-		}
-		return &made, nil
-	})
+	return s.defineRegion(c, http.StatusCreated, &change{action: "create", resource: "region", id: name},
+		func(d *definitions.Draft, _ *change) (*store.Region, error) {
+			switch {
+			case d.Now().Regions[name] != nil || regionAt(d.File(), name) >= 0:
+				return nil, badRequest("region %s exists already", name)
+			case len(d.Now().Regions) >= definitions.MaxRegions:
+				return nil, problemf(http.StatusInsufficientStorage, "the API has created %d regions, which is the most",
+					definitions.MaxRegions)
+			}
+			return &made, nil
+		})
 }
 
 // putRegion answers PUT and PATCH /regions/{id}: what the body does not name
 // takes its default with PUT and stays with PATCH.
-func (s *Server) putRegion(c *gin.Context) (answer, error) {
+func (s *Server) putRegion(c *call) (answer, error) {
 	var req api.RegionChange
-	if err := bodyInto(c, &req); err != nil {
-		return answer{}, err
-	}
-	cond, err := conditionOf(c, false)
-	if err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	name := c.Param("id")
 	if given(req.Name, name) != name {
 		return answer{}, badRequest("name is %.64q: a region keeps its name, %.64q", *req.Name, name)
 	}
-	return s.defineRegion(c, http.StatusOK, &change{action: "update", resource: "region", id: name}, func(d *definitions.Draft, ch *change) (*store.Region, error) {
-		before, err := ownRegion(d, name, "changed", cond)
-		if err != nil {
-			return nil, err
-		}
-		after := *before
-		if c.Request.Method == http.MethodPut {
-			after = store.Region{Name: name, Enabled: true, CreatedAt: before.CreatedAt}
-		}
-		after.UpdatedAt = stamp(s.o.Now())
-		ch.before = before
-		return &after, editRegion(&after, req)
-	})
+	return s.defineRegion(c, http.StatusOK, &change{action: "update", resource: "region", id: name},
+		func(d *definitions.Draft, ch *change) (*store.Region, error) {
+			before, err := ownRegion(d, name, "changed", c.condition)
+			if err != nil {
+				return nil, err
+			}
+			after := *before
+			if c.Request.Method == http.MethodPut {
+				after = store.Region{Name: name, Enabled: true, CreatedAt: before.CreatedAt}
+			}
+			after.UpdatedAt = stamp(s.o.Now())
+			ch.before = before
+			return &after, editRegion(&after, req)
+		})
 }
 
 // defineRegion puts what edit returns in force and shows it.
-func (s *Server) defineRegion(c *gin.Context, status int, ch *change, edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
+func (s *Server) defineRegion(c *call, status int, ch *change,
+	edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
 	var after *store.Region
 	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
@@ -93,18 +91,14 @@ func (s *Server) defineRegion(c *gin.Context, status int, ch *change, edit func(
 }
 
 // deleteRegion answers DELETE /regions/{id}. One that something uses stays.
-func (s *Server) deleteRegion(c *gin.Context) (answer, error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) deleteRegion(c *call) (answer, error) {
 	s.regions.Lock() // no server comes into it meanwhile
 	defer s.regions.Unlock()
 	name := c.Param("id")
 	ch := &change{action: "delete", resource: "region", id: name}
 	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownRegion(d, name, "deleted", cond)
+			before, err := ownRegion(d, name, "deleted", c.condition)
 			if err == nil {
 				err = s.unused(d, name)
 			}
@@ -123,7 +117,8 @@ func (s *Server) deleteRegion(c *gin.Context) (answer, error) {
 func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.Region, error) {
 	switch r := d.Now().Regions[name]; {
 	case regionAt(d.File(), name) >= 0:
-		return nil, badRequest("region %.64q comes from the configuration: only regions of the API can be %s here", name, done)
+		return nil, badRequest("region %.64q comes from the configuration: only regions of the API can be %s here", name,
+			done)
 	case r == nil:
 		return nil, unknownRegion(name)
 	default:
@@ -134,7 +129,8 @@ func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.
 // unused refuses to take a region away that something names.
 func (s *Server) unused(d *definitions.Draft, name string) error {
 	if n := s.countServers()[name].all; n > 0 {
-		return problemf(http.StatusConflict, "region %s has %d servers: delete them or move them to another region first", name, n)
+		return problemf(http.StatusConflict, "region %s has %d servers: delete them or move them to another region first",
+			name, n)
 	}
 	for _, domain := range d.Now().Domains {
 		if slices.Contains(domain.Regions, name) {
@@ -143,7 +139,8 @@ func (s *Server) unused(d *definitions.Draft, name string) error {
 	}
 	for network, m := range d.Now().Mappings {
 		if m.Region == name {
-			return problemf(http.StatusConflict, "the mapping of %s names the region %s: change or delete it first", network, name)
+			return problemf(http.StatusConflict, "the mapping of %s names the region %s: change or delete it first", network,
+				name)
 		}
 	}
 	return nil
@@ -171,7 +168,9 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 	r.Countries = append([]string{}, given(req.Countries, r.Countries)...)
 	for i, code := range r.Countries {
 		if !config.IsCountry(code) || slices.Contains(r.Countries[:i], code) {
-			return badRequest("countries has %.64q: it must have each country once, by the two letters of ISO 3166-1 in capitals, such as DE", code)
+			return badRequest(
+				"countries has %.64q: it must have each country once, by the two letters of ISO 3166-1 in capitals, such as DE",
+				code)
 		}
 	}
 	r.Pool, r.Bias = given(req.RoutingAlgorithm, r.Pool), given(req.ProximityBias, r.Bias)

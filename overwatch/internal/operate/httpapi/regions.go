@@ -3,9 +3,8 @@ package httpapi
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -14,31 +13,22 @@ import (
 )
 
 // listRegions answers GET /regions?enabled&continent.
-func (s *Server) listRegions(c *gin.Context) (answer, error) {
-	q, p, err := listQuery(c, "enabled", "continent")
-	if err != nil {
-		return answer{}, err
-	}
-	enabled, err := oneOf(q, "enabled", []string{"true", "false"})
-	if err != nil {
-		return answer{}, err
-	}
-	continent, err := oneOf(q, "continent", config.Continents())
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listRegions(c *call) (answer, error) {
+	enabled, continent := c.query["enabled"], c.query["continent"]
 	set, file := s.o.Definitions.Defined()
 	counts := s.countServers()
 	matching := filtered(slices.Values(allRegions(set, file)), func(r store.Region) bool {
-		return (enabled == "" || r.Enabled == (enabled == "true")) && (continent == "" || slices.Contains(strings.Split(r.Continent, ","), continent))
+		return matches(enabled, strconv.FormatBool(r.Enabled)) &&
+			(continent == "" || slices.Contains(strings.Split(r.Continent, ","), continent))
 	})
 	list := api.RegionList{GeneratedAt: stamp(s.o.Now())}
-	list.Regions, list.Total = pageOf(matching, p, func(r store.Region) api.Region { return regionView(r, set, counts) })
+	list.Regions, list.Total = pageOf(matching, c.page,
+		func(r store.Region) api.Region { return regionView(r, set, counts) })
 	return ok(list), nil
 }
 
 // getRegion answers GET /regions/{id}.
-func (s *Server) getRegion(c *gin.Context) (answer, error) {
+func (s *Server) getRegion(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	r, found := findRegion(set, file, c.Param("id"))
 	if !found {
@@ -82,7 +72,8 @@ func regionAt(file *config.Config, name string) int {
 // configuredRegion is a region of the configuration as the API has them.
 func configuredRegion(r *config.Region) store.Region {
 	return store.Region{
-		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","), Countries: r.Countries, Enabled: true,
+		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
+		Countries: r.Countries, Enabled: true,
 		Pool: r.RoutingAlgorithm, Bias: r.ProximityBias,
 	}
 }
@@ -111,6 +102,7 @@ func regionView(r store.Region, set *definitions.Set, counts map[string]serverCo
 	return api.Region{
 		ID: r.Name, Name: r.Name, Code: r.Code, Description: r.Description, Latitude: r.Latitude, Longitude: r.Longitude,
 		Continent: r.Continent, Countries: append([]string{}, r.Countries...), Enabled: r.Enabled, Priority: r.Priority,
-		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool, ProximityBias: r.Bias,
+		ServerCount: counts[r.Name].all, HealthyServers: counts[r.Name].healthy, Source: source, RoutingAlgorithm: r.Pool,
+		ProximityBias: r.Bias,
 	}
 }

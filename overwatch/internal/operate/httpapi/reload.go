@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
@@ -17,7 +15,7 @@ import (
 const reloadTimeout = answerTimeout - 10*time.Second
 
 // postReload answers POST /config/reload.
-func (s *Server) postReload(c *gin.Context) (answer, error) {
+func (s *Server) postReload(c *call) (answer, error) {
 	var done api.Reload
 	ch := &change{action: "reload", resource: "config", id: s.o.NodeID}
 	err := s.commit(c, ch, func(ctx context.Context, _ store.Entry) (err error) {
@@ -45,11 +43,9 @@ const gossipKeySize = 32
 
 // postGossipKey answers POST /gossip/generate-key. The key is in the answer
 // and nowhere else.
-func (s *Server) postGossipKey(c *gin.Context) (answer, error) {
-	if err := unheeded(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postGossipKey(c *call) (answer, error) {
 	key := make([]byte, gossipKeySize)
 	_, _ = rand.Read(key) // never fails (crypto/rand)
-	return ok(api.GossipKey{Key: base64.StdEncoding.EncodeToString(key), Algorithm: "AES-256-GCM", Bits: 8 * gossipKeySize}), nil
+	return ok(api.GossipKey{Key: base64.StdEncoding.EncodeToString(key), Algorithm: "AES-256-GCM",
+		Bits: 8 * gossipKeySize}), nil
 }

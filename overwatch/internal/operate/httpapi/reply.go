@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/shared/api"
 )
 
@@ -24,7 +22,7 @@ func noContent() answer { return answer{http.StatusNoContent, nil} }
 // writes only when all is encoded, in room that it keeps for the next body.
 // The types of shared/api always encode, so a failure here is a fault of our
 // own that the recovery answers.
-func reply(c *gin.Context, status int, body any) {
+func reply(c *call, status int, body any) {
 	c.Abort()
 	c.Status(status)
 	if body == nil {

@@ -25,7 +25,8 @@ func TestHealth_TellsTheJudgementAndTheUptime(t *testing.T) {
 		w.fitness.status = status
 		h, err := w.client.Health(t.Context())
 		w.must(err)
-		if h.Status != status || h.Version != "1.2.3" || h.UptimeSeconds < 90 || h.UptimeSeconds > 100 || time.Since(h.Timestamp) > deadline || h.Timestamp.Location() != time.UTC {
+		if h.Status != status || h.Version != "1.2.3" || h.UptimeSeconds < 90 || h.UptimeSeconds > 100 ||
+			time.Since(h.Timestamp) > deadline || h.Timestamp.Location() != time.UTC {
 			t.Errorf("got %+v", h)
 		}
 	}
@@ -33,11 +34,13 @@ func TestHealth_TellsTheJudgementAndTheUptime(t *testing.T) {
 
 func TestReady_Is503UntilTheNodeIs(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("GET", "/api/v1/ready", ""); r.status != 200 || r.body != `{"ready":true,"dns_ready":true,"health_ready":true}`+"\n" {
+	if r := w.send("GET", "/api/v1/ready", ""); r.status != 200 ||
+		r.body != `{"ready":true,"dns_ready":true,"health_ready":true}`+"\n" {
 		t.Errorf("ready: %d %s", r.status, r.body)
 	}
 	w.fitness.readiness = api.Readiness{DNSReady: true, Message: "no cycle"}
-	if r := w.send("GET", "/api/v1/ready", ""); r.status != 503 || r.body != `{"ready":false,"dns_ready":true,"health_ready":false,"message":"no cycle"}`+"\n" {
+	if r := w.send("GET", "/api/v1/ready", ""); r.status != 503 ||
+		r.body != `{"ready":false,"dns_ready":true,"health_ready":false,"message":"no cycle"}`+"\n" {
 		t.Errorf("not ready: %d %s", r.status, r.body)
 	}
 }
@@ -48,7 +51,8 @@ func TestLiveAndVersion_AreTheProcess(t *testing.T) {
 		t.Errorf("live: %d %s", r.status, r.body)
 	}
 	v, err := w.client.Version(t.Context())
-	if want := (api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"}); err != nil || v != want {
+	if want := (api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc",
+		BuildDate: "2026-01-01T00:00:00Z"}); err != nil || v != want {
 		t.Errorf("version %+v, %v", v, err)
 	}
 }
@@ -62,7 +66,8 @@ func TestServers_ListAndGetShowTheRegistry(t *testing.T) {
 	w.must(err)
 	var ids []string
 	for _, s := range list.Servers {
-		ids = append(ids, fmt.Sprint(s.ID, " ", s.Source, " ", s.EffectiveStatus, " ", s.AgentHealthy != nil, " ", s.Weight, " ", s.Region))
+		ids = append(ids, fmt.Sprint(s.ID, " ", s.Source, " ", s.EffectiveStatus, " ", s.AgentHealthy != nil, " ", s.Weight,
+			" ", s.Region))
 	}
 	want := []string{
 		first + " static healthy false 100 eu", second + " static unhealthy false 100 eu",
@@ -71,9 +76,11 @@ func TestServers_ListAndGetShowTheRegistry(t *testing.T) {
 	if strings.Join(ids, "\n") != strings.Join(want, "\n") || list.Total != 4 {
 		t.Errorf("total %d, got\n%s\nwant\n%s", list.Total, strings.Join(ids, "\n"), strings.Join(want, "\n"))
 	}
-	for _, id := range []string{service + ":2001:db8::1:443", service + ":[2001:db8::1]:443", "APP.example.:[2001:DB8:0::1]:443", service + ":%5B2001:db8::1%5D:443", service + ":2001:db8::1%3A443"} {
+	for _, id := range []string{service + ":2001:db8::1:443", service + ":[2001:db8::1]:443",
+		"APP.example.:[2001:DB8:0::1]:443", service + ":%5B2001:db8::1%5D:443", service + ":2001:db8::1%3A443"} {
 		r := w.send("GET", "/api/v1/servers/"+id, "")
-		if r.status != 200 || !strings.Contains(r.body, `"id":"app.example:2001:db8::1:443"`) || !strings.Contains(r.body, `"agent_healthy":null`) {
+		if r.status != 200 || !strings.Contains(r.body, `"id":"app.example:2001:db8::1:443"`) ||
+			!strings.Contains(r.body, `"agent_healthy":null`) {
 			t.Errorf("%s: %d %s", id, r.status, r.body)
 		}
 	}
@@ -91,10 +98,12 @@ func TestLists_PagesAreStableAndBounded(t *testing.T) {
 	for _, tc := range []struct {
 		query     string
 		from, len int
-	}{{"", 0, 100}, {"?limit=7&offset=3", 3, 7}, {"?limit=1000", 0, 250}, {"?offset=249", 249, 1}, {"?offset=250", 0, 0}, {"?offset=2147483648", 0, 0}, {"?limit=&offset=", 0, 100}} {
+	}{{"", 0, 100}, {"?limit=7&offset=3", 3, 7}, {"?limit=1000", 0, 250}, {"?offset=249", 249, 1}, {"?offset=250", 0, 0},
+		{"?offset=2147483648", 0, 0}, {"?limit=&offset=", 0, 100}} {
 		for _, path := range []string{"/api/v1/servers", "/api/v1/overwatch/backends", "/api/v1/health/servers"} {
 			r := w.send("GET", path+tc.query, "")
-			if r.status != 200 || strings.Count(r.body, `"id":`) != tc.len || !strings.Contains(r.body, `"total":250,"generated_at":"`) {
+			if r.status != 200 || strings.Count(r.body, `"id":`) != tc.len ||
+				!strings.Contains(r.body, `"total":250,"generated_at":"`) {
 				t.Errorf("%s%s: %d, %d entries", path, tc.query, r.status, strings.Count(r.body, `"id":`))
 			}
 			for i := range tc.len {
@@ -105,8 +114,10 @@ func TestLists_PagesAreStableAndBounded(t *testing.T) {
 		}
 	}
 	for query, words := range map[string]string{
-		"?limit=0": "1 to 1000", "?limit=1001": "1 to 1000", "?limit=-1": `"-1"`, "?limit=ten": `"ten"`, "?limit=1e2": "whole number", "?limit=99999999999999999999": "whole number",
-		"?offset=-1": "offset", "?offset=2147483649": "offset", "?limit=5&limit=6": "2 times", "?page=2": `unknown query parameter "page": known are limit, offset`, "?limit=%zz": "URL encoding",
+		"?limit=0": "1 to 1000", "?limit=1001": "1 to 1000", "?limit=-1": `"-1"`, "?limit=ten": `"ten"`,
+		"?limit=1e2": "whole number", "?limit=99999999999999999999": "whole number",
+		"?offset=-1": "offset", "?offset=2147483649": "offset", "?limit=5&limit=6": "2 times",
+		"?page=2": `unknown query parameter "page": known are limit, offset`, "?limit=%zz": "URL encoding",
 	} {
 		w.wantError(query, w.send("GET", "/api/v1/servers"+query, ""), 400, words)
 	}
@@ -138,15 +149,18 @@ func TestBackends_FiltersSelect(t *testing.T) {
 	w.validate(first, check.StateHealthy, "")
 	w.agent("198.51.100.7", wire.ClaimHealthy)
 	for query, want := range map[string]int{
-		"": 4, "?service=app.example": 3, "?service=APP.Example.": 3, "?service=none.example": 0, "?region=us": 1, "?region=US": 0, "?status=healthy": 2, "?status=stale": 0,
+		"": 4, "?service=app.example": 3, "?service=APP.Example.": 3, "?service=none.example": 0, "?region=us": 1,
+		"?region=US": 0, "?status=healthy": 2, "?status=stale": 0,
 		"?status=unhealthy&service=app.example&region=eu": 1, "?service=&status=": 4,
 	} {
 		r := w.send("GET", "/api/v1/overwatch/backends"+query, "")
-		if r.status != 200 || !strings.Contains(r.body, fmt.Sprintf(`"total":%d,`, want)) || strings.Count(r.body, `"id":`) != want {
+		if r.status != 200 || !strings.Contains(r.body, fmt.Sprintf(`"total":%d,`, want)) ||
+			strings.Count(r.body, `"id":`) != want {
 			t.Errorf("%s: %d %s", query, r.status, r.body)
 		}
 	}
-	w.wantError("status", w.send("GET", "/api/v1/overwatch/backends?status=well", ""), 400, `"well"`, "healthy, unhealthy, stale")
+	w.wantError("status", w.send("GET", "/api/v1/overwatch/backends?status=well", ""), 400, `"well"`,
+		"healthy, unhealthy, stale")
 }
 
 func TestHealthServers_SumUpTheChecks(t *testing.T) {
@@ -159,13 +173,16 @@ func TestHealthServers_SumUpTheChecks(t *testing.T) {
 		t.Fatalf("got %+v", list)
 	}
 	good, never, bad := list.Servers[0], list.Servers[1], list.Servers[2]
-	if !good.Healthy || good.Status != api.CheckHealthy || good.LastError != nil || good.LastCheck == nil || good.LastHealthy == nil || good.ConsecutiveSuccesses != 1 {
+	if !good.Healthy || good.Status != api.CheckHealthy || good.LastError != nil || good.LastCheck == nil ||
+		good.LastHealthy == nil || good.ConsecutiveSuccesses != 1 {
 		t.Errorf("healthy: %+v", good)
 	}
-	if never.Healthy || never.Status != api.CheckUnknown || never.LastCheck != nil || never.LastHealthy != nil || never.LastError == nil {
+	if never.Healthy || never.Status != api.CheckUnknown || never.LastCheck != nil || never.LastHealthy != nil ||
+		never.LastError == nil {
 		t.Errorf("never checked: %+v", never)
 	}
-	if bad.Healthy || bad.Status != api.CheckUnhealthy || bad.LastError == nil || *bad.LastError != "connection refused" || bad.ConsecutiveFailures != 4 {
+	if bad.Healthy || bad.Status != api.CheckUnhealthy || bad.LastError == nil || *bad.LastError != "connection refused" ||
+		bad.ConsecutiveFailures != 4 {
 		t.Errorf("unhealthy: %+v", bad)
 	}
 }
@@ -194,7 +211,8 @@ func TestDomains_ListAndShowTheConfiguration(t *testing.T) {
 		t.Fatalf("got %+v", list)
 	}
 	app, www := list.Domains[0], list.Domains[1]
-	if app.ID != service || app.TTL != 30 || app.RoutingPolicy != "weighted" || !app.Enabled || app.BackendCount != 2 || app.HealthyBackends != 1 || app.Settings != nil {
+	if app.ID != service || app.TTL != 30 || app.RoutingPolicy != "weighted" || !app.Enabled || app.BackendCount != 2 ||
+		app.HealthyBackends != 1 || app.Settings != nil {
 		t.Errorf("app: %+v", app)
 	}
 	if www.TTL != 60 || www.BackendCount != 0 {
@@ -202,7 +220,8 @@ func TestDomains_ListAndShowTheConfiguration(t *testing.T) {
 	}
 	detail, err := w.client.Domain(t.Context(), "WWW.Example.")
 	w.must(err)
-	if got := detail.Domain.Settings; got == nil || *got != (api.DomainSettings{FailoverEnabled: true, FailoverThreshold: 2, LoadBalancingMethod: "weighted"}) {
+	if got := detail.Domain.Settings; got == nil ||
+		*got != (api.DomainSettings{FailoverEnabled: true, FailoverThreshold: 2, LoadBalancingMethod: "weighted"}) {
 		t.Errorf("settings %+v", got)
 	}
 	w.wantError("unknown", w.send("GET", "/api/v1/domains/none.example", ""), 404, "none.example")
@@ -217,9 +236,11 @@ func TestDomainBackends_HavePriorityOfTheirRegion(t *testing.T) {
 	w.must(err)
 	var got []string
 	for _, b := range list.Backends {
-		got = append(got, fmt.Sprint(b.ID, " ", b.Weight, " ", b.Priority, " ", b.Region, " ", b.Healthy, " ", b.Enabled, " ", b.LastCheck != nil))
+		got = append(got, fmt.Sprint(b.ID, " ", b.Weight, " ", b.Priority, " ", b.Region, " ", b.Healthy, " ", b.Enabled, " ",
+			b.LastCheck != nil))
 	}
-	want := first + " 100 1 eu true true true\n" + second + " 100 1 eu false true false\n" + service + ":198.51.100.7:80 50 2 us true true true"
+	want := first + " 100 1 eu true true true\n" + second + " 100 1 eu false true false\n" + service +
+		":198.51.100.7:80 50 2 us true true true"
 	if strings.Join(got, "\n") != want || list.Total != 3 {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), want)
 	}
@@ -230,13 +251,16 @@ func TestStats_CountEverything(t *testing.T) {
 	w.validate(first, check.StateHealthy, "")
 	w.validate(second, check.StateUnhealthy, "refused")
 	w.agent("192.0.2.2", wire.ClaimHealthy) // disagrees with the validation
-	_, err := w.client.SetOverride(t.Context(), service, "192.0.2.1:80", api.OverrideRequest{Healthy: new(bool), Reason: "r"})
+	_, err := w.client.SetOverride(t.Context(), service, "192.0.2.1:80",
+		api.OverrideRequest{Healthy: new(bool), Reason: "r"})
 	w.must(err)
 	got, err := w.client.Stats(t.Context())
 	w.must(err)
 	want := api.Stats{
-		TotalBackends: 2, UnhealthyBackends: 2, ActiveOverrides: 1, ValidationEnabled: true, ValidatedBackends: 2, DisagreementCount: 1, ActiveAgents: 1, UniqueServices: 1,
-		BackendsByService: map[string]int{service: 2}, BackendsByRegion: map[string]int{"eu": 2}, GeneratedAt: got.GeneratedAt,
+		TotalBackends: 2, UnhealthyBackends: 2, ActiveOverrides: 1, ValidationEnabled: true, ValidatedBackends: 2,
+		DisagreementCount: 1, ActiveAgents: 1, UniqueServices: 1,
+		BackendsByService: map[string]int{service: 2}, BackendsByRegion: map[string]int{"eu": 2},
+		GeneratedAt: got.GeneratedAt,
 	}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, want)
@@ -257,7 +281,9 @@ func TestValidate_ChecksWhatWasNamed(t *testing.T) {
 	for _, tc := range []struct {
 		target api.ValidateTarget
 		want   int
-	}{{api.ValidateTarget{}, 3}, {api.ValidateTarget{Service: service}, 2}, {api.ValidateTarget{Address: "[2001:db8::1]"}, 1}, {api.ValidateTarget{Service: service, Address: "192.0.2.2", Port: 80}, 1}} {
+	}{{api.ValidateTarget{}, 3}, {api.ValidateTarget{Service: service}, 2},
+		{api.ValidateTarget{Address: "[2001:db8::1]"}, 1},
+		{api.ValidateTarget{Service: service, Address: "192.0.2.2", Port: 80}, 1}} {
 		run, err := w.client.Validate(t.Context(), tc.target)
 		if err != nil || run.Checked != tc.want || len(run.Results) != tc.want {
 			t.Errorf("%+v: %+v, %v", tc.target, run, err)
@@ -268,7 +294,8 @@ func TestValidate_ChecksWhatWasNamed(t *testing.T) {
 	if r := run.Results[0]; r.Healthy || r.LatencyMS != 2.5 || r.Error == nil || *r.Error != "timeout" {
 		t.Errorf("got %+v", r)
 	}
-	for query, words := range map[string]string{"?port=0": "1 to 65535", "?port=x": `"x"`, "?address=nowhere": `"nowhere"`, "?addr=192.0.2.1": `"addr"`} {
+	for query, words := range map[string]string{"?port=0": "1 to 65535", "?port=x": `"x"`, "?address=nowhere": `"nowhere"`,
+		"?addr=192.0.2.1": `"addr"`} {
 		w.wantError(query, w.send("POST", "/api/v1/overwatch/validate"+query, ""), 400, words)
 	}
 	w.wantError("no match", w.send("POST", "/api/v1/overwatch/validate?port=9", ""), 404, "port=9")
@@ -289,8 +316,10 @@ func TestGossipNodes_AreMembersAndAgents(t *testing.T) {
 	w := newWorld(t, func(o *Options) {
 		o.Members = func() []Member {
 			return []Member{
-				{ID: "node-2", Address: netip.MustParseAddrPort("[2001:db8::2]:7946"), Region: "eu", Status: api.GossipDead, State: api.GossipMember, RTT: 12 * time.Millisecond},
-				{ID: "node-1", Address: netip.MustParseAddrPort("192.0.2.1:7946"), Region: "eu", Status: api.GossipAlive, State: api.GossipSelf},
+				{ID: "node-2", Address: netip.MustParseAddrPort("[2001:db8::2]:7946"), Region: "eu", Status: api.GossipDead,
+					State: api.GossipMember, RTT: 12 * time.Millisecond},
+				{ID: "node-1", Address: netip.MustParseAddrPort("192.0.2.1:7946"), Region: "eu", Status: api.GossipAlive,
+					State: api.GossipSelf},
 			}
 		}
 	})
@@ -305,12 +334,14 @@ func TestGossipNodes_AreMembersAndAgents(t *testing.T) {
 			t.Errorf("%d lacks %s:\n%s", r.status, part, r.body)
 		}
 	}
-	for query, want := range map[string]string{"?status=dead": `"total":1,"healthy":0`, "?region=us": `"total":1,"healthy":1`, "?limit=1": `"total":3,"healthy":2`} {
+	for query, want := range map[string]string{"?status=dead": `"total":1,"healthy":0`,
+		"?region=us": `"total":1,"healthy":1`, "?limit=1": `"total":3,"healthy":2`} {
 		if r := w.send("GET", "/api/v1/gossip/nodes"+query, ""); !strings.Contains(r.body, want) {
 			t.Errorf("%s: %s", query, r.body)
 		}
 	}
-	if r := w.send("GET", "/api/v1/gossip/nodes/node-2", ""); r.status != 200 || !strings.HasPrefix(r.body, `{"id":"node-2"`) {
+	if r := w.send("GET", "/api/v1/gossip/nodes/node-2", ""); r.status != 200 ||
+		!strings.HasPrefix(r.body, `{"id":"node-2"`) {
 		t.Errorf("one: %d %s", r.status, r.body)
 	}
 	w.wantError("unknown", w.send("GET", "/api/v1/gossip/nodes/node-9", ""), 404)
@@ -323,13 +354,15 @@ func TestAgentNodes_ShowWhatPinnedAgentsReport(t *testing.T) {
 	r := w.send("GET", "/api/v1/nodes/agent", "")
 	for _, part := range []string{
 		`{"nodes":[{"id":"agent-1","name":"agent-1","address":"","port":0,"region":"us","status":"online","version":"9.9","uptime_seconds":100,`,
-		`"checks_total":250,"checks_per_sec":2.5,"active_checks":1,"target_count":1,"certificate_expiry":"`, `"total":1,"generated_at":"`,
+		`"checks_total":250,"checks_per_sec":2.5,"active_checks":1,"target_count":1,"certificate_expiry":"`,
+		`"total":1,"generated_at":"`,
 	} {
 		if r.status != 200 || !strings.Contains(r.body, part) {
 			t.Errorf("%d lacks %s:\n%s", r.status, part, r.body)
 		}
 	}
-	for query, want := range map[string]int{"?status=online": 1, "?status=offline": 0, "?status=pending": 0, "?region=us": 1, "?region=eu": 0} {
+	for query, want := range map[string]int{"?status=online": 1, "?status=offline": 0, "?status=pending": 0,
+		"?region=us": 1, "?region=eu": 0} {
 		if r := w.send("GET", "/api/v1/nodes/agent"+query, ""); !strings.Contains(r.body, fmt.Sprintf(`"total":%d,`, want)) {
 			t.Errorf("%s: %s", query, r.body)
 		}
@@ -339,7 +372,8 @@ func TestAgentNodes_ShowWhatPinnedAgentsReport(t *testing.T) {
 	if _, err := w.client.Revoke(t.Context(), agentName, api.RevokeRequest{Reason: "stolen"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); r.status != 200 || !strings.Contains(r.body, `"status":"offline"`) || !strings.Contains(r.body, `"checks_total":0`) {
+	if r := w.send("GET", "/api/v1/nodes/agent/agent-1", ""); r.status != 200 ||
+		!strings.Contains(r.body, `"status":"offline"`) || !strings.Contains(r.body, `"checks_total":0`) {
 		t.Errorf("revoked: %d %s", r.status, r.body)
 	}
 }

@@ -89,7 +89,8 @@ func TestAPI_EveryPromisedPathIsAnswered(t *testing.T) {
 		path := words[len(words)-1]
 		for _, method := range words[:len(words)-1] {
 			r := w.send(method, path, "")
-			if r.status == http.StatusMethodNotAllowed || r.status == http.StatusNotFound && strings.Contains(r.body, "no path") {
+			if r.status == http.StatusMethodNotAllowed ||
+				r.status == http.StatusNotFound && strings.Contains(r.body, "no path") {
 				t.Errorf("%s %s: %d %s", method, path, r.status, r.body)
 			}
 		}

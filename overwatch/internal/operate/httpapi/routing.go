@@ -5,21 +5,20 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/geo"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
 // maxQuestion is the longest name that a question can have, in zone-file form with every octet escaped.
 const maxQuestion = 4 * 255
 
 // postRoutingTest answers POST /routing/test.
-func (s *Server) postRoutingTest(c *gin.Context) (answer, error) {
-	body := bodyOf(c)
+func (s *Server) postRoutingTest(c *call) (answer, error) {
+	body := c.body
 	result, err := s.testRouting(body)
 	return ok(api.RoutingTest{Result: result}), err
 }
@@ -46,7 +45,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 		return result, err
 	}
 	result = s.explanation(&e)
-	result.Domain, result.ClientIP = canonicalName(req.Domain), req.ClientIP
+	result.Domain, result.ClientIP = wire.CanonicalService(req.Domain), req.ClientIP
 	if q.Subnet {
 		result.ClientSubnet = subnet.String()
 	} else if subnet.IsValid() {
@@ -71,7 +70,8 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	}
 	q.Client, err = netip.ParseAddr(r.ClientIP)
 	if err != nil || q.Client.Zone() != "" {
-		return q, subnet, badRequest("client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7", r.ClientIP)
+		return q, subnet, badRequest("client_ip is %.64q: it must be the IP address of a client, such as 203.0.113.7",
+			r.ClientIP)
 	}
 	if q.Family, err = familyOf(r.QueryType); err != nil {
 		return q, subnet, err
@@ -85,7 +85,10 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	}
 	subnet, err = netip.ParsePrefix(edns.ClientSubnet)
 	if err != nil || subnet != subnet.Masked() {
-		return q, subnet, badRequest("edns.client_subnet is %.64q: it must be a network without bits behind its prefix, such as 203.0.113.0/24", edns.ClientSubnet)
+		return q, subnet,
+			badRequest(
+				"edns.client_subnet is %.64q: it must be a network without bits behind its prefix, such as 203.0.113.0/24",
+				edns.ClientSubnet)
 	}
 	return q, subnet, nil
 }
@@ -93,9 +96,12 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 // explanation is an explanation as the API shows it.
 func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 	r := api.RoutingResult{
-		Domain: canonicalName(e.Name), QueryType: queryType(e.Family), ClientRegion: e.Region, LocatedBy: locatedBy(e),
-		Alternatives: []api.RoutingBackend{}, Excluded: []api.RoutingExcluded{}, Factors: []api.RoutingFactor{}, WouldBe: []api.RoutingWouldBe{},
-		Decision: api.RoutingDecisionKind(e.Outcome), Answer: append([]string{}, e.Records...), ECSScope: int(e.Scope), TTL: int(e.TTL),
+		Domain: wire.CanonicalService(e.Name), QueryType: queryType(e.Family), ClientRegion: e.Region,
+		LocatedBy:    locatedBy(e),
+		Alternatives: []api.RoutingBackend{}, Excluded: []api.RoutingExcluded{}, Factors: []api.RoutingFactor{},
+		WouldBe:  []api.RoutingWouldBe{},
+		Decision: api.RoutingDecisionKind(e.Outcome), Answer: append([]string{}, e.Records...), ECSScope: int(e.Scope),
+		TTL:        int(e.TTL),
 		TimeMicros: float64(e.Took.Nanoseconds()) / 1000, Timestamp: stamp(s.o.Now()),
 	}
 	if e.Place != nil {
@@ -110,7 +116,8 @@ func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 		b := &e.Backends[i]
 		switch {
 		case b.Excluded != "":
-			r.Excluded = append(r.Excluded, api.RoutingExcluded{Address: b.Address.String(), Port: int(b.Port), Region: b.Region, Reason: b.Excluded})
+			r.Excluded = append(r.Excluded, api.RoutingExcluded{Address: b.Address.String(), Port: int(b.Port), Region: b.Region,
+				Reason: b.Excluded})
 		case b == selected:
 			view := routingBackend(e, b)
 			r.SelectedBackend = &view
@@ -135,12 +142,14 @@ func routingBackend(e *explain.Explanation, b *explain.Backend) api.RoutingBacke
 }
 
 func wouldBe(w explain.WouldBe) api.RoutingWouldBe {
-	out := api.RoutingWouldBe{IfUp: "all", Decision: api.RoutingDecisionKind(w.Decision.Outcome), Region: w.Decision.Region, Answers: []api.RoutingShare{}}
+	out := api.RoutingWouldBe{IfUp: "all", Decision: api.RoutingDecisionKind(w.Decision.Outcome),
+		Region: w.Decision.Region, Answers: []api.RoutingShare{}}
 	if w.If != nil {
 		out.IfUp = explain.Endpoint(w.If)
 	}
 	for _, due := range w.Decision.Due {
-		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Address.String(), Share: explain.Share(w.Decision.Due, due.Address)})
+		out.Answers = append(out.Answers, api.RoutingShare{Address: due.Address.String(),
+			Share: explain.Share(w.Decision.Due, due.Address)})
 	}
 	return out
 }

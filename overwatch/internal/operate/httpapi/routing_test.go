@@ -68,7 +68,8 @@ func geoWorld(t *testing.T) *world {
 		backendAt("10.0.0.1:443", "eu", nil),
 		backendAt("10.0.0.2:443", "eu", func(b *registry.Backend) { b.Weight = 300 }),
 		backendAt("10.0.0.3:443", "us", func(b *registry.Backend) {
-			b.Status, b.MayServe, b.Reason, b.Validation.Err = api.EffectiveUnhealthy, false, registry.ReasonFailing, "connection refused"
+			b.Status, b.MayServe, b.Reason, b.Validation.Err = api.EffectiveUnhealthy, false, registry.ReasonFailing,
+				"connection refused"
 			b.Validation.State = check.StateUnhealthy
 		}),
 		backendAt("10.0.0.4:443", "us", func(b *registry.Backend) {
@@ -80,7 +81,8 @@ func geoWorld(t *testing.T) *world {
 		backendAt("[2001:db8::1]:443", "eu", nil),
 	}, "down.test": {backendAt("10.0.0.9:1", "eu", func(b *registry.Backend) { b.MayServe = false })},
 		"*.any.test": {backendAt("10.0.1.1:1", "eu", nil), backendAt("10.0.1.2:1", "us", nil)}},
-		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 60, MaxAnswers: 1},
+		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 60,
+			MaxAnswers: 1},
 		config.Domain{Name: "down.test", RoutingAlgorithm: "weighted"},
 		config.Domain{Name: "*.any.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}, TTL: 5})
 	return newWorld(t, func(o *Options) { o.DNSView = view })
@@ -100,8 +102,10 @@ func TestRoutingTest_SaysWhoAnswersWhoNotAndWhy(t *testing.T) {
 	w := geoWorld(t)
 	w.cfg.Load().Overwatch.Geolocation.ECSEnabled = true
 	r := w.route(`{"domain": "GEO.test.", "client_ip": "198.51.100.1", "edns": {"client_subnet": "192.0.2.0/25"}}`)
-	if r.Domain != "geo.test" || r.ClientRegion != "us" || r.LocatedBy != "custom_mapping" || r.ClientSubnet != "192.0.2.0/25" || r.ECSScope != 24 ||
-		r.Algorithm != "geolocation" || r.Decision != api.RoutingFailover || r.TTL != 60 || r.Generation == 0 || len(r.Answer) != 1 {
+	if r.Domain != "geo.test" || r.ClientRegion != "us" || r.LocatedBy != "custom_mapping" ||
+		r.ClientSubnet != "192.0.2.0/25" || r.ECSScope != 24 ||
+		r.Algorithm != "geolocation" || r.Decision != api.RoutingFailover || r.TTL != 60 || r.Generation == 0 ||
+		len(r.Answer) != 1 {
 		t.Errorf("%+v", r)
 	}
 	shares := map[string]float64{}
@@ -132,7 +136,8 @@ func TestRoutingTest_SaysWhoAnswersWhoNotAndWhy(t *testing.T) {
 		would[x.IfUp] = fmt.Sprint(x.Decision, x.Region, x.Answers)
 	}
 	for up, want := range map[string]string{
-		"10.0.0.3:443": "successus[{10.0.0.3 1}]", "10.0.0.4:443": "successus[{10.0.0.4 1}]", "all": "successus[{10.0.0.3 0.5} {10.0.0.4 0.5}]",
+		"10.0.0.3:443": "successus[{10.0.0.3 1}]", "10.0.0.4:443": "successus[{10.0.0.4 1}]",
+		"all": "successus[{10.0.0.3 0.5} {10.0.0.4 0.5}]",
 	} {
 		if would[up] != want {
 			t.Errorf("if %s were up: %q, want %q", up, would[up], want)
@@ -168,11 +173,13 @@ func TestRoutingTest_EveryKindOfDecision(t *testing.T) {
 		if r.SelectedBackend != nil {
 			selected = r.SelectedBackend.Address
 		}
-		if got := fmt.Sprintf("%s %s %s %s %s", r.Decision, r.LocatedBy, r.ClientSubnet, r.ClientRegion, selected); !strings.HasPrefix(got, c.want) {
+		if got := fmt.Sprintf("%s %s %s %s %s", r.Decision, r.LocatedBy, r.ClientSubnet, r.ClientRegion,
+			selected); !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s%s: %s, want %s", c.domain, c.more, got, c.want)
 		}
 	}
-	if got := w.route(`{"domain": "own.test", "client_ip": "192.0.2.1"}`).Answer; len(got) != 1 || got[0] != "own.test. 30 IN A 192.0.2.80" {
+	if got := w.route(`{"domain": "own.test", "client_ip": "192.0.2.1"}`).Answer; len(got) != 1 ||
+		got[0] != "own.test. 30 IN A 192.0.2.80" {
 		t.Errorf("a name with records: %q", got)
 	}
 }
@@ -205,7 +212,8 @@ func TestRoutingAlgorithms_AreAllDescribed(t *testing.T) {
 	defaults := 0
 	for i, a := range policy.Algorithms() {
 		got := list.Algorithms[i]
-		if got.ID != a.Name || got.Name == "" || got.Description == "" || got.Type == "" || got.Parameters == nil || !got.Enabled {
+		if got.ID != a.Name || got.Name == "" || got.Description == "" || got.Type == "" || got.Parameters == nil ||
+			!got.Enabled {
 			t.Errorf("%s: %+v", a, got)
 		}
 		if got.Default {
@@ -216,7 +224,8 @@ func TestRoutingAlgorithms_AreAllDescribed(t *testing.T) {
 		t.Errorf("%d algorithms, %d defaults", list.Total, defaults)
 	}
 	w.wantError("an unknown one", w.send("GET", "/api/v1/routing/algorithms/chance", ""), 404, "weighted")
-	if r := w.send("GET", "/api/v1/routing/algorithms/latency", ""); r.status != 200 || !strings.Contains(r.body, "max_latency_ms") {
+	if r := w.send("GET", "/api/v1/routing/algorithms/latency", ""); r.status != 200 ||
+		!strings.Contains(r.body, "max_latency_ms") {
 		t.Errorf("latency: %+v", r)
 	}
 }
@@ -224,13 +233,17 @@ func TestRoutingAlgorithms_AreAllDescribed(t *testing.T) {
 // FuzzRoutingTest: whatever the body, the answer is an explanation or a sentence that is the client's to know.
 func FuzzRoutingTest(f *testing.F) {
 	for _, body := range []string{
-		`{"domain": "geo.test", "client_ip": "192.0.2.1"}`, `{"domain": "*.geo.test", "client_ip": "2002:c000:201::1", "query_type": "AAAA", "edns": {"client_subnet": "2001:db8::/32"}}`,
+		`{"domain": "geo.test", "client_ip": "192.0.2.1"}`,
+		`{"domain": "*.geo.test", "client_ip": "2002:c000:201::1", "query_type": "AAAA", "edns": {"client_subnet": ` +
+			`"2001:db8::/32"}}`,
 		`{"domain": "\\000.test", "client_ip": "::", "edns": {"client_subnet": "0.0.0.0/0"}}`, `{"edns": 1}`, `[]`,
 	} {
 		f.Add([]byte(body))
 	}
-	view := steeredBy(f, someBackends{"geo.test": {backendAt("10.0.0.1:443", "eu", nil)}}, config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}})
-	s := &Server{o: Options{DNSView: view, Now: time.Now, Config: func() (*config.Config, time.Time) { return config.Default(), time.Time{} }}}
+	view := steeredBy(f, someBackends{"geo.test": {backendAt("10.0.0.1:443", "eu", nil)}},
+		config.Domain{Name: "geo.test", RoutingAlgorithm: "geolocation", Regions: []string{"us", "eu"}})
+	s := &Server{o: Options{DNSView: view, Now: time.Now,
+		Config: func() (*config.Config, time.Time) { return config.Default(), time.Time{} }}}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		result, err := s.testRouting(body)
 		if err != nil {
@@ -269,16 +282,20 @@ func TestRoutingAnswers_AreThoseOfAllRegions(t *testing.T) {
 		return strings.Join(said, "; ")
 	}
 	for query, want := range map[string]string{
-		"domain=geo.test":                  " success 60: 10.0.0.1 0.25 10.0.0.2 0.75; eu success 60: 10.0.0.1 0.25 10.0.0.2 0.75; us failover 60: 10.0.0.1 0.25 10.0.0.2 0.75",
-		"domain=GEO.test.&query_type=aaaa": " success 60: 2001:db8::1 1.00; eu success 60: 2001:db8::1 1.00; us success 60: 2001:db8::1 1.00",
-		"domain=down.test":                 "everybody no_healthy_backend 30:",
-		"domain=*.any.test":                " success 5: 10.0.1.2 1.00; eu success 5: 10.0.1.1 1.00; us success 5: 10.0.1.2 1.00",
+		"domain=geo.test": " success 60: 10.0.0.1 0.25 10.0.0.2 0.75; eu success 60: 10.0.0.1 0.25 " +
+			"10.0.0.2 0.75; us failover 60: 10.0.0.1 0.25 10.0.0.2 0.75",
+		"domain=GEO.test.&query_type=aaaa": " success 60: 2001:db8::1 1.00; eu success 60: 2001:db8::1 1.00; us success " +
+			"60: 2001:db8::1 1.00",
+		"domain=down.test": "everybody no_healthy_backend 30:",
+		"domain=*.any.test": " success 5: 10.0.1.2 1.00; eu success 5: 10.0.1.1 1.00; us success 5: " +
+			"10.0.1.2 1.00",
 	} {
 		if got := answers(query); got != want {
 			t.Errorf("%s: %s, want %s", query, got, want)
 		}
 	}
-	for query, status := range map[string]int{"": 400, "domain=own.test": 404, "domain=none.example": 404, "domain=a..b": 400, "domain=geo.test&query_type=TXT": 400, "domain=geo.test&x=1": 400} {
+	for query, status := range map[string]int{"": 400, "domain=own.test": 404, "domain=none.example": 404,
+		"domain=a..b": 400, "domain=geo.test&query_type=TXT": 400, "domain=geo.test&x=1": 400} {
 		if r := w.send("GET", "/api/v1/routing/answers?"+query, ""); r.status != status {
 			t.Errorf("%s: %d %s, want %d", query, r.status, r.body, status)
 		}

@@ -4,38 +4,37 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/wire"
 )
 
-// getRoutingAnswers answers GET /routing/answers: what the clients of all regions are answered, from the view that DNS answers from.
-func (s *Server) getRoutingAnswers(c *gin.Context) (answer, error) {
-	q, err := queryOf(c, "domain", "query_type")
+// getRoutingAnswers answers GET /routing/answers: what the clients of all regions are answered, from the view that DNS
+// answers from.
+func (s *Server) getRoutingAnswers(c *call) (answer, error) {
+	if c.query["domain"] == "" || len(c.query["domain"]) > maxQuestion {
+		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
+			c.query["domain"])
+	}
+	family, err := familyOf(c.query["query_type"])
 	if err != nil {
 		return answer{}, err
 	}
-	if q["domain"] == "" || len(q["domain"]) > maxQuestion {
-		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com", q["domain"])
-	}
-	family, err := familyOf(q["query_type"])
-	if err != nil {
-		return answer{}, err
-	}
-	given, err := explain.Everyone(s.o.DNSView(), q["domain"], family)
+	given, err := explain.Everyone(s.o.DNSView(), c.query["domain"], family)
 	if errors.Is(err, zone.ErrName) {
-		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com", q["domain"])
+		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
+			c.query["domain"])
 	}
 	if err != nil {
 		return answer{}, err
 	}
 	if len(given) == 0 {
-		return answer{}, notFound("no domain %.260q is steered here: GET /api/v1/domains lists them", q["domain"])
+		return answer{}, notFound("no domain %.260q is steered here: GET /api/v1/domains lists them", c.query["domain"])
 	}
-	list := api.RoutingAnswerList{Domain: canonicalName(q["domain"]), QueryType: queryType(family), GeneratedAt: stamp(s.o.Now())}
+	list := api.RoutingAnswerList{Domain: wire.CanonicalService(c.query["domain"]), QueryType: queryType(family),
+		GeneratedAt: stamp(s.o.Now())}
 	for i := range given {
 		list.Answers = append(list.Answers, routingAnswer(&given[i]))
 	}
@@ -49,7 +48,8 @@ func routingAnswer(g *explain.Given) api.RoutingAnswer {
 		Algorithm: g.Decision.Algorithm.String(), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},
 	}
 	for _, due := range g.Decision.Due {
-		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Address.String(), Share: explain.Share(g.Decision.Due, due.Address)})
+		view.Addresses = append(view.Addresses, api.RoutingShare{Address: due.Address.String(),
+			Share: explain.Share(g.Decision.Due, due.Address)})
 	}
 	return view
 }

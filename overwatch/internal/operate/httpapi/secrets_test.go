@@ -50,7 +50,8 @@ func TestSecrets_AreInNoAnswerNoAuditEntryAndNoLine(t *testing.T) {
 	admin := cfg.API.Tokens.Admin["named"].Reveal()
 	seen := strings.Builder{}
 	for _, o := range Operations() {
-		path := regexp.MustCompile(`[:*]\w+`).ReplaceAllString(strings.NewReplacer(":service", service, ":address", "192.0.2.1", ":port", "80", ":name", service).Replace(o.route()), service+":192.0.2.1:80")
+		path := regexp.MustCompile(`[:*]\w+`).ReplaceAllString(strings.NewReplacer(":service", service, ":address",
+			"192.0.2.1", ":port", "80", ":name", service).Replace(o.route()), service+":192.0.2.1:80")
 		for _, body := range []string{"", "{}", `{"reason":"r","healthy":true}`, `{"encryption_key":"x"}`} {
 			if o.Method == http.MethodGet && body != "" {
 				continue

@@ -5,8 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
@@ -14,8 +12,8 @@ import (
 )
 
 // getSection answers GET on a section of the configuration.
-func (s *Server) getSection(section string) handler {
-	return func(c *gin.Context) (answer, error) {
+func getSection(section string) handler {
+	return func(s *Server, c *call) (answer, error) {
 		view := s.sectionView(section)
 		return tagged(c, http.StatusOK, view, view.Config), nil
 	}
@@ -43,23 +41,23 @@ func (s *Server) sectionView(section string) sectionAnswer {
 // putSection answers PUT and PATCH on a section of the configuration: a
 // setting that the body does not name is the file's again with PUT, and stays
 // with PATCH.
-func (s *Server) putSection(section string) handler {
-	return func(c *gin.Context) (answer, error) {
+func putSection(section string) handler {
+	return func(s *Server, c *call) (answer, error) {
 		return s.changeSection(c, section, "update", func(d *definitions.Draft) (any, error) {
 			from := d.File()
 			if c.Request.Method == http.MethodPut {
 				from = d.Bare()
 			}
 			wanted := definitions.View(section, from)
-			return wanted, bodyInto(c, wanted) // what it does not name stays
+			return wanted, c.decode(wanted) // what it does not name stays
 		})
 	}
 }
 
 // deleteSection answers DELETE on a section of the configuration: the file's
 // settings count again.
-func (s *Server) deleteSection(section string) handler {
-	return func(c *gin.Context) (answer, error) {
+func deleteSection(section string) handler {
+	return func(s *Server, c *call) (answer, error) {
 		_, err := s.changeSection(c, section, "delete", func(d *definitions.Draft) (any, error) {
 			return definitions.View(section, d.Bare()), nil
 		})
@@ -67,19 +65,16 @@ func (s *Server) deleteSection(section string) handler {
 	}
 }
 
-func (s *Server) changeSection(c *gin.Context, section, action string, wanted func(*definitions.Draft) (any, error)) (answer, error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) changeSection(c *call, section, action string, wanted func(*definitions.Draft) (any, error)) (answer,
+	error) {
 	ch := &change{action: action, resource: "config", id: section}
 	if section == definitions.Gossip {
 		ch.resource = "gossip"
 	}
-	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
+	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
 		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
 			ch.before = definitions.View(section, d.File())
-			if err := cond.holds(ch.before); err != nil {
+			if err := c.condition.holds(ch.before); err != nil {
 				return err
 			}
 			after, err := wanted(d)
@@ -98,12 +93,14 @@ func (s *Server) changeSection(c *gin.Context, section, action string, wanted fu
 }
 
 // getSystemConfig answers GET /config/system.
-func (s *Server) getSystemConfig(*gin.Context) (answer, error) {
+func (s *Server) getSystemConfig(*call) (answer, error) {
 	cfg, _ := s.o.Config()
 	b := s.o.Build
 	return ok(api.SystemConfigAnswer{Config: api.SystemConfig{
-		Version: b.Version, BuildInfo: api.BuildInfo{GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate, Platform: platform()},
-		Mode: config.Mode, NodeID: s.o.NodeID, NodeName: s.o.NodeID, Region: cfg.Overwatch.Identity.Region, Features: s.features(cfg),
+		Version: b.Version, BuildInfo: api.BuildInfo{GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate,
+			Platform: platform()},
+		Mode: config.Mode, NodeID: s.o.NodeID, NodeName: s.o.NodeID, Region: cfg.Overwatch.Identity.Region,
+		Features:  s.features(cfg),
 		StartTime: stamp(s.o.StartedAt), ConfigPath: s.o.ConfigPath, DataDir: cfg.DataDir,
 	}}), nil
 }

@@ -35,7 +35,7 @@ type Server struct {
 	o        Options
 	log      zerolog.Logger
 	access   *access
-	guard    guard
+	bearers  atomic.Pointer[bearers]
 	cors     *cors
 	listener *httpserve.Listener
 	http     *http.Server
@@ -65,7 +65,6 @@ func New(o Options) (*Server, error) {
 		o:        o,
 		log:      o.Logger,
 		access:   newAccess(o.API, listener.Addr(), o.NodeID),
-		guard:    guard{table: newTable()},
 		cors:     newCORS(o.API),
 		listener: httpserve.Bound(listener, o.API.MaxConnections),
 		checking: make(chan struct{}, 1),
@@ -114,7 +113,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
 }
 
-// engine builds the routes behind the guards.
+// engine routes requests to the operations.
 func (s *Server) engine() *gin.Engine {
 	gin.SetMode(gin.ReleaseMode) // gin's one global: it writes to standard output otherwise
 	e := gin.New()
@@ -122,43 +121,24 @@ func (s *Server) engine() *gin.Engine {
 	e.HandleMethodNotAllowed = true
 	e.UseRawPath = true // so that an escaped slash stays inside its segment
 	e.ContextWithFallback = false
-	e.Use(s.identify, s.recover, s.admit, s.takeBody)
 	for _, o := range Operations() {
-		answered := func(c *gin.Context) (answer, error) { return o.handle(s, c) }
-		e.Handle(o.Method, o.route(), s.handle(answered))
+		e.Handle(o.Method, o.route(), s.serve(&o))
 		if o.Method == http.MethodGet {
-			e.Handle(http.MethodHead, o.route(), s.handle(answered))
+			e.Handle(http.MethodHead, o.route(), s.serve(&o))
 		}
 	}
-	e.NoRoute(noRoute)
-	e.NoMethod(noMethod)
+	e.NoRoute(s.serve(&Operation{Method: get, handle: noRoute}))
+	e.NoMethod(s.serve(&Operation{Method: get, handle: noMethod}))
 	return e
 }
 
-// handler answers one request or says why not.
-type handler func(*gin.Context) (answer, error)
-
-func (s *Server) handle(h handler) gin.HandlerFunc {
-	return func(c *gin.Context) {
-		a, err := h(c)
-		if err != nil {
-			s.fail(c, err)
-			return
-		}
-		if a.status != 0 { // else the handler has written it
-			reply(c, a.status, a.body)
-		}
-	}
+func noRoute(_ *Server, c *call) (answer, error) {
+	return answer{}, notFound("there is no path %.260q", c.Request.URL.Path)
 }
 
-func noRoute(c *gin.Context) {
-	reply(c, http.StatusNotFound, api.ErrorBody{Error: fmt.Sprintf("there is no path %.260q", c.Request.URL.Path)})
-}
-
-func noMethod(c *gin.Context) {
-	reply(c, http.StatusMethodNotAllowed, api.ErrorBody{
-		Error: fmt.Sprintf("%.32q is not a method of this path: it has %s", c.Request.Method, c.Writer.Header().Get("Allow")),
-	})
+func noMethod(_ *Server, c *call) (answer, error) {
+	return answer{}, problemf(http.StatusMethodNotAllowed, "%.32q is not a method of this path: it has %s",
+		c.Request.Method, c.Writer.Header().Get("Allow"))
 }
 
 // debugLines takes what net/http says about broken connections: worth a line

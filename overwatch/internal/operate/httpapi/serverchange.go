@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
@@ -21,9 +19,9 @@ import (
 )
 
 // postServer answers POST /servers.
-func (s *Server) postServer(c *gin.Context) (answer, error) {
+func (s *Server) postServer(c *call) (answer, error) {
 	var req api.ServerCreate
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
@@ -36,7 +34,8 @@ func (s *Server) postServer(c *gin.Context) (answer, error) {
 
 // createServer checks what is to be created for a domain, and creates it.
 // resource is what the audit log calls it.
-func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate, weight int) (answer, error) {
+func (s *Server) createServer(c *call, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate,
+	weight int) (answer, error) {
 	id, err := newServerID(domain.Name, req)
 	if err != nil {
 		return answer{}, err
@@ -59,13 +58,14 @@ func (s *Server) createServer(c *gin.Context, resource string, cfg *config.Confi
 		Service: id.Service, Address: id.Address, Port: id.Port, Weight: weight, Region: req.Region, Agent: req.Agent,
 		Check: cfg.CheckIn(req.Region), CreatedAt: now, UpdatedAt: now,
 	}
-	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server}, func(ctx context.Context, note store.Entry) error {
-		create := func() error { return s.o.Inventory.Create(ctx, server, note) }
-		if !placed {
-			return create()
-		}
-		return s.inRegion(req.Region, create)
-	})
+	err = s.commit(c, &change{action: "create", resource: resource, id: id.String(), after: server},
+		func(ctx context.Context, note store.Entry) error {
+			create := func() error { return s.o.Inventory.Create(ctx, server, note) }
+			if !placed {
+				return create()
+			}
+			return s.inRegion(req.Region, create)
+		})
 	if errors.Is(err, inventory.ErrExists) {
 		return answer{}, badRequest("server %s exists already", id)
 	}
@@ -149,13 +149,13 @@ func (s *Server) inRegion(region string, apply func() error) error {
 }
 
 // patchServer answers PATCH /servers/{id}.
-func (s *Server) patchServer(c *gin.Context) (answer, error) {
+func (s *Server) patchServer(c *call) (answer, error) {
 	id, err := s.ownServer(c, "changed")
 	if err != nil {
 		return answer{}, err
 	}
 	var req api.ServerPatch
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
@@ -194,16 +194,13 @@ func tagOfServer(server store.Server) any { return server }
 
 // changeServer edits a server of the API. covered is what the tag of the
 // object covers that the request is about; region is nil where it stays.
-func (s *Server) changeServer(c *gin.Context, id registry.ID, region *string, covered func(store.Server) any, edit func(*store.Server) error) (after store.Server, err error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return after, err
-	}
+func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(store.Server) any,
+	edit func(*store.Server) error) (after store.Server, err error) {
 	ch := &change{action: "update", resource: "server", id: id.String()}
 	err = s.commit(c, ch, func(ctx context.Context, note store.Entry) (err error) {
 		apply := func() (err error) {
 			after, err = s.o.Inventory.Change(ctx, id, note, func(server *store.Server) error {
-				if err := cond.holds(covered(*server)); err != nil {
+				if err := c.condition.holds(covered(*server)); err != nil {
 					return err
 				}
 				ch.before = *server
@@ -225,7 +222,7 @@ func (s *Server) changeServer(c *gin.Context, id registry.ID, region *string, co
 }
 
 // deleteServer answers DELETE /servers/{id}.
-func (s *Server) deleteServer(c *gin.Context) (answer, error) {
+func (s *Server) deleteServer(c *call) (answer, error) {
 	id, err := s.ownServer(c, "deleted")
 	if err != nil {
 		return answer{}, err
@@ -233,22 +230,18 @@ func (s *Server) deleteServer(c *gin.Context) (answer, error) {
 	return s.removeServer(c, "server", id)
 }
 
-func (s *Server) removeServer(c *gin.Context, resource string, id registry.ID) (answer, error) {
-	cond, err := conditionOf(c, false)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer, error) {
 	ch := &change{action: "delete", resource: resource, id: id.String()}
 	return noContent(), s.commit(c, ch, func(ctx context.Context, note store.Entry) error {
 		return s.o.Inventory.Remove(ctx, id, note, func(before store.Server) error {
 			ch.before = before
-			return cond.holds(tagOfServer(before))
+			return c.condition.holds(tagOfServer(before))
 		})
 	})
 }
 
 // ownServer reads the id of a server that the API has created.
-func (s *Server) ownServer(c *gin.Context, done string) (registry.ID, error) {
+func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return id, err
@@ -258,13 +251,14 @@ func (s *Server) ownServer(c *gin.Context, done string) (registry.ID, error) {
 	case b == nil:
 		return id, notFound("no server %s is known", id)
 	case b.Source != api.SourceAPI:
-		return id, badRequest("server %s comes from the %s source: only servers of the api source can be %s here", id, b.Source, done)
+		return id, badRequest("server %s comes from the %s source: only servers of the api source can be %s here", id,
+			b.Source, done)
 	}
 	return id, nil
 }
 
 // postDrain answers POST /servers/{id}/drain. The body may be left out.
-func (s *Server) postDrain(c *gin.Context) (answer, error) {
+func (s *Server) postDrain(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
@@ -274,10 +268,11 @@ func (s *Server) postDrain(c *gin.Context) (answer, error) {
 		return answer{}, err
 	}
 	var ends time.Time
-	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "drain"}, func(ctx context.Context, _ store.Entry) (err error) {
-		ends, err = s.o.Orders.SetDrain(ctx, id, over)
-		return drainProblem(id, err)
-	})
+	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "drain"},
+		func(ctx context.Context, _ store.Entry) (err error) {
+			ends, err = s.o.Orders.SetDrain(ctx, id, over)
+			return drainProblem(id, err)
+		})
 	return answer{http.StatusAccepted, api.Drain{Draining: true, DrainEndsAt: stampOrNull(ends)}}, err
 }
 
@@ -290,8 +285,8 @@ func drainProblem(id registry.ID, err error) error {
 }
 
 // drainTime reads how long a drain may take; 0 where nobody says.
-func drainTime(c *gin.Context) (time.Duration, error) {
-	body := bodyOf(c)
+func drainTime(c *call) (time.Duration, error) {
+	body := c.body
 	if len(body) == 0 {
 		return 0, nil
 	}
@@ -301,21 +296,23 @@ func drainTime(c *gin.Context) (time.Duration, error) {
 	}
 	over, err := time.ParseDuration(req.Duration)
 	if err != nil || over <= 0 || over > api.MaxDrain {
-		return 0, badRequest("duration is %.64q: it must be above zero and at most %s, such as 30s", req.Duration, api.MaxDrain)
+		return 0, badRequest("duration is %.64q: it must be above zero and at most %s, such as 30s", req.Duration,
+			api.MaxDrain)
 	}
 	return over, nil
 }
 
 // deleteDrain answers DELETE /servers/{id}/drain. An agent's own drain goes
 // on, and the answer says so.
-func (s *Server) deleteDrain(c *gin.Context) (answer, error) {
+func (s *Server) deleteDrain(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err
 	}
-	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "end of drain"}, func(ctx context.Context, _ store.Entry) error {
-		return drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
-	})
+	err = s.commit(c, &change{action: "update", resource: "server", id: id.String(), after: "end of drain"},
+		func(ctx context.Context, _ store.Entry) error {
+			return drainProblem(id, s.o.Orders.ClearDrain(ctx, id))
+		})
 	if err != nil {
 		return answer{}, err
 	}
@@ -327,9 +324,9 @@ func (s *Server) deleteDrain(c *gin.Context) (answer, error) {
 }
 
 // postDomainBackend answers POST /domains/{name}/backends.
-func (s *Server) postDomainBackend(c *gin.Context) (answer, error) {
+func (s *Server) postDomainBackend(c *call) (answer, error) {
 	var req api.DomainBackendCreate
-	if err := bodyInto(c, &req); err != nil {
+	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	cfg, _ := s.o.Config()
@@ -344,17 +341,18 @@ func (s *Server) postDomainBackend(c *gin.Context) (answer, error) {
 	case len(cfg.Regions) > 0:
 		req.Region = cfg.Regions[0].Name
 	}
-	server := api.ServerCreate{Service: domain.Name, Address: req.Address, Port: req.Port, Weight: req.Weight, Region: req.Region}
+	server := api.ServerCreate{Service: domain.Name, Address: req.Address, Port: req.Port, Weight: req.Weight,
+		Region: req.Region}
 	return s.createServer(c, "backend", cfg, domain, server, api.DefaultBackendWeight)
 }
 
 // deleteDomainBackend answers DELETE /domains/{name}/backends/{id}.
-func (s *Server) deleteDomainBackend(c *gin.Context) (answer, error) {
+func (s *Server) deleteDomainBackend(c *call) (answer, error) {
 	id, err := s.ownServer(c, "deleted")
 	if err != nil {
 		return answer{}, err
 	}
-	if id.Service != canonicalName(c.Param("name")) {
+	if id.Service != wire.CanonicalService(c.Param("name")) {
 		return answer{}, notFound("%s is not a backend of %.260q", id, c.Param("name"))
 	}
 	return s.removeServer(c, "backend", id)

@@ -27,14 +27,16 @@ func TestServer_IsOnDiskAndKnownWhenCreated(t *testing.T) {
 		t.Errorf("GET: %d %s", got.status, got.body)
 	}
 	stored, err := w.store.LoadServers()
-	if err != nil || len(stored) != 1 || stored[0].Weight != 100 || stored[0].Check.Type != check.TCP || stored[0].Check.Interval != 0 {
+	if err != nil || len(stored) != 1 || stored[0].Weight != 100 || stored[0].Check.Type != check.TCP ||
+		stored[0].Check.Interval != 0 {
 		t.Errorf("on disk: %+v, %v", stored, err)
 	}
 	if len(w.flushes) != 1 {
 		t.Errorf("DNS was waited for %d times", len(w.flushes))
 	}
 	w.wantError("again", w.send("POST", "/api/v1/servers", serverBody), 400, "app.example:192.0.2.9:80", "exists")
-	w.wantError("static", w.send("POST", "/api/v1/servers", strings.Replace(serverBody, "2.9", "2.1", 1)), 400, "app.example:192.0.2.1:80", "exists")
+	w.wantError("static", w.send("POST", "/api/v1/servers", strings.Replace(serverBody, "2.9", "2.1", 1)), 400,
+		"app.example:192.0.2.1:80", "exists")
 }
 
 func TestServer_RefusesWhatItCannotBe(t *testing.T) {
@@ -61,7 +63,8 @@ func TestServer_RefusesWhatItCannotBe(t *testing.T) {
 
 func TestServer_PatchChangesOnlyWhatItNames(t *testing.T) {
 	w := newWorld(t)
-	created, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "2001:db8::9", Port: 80, Region: "us"})
+	created, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "2001:db8::9", Port: 80, Region: "us"})
 	w.must(err)
 	weight := 7
 	_, err = w.client.PatchServer(t.Context(), created.ID, api.ServerPatch{Weight: &weight})
@@ -86,7 +89,8 @@ func TestServer_OnlyThoseOfTheAPIAreDeleted(t *testing.T) {
 	w.wantError("agent", w.send("DELETE", "/api/v1/servers/app.example:198.51.100.7:80", ""), 400, "agent")
 	w.wantError("unknown", w.send("DELETE", "/api/v1/servers/app.example:192.0.2.77:80", ""), 404)
 	w.wantError("no id", w.send("DELETE", "/api/v1/servers/x", ""), 400, "<service>:<address>:<port>")
-	created, err := w.client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
+	created, err := w.client.CreateServer(t.Context(),
+		api.ServerCreate{Service: service, Address: "192.0.2.9", Port: 80, Region: "us"})
 	w.must(err)
 	w.must(w.client.DeleteServer(t.Context(), created.ID))
 	w.wantError("after", w.send("GET", "/api/v1/servers/"+created.ID, ""), 404)
@@ -109,7 +113,8 @@ func (fullInventory) Create(context.Context, store.Server, store.Entry) error {
 func TestServer_DrainEndsItsTrafficAndIsTakenBack(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/servers/app.example:192.0.2.1:80/drain"
-	for body, words := range map[string]string{`{"duration":"soon"}`: `"soon"`, `{"duration":"-1s"}`: "above zero", `{"duration":"25h"}`: "24h", `{"for":"1s"}`: `"for"`} {
+	for body, words := range map[string]string{`{"duration":"soon"}`: `"soon"`, `{"duration":"-1s"}`: "above zero",
+		`{"duration":"25h"}`: "24h", `{"for":"1s"}`: `"for"`} {
 		w.wantError(body, w.send("POST", path, body), 400, words)
 	}
 	if r := w.send("POST", path, ""); r.status != 202 || !strings.Contains(r.body, `{"draining":true,"drain_ends_at":"2`) {
@@ -135,34 +140,42 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 	if r.status != 201 || !strings.Contains(r.body, `"id":"app.example:192.0.2.9:80"`) {
 		t.Fatalf("POST: %d %s", r.status, r.body)
 	}
-	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.9:80", ""); !strings.Contains(r.body, `"weight":1,"region":"eu"`) {
+	if r := w.send("GET", "/api/v1/servers/app.example:192.0.2.9:80", ""); !strings.Contains(r.body,
+		`"weight":1,"region":"eu"`) {
 		t.Errorf("defaults: %s", r.body)
 	}
 	if r := w.send("POST", "/api/v1/domains", `{"name":"regionless.example"}`); r.status != 201 {
 		t.Fatalf("a domain without regions: %d %s", r.status, r.body)
 	}
-	if r := w.send("POST", "/api/v1/domains/regionless.example/backends", `{"address":"192.0.2.9","port":80}`); r.status != 201 {
+	if r := w.send("POST", "/api/v1/domains/regionless.example/backends",
+		`{"address":"192.0.2.9","port":80}`); r.status != 201 {
 		t.Errorf("a backend of a domain without regions: %d %s", r.status, r.body)
 	}
-	if r := w.send("GET", "/api/v1/servers/regionless.example:192.0.2.9:80", ""); !strings.Contains(r.body, `"region":"eu"`) {
+	if r := w.send("GET", "/api/v1/servers/regionless.example:192.0.2.9:80", ""); !strings.Contains(r.body,
+		`"region":"eu"`) {
 		t.Errorf("the region of a domain without any: %s", r.body)
 	}
 	without := *w.cfg.Load()
 	without.Regions = nil
 	without.Domains = []config.Domain{{Name: "nowhere.example", RoutingAlgorithm: "weighted"}}
 	with := w.cfg.Swap(&without)
-	if r := w.send("POST", "/api/v1/domains/nowhere.example/backends", `{"address":"2001:DB8::9","port":80}`); r.status != 201 {
+	if r := w.send("POST", "/api/v1/domains/nowhere.example/backends",
+		`{"address":"2001:DB8::9","port":80}`); r.status != 201 {
 		t.Errorf("a backend where there are no regions: %d %s", r.status, r.body)
 	}
 	if r := w.send("GET", "/api/v1/servers/nowhere.example:2001:db8::9:80", ""); !strings.Contains(r.body, `"region":""`) {
 		t.Errorf("the region where there are none: %s", r.body)
 	}
-	w.wantError("a region that is not there", w.send("POST", "/api/v1/domains/nowhere.example/backends", `{"address":"192.0.2.9","port":80,"region":"eu"}`), 400, "region", "eu")
-	w.wantError("a server needs one", w.send("POST", "/api/v1/servers", `{"service":"nowhere.example","address":"192.0.2.9","port":80}`), 400, "region")
+	w.wantError("a region that is not there", w.send("POST", "/api/v1/domains/nowhere.example/backends",
+		`{"address":"192.0.2.9","port":80,"region":"eu"}`), 400, "region", "eu")
+	w.wantError("a server needs one", w.send("POST", "/api/v1/servers",
+		`{"service":"nowhere.example","address":"192.0.2.9","port":80}`), 400, "region")
 	w.cfg.Store(with)
 	w.wantError("again", w.send("POST", path, `{"address":"192.0.2.9","port":80}`), 400, "exists")
-	w.wantError("no domain", w.send("POST", "/api/v1/domains/none.example/backends", `{"address":"192.0.2.9","port":80}`), 400, "none.example")
-	w.wantError("another domain", w.send("DELETE", "/api/v1/domains/www.example/backends/app.example:192.0.2.9:80", ""), 404)
+	w.wantError("no domain", w.send("POST", "/api/v1/domains/none.example/backends", `{"address":"192.0.2.9","port":80}`),
+		400, "none.example")
+	w.wantError("another domain", w.send("DELETE", "/api/v1/domains/www.example/backends/app.example:192.0.2.9:80", ""),
+		404)
 	w.wantError("static", w.send("DELETE", path+"/app.example:192.0.2.1:80", ""), 400, "static")
 	w.wantError("unknown", w.send("DELETE", path+"/app.example:192.0.2.77:80", ""), 404)
 	if r := w.send("DELETE", path+"/app.example:192.0.2.9:80", ""); r.status != 204 || r.body != "" {
@@ -173,7 +186,8 @@ func TestDomainBackend_IsCreatedAndDeletedAsSpecified(t *testing.T) {
 // A drain wins over an override of healthy, and whoever sets one is told.
 func TestOverride_OfABackendThatDrainsSaysWhatEndsThat(t *testing.T) {
 	w := newWorld(t)
-	const drain, override = "/api/v1/servers/app.example:192.0.2.1:80/drain", "/api/v1/overwatch/backends/app.example/192.0.2.1/80/override"
+	const drain, override = "/api/v1/servers/app.example:192.0.2.1:80/drain",
+		"/api/v1/overwatch/backends/app.example/192.0.2.1/80/override"
 	set := func() string { return w.send("POST", override, `{"healthy":true,"reason":"x"}`).body }
 	if body := set(); strings.Contains(body, "drain") {
 		t.Errorf("nothing drains: %s", body)

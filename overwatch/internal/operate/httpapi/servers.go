@@ -3,25 +3,19 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 )
 
 // listServers answers GET /servers.
-func (s *Server) listServers(c *gin.Context) (answer, error) {
-	_, p, err := listQuery(c)
-	if err != nil {
-		return answer{}, err
-	}
+func (s *Server) listServers(c *call) (answer, error) {
 	list := api.ServerList{GeneratedAt: stamp(s.o.Now())}
-	list.Servers, list.Total = pageOf(ordered(s.o.View), p, serverView)
+	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, serverView)
 	return ok(list), nil
 }
 
 // getServer answers GET /servers/{id}.
-func (s *Server) getServer(c *gin.Context) (answer, error) {
+func (s *Server) getServer(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
 		return answer{}, err

@@ -3,14 +3,12 @@ package httpapi
 import (
 	"net/http"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/shared/api"
 )
 
 // getHealth answers GET /api/health. What the three statuses mean is said
 // where they are decided, in package ready.
-func (s *Server) getHealth(*gin.Context) (answer, error) {
+func (s *Server) getHealth(*call) (answer, error) {
 	now := s.o.Now()
 	status, message := s.o.Fitness.Judgement()
 	return ok(api.Health{
@@ -22,7 +20,7 @@ func (s *Server) getHealth(*gin.Context) (answer, error) {
 	}), nil
 }
 
-func (s *Server) getReady(*gin.Context) (answer, error) {
+func (s *Server) getReady(*call) (answer, error) {
 	r := s.o.Fitness.Readiness()
 	if !r.Ready {
 		return answer{http.StatusServiceUnavailable, r}, nil
@@ -30,11 +28,11 @@ func (s *Server) getReady(*gin.Context) (answer, error) {
 	return ok(r), nil
 }
 
-func (s *Server) getLive(*gin.Context) (answer, error) {
+func (s *Server) getLive(*call) (answer, error) {
 	return ok(api.Liveness{Alive: true}), nil
 }
 
-func (s *Server) getVersion(*gin.Context) (answer, error) {
+func (s *Server) getVersion(*call) (answer, error) {
 	b := s.o.Build
 	return ok(api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate}), nil
 }

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// readCPU is what reading the largest page of 10 000 servers may take of the processor, making, sending and receiving it.
+// readCPU is what reading the largest page of 10 000 servers may take of the processor, making, sending and receiving
+// it.
 const readCPU = 100 * time.Millisecond
 
 // tenThousand declares 10 000 servers in 1 000 services.
@@ -38,7 +39,8 @@ func cpuTime(t *testing.T) time.Duration {
 func TestCPU_ReadsOfTenThousandServers(t *testing.T) {
 	w := tenThousand(t)
 	for _, path := range []string{
-		"/api/v1/servers?limit=1000&offset=9000", "/api/v1/overwatch/backends?limit=1000", "/api/v1/health/servers?limit=1000", "/api/v1/health/regions", "/api/v1/overwatch/stats",
+		"/api/v1/servers?limit=1000&offset=9000", "/api/v1/overwatch/backends?limit=1000",
+		"/api/v1/health/servers?limit=1000", "/api/v1/health/regions", "/api/v1/overwatch/stats",
 	} {
 		best := time.Hour
 		for range 5 {

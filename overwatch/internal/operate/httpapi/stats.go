@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/ready"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
@@ -10,10 +8,7 @@ import (
 )
 
 // getStats answers GET /overwatch/stats.
-func (s *Server) getStats(c *gin.Context) (answer, error) {
-	if _, err := queryOf(c); err != nil {
-		return answer{}, err
-	}
+func (s *Server) getStats(c *call) (answer, error) {
 	now := s.o.Now()
 	cfg, _ := s.o.Config()
 	stats := api.Stats{

@@ -7,16 +7,13 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
-
-	"github.com/gin-gonic/gin"
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/settings"
 )
 
-// bearers are the tokens of one configuration; only their hashes are kept.
+// bearers are the tokens of one configuration, as hashes.
 type bearers struct {
 	of   *config.Config
 	list []bearer
@@ -40,7 +37,7 @@ func newBearers(cfg *config.Config) *bearers {
 	return b
 }
 
-// find compares with every token, so that the time it takes tells nothing.
+// find compares a token with every one that is known, so that its time does not depend on which one matches.
 func (b *bearers) find(token string) (found bearer, ok bool) {
 	hash := sha256.Sum256([]byte(token))
 	for _, known := range b.list {
@@ -51,34 +48,25 @@ func (b *bearers) find(token string) (found bearer, ok bool) {
 	return found, ok
 }
 
-// guard checks tokens where there are any.
-type guard struct {
-	table   table
-	bearers atomic.Pointer[bearers]
-}
-
 // known returns the tokens of the configuration in force.
 func (s *Server) known() *bearers {
 	cfg, _ := s.o.Config()
-	b := s.guard.bearers.Load()
+	b := s.bearers.Load()
 	if b == nil || b.of != cfg {
 		b = newBearers(cfg)
-		s.guard.bearers.Store(b)
+		s.bearers.Store(b)
 	}
 	return b
 }
 
-// authorize lets a request pass whose token has the role that its path needs,
-// and keeps the name of who has the token for the audit log.
-func (s *Server) authorize(c *gin.Context) *problem {
+// checkToken refuses a request whose token does not have the role of its operation, and keeps the token's name for the
+// audit log. A path that does not exist needs RoleRead, so that strangers do not learn which paths there are.
+func (s *Server) checkToken(c *call) error {
 	known := s.known()
 	if len(known.list) == 0 {
 		return nil
 	}
-	need := api.RoleRead // of what does not exist: only who is known learns that
-	if o := s.guard.table.of(c); o != nil {
-		need = o.LeastRole()
-	}
+	need := c.operation.LeastRole()
 	if need == api.RoleNone {
 		return nil
 	}
@@ -93,9 +81,10 @@ func (s *Server) authorize(c *gin.Context) *problem {
 		return problemf(http.StatusUnauthorized, "the token is none of api.tokens")
 	case slices.Index(api.Roles(), who.role) < slices.Index(api.Roles(), need):
 		c.Header("WWW-Authenticate", fmt.Sprintf(`Bearer realm="gslb", error="insufficient_scope", scope=%q`, need))
-		return problemf(http.StatusForbidden, "this needs a token of role %s: that of %s has role %s", need, who.name, who.role)
+		return problemf(http.StatusForbidden, "this needs a token of role %s: that of %s has role %s", need, who.name,
+			who.role)
 	}
-	c.Set(keyActor, who.name)
+	c.actor = who.name
 	return nil
 }
 
@@ -110,12 +99,4 @@ func bearerToken(r *http.Request) (token string, given bool) {
 		return "", true
 	}
 	return strings.TrimSpace(token), true
-}
-
-// actorOf is who makes a request: whose token it carries, else its address.
-func actorOf(c *gin.Context) string {
-	if name := c.GetString(keyActor); name != "" {
-		return name
-	}
-	return clientOf(c).String()
 }

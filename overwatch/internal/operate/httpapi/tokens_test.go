@@ -72,8 +72,11 @@ func TestTokens_WhatIsNotOneIsRefused(t *testing.T) {
 	withTokens(w)
 	good := tokenOf("admin")
 	for name, value := range map[string]string{
-		"unknown": "Bearer " + strings.Repeat("x", 40), "empty": "Bearer ", "no scheme": good, "basic": "Basic " + good, "a part": "Bearer " + good[:len(good)-1],
-		"more": "Bearer " + good + "x", "two": "Bearer " + good + " " + good, "upper case": "Bearer " + strings.ToUpper(good), "name": "Bearer the-admin", "redacted": "Bearer [redacted]",
+		"unknown": "Bearer " + strings.Repeat("x", 40), "empty": "Bearer ", "no scheme": good, "basic": "Basic " + good,
+		"a part": "Bearer " + good[:len(good)-1],
+		"more":   "Bearer " + good + "x", "two": "Bearer " + good + " " + good,
+		"upper case": "Bearer " + strings.ToUpper(good),
+		"name":       "Bearer the-admin", "redacted": "Bearer [redacted]",
 		"huge": "Bearer " + strings.Repeat("y", 8000),
 	} {
 		r := w.send("GET", "/api/v1/servers", "", "Authorization", value)
@@ -84,7 +87,8 @@ func TestTokens_WhatIsNotOneIsRefused(t *testing.T) {
 	}
 	w.wantError("a path that does not exist", w.send("GET", "/api/v1/nothing", ""), 401)
 	w.wantError("such a path, known", w.send("GET", "/api/v1/nothing", "", "Authorization", "bearer "+good), 404)
-	if r, err := w.raw("GET /api/v1/servers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + good + "\r\nAuthorization: Bearer " + good + "\r\nConnection: close\r\n\r\n"); err != nil || r.status != 401 {
+	if r, err := w.raw("GET /api/v1/servers HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + good +
+		"\r\nAuthorization: Bearer " + good + "\r\nConnection: close\r\n\r\n"); err != nil || r.status != 401 {
 		t.Errorf("two headers: %d, %v", r.status, err)
 	}
 	if strings.Contains(w.log.String(), "token-of-more") {

@@ -9,7 +9,8 @@ import (
 // refused, and nothing is changed.
 func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 	w := newWorld(t)
-	if r := w.send("POST", "/api/v1/servers", `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`); r.status != 201 {
+	if r := w.send("POST", "/api/v1/servers",
+		`{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`); r.status != 201 {
 		t.Fatal(r)
 	}
 	const mine = "/api/v1/servers/app.example:192.0.2.9:80"
@@ -31,8 +32,10 @@ func TestChange_WhatNothingReadsIsRefused(t *testing.T) {
 	} {
 		w.wantError(test.method+" "+test.path, w.send(test.method, test.path, test.body, test.header...), 400, test.words...)
 	}
-	w.wantError("encoded", w.send("POST", "/api/v1/domains", `{"name":"n.example"}`, "Content-Encoding", "gzip"), 415, "gzip")
-	if r := w.send("GET", mine, ""); r.status != 200 || !strings.Contains(r.body, `"weight":100,`) || !strings.Contains(r.body, `"draining":false`) {
+	w.wantError("encoded", w.send("POST", "/api/v1/domains", `{"name":"n.example"}`, "Content-Encoding", "gzip"), 415,
+		"gzip")
+	if r := w.send("GET", mine, ""); r.status != 200 || !strings.Contains(r.body, `"weight":100,`) ||
+		!strings.Contains(r.body, `"draining":false`) {
 		t.Errorf("afterwards: %+v", r)
 	}
 	w.wantError("not made", w.send("GET", "/api/v1/domains/n.example", ""), 404)
@@ -49,15 +52,18 @@ func TestProblem_NamesTheObjectInPlainText(t *testing.T) {
 	for _, method := range []string{"POST", "DELETE"} {
 		w.wantError(method, w.send(method, none+"/drain", ""), 404, "app.example:192.0.2.99:80")
 	}
-	if r := w.send("GET", "/api/v1/overrides/app.example/x", ""); !strings.Contains(r.body, "it must be <ip> or <ip>:<port>") {
+	if r := w.send("GET", "/api/v1/overrides/app.example/x", ""); !strings.Contains(r.body,
+		"it must be <ip> or <ip>:<port>") {
 		t.Errorf("%+v", r)
 	}
 	for field, body := range map[string]string{
-		"regions": `{"name":"n.example","regions":["eu",5]}`, "enabled": `{"name":"n.example","enabled":null}`, "ttl": `{"name":"n.example","ttl":"30"}`,
+		"regions": `{"name":"n.example","regions":["eu",5]}`, "enabled": `{"name":"n.example","enabled":null}`,
+		"ttl": `{"name":"n.example","ttl":"30"}`,
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/domains", body), 400, field+" is ")
 	}
-	w.wantError("an element", w.send("POST", "/api/v1/domains", `{"name":"n.example","regions":["eu",5]}`), 400, `regions is ["eu",5]: each element must be a string`)
+	w.wantError("an element", w.send("POST", "/api/v1/domains", `{"name":"n.example","regions":["eu",5]}`), 400,
+		`regions is ["eu",5]: each element must be a string`)
 	w.wantError("a time", w.send("PUT", "/api/v1/preferences", `{"updated_at":"now"}`), 400, `now is not a time`)
 	if r := w.send("PUT", "/api/v1/preferences", `{"updated_at":null}`); r.status != 200 {
 		t.Errorf("what the answer shows as null: %+v", r)
@@ -78,12 +84,15 @@ func TestAudit_CallsThingsByTheirNames(t *testing.T) {
 			t.Fatalf("%+v: %+v", r, got)
 		}
 	}
-	for query, want := range map[string]int{"?resources=server": 3, "?resources=backend": 3, "?actions=validate": 1, "?actions=create,delete": 4, "?resources=server,backend&actions=update": 1} {
+	for query, want := range map[string]int{"?resources=server": 3, "?resources=backend": 3, "?actions=validate": 1,
+		"?actions=create,delete": 4, "?resources=server,backend&actions=update": 1} {
 		if got := w.auditLog(query); got.Total != want {
 			t.Errorf("%s: %d entries, want %d", query, got.Total, want)
 		}
 	}
 	w.wantError("an action", w.send("GET", "/api/v1/audit-logs?actions=create,made", ""), 400, `"made"`, "revoke")
-	w.wantError("a resource", w.send("GET", "/api/v1/audit-logs/export?resources=servers", ""), 400, `"servers"`, "server, region")
-	w.wantError("a time", w.send("GET", "/api/v1/audit-logs?start_time=2027-01-01T00:00:00Z&end_time=2026-01-01T00:00:00Z", ""), 400, "end_time")
+	w.wantError("a resource", w.send("GET", "/api/v1/audit-logs/export?resources=servers", ""), 400, `"servers"`,
+		"server, region")
+	w.wantError("a time", w.send("GET", "/api/v1/audit-logs?start_time=2027-01-01T00:00:00Z&end_time=2026-01-01T00:00:00Z",
+		""), 400, "end_time")
 }

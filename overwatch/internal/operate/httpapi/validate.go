@@ -9,38 +9,34 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/gin-gonic/gin"
-
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
 )
 
 // postValidate answers POST /overwatch/validate?service&address&port: it has
 // the backends that match checked now and waits for the results.
-func (s *Server) postValidate(c *gin.Context) (answer, error) {
+func (s *Server) postValidate(c *call) (answer, error) {
 	wants, all, err := validateFilter(c)
-	if err == nil {
-		err = unheededBody(c)
-	}
 	if err != nil {
 		return answer{}, err
 	}
 	if s.o.Validator == nil {
-		return answer{}, problemf(http.StatusNotImplemented, "this node makes no checks of its own: overwatch.validation.enabled is false")
+		return answer{}, problemf(http.StatusNotImplemented,
+			"this node makes no checks of its own: overwatch.validation.enabled is false")
 	}
 	ctx, cancel := context.WithTimeout(c.Request.Context(), api.ValidateTimeout)
 	defer cancel()
 	began := time.Now()
 	verdicts, err := s.o.Validator.CheckNow(ctx, wants)
-	s.audit(audit.Change{
-		Action: "validate", Resource: "backend", ResourceID: cmp.Or(fmt.Sprintf("%.300s", c.Request.URL.RawQuery), "all"), Actor: actorOf(c), ActorType: api.ActorUser, ActorIP: clientOf(c).String(),
-		RequestID: requestID(c), After: len(verdicts), Err: err, Duration: time.Since(began),
-	})
+	ch := &change{action: "validate", resource: "backend", after: len(verdicts),
+		id: cmp.Or(fmt.Sprintf("%.300s", c.Request.URL.RawQuery), "all")}
+	s.audit(c.entry(ch, began, err))
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return answer{}, problemf(http.StatusServiceUnavailable, "not all checks ended within %s: name fewer backends with service, address and port", api.ValidateTimeout)
+		return answer{}, problemf(http.StatusServiceUnavailable,
+			"not all checks ended within %s: name fewer backends with service, address and port", api.ValidateTimeout)
 	case err != nil:
 		return answer{}, err
 	case len(verdicts) == 0 && !all:
@@ -54,25 +50,19 @@ func (s *Server) postValidate(c *gin.Context) (answer, error) {
 }
 
 // validateFilter reads which backends to check; all says that it is all.
-func validateFilter(c *gin.Context) (wants func(registry.ID) bool, all bool, err error) {
-	q, err := queryOf(c, "service", "address", "port")
-	if err != nil {
-		return nil, false, err
-	}
-	port, err := q.number("port", 0, 1, 65535)
-	if err != nil {
-		return nil, false, err
-	}
+func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error) {
+	port := c.query.number("port")
 	var address netip.Addr
-	if text := q["address"]; text != "" {
+	if text := c.query["address"]; text != "" {
 		if address, err = parseAddress(text); err != nil {
 			return nil, false, err
 		}
 	}
-	service := canonicalName(q["service"])
+	service := wire.CanonicalService(c.query["service"])
 	return func(id registry.ID) bool {
-		return (service == "" || id.Service == service) && (!address.IsValid() || id.Address == address) && (port == 0 || int(id.Port) == port)
-	}, len(q) == 0, nil
+		return (service == "" || id.Service == service) && (!address.IsValid() || id.Address == address) &&
+			(port == 0 || int(id.Port) == port)
+	}, service == "" && !address.IsValid() && port == 0, nil
 }
 
 func validationResult(v registry.Verdict) api.ValidationResult {

@@ -191,8 +191,10 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	t.Helper()
 	w := &world{t: t, boot: identity.NewNonce(), log: &logtest.Buffer{}}
 	cfg := config.Default()
-	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true}, status: api.ServiceHealthy}
-	cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"}, TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
+	w.fitness = fitness{readiness: api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
+		status: api.ServiceHealthy}
+	cfg.Domains = []config.Domain{{Name: "www.example", RoutingAlgorithm: "failover", Regions: []string{"eu", "us"},
+		TTL: 60, FailoverThreshold: 2}, {Name: service, RoutingAlgorithm: "weighted", Regions: []string{"eu", "us"}}}
 	cfg.Regions = []config.Region{{Name: "eu"}, {Name: "us"}}
 	w.openOwners()
 	w.cfg.Store(cfg)
@@ -203,10 +205,17 @@ func newWorld(t testing.TB, adjust ...func(*Options)) *world {
 	apiConfig := cfg.API
 	apiConfig.Address = "127.0.0.1:0"
 	o := Options{
-		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc", BuildDate: "2026-01-01T00:00:00Z"},
-		StartedAt: time.Now().Add(-90 * time.Second), Config: func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
-		Fitness: &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined, RestartRequired: func() []string { return w.restart }, ValidateConfig: func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml", Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
-		Validator: &w.checks, Audit: w.audit, History: w.history, Members: func() []Member { return w.members }, Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere, DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
+		API: apiConfig, NodeID: "node-1", Build: buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc",
+			BuildDate: "2026-01-01T00:00:00Z"},
+		StartedAt: time.Now().Add(-90 * time.Second),
+		Config:    func() (*config.Config, time.Time) { return w.cfg.Load(), time.Now() },
+		Fitness:   &w.fitness, View: w.registry.View(), Orders: w.registry, Inventory: w.servers, Definitions: &w.defined,
+		RestartRequired: func() []string { return w.restart },
+		ValidateConfig:  func(text string) settings.Problems { return config.CheckText(text) }, ConfigPath: "/etc/gslb.yaml",
+		Reloader: &w.reloads, OverrideStore: w.store, Publisher: w, Pins: w.trust,
+		Validator: &w.checks, Audit: w.audit, History: w.history, Members: func() []Member { return w.members },
+		Self: func() Self { return Self{[]netip.AddrPort{netip.MustParseAddrPort("127.0.0.1:53")}, 900} }, Places: nowhere,
+		DNSView: noZones, Decisions: decisions.New(1, nil), Logger: zerolog.New(w.log),
 	}
 	for _, f := range adjust {
 		f(&o)
@@ -232,16 +241,20 @@ func (w *world) openOwners() {
 		w.t.Fatal(err)
 	}
 	w.t.Cleanup(func() { _ = w.store.Close() })
-	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
+	w.audit, err = audit.Open(audit.Options{Store: w.store, Retention: config.Default().Audit.Retention,
+		Logger: zerolog.Nop()})
 	w.must(err)
 	w.reading = history.Reading{At: time.Now().Add(-time.Minute), Cores: 2}
-	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading }, Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
+	w.history, err = history.Open(history.Options{Read: func() history.Reading { return w.reading },
+		Path: filepath.Join(w.t.TempDir(), "history.json"), Logger: zerolog.Nop()})
 	w.must(err)
-	w.trust, err = trust.New(trust.Options{Tokens: map[string][]string{service: {token}}, Boot: w.boot, Pins: w.store, Logger: zerolog.Nop()})
+	w.trust, err = trust.New(trust.Options{Tokens: map[string][]string{service: {token}}, Boot: w.boot, Pins: w.store,
+		Logger: zerolog.Nop()})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Minute}
+	timing := registry.Timing{StaleThreshold: time.Minute, RemoveAfter: time.Hour, ValidationEnabled: true,
+		ValidationInterval: time.Minute}
 	w.registry, err = registry.New(registry.Options{Timing: timing, Changed: func(string) {}, Logger: zerolog.Nop()})
 	if err != nil {
 		w.t.Fatal(err)
@@ -274,7 +287,8 @@ func (w *world) declare(ids ...string) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 100, Region: "eu",
+			Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
 	w.must(w.registry.SetStatic(w.t.Context(), declarations))
 }
@@ -288,14 +302,16 @@ func (w *world) validate(id string, state check.State, problem string) {
 	if state != check.StateHealthy {
 		outcome = check.Failure
 	}
-	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome, Err: problem, Latency: 1500 * time.Microsecond, At: time.Now()}))
+	w.must(w.registry.Validated(w.t.Context(), registry.Verdict{ID: parsed, State: state, Outcome: outcome, Err: problem,
+		Latency: 1500 * time.Microsecond, At: time.Now()}))
 }
 
 // agent enrols agentName and reports one backend of its own.
 func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 	w.t.Helper()
 	dir := w.t.TempDir()
-	who, _, err := identity.LoadOrCreate(filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key"), agentName, time.Now())
+	who, _, err := identity.LoadOrCreate(filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key"), agentName,
+		time.Now())
 	w.must(err)
 	enrol := wire.Enrol{AgentID: agentName, Region: "us", Version: "9.9", Certificate: who.DER,
 		Proofs: []wire.Proof{{Service: service, MAC: identity.Proof(token, service, who.KeyID, w.boot, 1)}}}
@@ -308,7 +324,8 @@ func (w *world) agent(address string, claim wire.Claim) trust.Agent {
 		w.t.Fatal(refusal)
 	}
 	_, err = w.registry.Heartbeat(w.t.Context(), m.Agent, &wire.Heartbeat{
-		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100, Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4},
+		Region: "us", Version: "9.9", IntervalMillis: 10_000, MissedThreshold: 3, UptimeSeconds: 100,
+		Figures: wire.Figures{ChecksTotal: 250, ChecksFailed: 25, Cores: 4},
 		Backends: []wire.Backend{{
 			Service: service, Address: netip.MustParseAddr(address), Port: 80, Weight: 50, Claim: claim,
 			ConsecutiveFailures: 4, LastError: "connection refused",
@@ -349,7 +366,10 @@ func (w *world) send(method, path, body string, header ...string) httpReply {
 		req.Header.Del(header[i])
 		req.Header.Add(header[i], header[i+1])
 	}
-	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{Timeout: deadline, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}
 	defer client.CloseIdleConnections()
 	res, err := client.Do(req)
 	w.must(err)
@@ -365,7 +385,8 @@ func (w *world) wantError(what string, r httpReply, status int, words ...string)
 	w.t.Helper()
 	var body api.ErrorBody
 	err := json.Unmarshal([]byte(r.body), &body)
-	if r.status != status || err != nil || body.Error == "" || r.header.Get("Content-Type") != "application/json" || r.header.Get("X-Request-Id") == "" {
+	if r.status != status || err != nil || body.Error == "" || r.header.Get("Content-Type") != "application/json" ||
+		r.header.Get("X-Request-Id") == "" {
 		w.t.Errorf("%s: got %d %v %q, want the JSON error %d", what, r.status, r.header, r.body, status)
 		return
 	}
