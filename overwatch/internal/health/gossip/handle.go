@@ -31,7 +31,7 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 	}
 	msg.Agent = msg.Agent.HeardAt(n.door.paths.proven(a.head.KeyID, a.head.Epoch, a.from))
 	n.skews.note(msg.Agent.ID(), msg.SentAtMillis, time.Now())
-	if paced(msg.Type) && !n.paces.take(msg.Agent.ID(), time.Now()) {
+	if !n.paces.take(msg.Agent.ID(), msg.Type, time.Now()) {
 		n.intake.drops.count(dropAgentRate, a.from.addr)
 		return
 	}
@@ -42,6 +42,9 @@ func (n *Node) handle(ctx context.Context, a arrival) {
 			n.options.Logger.Debug().Str("agent", msg.Agent.ID()).Err(err).Msg("message refused")
 		}
 		return
+	}
+	if outcome.Deferred { // heard all the same, which its agent is told
+		n.intake.drops.count(dropAgentRate, a.from.addr)
 	}
 	n.metrics.messages.WithLabelValues(msg.Type.String()).Inc()
 	n.metrics.handling.Observe(time.Since(a.at).Seconds())

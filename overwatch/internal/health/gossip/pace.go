@@ -8,49 +8,68 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// How many messages of one agent are taken: in a second over time, and at once, such as when all of its backends change. A sound agent says
-// much less. One that sends more, because its backend flaps with every check or because it means ill, changes nothing
-// more often than that, and its next heartbeat that is taken has its whole state.
-const (
-	agentRate  = 50
-	agentBurst = 200
+// pace is how many messages of a kind are taken of one agent: in a second over time, and at once, such as when all of
+// its backends change. A sound agent says less. What one says beyond that is dropped: its next heartbeat that is taken
+// has its whole state. Heartbeats have a pace of their own, so that a flapping agent is not taken for a silent one.
+type pace struct{ rate, burst int }
+
+var (
+	beatPace   = pace{15, 50}  // agents send ten a second at most
+	changePace = pace{10, 100} // of transitions, signals, drains and goodbyes
 )
+
+// paceOf is that of a kind of messages; a type that follows from something else, as an answer, has none.
+func paceOf(kind wire.Type) (p pace, paced bool) {
+	switch kind {
+	case wire.TypeHeartbeat:
+		return beatPace, true
+	case wire.TypeTransition, wire.TypeSignal, wire.TypeDrain, wire.TypeDeregister:
+		return changePace, true
+	}
+	return pace{}, false
+}
 
 // paces bounds the messages that are taken of each believed agent.
 type paces struct {
 	mu  sync.Mutex
-	due map[string]time.Time // by agent id, when its allowance is whole again; at most trust.MaxAgents
+	due map[paced]time.Time // when an agent's allowance is whole again; at most maxPaced
 }
 
-func newPaces() *paces { return &paces{due: make(map[string]time.Time)} }
+// paced is one agent's messages of one pace.
+type paced struct {
+	agent string
+	pace  pace
+}
+
+// maxPaced bounds those of which something is remembered: two for each agent.
+const maxPaced = 2 * trust.MaxAgents
+
+func newPaces() *paces { return &paces{due: make(map[paced]time.Time)} }
 
 // take says whether one more message of an agent is taken now.
-func (p *paces) take(agent string, now time.Time) bool {
+func (p *paces) take(agent string, kind wire.Type, now time.Time) bool {
+	allowed, any := paceOf(kind)
+	if !any {
+		return true
+	}
+	who := paced{agent, allowed}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	due, known := p.due[agent]
-	if !known && len(p.due) >= trust.MaxAgents {
-		for id, whole := range p.due {
+	due, known := p.due[who]
+	if !known && len(p.due) >= maxPaced {
+		for other, whole := range p.due {
 			if !whole.After(now) {
-				delete(p.due, id) // it has its whole allowance like one that is not known
+				delete(p.due, other) // it has its whole allowance like one that is not known
 			}
 		}
 	}
 	if due.Before(now) {
 		due = now
 	}
-	if due = due.Add(time.Second / agentRate); due.Sub(now) > agentBurst*time.Second/agentRate {
+	each := time.Second / time.Duration(allowed.rate)
+	if due = due.Add(each); due.Sub(now) > time.Duration(allowed.burst)*each {
 		return false
 	}
-	p.due[agent] = due
+	p.due[who] = due
 	return true
-}
-
-// paced says whether a message counts against its agent's pace: what comes as often as an agent likes does.
-func paced(kind wire.Type) bool {
-	switch kind {
-	case wire.TypeHeartbeat, wire.TypeTransition, wire.TypeSignal, wire.TypeDrain:
-		return true
-	}
-	return false
 }

@@ -60,6 +60,8 @@ type agent struct {
 	// claims are in the order of its last heartbeat.
 	claims  []*record
 	refused []wire.RefusedClaim
+	// budget is what it may still change.
+	budget budget
 	// refusalsLogged is when they were last worth a line.
 	refusalsLogged time.Time
 	// contradicted is how many of its claims of health this node's own checks contradict.

@@ -17,6 +17,8 @@ type Outcome struct {
 	Refused []wire.RefusedClaim
 	// Changed tells that something changed that readers see, other than the agent's own times and figures.
 	Changed bool
+	// Deferred tells that nothing was taken but that the agent was heard, since it changes its backends too often.
+	Deferred bool
 }
 
 // Heartbeat takes an agent's whole state: claims that it no longer makes are withdrawn. Messages of one agent must be handed
@@ -90,6 +92,9 @@ func (w *writer) heartbeat(from trust.Agent, m *wire.Heartbeat, now time.Time) O
 		return refuseAll(m.Backends)
 	}
 	a := w.agent(from.ID())
+	if !a.budget.spare(now) {
+		return w.deferred(a, now)
+	}
 	w.heard(a, now)
 	w.moved(a, from, now)
 	w.round++
@@ -127,6 +132,9 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 		return Outcome{Refused: []wire.RefusedClaim{refusal(said, wire.CodeNotEnrolled)}}
 	}
 	a := w.agent(from.ID())
+	if !a.budget.spare(now) {
+		return w.deferred(a, now)
+	}
 	if a.region == "" {
 		a.region = from.Region()
 	}
@@ -151,10 +159,14 @@ func (w *writer) transition(from trust.Agent, said *wire.Backend, now time.Time)
 func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (taken bool) {
 	id, code := w.admit(a, from, said, now)
 	if code != 0 {
+		a.budget.charge(1)
 		a.refused = append(a.refused, refusal(said, code))
 		return false
 	}
 	rec := w.obtain(id, now)
+	if rec.draft {
+		a.budget.charge(newCost)
+	}
 	c := rec.claim
 	if c == nil || c.agent != a {
 		if c != nil {
@@ -170,6 +182,9 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 	words := statementOf(said, a.region)
 	if w.recovering(rec, said, now) {
 		words.claim = wire.ClaimNone
+	}
+	if c.said != words {
+		a.budget.charge(1)
 	}
 	if c.say(words) {
 		w.reduce(rec)

@@ -39,6 +39,10 @@ func (w *writer) amend(from trust.Agent, now time.Time, change func(*record)) Ou
 	if a == nil || !a.listed || len(from.Services()) == 0 {
 		return Outcome{}
 	}
+	if !a.budget.spare(now) {
+		return w.deferred(a, now)
+	}
+	a.budget.charge(len(a.claims))
 	w.heard(a, now)
 	for _, rec := range slices.Clone(a.claims) {
 		if from.Speaks(rec.id.Service) { // what it speaks for no more is being withdrawn
