@@ -9,6 +9,10 @@ import (
 // MaxStream is the longest encrypted message that is read from a stream, in octets.
 const MaxStream = 64 << 10
 
+// firstRoom is the memory, in octets, that the body of a stream has from the beginning if so much is announced. Most
+// messages fit, and need not be copied as they arrive.
+const firstRoom = 16 << 10
+
 // StreamHeader is what stands in front of the ciphertext of a stream.
 type StreamHeader struct {
 	wire  []byte // every octet read so far
@@ -47,11 +51,12 @@ func (k *Keyring) readHeader(r io.Reader, lead int) (StreamHeader, Fault) {
 func (h StreamHeader) length() uint32 { return binary.BigEndian.Uint32(h.frame[1:]) }
 
 // ReadBody reads the announced ciphertext and opens it. It returns all octets read since the start of the stream, so
-// that memberlist can be given them unchanged, and the plain text. Memory grows with what arrives, not with what was
-// announced.
+// that memberlist can be given them unchanged, and the plain text. Beyond firstRoom memory grows with what arrives, not
+// with what was announced.
 func (k *Keyring) ReadBody(r io.Reader, h StreamHeader) (wire, plain []byte, fault Fault) {
 	buf := bytes.NewBuffer(h.wire)
 	rest := int64(h.length()) - 1
+	buf.Grow(int(min(rest, firstRoom)) + bytes.MinRead)
 	if n, err := io.CopyN(buf, r, rest); n != rest || err != nil {
 		return nil, nil, Incomplete
 	}

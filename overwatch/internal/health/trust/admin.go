@@ -56,6 +56,12 @@ func (t *Trust) drop(p *pinned) {
 func (t *Trust) forget(p *pinned) {
 	delete(t.byID, p.id)
 	delete(t.byKey, p.certificate.KeyID)
+	key := string(p.certificate.PublicKey)
+	if left := slices.DeleteFunc(t.revoked[key], func(id string) bool { return id == p.id }); len(left) > 0 {
+		t.revoked[key] = left
+	} else {
+		delete(t.revoked, key)
+	}
 	p.standing.Store(&standing{})
 	t.seat(p, -1)
 }

@@ -18,6 +18,14 @@ const (
 	DefaultNewPerSecond = 10
 )
 
+// How many new pins a node takes of all services together, in a second over time and at once, since each is judged and
+// stored. Beside that each service has a few of its own, so that a flood for one keeps no agent of another out. A service
+// for which new_per_second is configured is bounded by that alone.
+const (
+	nodePerSecond, nodeBurst = 100, 1000 // ten thousand agents that a new node has never seen come in a minute
+	ownPerSecond, ownBurst   = 0.5, 10
+)
+
 // newBurst is how many seconds' worth of new pins one source may add at once.
 const newBurst = 10
 
@@ -37,12 +45,15 @@ type census struct {
 	sources map[seat]int
 	paces   map[seat]*bucket
 	shared  map[string]*bucket // by service, of the sources beyond maxPaced; one for each service with a token at most
+	own     map[string]*bucket // by service, as many at most
+	node    bucket             // of all services
 }
 
 func newCensus(limits map[string]Limits) *census {
 	return &census{
 		limits: canonical(limits), pins: make(map[string]int), sources: make(map[seat]int),
-		paces: make(map[seat]*bucket), shared: make(map[string]*bucket),
+		paces: make(map[seat]*bucket), shared: make(map[string]*bucket), own: make(map[string]*bucket),
+		node: bucket{rate: nodePerSecond, size: nodeBurst, level: nodeBurst},
 	}
 }
 
@@ -82,7 +93,10 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 	case host.IsValid() && c.sources[seat{service, host}] >= half:
 		return fmt.Sprintf("%s has %d agents of the service, half of %s.max_agents: raise it", host.Addr(), half, at)
 	case !c.pace(seat{service, host}, l, now):
-		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again", host.Addr(), at, l.NewPerSecond)
+		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again", host.Addr(),
+			at, l.NewPerSecond)
+	case !c.nodeTakes(service, now):
+		return fmt.Sprintf("this node takes %d new agents a second in all: it is tried again, or set %s.new_per_second", nodePerSecond, at)
 	}
 	c.count(service, host, +1)
 	return ""
@@ -106,6 +120,19 @@ func (c *census) pace(s seat, l Limits, now time.Duration) bool {
 	}
 	b.rate, b.size = rate, rate*newBurst
 	return b.take(now)
+}
+
+// nodeTakes takes one new pin out of what the service has of its own, or else out of what all share.
+func (c *census) nodeTakes(service string, now time.Duration) bool {
+	if c.limits[service].NewPerSecond > 0 {
+		return true
+	}
+	own := c.own[service]
+	if own == nil {
+		own = &bucket{rate: ownPerSecond, size: ownBurst, level: ownBurst}
+		c.own[service] = own
+	}
+	return own.take(now) || c.node.take(now)
 }
 
 // forgetRested forgets the sources that have their whole allowance, like those that are not known.

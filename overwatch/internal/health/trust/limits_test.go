@@ -54,6 +54,39 @@ func TestOpen_PacesNewPinsByServiceAndSource(t *testing.T) {
 	}
 }
 
+func TestOpen_PacesNewPinsOfAllServicesTogether(t *testing.T) {
+	const asked = "asked.test"
+	const many = 1 << 20
+	c := newCensus(map[string]Limits{asked: {MaxAgents: many, NewPerSecond: 100}, "a.test": {MaxAgents: many}, "b.test": {MaxAgents: many}})
+	comers := 0
+	// flood has new agents come for a service, each from a source of its own, and returns how many are taken.
+	flood := func(service string, now time.Duration) (taken int) {
+		for range 1500 {
+			comers++
+			host := HostOf(netip.AddrFrom4([4]byte{10, byte(comers >> 16), byte(comers >> 8), byte(comers)}))
+			if c.admit(service, host, now) == "" {
+				taken++
+			}
+		}
+		return taken
+	}
+	if n := flood("a.test", 0); n != ownBurst+nodeBurst {
+		t.Errorf("%d at once for one service, want %d", n, ownBurst+nodeBurst)
+	}
+	if n := flood("b.test", 0); n != ownBurst {
+		t.Errorf("%d for a service beside the flood, want %d", n, ownBurst)
+	}
+	if n := flood(asked, 0); n != 1500 {
+		t.Errorf("%d of 1500 for a service of which more is asked for", n)
+	}
+	if n := flood("b.test", 2*time.Second); n != 2*nodePerSecond+1 {
+		t.Errorf("%d two seconds later, want %d", n, 2*nodePerSecond+1)
+	}
+	if why := c.admit("a.test", HostOf(netip.MustParseAddr("192.0.2.1")), 2*time.Second); why != "" {
+		t.Errorf("a service has none of its own any more: %s", why)
+	}
+}
+
 func TestOpen_PacesOfManySourcesAreBounded(t *testing.T) {
 	c := newCensus(map[string]Limits{"app.test": {MaxAgents: 1 << 20, NewPerSecond: 1}})
 	source := func(i int) netip.Prefix {

@@ -94,10 +94,8 @@ func (a *attempt) revokedHolder() string {
 	}
 	a.mu.RLock()
 	defer a.mu.RUnlock()
-	for _, p := range a.byID {
-		if p.standing.Load().revoked && a.certificate.PublicKey.Equal(p.certificate.PublicKey) {
-			return p.id
-		}
+	if ids := a.revoked[string(a.certificate.PublicKey)]; len(ids) > 0 {
+		return ids[0]
 	}
 	return ""
 }

@@ -86,6 +86,7 @@ type Trust struct {
 	policies map[string][]netip.Prefix
 	byKey    map[identity.KeyID]*pinned
 	byID     map[string]*pinned
+	revoked  map[string][]string       // ids of revoked agents, by their public key
 	replaced map[string]identity.KeyID // certificates that were taken from agents, by agent id; none of these is in byID
 	left     departed
 	census   *census
@@ -112,7 +113,7 @@ func New(o Options) (*Trust, error) {
 		clock: newClock(o.Now, o.Logger), answers: newAnswers(), lines: newLines(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
 		knower: o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
-		replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
+		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
 	for _, pin := range stored {
 		if pin.Superseded != [32]byte{} {
@@ -168,6 +169,9 @@ func (t *Trust) add(p *pinned) {
 	t.byKey[p.certificate.KeyID] = p
 	t.byID[p.id] = p
 	delete(t.replaced, p.id)
+	if key := string(p.certificate.PublicKey); p.standing.Load().revoked && !slices.Contains(t.revoked[key], p.id) {
+		t.revoked[key] = append(t.revoked[key], p.id)
+	}
 }
 
 // lock serialises changes of one agent's pin; the result unlocks.

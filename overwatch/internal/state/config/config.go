@@ -91,7 +91,8 @@ type AgentPolicy struct {
 	MaxAgents int `key:"max_agents" min:"0" max:"65536"`
 	// How many new agents of the service are pinned in a second from one source, and ten times as many at once; 0 means
 	// 10. A site with many agents behind one address may need more when all of them are new. The others are told
-	// `limit` and try again.
+	// `limit` and try again. A node takes 100 new agents a second of all services for which nothing is set here, and
+	// 1 000 at once; beside that one in two seconds of each.
 	NewPerSecond int `key:"new_per_second" min:"0" max:"65536"`
 	// How this node checks backends that agents of the service report, in place of what an agent asks for (see
 	// [below](#checks-of-agents-backends)). `address` is not allowed here: all backends of the service would be probed at
