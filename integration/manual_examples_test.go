@@ -1,11 +1,9 @@
 package integration_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,55 +52,4 @@ func fillSecrets(text string) string {
 		"32 octets in base64, the same on all nodes", harness.NewGossipKey())
 	token := regexp.MustCompile(`"(put|the) [^"]*"`)
 	return token.ReplaceAllStringFunc(key.Replace(text), func(string) string { return `"` + harness.NewToken() + `"` })
-}
-
-// The page of the API has every operation that a node serves, and no other.
-func TestManuals_HaveEveryOperation(t *testing.T) {
-	s := newSite(t, 1, 0)
-	s.startAll(t)
-	var served []string
-	for path, item := range documentOf(t, s.nodes[0]).paths {
-		for method := range item {
-			if method != "parameters" {
-				served = append(served, strings.ToUpper(method)+" "+path)
-			}
-		}
-	}
-	const page = "../overwatch/docs/api.md"
-	documented := operationsOf(t, page)
-	for _, operation := range served {
-		// What a page loads for itself is no operation for people.
-		if !slices.Contains(documented, operation) && !strings.Contains(operation, "/api/docs/") {
-			t.Errorf("%s does not have %s", page, operation)
-		}
-	}
-	for _, operation := range documented {
-		if !slices.Contains(served, operation) {
-			t.Errorf("%s has %s, which is not served", page, operation)
-		}
-	}
-}
-
-// operationsOf reads the tables of a page: methods and paths in the first cell, such as "POST `/a`; GET, PUT `/a/{id}`, `/b`".
-func operationsOf(t *testing.T, page string) (list []string) {
-	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range regexp.MustCompile(`(?m)^\| ([A-Z][^|]*)\|`).FindAllStringSubmatch(string(text), -1) {
-		for group := range strings.SplitSeq(row[1], ";") {
-			paths := regexp.MustCompile("`(/[^`?]*)[^`]*`").FindAllStringSubmatch(group, -1)
-			for _, method := range regexp.MustCompile(`\b(GET|POST|PUT|PATCH|DELETE)\b`).FindAllString(group, -1) {
-				for _, path := range paths {
-					full := path[1]
-					if !strings.HasPrefix(full, "/api/") {
-						full = "/api/v1" + full
-					}
-					list = append(list, fmt.Sprintf("%s %s", method, full))
-				}
-			}
-		}
-	}
-	return list
 }

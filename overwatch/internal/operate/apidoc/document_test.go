@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/operate/httpapi"
 )
 
-var update = flag.Bool("update", false, "write openapi.json anew")
+var update = flag.Bool("update", false, "write openapi.json and the page about the API anew")
 
 // The document that httpapi serves, held against the types, their comments and the table of operations.
 func TestDocument_IsWhatTheCodeSays(t *testing.T) {

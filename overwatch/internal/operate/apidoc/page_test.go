@@ -1,0 +1,66 @@
+package apidoc_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"gslb.internal/overwatch/internal/operate/httpapi"
+	"gslb.internal/shared/api"
+)
+
+// listed is a table of operations in the page: between its marks stand those below the paths that the first mark names.
+var listed = regexp.MustCompile(`(?s)<!-- operations (.*?) -->\n.*?<!-- end of operations -->\n`)
+
+// The tables of the page about the API are the table of operations, each operation once.
+func TestPage_IsWhatTheCodeSays(t *testing.T) {
+	const page = "../../../docs/api.md"
+	found, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	times := map[string]int{}
+	made := listed.ReplaceAllFunc(found, func(block []byte) []byte {
+		below := string(listed.FindSubmatch(block)[1])
+		return fmt.Appendf(nil, "<!-- operations %s -->\n%s<!-- end of operations -->\n", below, table(strings.Fields(below), times))
+	})
+	for _, o := range httpapi.Operations() {
+		if n := times[o.Method+o.Path]; n != 1 && !strings.HasPrefix(o.Path, "/api/docs/") {
+			t.Errorf("%s %s stands in %d tables of %s", o.Method, o.Path, n, page)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(page, made, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(made, found) {
+		t.Errorf("%s is not what the code says: go test ./internal/operate/apidoc -update", page)
+	}
+}
+
+// table lists the operations of some paths and of all below them, and counts them.
+func table(below []string, times map[string]int) string {
+	var b strings.Builder
+	b.WriteString("\n| Method and path | Role | What |\n|---|---|---|\n")
+	for _, o := range httpapi.Operations() {
+		path := strings.TrimPrefix(o.Path, "/api/v1")
+		for _, top := range below {
+			if path != top && !strings.HasPrefix(path, top+"/") || strings.HasPrefix(path, "/api/docs/") {
+				continue
+			}
+			role := string(o.LeastRole())
+			if o.LeastRole() == api.RoleNone {
+				role = "-"
+			}
+			fmt.Fprintf(&b, "| %s `%s` | %s | %s |\n", o.Method, path, role, o.Summary)
+			times[o.Method+o.Path]++
+		}
+	}
+	b.WriteString("\n")
+	return b.String()
+}
