@@ -94,7 +94,7 @@ func TestSync_AnAgentThatProvesAllServicesEndsTheExchangeUntilASecretIsSet(t *te
 			s.Secret, s.Peers = secret, []string{"http://a", "http://b"}
 			x.Reconfigure(s)
 		}
-		time.Sleep(5 * time.Second)
+		time.Sleep(2 * time.Hour) // also one that was asked before it had the secret is asked again
 		alike(t, 2, a, b)
 		if a.Off() != nil || a.Status().OffReason != nil {
 			t.Fatal("two services, and nobody has proved both: ", a.Off())
