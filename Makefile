@@ -91,6 +91,10 @@ bench: check-tools bench-go ## the Go benchmarks, then a short bench-dns
 bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
 	@for m in overwatch shared agent; do (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./... | grep -vE 'no test files|^ok|^PASS') || exit 1; done
 
+.PHONY: bench-times
+bench-times: build ## what is promised in seconds, from a failure to the answers say, by the tests with real processes (a machine at rest)
+	@GSLB_TIMED=1 $(run_tests) -bin $(CURDIR)/bin -only integration rest
+
 .PHONY: bench-dns
 BENCHFLAGS   ?=
 BENCH_DEBIAN := gdnsd nsd knot pdns-server pdns-backend-bind ldnsutils

@@ -143,7 +143,9 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: eventually code command args...")
 	}
 	var said string
-	for end := time.Now().Add(keyBound); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	defer cancel()
+	for rest(ctx, 200*time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		said = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		code := "0"
@@ -154,7 +156,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 	}
-	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], keyBound, said)
+	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], hang, said)
 }
 
 // valid FILE: wants a configuration in which nothing is wrong. That somebody else has its ports, or that this user may not use them, is this machine's.

@@ -121,15 +121,12 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	goOn = hang()
 	defer goOn()
 	go func() { _, _ = patient.CreateDomain(t.Context(), newDomain(3)) }()
-	time.Sleep(time.Second) // until something waits for the disk
+	rest(t.Context(), time.Second) // until something waits for the disk, which nothing shows
 	if err := n.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	asked := time.Now()
-	for time.Since(asked) < 5*time.Second {
-		exchange(t, "udp", n, appName, dns.TypeA)
-		time.Sleep(100 * time.Millisecond)
-	}
+	during(t, 5*time.Second, 100*time.Millisecond, func() { exchange(t, "udp", n, appName, dns.TypeA) })
 	until(t, 20*time.Second, "the node to give the disk up", func(context.Context) error { return said(n.Unit, "takes too long") })
 	t.Logf("it gave the disk up after %v", time.Since(asked))
 	goOn()

@@ -174,7 +174,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Error(err)
 	}
 
-	time.Sleep(2 * syncPoll) // the watcher sees a while of rest
+	rest(t.Context(), 2*syncPoll) // the watcher sees a while in which nothing happens
 	end()
 	for _, n := range s.nodes {
 		delvSOA(t, n, ds)

@@ -34,7 +34,7 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 	for _, n := range nodes {
 		r := startUnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 		all.Go(func() {
-			for ctx.Err() == nil {
+			for rest(ctx, 20*time.Millisecond) {
 				w.look(n, r)
 			}
 		})
@@ -59,5 +59,4 @@ func (w *watcher) look(n *harness.Node, r *resolver) {
 		w.bogus.Add(1)
 		w.t.Errorf("through %s: %v", n.Name, err)
 	}
-	time.Sleep(20 * time.Millisecond)
 }

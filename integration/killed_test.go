@@ -38,12 +38,8 @@ func times(t *testing.T, variable string, few int) int {
 // savedAfter is when a node has stored what it heard: it does so every two seconds.
 const savedAfter = 3 * time.Second
 
-// saved waits until nodes have stored what they heard, longer on a machine that is busy, up to a bound: what one allows may grow as fast as the time
-// goes by.
-func saved() {
-	for began := time.Now(); time.Since(began) < min(clock.Allowed(savedAfter, began, time.Now()), 10*savedAfter); time.Sleep(pace) {
-	}
-}
+// saved gives nodes the time to store what they heard. Nothing tells that they have.
+func saved() { rest(context.Background(), 2*savedAfter) }
 
 // Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the next start as before,
 // is ready only after it has checked every backend, and its agents come back to it with the pins that they had. GSLB_RESTARTS=100
@@ -63,11 +59,11 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		started = time.Now()
 		start(t, n)
 		if i%3 == 2 { // in the middle of its start
-			time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+			rest(t.Context(), time.Duration(rand.IntN(200))*time.Millisecond)
 			continue
 		}
 		slowest = max(slowest, s.answersAgain(t, n, started))
-		time.Sleep(time.Duration(rand.IntN(700)) * time.Millisecond)
+		rest(t.Context(), time.Duration(rand.IntN(700))*time.Millisecond)
 	}
 	if restarts%3 == 0 {
 		s.answersAgain(t, n, started)
@@ -223,7 +219,7 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(time.Duration(100+rand.IntN(300)) * time.Millisecond)
+		rest(t.Context(), time.Duration(100+rand.IntN(300))*time.Millisecond)
 		until(t, startBound, "something to be created", func(context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()

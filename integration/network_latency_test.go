@@ -70,7 +70,7 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 // measured is, up to a time, the least milliseconds that a check of the first backend took, and the most of the second.
 func (s *site) measured(t *testing.T, n *harness.Node, end time.Time) (least, most float64) {
 	t.Helper()
-	for ; time.Now().Before(end); time.Sleep(pace) {
+	for time.Now().Before(end) && rest(t.Context(), pace) {
 		list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: appName})
 		if err != nil {
 			t.Fatal(err)

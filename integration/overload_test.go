@@ -131,19 +131,20 @@ func apiCrowd(t *testing.T, to netip.AddrPort, count int) {
 // apiAnswers asks a node's API over a new connection each time and fails the test for each answer that takes a second.
 func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time.Duration) {
 	t.Helper()
-	for end := time.Now().Add(over); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	began := time.Now()
+	during(t, over, 50*time.Millisecond, func() {
 		client, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: patience})
 		if err != nil {
 			t.Fatal(err)
 		}
-		began := time.Now()
+		asked := time.Now()
 		if _, err := client.Backends(t.Context(), api.BackendFilter{}); err != nil {
-			t.Fatalf("the API, %s after the beginning: %v", over-time.Until(end), err)
+			t.Fatalf("the API, %s after the beginning: %v", time.Since(began), err)
 		}
-		took := time.Since(began)
-		longest = max(longest, took)
-		inTime(t, "an answer of the API", time.Second, began, began.Add(took))
-	}
+		answered := time.Now()
+		longest = max(longest, answered.Sub(asked))
+		inTime(t, "an answer of the API", time.Second, asked, answered)
+	})
 	return longest
 }
 

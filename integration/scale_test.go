@@ -271,7 +271,7 @@ func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, 
 		for k, n := range nodes {
 			group.Go(func() {
 				for answersWell(n) && time.Since(begin) < 10*time.Second {
-					time.Sleep(time.Millisecond)
+					rest(t.Context(), time.Millisecond)
 				}
 				s.flips[k] = append(s.flips[k], float64(time.Since(begin).Microseconds())/1000)
 			})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -29,11 +30,14 @@ const quietAnswers = 30
 // startBound is how long a cluster or a program may take to be ready on a busy machine.
 const startBound = 30 * time.Second
 
-// patience is how much longer than it should take something is waited for, so that a test says how long it took.
+// patience is how long a client waits for an answer.
 const patience = 20 * time.Second
 
-// clock is what promises in wall-clock time are held against: a machine that stops for a second breaks none of them.
-var clock = harness.StartClock()
+// hang is how long a state is waited for at the least, whatever is promised: only a program that hangs takes it.
+const hang = 3 * time.Minute
+
+// timed says whether promises in seconds are judged: by `make bench-times`, on a machine that has nothing else to do.
+var timed = os.Getenv("GSLB_TIMED") != ""
 
 // site is a cluster as most tests want it: nodes, and backends that have an agent each.
 type site struct {
@@ -189,41 +193,43 @@ func (s *site) runWatch(t *testing.T, w *harness.Watch) {
 	t.Cleanup(func() { <-done })
 }
 
-// until polls a condition and fails the test with its last error when it does not come about, or later than the bound, on a machine at
-// rest.
-func until(t *testing.T, bound time.Duration, what string, cond func(context.Context) error) {
+// until waits for a state, and fails the test with the last error when it does not come about. A machine that is busy
+// makes it late, which is no failure; the promise is what inTime makes of it.
+func until(t *testing.T, promise time.Duration, what string, cond func(context.Context) error) {
 	t.Helper()
 	began := time.Now()
+	ctx, cancel := context.WithTimeout(t.Context(), promise+hang)
+	defer cancel()
 	var asked time.Time // how long the answer to that takes is another matter
-	for {
-		ctx, cancel := context.WithDeadline(t.Context(), latest(bound, began))
-		err := harness.Until(ctx, what, func(ctx context.Context) error {
-			asked = time.Now()
-			return cond(ctx)
-		})
-		early := ctx.Err() == nil
-		cancel()
-		if err == nil {
-			break
-		}
-		if early || t.Context().Err() != nil || !time.Now().Before(latest(bound, began)) {
-			t.Fatalf("after %s in all: %v", time.Since(began).Round(time.Millisecond), err)
-		}
+	err := harness.Until(ctx, what, func(ctx context.Context) error {
+		asked = time.Now()
+		return cond(ctx)
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	inTime(t, what, bound, began, asked)
+	inTime(t, what, promise, began, asked)
 }
 
-// latest is up to when something is waited for: on a machine that is late the longer, up to a bound.
-func latest(bound time.Duration, began time.Time) time.Time {
-	return began.Add(min(clock.Allowed(bound, began, time.Now()), 2*(bound+patience)) + patience)
-}
-
-// inTime checks that something that began and ended at these times took no longer than promised, on a machine at rest.
+// inTime holds what began and ended at these times against a promise. Longer is told, and a failure where promises in
+// seconds are judged.
 func inTime(t *testing.T, what string, promise time.Duration, began, ended time.Time) {
 	t.Helper()
-	if took, allowed := ended.Sub(began), clock.Allowed(promise, began, ended); took > allowed {
-		t.Errorf("waited %s for %s, promised are %s (%s on this machine, which was late by %s meanwhile)", took.Round(time.Millisecond), what,
-			promise, allowed.Round(time.Millisecond), clock.Late(began, ended).Round(time.Millisecond))
+	took := ended.Sub(began)
+	if took <= promise {
+		return
+	}
+	t.Logf("waited %s for %s, promised are %s on a machine at rest", took.Round(time.Millisecond), what, promise)
+	if timed {
+		t.Fail()
+	}
+}
+
+// during does something again and again for a while. It is for what must not happen, which no state tells the end of.
+func during(t *testing.T, span, every time.Duration, do func()) {
+	t.Helper()
+	for end := time.Now().Add(span); time.Now().Before(end) && rest(t.Context(), every); {
+		do()
 	}
 }
 
@@ -291,25 +297,27 @@ func (s *site) answered(t *testing.T, n *harness.Node, addr netip.Addr, from tim
 	return first
 }
 
-// excused says whether nothing can be said of an answer that is not good, since the machine was late.
-func (s *site) excused(a harness.Answer) bool { return clock.Excuses(s.Timing, a) }
-
-// holds checks what is so while backends that are well are answered, and again, up to a bound, where the machine was so late meanwhile or shortly before
-// that checks of them may have failed.
+// holds checks what is so while all backends that are well are answered. A check that a busy machine made late may have
+// taken one out for a moment: it is judged anew twice.
 func (s *site) holds(t *testing.T, what string, judge func() error) {
 	t.Helper()
-	for again := 5; ; again-- {
-		began := time.Now()
+	for again := 2; ; again-- {
 		err := judge()
 		if err == nil {
 			return
 		}
-		if again == 0 || !clock.StarvedBetween(s.Timing, began, time.Now()) {
+		if again == 0 {
 			t.Errorf("%s: %v", what, err)
 			return
 		}
-		t.Logf("%s: %v; judged anew, as the machine was late", what, err)
-		time.Sleep(s.Timing.Recovery())
+		t.Logf("%s: %v; judged anew", what, err)
+		for _, n := range s.nodes {
+			for i, b := range s.backends {
+				if n.Running() && b.Running() && i < len(s.agents) && s.agents[i].Running() {
+					s.status(t, n, b, s.Timing.Recovery(), wantSound)
+				}
+			}
+		}
 	}
 }
 
@@ -317,9 +325,8 @@ func (s *site) holds(t *testing.T, what string, judge func() error) {
 func (s *site) noFailures(t *testing.T, n *harness.Node, since time.Time) {
 	t.Helper()
 	for _, a := range s.watch.Since(n, appName, since) {
-		if !a.Good() && !s.excused(a) {
-			t.Errorf("%s failed a lookup %s after all was ready: %+v; in the two seconds before, the machine was late by %s", n.Name,
-				a.At.Sub(s.began).Round(time.Millisecond), a, clock.Late(a.At.Add(-2*time.Second), a.At).Round(time.Millisecond))
+		if !a.Good() {
+			t.Errorf("%s failed a lookup %s after all was ready: %+v", n.Name, a.At.Sub(s.began).Round(time.Millisecond), a)
 			return
 		}
 	}

@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"bytes"
+	"context"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -125,14 +126,14 @@ func stopped(pid int, function int64, do func() error) error {
 		if goOn := syscall.Kill(pid, syscall.SIGCONT); safe || goOn != nil {
 			return err
 		}
-		time.Sleep(time.Millisecond)
+		rest(context.Background(), time.Millisecond)
 	}
 	return fmt.Errorf("the threads of process %d do not stand still", pid)
 }
 
 // standing waits a little until all threads have stopped, and says whether they have, each outside of what is to be changed.
 func standing(pid int, function int64) bool {
-	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Second); time.Now().Before(end) && rest(context.Background(), time.Millisecond); {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if err != nil || len(threads) == 0 {
 			return false

@@ -174,7 +174,7 @@ func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	namesWithServers(t, path, true, port)
 	n, log := running(t, path)
 	for attempt := range 20 {
-		time.Sleep(time.Duration(attempt) * 100 * time.Millisecond)
+		time.Sleep(time.Duration(attempt) * 100 * time.Millisecond) // for the machine to have a port left
 		names = append(names, fmt.Sprintf("n%d.gslb.test", attempt))
 		namesWithServers(t, path, true, port, names...)
 		if _, _, err := n.control.Reload(t.Context()); err != nil {
@@ -193,7 +193,7 @@ func TestReload_ANameThatMovesHasServersAllTheTime(t *testing.T) {
 	slow := func() string {
 		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter,
 			*http.Request) {
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // how slow the backend is
 		}))
 		t.Cleanup(server.Close)
 		_, port, _ := net.SplitHostPort(server.Listener.Addr().String())
@@ -271,6 +271,7 @@ regions:
 
 func eventually(t *testing.T, done func() bool) {
 	t.Helper()
+	// The checks of the node go over real sockets, so its state is looked at again.
 	for deadline := time.Now().Add(2 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it does not happen")

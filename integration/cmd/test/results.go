@@ -26,6 +26,7 @@ type failure struct {
 type results struct {
 	step   step
 	strict bool
+	tell   func(failure) // is called for each failure at once
 	began  time.Time
 
 	mu       sync.Mutex
@@ -40,9 +41,9 @@ type results struct {
 // key names a test, or a package where test is empty.
 type key struct{ pkg, test string }
 
-func newResults(s step, strict bool) *results {
+func newResults(s step, strict bool, tell func(failure)) *results {
 	return &results{
-		step: s, strict: strict, began: time.Now(),
+		step: s, strict: strict, tell: tell, began: time.Now(),
 		running: map[key]time.Time{}, output: map[key]*strings.Builder{}, broken: map[string]bool{},
 	}
 }
@@ -63,9 +64,13 @@ func (r *results) take(e event) {
 	top, below, isBelow := strings.Cut(e.Test, "/")
 	at := key{e.Package, top}
 	switch e.Action {
-	case "run":
+	case "run", "cont":
 		if !isBelow {
 			r.running[at] = time.Now()
+		}
+	case "pause":
+		if !isBelow {
+			delete(r.running, at)
 		}
 	case "output", "build-output":
 		if e.Action == "build-output" {
@@ -151,12 +156,17 @@ func (r *results) said(at key) string {
 
 func (r *results) fail(at key, what string) {
 	r.broken[at.pkg] = true
-	r.tally.failed++
 	f := failure{what: strings.TrimSpace(short(at.pkg) + " " + at.test + " " + what), output: r.said(at), again: r.again(at)}
 	if at.test != "" && what != "" {
 		f.what = short(at.pkg) + " " + at.test + " " + what
 	}
+	r.failed(f)
+}
+
+func (r *results) failed(f failure) {
+	r.tally.failed++
 	r.failures = append(r.failures, f)
+	r.tell(f)
 }
 
 // again is the line that repeats a test or the tests of a package.
@@ -194,12 +204,10 @@ func (r *results) end(err error, words string) {
 		r.tally.passed++
 	case err != nil && r.tally.failed == 0:
 		told.output += err.Error()
-		r.tally.failed++
-		r.failures = append(r.failures, told)
+		r.failed(told)
 	case r.step.tests > 0 && len(r.tally.tests) < r.step.tests && err == nil:
 		told.output += fmt.Sprintf("%d tests ran, there should be %d at least", len(r.tally.tests), r.step.tests)
-		r.tally.failed++
-		r.failures = append(r.failures, told)
+		r.failed(told)
 	}
 }
 

@@ -53,7 +53,7 @@ func (r *runner) all(ctx context.Context, stages [][]step) error {
 // one runs a step.
 func (r *runner) one(ctx context.Context, s step) {
 	began := time.Now()
-	seen := newResults(s, r.strict)
+	seen := newResults(s, r.strict, func(f failure) { r.say("FAILED %s\n%s", f.what, indented(f.output)) })
 	var words lockedBuffer
 	cmd := exec.CommandContext(ctx, s.argv[0], s.argv[1:]...)
 	cmd.Dir, cmd.Env = s.dir, append(os.Environ(), s.env...)
@@ -99,11 +99,8 @@ func (r *runner) report(s step, seen *results) (stop func()) {
 	return func() { close(over); <-done }
 }
 
-// add takes the results of a step to the others, and tells what failed.
+// add takes the results of a step to the others, and tells how it went.
 func (r *runner) add(s step, seen *results, took, cpu time.Duration) {
-	for _, f := range seen.failures {
-		r.say("FAILED %s\n%s", f.what, indented(f.output))
-	}
 	r.say("  %s took %s (%s of processor time): %s", s.name, round(took), round(cpu), seen.tally.line())
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -210,6 +210,7 @@ func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// The kernel's own doing: it can only be looked at again.
 	for end := time.Now().Add(30 * time.Second); l.turnedAway() == 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("none is counted, and the queue has room for one")
