@@ -2,6 +2,7 @@ package integration_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"os"
@@ -22,7 +23,7 @@ func watchLive(t *testing.T, s *site) (d *demoRun, keyboard, terminal *os.File, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d = &demoRun{temp: t.TempDir(), mark: "watch-" + t.Name(), out: &screen{}, done: make(chan struct{})}
+	d = &demoRun{temp: t.TempDir(), mark: "watch-" + rand.Text(), out: &screen{}, done: make(chan struct{})}
 	n := s.nodes[0]
 	d.cmd = exec.Command(binaries(t).Control, "--api", n.API.String(), "--dns", n.DNS.String(), "watch", "--interval", "200ms")
 	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, "HOME="+d.temp, runMark+"="+d.mark, "TERM=xterm")

@@ -3,6 +3,7 @@ package integration_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
@@ -56,7 +57,7 @@ func (s *screen) String() string {
 func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 	t.Helper()
 	b := binaries(t)
-	d := &demoRun{temp: t.TempDir(), mark: "demo-" + t.Name(), out: &screen{}, done: make(chan struct{})}
+	d := &demoRun{temp: t.TempDir(), mark: "demo-" + rand.Text(), out: &screen{}, done: make(chan struct{})}
 	program := filepath.Join(t.TempDir(), "demo")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("building the demo: %v\n%s", err, out)

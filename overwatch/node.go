@@ -99,7 +99,10 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 			n.close()
 		}
 	}()
-	if err = errors.Join(n.openStore(cfg), n.openState(cfg)); err == nil {
+	if err = n.openStore(cfg); err == nil {
+		err = n.openState(cfg)
+	}
+	if err == nil {
 		for _, open := range []func(context.Context, *config.Config) error{
 			n.openAudit, n.openIdentity, n.openTrust, n.openRegistry, n.openDNSSEC, n.openDNS, n.openGossip,
 			n.openValidation, n.openControl, n.openHistory, n.openMetrics, n.openAPI,
