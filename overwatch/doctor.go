@@ -39,7 +39,7 @@ func Doctor(path string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	patient := patient(cfg)
+	examined := examined(cfg)
 	findings := append([]doctor.Finding{{Grade: doctor.Fine, Subject: "configuration", Text: path + " is valid"}},
 		cautions(cfg)...)
 	if off := keysNotExchanged(cfg); off != nil {
@@ -50,8 +50,8 @@ func Doctor(path string, out io.Writer) error {
 				"makes one",
 		})
 	}
-	findings = append(findings, doctor.Examine(context.Background(), patient)...)
-	if left := zonesOf(cfg)[len(patient.Zones):]; len(left) > 0 {
+	findings = append(findings, doctor.Examine(context.Background(), examined)...)
+	if left := zonesOf(cfg)[len(examined.Zones):]; len(left) > 0 {
 		findings = append(findings, doctor.Finding{
 			Grade: doctor.Advice, Subject: "delegation",
 			Text: fmt.Sprintf("%d further zones were not looked at, from %s on", len(left), left[0].Name),
@@ -92,9 +92,9 @@ func cautions(cfg *config.Config) (found []doctor.Finding) {
 	return found
 }
 
-func patient(cfg *config.Config) doctor.Patient {
+func examined(cfg *config.Config) doctor.Node {
 	zones := zonesOf(cfg)
-	p := doctor.Patient{
+	p := doctor.Node{
 		DataDir: cfg.DataDir, Names: len(cfg.Domains), Signed: cfg.Overwatch.DNSSEC.Enabled,
 		Geo:   cfg.Overwatch.Geolocation.DatabasePath,
 		Zones: zones[:min(len(zones), doctorZones)], Running: store.InUse(cfg.DataDir),

@@ -240,7 +240,7 @@ func (h *chronicle) setting(draft *definitions.Draft) string {
 	case *api.HealthCheckConfig:
 		w.DefaultIntervalSeconds = interval.Seconds()
 	}
-	h.must(draft.Lay(section, wanted))
+	h.must(draft.PutSection(section, wanted))
 	if section == definitions.DNS {
 		m.over.ttl, m.over.returnLastHealthy = unlike(ttl, m.file.ttl), unlike(last, m.file.returnLastHealthy)
 	} else {

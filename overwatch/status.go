@@ -29,7 +29,7 @@ func Status(configPath string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), statusBound)
 	defer cancel()
 	well := true
-	for _, f := range doctor.Answering(ctx, patient(cfg)) {
+	for _, f := range doctor.CheckAnswers(ctx, examined(cfg)) {
 		fmt.Fprintf(out, "%s\t%s %s\n", f.Grade, f.Subject, f.Text)
 		well = well && f.Grade != doctor.Trouble
 	}

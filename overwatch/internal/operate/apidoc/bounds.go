@@ -2,7 +2,7 @@ package apidoc
 
 import "gslb.internal/shared/api"
 
-// bounds are the limits of fields of requests.
+// bounds lists the limits of fields of requests.
 func bounds() map[string]bound {
 	port, weight := bound{1, 65535}, bound{api.MinWeight, api.MaxWeight}
 	return map[string]bound{

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// source is what the source of a package says about its types beside what reflection knows.
+// source holds the doc comments and constants of a package, which reflection does not know.
 type source struct {
 	types  map[string]string            // doc comment by type
 	fields map[string]map[string]string // comment by type and field
@@ -83,7 +83,7 @@ func (s *source) typeSpec(group *ast.GenDecl, spec *ast.TypeSpec) {
 	s.fields[name] = fields
 }
 
-// constant takes a constant of a named type as a word of its vocabulary.
+// constant adds a constant of a named string type to the type's vocabulary.
 func (s *source) constant(group *ast.GenDecl, spec *ast.ValueSpec) {
 	of, typed := spec.Type.(*ast.Ident)
 	if group.Tok != token.CONST || !typed || len(spec.Values) != 1 {
@@ -98,7 +98,7 @@ func (s *source) constant(group *ast.GenDecl, spec *ast.ValueSpec) {
 	}
 }
 
-// sentence is a comment on one line.
+// sentence returns a comment on one line.
 func sentence(comment *ast.CommentGroup) string {
 	return strings.Join(strings.Fields(comment.Text()), " ")
 }

@@ -63,7 +63,7 @@ func Document(types string, operations []httpapi.Operation) ([]byte, error) {
 	return append(text, '\n'), nil
 }
 
-// tag returns the resource that a path is of: its first part below the version.
+// tag returns the resource of a path: its first part below the version.
 func tag(path string) string {
 	rest, versioned := strings.CutPrefix(path, "/api/v1/")
 	if !versioned {
@@ -158,7 +158,7 @@ func parameters(o httpapi.Operation) []any {
 	return list
 }
 
-// identified is the header of every answer.
+// identified returns the header that every answer has.
 func identified() object {
 	return object{"X-Request-Id": object{"description": "the id of the request, as the node's log has it",
 		"schema": object{"type": "string"}}}

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// failure is what a status of an error means, with a sentence that the API really says.
+// failure describes an error status, with a sentence that the API really says.
 type failure struct{ meaning, example string }
 
 var failures = map[int]failure{
@@ -42,7 +42,7 @@ var failures = map[int]failure{
 		"nothing was changed, because it could not be stored: the disk of this node is full or failing"},
 }
 
-// errorName is the key of an error among the responses.
+// errorName returns the key of an error status among the responses.
 func errorName(status int) string {
 	return strings.ReplaceAll(http.StatusText(status), " ", "")
 }

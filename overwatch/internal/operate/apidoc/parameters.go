@@ -6,7 +6,7 @@ Access is decided by api.allowed_networks and, where api.tokens is set, by a bea
 
 Unknown fields and unknown query parameters are errors. Lists take limit and offset and keep a stable order. Times are RFC 3339 in UTC.`
 
-// pathParameter describes a part of a path, with an example.
+// pathParameter describes a parameter of a path, with an example.
 func pathParameter(path, name string) (description, example string) {
 	switch name {
 	case "name":
@@ -28,7 +28,7 @@ func pathParameter(path, name string) (description, example string) {
 	return ids[path].what, ids[path].example
 }
 
-// ids says what {id} is in a path.
+// ids describes {id} by the path before it.
 var ids = map[string]struct{ what, example string }{
 	"/api/v1/servers/{id}":                 {serverID, exampleServer},
 	"/api/v1/servers/{id}/health-check":    {serverID, exampleServer},

@@ -20,7 +20,7 @@ type schemas struct {
 	used   map[string]bool  // keys of bounds
 }
 
-// bound is what a number or a text of a request may be: its value, or its length in characters.
+// bound limits a number by its value, or a text by its length in characters.
 type bound struct{ low, high int }
 
 var (
@@ -28,8 +28,8 @@ var (
 	rawType  = reflect.TypeFor[json.RawMessage]()
 )
 
-// ref makes the schema of a type and returns the reference to it. required lists the fields that a request must have;
-// nil is for an answer, which has all that are never left out.
+// ref makes the schema of a type and returns a reference to it. required lists the fields that a request must have;
+// nil stands for an answer, whose fields are required unless they may be left out.
 func (s *schemas) ref(t reflect.Type, request bool, required []string) object {
 	name := t.Name()
 	if request && s.made[name] != nil && !isRequest(s.made[name]) {
@@ -92,7 +92,7 @@ func (s *schemas) structure(t reflect.Type, request bool, required []string) obj
 	return made
 }
 
-// holder is the name of the struct type that declares a field, which may be embedded in t.
+// holder returns the name of the struct type that declares a field, which may be embedded in t.
 func holder(t reflect.Type, f reflect.StructField) string {
 	for _, i := range f.Index[:len(f.Index)-1] {
 		t = t.Field(i).Type
@@ -103,7 +103,7 @@ func holder(t reflect.Type, f reflect.StructField) string {
 	return t.Name()
 }
 
-// value is the schema of a field, an element or a whole body.
+// value returns the schema of a field, an element or a whole body.
 func (s *schemas) value(t reflect.Type, request bool) object {
 	switch t {
 	case timeType:
@@ -143,7 +143,7 @@ func (s *schemas) value(t reflect.Type, request bool) object {
 	panic(fmt.Sprintf("apidoc: %s has no form in JSON", t))
 }
 
-// orNull allows null as well.
+// orNull returns a schema that also allows null.
 func orNull(o object) object {
 	kind, plain := o["type"].(string)
 	if !plain {

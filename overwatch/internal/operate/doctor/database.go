@@ -9,15 +9,15 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// oldDatabase is when networks have moved enough for a database to mislead.
+// oldDatabase is the age from which a geolocation database misplaces noticeably many networks.
 const oldDatabase = 60 * 24 * time.Hour
 
-// database looks at how old the geolocation database is.
-func database(_ context.Context, p Patient) []Finding {
+// database checks the age of the geolocation database.
+func database(_ context.Context, p Node) []Finding {
 	if p.Geo == "" {
 		return nil
 	}
-	content, err := os.ReadFile(p.Geo) // and not mapped: who replaces the file must not end this program
+	content, err := os.ReadFile(p.Geo) // not mapped: a file that is cut short meanwhile must not end this program
 	if err != nil {
 		return trouble("geolocation", err.Error(), "correct overwatch.geolocation.database_path")
 	}

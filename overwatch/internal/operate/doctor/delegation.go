@@ -13,11 +13,11 @@ import (
 	"github.com/miekg/dns"
 )
 
-// resolvConf is where the machine's resolver is named.
+// resolvConf is the file that names the machine's resolvers.
 const resolvConf = "/etc/resolv.conf"
 
-// Answering asks the node itself over both protocols, at each of its addresses, while it runs.
-func Answering(ctx context.Context, p Patient) (found []Finding) {
+// CheckAnswers asks a running node itself over both protocols, at each of its addresses.
+func CheckAnswers(ctx context.Context, p Node) (found []Finding) {
 	if !p.Running {
 		return advice("node", "does not run now: what it answers was not looked at", "")
 	}
@@ -29,9 +29,11 @@ func Answering(ctx context.Context, p Patient) (found []Finding) {
 			r, err := ask(ctx, network, local(at).String(), p.Zones[0].Name, dns.TypeSOA, false)
 			switch {
 			case err != nil:
-				found = append(found, trouble("node", fmt.Sprintf("%s over %s: %v", at, network, err), "look at its log: journalctl -u gslb-overwatch -n 50")...)
+				found = append(found, trouble("node", fmt.Sprintf("%s over %s: %v", at, network, err),
+					"look at its log: journalctl -u gslb-overwatch -n 50")...)
 			case !r.Authoritative:
-				found = append(found, trouble("node", fmt.Sprintf("%s over %s answers without authority for %s", at, network, p.Zones[0].Name),
+				found = append(found, trouble("node", fmt.Sprintf("%s over %s answers without authority for %s", at, network,
+					p.Zones[0].Name),
 					"another DNS server has the address: `ss -lnp 'sport = :53'` shows which")...)
 			default:
 				found = append(found, fine("node", fmt.Sprintf("%s answers over %s", at, network))...)
@@ -41,7 +43,7 @@ func Answering(ctx context.Context, p Patient) (found []Finding) {
 	return found
 }
 
-// local is an address at which this machine reaches a listener of its own.
+// local returns an address at which this machine reaches a listener of its own.
 func local(at netip.AddrPort) netip.AddrPort {
 	switch at.Addr() {
 	case netip.IPv4Unspecified():
@@ -52,8 +54,9 @@ func local(at netip.AddrPort) netip.AddrPort {
 	return at
 }
 
-// delegations looks from the outside: what the parents say of each zone, and whether who they name answers.
-func delegations(ctx context.Context, p Patient) (found []Finding) {
+// delegations checks each zone from outside: the NS and DS records at the parent, and the name servers that they
+// name.
+func delegations(ctx context.Context, p Node) (found []Finding) {
 	resolver := p.Resolver
 	if resolver == "" {
 		conf, err := dns.ClientConfigFromFile(resolvConf)
@@ -65,13 +68,13 @@ func delegations(ctx context.Context, p Patient) (found []Finding) {
 	of := make([][]Finding, len(p.Zones))
 	var all sync.WaitGroup
 	for i, z := range p.Zones {
-		all.Go(func() { of[i] = delegation(ctx, p, z, resolver) }) // at once: where nothing answers, each waits
+		all.Go(func() { of[i] = delegation(ctx, p, z, resolver) }) // all at once: each waits where nothing answers
 	}
 	all.Wait()
 	return slices.Concat(of...)
 }
 
-func delegation(ctx context.Context, p Patient, z Zone, resolver string) (found []Finding) {
+func delegation(ctx context.Context, p Node, z Zone, resolver string) (found []Finding) {
 	r, err := ask(ctx, "udp", resolver, z.Name, dns.TypeNS, true)
 	if err != nil {
 		return advice("delegation", fmt.Sprintf("%s: asking %s: %v", z.Name, resolver, err), "")
@@ -84,12 +87,14 @@ func delegation(ctx context.Context, p Patient, z Zone, resolver string) (found 
 	}
 	if len(servers) == 0 {
 		return trouble("delegation", fmt.Sprintf("%s: nobody is delegated to (%s)", z.Name, dns.RcodeToString[r.Rcode]),
-			"add NS records for "+cmp.Or(strings.Join(z.Nameservers, ", "), "the nodes")+" to the parent zone, with their addresses")
+			"add NS records for "+cmp.Or(strings.Join(z.Nameservers, ", "),
+				"the nodes")+" to the parent zone, with their addresses")
 	}
 	slices.Sort(servers)
 	for _, want := range z.Nameservers {
 		if !slices.Contains(servers, dns.CanonicalName(want)) {
-			found = append(found, advice("delegation", fmt.Sprintf("%s: the world knows %s and not %s", z.Name, strings.Join(servers, ", "), want),
+			found = append(found, advice("delegation",
+				fmt.Sprintf("%s: the world knows %s and not %s", z.Name, strings.Join(servers, ", "), want),
 				"give the parent zone the same NS records as dns.zones[].nameservers")...)
 		}
 	}
@@ -99,7 +104,7 @@ func delegation(ctx context.Context, p Patient, z Zone, resolver string) (found 
 	return append(found, chain(ctx, p, z, resolver)...)
 }
 
-// nameserver asks one that the world is told to ask.
+// nameserver asks one name server of the delegation.
 func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding {
 	var addresses []string
 	for _, kind := range []uint16{dns.TypeA, dns.TypeAAAA} {
@@ -117,7 +122,8 @@ func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding 
 		}
 	}
 	if len(addresses) == 0 {
-		return trouble("name server", fmt.Sprintf("%s of %s has no address", server, z.Name), "give the parent zone its address (glue), and dns.zones[].records too")
+		return trouble("name server", fmt.Sprintf("%s of %s has no address", server, z.Name),
+			"give the parent zone its address (glue), and dns.zones[].records too")
 	}
 	var found []Finding
 	for _, address := range addresses {
@@ -125,9 +131,11 @@ func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding 
 			r, err := ask(ctx, network, address, z.Name, dns.TypeSOA, false)
 			switch {
 			case err != nil:
-				found = append(found, trouble("name server", fmt.Sprintf("%s (%s) over %s: %v", server, address, network, err), "start it, or open port 53, UDP and TCP")...)
+				found = append(found, trouble("name server", fmt.Sprintf("%s (%s) over %s: %v", server, address, network, err),
+					"start it, or open port 53, UDP and TCP")...)
 			case !r.Authoritative:
-				found = append(found, trouble("name server", fmt.Sprintf("%s (%s) has no authority for %s (%s)", server, address, z.Name, dns.RcodeToString[r.Rcode]),
+				found = append(found, trouble("name server",
+					fmt.Sprintf("%s (%s) has no authority for %s (%s)", server, address, z.Name, dns.RcodeToString[r.Rcode]),
 					"let it serve the zone, or take it out of the delegation")...)
 			}
 		}
@@ -138,8 +146,8 @@ func nameserver(ctx context.Context, z Zone, server, resolver string) []Finding 
 	return found
 }
 
-// chain compares the DS records at the parent with the keys that the node shows.
-func chain(ctx context.Context, p Patient, z Zone, resolver string) []Finding {
+// chain compares the DS records at the parent with the keys that the node publishes.
+func chain(ctx context.Context, p Node, z Zone, resolver string) []Finding {
 	r, err := ask(ctx, "udp", resolver, z.Name, dns.TypeDS, true)
 	if err != nil {
 		return advice("DNSSEC", fmt.Sprintf("%s: asking %s for DS: %v", z.Name, resolver, err), "")
@@ -152,11 +160,14 @@ func chain(ctx context.Context, p Patient, z Zone, resolver string) []Finding {
 	}
 	switch {
 	case !p.Signed && len(parents) > 0:
-		return trouble("DNSSEC", z.Name+": the parent has a DS record and answers are not signed: resolvers that validate refuse them", "turn overwatch.dnssec.enabled on, or have the DS removed")
+		return trouble("DNSSEC",
+			z.Name+": the parent has a DS record and answers are not signed: resolvers that validate refuse them",
+			"turn overwatch.dnssec.enabled on, or have the DS removed")
 	case !p.Signed:
 		return nil
 	case len(parents) == 0:
-		return advice("DNSSEC", z.Name+" is signed and the parent has no DS record: nobody can verify the answers", "give the parent the record of `gslbctl dnssec ds`")
+		return advice("DNSSEC", z.Name+" is signed and the parent has no DS record: nobody can verify the answers",
+			"give the parent the record of `gslbctl dnssec ds`")
 	case !p.Running || len(p.DNS) == 0:
 		return nil
 	}
@@ -171,17 +182,20 @@ func chain(ctx context.Context, p Patient, z Zone, resolver string) []Finding {
 			continue
 		}
 		for _, ds := range parents {
-			if own := key.ToDS(ds.DigestType); own != nil && own.KeyTag == ds.KeyTag && strings.EqualFold(own.Digest, ds.Digest) {
+			if own := key.ToDS(ds.DigestType); own != nil && own.KeyTag == ds.KeyTag &&
+				strings.EqualFold(own.Digest, ds.Digest) {
 				return fine("DNSSEC", fmt.Sprintf("%s: the parent's DS %d is of a key of this node", z.Name, ds.KeyTag))
 			}
 		}
 		tags = append(tags, fmt.Sprint(key.KeyTag()))
 	}
-	return trouble("DNSSEC", fmt.Sprintf("%s: no DS of the parent is of a key of this node (%s): resolvers that validate refuse its answers", z.Name, strings.Join(tags, ", ")),
+	return trouble("DNSSEC",
+		fmt.Sprintf("%s: no DS of the parent is of a key of this node (%s): resolvers that validate refuse its answers",
+			z.Name, strings.Join(tags, ", ")),
 		"give the parent the record of `gslbctl dnssec ds`, or restore the key that it has")
 }
 
-// ask asks one question of one server.
+// ask sends one question to one server.
 func ask(ctx context.Context, network, server, name string, kind uint16, recursive bool) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), kind)
 	q.RecursionDesired = recursive

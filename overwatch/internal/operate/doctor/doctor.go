@@ -1,8 +1,8 @@
-// Package doctor looks at a machine and at the configuration of an overwatch node as an experienced colleague would: not
-// whether the configuration is right, which the node itself says, but whether with it the node can do its work here, and
-// whether the world will ask it.
+// Package doctor examines a machine and an overwatch node on it for the command `doctor`, and checks the answers of a
+// running node for `status`. The node's own validation says whether a configuration is right; this package says whether
+// the node can work with it on this machine, and whether resolvers will find it.
 //
-// It changes nothing, and a node that runs meanwhile is not disturbed. It holds no state.
+// It changes nothing, does not disturb a running node, and holds no state.
 package doctor
 
 import (
@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Grade is how bad a finding is.
+// Grade says how bad a finding is.
 type Grade int
 
 // Grades, the worst last.
@@ -23,12 +23,12 @@ const (
 	Trouble              // does not work, or will not for long
 )
 
-// String is the word for a grade.
+// String returns the grade in one word.
 func (g Grade) String() string {
 	return [...]string{"ok", "advice", "TROUBLE"}[g]
 }
 
-// Finding is one thing that was looked at.
+// Finding is the result of one check.
 type Finding struct {
 	Grade   Grade
 	Subject string // what was looked at, in a word or two
@@ -36,25 +36,25 @@ type Finding struct {
 	Remedy  string // what to do about it; empty when that is nothing
 }
 
-// Patient is the node that is examined.
-type Patient struct {
+// Node describes the node that is examined.
+type Node struct {
 	DataDir string
 	Names   int    // steered names
 	Signed  bool   // answers are signed
 	Geo     string // path of the geolocation database, "" for none
 	Zones   []Zone
-	// DNS is where the node answers. Running tells that it does so now.
+	// DNS lists the addresses that the node answers at. Running is true while it does.
 	DNS     []netip.AddrPort
 	Running bool
 	Peers   []string // base URLs of the other nodes' API
-	// PeersTLS is how this node speaks with those over https; nil is as the machine does.
+	// PeersTLS returns the TLS settings for peers over https; nil stands for those of the machine.
 	PeersTLS func() (*tls.Config, error)
 	Seeds    []string // host:port of other nodes' gossip
-	// Resolver is the address of the resolver that the delegation is looked up through; "" for the first of /etc/resolv.conf.
+	// Resolver is the resolver that looks the delegation up; "" stands for the first of /etc/resolv.conf.
 	Resolver string
 }
 
-// Zone is a zone that the node serves, and the names of its name servers as it has them.
+// Zone is a zone that the node serves, with its NS names as the node has them.
 type Zone struct {
 	Name        string
 	Nameservers []string
@@ -66,11 +66,12 @@ const (
 	bound    = 30 * time.Second
 )
 
-// Examine looks at everything at once and returns what it found, in a fixed order, within some 30 s.
-func Examine(ctx context.Context, p Patient) []Finding {
+// Examine makes all checks at once, within some 30 s, and returns the findings in a fixed order.
+func Examine(ctx context.Context, p Node) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
-	examinations := []func(context.Context, Patient) []Finding{clock, limits, buffers, memory, disk, database, peers, seeds, Answering, delegations}
+	examinations := []func(context.Context, Node) []Finding{clock, limits, buffers, memory, disk, database, peers, seeds,
+		CheckAnswers, delegations}
 	found := make([][]Finding, len(examinations))
 	var all sync.WaitGroup
 	for i, examine := range examinations {

@@ -31,7 +31,8 @@ func world(t *testing.T, records ...string) (at netip.AddrPort) {
 		r := new(dns.Msg).SetReply(q)
 		r.Authoritative = true
 		for _, rr := range all {
-			if dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.Question[0].Name) && rr.Header().Rrtype == q.Question[0].Qtype {
+			if dns.CanonicalName(rr.Header().Name) == dns.CanonicalName(q.Question[0].Name) &&
+				rr.Header().Rrtype == q.Question[0].Qtype {
 				r.Answer = append(r.Answer, rr)
 			}
 		}
@@ -65,7 +66,8 @@ func worst(found []Finding, subject string) (w Finding) {
 	return w
 }
 
-const zoneKey = "z.test. 60 IN DNSKEY 257 3 13 mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=="
+const zoneKey = "z.test. 60 IN DNSKEY 257 3 13 " +
+	"mdsswUyr3DPW132mOi8V9xESWE8jTo0dxCjjnopKl+GqJxpVXckHAeF+KkxLbxILfDLUT0rAK9iUzy1L53eKGQ=="
 
 func fittingDS(t *testing.T) string {
 	t.Helper()
@@ -87,16 +89,21 @@ func TestDelegation(t *testing.T) {
 		text    string
 	}{
 		{"nobody is delegated to", nil, true, "delegation", Trouble, "nobody is delegated to"},
-		{"a name server is missing at the parent", []string{"z.test. 60 IN NS other.test."}, true, "delegation", Advice, "not ns1.z.test"},
-		{"a name server without an address", []string{"z.test. 60 IN NS ns1.z.test."}, true, "name server", Trouble, "no address"},
+		{"a name server is missing at the parent", []string{"z.test. 60 IN NS other.test."}, true, "delegation", Advice,
+			"not ns1.z.test"},
+		{"a name server without an address", []string{"z.test. 60 IN NS ns1.z.test."}, true, "name server", Trouble,
+			"no address"},
 		{"no DS", []string{"z.test. 60 IN NS ns1.z.test."}, true, "DNSSEC", Advice, "no DS record"},
-		{"a DS of nothing that is there", []string{"z.test. 60 IN NS ns1.z.test.", zoneKey, "z.test. 60 IN DS 1 13 2 " + strings.Repeat("00", sha256.Size)}, true, "DNSSEC", Trouble, "no DS of the parent"},
-		{"a DS that fits", []string{"z.test. 60 IN NS ns1.z.test.", zoneKey, fittingDS(t)}, true, "DNSSEC", Fine, "is of a key of this node"},
-		{"a DS though answers are not signed", []string{"z.test. 60 IN NS ns1.z.test.", zoneKey, fittingDS(t)}, false, "DNSSEC", Trouble, "are not signed"},
+		{"a DS of nothing that is there", []string{"z.test. 60 IN NS ns1.z.test.", zoneKey,
+			"z.test. 60 IN DS 1 13 2 " + strings.Repeat("00", sha256.Size)}, true, "DNSSEC", Trouble, "no DS of the parent"},
+		{"a DS that fits", []string{"z.test. 60 IN NS ns1.z.test.", zoneKey, fittingDS(t)}, true, "DNSSEC", Fine,
+			"is of a key of this node"},
+		{"a DS though answers are not signed", []string{"z.test. 60 IN NS ns1.z.test.", zoneKey, fittingDS(t)}, false,
+			"DNSSEC", Trouble, "are not signed"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			at := world(t, append(c.records, soa)...)
-			p := Patient{
+			p := Node{
 				Resolver: at.String(), DNS: []netip.AddrPort{at}, Running: true, Signed: c.signed,
 				Zones: []Zone{{"z.test", []string{"ns1.z.test"}}},
 			}
@@ -114,8 +121,8 @@ func TestDelegation(t *testing.T) {
 
 func TestAnswering(t *testing.T) {
 	at := world(t, "z.test. 60 IN SOA ns1.z.test. admin.z.test. 1 2 3 4 5")
-	p := Patient{DNS: []netip.AddrPort{at}, Running: true, Zones: []Zone{{Name: "z.test"}}}
-	if found := Answering(t.Context(), p); len(found) != 2 || worst(found, "node").Grade != Fine {
+	p := Node{DNS: []netip.AddrPort{at}, Running: true, Zones: []Zone{{Name: "z.test"}}}
+	if found := CheckAnswers(t.Context(), p); len(found) != 2 || worst(found, "node").Grade != Fine {
 		t.Errorf("%+v", found)
 	}
 	// Nothing listens there.
@@ -125,7 +132,7 @@ func TestAnswering(t *testing.T) {
 	}
 	p.DNS = []netip.AddrPort{netip.MustParseAddrPort(l.LocalAddr().String())}
 	_ = l.Close()
-	if found := Answering(t.Context(), p); worst(found, "node").Grade != Trouble {
+	if found := CheckAnswers(t.Context(), p); worst(found, "node").Grade != Trouble {
 		t.Errorf("%+v", found)
 	}
 }
@@ -147,7 +154,7 @@ func TestPeers(t *testing.T) {
 		w.WriteHeader(status)
 	}))
 	defer server.Close()
-	p := Patient{Peers: []string{server.URL + "/"}}
+	p := Node{Peers: []string{server.URL + "/"}}
 	if f := worst(peers(t.Context(), p), "peer"); f.Grade != Fine {
 		t.Errorf("well: %+v", f)
 	}
@@ -163,7 +170,7 @@ func TestPeers(t *testing.T) {
 	if f := worst(peers(t.Context(), p), "peer"); f.Grade != Trouble {
 		t.Errorf("gone: %+v", f)
 	}
-	if f := worst(peers(t.Context(), Patient{Peers: []string{"http://[::"}}), "peer"); f.Grade != Trouble {
+	if f := worst(peers(t.Context(), Node{Peers: []string{"http://[::"}}), "peer"); f.Grade != Trouble {
 		t.Errorf("not a URL: %+v", f)
 	}
 }
@@ -173,7 +180,7 @@ func TestSeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := Patient{Seeds: []string{l.Addr().String()}}
+	p := Node{Seeds: []string{l.Addr().String()}}
 	if f := worst(seeds(t.Context(), p), "gossip seed"); f.Grade != Fine {
 		t.Errorf("%+v", f)
 	}
@@ -184,11 +191,12 @@ func TestSeeds(t *testing.T) {
 }
 
 func TestDatabase(t *testing.T) {
-	if f := database(t.Context(), Patient{}); f != nil {
+	if f := database(t.Context(), Node{}); f != nil {
 		t.Errorf("without one: %+v", f)
 	}
 	old := filepath.Join("..", "..", "answer", "geo", "testdata", "GeoIP2-Country-Test.mmdb")
-	if f := worst(database(t.Context(), Patient{Geo: old}), "geolocation"); f.Grade != Advice || !strings.Contains(f.Text, "is old") {
+	if f := worst(database(t.Context(), Node{Geo: old}), "geolocation"); f.Grade != Advice ||
+		!strings.Contains(f.Text, "is old") {
 		t.Errorf("an old one: %+v", f)
 	}
 	broken := filepath.Join(t.TempDir(), "broken.mmdb")
@@ -196,7 +204,7 @@ func TestDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{broken, broken + ".missing"} {
-		if f := worst(database(t.Context(), Patient{Geo: path}), "geolocation"); f.Grade != Trouble {
+		if f := worst(database(t.Context(), Node{Geo: path}), "geolocation"); f.Grade != Trouble {
 			t.Errorf("%s: %+v", path, f)
 		}
 	}
@@ -207,7 +215,7 @@ func TestExamine_LooksAtTheMachine(t *testing.T) {
 	if err := os.Chmod(open, 0o755); err != nil { //nolint:gosec // what the doctor should find
 		t.Fatal(err)
 	}
-	found := Examine(t.Context(), Patient{DataDir: open, Names: 1 << 40, Signed: true, Resolver: "127.0.0.1:1"})
+	found := Examine(t.Context(), Node{DataDir: open, Names: 1 << 40, Signed: true, Resolver: "127.0.0.1:1"})
 	if worst(found, "data_dir").Grade != Trouble {
 		t.Errorf("a data directory that others may read: %+v", worst(found, "data_dir"))
 	}

@@ -18,12 +18,12 @@ const (
 	wantBuffer = 4 << 20 // what a DNS socket asks for
 	wantDisk   = 1 << 30
 	needDisk   = 16 << 20
-	// perName is what a name with four backends takes, unsigned and signed (overwatch/docs/capacity.md).
+	// perName and perSignedName are the memory of a name with four backends, in octets (overwatch/docs/capacity.md).
 	perName, perSignedName = 9 << 10, 16 << 10
 )
 
-// clock asks the kernel whether anything keeps its clock right: signatures are valid by the clock of this machine.
-func clock(context.Context, Patient) []Finding {
+// clock asks the kernel whether the clock is kept in time: signatures are valid by this machine's clock.
+func clock(context.Context, Node) []Finding {
 	var t unix.Timex
 	state, err := unix.Adjtimex(&t)
 	if err != nil {
@@ -33,11 +33,12 @@ func clock(context.Context, Patient) []Finding {
 		return trouble("clock", "nothing keeps the clock right (the kernel says: not synchronised)",
 			"run chrony or systemd-timesyncd; a clock that is days off makes signatures invalid for resolvers")
 	}
-	return fine("clock", fmt.Sprintf("synchronised, within %s", (time.Duration(t.Maxerror)*time.Microsecond).Round(time.Millisecond)))
+	return fine("clock", fmt.Sprintf("synchronised, within %s",
+		(time.Duration(t.Maxerror)*time.Microsecond).Round(time.Millisecond)))
 }
 
-// limits looks at how many files and connections the process may have open.
-func limits(context.Context, Patient) []Finding {
+// limits checks how many files and connections the process may have open.
+func limits(context.Context, Node) []Finding {
 	var l unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil {
 		return advice("open files", err.Error(), "")
@@ -50,8 +51,8 @@ func limits(context.Context, Patient) []Finding {
 	return fine("open files", fmt.Sprintf("at most %d", l.Max))
 }
 
-// buffers looks at how much a socket may hold while nobody reads it.
-func buffers(context.Context, Patient) []Finding {
+// buffers checks how many octets a socket may hold unread.
+func buffers(context.Context, Node) []Finding {
 	const path = "/proc/sys/net/core/rmem_max"
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -62,14 +63,15 @@ func buffers(context.Context, Patient) []Finding {
 		return advice("socket buffers", fmt.Sprintf("%s: %v", path, err), "")
 	}
 	if size < wantBuffer {
-		return advice("socket buffers", fmt.Sprintf("net.core.rmem_max is %d: some %d queries can wait during a restart or a burst", size, size/768),
+		return advice("socket buffers", fmt.Sprintf(
+			"net.core.rmem_max is %d: some %d queries can wait during a restart or a burst", size, size/768),
 			"sysctl -w net.core.rmem_max=16777216, and the same in /etc/sysctl.d (the package brings it)")
 	}
 	return fine("socket buffers", fmt.Sprintf("net.core.rmem_max is %d", size))
 }
 
-// memory compares what the names will take with what the machine has.
-func memory(_ context.Context, p Patient) []Finding {
+// memory compares the memory that the names will take with that of the machine.
+func memory(_ context.Context, p Node) []Finding {
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err != nil {
 		return nil
@@ -79,40 +81,45 @@ func memory(_ context.Context, p Patient) []Finding {
 	if p.Signed {
 		need = uint64(64<<20) + uint64(p.Names)*perSignedName
 	}
-	text := fmt.Sprintf("with its names (%d) the node takes about %d MiB, the machine has %d MiB", p.Names, need>>20, total>>20)
+	text := fmt.Sprintf("with its names (%d) the node takes about %d MiB, the machine has %d MiB", p.Names, need>>20,
+		total>>20)
 	if need > total/2 {
 		return trouble("memory", text, "use a larger machine, or serve fewer names with one node")
 	}
 	return fine("memory", text)
 }
 
-// disk looks at the data directory: whose it is, and whether there is room.
-func disk(_ context.Context, p Patient) []Finding {
+// disk checks the owner and the free space of the data directory.
+func disk(_ context.Context, p Node) []Finding {
 	info, err := os.Stat(p.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return advice("data_dir", p.DataDir+" does not exist", "the node makes it at its start, if its user may; systemd does with StateDirectory=")
+		return advice("data_dir", p.DataDir+" does not exist",
+			"the node makes it at its start, if its user may; systemd does with StateDirectory=")
 	} else if err != nil {
 		return trouble("data_dir", err.Error(), "run the doctor as the user of the service, or as root")
 	}
 	if mode := info.Mode().Perm(); mode&0o077 != 0 {
-		return trouble("data_dir", fmt.Sprintf("%s has mode %04o: others can look for keys in it", p.DataDir, mode), "chmod 700 "+p.DataDir)
+		return trouble("data_dir", fmt.Sprintf("%s has mode %04o: others can look for keys in it", p.DataDir, mode),
+			"chmod 700 "+p.DataDir)
 	}
 	var s unix.Statfs_t
 	if err := unix.Statfs(p.DataDir, &s); err != nil {
 		return trouble("data_dir", err.Error(), "")
 	}
-	return room(p.DataDir, s)
+	return freeSpace(p.DataDir, s)
 }
 
-// room looks at what the file system of the data directory has left.
-func room(dir string, s unix.Statfs_t) []Finding {
+// freeSpace checks the free space of the file system that the data directory is on.
+func freeSpace(dir string, s unix.Statfs_t) []Finding {
 	if s.Flags&unix.ST_RDONLY != 0 {
-		return trouble("data_dir", dir+" is on a disk that is mounted read-only: the node does not start", "mount it for writing, or name another data_dir")
+		return trouble("data_dir", dir+" is on a disk that is mounted read-only: the node does not start",
+			"mount it for writing, or name another data_dir")
 	}
 	free := s.Bavail * uint64(s.Bsize)
 	text := fmt.Sprintf("%s has %d MiB free", dir, free>>20)
 	if free < needDisk {
-		return trouble("data_dir", text+": the disk is full", "make room there: until then changes by the API and new agents are refused, and a new node does not start")
+		return trouble("data_dir", text+": the disk is full",
+			"make freeSpace there: until then changes by the API and new agents are refused, and a new node does not start")
 	}
 	if free < wantDisk {
 		return advice("data_dir", text, "give it 1 GiB: on a full disk changes by the API are refused")

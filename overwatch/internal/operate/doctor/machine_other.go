@@ -6,8 +6,8 @@ import "context"
 
 // What is asked of the machine is known for Linux only, where nodes run.
 
-func clock(context.Context, Patient) []Finding   { return nil }
-func limits(context.Context, Patient) []Finding  { return nil }
-func buffers(context.Context, Patient) []Finding { return nil }
-func memory(context.Context, Patient) []Finding  { return nil }
-func disk(context.Context, Patient) []Finding    { return nil }
+func clock(context.Context, Node) []Finding   { return nil }
+func limits(context.Context, Node) []Finding  { return nil }
+func buffers(context.Context, Node) []Finding { return nil }
+func memory(context.Context, Node) []Finding  { return nil }
+func disk(context.Context, Node) []Finding    { return nil }

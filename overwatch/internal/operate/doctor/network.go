@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// maxSkew is how far clocks of nodes may be apart before a signature of one may look wrong to the other.
+// maxSkew bounds the difference between the clocks of two nodes before a signature of one may look wrong to the
+// other.
 const maxSkew = 5 * time.Minute
 
-// peers asks the other nodes' API, and compares clocks on the way.
-func peers(ctx context.Context, p Patient) (found []Finding) {
+// peers calls the other nodes' API, and compares clocks by the answers' Date header.
+func peers(ctx context.Context, p Node) (found []Finding) {
 	transport := &http.Transport{}
 	if p.PeersTLS != nil {
 		var err error
@@ -21,13 +22,15 @@ func peers(ctx context.Context, p Patient) (found []Finding) {
 			return trouble("peer", err.Error(), "correct the file or the path")
 		}
 	}
-	client := &http.Client{Timeout: patience, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := &http.Client{Timeout: patience, Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	defer client.CloseIdleConnections()
 	for _, peer := range p.Peers {
 		url := strings.TrimRight(peer, "/") + "/api/v1/version"
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
-			found = append(found, trouble("peer", fmt.Sprintf("%s: %v", peer, err), "correct overwatch.dnssec.key_sync.peers")...)
+			found = append(found, trouble("peer", fmt.Sprintf("%s: %v", peer, err),
+				"correct overwatch.dnssec.key_sync.peers")...)
 			continue
 		}
 		response, err := client.Do(request)
@@ -42,7 +45,7 @@ func peers(ctx context.Context, p Patient) (found []Finding) {
 	return found
 }
 
-// peerFinding says what an answer of a peer at some time means.
+// peerFinding judges the answer of a peer that was received at a time.
 func peerFinding(peer string, response *http.Response, now time.Time) []Finding {
 	if response.StatusCode == http.StatusForbidden {
 		return trouble("peer", peer+" refuses this node", "put this node's address into its api.allowed_networks")
@@ -53,18 +56,20 @@ func peerFinding(peer string, response *http.Response, now time.Time) []Finding 
 	}
 	// The header has whole seconds.
 	if skew := now.Sub(date).Abs(); skew > maxSkew {
-		return trouble("peer", fmt.Sprintf("the clock of %s and this one are %s apart", peer, skew.Round(time.Second)), "keep both right with chrony or systemd-timesyncd")
+		return trouble("peer", fmt.Sprintf("the clock of %s and this one are %s apart", peer, skew.Round(time.Second)),
+			"keep both right with chrony or systemd-timesyncd")
 	}
 	return fine("peer", peer+" answers, and has the same time")
 }
 
-// seeds tries whether the other nodes' gossip can be reached.
-func seeds(ctx context.Context, p Patient) (found []Finding) {
+// seeds checks whether the other nodes' gossip can be reached.
+func seeds(ctx context.Context, p Node) (found []Finding) {
 	dialer := net.Dialer{Timeout: patience}
 	for _, seed := range p.Seeds {
 		conn, err := dialer.DialContext(ctx, "tcp", seed)
 		if err != nil {
-			found = append(found, advice("gossip seed", fmt.Sprintf("%s: %v", seed, err), "start that node, or open its port 7946, TCP and UDP")...)
+			found = append(found, advice("gossip seed", fmt.Sprintf("%s: %v", seed, err),
+				"start that node, or open its port 7946, TCP and UDP")...)
 			continue
 		}
 		_ = conn.Close()

@@ -13,11 +13,11 @@ import (
 	"time"
 )
 
-// maxFile bounds the file: twice what all points take.
+// maxFile bounds the file, in octets: twice the size of all points.
 const maxFile = 8 << 20
 
-// kept is the form of the file. A row is the Unix time of a point, in seconds, and its values in the order of Names; null is
-// not measured.
+// kept is the form of the file. A row is the Unix time of a point, in seconds, and its values in the order of Names.
+// null stands for a value that was not measured.
 type kept struct {
 	Names  []string     `json:"names"`
 	Minute [][]*float64 `json:"minute"`
@@ -83,7 +83,7 @@ func (r *Recorder) load() error {
 	return nil
 }
 
-// parse reads the text of a file. Points that are too old, or are not from before now, are left out.
+// parse reads the text of a file. It leaves out points that are too old or in the future.
 func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
 	if len(text) > maxFile {
 		return nil, nil, fmt.Errorf("it is larger than %d bytes", maxFile)
@@ -95,7 +95,7 @@ func parse(text []byte, now time.Time) (minute, hour []Point, err error) {
 	return points(&k, k.Minute, Minutes, time.Minute, now), points(&k, k.Hour, Hours, time.Hour, now), nil
 }
 
-// points reads rows. A metric that the file has not is not measured in them.
+// points reads rows. A metric that the file does not have counts as not measured.
 func points(k *kept, rows [][]*float64, keep int, length time.Duration, now time.Time) []Point {
 	names := Names()
 	var list []Point

@@ -8,7 +8,7 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// TakeProcess fills in what the system tells of this process and of its machine. What it does not tell stays 0.
+// TakeProcess fills in the figures of this process and its machine. Those that the system does not tell stay 0.
 func (r *Reading) TakeProcess() {
 	r.Cores = runtime.NumCPU()
 	system, err := procfs.NewDefaultFS()

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/leaf/histogram"
 )
 
-// Reading is totals since the start, and what is true at a moment.
+// Reading holds totals since the start, and figures of one moment.
 type Reading struct {
 	At      time.Time // with a monotonic reading
 	Queries uint64
@@ -17,7 +17,7 @@ type Reading struct {
 	Times   histogram.Snapshot // of answers to queries
 	CPU     time.Duration      // that the process has used on all cores
 	Cores   int
-	// Regions are the steered answers that led to each region.
+	// Regions counts the steered answers that led to each region.
 	Regions map[string]uint64
 
 	MemoryUsed, MemoryTotal, MemoryAvailable uint64 // bytes; 0: not known
@@ -28,7 +28,7 @@ type Reading struct {
 // Span is the time between two readings.
 type Span struct{ From, To Reading }
 
-// seconds is above zero.
+// seconds returns the length of the span, which is above zero.
 func (s *Span) seconds() float64 { return max(s.To.At.Sub(s.From.At).Seconds(), 1e-9) }
 
 // QueriesPerSec is the mean rate of queries.
@@ -42,7 +42,7 @@ func (s *Span) RegionPerSec(region string) float64 {
 	return float64(s.To.Regions[region]-s.From.Regions[region]) / s.seconds()
 }
 
-// ErrorRate is the part of the queries that failed, from 0 to 1; 0 where there were none.
+// ErrorRate returns the part of the queries that failed, from 0 to 1; 0 where there were none.
 func (s *Span) ErrorRate() float64 {
 	if n := s.To.Queries - s.From.Queries; n > 0 {
 		return float64(s.To.Failed-s.From.Failed) / float64(n)
@@ -50,12 +50,12 @@ func (s *Span) ErrorRate() float64 {
 	return 0
 }
 
-// CPUPercent is how much of all cores the process used.
+// CPUPercent returns the part of all cores that the process used.
 func (s *Span) CPUPercent() float64 {
 	return 100 * (s.To.CPU - s.From.CPU).Seconds() / s.seconds() / float64(max(s.To.Cores, 1))
 }
 
-// MemoryPercent is how much of the memory the process uses.
+// MemoryPercent returns the part of the machine's memory that the process uses.
 func (r *Reading) MemoryPercent() float64 {
 	if r.MemoryTotal == 0 {
 		return 0
@@ -63,7 +63,7 @@ func (r *Reading) MemoryPercent() float64 {
 	return 100 * float64(r.MemoryUsed) / float64(r.MemoryTotal)
 }
 
-// Times is how long answers took.
+// Times returns the response times of the span.
 func (s *Span) Times() histogram.Snapshot { return s.To.Times.Since(&s.From.Times) }
 
 // metric is one value of a point.
@@ -74,7 +74,7 @@ type metric struct {
 	worst bool
 }
 
-// metrics is the table of what a point has.
+// metrics is the table of a point's values.
 func metrics() []metric {
 	took := func(of func(*histogram.Snapshot) time.Duration) func(*Span, *histogram.Snapshot) float64 {
 		return func(_ *Span, h *histogram.Snapshot) float64 {
@@ -115,7 +115,7 @@ func metrics() []metric {
 	}
 }
 
-// Names lists what a point may have.
+// Names lists the metrics of a point, in order.
 func Names() []string {
 	var names []string
 	for _, m := range metrics() {
@@ -124,7 +124,7 @@ func Names() []string {
 	return names
 }
 
-// Point is what was measured in the time that ends at At. Values are in the order of Names; NaN was not measured.
+// Point is the history of the time that ends at At. Values are in the order of Names; NaN was not measured.
 type Point struct {
 	At     time.Time
 	Values []float64

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// every is how often totals are read.
+	// every is the time between two readings.
 	every = 10 * time.Second
-	// window is the time that rates of now are of.
+	// window is the length of the span of current rates.
 	window = time.Minute
 	// Minutes and Hours bound how many points are kept of each.
 	Minutes = 24 * 60
@@ -37,7 +37,7 @@ type Recorder struct {
 	hour   series
 }
 
-// series is points of one length.
+// series holds points of one length.
 type series struct {
 	length time.Duration
 	keep   int
@@ -45,7 +45,7 @@ type series struct {
 	points []Point // the oldest first
 }
 
-// Open continues what the file has. A file that cannot be read is told in the log and begun anew.
+// Open continues the history in the file. A file that cannot be read is logged, and a new history begins.
 func Open(o Options) (*Recorder, error) {
 	if o.Read == nil || o.Path == "" {
 		return nil, errors.New("history: Options.Read and Path are needed")
@@ -56,7 +56,8 @@ func Open(o Options) (*Recorder, error) {
 	first := o.Read()
 	r := &Recorder{
 		o: o, recent: []Reading{first},
-		minute: series{length: time.Minute, keep: Minutes, last: first}, hour: series{length: time.Hour, keep: Hours, last: first},
+		minute: series{length: time.Minute, keep: Minutes, last: first},
+		hour:   series{length: time.Hour, keep: Hours, last: first},
 	}
 	if err := r.load(); err != nil {
 		o.Logger.Warn().Err(err).Str("file", o.Path).Msg("the history of metrics could not be read and begins anew")
@@ -64,7 +65,7 @@ func Open(o Options) (*Recorder, error) {
 	return r, nil
 }
 
-// Run reads until ctx ends, then saves. It saves each hour as well.
+// Run takes readings until ctx ends, then saves. It also saves each hour.
 func (r *Recorder) Run(ctx context.Context) error {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -81,7 +82,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 	}
 }
 
-// keep saves, and tells when it cannot: the node goes on without.
+// keep saves. An error is only logged: the node goes on without the file.
 func (r *Recorder) keep() {
 	if err := r.save(); err != nil {
 		r.o.Logger.Warn().Err(err).Msg("the history of metrics could not be saved")
@@ -116,7 +117,7 @@ func (s *series) take(now Reading) bool {
 	return true
 }
 
-// Now is the last minute, or as much of it as the process has seen.
+// Now returns the last minute, or as much of it as the process has run.
 func (r *Recorder) Now() Span {
 	now := r.o.Read()
 	r.mu.Lock()
@@ -130,8 +131,8 @@ func (r *Recorder) Now() Span {
 	return Span{from, now}
 }
 
-// Points lists what was measured in (from, to], the oldest first. A resolution of a minute or five is of the last day, one of an
-// hour of the last thirty.
+// Points lists the points in (from, to], the oldest first. Resolutions of one and five minutes reach back a day, that
+// of an hour thirty days.
 func (r *Recorder) Points(from, to time.Time, resolution time.Duration) []Point {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -11,8 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// access decides who may talk to the API at all. It is compiled once from the
-// configuration and never changed.
+// access holds the rules for networks and hosts. It is compiled once from the configuration and never changed.
 type access struct {
 	networks   []netip.Prefix
 	trustProxy bool
@@ -20,8 +19,7 @@ type access struct {
 	hosts      []string // lower case
 }
 
-// newAccess compiles the rules for a listener on local. names are what this
-// node is called beside its configured hosts.
+// newAccess compiles the rules for a listener at local. names are accepted as Host beside the configured hosts.
 func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	a := &access{trustProxy: cfg.TrustProxyHeaders, hosts: []string{"localhost"}}
 	for _, network := range cfg.AllowedNetworks {
@@ -37,7 +35,7 @@ func newAccess(cfg config.API, local net.Addr, names ...string) *access {
 	return a
 }
 
-// unmapPrefix gives an IPv4 network written as IPv4-mapped IPv6 its own family.
+// unmapPrefix turns an IPv4 network that is written as IPv4-mapped IPv6 into an IPv4 one.
 func unmapPrefix(p netip.Prefix) netip.Prefix {
 	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
 	if p.Addr().Is4In6() && p.Bits() >= mapped {
@@ -46,16 +44,15 @@ func unmapPrefix(p netip.Prefix) netip.Prefix {
 	return p
 }
 
-// permits reports whether an unmapped address is in an allowed network. The
-// families are apart: 0.0.0.0/0 holds no IPv6 address and ::/0 no IPv4 one.
+// permits reports whether an unmapped address is in an allowed network. 0.0.0.0/0 holds no IPv6 address, and ::/0 no
+// IPv4 one.
 func (a *access) permits(addr netip.Addr) bool {
 	return slices.ContainsFunc(a.networks, func(p netip.Prefix) bool { return p.Contains(addr) })
 }
 
-// client returns the address that the request comes from and whether it may
-// use protected paths. A forwarded address counts only when the connection
-// itself comes from an allowed network, and then it must be allowed as well;
-// one that cannot be read is nobody's.
+// client returns the address that the request comes from, and whether it may use protected paths. X-Forwarded-For
+// counts only on a connection from an allowed network, and its address must be allowed as well. A forwarded address
+// that cannot be read is not allowed.
 func (a *access) client(r *http.Request) (addr netip.Addr, allowed bool) {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -71,8 +68,7 @@ func (a *access) client(r *http.Request) (addr netip.Addr, allowed bool) {
 	return addr, ok && a.permits(addr)
 }
 
-// forwardedAddress reads one element of X-Forwarded-For: an address, which
-// some proxies write in brackets or with a port.
+// forwardedAddress reads one element of X-Forwarded-For: an address, in brackets and with a port or without.
 func forwardedAddress(s string) (netip.Addr, bool) {
 	s = strings.TrimSpace(s)
 	if withPort, err := netip.ParseAddrPort(s); err == nil {
@@ -82,12 +78,11 @@ func forwardedAddress(s string) (netip.Addr, bool) {
 	return plain(addr), err == nil
 }
 
-// plain is an address in the form that networks are compared with.
+// plain returns an address without zone, an IPv4-mapped one as IPv4: the form that networks are compared with.
 func plain(addr netip.Addr) netip.Addr { return addr.Unmap().WithZone("") }
 
-// hostAllowed reports whether the Host of a request names this node. Where it
-// is checked, a browser that was lured by a DNS name of somebody else's
-// (DNS rebinding) cannot talk to the node, because it sends that name.
+// hostAllowed reports whether the Host of a request names this node. The check stops DNS rebinding: a page whose name
+// an attacker points at this node sends that name as Host.
 func (a *access) hostAllowed(host string) bool {
 	if !a.checkHost {
 		return true
@@ -99,8 +94,7 @@ func (a *access) hostAllowed(host string) bool {
 	return slices.Contains(a.hosts, name)
 }
 
-// hostName is the name or the address in a Host header, without port,
-// brackets and trailing dot, in lower case.
+// hostName returns the name or the address in a Host header: lower case, without port, brackets and trailing dot.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -109,7 +103,7 @@ func hostName(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// refusal is the answer to a client outside the allowed networks.
+// refusal answers a client outside the allowed networks.
 func refusal(client netip.Addr) *problem {
 	if !client.IsValid() {
 		return problemf(http.StatusForbidden,
@@ -118,7 +112,7 @@ func refusal(client netip.Addr) *problem {
 	return problemf(http.StatusForbidden, "%s is not in api.allowed_networks", client)
 }
 
-// misdirected is the answer to a Host that is not this node's.
+// misdirected answers a request whose Host is not a name of this node.
 func misdirected(host string) *problem {
 	return problemf(http.StatusMisdirectedRequest,
 		"the host %s is not a name of this node: use its address, or add the name to api.allowed_hosts",

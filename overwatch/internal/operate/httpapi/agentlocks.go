@@ -43,7 +43,7 @@ func (s *Server) postRevokeAgent(c *call) (answer, error) {
 	return ok(out), err
 }
 
-// revoke refuses an agent and takes what it reported away.
+// revoke calls refuse, which revokes an agent's certificate, and then drops what the agent has reported.
 func (s *Server) revoke(ctx context.Context, id string, refuse func() error) error {
 	err := refuse()
 	if errors.Is(err, trust.ErrNotPinned) {
@@ -57,7 +57,7 @@ func (s *Server) revoke(ctx context.Context, id string, refuse func() error) err
 	return errors.Join(err, s.o.Orders.DropAgent(ctx, id))
 }
 
-// revoked says in words what a revocation does and does not do, and what follows.
+// revoked returns a sentence about what a revocation does and does not do, and the operator's next steps.
 func revoked(id string, req api.RevokeRequest, out api.Revocation) (message string, next []string) {
 	services := strings.Join(out.Services, ", ")
 	message = id + " is revoked: nothing that it says counts any more"
@@ -88,8 +88,8 @@ func revoked(id string, req api.RevokeRequest, out api.Revocation) (message stri
 	return message, append(next, "the agent also knew the gossip key: change it as well (rotation.md, Gossip key)")
 }
 
-// deleteAgents answers DELETE /overwatch/agents?service&never_reported&pinned_since&dry_run: the pins of many agents of
-// a service go.
+// deleteAgents answers DELETE /overwatch/agents?service&never_reported&pinned_since&dry_run: it deletes the pins of
+// many agents of one service.
 func (s *Server) deleteAgents(c *call) (answer, error) {
 	selection, dryRun, err := selectionOf(c.query)
 	if err != nil {
@@ -117,6 +117,7 @@ func (s *Server) deleteAgents(c *call) (answer, error) {
 	return ok(out), err
 }
 
+// selectionOf reads which agents are to be deleted. At least one of never_reported and pinned_since must be given.
 func selectionOf(q params) (selection trust.Selection, dryRun bool, err error) {
 	if q["service"] == "" {
 		return selection, false, badRequest("service is missing: say of which service agents are meant")

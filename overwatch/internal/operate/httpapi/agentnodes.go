@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// postAgentNode answers POST /nodes/agent: it announces an agent, which is
-// pending until it proves its token. Announcing gives it no right.
+// postAgentNode answers POST /nodes/agent: it announces an agent, which is pending until it proves its token. An
+// announcement gives no rights.
 func (s *Server) postAgentNode(c *call) (answer, error) {
 	var req api.AgentRegistration
 	if err := c.decode(&req); err != nil {
@@ -40,7 +40,7 @@ func (s *Server) postAgentNode(c *call) (answer, error) {
 	return answer{http.StatusCreated, pendingNode(made)}, err
 }
 
-// announced checks what is said of an agent.
+// announced checks an announcement of an agent and returns what is stored of it.
 func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 	if err := checkLabel(req.Name, wire.MaxID); err != nil {
 		return nil, err
@@ -69,8 +69,7 @@ func (s *Server) announced(req api.AgentRegistration) (*store.Node, error) {
 	return n, checkRegion(cfg, req.Region)
 }
 
-// deleteAgentNode answers DELETE /nodes/agent/{id}: neither a pin nor an
-// announcement is left of it.
+// deleteAgentNode answers DELETE /nodes/agent/{id}: it deletes the pin and the announcement.
 func (s *Server) deleteAgentNode(c *call) (answer, error) {
 	id := c.Param("id")
 	set, _ := s.o.Definitions.Defined()
@@ -118,8 +117,8 @@ func (s *Server) getCertificate(c *call) (answer, error) {
 	return ok(api.AgentCertificateAnswer{Certificate: view}), nil
 }
 
-// postCertificate answers POST /nodes/agent/{id}/certificate: the pin goes,
-// and the agent's next certificate is pinned, which must be another one. It stays announced meanwhile.
+// postCertificate answers POST /nodes/agent/{id}/certificate: it deletes the pin and has the agent's next certificate
+// pinned, which must be another one. The agent stays announced meanwhile.
 func (s *Server) postCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	r, found := s.o.Pins.Get(id)
@@ -150,7 +149,7 @@ func (s *Server) postCertificate(c *call) (answer, error) {
 	}}, err
 }
 
-// deleteCertificate answers DELETE /nodes/agent/{id}/certificate: it revokes.
+// deleteCertificate answers DELETE /nodes/agent/{id}/certificate: it revokes the agent.
 func (s *Server) deleteCertificate(c *call) (answer, error) {
 	id := c.Param("id")
 	const reason = "its certificate was revoked through the API"

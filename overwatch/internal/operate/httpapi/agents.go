@@ -44,8 +44,8 @@ func (s *Server) listExpiringAgents(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// expiring picks the agents whose certificate ends within that many days, the
-// first to end on top. Nobody needs to renew one that is revoked.
+// expiring returns the agents whose certificate ends within that many days, the first to end on top, without revoked
+// ones.
 func expiring(records []trust.Record, days int) []trust.Record {
 	within := (time.Duration(days) * 24 * time.Hour).Hours()
 	soon := slices.DeleteFunc(slices.Clone(records),
@@ -54,8 +54,7 @@ func expiring(records []trust.Record, days int) []trust.Record {
 	return soon
 }
 
-// deleteAgent answers DELETE /overwatch/agents/{agent_id}: the pin goes, and
-// with it what the agent reported.
+// deleteAgent answers DELETE /overwatch/agents/{agent_id}: it deletes the pin and what the agent has reported.
 func (s *Server) deleteAgent(c *call) (answer, error) {
 	id := c.Param("agent_id")
 	return s.changeAgent(c, &change{action: "delete", resource: "agent", id: id},
@@ -64,7 +63,7 @@ func (s *Server) deleteAgent(c *call) (answer, error) {
 		}, "the pin of "+id+" is deleted: it must prove its service token again")
 }
 
-// unpin deletes the pin of an agent, and what it reported with it.
+// unpin deletes the pin of an agent and what it has reported.
 func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 	if err := s.o.Pins.Unpin(ctx, id, note); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (s *Server) unpin(ctx context.Context, id string, note store.Entry) error {
 	return s.o.Orders.DropAgent(ctx, id)
 }
 
-// changeAgent makes a change to a pinned agent and waits until DNS follows.
+// changeAgent makes a change of a pinned agent, waits until DNS follows, and answers with message.
 func (s *Server) changeAgent(c *call, ch *change, apply func(context.Context, store.Entry) error,
 	message string) (answer, error) {
 	before, found := s.o.Pins.Get(ch.id)
@@ -88,8 +87,7 @@ func unknownAgent(id string) *problem {
 	return notFound("no agent %.260q is pinned", id)
 }
 
-// agentView joins what trust knows of an agent with what the registry heard
-// from it.
+// agentView joins the pin of an agent with what the registry has heard from it.
 func (s *Server) agentView(r trust.Record) api.Agent {
 	view := api.Agent{
 		AgentID:        r.AgentID,

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditQuery is a choice of audit entries.
+// auditQuery selects audit entries.
 type auditQuery struct {
 	from, to                   time.Time // zero: no bound
 	actions, resources, actors []string  // empty: all
@@ -32,7 +32,7 @@ func (p params) audit() (q auditQuery, err error) {
 	return q, err
 }
 
-// everything tells that no entry is left out.
+// everything reports whether no entry is left out.
 func (q auditQuery) everything() bool {
 	return q.from.IsZero() && q.to.IsZero() && len(q.actions)+len(q.resources)+len(q.actors) == 0 && q.status == "" &&
 		q.search == ""
@@ -46,7 +46,7 @@ func (q auditQuery) wants(e *api.AuditEntry) bool {
 		(q.search == "" || auditContains(e, q.search))
 }
 
-// entries yields those that q wants. An error is the last thing it yields.
+// auditEntries yields the entries that q selects. An error is the last thing it yields.
 func (s *Server) auditEntries(q auditQuery) iter.Seq2[api.AuditEntry, error] {
 	all := s.o.Audit.Newest()
 	if q.ascending {
@@ -69,7 +69,7 @@ func (s *Server) listAudit(c *call) (answer, error) {
 	}
 	list := api.AuditList{Entries: []api.AuditEntry{}, Limit: c.page.limit, Offset: c.page.offset,
 		GeneratedAt: stamp(s.o.Now())}
-	all := 0 // how many there are, where all are wanted: the others need not be read to be counted
+	all := 0 // the number of entries, known without reading them where none is left out
 	if q.everything() {
 		if all, err = s.countAudit(); err != nil {
 			return answer{}, err
@@ -90,7 +90,7 @@ func (s *Server) listAudit(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// countAudit counts the entries that are kept by their numbers, which have no gaps.
+// countAudit returns the number of entries that are kept, from the first and the last number: numbers have no gaps.
 func (s *Server) countAudit() (int, error) {
 	var ends [2]uint64
 	for i, entries := range []iter.Seq2[api.AuditEntry, error]{s.o.Audit.Oldest(), s.o.Audit.Newest()} {
@@ -121,7 +121,7 @@ func (s *Server) getAudit(c *call) (answer, error) {
 	return ok(api.AuditOne{Entry: e}), err
 }
 
-// topActors is how many actors the statistics name.
+// topActors bounds the actors that the statistics name.
 const topActors = 10
 
 // getAuditStats answers GET /audit-logs/stats.

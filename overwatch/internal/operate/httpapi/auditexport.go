@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditContains looks for a text, in lower case, in what an entry says.
+// auditContains reports whether an entry contains a text, which must be in lower case.
 func auditContains(e *api.AuditEntry, text string) bool {
 	for _, where := range []string{e.Action, e.Resource, e.ResourceID, e.Actor, e.RequestID, e.Details["error"],
 		string(e.Before), string(e.After)} {
@@ -24,7 +24,7 @@ func auditContains(e *api.AuditEntry, text string) bool {
 	return false
 }
 
-// writeAudit writes entries as they are read.
+// writeAudit writes entries while they are read, so that an export takes no memory.
 func writeAudit(w io.Writer, format string, entries iter.Seq2[api.AuditEntry, error]) error {
 	switch format {
 	case "csv":
@@ -69,7 +69,7 @@ func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error 
 			return err
 		}
 		details, failure := json.Marshal(e.Details)
-		err = errors.Join(failure, out.Write(harmless([]string{
+		err = errors.Join(failure, out.Write(escapeFormulas([]string{
 			strconv.FormatUint(e.ID, 10), e.Timestamp.Format(time.RFC3339Nano), e.Action, e.Resource, e.ResourceID, e.Actor,
 			e.ActorType, e.ActorIP, e.Status,
 			string(details), string(e.Before), string(e.After), strconv.FormatFloat(e.DurationMs, 'f', -1, 64), e.RequestID,
@@ -80,10 +80,9 @@ func writeAuditCSV(w io.Writer, entries iter.Seq2[api.AuditEntry, error]) error 
 	return errors.Join(err, out.Error())
 }
 
-// harmless keeps a spreadsheet from taking a cell for a formula: such a cell
-// begins with an apostrophe, which spreadsheets take for "this is text". It
-// changes the cells and returns them.
-func harmless(cells []string) []string {
+// escapeFormulas keeps a spreadsheet from taking a cell for a formula: such a cell gets an apostrophe in front, which
+// spreadsheets take for "this is text". It changes the cells in place and returns them.
+func escapeFormulas(cells []string) []string {
 	for i, cell := range cells {
 		if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
 			cells[i] = "'" + cell

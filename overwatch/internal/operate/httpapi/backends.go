@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// ordered yields every backend by service, address and port.
+// ordered yields all backends by service, address and port.
 func ordered(v *registry.View) iter.Seq[*registry.Backend] {
 	return func(yield func(*registry.Backend) bool) {
 		for _, service := range v.Services() {
@@ -22,8 +22,8 @@ func ordered(v *registry.View) iter.Seq[*registry.Backend] {
 	}
 }
 
-// healthy reports whether a backend is believed to work: its status says so,
-// or its agent is silent and the node's own checks vouch for it.
+// healthy reports whether a backend is believed to work: its status is healthy, or its agent is silent and the node's
+// own checks succeed.
 func healthy(b *registry.Backend) bool {
 	return b.MayServe || b.Status == api.EffectiveHealthy
 }

@@ -11,11 +11,10 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// changeTimeout bounds a change, from the disk to the DNS. A client that goes
-// away does not stop it half-way.
+// changeTimeout bounds a change, from the disk to the DNS. A change goes on when its client goes away.
 const changeTimeout = 10 * time.Second
 
-// change describes what a request is about to change, for the log.
+// change describes the change that a request is about to make, for the logs.
 type change struct {
 	action   string
 	resource string
@@ -24,10 +23,9 @@ type change struct {
 	after    any // nil: there is nothing
 }
 
-// commit makes a change, waits until DNS answers follow it, and writes down
-// who did what with which outcome, in the audit log and in the log. apply is
-// given the audit entry for the transaction in which the change is stored;
-// where it stores nothing, the entry follows by itself.
+// commit makes a change with apply, waits until DNS answers follow, and writes the outcome into the audit log and the
+// log. apply is given the audit entry for the transaction that stores the change; where it stores nothing, commit
+// writes the entry itself.
 func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, note store.Entry) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), changeTimeout)
 	defer cancel()
@@ -57,16 +55,15 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 	return err
 }
 
-// audit keeps a change. That it could not be kept is no reason to call the
-// change undone: it has been made.
+// audit appends an entry to the audit log. A failure is only logged, because the change has been made.
 func (s *Server) audit(c audit.Change) {
 	if err := s.o.Audit.Record(c); err != nil {
 		s.log.Error().Err(err).Str("request_id", c.RequestID).Msg("a change is not in the audit log")
 	}
 }
 
-// checkText refuses a text that is missing, too long, or would disturb the
-// terminal or the log that shows it.
+// checkText refuses a text that is empty, has more than limit characters, or characters that would disturb a terminal
+// or a log.
 func checkText(field, text string, limit int) error {
 	switch {
 	case strings.TrimSpace(text) == "":

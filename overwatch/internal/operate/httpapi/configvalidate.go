@@ -12,8 +12,8 @@ import (
 // because a check takes some 150 octets of memory per octet of text.
 const checkPatience = time.Second
 
-// postConfigValidate answers POST /config/validate. The text is checked by
-// itself: no file is read, and nothing comes from the environment.
+// postConfigValidate answers POST /config/validate. The text is checked by itself, without other files and without
+// the environment.
 func (s *Server) postConfigValidate(c *call) (answer, error) {
 	body := c.body
 	if len(body) == 0 {
@@ -37,5 +37,5 @@ func (s *Server) postConfigValidate(c *call) (answer, error) {
 	return ok(result), nil
 }
 
-// platform is what the program was built for.
+// platform returns the system and the architecture that the program was built for.
 func platform() string { return runtime.GOOS + "/" + runtime.GOARCH }

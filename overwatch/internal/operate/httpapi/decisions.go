@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// decisionFilter is a choice of decisions; what is empty matches all.
+// decisionFilter selects decisions. A zero field leaves all in.
 type decisionFilter struct {
 	start, end     time.Time
 	domain, region string
@@ -28,8 +28,8 @@ func (p params) decisions() (f decisionFilter, err error) {
 	return f, err
 }
 
-// near says whether a decision passes what can be told without repeating it.
-func (f *decisionFilter) near(d *decisions.Decision) bool {
+// passes reports whether a decision passes the filters of time and domain, which need no explanation of it.
+func (f *decisionFilter) passes(d *decisions.Decision) bool {
 	return (f.start.IsZero() || !d.At.Before(f.start)) && (f.end.IsZero() || !d.At.After(f.end)) &&
 		(f.domain == "" || f.domain == wire.CanonicalService(d.Steered.Basis.Name))
 }
@@ -47,7 +47,7 @@ func (s *Server) listRoutingDecisions(c *call) (answer, error) {
 	}
 	var chosen []api.RoutingDecision
 	for _, d := range s.o.Decisions.Decisions() {
-		if !f.near(&d) {
+		if !f.passes(&d) {
 			continue
 		}
 		if view := decisionView(&d); f.wants(&view) {
@@ -76,7 +76,8 @@ func decisionView(d *decisions.Decision) api.RoutingDecision {
 	return view
 }
 
-// getRoutingDecision answers GET /routing/decisions/{id}: why an answer was what it was, from what was known then.
+// getRoutingDecision answers GET /routing/decisions/{id}: the reasons of an answer, from what was known when it was
+// given.
 func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	d, found := s.o.Decisions.Decision(c.Param("id"))
 	if !found {
@@ -86,7 +87,7 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 	e := explain.Past(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family,
 		Client: d.Client.Addr()}, d.Steered)
 	if place, err := s.o.Places().Explain(e.Client); err == nil && place.Region == e.Region {
-		e.Place = &place // who was there then is there now
+		e.Place = &place // the client is placed as it was then
 	}
 	result := s.explanation(&e)
 	result.ClientIP, result.Timestamp = d.Client.String(), stamp(d.At)

@@ -14,13 +14,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxDepth is how deep arrays and objects may lie in each other in a body:
-// twice what any request of the API needs.
+// maxDepth bounds the nesting of arrays and objects in a body: twice what any request of the API needs.
 const maxDepth = 16
 
-// decodeObject reads a body that must be one JSON object with no other fields
-// than those of the struct that into points to. Names are compared exactly,
-// a name that stands twice is refused, and so are null and what is not UTF-8.
+// decodeObject reads a body that must be one JSON object with no other fields than those of the struct that into
+// points to. Names are compared exactly. Duplicate names, null and text that is not UTF-8 are refused.
 func decodeObject(body []byte, into any) error {
 	known := fieldNames(into)
 	if len(bytes.TrimSpace(body)) == 0 {
@@ -48,8 +46,8 @@ func decodeObject(body []byte, into any) error {
 	return nil
 }
 
-// refuseNull refuses null for a field that answers never show as null: it
-// could mean nothing but what leaving the field out means.
+// refuseNull refuses null for a field that answers never show as null: it could only mean what leaving the field out
+// means.
 func refuseNull(fields map[string]json.RawMessage, into any) error {
 	for field := range reflect.TypeOf(into).Elem().Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
@@ -87,7 +85,7 @@ func fieldNames(into any) []string {
 	return names
 }
 
-// typeProblem names the field whose value has the wrong type.
+// typeProblem returns an error that names the field whose value has the wrong type.
 func typeProblem(err error, fields map[string]json.RawMessage, into any) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		name, _, _ := strings.Cut(wrong.Field, ".")
@@ -117,8 +115,7 @@ func isList(into any, name string) bool {
 	return false
 }
 
-// jsonType is the word for a Go type in a sentence for somebody who writes
-// JSON.
+// jsonType returns the name of a Go type for people who write JSON.
 func jsonType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -136,8 +133,7 @@ func jsonType(t reflect.Type) string {
 	}
 }
 
-// checkJSON refuses what encoding/json would accept and two readers could
-// understand differently.
+// checkJSON refuses what encoding/json accepts although two readers could understand it differently.
 func checkJSON(body []byte) error {
 	if !utf8.Valid(body) {
 		return errors.New("it is not UTF-8")
@@ -159,8 +155,8 @@ func checkJSON(body []byte) error {
 	}
 }
 
-// nesting follows the arrays and objects that are open at a token. An array
-// is a nil map; an object holds the names it has shown so far.
+// nesting follows the arrays and objects that are open at a token. An array is a nil map; an object holds the names
+// that it has shown so far.
 type nesting struct {
 	levels    []map[string]bool
 	nameTaken bool // the next token of the innermost object is a value

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// SigningKeys are the keys of the zones that are signed.
+// SigningKeys lists the keys of the signed zones.
 type SigningKeys interface {
 	// Keys lists them zone by zone, the oldest first.
 	Keys() []dnssec.KeyState
@@ -18,10 +18,9 @@ type SigningKeys interface {
 
 // KeySync exchanges keys with other nodes.
 type KeySync interface {
-	// Challenge is the value of WWW-Authenticate that a node needs to ask
-	// for keys, Seal the answer to its Authorization. The error of Seal may be
-	// told to who asked.
+	// Challenge returns the value of WWW-Authenticate for a node that asks for keys.
 	Challenge() string
+	// Seal returns the answer to an Authorization. Its error may be shown to the asker.
 	Seal(authorization string) (sealed string, err error)
 	Status() api.DNSSECSyncState
 	// Apart reports whether nodes may sign differently because keys are not exchanged.
@@ -31,7 +30,7 @@ type KeySync interface {
 	Sync(context.Context) (api.DNSSECSync, error)
 }
 
-// signingKeys is empty where answers are not signed.
+// signingKeys returns no keys where answers are not signed.
 func (s *Server) signingKeys() []dnssec.KeyState {
 	if s.o.SigningKeys == nil {
 		return nil
@@ -56,8 +55,8 @@ func (s *Server) getDNSSECStatus(*call) (answer, error) {
 	return ok(status), nil
 }
 
-// listDSRecords answers GET /dnssec/ds with the records of the keys that
-// sign. A provisional key is not told: it may be gone in a moment.
+// listDSRecords answers GET /dnssec/ds with the records of the keys that sign. Provisional keys are left out: they
+// may be gone in a moment.
 func (s *Server) listDSRecords(*call) (answer, error) {
 	list := api.DSRecords{Enabled: s.o.SigningKeys != nil, DSRecords: []api.DSRecord{}}
 	if s.o.KeySync != nil && s.o.KeySync.Apart() {
@@ -78,8 +77,8 @@ func (s *Server) listDSRecords(*call) (answer, error) {
 	return ok(list), nil
 }
 
-// listDNSSECKeys answers GET /dnssec/keys with public halves only. A node that
-// proves itself gets all of them, sealed to its request.
+// listDNSSECKeys answers GET /dnssec/keys with public keys. A node that proves the secret gets its private keys too,
+// sealed to its request.
 func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
 	if s.o.KeySync != nil {

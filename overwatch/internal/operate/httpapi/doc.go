@@ -1,10 +1,8 @@
-// Package httpapi serves the HTTP API of an overwatch node: it decodes a
-// request, calls one owner and encodes what that says, one file per resource.
-// Nothing is decided here but who may ask and whether a request can be
-// understood, and no state is kept but the connections.
+// Package httpapi serves the HTTP API of an overwatch node. The root starts one Server; a request passes the steps of
+// Server.serve, then the handler of its operation, which calls one owner and returns what is encoded. There is one file
+// per resource, and one table of operations.
 //
-// Reads come from the registry's view, which takes no lock, so a client that
-// polls everything in a loop never slows an answer of the DNS or a report of
-// an agent. Handlers run concurrently; the order of two changes of the same
-// override is that of their calls.
+// The package decides who may ask and whether a request can be understood, and nothing else. It keeps no state but its
+// connections. Reads come from the registry's view, which takes no lock, so that a client that polls everything in a
+// loop slows neither DNS nor reports. Handlers run concurrently; changes of overrides are made one after the other.
 package httpapi

@@ -52,8 +52,7 @@ func (s *Server) postDomain(c *call) (answer, error) {
 		})
 }
 
-// putDomain answers PUT and PATCH /domains/{name}: both change what the body
-// names.
+// putDomain answers PUT and PATCH /domains/{name}: both change the fields that the body has.
 func (s *Server) putDomain(c *call) (answer, error) {
 	var req api.DomainChange
 	if err := c.decode(&req); err != nil {
@@ -82,7 +81,7 @@ func (s *Server) putDomain(c *call) (answer, error) {
 		})
 }
 
-// defineDomain puts what edit returns in force and shows it.
+// defineDomain puts the domain that edit returns into force, and answers with it.
 func (s *Server) defineDomain(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
 	var after *store.Domain
@@ -103,8 +102,7 @@ func (s *Server) defineDomain(c *call, status int, ch *change,
 	return tagged(c, status, s.domainDetail(cfg, definitions.Domain(after), after, since), after), nil
 }
 
-// deleteDomain answers DELETE /domains/{name}. Its backends stay known and
-// are not served.
+// deleteDomain answers DELETE /domains/{name}. Its backends stay known and are not served.
 func (s *Server) deleteDomain(c *call) (answer, error) {
 	name := wire.CanonicalService(c.Param("name"))
 	ch := &change{action: "delete", resource: "domain", id: name}
@@ -121,8 +119,7 @@ func (s *Server) deleteDomain(c *call) (answer, error) {
 	})
 }
 
-// ownDomain finds a domain that the API has created and that is as the
-// request expects it.
+// ownDomain returns a domain that the API has created, if it fulfils the condition. done is the verb of the error.
 func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.Domain, error) {
 	switch domain := d.Now().Domains[name]; {
 	case d.InFile(name):
@@ -135,7 +132,7 @@ func ownDomain(d *definitions.Draft, name, done string, cond condition) (*store.
 	}
 }
 
-// checkRegionsIn refuses a region that is not there.
+// checkRegionsIn refuses a region that is neither configured nor created and enabled.
 func checkRegionsIn(d *definitions.Draft, regions []string) error {
 	for _, region := range regions {
 		if r := d.Now().Regions[region]; r != nil && r.Enabled {
@@ -148,7 +145,7 @@ func checkRegionsIn(d *definitions.Draft, regions []string) error {
 	return nil
 }
 
-// editDomain checks what a request changes, and changes it.
+// editDomain checks the fields of a request and sets them in d.
 func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	if req.TTL != nil {
 		if *req.TTL < 1 || *req.TTL > maxTTL {
@@ -199,7 +196,7 @@ func (s *Server) editDomain(d *store.Domain, req api.DomainChange) error {
 	return nil
 }
 
-// editSettings changes the numbers of proximity and client-hash.
+// editSettings sets the fields of proximity and client-hash.
 func editSettings(d *store.Domain, req api.DomainChange) error {
 	if req.ProximityToleranceKm != nil {
 		if km := *req.ProximityToleranceKm; km < 0 || km > config.MaxTolerance {
@@ -227,7 +224,7 @@ func editSettings(d *store.Domain, req api.DomainChange) error {
 	return nil
 }
 
-// checkFallback wants a fallback that there is, behind a policy that may need it.
+// checkFallback checks that the fallback exists, and that the domain's policy can lack data at all.
 func checkFallback(d *store.Domain) error {
 	switch fallback := d.FallbackAlgorithm; {
 	case fallback == "":

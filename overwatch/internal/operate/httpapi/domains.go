@@ -40,7 +40,7 @@ func (s *Server) getDomain(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, s.domainDetail(cfg, d, nil, since), d), nil
 }
 
-// domainDetail shows a domain; created is nil for one of the configuration.
+// domainDetail shows a domain. created is nil for one of the configuration.
 func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *store.Domain,
 	since time.Time) api.DomainDetail {
 	view := s.domainView(cfg, d, created, since)
@@ -53,16 +53,15 @@ func (s *Server) domainDetail(cfg *config.Config, d config.Domain, created *stor
 	return api.DomainDetail{Domain: view}
 }
 
-// domainsByName is all domains of one state of the node.
+// domainsByName lists all domains of one configuration and one Set in order.
 type domainsByName struct {
 	cfg    *config.Config
 	set    *definitions.Set
 	sorted []*config.Domain
 }
 
-// sortedDomains are those that are served, and those that the API has
-// switched off, by name. They are sorted once for each state, since there may
-// be 100 000.
+// sortedDomains lists the domains that are served and those that the API has disabled, by name. The list is kept
+// until the state changes, because there may be 100 000.
 func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*config.Domain {
 	if last := s.byName.Load(); last != nil && last.cfg == cfg && last.set == set {
 		return last.sorted
@@ -82,8 +81,7 @@ func (s *Server) sortedDomains(cfg *config.Config, set *definitions.Set) []*conf
 	return list
 }
 
-// findDomain finds a domain by its name in any case and with or without its
-// trailing dot.
+// findDomain finds a domain by its name, in any case, with or without its trailing dot.
 func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, bool) {
 	name = wire.CanonicalService(name)
 	set, _ := s.o.Definitions.Defined()
@@ -97,7 +95,7 @@ func (s *Server) findDomain(cfg *config.Config, name string) (config.Domain, boo
 	return cfg.Domains[at], true
 }
 
-// domainOf finds the domain that the path names.
+// domainOf returns the domain that the path names.
 func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
 	d, found := s.findDomain(cfg, c.Param("name"))
 	if !found {
@@ -106,8 +104,8 @@ func (s *Server) domainOf(c *call, cfg *config.Config) (config.Domain, error) {
 	return d, nil
 }
 
-// balancing is how a policy chooses among candidates that are equally good to
-// it: all but round-robin and client-hash share by weight.
+// balancing names the way in which a policy chooses among candidates that are equally good to it: all but round-robin
+// and client-hash share by weight.
 func balancing(algorithm string) string {
 	if a := policy.Named(algorithm); a.IgnoresWeights || a.KeepsClients {
 		return algorithm
@@ -176,8 +174,8 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// priority is the place of a region in a domain's order, from 1; a region
-// that the domain does not list comes after all that it does.
+// priority returns the place of a region in a domain's order, from 1. A region that the domain does not list comes
+// after all that it does.
 func priority(order []string, region string) int {
 	if at := slices.Index(order, region); at >= 0 {
 		return at + 1

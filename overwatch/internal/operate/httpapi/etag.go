@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// tagOf is the entity tag of an object (RFC 9110 section 8.8.3). It covers
-// what a change can change, so it stays while statuses and counters move.
+// tagOf returns the entity tag of an object (RFC 9110 section 8.8.3). Callers pass the fields that a change can
+// change, so that the tag stays while statuses and counters move.
 func tagOf(object any) string {
 	encoded, err := json.Marshal(object)
 	if err != nil {
@@ -21,8 +21,7 @@ func tagOf(object any) string {
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:15]) + `"`
 }
 
-// tagged answers with an object, and with the tag of what can be changed in
-// it.
+// tagged answers with a body and with the tag of its changeable part.
 func tagged(c *call, status int, body, changeable any) answer {
 	c.Header("ETag", tagOf(changeable))
 	return answer{status, body}
@@ -66,7 +65,7 @@ func readCondition(r *http.Request, o *Operation) (condition, error) {
 	return cond, nil
 }
 
-// holds checks the object as it is just before the change; nil for none.
+// holds checks the object as it is just before the change; nil stands for an object that does not exist.
 func (cond condition) holds(object any) error {
 	if cond.noneMatch && object != nil {
 		return problemf(http.StatusPreconditionFailed,

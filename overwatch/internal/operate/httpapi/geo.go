@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// getGeoTest answers GET /geo/test from the table that DNS answers from.
+// getGeoTest answers GET /geo/test from the table that DNS uses.
 func (s *Server) getGeoTest(c *call) (answer, error) {
 	if c.query["ip"] == "" {
 		return answer{}, badRequest("ip is missing: give the address of a client, as in ?ip=203.0.113.7")

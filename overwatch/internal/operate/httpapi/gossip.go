@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// listGossipNodes answers GET /gossip/nodes?status&region: the overwatch
-// nodes that gossip knows and the agents that report to this one.
+// listGossipNodes answers GET /gossip/nodes?status&region: the overwatch nodes that gossip knows, and the agents that
+// report to this one.
 func (s *Server) listGossipNodes(c *call) (answer, error) {
 	list := api.GossipNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.gossipNodes()), func(n api.GossipNode) bool {
@@ -71,8 +71,7 @@ func memberView(m Member) api.GossipNode {
 	return node
 }
 
-// agentNode shows an agent. It only dials out, so it has no address to be
-// reached at.
+// agentNode shows an agent. It has no address, because agents only dial out.
 func agentNode(a registry.AgentState) api.GossipNode {
 	return api.GossipNode{
 		ID: a.ID, Name: a.ID, State: api.GossipMember, Region: a.Region, Version: a.Version,

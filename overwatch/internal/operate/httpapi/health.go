@@ -17,8 +17,8 @@ func (s *Server) listServerHealth(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// serverHealth sums up all checks of one server. The counts are those of the
-// agent while it claims anything, else those of the node's own checks.
+// serverHealth sums up all checks of one server. The counts are those of its agent, or those of the node's own checks
+// where no agent claims anything.
 func serverHealth(b *registry.Backend) api.ServerHealth {
 	report := b.Report()
 	record := api.ServerHealth{
@@ -55,8 +55,7 @@ func checkStatus(b *registry.Backend) api.CheckStatus {
 	}
 }
 
-// lastError is why a server is not healthy: the words of the check that
-// decided it, where there was one.
+// lastError returns the reason why a server is not healthy: the error of the check that decided, where there was one.
 func lastError(b *registry.Backend, report registry.Report) string {
 	switch b.Reason {
 	case registry.ReasonAgentUnhealthy:
@@ -74,8 +73,7 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-// listRegionHealth answers GET /health/regions: the regions of the
-// configuration and those that agents report from.
+// listRegionHealth answers GET /health/regions: the configured regions and those that agents report from.
 func (s *Server) listRegionHealth(c *call) (answer, error) {
 	cfg, _ := s.o.Config()
 	regions := map[string]*api.RegionHealth{}

@@ -26,9 +26,8 @@ func (s *Server) getHealthCheck(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, view, view), nil
 }
 
-// putHealthCheck answers PUT and PATCH /servers/{id}/health-check: what the
-// body does not name takes its default with PUT and stays with PATCH. The
-// next check is made as it says.
+// putHealthCheck answers PUT and PATCH /servers/{id}/health-check. A field that the body does not have takes its
+// default with PUT, and stays with PATCH.
 func (s *Server) putHealthCheck(c *call) (answer, error) {
 	id, err := s.ownServer(c, "changed")
 	if err != nil {
@@ -66,10 +65,10 @@ func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Sp
 		return spec, badRequest("enabled is %t: the node checks all servers or none, and overwatch.validation.enabled is %t",
 			*req.Enabled, checks)
 	}
-	spec.Type = check.Type(given(req.Type, string(spec.Type)))
-	spec.Path = given(req.Path, spec.Path)
-	spec.SuccessThreshold = given(req.HealthyThreshold, spec.SuccessThreshold)
-	spec.FailureThreshold = given(req.UnhealthyThreshold, spec.FailureThreshold)
+	spec.Type = check.Type(valueOr(req.Type, string(spec.Type)))
+	spec.Path = valueOr(req.Path, spec.Path)
+	spec.SuccessThreshold = valueOr(req.HealthyThreshold, spec.SuccessThreshold)
+	spec.FailureThreshold = valueOr(req.UnhealthyThreshold, spec.FailureThreshold)
 	if req.ExpectedStatus != nil {
 		detail := spec.Detail.Detail()
 		detail.ExpectedStatus = *req.ExpectedStatus
@@ -78,10 +77,10 @@ func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Sp
 	var err error
 	own := spec.Interval != 0 || req.Interval != nil || req.Timeout != nil // times, and not those of the node
 	whole := s.timed(spec)
-	if whole.Interval, err = givenTime("interval", req.Interval, whole.Interval); err != nil {
+	if whole.Interval, err = durationOr("interval", req.Interval, whole.Interval); err != nil {
 		return spec, err
 	}
-	if whole.Timeout, err = givenTime("timeout", req.Timeout, whole.Timeout); err != nil {
+	if whole.Timeout, err = durationOr("timeout", req.Timeout, whole.Timeout); err != nil {
 		return spec, err
 	}
 	if own {
@@ -95,7 +94,7 @@ func (s *Server) editCheck(spec check.Spec, req api.HealthCheckChange) (check.Sp
 	return spec, nil
 }
 
-// fieldOfCheck is the name that the API has for a key of a check.
+// fieldOfCheck returns the API's name of a key of a check.
 func fieldOfCheck(key string) string {
 	switch key {
 	case "success_threshold":
@@ -106,15 +105,16 @@ func fieldOfCheck(key string) string {
 	return key
 }
 
-// given is a value of a body, or what it is without one.
-func given[T any](value *T, otherwise T) T {
+// valueOr returns the value of an optional field, or what it is without one.
+func valueOr[T any](value *T, otherwise T) T {
 	if value == nil {
 		return otherwise
 	}
 	return *value
 }
 
-func givenTime(field string, text *string, otherwise time.Duration) (time.Duration, error) {
+// durationOr is valueOr for a duration that is written as text.
+func durationOr(field string, text *string, otherwise time.Duration) (time.Duration, error) {
 	if text == nil {
 		return otherwise, nil
 	}
@@ -125,7 +125,7 @@ func givenTime(field string, text *string, otherwise time.Duration) (time.Durati
 	return d, nil
 }
 
-// timed is a check with the node's times where it has none.
+// timed returns a check with the node's interval and timeout, where it has none of its own.
 func (s *Server) timed(spec check.Spec) check.Spec {
 	if spec.Interval == 0 {
 		cfg, _ := s.o.Config()
@@ -134,7 +134,7 @@ func (s *Server) timed(spec check.Spec) check.Spec {
 	return spec
 }
 
-// anyGoodStatus is what http and https take for healthy unless they are told.
+// anyGoodStatus are the statuses that http and https checks take for healthy by default.
 const anyGoodStatus = "200-399"
 
 func (s *Server) healthCheckView(id registry.ID, spec check.Spec) api.ServerHealthCheck {

@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// listGeoMappings answers GET /geo/mappings: those of the configuration in
-// its order, then those of the API by network.
+// listGeoMappings answers GET /geo/mappings: those of the configuration in its order, then those of the API by
+// network.
 func (s *Server) listGeoMappings(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	var all []api.GeoMapping
@@ -34,8 +34,7 @@ func mappingView(m *store.Mapping) api.GeoMapping {
 	return api.GeoMapping{CIDR: m.CIDR, Region: m.Region, Comment: m.Comment, Source: api.GeoFromAPI}
 }
 
-// parseNetwork reads a network and brings it into its one form. Bits behind
-// the prefix are a slip in one or the other, as in the configuration.
+// parseNetwork reads a network in canonical form. Bits beyond the prefix length are refused, as in the configuration.
 func parseNetwork(text string) (netip.Prefix, error) {
 	network, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -49,8 +48,8 @@ func parseNetwork(text string) (netip.Prefix, error) {
 	return definitions.Network(network), nil
 }
 
-// putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates a mapping or
-// replaces it, PATCH changes what the body names of one that is there.
+// putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates or replaces a mapping, PATCH changes the fields that
+// the body has.
 func (s *Server) putGeoMapping(c *call) (answer, error) {
 	var req api.GeoMappingChange
 	if err := c.decode(&req); err != nil {
@@ -61,7 +60,7 @@ func (s *Server) putGeoMapping(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if text := given(req.Comment, ""); text != "" {
+	if text := valueOr(req.Comment, ""); text != "" {
 		if err := checkText("comment", text, api.MaxComment); err != nil {
 			return answer{}, err
 		}
@@ -75,13 +74,13 @@ func (s *Server) putGeoMapping(c *call) (answer, error) {
 			if err != nil {
 				return err
 			}
-			after = &store.Mapping{CIDR: network.String(), Region: given(req.Region, ""), Comment: given(req.Comment, "")}
+			after = &store.Mapping{CIDR: network.String(), Region: valueOr(req.Region, ""), Comment: valueOr(req.Comment, "")}
 			ch.action, status = "create", http.StatusCreated
 			switch {
 			case before != nil:
 				ch.action, status, ch.before = "update", http.StatusOK, mappingView(before)
 				if patch {
-					after.Region, after.Comment = given(req.Region, before.Region), given(req.Comment, before.Comment)
+					after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
 				}
 			case patch:
 				return notFound("no mapping of %s was created through the API", network)
@@ -103,8 +102,7 @@ func (s *Server) putGeoMapping(c *call) (answer, error) {
 	return tagged(c, status, mappingView(after), *after), nil
 }
 
-// deleteGeoMapping answers DELETE /geo/mappings/{cidr}, whose slash may be
-// escaped or not.
+// deleteGeoMapping answers DELETE /geo/mappings/{cidr}. The slash of the network may be escaped.
 func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	network, err := parseNetwork(strings.TrimPrefix(c.Param("cidr"), "/"))
 	if err != nil {
@@ -127,8 +125,7 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 	})
 }
 
-// ownMapping finds a mapping of the API that is as the request expects it,
-// nil for none.
+// ownMapping returns a mapping of the API, nil for none, if it fulfils the condition. done is the verb of the error.
 func ownMapping(d *definitions.Draft, network netip.Prefix, done string, cond condition) (*store.Mapping, error) {
 	if slices.ContainsFunc(d.File().Overwatch.Geolocation.CustomMappings,
 		func(m config.CustomMapping) bool { return definitions.Network(m.CIDR) == network }) {

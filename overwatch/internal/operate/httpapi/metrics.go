@@ -52,13 +52,13 @@ func responseTimes(h histogram.Snapshot) api.ResponseTimes {
 
 func memoryUse(r *history.Reading) api.MemoryUse {
 	return api.MemoryUse{
-		UsedBytes: known(r.MemoryUsed), AvailableBytes: known(r.MemoryAvailable), TotalBytes: known(r.MemoryTotal),
+		UsedBytes: nonZero(r.MemoryUsed), AvailableBytes: nonZero(r.MemoryAvailable), TotalBytes: nonZero(r.MemoryTotal),
 		Percent: rounded(r.MemoryPercent()),
 	}
 }
 
-// known is nil for 0.
-func known(n uint64) *uint64 {
+// nonZero returns nil for 0, which stands for "not known".
+func nonZero(n uint64) *uint64 {
 	if n == 0 {
 		return nil
 	}
@@ -69,8 +69,7 @@ func cpuUse(s *history.Span) api.CPUUse {
 	return api.CPUUse{UsedPercent: rounded(s.CPUPercent()), Cores: s.To.Cores}
 }
 
-// defaultHistory is the time that GET /metrics/history shows unless it is
-// told.
+// defaultHistory is the length of GET /metrics/history without parameters.
 const defaultHistory = time.Hour
 
 // getHistory answers GET /metrics/history.
@@ -97,7 +96,7 @@ func (s *Server) getHistory(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-// timeRange reads either a duration up to now, or its two ends.
+// timeRange returns the ends of the history: start_time and end_time, or a duration up to end_time.
 func (p params) timeRange(now time.Time) (from, to time.Time, err error) {
 	const longest = history.Hours * time.Hour
 	from, to = p.moment("start_time"), p.moment("end_time")
@@ -133,8 +132,7 @@ func (p params) resolution(length time.Duration) time.Duration {
 	return time.Hour
 }
 
-// getNodeMetrics answers GET /metrics/nodes/{id}: of this node, or of an agent
-// as it said itself.
+// getNodeMetrics answers GET /metrics/nodes/{id}: figures of this node, or those that an agent has reported.
 func (s *Server) getNodeMetrics(c *call) (answer, error) {
 	id := c.Param("id")
 	if id == s.o.NodeID {
@@ -235,7 +233,7 @@ func (s *Server) getRegionMetrics(c *call) (answer, error) {
 	return ok(api.RegionMetricsAnswer{Metrics: m}), nil
 }
 
-// addTraffic fills in how many clients were sent to the region.
+// addTraffic fills in the number of steered answers that led to the region.
 func addTraffic(m *api.RegionMetrics, span *history.Span) {
 	total, rate := span.To.Regions[m.RegionID], rounded(span.RegionPerSec(m.RegionID))
 	m.QueriesTotal, m.QueriesPerSec = &total, &rate

@@ -34,15 +34,15 @@ func (w *world) worked() {
 	times.AddTo(&w.reading.Times)
 }
 
-func near(a, b float64) bool { return a > b*0.97 && a < b*1.03 }
+func passes(a, b float64) bool { return a > b*0.97 && a < b*1.03 }
 
 func TestMetrics_OverviewTellsWhatTheNodeDid(t *testing.T) {
 	w := newWorld(t)
 	w.validate(service+":192.0.2.1:80", check.StateHealthy, "")
 	w.worked()
 	o := ask[api.OverviewAnswer](w, "/api/v1/metrics/overview").Overview
-	if o.QueriesTotal != 600 || !near(o.QueriesPerSec, 10) || !near(o.HealthChecksPerSec, 0.5) ||
-		!near(o.ErrorRate, 0.01) || !near(o.CPU.UsedPercent, 10) || o.CPU.Cores != 2 {
+	if o.QueriesTotal != 600 || !passes(o.QueriesPerSec, 10) || !passes(o.HealthChecksPerSec, 0.5) ||
+		!passes(o.ErrorRate, 0.01) || !passes(o.CPU.UsedPercent, 10) || o.CPU.Cores != 2 {
 		t.Errorf("%+v", o)
 	}
 	if o.ResponseTimes.P99MS < 2 || o.ResponseTimes.P99MS > 2.3 || o.ResponseTimes.AvgMS != 2 ||
@@ -81,7 +81,7 @@ func TestMetrics_ARegionIsItsServersAndItsTraffic(t *testing.T) {
 	w.worked()
 	m = ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/eu").Metrics
 	if m.TotalServers != 2 || m.HealthyServers != 1 || m.ErrorRate != 0.5 || m.ResponseTimes.AvgMS != 1.5 ||
-		*m.QueriesTotal != 450 || !near(*m.QueriesPerSec, 7.5) || *m.TrafficPercent != 75 {
+		*m.QueriesTotal != 450 || !passes(*m.QueriesPerSec, 7.5) || *m.TrafficPercent != 75 {
 		t.Errorf("%+v", m)
 	}
 	if empty := ask[api.RegionMetricsAnswer](w, "/api/v1/metrics/regions/us").Metrics; empty.TotalServers != 0 ||

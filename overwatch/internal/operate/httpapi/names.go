@@ -7,8 +7,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// checkLabel refuses what cannot be the name of a region or an agent, which
-// may have limit octets.
+// checkLabel refuses a text that cannot name a region or an agent. limit is in octets.
 func checkLabel(name string, limit int) error {
 	if name == "" {
 		return badRequest("name is missing: it must be 1 to %d letters, digits, hyphens, underscores and dots", limit)
@@ -19,8 +18,8 @@ func checkLabel(name string, limit int) error {
 	return nil
 }
 
-// parseAddress reads an address with or without brackets. An IPv4-mapped
-// address is the IPv4 one; a zone means nothing outside one machine.
+// parseAddress reads an address with or without brackets. An IPv4-mapped address becomes IPv4; a zone is refused,
+// since it means nothing outside one machine.
 func parseAddress(text string) (netip.Addr, error) {
 	bare := text
 	if inner, ok := strings.CutPrefix(text, "["); ok {

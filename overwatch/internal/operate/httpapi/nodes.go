@@ -60,7 +60,7 @@ func (s *Server) agentNodes() []api.AgentNode {
 	return nodes
 }
 
-// pendingNode shows an announced agent that has not come yet.
+// pendingNode shows an announced agent that has not proved its token yet.
 func pendingNode(n *store.Node) api.AgentNode {
 	return api.AgentNode{
 		ID: n.ID, Name: n.ID, Address: n.Address, Port: n.Port, Region: n.Region, Version: n.Version,
@@ -68,8 +68,7 @@ func pendingNode(n *store.Node) api.AgentNode {
 	}
 }
 
-// agentNodeView shows a pinned agent as a node: online while its heartbeats
-// arrive.
+// agentNodeView shows a pinned agent as a node: online while its heartbeats arrive.
 func (s *Server) agentNodeView(r trust.Record, announced *store.Node) api.AgentNode {
 	node := api.AgentNode{
 		ID: r.AgentID, Name: r.AgentID, Region: r.Region, Status: api.AgentOffline, Version: r.Version,

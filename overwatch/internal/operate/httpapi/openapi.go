@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// The document is written by the test of package apidoc with -update, and shown by the page.
+// The OpenAPI document, written by the test of package apidoc with -update, and the page that shows it.
 var (
 	//go:embed openapi.json
 	openAPI []byte
@@ -17,12 +17,11 @@ var (
 	docsStyle []byte
 )
 
-// docsPolicy lets the page use what this node serves and nothing else: no
-// other origin, nothing inline, no frame around it.
+// docsPolicy is the Content-Security-Policy of the page: this node only, nothing inline, no frame around it.
 const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; " +
 	"form-action 'none'; frame-ancestors 'none'"
 
-// file answers with bytes that never change while the process runs.
+// file returns a handler that answers with bytes that never change while the process runs.
 func file(kind string, content []byte) handler {
 	return func(_ *Server, c *call) (answer, error) {
 		c.Header("Content-Security-Policy", docsPolicy)

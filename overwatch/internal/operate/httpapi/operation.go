@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Operation is one method of one path: who may use it, what answers it, and what the API's description says of it.
-// Routes, roles and the OpenAPI document follow from the table of operations.
+// Operation is one method of one path: its role, its handler, its parameters and its description. Routes, roles,
+// checks of parameters and the OpenAPI document follow from the table of operations.
 type Operation struct {
 	Method string
 	Path   string   // as OpenAPI writes it, such as /api/v1/servers/{id}
@@ -47,7 +47,7 @@ type Parameter struct {
 	otherwise string                  // the value where none is given; empty: none
 }
 
-// Operations is the one table of what the API answers. A GET answers HEAD as well.
+// Operations returns the table of all operations. A GET answers HEAD as well.
 func Operations() []Operation {
 	return slices.Concat(serviceOperations(), serverOperations(), domainOperations(), overwatchOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
@@ -95,24 +95,24 @@ const (
 	exampleServer = "app.example.com:192.0.2.1:80"
 )
 
-// changes are the errors of a change of one object.
+// changes are the errors that a change of one object may answer.
 var changes = []int{http.StatusPreconditionFailed, noStore}
 
-// at is the moment of the examples.
+// at returns the time of the examples.
 func at() time.Time { return time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC) }
 
-// of points to a value.
+// of returns a pointer to a value.
 func of[T any](v T) *T { return &v }
 
 // none are the parameters of an operation that refuses any.
 var none = []Parameter{}
 
-// text is a parameter that the handler checks, if anybody.
+// text is a parameter that any text may be, as far as the table knows.
 func text(name, description string, example any) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string"}, Example: example}
 }
 
-// word is a parameter with one of a few values.
+// word is a parameter with one of a shortList values.
 func word[S ~string](name, description string, words []S) Parameter {
 	return Parameter{Name: name, Description: description, Schema: map[string]any{"type": "string", "enum": words},
 		check: func(text string) error {
@@ -181,7 +181,8 @@ func paged(filters ...Parameter) []Parameter {
 		number("offset", "how many entries to skip", 0, maxOffset, 0))
 }
 
-// conditionsOf returns the headers of a request that may depend on the object's state; creates: it may make the object.
+// conditionsOf returns the headers of a request that may depend on the object's state. creates: the request may
+// create the object.
 func conditionsOf(creates bool) []Parameter {
 	match := text("If-Match", "make the change only if the object has this ETag, or is there at all (*)",
 		`"jFhYQ3nN2kqB0aXr5Zt1"`)

@@ -23,8 +23,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Options is what the API stands on. Every field is required unless it says
-// otherwise.
+// Options is what a Server needs. Every field is required unless it says otherwise.
 type Options struct {
 	API       config.API // where to listen and whom to admit
 	NodeID    string     // the node's own name, accepted as Host
@@ -38,13 +37,13 @@ type Options struct {
 
 	// Config returns the configuration in force and when it came into force.
 	Config func() (*config.Config, time.Time)
-	// Fitness tells what the node thinks of itself.
+	// Fitness says whether the node works.
 	Fitness Fitness
-	// View is what is known about backends.
+	// View holds the registry's backends, agents and overrides.
 	View *registry.View
-	// Orders passes on what an operator decides about backends and agents.
+	// Orders carries an operator's changes to the registry.
 	Orders Orders
-	// Definitions are what the API has defined beside servers.
+	// Definitions holds domains, regions, mappings and settings of the API.
 	Definitions Definitions
 	// RestartRequired names the keys whose value in force is not the one that
 	// the next start will have.
@@ -53,33 +52,32 @@ type Options struct {
 	Reloader Reloader
 	// ConfigPath is the configuration file.
 	ConfigPath string
-	// ValidateConfig finds what is wrong with the text of a configuration. It
+	// ValidateConfig checks the text of a configuration. It
 	// reads no files and no environment.
 	ValidateConfig func(text string) settings.Problems
-	// Inventory is the servers that the API has created.
+	// Inventory holds the servers that the API has created.
 	Inventory Inventory
-	// OverrideStore makes an override survive a restart.
+	// OverrideStore keeps overrides over a restart.
 	OverrideStore OverrideStore
-	// DiskTakes is how long what is being written to disk has taken, 0 when nothing is; nil where changes wait for no
-	// disk.
+	// DiskTakes returns the age of the write that is under way, 0 when there is none. nil: changes wait for no disk.
 	DiskTakes func() time.Duration
-	// Publisher tells when a change has reached DNS.
+	// Publisher waits until a change has reached DNS.
 	Publisher Publisher
-	// Pins are the agents that are believed.
+	// Pins holds the pinned agents.
 	Pins Pins
 	// Validator makes the node's own checks; nil when validation is off.
 	Validator Validator
-	// Places is the table of where clients are that DNS answers from.
+	// Places returns the table by which DNS places clients.
 	Places func() *geo.Table
-	// DNSView is what DNS answers from now.
+	// DNSView returns the view that DNS answers from now.
 	DNSView func() *zone.View
-	// Decisions is what became of steered queries.
+	// Decisions counts and samples steered answers.
 	Decisions *decisions.Recorder
-	// Audit keeps who changed what.
+	// Audit is the audit log.
 	Audit *audit.Log
-	// Self tells where the node answers DNS, and how often it has.
+	// Self returns the addresses of DNS and the number of queries.
 	Self func() Self
-	// History keeps what the node does.
+	// History holds the figures of the last thirty days.
 	History *history.Recorder
 	// Members lists the overwatch nodes that gossip knows, this one included.
 	Members func() []Member
@@ -92,98 +90,92 @@ type Options struct {
 type Fitness interface {
 	Readiness() api.Readiness
 	Status() api.ServiceStatus
-	// Judgement is Status and, where that is not healthy, why.
+	// Judgement returns Status, and the reason where that is not healthy.
 	Judgement() (status api.ServiceStatus, message string)
 }
 
-// Orders is what an operator may tell the registry. A call returns when
-// readers of the view see its effect.
+// Orders changes the registry for an operator. A call returns when readers of the view see its effect.
 type Orders interface {
 	SetOverride(context.Context, registry.Override) error
 	ClearOverride(ctx context.Context, service string, address netip.Addr, port uint16) error
-	// DropAgent forgets everything that an agent claimed.
+	// DropAgent forgets all claims of an agent.
 	DropAgent(ctx context.Context, agentID string) error
-	// SetDrain begins a drain, which takes the domain's own time when over is 0.
+	// SetDrain begins a drain. over 0 stands for the domain's own time.
 	SetDrain(ctx context.Context, id registry.ID, over time.Duration) (endsAt time.Time, err error)
 	ClearDrain(context.Context, registry.ID) error
 }
 
-// Definitions is what the API has defined beside servers.
+// Definitions holds what the API has defined beside servers.
 type Definitions interface {
-	// Defined returns what is defined, without what the file hides, and the
-	// configuration file with the API's settings over it. Neither is ever
-	// changed, and neither call waits for anything.
+	// Defined returns the definitions that are in force, without those of a name that the file has, and the
+	// configuration file with the API's settings over it. Neither is ever changed. Defined does not block.
 	Defined() (*definitions.Set, *config.Config)
-	// Define makes a change: it is on disk with its audit entry and in the
-	// answers when Define returns. make reads the draft and changes it last of
-	// all, so that an error, which is returned, leaves the draft as it was. It
-	// may be called more than once, by another goroutine, and must not wait.
-	// What cannot be served is settings.Problems.
+	// Define makes a change: it is on disk with its audit entry and in the answers when Define returns. make reads
+	// the draft and changes it last of all, so that an error, which Define returns, leaves the draft unchanged. make
+	// may be called more than once, by another goroutine, and must not block. A definition that cannot be served is
+	// settings.Problems.
 	Define(note store.Entry, make func(*definitions.Draft) error) error
 }
 
-// Reloader reads the configuration again and returns the keys that changed
-// and those that only a restart changes. What is wrong with the file is
-// settings.Problems, and changes nothing.
+// Reloader reads the configuration again. It returns the keys that changed, and those of them that need a restart. A
+// faulty file is settings.Problems and changes nothing.
 type Reloader interface {
 	Reload(context.Context) (changes, restart []string, err error)
 }
 
-// Inventory keeps the servers that the API creates. A change is on disk with
-// its audit entry and in the view when a call returns.
+// Inventory keeps the servers that the API creates. A change is on disk with its audit entry, and in the view, when a
+// call returns.
 type Inventory interface {
 	Get(registry.ID) (store.Server, bool)
 	Create(context.Context, store.Server, store.Entry) error
-	// Change stops at an error of edit.
+	// Change stores the server as edit leaves it. An error of edit stops it.
 	Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server,
 		err error)
-	// Remove asks may first.
+	// Remove deletes a server unless may returns an error.
 	Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error
 }
 
-// OverrideStore keeps overrides. A call returns when the change is on disk;
-// an error means that nothing was changed.
+// OverrideStore keeps overrides. A call returns when the change is on disk. After an error nothing is changed.
 type OverrideStore interface {
 	PutOverride(store.Override, ...store.Entry) error
 	DeleteOverride(service, address string, with ...store.Entry) error
 }
 
-// Publisher turns what the registry knows into DNS answers.
+// Publisher makes DNS answers from the registry's view.
 type Publisher interface {
-	// Flush returns when everything that changed before the call is in the
-	// answers.
+	// Flush returns when all changes made before the call are in the answers.
 	Flush(context.Context) error
 }
 
-// Pins is the administration of trust.
+// Pins holds the pinned agents and locked tokens.
 type Pins interface {
 	Agents() []trust.Record
 	Get(agentID string) (trust.Record, bool)
-	// Unpin changes nothing when it fails.
+	// Unpin deletes a pin. After an error nothing is changed.
 	Unpin(ctx context.Context, agentID string, with ...store.Entry) error
-	// Reissue wants another certificate than the pinned one; it changes nothing when it fails.
+	// Reissue deletes a pin and refuses its certificate from now on. After an error nothing is changed.
 	Reissue(ctx context.Context, agentID string, with ...store.Entry) error
-	// Revoke is in effect even when it could not be stored.
+	// Revoke takes effect in memory even when it returns ErrNotDurable.
 	Revoke(ctx context.Context, agentID, reason string, with ...store.Entry) error
-	// RevokeAndLock is Revoke, and locks the tokens of the agent's services.
+	// RevokeAndLock is Revoke, and locks the tokens of the agent's services, which it returns.
 	RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) (locked []string, err error)
-	// Services are those of which an agent knew the tokens.
+	// Services returns the services whose tokens an agent has proved.
 	Services(agentID string) []string
 	Locks() []trust.Lock
 	Unlock(ctx context.Context, service string, with ...store.Entry) error
-	// Select tells which agents are meant, UnpinSelected deletes the pins of those of them that still are.
+	// Select returns the ids of the agents that a selection means.
 	Select(trust.Selection) []string
+	// UnpinSelected deletes the pins of those of ids that s still means, and returns them.
 	UnpinSelected(ctx context.Context, s trust.Selection, ids []string, with ...store.Entry) ([]string, error)
 }
 
 // Validator makes the node's own checks.
 type Validator interface {
-	// CheckNow checks every backend that wants asks for and returns the
-	// verdicts ordered by id when all have ended.
+	// CheckNow checks every backend that wants accepts, waits for all, and returns the verdicts ordered by id.
 	CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error)
 }
 
-// Self is what the node says of itself as a server of DNS.
+// Self describes the node as a DNS server.
 type Self struct {
 	Addresses []netip.AddrPort // that it listens on
 	Queries   uint64           // that it has received

@@ -9,9 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// cors decides what a browser may do on behalf of a page of another origin
-// (Fetch standard, HTTP CORS protocol). Without api.enable_cors no origin is
-// allowed anything that changes state.
+// cors holds the rules for requests of pages of other origins (Fetch standard, HTTP CORS protocol). Without
+// api.enable_cors no origin may change anything.
 type cors struct {
 	enabled     bool
 	anyOrigin   bool
@@ -40,9 +39,8 @@ func (o *cors) allows(origin string) bool {
 	}))
 }
 
-// apply sets the response headers of a cross-origin request, answers a
-// preflight, and refuses what would change state for an origin that is not
-// allowed.
+// apply sets the response headers of a cross-origin request, answers a preflight, and refuses a change for an origin
+// that is not allowed.
 func (o *cors) apply(c *call) error {
 	origin := c.GetHeader("Origin")
 	if o.enabled && !o.anyOrigin {

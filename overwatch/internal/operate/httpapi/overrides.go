@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"sync"
 	"time"
 
 	"gslb.internal/overwatch/internal/health/registry"
@@ -20,7 +19,7 @@ import (
 // sourceAPI is the source of an override whose setter names none.
 const sourceAPI = "api"
 
-// target is what an override is about: one port of an address, or all.
+// target is the address that an override is about, with one port or all.
 type target struct {
 	service string
 	address netip.Addr
@@ -41,8 +40,8 @@ func (t target) matches(o registry.Override) bool {
 	return o.Service == t.service && o.Address == t.address && o.Port == t.port
 }
 
-// overrideTarget reads {service}/{address}: an address for all of its ports,
-// or "<ip>:<port>", where an IPv6 address needs its brackets.
+// overrideTarget reads {service}/{address}: an address for all of its ports, or "<ip>:<port>", where an IPv6 address
+// needs its brackets.
 func overrideTarget(c *call) (target, error) {
 	t := target{service: wire.CanonicalService(c.Param("service"))}
 	text := c.Param("address")
@@ -67,10 +66,6 @@ func backendTarget(c *call) (target, error) {
 	return target{id.Service, id.Address, id.Port}, err
 }
 
-// overrideDesk makes the changes of overrides one after the other, so that
-// the disk and the registry always agree on which was last.
-type overrideDesk struct{ mu sync.Mutex }
-
 // listOverrides answers GET /overrides.
 func (s *Server) listOverrides(c *call) (answer, error) {
 	list := api.OverrideList{GeneratedAt: stamp(s.o.Now())}
@@ -91,8 +86,8 @@ func (s *Server) getOverride(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, overrideRecord(o), overrideRecord(o)), nil
 }
 
-// putOverride answers PUT and PATCH /overrides/{service}/{address}: what the
-// body does not name stays with PATCH.
+// putOverride answers PUT and PATCH /overrides/{service}/{address}. A field that the body does not have stays with
+// PATCH.
 func (s *Server) putOverride(c *call) (answer, error) {
 	t, err := overrideTarget(c)
 	if err != nil {
@@ -154,8 +149,8 @@ func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
 		return registry.Override{}, err
 	}
 	patch := c.Request.Method == http.MethodPatch
-	s.orders.mu.Lock()
-	defer s.orders.mu.Unlock()
+	s.overrides.Lock()
+	defer s.overrides.Unlock()
 	ch := &change{action: "override", resource: "override", id: t.String()}
 	before, replaces := s.findOverride(t)
 	if replaces {
@@ -193,8 +188,7 @@ func (s *Server) setOverride(c *call, t target) (registry.Override, error) {
 	})
 }
 
-// completed is a request with what it does not name from the override that
-// is in force.
+// completed returns a request with the fields that it lacks taken from the override in force.
 func completed(req api.OverrideRequest, before registry.Override) api.OverrideRequest {
 	if req.Healthy == nil {
 		req.Healthy = &before.Healthy
@@ -203,8 +197,7 @@ func completed(req api.OverrideRequest, before registry.Override) api.OverrideRe
 	return req
 }
 
-// restoreStored takes back what was stored for an override that did not come
-// into force.
+// restoreStored undoes what was stored for an override that the registry has refused.
 func (s *Server) restoreStored(t target, before registry.Override, existed bool) error {
 	if existed {
 		return s.o.OverrideStore.PutOverride(storedOverride(before))
@@ -212,7 +205,7 @@ func (s *Server) restoreStored(t target, before registry.Override, existed bool)
 	return s.o.OverrideStore.DeleteOverride(t.service, t.endpoint())
 }
 
-// newOverride checks a request and makes the override that it asks for.
+// newOverride checks a request and returns the override that it asks for.
 func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (registry.Override, error) {
 	now := s.o.Now()
 	o := registry.Override{
@@ -246,8 +239,8 @@ func (s *Server) newOverride(c *call, t target, req api.OverrideRequest) (regist
 // clearOverride deletes an override from the disk, then from the registry,
 // then waits for DNS.
 func (s *Server) clearOverride(c *call, t target) error {
-	s.orders.mu.Lock()
-	defer s.orders.mu.Unlock()
+	s.overrides.Lock()
+	defer s.overrides.Unlock()
 	before, found := s.findOverride(t)
 	if !found {
 		return noOverride(t)
@@ -273,7 +266,7 @@ func (s *Server) findOverride(t target) (registry.Override, bool) {
 	return list[at], true
 }
 
-// knows reports whether any backend is what an override would be about.
+// knows reports whether any backend matches a target.
 func (s *Server) knows(t target) bool {
 	return slices.ContainsFunc(s.o.View.Service(t.service), func(b *registry.Backend) bool {
 		return b.Address == t.address && (t.port == 0 || b.Port == t.port)

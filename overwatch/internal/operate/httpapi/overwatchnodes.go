@@ -11,8 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// listOverwatchNodes answers GET /nodes/overwatch?status&region: this node
-// and its peers.
+// listOverwatchNodes answers GET /nodes/overwatch?status&region: this node and its peers.
 func (s *Server) listOverwatchNodes(c *call) (answer, error) {
 	list := api.OverwatchNodeList{GeneratedAt: stamp(s.o.Now())}
 	matching := filtered(slices.Values(s.overwatchNodes()), func(n api.OverwatchNode) bool {
@@ -62,9 +61,8 @@ func (s *Server) overwatchNodes() []api.OverwatchNode {
 	return nodes
 }
 
-// joinPeers adds what is known of nodes by the exchange of keys: where the
-// API of one is that gossip lists too, and those that it does not list. One
-// that has never proved its id is called by its address.
+// joinPeers adds what the exchange of keys knows of other nodes: the API ports of those that gossip lists, and nodes
+// that it does not list. A node that has never proved its id is named by its address.
 func joinPeers(nodes []api.OverwatchNode, peers []api.DNSSECPeer) []api.OverwatchNode {
 	for _, p := range peers {
 		node := api.OverwatchNode{ID: p.NodeID, Status: api.OverwatchOffline, LastSeen: p.LastSuccess}

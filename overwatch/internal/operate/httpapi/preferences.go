@@ -19,7 +19,7 @@ const (
 	maxRefresh    = 24 * 60 * 60
 )
 
-// themes are what theme may be.
+// themes are the values of theme.
 var themes = []string{"light", "dark", "auto"}
 
 // Forms of preferences: a language tag (RFC 5646, without its rarer parts)
@@ -51,8 +51,8 @@ func preferencesOf(set *definitions.Set) (api.Preferences, error) {
 	return p, nil
 }
 
-// putPreferences answers PUT and PATCH /preferences: what the body does not
-// name takes its default with PUT and stays with PATCH.
+// putPreferences answers PUT and PATCH /preferences. A field that the body does not have takes its default with PUT,
+// and stays with PATCH.
 func (s *Server) putPreferences(c *call) (answer, error) {
 	var after api.Preferences
 	ch := &change{action: "update", resource: "preferences", id: s.o.NodeID}

@@ -14,8 +14,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// problem is an error that is the client's to know: its sentence goes out as
-// it is.
+// problem is an error whose sentence the client may read.
 type problem struct {
 	status   int
 	sentence string
@@ -27,8 +26,7 @@ func problemf(status int, format string, args ...any) *problem {
 	return &problem{status: status, sentence: fmt.Sprintf(format, args...)}
 }
 
-// badRequest is input that cannot be used; the sentence names the field, the
-// value and what is right.
+// badRequest refuses input that cannot be used. The sentence names the field, the value and what would be right.
 func badRequest(format string, args ...any) *problem {
 	return problemf(http.StatusBadRequest, format, args...)
 }
@@ -37,9 +35,8 @@ func notFound(format string, args ...any) *problem {
 	return problemf(http.StatusNotFound, format, args...)
 }
 
-// problemOf is the one place where an error of any owner becomes a status and
-// a sentence; ok is false for a fault of our own, which the client learns
-// nothing about.
+// problemOf turns an error of any owner into a status and a sentence; it is the one place that does. ok is false for
+// a fault of this node, of which the client learns nothing.
 func problemOf(err error) (p *problem, ok bool) {
 	if p, ok := errors.AsType[*problem](err); ok {
 		return p, true

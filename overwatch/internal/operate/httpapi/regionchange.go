@@ -20,7 +20,7 @@ func (s *Server) postRegion(c *call) (answer, error) {
 	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
-	name := given(req.Name, "")
+	name := valueOr(req.Name, "")
 	if err := checkLabel(name, wire.MaxRegion); err != nil {
 		return answer{}, err
 	}
@@ -42,15 +42,15 @@ func (s *Server) postRegion(c *call) (answer, error) {
 		})
 }
 
-// putRegion answers PUT and PATCH /regions/{id}: what the body does not name
-// takes its default with PUT and stays with PATCH.
+// putRegion answers PUT and PATCH /regions/{id}. A field that the body does not have takes its default with PUT, and
+// stays with PATCH.
 func (s *Server) putRegion(c *call) (answer, error) {
 	var req api.RegionChange
 	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
 	name := c.Param("id")
-	if given(req.Name, name) != name {
+	if valueOr(req.Name, name) != name {
 		return answer{}, badRequest("name is %.64q: a region keeps its name, %.64q", *req.Name, name)
 	}
 	return s.defineRegion(c, http.StatusOK, &change{action: "update", resource: "region", id: name},
@@ -69,7 +69,7 @@ func (s *Server) putRegion(c *call) (answer, error) {
 		})
 }
 
-// defineRegion puts what edit returns in force and shows it.
+// defineRegion puts the region that edit returns into force, and answers with it.
 func (s *Server) defineRegion(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
 	var after *store.Region
@@ -90,7 +90,7 @@ func (s *Server) defineRegion(c *call, status int, ch *change,
 	return tagged(c, status, regionView(*after, set, s.countServers()), *after), nil
 }
 
-// deleteRegion answers DELETE /regions/{id}. One that something uses stays.
+// deleteRegion answers DELETE /regions/{id}. A region that is in use stays.
 func (s *Server) deleteRegion(c *call) (answer, error) {
 	s.regions.Lock() // no server comes into it meanwhile
 	defer s.regions.Unlock()
@@ -112,8 +112,7 @@ func (s *Server) deleteRegion(c *call) (answer, error) {
 	})
 }
 
-// ownRegion finds a region that the API has created and that is as the
-// request expects it.
+// ownRegion returns a region that the API has created, if it fulfils the condition. done is the verb of the error.
 func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.Region, error) {
 	switch r := d.Now().Regions[name]; {
 	case regionAt(d.File(), name) >= 0:
@@ -126,7 +125,7 @@ func ownRegion(d *definitions.Draft, name, done string, cond condition) (*store.
 	}
 }
 
-// unused refuses to take a region away that something names.
+// unused refuses the deletion of a region that a server, a domain or a mapping names.
 func (s *Server) unused(d *definitions.Draft, name string) error {
 	if n := s.countServers()[name].all; n > 0 {
 		return problemf(http.StatusConflict, "region %s has %d servers: delete them or move them to another region first",
@@ -146,9 +145,9 @@ func (s *Server) unused(d *definitions.Draft, name string) error {
 	return nil
 }
 
-// editRegion checks what a request changes, and changes it.
+// editRegion checks the fields of a request and sets them in r.
 func editRegion(r *store.Region, req api.RegionChange) error {
-	r.Code, r.Description = given(req.Code, r.Code), given(req.Description, r.Description)
+	r.Code, r.Description = valueOr(req.Code, r.Code), valueOr(req.Description, r.Description)
 	for field, text := range map[string]string{"code": r.Code, "description": r.Description} {
 		if text == "" {
 			continue
@@ -157,15 +156,15 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 			return err
 		}
 	}
-	r.Enabled, r.Priority = given(req.Enabled, r.Enabled), given(req.Priority, r.Priority)
+	r.Enabled, r.Priority = valueOr(req.Enabled, r.Enabled), valueOr(req.Priority, r.Priority)
 	if r.Priority < 0 || r.Priority > api.MaxRegionPriority {
 		return badRequest("priority is %d: it must be from 0 to %d", r.Priority, api.MaxRegionPriority)
 	}
-	r.Continent = given(req.Continent, r.Continent)
+	r.Continent = valueOr(req.Continent, r.Continent)
 	if r.Continent != "" && !slices.Contains(config.Continents(), r.Continent) {
 		return badRequest("continent is %.64q: it must be one of %s", r.Continent, listed(config.Continents()))
 	}
-	r.Countries = append([]string{}, given(req.Countries, r.Countries)...)
+	r.Countries = append([]string{}, valueOr(req.Countries, r.Countries)...)
 	for i, code := range r.Countries {
 		if !config.IsCountry(code) || slices.Contains(r.Countries[:i], code) {
 			return badRequest(
@@ -173,7 +172,7 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 				code)
 		}
 	}
-	r.Pool, r.Bias = given(req.RoutingAlgorithm, r.Pool), given(req.ProximityBias, r.Bias)
+	r.Pool, r.Bias = valueOr(req.RoutingAlgorithm, r.Pool), valueOr(req.ProximityBias, r.Bias)
 	if pools := policy.Names(policy.PoolAlgorithms()); r.Pool != "" && !slices.Contains(pools, r.Pool) {
 		return badRequest("routing_algorithm is %.64q: inside a region it must be one of %s, or empty", r.Pool, listed(pools))
 	}
@@ -183,7 +182,7 @@ func editRegion(r *store.Region, req api.RegionChange) error {
 	return placeRegion(r, req)
 }
 
-// placeRegion changes where a region is.
+// placeRegion sets the coordinates of a region.
 func placeRegion(r *store.Region, req api.RegionChange) error {
 	if req.Latitude != nil {
 		r.Latitude = req.Latitude

@@ -39,8 +39,7 @@ func (s *Server) getRegion(c *call) (answer, error) {
 
 func unknownRegion(name string) *problem { return notFound("no region %.64q is known", name) }
 
-// allRegions are those of the configuration in its order, then those of the
-// API by name.
+// allRegions lists the regions of the configuration in its order, then those of the API by name.
 func allRegions(set *definitions.Set, file *config.Config) []store.Region {
 	list := make([]store.Region, 0, len(file.Regions)+len(set.Regions))
 	for i := range file.Regions {
@@ -69,7 +68,7 @@ func regionAt(file *config.Config, name string) int {
 	return slices.IndexFunc(file.Regions, func(r config.Region) bool { return r.Name == name })
 }
 
-// configuredRegion is a region of the configuration as the API has them.
+// configuredRegion returns a region of the configuration in the form of those of the API.
 func configuredRegion(r *config.Region) store.Region {
 	return store.Region{
 		Name: r.Name, Latitude: r.Latitude, Longitude: r.Longitude, Continent: strings.Join(r.Continents, ","),
@@ -78,7 +77,7 @@ func configuredRegion(r *config.Region) store.Region {
 	}
 }
 
-// serverCount is how many servers a region has, and how many of them work.
+// serverCount counts the servers of a region.
 type serverCount struct{ all, healthy int }
 
 func (s *Server) countServers() map[string]serverCount {

@@ -10,8 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// reloadTimeout bounds a reload, which takes seconds where there are 100 000
-// names; it is below answerTimeout.
+// reloadTimeout bounds a reload, which takes seconds with 100 000 names. It is below answerTimeout.
 const reloadTimeout = answerTimeout - 10*time.Second
 
 // postReload answers POST /config/reload.
@@ -38,11 +37,10 @@ func (s *Server) postReload(c *call) (answer, error) {
 	return ok(done), nil
 }
 
-// gossipKeySize is that of an AES-256 key, in bytes.
+// gossipKeySize is the size of an AES-256 key, in bytes.
 const gossipKeySize = 32
 
-// postGossipKey answers POST /gossip/generate-key. The key is in the answer
-// and nowhere else.
+// postGossipKey answers POST /gossip/generate-key. The key is in the answer and nowhere else.
 func (s *Server) postGossipKey(c *call) (answer, error) {
 	key := make([]byte, gossipKeySize)
 	_, _ = rand.Read(key) // never fails (crypto/rand)

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// answer is what a handler gives back for encoding. A nil body has none.
+// answer is the result of a handler: a status, and a body that is encoded as JSON; nil for none.
 type answer struct {
 	status int
 	body   any
@@ -18,10 +18,8 @@ func ok(body any) answer { return answer{http.StatusOK, body} }
 
 func noContent() answer { return answer{http.StatusNoContent, nil} }
 
-// reply writes a status and a JSON body and ends the request. The encoder
-// writes only when all is encoded, in room that it keeps for the next body.
-// The types of shared/api always encode, so a failure here is a fault of our
-// own that the recovery answers.
+// reply writes a status and a JSON body and ends the request. A type of shared/api that cannot be encoded is a fault
+// of this node, which the recovery answers.
 func reply(c *call, status int, body any) {
 	c.Abort()
 	c.Status(status)
@@ -37,10 +35,10 @@ func reply(c *call, status int, body any) {
 	}
 }
 
-// stamp is a moment as the API shows it: UTC, in milliseconds.
+// stamp returns a time as the API shows it: UTC, in milliseconds.
 func stamp(t time.Time) time.Time { return api.Moment(t).Truncate(time.Millisecond) }
 
-// stampOrNull is stamp for a moment that may not have come yet.
+// stampOrNull is stamp for a time that may be zero, which becomes null.
 func stampOrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

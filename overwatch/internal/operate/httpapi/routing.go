@@ -13,7 +13,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// maxQuestion is the longest name that a question can have, in zone-file form with every octet escaped.
+// maxQuestion bounds a queried name in octets, in zone-file form with every octet escaped.
 const maxQuestion = 4 * 255
 
 // postRoutingTest answers POST /routing/test.
@@ -49,12 +49,12 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	if q.Subnet {
 		result.ClientSubnet = subnet.String()
 	} else if subnet.IsValid() {
-		result.ECSScope = 0 // the option is not understood, or says that nobody should be told
+		result.ECSScope = 0 // the option is switched off, or of length 0
 	}
 	return result, nil
 }
 
-// routingTest is api.RoutingTestRequest, whose inner object is looked at as closely as the outer one.
+// routingTest is api.RoutingTestRequest, whose inner object is decoded as strictly as the outer one.
 type routingTest struct {
 	Domain    string          `json:"domain"`
 	ClientIP  string          `json:"client_ip"`
@@ -62,7 +62,7 @@ type routingTest struct {
 	EDNS      json.RawMessage `json:"edns"`
 }
 
-// query is what would be asked, without regard to the client subnet, which is returned beside: not valid for none.
+// query returns the query without its client subnet, and the subnet, which is not valid where there is none.
 func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) {
 	q.Name = r.Domain
 	if q.Name == "" || len(q.Name) > maxQuestion {
@@ -93,7 +93,7 @@ func (r *routingTest) query() (q explain.Query, subnet netip.Prefix, err error) 
 	return q, subnet, nil
 }
 
-// explanation is an explanation as the API shows it.
+// explanation shows an explanation.
 func (s *Server) explanation(e *explain.Explanation) api.RoutingResult {
 	r := api.RoutingResult{
 		Domain: wire.CanonicalService(e.Name), QueryType: queryType(e.Family), ClientRegion: e.Region,
@@ -161,7 +161,7 @@ func queryType(f policy.Family) string {
 	return "A"
 }
 
-// locatedBy says what placed the client.
+// locatedBy names the source of the client's place.
 func locatedBy(e *explain.Explanation) string {
 	switch {
 	case e.Place != nil && e.Place.Match == geo.ByCustomMapping:

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// getRoutingAnswers answers GET /routing/answers: what the clients of all regions are answered, from the view that DNS
+// getRoutingAnswers answers GET /routing/answers: the answers to clients of all regions, from the view that DNS
 // answers from.
 func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	if c.query["domain"] == "" || len(c.query["domain"]) > maxQuestion {
@@ -54,7 +54,7 @@ func routingAnswer(g *explain.Given) api.RoutingAnswer {
 	return view
 }
 
-// familyOf reads a type of query that is steered; empty is A.
+// familyOf reads a query type that is steered, in any case; empty is A.
 func familyOf(queryType string) (policy.Family, error) {
 	switch strings.ToUpper(queryType) {
 	case "", "A":

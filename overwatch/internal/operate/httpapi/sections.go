@@ -19,8 +19,7 @@ func getSection(section string) handler {
 	}
 }
 
-// sectionAnswer is what the answers about sections in package api have in
-// common.
+// sectionAnswer has what the answers about sections in package api have in common.
 type sectionAnswer struct {
 	Config any `json:"config"`
 	api.ConfigState
@@ -38,9 +37,8 @@ func (s *Server) sectionView(section string) sectionAnswer {
 	return sectionAnswer{Config: definitions.View(section, over), ConfigState: state}
 }
 
-// putSection answers PUT and PATCH on a section of the configuration: a
-// setting that the body does not name is the file's again with PUT, and stays
-// with PATCH.
+// putSection answers PUT and PATCH on a section of the configuration. A setting that the body does not have takes the
+// file's value with PUT, and stays with PATCH.
 func putSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
 		return s.changeSection(c, section, "update", func(d *definitions.Draft) (any, error) {
@@ -54,8 +52,7 @@ func putSection(section string) handler {
 	}
 }
 
-// deleteSection answers DELETE on a section of the configuration: the file's
-// settings count again.
+// deleteSection answers DELETE on a section of the configuration: the file's settings count again.
 func deleteSection(section string) handler {
 	return func(s *Server, c *call) (answer, error) {
 		_, err := s.changeSection(c, section, "delete", func(d *definitions.Draft) (any, error) {
@@ -82,7 +79,7 @@ func (s *Server) changeSection(c *call, section, action string, wanted func(*def
 				return err
 			}
 			ch.after = after
-			return d.Lay(section, after)
+			return d.PutSection(section, after)
 		})
 	})
 	if err != nil {
@@ -105,7 +102,7 @@ func (s *Server) getSystemConfig(*call) (answer, error) {
 	}}), nil
 }
 
-// features names what is switched on.
+// features names the features that are switched on.
 func (s *Server) features(cfg *config.Config) []string {
 	list := []string{"dns", "gossip", "api"}
 	add := func(on bool, name string) {

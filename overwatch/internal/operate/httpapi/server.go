@@ -32,17 +32,17 @@ const (
 
 // Server is the API of one node.
 type Server struct {
-	o        Options
-	log      zerolog.Logger
-	access   *access
-	bearers  atomic.Pointer[bearers]
-	cors     *cors
-	listener *httpserve.Listener
-	http     *http.Server
-	orders   overrideDesk
-	byName   atomic.Pointer[domainsByName]
-	checking chan struct{} // has an entry while a configuration is checked
-	regions  sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
+	o         Options
+	log       zerolog.Logger
+	access    *access
+	bearers   atomic.Pointer[bearers]
+	cors      *cors
+	listener  *httpserve.Listener
+	http      *http.Server
+	overrides sync.Mutex // held while an override changes, so that disk and registry agree on which change was last
+	byName    atomic.Pointer[domainsByName]
+	checking  chan struct{} // has an entry while a configuration is checked
+	regions   sync.RWMutex  // held for reading while a server is put into a region, for writing while one is deleted
 }
 
 // New opens the listener; nothing is answered before Run.
@@ -70,7 +70,7 @@ func New(o Options) (*Server, error) {
 		checking: make(chan struct{}, 1),
 	}
 	s.http = &http.Server{
-		Handler:                      &patience{next: s.engine(), disk: o.DiskTakes},
+		Handler:                      &slowDisk{next: s.engine(), disk: o.DiskTakes},
 		ReadHeaderTimeout:            headerTimeout,
 		ReadTimeout:                  bodyTimeout,
 		WriteTimeout:                 answerTimeout,
@@ -104,7 +104,7 @@ func (o *Options) certificates() (*httpserve.Certificates, error) {
 	return c, nil
 }
 
-// Addr is where the API listens.
+// Addr returns the address that the API listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // Run answers until ctx ends, then finishes what is under way within
@@ -141,8 +141,7 @@ func noMethod(_ *Server, c *call) (answer, error) {
 		c.Request.Method, c.Writer.Header().Get("Allow"))
 }
 
-// debugLines takes what net/http says about broken connections: worth a line
-// only for somebody who looks for it.
+// debugLines logs net/http's messages about broken connections at debug level.
 type debugLines struct{ log zerolog.Logger }
 
 func (d debugLines) Write(line []byte) (int, error) {

@@ -32,8 +32,7 @@ func (s *Server) postServer(c *call) (answer, error) {
 	return s.createServer(c, "server", cfg, domain, req, api.DefaultServerWeight)
 }
 
-// createServer checks what is to be created for a domain, and creates it.
-// resource is what the audit log calls it.
+// createServer checks a server for a domain and creates it. resource is its name in the audit log.
 func (s *Server) createServer(c *call, resource string, cfg *config.Config, domain config.Domain, req api.ServerCreate,
 	weight int) (answer, error) {
 	id, err := newServerID(domain.Name, req)
@@ -97,7 +96,7 @@ func checkWeight(weight int) error {
 	return nil
 }
 
-// checkAgent refuses what cannot be an agent's id; "" is none.
+// checkAgent refuses a text that cannot be an agent's id; "" stands for none.
 func checkAgent(id string) error {
 	if id == "" {
 		return nil
@@ -108,8 +107,7 @@ func checkAgent(id string) error {
 	return nil
 }
 
-// checkRegion refuses a region that is not configured: with a slip in its
-// name, a server would never be the near one.
+// checkRegion refuses a region that is not configured. With a mistyped region a server would never be near anyone.
 func checkRegion(cfg *config.Config, region string) error {
 	names := make([]string, len(cfg.Regions))
 	for i := range cfg.Regions {
@@ -119,13 +117,13 @@ func checkRegion(cfg *config.Config, region string) error {
 	case slices.Contains(names, region):
 		return nil
 	case region == "":
-		return badRequest("region is missing: it must be one of %s", few(names))
+		return badRequest("region is missing: it must be one of %s", shortList(names))
 	}
-	return badRequest("region is %.64q: it must be one of %s", region, few(names))
+	return badRequest("region is %.64q: it must be one of %s", region, shortList(names))
 }
 
-// few lists names for a sentence.
-func few(names []string) string {
+// shortList lists at most twenty names for a sentence.
+func shortList(names []string) string {
 	const shown = 20
 	switch {
 	case len(names) == 0:
@@ -136,8 +134,7 @@ func few(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// inRegion makes a change that puts a server into a region, which must be
-// there until it is made.
+// inRegion calls apply, which puts a server into a region, and keeps the region from being deleted meanwhile.
 func (s *Server) inRegion(region string, apply func() error) error {
 	s.regions.RLock()
 	defer s.regions.RUnlock()
@@ -189,11 +186,11 @@ func (s *Server) patchServer(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, api.Named{Message: "server changed", ID: id.String()}, tagOfServer(after)), nil
 }
 
-// tagOfServer is what the tag of a server of the API covers.
+// tagOfServer returns what the tag of a server of the API covers.
 func tagOfServer(server store.Server) any { return server }
 
-// changeServer edits a server of the API. covered is what the tag of the
-// object covers that the request is about; region is nil where it stays.
+// changeServer edits a server of the API. covered returns what the tag that the request names covers. region is nil
+// where it stays.
 func (s *Server) changeServer(c *call, id registry.ID, region *string, covered func(store.Server) any,
 	edit func(*store.Server) error) (after store.Server, err error) {
 	ch := &change{action: "update", resource: "server", id: id.String()}
@@ -240,7 +237,7 @@ func (s *Server) removeServer(c *call, resource string, id registry.ID) (answer,
 	})
 }
 
-// ownServer reads the id of a server that the API has created.
+// ownServer reads the id of a server that the API has created. done is the verb of the error.
 func (s *Server) ownServer(c *call, done string) (registry.ID, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {
@@ -284,7 +281,7 @@ func drainProblem(id registry.ID, err error) error {
 	return err
 }
 
-// drainTime reads how long a drain may take; 0 where nobody says.
+// drainTime reads the length of a drain; 0 where the request does not say.
 func drainTime(c *call) (time.Duration, error) {
 	body := c.body
 	if len(body) == 0 {
@@ -302,8 +299,7 @@ func drainTime(c *call) (time.Duration, error) {
 	return over, nil
 }
 
-// deleteDrain answers DELETE /servers/{id}/drain. An agent's own drain goes
-// on, and the answer says so.
+// deleteDrain answers DELETE /servers/{id}/drain. A drain by the agent goes on, and the answer says so.
 func (s *Server) deleteDrain(c *call) (answer, error) {
 	id, err := parseID(c.Param("id"))
 	if err != nil {

@@ -27,7 +27,7 @@ func (s *Server) getServer(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, serverView(b), s.changeableServer(b)), nil
 }
 
-// changeableServer is what the tag of a server covers.
+// changeableServer returns what the tag of a server covers.
 func (s *Server) changeableServer(b *registry.Backend) any {
 	if server, ours := s.o.Inventory.Get(b.ID); ours {
 		return tagOfServer(server)

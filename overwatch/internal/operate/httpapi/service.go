@@ -6,8 +6,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// getHealth answers GET /api/health. What the three statuses mean is said
-// where they are decided, in package ready.
+// getHealth answers GET /api/health. Package ready defines the three statuses.
 func (s *Server) getHealth(*call) (answer, error) {
 	now := s.o.Now()
 	status, message := s.o.Fitness.Judgement()

@@ -48,8 +48,8 @@ func (b *bearers) find(token string) (found bearer, ok bool) {
 	return found, ok
 }
 
-// known returns the tokens of the configuration in force.
-func (s *Server) known() *bearers {
+// tokens returns the tokens of the configuration in force.
+func (s *Server) tokens() *bearers {
 	cfg, _ := s.o.Config()
 	b := s.bearers.Load()
 	if b == nil || b.of != cfg {
@@ -62,7 +62,7 @@ func (s *Server) known() *bearers {
 // checkToken refuses a request whose token does not have the role of its operation, and keeps the token's name for the
 // audit log. A path that does not exist needs RoleRead, so that strangers do not learn which paths there are.
 func (s *Server) checkToken(c *call) error {
-	known := s.known()
+	known := s.tokens()
 	if len(known.list) == 0 {
 		return nil
 	}

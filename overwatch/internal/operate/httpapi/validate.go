@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// postValidate answers POST /overwatch/validate?service&address&port: it has
-// the backends that match checked now and waits for the results.
+// postValidate answers POST /overwatch/validate?service&address&port: it checks the matching backends now and waits
+// for the results.
 func (s *Server) postValidate(c *call) (answer, error) {
 	wants, all, err := validateFilter(c)
 	if err != nil {
@@ -49,7 +49,7 @@ func (s *Server) postValidate(c *call) (answer, error) {
 	return ok(run), nil
 }
 
-// validateFilter reads which backends to check; all says that it is all.
+// validateFilter reads which backends to check. all reports that no filter was given.
 func validateFilter(c *call) (wants func(registry.ID) bool, all bool, err error) {
 	port := c.query.number("port")
 	var address netip.Addr

@@ -21,11 +21,11 @@ type Fitness interface {
 	Status() api.ServiceStatus
 }
 
-// Sources are the owners that are read at each scrape. All are required.
+// Sources are the owners that Register reads at each scrape. All are required.
 type Sources struct {
 	View          *registry.View
 	Agents        func() []trust.Record // the pinned ones
-	Pins          func() []trust.Use    // what services have used of their limits
+	Pins          func() []trust.Use    // use of the limits of each service
 	ClockJump     func() time.Duration  // how far the clock is ahead of the believed time
 	Domains       func() []string       // the names that the node steers
 	Fitness       Fitness
@@ -33,8 +33,7 @@ type Sources struct {
 	Build         buildinfo.Info
 }
 
-// Register adds to r what the node knows of itself, and the figures of the Go
-// runtime and of the process.
+// Register adds the node's own metrics to r, and those of the Go runtime and the process.
 func Register(r prometheus.Registerer, s Sources) error {
 	if s.View == nil || s.Agents == nil || s.Pins == nil || s.ClockJump == nil || s.Domains == nil || s.Fitness == nil {
 		return errors.New("metrics: a source is not set")
@@ -47,7 +46,7 @@ func Register(r prometheus.Registerer, s Sources) error {
 	)
 }
 
-// facts is the collector of what the owners know.
+// facts collects metrics from their owners at each scrape.
 type facts struct {
 	s Sources
 	d descs
@@ -57,7 +56,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("gslb_"+name, help, labels, nil)
 }
 
-// descs are the metrics of facts.
+// descs describes the metrics of facts.
 type descs struct {
 	build, ready, status, dnssec, suspended, clock                    *prometheus.Desc
 	healthy, backends, draining, domains, domainsDown                 *prometheus.Desc
@@ -67,25 +66,30 @@ type descs struct {
 
 func describe() descs {
 	return descs{
-		build:       desc("build_info", "What is running; always 1.", "version", "go_version", "git_commit"),
-		ready:       desc("overwatch_ready", "1 when DNS answers and a cycle of health checks has completed."),
-		status:      desc("overwatch_status", "1 for the status of GET /api/health, 0 for the others.", "status"),
-		dnssec:      desc("dnssec_enabled", "1 when answers are signed."),
-		suspended:   desc("overwatch_validation_suspended", "1 while the node sets its own verdicts aside because it seems cut off."),
-		clock:       desc("overwatch_clock_jump_seconds", "How far the clock jumped, for 5 minutes after it did; certificates are judged by the time before."),
-		healthy:     desc("overwatch_backends_healthy", "Backends whose effective status is healthy."),
-		backends:    desc("overwatch_backends", "Backends by effective status.", "status"),
-		draining:    desc("overwatch_backends_draining", "Backends that drain or have drained."),
-		disputed:    desc("overwatch_disagreements", "Backends of which the agent and the node's own check say different things."),
+		build:  desc("build_info", "What is running; always 1.", "version", "go_version", "git_commit"),
+		ready:  desc("overwatch_ready", "1 when DNS answers and a cycle of health checks has completed."),
+		status: desc("overwatch_status", "1 for the status of GET /api/health, 0 for the others.", "status"),
+		dnssec: desc("dnssec_enabled", "1 when answers are signed."),
+		suspended: desc("overwatch_validation_suspended",
+			"1 while the node sets its own verdicts aside because it seems cut off."),
+		clock: desc("overwatch_clock_jump_seconds",
+			"How far the clock jumped, for 5 minutes after it did; certificates are judged by the time before."),
+		healthy:  desc("overwatch_backends_healthy", "Backends whose effective status is healthy."),
+		backends: desc("overwatch_backends", "Backends by effective status.", "status"),
+		draining: desc("overwatch_backends_draining", "Backends that drain or have drained."),
+		disputed: desc("overwatch_disagreements",
+			"Backends of which the agent and the node's own check say different things."),
 		domains:     desc("overwatch_domains", "Domains that the node steers."),
 		domainsDown: desc("overwatch_domains_down", "Domains of which no backend may serve."),
 		overrides:   desc("overwatch_overrides", "Overrides in force."),
 		registered:  desc("overwatch_agents_registered", "Pinned agents that are not revoked."),
 		active:      desc("overwatch_agents_active", "Agents whose heartbeats arrive."),
-		stale:       desc("overwatch_stale_agents", "Agents that were heard since the start and have missed as many heartbeats as their threshold says."),
-		revoked:     desc("overwatch_agents_revoked", "Revoked agents that are still listed."),
-		outdated:    desc("overwatch_agents_previous_token", "Agents that speak for a service by one of previous_agent_tokens."),
-		expiring:    desc("overwatch_agents_expiring", "Agents whose certificate ends within 30 days or has ended."),
+		stale: desc("overwatch_stale_agents",
+			"Agents that were heard since the start and have missed as many heartbeats as their threshold says."),
+		revoked: desc("overwatch_agents_revoked", "Revoked agents that are still listed."),
+		outdated: desc("overwatch_agents_previous_token",
+			"Agents that speak for a service by one of previous_agent_tokens."),
+		expiring: desc("overwatch_agents_expiring", "Agents whose certificate ends within 30 days or has ended."),
 	}
 }
 

@@ -6,7 +6,8 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 )
 
-// pins is the collector of what services have used of their limits. Services are those that have a token, so an agent makes up none.
+// pins collects the use of each service's limits. Services are those with a token, so agents cannot make up label
+// values.
 type pins struct {
 	usage                           func() []trust.Use
 	pinned, limit, unreported, lock *prometheus.Desc
@@ -14,9 +15,10 @@ type pins struct {
 
 func newPins(usage func() []trust.Use) *pins {
 	return &pins{
-		usage:      usage,
-		pinned:     desc("overwatch_service_pins", "Pinned agents of a service that are not revoked.", "service"),
-		limit:      desc("overwatch_service_pins_limit", "How many a service may have: agent_policies.<service>.max_agents.", "service"),
+		usage:  usage,
+		pinned: desc("overwatch_service_pins", "Pinned agents of a service that are not revoked.", "service"),
+		limit: desc("overwatch_service_pins_limit", "How many a service may have: agent_policies.<service>.max_agents.",
+			"service"),
 		unreported: desc("overwatch_service_pins_unreported", "Those of them that have not reported yet.", "service"),
 		lock:       desc("overwatch_service_locked", "1 while the service's token admits no new agents.", "service"),
 	}

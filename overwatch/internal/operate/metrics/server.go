@@ -67,12 +67,12 @@ func New(o Options) (*Server, error) {
 			WriteTimeout:      answerTimeout,
 			IdleTimeout:       idleTimeout,
 			MaxHeaderBytes:    maxHeader,
-			ErrorLog:          log.New(io.Discard, "", 0), // of broken connections: a scraper tells its own side
+			ErrorLog:          log.New(io.Discard, "", 0), // lines about broken connections, which the scraper reports too
 		},
 	}, nil
 }
 
-// Addr is where the endpoint listens.
+// Addr returns the address that the endpoint listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // Run answers until ctx ends, then finishes the scrapes under way within
@@ -81,7 +81,7 @@ func (s *Server) Run(ctx context.Context) error {
 	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
 }
 
-// gatherErrors takes what promhttp could not gather or send.
+// gatherErrors logs errors of promhttp.
 type gatherErrors struct{ log zerolog.Logger }
 
 func (e gatherErrors) Println(v ...any) {

@@ -1,5 +1,6 @@
-// Package audit keeps who changed what. Each entry carries the hash of the one before, so that an edited, missing or moved entry
-// shows. It does not sign: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
+// Package audit owns the audit log: who changed what, with which outcome. httpapi and control write it through the
+// store's transactions. Each entry carries the hash of the one before, so that an edited, missing or moved entry shows.
+// It never signs: whoever can write the store can write a new chain. A *Log may be used from any goroutine.
 package audit
 
 import (
@@ -18,13 +19,13 @@ import (
 )
 
 const (
-	// MaxEntries bounds the log whatever the retention: the oldest entries go first.
+	// MaxEntries bounds the log whatever the retention; the oldest entries are deleted first.
 	MaxEntries = 100_000
-	// maxObject is how much of an object before or after a change is kept, in bytes.
+	// maxObject bounds the JSON of an object before or after a change, in bytes.
 	maxObject = 64 << 10
-	// chunk is how many entries are read or deleted in one transaction, so that none is held open for long.
+	// chunk bounds the entries of one transaction, so that none is open for long.
 	chunk = 500
-	// pruneEvery is how often old entries are looked for.
+	// pruneEvery is the time between two deletions of old entries.
 	pruneEvery = time.Hour
 )
 
@@ -63,7 +64,7 @@ func Open(o Options) (*Log, error) {
 	return l, err
 }
 
-// newest is the number of the newest entry, 0 if there is none.
+// newest returns the number of the newest entry, 0 for none.
 func (l *Log) newest() (uint64, error) {
 	for e, err := range l.Newest() {
 		return e.ID, err
@@ -71,7 +72,7 @@ func (l *Log) newest() (uint64, error) {
 	return 0, nil
 }
 
-// Change is what somebody did. Before and After are encoded as JSON, nil for nothing, and must hold no secrets.
+// Change describes a change. Before and After are encoded as JSON, nil for nothing, and must hold no secrets.
 type Change struct {
 	Action, Resource, ResourceID string
 	Actor, ActorType, ActorIP    string
@@ -89,15 +90,18 @@ func (l *Log) Record(c Change) error {
 	return nil
 }
 
-// Entry is the entry of a change for the transaction that makes it. What it says is asked for while that is written, by
-// another goroutine perhaps.
+// Entry returns the audit entry of a change, for the transaction that stores the change. of is called when that is
+// written, perhaps by another goroutine.
 func (l *Log) Entry(of func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
 		c := of()
 		e := api.AuditEntry{
-			ID: last + 1, Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource, ResourceID: c.ResourceID,
-			Actor: c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess, Details: map[string]string{},
-			Before: object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000, RequestID: c.RequestID,
+			ID: last + 1, Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond), Action: c.Action, Resource: c.Resource,
+			ResourceID: c.ResourceID,
+			Actor:      c.Actor, ActorType: c.ActorType, ActorIP: c.ActorIP, Status: api.AuditSuccess,
+			Details: map[string]string{},
+			Before:  object(c.Before), After: object(c.After), DurationMs: float64(c.Duration.Microseconds()) / 1000,
+			RequestID: c.RequestID,
 		}
 		if c.Err != nil {
 			e.Status, e.Details["error"] = api.AuditFailure, c.Err.Error()
@@ -121,7 +125,7 @@ func (l *Log) Entry(of func() Change) store.Entry {
 	}
 }
 
-// object is the JSON of a value, or of why it is not there.
+// object returns the JSON of a value, or a JSON text that says why there is none.
 func object(value any) json.RawMessage {
 	encoded, err := json.Marshal(value)
 	switch {
@@ -133,7 +137,7 @@ func object(value any) json.RawMessage {
 	return encoded
 }
 
-// Retention is how long an entry is kept.
+// Retention returns the age at which an entry is deleted.
 func (l *Log) Retention() time.Duration { return l.o.Retention }
 
 // Get returns one entry, or ErrNoEntry.
@@ -161,7 +165,8 @@ func (l *Log) Newest() iter.Seq2[api.AuditEntry, error] {
 	return walk(math.MaxUint64, l.o.Store.AuditBefore, func(e api.AuditEntry) uint64 { return e.ID })
 }
 
-func walk(at uint64, read func(uint64, int) ([][]byte, error), next func(api.AuditEntry) uint64) iter.Seq2[api.AuditEntry, error] {
+func walk(at uint64, read func(uint64, int) ([][]byte, error),
+	next func(api.AuditEntry) uint64) iter.Seq2[api.AuditEntry, error] {
 	return func(yield func(api.AuditEntry, error) bool) {
 		for at := at; ; {
 			values, err := read(at, chunk)
@@ -190,7 +195,7 @@ func decode(value []byte) (e api.AuditEntry, err error) {
 	return e, nil
 }
 
-// Run checks the chain once, and takes old entries away, until ctx is over.
+// Run verifies the chain once, and deletes old entries each hour, until ctx is over.
 func (l *Log) Run(ctx context.Context) error {
 	if err := l.verify(); err != nil {
 		l.o.Logger.Error().Err(err).Msg("the audit log is not as it was written")
@@ -209,7 +214,7 @@ func (l *Log) Run(ctx context.Context) error {
 	}
 }
 
-// verify returns what is wrong with the chain.
+// verify returns an error that names the first faulty entry of the chain.
 func (l *Log) verify() error {
 	var before *api.AuditEntry
 	for e, err := range l.Oldest() {
@@ -224,7 +229,8 @@ func (l *Log) verify() error {
 	return nil
 }
 
-// prune deletes what is older than the retention or too much. The newest entry stays, for the chain to go on from.
+// prune deletes entries older than the retention and those beyond MaxEntries. The newest entry stays, so that the
+// chain can go on.
 func (l *Log) prune(ctx context.Context) error {
 	last, err := l.newest()
 	if err != nil {

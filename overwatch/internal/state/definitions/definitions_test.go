@@ -18,16 +18,20 @@ func file() *config.Config {
 	c.Regions = []config.Region{{Name: "eu"}}
 	c.Domains = []config.Domain{{Name: "a.example", Regions: []string{"eu"}}}
 	c.DNS.Zones = []config.Zone{{Name: "example", Admin: "a@example"}}
-	c.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{{CIDR: netip.MustParsePrefix("10.1.0.0/8"), Region: "eu"}}
+	c.Overwatch.Geolocation.CustomMappings = []config.CustomMapping{
+		{CIDR: netip.MustParsePrefix("10.1.0.0/8"), Region: "eu"}}
 	return c
 }
 
 func set(t *testing.T) *Set {
 	t.Helper()
 	s, err := New(store.Definitions{
-		Domains:  []store.Domain{{Name: "a.example", Enabled: true}, {Name: "b.example", Enabled: true, Regions: []string{"ap", "gone", "eu"}}, {Name: "off.example"}},
-		Regions:  []store.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9}, {Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
-		Mappings: []store.Mapping{{CIDR: "10.0.0.0/8", Region: "ap"}, {CIDR: "192.0.2.0/24", Region: "ap"}, {CIDR: "198.51.100.0/24", Region: "off"}},
+		Domains: []store.Domain{{Name: "a.example", Enabled: true},
+			{Name: "b.example", Enabled: true, Regions: []string{"ap", "gone", "eu"}}, {Name: "off.example"}},
+		Regions: []store.Region{{Name: "eu", Enabled: true, Priority: 1}, {Name: "ap", Enabled: true, Priority: 9},
+			{Name: "af", Enabled: true, Priority: 3}, {Name: "off"}},
+		Mappings: []store.Mapping{{CIDR: "10.0.0.0/8", Region: "ap"}, {CIDR: "192.0.2.0/24", Region: "ap"},
+			{CIDR: "198.51.100.0/24", Region: "off"}},
 		Settings: map[string][]byte{},
 	})
 	if err != nil {
@@ -51,16 +55,19 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	for _, d := range joined.Domains {
 		domains = append(domains, d.Name)
 	}
-	if !slices.Equal(regions, []string{"eu", "af", "ap"}) || !slices.Equal(domains, []string{"a.example", "b.example"}) || !slices.Equal(joined.Domains[1].Regions, []string{"ap", "eu"}) {
+	if !slices.Equal(regions, []string{"eu", "af", "ap"}) || !slices.Equal(domains, []string{"a.example", "b.example"}) ||
+		!slices.Equal(joined.Domains[1].Regions, []string{"ap", "eu"}) {
 		t.Errorf("regions %v, domains %v", regions, joined.Domains)
 	}
-	if m := joined.Overwatch.Geolocation.CustomMappings; len(m) != 2 || m[1].CIDR != netip.MustParsePrefix("192.0.2.0/24") {
+	if m := joined.Overwatch.Geolocation.CustomMappings; len(m) != 2 ||
+		m[1].CIDR != netip.MustParsePrefix("192.0.2.0/24") {
 		t.Errorf("mappings %v", m)
 	}
 	if after, _ := json.Marshal(f); string(after) != string(before) {
 		t.Error("the file was changed")
 	}
-	if shown := set(t).Unhidden(f, NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 || len(shown.Mappings) != 2 {
+	if shown := set(t).Unhidden(f, NamesIn(f)); len(shown.Domains) != 2 || len(shown.Regions) != 3 ||
+		len(shown.Mappings) != 2 {
 		t.Errorf("shown: %+v", shown)
 	}
 }
@@ -94,7 +101,7 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 		d := s.Edit(over, f, nil)
 		wanted := View(DNS, over).(*api.DNSConfig)
 		edit(wanted)
-		err = d.Lay(DNS, wanted)
+		err = d.PutSection(DNS, wanted)
 		s = d.Set()
 		return err
 	}
@@ -103,7 +110,8 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 		want string
 	}{
 		{func(c *api.DNSConfig) { c.DefaultTTL = 60 }, `{"default_ttl":60}`},
-		{func(c *api.DNSConfig) { c.Zones = []string{"Other.", "example"} }, `{"default_ttl":60,"zones":["Other.","example"]}`},
+		{func(c *api.DNSConfig) { c.Zones = []string{"Other.", "example"} },
+			`{"default_ttl":60,"zones":["Other.","example"]}`},
 		{func(c *api.DNSConfig) { c.DefaultTTL = 30 }, `{"zones":["other","example"]}`},
 		{func(c *api.DNSConfig) { c.Zones = []string{"example"} }, ``},
 	} {
@@ -122,7 +130,8 @@ func TestLay_KeepsWhatDiffersFromTheFile(t *testing.T) {
 
 // FuzzOver lays whatever the store may have over a file: an error, never a panic, and never a wrong file.
 func FuzzOver(f *testing.F) {
-	for _, seed := range []string{`{"default_ttl":5}`, `{"zones":null}`, `[]`, `{"zones":["a","a"]}`, `{"rate_limit_qps":1e9}`, `null`, `{"x":1}`} {
+	for _, seed := range []string{`{"default_ttl":5}`, `{"zones":null}`, `[]`, `{"zones":["a","a"]}`,
+		`{"rate_limit_qps":1e9}`, `null`, `{"x":1}`} {
 		f.Add(DNS, seed)
 	}
 	f.Add(Gossip, `{"probe_interval_ms":-9223372036854775808}`)
@@ -182,12 +191,13 @@ func TestRejoin_IsJoin(t *testing.T) {
 	}
 }
 
-// What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out has the
-// configuration's defaults.
+// What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out
+// has the configuration's defaults.
 func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	km, bits := 7.5, 20
 	s, err := New(store.Definitions{
-		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits}, {Name: "b.example", Enabled: true}},
+		Domains: []store.Domain{{Name: "a.example", Enabled: true, Tolerance: &km, IPv4Prefix: &bits},
+			{Name: "b.example", Enabled: true}},
 		Regions: []store.Region{{Name: "fra", Enabled: true, Pool: "latency", Bias: -20}},
 	})
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// Join returns a file's configuration with what the API has defined and the file has not. Where both have something of one name
-// the file wins. Neither is changed, and what comes of it shares their memory.
+// Join returns a file's configuration with the definitions of the API added. Of two of one name the file's wins.
+// Neither is changed, and the result shares their memory.
 func (s *Set) Join(file *config.Config) *config.Config {
 	joined := *file
 	known := s.joinRegions(&joined, file)
@@ -21,10 +21,10 @@ func (s *Set) Join(file *config.Config) *config.Config {
 	return &joined
 }
 
-// Names are those of a file's domains.
+// Names is the set of a file's domain names.
 type Names map[string]bool
 
-// NamesIn collects them, which takes a while where there are very many.
+// NamesIn returns the names of a file's domains. It takes a while where there are very many.
 func NamesIn(file *config.Config) Names {
 	names := make(Names, len(file.Domains))
 	for i := range file.Domains {
@@ -33,10 +33,12 @@ func NamesIn(file *config.Config) Names {
 	return names
 }
 
-// Rejoin is Join for a Set that differs from before in its domains only, where joined is what the one before and the file came to.
-// put are the domains that are served now and were not, or otherwise, and deleted the names of those that are not served any more.
-// The domains may come in another order. Of one Config it may be called again only if what it returned before is not used.
-func (s *Set) Rejoin(before *Set, joined, file *config.Config, names Names) (next *config.Config, put []config.Domain, deleted []string) {
+// Rejoin is Join for a Set that differs from before in its domains only, where joined is what the one before and the
+// file came to. put are the domains that are served now and were not, or otherwise, and deleted the names of those that
+// are not served any more. The domains may come in another order. Of one Config it may be called again only if what it
+// returned before is not used.
+func (s *Set) Rejoin(before *Set, joined, file *config.Config, names Names) (next *config.Config, put []config.Domain,
+	deleted []string) {
 	var regions config.Config
 	known := s.joinRegions(&regions, file)
 	serves := func(s *Set, name string) *store.Domain {
@@ -91,7 +93,7 @@ func (s *Set) joinRegions(joined, file *config.Config) map[string]bool {
 	return known
 }
 
-// joinMappings adds the mappings whose region is there.
+// joinMappings adds the mappings whose region exists.
 func (s *Set) joinMappings(joined, file *config.Config, known map[string]bool) {
 	written := make(map[netip.Prefix]bool, len(file.Overwatch.Geolocation.CustomMappings))
 	for _, m := range file.Overwatch.Geolocation.CustomMappings {
@@ -112,7 +114,7 @@ func compareNetworks(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// joinDomains adds the enabled domains, without regions that are not there.
+// joinDomains adds the enabled domains, without regions that do not exist.
 func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, names Names) {
 	joined.Domains = file.Domains
 	if len(s.Domains) == 0 {
@@ -120,25 +122,26 @@ func (s *Set) joinDomains(joined, file *config.Config, known map[string]bool, na
 	}
 	joined.Domains = make([]config.Domain, len(file.Domains), len(file.Domains)+len(s.Domains))
 	copy(joined.Domains, file.Domains)
-	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // an order that does not change by itself
+	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // the same order each time
 		if d := s.Domains[name]; d.Enabled && !names[name] {
 			joined.Domains = append(joined.Domains, joinedDomain(d, known))
 		}
 	}
 }
 
-// joinedDomain is a domain of the API without regions that are not known.
+// joinedDomain returns a domain of the API without regions that do not exist.
 func joinedDomain(d *store.Domain, known map[string]bool) config.Domain {
 	c := Domain(d)
 	c.Regions = slices.DeleteFunc(slices.Clone(d.Regions), func(region string) bool { return !known[region] })
 	return c
 }
 
-// Domain is a domain of the API as the configuration would have it.
+// Domain returns a domain of the API in the form of the configuration.
 func Domain(d *store.Domain) config.Domain {
 	var c config.Domain
 	c.SetDefaults()
-	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy, d.FallbackAlgorithm, d.Regions
+	c.Name, c.TTL, c.RoutingAlgorithm, c.FallbackAlgorithm, c.Regions = d.Name, d.TTL, d.RoutingPolicy,
+		d.FallbackAlgorithm, d.Regions
 	c.MinHealthy = d.MinHealthy
 	if d.Tolerance != nil {
 		c.Proximity.ToleranceKm = *d.Tolerance

@@ -26,30 +26,34 @@ const (
 	Preferences = "preferences"
 )
 
-// section is settings as the API shows and changes them.
+// section describes settings that the API shows and changes together.
 type section struct {
 	view  func(*config.Config) any  // points to one of the types of package api, in new memory
 	put   func(*config.Config, any) // the settings that can be changed; what view returns is the other argument
 	fixed map[string]string         // settings that cannot be changed, and why
 }
 
-const byFile = "only the configuration file changes it: a wrong value would keep the node from starting, and so the API from taking it back"
+const byFile = "only the configuration file changes it: a wrong value would keep the node from starting, and so the " +
+	"API from taking it back"
 
 var sections = map[string]section{
 	DNS: {
 		view: func(c *config.Config) any { return viewDNS(c) },
 		put:  func(c *config.Config, v any) { putDNS(c, v.(*api.DNSConfig)) },
 		fixed: map[string]string{
-			"listen_address": byFile, "enable_tcp": "DNS is always answered over TCP (RFC 7766)", "enable_udp": "DNS is always answered over UDP",
+			"listen_address": byFile, "enable_tcp": "DNS is always answered over TCP (RFC 7766)",
+			"enable_udp":   "DNS is always answered over UDP",
 			"max_udp_size": "it is the size that does not fragment anywhere", "min_ttl": "no setting bounds TTLs from below",
-			"max_ttl": "it is the largest that there is (RFC 2181 section 8)", "negative_ttl": "it follows default_ttl, up to 300",
+			"max_ttl":      "it is the largest that there is (RFC 2181 section 8)",
+			"negative_ttl": "it follows default_ttl, up to 300",
 		},
 	},
 	HealthCheck: {
 		view: func(c *config.Config) any { return viewHealthCheck(c) },
 		put: func(c *config.Config, v any) {
 			w := v.(*api.HealthCheckConfig)
-			c.Overwatch.Validation = config.Validation{Enabled: w.ValidationEnabled, CheckInterval: seconds(w.DefaultIntervalSeconds), CheckTimeout: seconds(w.DefaultTimeoutSeconds)}
+			c.Overwatch.Validation = config.Validation{Enabled: w.ValidationEnabled,
+				CheckInterval: seconds(w.DefaultIntervalSeconds), CheckTimeout: seconds(w.DefaultTimeoutSeconds)}
 		},
 		fixed: map[string]string{
 			"healthy_threshold":     "each server has its own: PUT /servers/{id}/health-check",
@@ -76,14 +80,17 @@ var sections = map[string]section{
 			g.ProbeTimeout, g.Seeds = milliseconds(w.ProbeTimeoutMS), w.Seeds
 		},
 		fixed: map[string]string{
-			"enabled": "a node gossips always", "bind_address": byFile, "bind_port": byFile, "cluster_name": "nodes of one gossip key are one cluster",
+			"enabled": "a node gossips always", "bind_address": byFile, "bind_port": byFile,
+			"cluster_name":       "nodes of one gossip key are one cluster",
 			"encryption_enabled": "gossip is always encrypted",
 		},
 	},
 }
 
-// maxUDPSize is what answers over UDP are bounded to, in octets, and maxTTL the largest TTL (RFC 2181 section 8), in seconds.
+// maxUDPSize is what answers over UDP are bounded to, in octets, and maxTTL the largest TTL (RFC 2181 section 8), in
+// seconds.
 const (
+	// maxUDPSize bounds answers over UDP, in octets. maxTTL is the largest TTL (RFC 2181 section 8), in seconds.
 	maxUDPSize     = 1232
 	maxTTL         = 1<<31 - 1
 	maxNegativeTTL = 300
@@ -129,8 +136,9 @@ func putDNS(c *config.Config, w *api.DNSConfig) {
 func viewHealthCheck(c *config.Config) *api.HealthCheckConfig {
 	v := c.Overwatch.Validation
 	return &api.HealthCheckConfig{
-		ValidationEnabled: v.Enabled, DefaultIntervalSeconds: v.CheckInterval.Seconds(), DefaultTimeoutSeconds: v.CheckTimeout.Seconds(),
-		HealthyThreshold: check.DefaultSuccessThreshold, UnhealthyThreshold: check.DefaultFailureThreshold,
+		ValidationEnabled: v.Enabled, DefaultIntervalSeconds: v.CheckInterval.Seconds(),
+		DefaultTimeoutSeconds: v.CheckTimeout.Seconds(),
+		HealthyThreshold:      check.DefaultSuccessThreshold, UnhealthyThreshold: check.DefaultFailureThreshold,
 		MaxConcurrentChecks: maxConcurrentChecks, DefaultProtocol: string(check.TCP), HTTPFollowRedirects: true,
 	}
 }
@@ -145,7 +153,7 @@ func viewGossip(c *config.Config) *api.GossipConfig {
 	}
 }
 
-// seconds is a time as people write it. What does not fit in one is too long for any check.
+// seconds converts seconds to a duration. Beyond 31 years it returns the longest duration, which no check accepts.
 func seconds(s float64) time.Duration {
 	const most = 1e9 // 31 years
 	return time.Duration(min(max(s, -most), most) * float64(time.Second))
@@ -156,7 +164,8 @@ func milliseconds(ms int) time.Duration {
 	return time.Duration(min(max(ms, -most), most)) * time.Millisecond
 }
 
-// View shows a section of a configuration: a pointer to one of the types of package api, which belongs to the caller.
+// View returns a section of a configuration: a pointer to one of the types of package api, which belongs to the
+// caller.
 func View(name string, c *config.Config) any { return sections[name].view(c) }
 
 // Concerns reports whether a key of the configuration holds settings of a section.
@@ -169,7 +178,7 @@ func Concerns(section, key string) bool {
 	return false
 }
 
-// Fields are the names of the settings that an overlay sets, sorted.
+// Fields returns the names of the settings that an overlay sets, sorted.
 func Fields(overlay json.RawMessage) []string {
 	var set map[string]json.RawMessage
 	if json.Unmarshal(overlay, &set) != nil {
@@ -178,9 +187,8 @@ func Fields(overlay json.RawMessage) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(set))...)
 }
 
-// overlayOf is what must lie over a file for a section to be as wanted says, which View has made: the settings that differ from
-// the file's, nil if none does. now is the file with what lies over it so far. A setting that cannot be changed is an error that
-// names it.
+// overlayOf returns the settings of wanted that differ from the file's, nil if none does. now is the file with the
+// present overlay; wanted is a view of it, changed. A setting that cannot be changed is an error that names it.
 func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessage, error) {
 	before, err := fieldsOf(View(name, file))
 	if err != nil {
@@ -190,7 +198,8 @@ func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessa
 	if err != nil {
 		return nil, err
 	}
-	shown, err := fieldsOf(View(name, now)) // what cannot be set may follow from what can, and need not follow in a request
+	// a fixed setting may follow from others, so it is compared with its present value
+	shown, err := fieldsOf(View(name, now))
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +210,8 @@ func overlayOf(name string, file, now *config.Config, wanted any) (json.RawMessa
 			continue
 		}
 		if fixed {
-			return nil, settings.Problems{{Key: field, Message: fmt.Sprintf("is %s and cannot be %.100s: %s", before[field], after[field], why)}}
+			return nil, settings.Problems{{Key: field,
+				Message: fmt.Sprintf("is %s and cannot be %.100s: %s", before[field], after[field], why)}}
 		}
 	}
 	if len(after) == 0 {
@@ -219,10 +229,10 @@ func fieldsOf(view any) (fields map[string]json.RawMessage, err error) {
 	return fields, err
 }
 
-// Sections are those that lie over the file.
+// Sections lists the sections that may lie over those of the file.
 func Sections() []string { return []string{DNS, HealthCheck, Logging, Gossip} }
 
-// Only is a Set with the settings of one section and nothing else.
+// Only returns a Set with the settings of one section and nothing else.
 func (s *Set) Only(section string) *Set {
 	only := &Set{Settings: map[string]json.RawMessage{}}
 	if overlay := s.Settings[section]; overlay != nil {
@@ -231,7 +241,7 @@ func (s *Set) Only(section string) *Set {
 	return only
 }
 
-// Over lays the settings of the API over those of a file, which stays as it is.
+// Over returns a file's configuration with the API's settings over it. The file's stays as it is.
 func (s *Set) Over(file *config.Config) (*config.Config, error) {
 	changed := *file
 	for _, name := range Sections() {
@@ -257,7 +267,7 @@ func (s *Set) lay(name string, c *config.Config) error {
 	return nil
 }
 
-// outOfRange finds numbers of an overlay that no setting can have: laid over, they are others.
+// outOfRange finds numbers of an overlay that no setting can hold: applied, they would become other numbers.
 func outOfRange(name string, overlay json.RawMessage, over *config.Config) (found settings.Problems) {
 	var wanted map[string]json.RawMessage
 	if overlay == nil {
@@ -275,13 +285,14 @@ func outOfRange(name string, overlay json.RawMessage, over *config.Config) (foun
 	return found
 }
 
-// intervals are the settings that are times written as numbers.
+// intervals are the settings that are durations written as numbers.
 var intervals = map[string]bool{
-	"default_interval_seconds": true, "default_timeout_seconds": true, "gossip_interval_ms": true, "probe_interval_ms": true, "probe_timeout_ms": true,
+	"default_interval_seconds": true, "default_timeout_seconds": true, "gossip_interval_ms": true,
+	"probe_interval_ms": true, "probe_timeout_ms": true,
 }
 
-// Check finds what is wrong with the settings of a section in a configuration that they have been laid over, and names each as
-// the API does.
+// Check finds faults in the settings of a section, in a configuration with its overlay. Problems name settings as the
+// API does.
 func Check(name string, c *config.Config) settings.Problems {
 	var found settings.Problems
 	for _, p := range c.CheckSettings() {
@@ -292,11 +303,12 @@ func Check(name string, c *config.Config) settings.Problems {
 	return found
 }
 
-// keys are the names that the configuration has for settings of a section.
+// keys maps the names of settings in the API to those of the configuration.
 var keys = map[string]map[string]string{
 	DNS: {"dns.default_ttl": "default_ttl", "dns.rate_limit.responses_per_second": "rate_limit_qps", "dns.zones": "zones"},
 	HealthCheck: {
-		"overwatch.validation.check_interval": "default_interval_seconds", "overwatch.validation.check_timeout": "default_timeout_seconds",
+		"overwatch.validation.check_interval": "default_interval_seconds",
+		"overwatch.validation.check_timeout":  "default_timeout_seconds",
 	},
 	Logging: {"logging.level": "level", "logging.format": "format"},
 	Gossip: {

@@ -20,7 +20,7 @@ const (
 	MaxNodes    = 10_000
 )
 
-// Set is what the API has defined. Nothing in it is ever changed.
+// Set holds the definitions of the API. Nothing in it is ever changed.
 type Set struct {
 	Domains  map[string]*store.Domain
 	Regions  map[string]*store.Region
@@ -29,17 +29,19 @@ type Set struct {
 	Nodes    map[string]*store.Node          // agents that were announced, by id
 }
 
-// Empty reports whether the API has defined nothing.
+// Empty reports whether the Set has no definitions.
 func (s *Set) Empty() bool {
 	return len(s.Domains)+len(s.Regions)+len(s.Mappings)+len(s.Settings) == 0
 }
 
-// New makes a Set of what the store has.
+// New makes a Set of stored definitions.
 func New(from store.Definitions) (*Set, error) {
 	s := &Set{
-		Domains: make(map[string]*store.Domain, len(from.Domains)), Regions: make(map[string]*store.Region, len(from.Regions)),
-		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)), Settings: make(map[string]json.RawMessage, len(from.Settings)),
-		Nodes: make(map[string]*store.Node, len(from.Nodes)),
+		Domains:  make(map[string]*store.Domain, len(from.Domains)),
+		Regions:  make(map[string]*store.Region, len(from.Regions)),
+		Mappings: make(map[netip.Prefix]*store.Mapping, len(from.Mappings)),
+		Settings: make(map[string]json.RawMessage, len(from.Settings)),
+		Nodes:    make(map[string]*store.Node, len(from.Nodes)),
 	}
 	for i := range from.Domains {
 		s.Domains[from.Domains[i].Name] = &from.Domains[i]
@@ -63,8 +65,7 @@ func New(from store.Definitions) (*Set, error) {
 	return s, nil
 }
 
-// Network is the one form in which networks are compared: an IPv4-mapped one is the IPv4 one, and no bit is set beyond the
-// length.
+// Network returns the canonical form of a network: an IPv4-mapped one as IPv4, with no bit set beyond its length.
 func Network(p netip.Prefix) netip.Prefix {
 	const mapped = 96 // bits of ::ffff:0:0/96 (RFC 4291 section 2.5.5.2)
 	if p.Addr().Is4In6() && p.Bits() >= mapped {
@@ -73,7 +74,8 @@ func Network(p netip.Prefix) netip.Prefix {
 	return p.Masked()
 }
 
-// Unhidden returns a Set without what a file defines too, where the file wins. names are those of the file's domains.
+// Unhidden returns the Set without definitions of a name that a file has too, where the file wins. names are the
+// file's domains.
 func (s *Set) Unhidden(file *config.Config, names Names) *Set {
 	d := s.Edit(file, file, names)
 	for name := range s.Domains {
@@ -94,21 +96,24 @@ func (s *Set) Unhidden(file *config.Config, names Names) *Set {
 	return d.Set()
 }
 
-// Networks are those that have a mapping, in order.
+// Networks lists the networks that have a mapping, in order.
 func (s *Set) Networks() []netip.Prefix {
 	return slices.SortedFunc(maps.Keys(s.Mappings), compareNetworks)
 }
 
-// Kinds says which kinds of definitions differ between two Sets.
+// Kinds marks the kinds of definitions that differ between two Sets.
 type Kinds struct{ Domains, Regions, Mappings, Settings bool }
 
-// Changes is what must be written to get from s to next, and which kinds that concerns.
+// Changes returns the batch that turns the stored s into next, and the kinds that differ.
 func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	b := &store.Batch{}
 	var k Kinds
-	k.Domains = differences(s.Domains, next.Domains, func(d *store.Domain) { b.PutDomain(*d) }, func(name string) { b.DeleteDomain(name) })
-	k.Regions = differences(s.Regions, next.Regions, func(r *store.Region) { b.PutRegion(*r) }, func(name string) { b.DeleteRegion(name) })
-	k.Mappings = differences(s.Mappings, next.Mappings, func(m *store.Mapping) { b.PutMapping(*m) }, func(n netip.Prefix) { b.DeleteMapping(n.String()) })
+	k.Domains = differences(s.Domains, next.Domains, func(d *store.Domain) { b.PutDomain(*d) },
+		func(name string) { b.DeleteDomain(name) })
+	k.Regions = differences(s.Regions, next.Regions, func(r *store.Region) { b.PutRegion(*r) },
+		func(name string) { b.DeleteRegion(name) })
+	k.Mappings = differences(s.Mappings, next.Mappings, func(m *store.Mapping) { b.PutMapping(*m) },
+		func(n netip.Prefix) { b.DeleteMapping(n.String()) })
 	differences(s.Nodes, next.Nodes, func(n *store.Node) { b.PutNode(*n) }, func(id string) { b.DeleteNode(id) })
 	for section, value := range next.Settings {
 		if !bytes.Equal(s.Settings[section], value) {
@@ -125,7 +130,7 @@ func (s *Set) Changes(next *Set) (*store.Batch, Kinds) {
 	return b, k
 }
 
-// differences compares two maps entry by entry, each of which is another pointer if it is not the same.
+// differences compares two maps entry by entry, by pointer: an entry is never changed in place.
 func differences[K comparable, V any](before, after map[K]*V, put func(*V), remove func(K)) (any bool) {
 	for key, value := range after {
 		if before[key] != value {
@@ -142,7 +147,7 @@ func differences[K comparable, V any](before, after map[K]*V, put func(*V), remo
 	return any
 }
 
-// Draft is a Set that is being made.
+// Draft is a Set under construction.
 type Draft struct {
 	next  *Set
 	file  *config.Config
@@ -152,27 +157,27 @@ type Draft struct {
 	ownDomains, ownRegions, ownMappings, ownSettings, ownNodes bool // maps of next that are not those of the Set before
 }
 
-// Edit begins the Set after s. file is the configuration file, bare, and with the settings of s over it; names are those of its
-// domains.
+// Edit begins a Draft with the definitions of s. bare is the configuration file, file the same with the settings of s
+// over it; names are its domains.
 func (s *Set) Edit(file, bare *config.Config, names Names) *Draft {
 	next := *s
 	return &Draft{next: &next, file: file, bare: bare, names: names}
 }
 
-// InFile says whether the file has a domain of the name.
+// InFile reports whether the file has a domain of the name.
 func (d *Draft) InFile(name string) bool { return d.names[name] }
 
-// Set ends the draft.
+// Set returns the finished Set. The Draft must not be used any more.
 func (d *Draft) Set() *Set { return d.next }
 
-// File is the configuration file with the settings of the API over it, without what else the API has defined. It must not be
+// File returns the configuration file with the API's settings over it, without the other definitions. It must not be
 // changed.
 func (d *Draft) File() *config.Config { return d.file }
 
-// Now is the Set as it is so far. It must not be changed or kept.
+// Now returns the Set as drafted so far. It must not be changed or kept.
 func (d *Draft) Now() *Set { return d.next }
 
-// PutDomain puts a domain in place of the one of its name. The caller changes it no more.
+// PutDomain adds a domain, or replaces the one of its name. The caller must not change it afterwards.
 func (d *Draft) PutDomain(domain *store.Domain) {
 	own(&d.next.Domains, &d.ownDomains)[domain.Name] = domain
 }
@@ -180,7 +185,7 @@ func (d *Draft) PutDomain(domain *store.Domain) {
 // DeleteDomain deletes the domain of a name.
 func (d *Draft) DeleteDomain(name string) { delete(own(&d.next.Domains, &d.ownDomains), name) }
 
-// PutRegion puts a region in place of the one of its name. The caller changes it no more.
+// PutRegion adds a region, or replaces the one of its name. The caller must not change it afterwards.
 func (d *Draft) PutRegion(region *store.Region) {
 	own(&d.next.Regions, &d.ownRegions)[region.Name] = region
 }
@@ -188,7 +193,7 @@ func (d *Draft) PutRegion(region *store.Region) {
 // DeleteRegion deletes the region of a name.
 func (d *Draft) DeleteRegion(name string) { delete(own(&d.next.Regions, &d.ownRegions), name) }
 
-// PutMapping puts a mapping in place of the one of its canonical network. The caller changes it no more.
+// PutMapping adds a mapping, or replaces the one of its canonical network. The caller must not change it afterwards.
 func (d *Draft) PutMapping(network netip.Prefix, m *store.Mapping) {
 	own(&d.next.Mappings, &d.ownMappings)[network] = m
 }
@@ -198,13 +203,13 @@ func (d *Draft) DeleteMapping(network netip.Prefix) {
 	delete(own(&d.next.Mappings, &d.ownMappings), network)
 }
 
-// PutNode puts an announced agent in place of the one of its id. The caller changes it no more.
+// PutNode adds an announced agent, or replaces the one of its id. The caller must not change it afterwards.
 func (d *Draft) PutNode(n *store.Node) { own(&d.next.Nodes, &d.ownNodes)[n.ID] = n }
 
 // DeleteNode deletes an announced agent.
 func (d *Draft) DeleteNode(id string) { delete(own(&d.next.Nodes, &d.ownNodes), id) }
 
-// PutSetting puts the JSON of a section in place of what it has; nil deletes it.
+// PutSetting stores the overlay of a section as JSON; nil deletes it.
 func (d *Draft) PutSetting(section string, value json.RawMessage) {
 	all := own(&d.next.Settings, &d.ownSettings)
 	if value == nil {
@@ -214,9 +219,9 @@ func (d *Draft) PutSetting(section string, value json.RawMessage) {
 	all[section] = value
 }
 
-// Lay puts the settings of a section over the file's as wanted says, which View has made. A setting that cannot be changed or
-// has no such value is settings.Problems, and nothing is changed.
-func (d *Draft) Lay(section string, wanted any) error {
+// PutSection stores the overlay that makes a section what wanted says, a view that was changed. A setting that is
+// fixed or out of range is settings.Problems, and nothing is changed.
+func (d *Draft) PutSection(section string, wanted any) error {
 	overlay, err := overlayOf(section, d.bare, d.file, wanted)
 	if err != nil {
 		return err
@@ -234,10 +239,10 @@ func (d *Draft) Lay(section string, wanted any) error {
 	return nil
 }
 
-// Bare is the configuration file alone. It must not be changed.
+// Bare returns the configuration file alone. It must not be changed.
 func (d *Draft) Bare() *config.Config { return d.bare }
 
-// own makes a map the draft's own before its first change.
+// own copies a map before the draft's first change of it.
 func own[M ~map[K]V, K comparable, V any](m *M, owned *bool) M {
 	if !*owned {
 		*m, *owned = maps.Clone(*m), true

@@ -18,7 +18,7 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 		var hangs atomic.Bool
 		var made, cancelled atomic.Int64
 		goOn := make(chan struct{})
-		p := &patience{
+		p := &slowDisk{
 			disk: func() time.Duration {
 				if hangs.Load() {
 					return diskPatience + 1
@@ -48,7 +48,7 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 		if w := send(http.MethodGet); w.Code != http.StatusCreated || time.Since(began) != 0 {
 			t.Errorf("a read: %d after %v", w.Code, time.Since(began))
 		}
-		for i := range maxForsaken {
+		for i := range maxAbandoned {
 			at := time.Now()
 			if w := send(http.MethodPost); w.Code != http.StatusServiceUnavailable ||
 				!strings.Contains(w.Body.String(), "look before you repeat it") || time.Since(at) > diskPatience {
@@ -69,15 +69,15 @@ func TestPatience_ADiskThatHangsIsToldInTime(t *testing.T) {
 			t.Errorf("a slow one: %d %s %v", w.Code, w.Body, w.Header())
 		}
 		synctest.Wait()
-		if made.Load() != maxForsaken+1 || cancelled.Load() != 0 || p.forsaken.Load() != 0 {
+		if made.Load() != maxAbandoned+1 || cancelled.Load() != 0 || p.abandoned.Load() != 0 {
 			t.Errorf("%d changes were made, %d of them cancelled, %d are under way; want %d", made.Load(), cancelled.Load(),
-				p.forsaken.Load(), maxForsaken+1)
+				p.abandoned.Load(), maxAbandoned+1)
 		}
 	})
 }
 
 func TestPatience_APanicIsTheServers(t *testing.T) {
-	p := &patience{disk: func() time.Duration { return 0 },
+	p := &slowDisk{disk: func() time.Duration { return 0 },
 		next: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("abort") })}
 	defer func() {
 		if cause := recover(); cause != any("abort") {
