@@ -81,11 +81,10 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	latencies, err := restoreLatencies(n.store)
+	latencies, err := control.Latencies(n.store)
 	if err != nil {
 		return err
 	}
-	n.keptLatencies = len(latencies) > 0
 	serial, err := n.store.LoadSerial()
 	if err != nil {
 		return fmt.Errorf("loading how far SOA serials have come: %w", err)
@@ -105,7 +104,8 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	}
 	n.changes.pass(n.publisher)
 	n.core.run("publishing", n.publisher.Run)
-	n.core.run("latencies", n.keepLatencies)
+	keeper := control.LatencyKeeper{Store: n.store, Publisher: n.publisher, Logger: n.log, Kept: len(latencies) > 0}
+	n.core.run("latencies", keeper.Run)
 	return nil
 }
 

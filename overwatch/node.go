@@ -23,7 +23,9 @@ import (
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/inventory"
 	"gslb.internal/overwatch/internal/health/ready"
+	"gslb.internal/overwatch/internal/health/refusals"
 	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/operate/history"
@@ -79,8 +81,6 @@ type node struct {
 	api        *httpapi.Server       // nil when it is off
 	metrics    *metrics.Server       // nil when it is off
 	registerer *prometheus.Registry
-
-	keptLatencies bool // the store has some; keepLatencies's
 
 	serving    atomic.Bool   // DNS is being answered
 	checks     atomic.Uint64 // that this node has made of backends
@@ -229,14 +229,14 @@ func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 // openRegistry also has the registry told what is declared. With 100 000 names that takes a while, in which zones are
 // built; who asks the registry then, or needs the servers of the API, waits for n.declared.
 func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
-	restored, overrides, err := restore(n.store, n.part("store"))
+	restored, overrides, err := restore.Backends(n.store, n.part("store"))
 	if err != nil {
 		return err
 	}
 	n.registry, err = registry.New(registry.Options{
 		Timing:   control.Timing(cfg),
 		Restored: restored, Overrides: overrides, Allowed: n.allowed, CheckPolicy: n.state.CheckPolicy,
-		Statuses:  statuses{n.store},
+		Statuses:  restore.Statuses{Store: n.store},
 		Changed:   n.changes.mark,
 		DrainTime: n.drainTime,
 		Logger:    n.part("registry"),
@@ -254,7 +254,7 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		if err := control.Declare(ctx, n.registry, cfg); err != nil {
 			return err
 		}
-		n.servers, err = inventory.New(ctx, inventory.Options{Servers: soundServers(servers, n.part("store")), Store: n.store,
+		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.part("store")), Store: n.store,
 			Registry: n.registry})
 		return err
 	})
@@ -278,14 +278,14 @@ func (n *node) drainTime(service string) time.Duration {
 }
 
 func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
-	g, refusals := cfg.Overwatch.Gossip, newRefusals(n.audit.Record, n.part("audit"))
-	n.core.run("refusals", refusals.run)
+	g, refused := cfg.Overwatch.Gossip, refusals.New(n.audit.Record, n.part("audit"))
+	n.core.run("refusals", refused.Run)
 	n.gossip, err = gossip.New(gossip.Options{
 		Bind: g.BindAddress, Keys: cfg.GossipKeys(), Seeds: g.Seeds,
 		NodeID: cfg.Overwatch.Identity.NodeID, Region: cfg.Overwatch.Identity.Region, Version: buildinfo.Get().Version,
 		Identity: n.identity, Boot: n.boot, Share: n.exchange.Share(), Trust: n.trust, Registry: n.registry,
 		ProbeInterval: g.ProbeInterval, ProbeTimeout: g.ProbeTimeout, GossipInterval: g.GossipInterval,
-		Registerer: n.registerer, Logger: n.part("gossip"), Refused: refusals.note,
+		Registerer: n.registerer, Logger: n.part("gossip"), Refused: refused.Note,
 	})
 	return err
 }

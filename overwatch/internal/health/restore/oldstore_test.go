@@ -1,4 +1,4 @@
-package overwatch
+package restore
 
 import (
 	"encoding/json"
@@ -53,7 +53,7 @@ func checkOld(t *testing.T, status, server []byte) {
 	}
 	var created store.Server
 	if json.Unmarshal(server, &created) == nil {
-		for _, s := range soundServers([]store.Server{created}, zerolog.Nop()) {
+		for _, s := range Servers([]store.Server{created}, zerolog.Nop()) {
 			specs = append(specs, s.Check)
 		}
 	}
@@ -121,7 +121,7 @@ func TestSoundServers_OneThatCannotBeIsLeftOut(t *testing.T) {
 	dear, nameless, heavy := good, good, good
 	dear.Check.Detail = check.Detail{BodyMatches: "(?:.*x){1000}", BodyContains: "x"}.Details()
 	nameless.Service, heavy.Weight = "", 1<<20
-	got := soundServers([]store.Server{nameless, good, heavy, dear}, zerolog.Nop())
+	got := Servers([]store.Server{nameless, good, heavy, dear}, zerolog.Nop())
 	if len(got) != 2 || got[0].Check != good.Check || got[1].Check.Detail.Detail() != (check.Detail{BodyContains: "x"}) {
 		t.Errorf("%+v", got)
 	}

@@ -1,4 +1,4 @@
-package overwatch
+package restore
 
 import (
 	"net/netip"
@@ -6,53 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
-	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/policy"
-	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/check"
 )
-
-// noBackends is a registry in which nothing was declared yet.
-type noBackends struct{}
-
-func (noBackends) Service(string) []*registry.Backend { return nil }
-
-// A node that was stopped and started knows what checks took, and whom that has chosen for which clients.
-func TestLatencies_AreRestoredAsTheyWereSaved(t *testing.T) {
-	kept, err := store.Open(t.TempDir(), store.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { kept.Close() })
-	before := map[registry.ID]policy.Measurement{
-		{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80}: {Smoothed: 20 * time.Millisecond,
-			Samples: 3, Held: []string{"geolocation eu", "latency"}},
-	}
-	publisher, err := publish.New(publish.Options{
-		Settings: publish.Settings{
-			DNS:     config.DNS{Zones: []config.Zone{{Name: "gslb.test"}}},
-			Domains: []config.Domain{{Name: "app.gslb.test", RoutingAlgorithm: "latency"}},
-			NodeID:  "node-1", Addresses: []netip.Addr{netip.MustParseAddr("192.0.2.7")},
-		},
-		Backends: noBackends{}, Latencies: before, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := &node{}
-	n.store, n.publisher = kept, publisher
-	if err := n.saveLatencies(); err != nil {
-		t.Fatal(err)
-	}
-	if after, err := restoreLatencies(kept); err != nil || !reflect.DeepEqual(after, before) {
-		t.Errorf("%+v (%v), want %+v", after, err, before)
-	}
-}
 
 // All that is saved of a backend, each field with a value of its own, is what a restart begins with.
 func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
@@ -82,10 +41,10 @@ func TestStatuses_AreRestoredAsTheyWereSaved(t *testing.T) {
 			t.Errorf("the test has no value for %s", name)
 		}
 	}
-	if err := (statuses{kept}).SaveStatuses([]registry.Remembered{saved}); err != nil {
+	if err := (Statuses{kept}).SaveStatuses([]registry.Remembered{saved}); err != nil {
 		t.Fatal(err)
 	}
-	restored, _, err := restore(kept, zerolog.Nop())
+	restored, _, err := Backends(kept, zerolog.Nop())
 	if err != nil || len(restored) != 1 || !reflect.DeepEqual(restored[0], saved) {
 		t.Errorf("%+v (%v), want %+v", restored, err, saved)
 	}
@@ -106,7 +65,7 @@ func TestOverrides_ThatHaveExpiredAreDeleted(t *testing.T) {
 		}
 	}
 	for range 2 { // what the first start deletes, the second does not find
-		_, orders, err := restore(kept, zerolog.Nop())
+		_, orders, err := Backends(kept, zerolog.Nop())
 		left, _ := kept.LoadOverrides()
 		if err != nil || len(orders) != 2 || len(left) != 2 {
 			t.Errorf("in force %+v, stored %+v (%v)", orders, left, err)

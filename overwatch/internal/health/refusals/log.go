@@ -1,4 +1,7 @@
-package overwatch
+// Package refusals writes into the audit log what agents and strangers were refused, within bounds: the same of an agent
+// once an hour, room kept by code and source, and how much was left out. It owns a short queue and the counts of the
+// hour. Gossip tells it of refusals and never waits; the root runs it.
+package refusals
 
 import (
 	"context"
@@ -46,9 +49,8 @@ type place struct {
 	source netip.Prefix
 }
 
-// refusals writes what was refused into the audit log, the same of an agent once an hour, and how much it left out.
-// Nobody waits for it.
-type refusals struct {
+// Log takes refusals and writes them.
+type Log struct {
 	record func(audit.Change) error
 	log    zerolog.Logger
 	queue  chan audit.Change
@@ -62,16 +64,17 @@ type refusals struct {
 	from   map[netip.Prefix]int // at most namedSources
 }
 
-func newRefusals(record func(audit.Change) error, log zerolog.Logger) *refusals {
-	return &refusals{
+// New makes a Log that records its entries with record.
+func New(record func(audit.Change) error, log zerolog.Logger) *Log {
+	return &Log{
 		record: record, log: log, queue: make(chan audit.Change, waitingRefusals), told: make(map[refused]bool),
 		rooms:  make(map[room]int),
 		places: make(map[place]int), left: make(map[wire.RejectCode]int), from: make(map[netip.Prefix]int),
 	}
 }
 
-// note is called for each refusal, by any goroutine.
-func (r *refusals) note(n gossip.Refused) {
+// Note takes a refusal. Any goroutine may call it; it never waits.
+func (r *Log) Note(n gossip.Refused) {
 	what := refused{agent: n.AgentID, service: n.Claim.Service, code: n.Claim.Code}
 	if n.Claim.Address.IsValid() {
 		what.backend = netip.AddrPortFrom(n.Claim.Address, n.Claim.Port)
@@ -104,7 +107,7 @@ func (r *refusals) note(n gossip.Refused) {
 }
 
 // leaveOut counts a refusal of which there is no entry. The caller holds mu.
-func (r *refusals) leaveOut(code wire.RejectCode, source netip.Prefix) {
+func (r *Log) leaveOut(code wire.RejectCode, source netip.Prefix) {
 	r.left[code]++
 	if _, named := r.from[source]; named || len(r.from) < namedSources {
 		r.from[source]++
@@ -112,7 +115,7 @@ func (r *refusals) leaveOut(code wire.RejectCode, source netip.Prefix) {
 }
 
 // next begins another hour, and returns the entry about what the last one left out.
-func (r *refusals) next(now time.Time) (entry audit.Change, any bool) {
+func (r *Log) next(now time.Time) (entry audit.Change, any bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	what := leftOut{since: r.since}
@@ -146,8 +149,8 @@ func (l leftOut) Error() string {
 		l.since.UTC().Format(time.RFC3339), strings.Join(l.codes, ", "), strings.Join(l.sources, ", "))
 }
 
-// run writes until ctx ends.
-func (r *refusals) run(ctx context.Context) error {
+// Run writes until ctx ends. It returns nil.
+func (r *Log) Run(ctx context.Context) error {
 	r.mu.Lock()
 	r.since = time.Now()
 	r.mu.Unlock()
@@ -167,13 +170,13 @@ func (r *refusals) run(ctx context.Context) error {
 }
 
 // close writes what the hour left out.
-func (r *refusals) close() {
+func (r *Log) close() {
 	if entry, any := r.next(time.Now()); any {
 		r.write(entry)
 	}
 }
 
-func (r *refusals) write(change audit.Change) {
+func (r *Log) write(change audit.Change) {
 	if err := r.record(change); err != nil {
 		r.log.Error().Err(err).Msg("a refusal is not in the audit log")
 	}

@@ -1,4 +1,4 @@
-package overwatch
+package refusals
 
 import (
 	"context"
@@ -18,17 +18,17 @@ import (
 
 // refusalsRig is a refusals that runs in a bubble.
 type refusalsRig struct {
-	*refusals
+	*Log
 	entries chan audit.Change
 	stop    func()
 }
 
 func newRefusalsRig(t *testing.T) *refusalsRig {
 	rig := &refusalsRig{entries: make(chan audit.Change, 10_000)}
-	rig.refusals = newRefusals(func(c audit.Change) error { rig.entries <- c; return nil }, zerolog.Nop())
+	rig.Log = New(func(c audit.Change) error { rig.entries <- c; return nil }, zerolog.Nop())
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- rig.run(ctx) }()
+	go func() { ended <- rig.Run(ctx) }()
 	synctest.Wait()
 	rig.stop = func() {
 		stop()
@@ -40,7 +40,7 @@ func newRefusalsRig(t *testing.T) *refusalsRig {
 }
 
 func (r *refusalsRig) say(from netip.Addr, known, stream bool, agent string, c wire.RefusedClaim) {
-	r.note(gossip.Refused{From: from, Known: known, Stream: stream, AgentID: agent, Claim: c})
+	r.Note(gossip.Refused{From: from, Known: known, Stream: stream, AgentID: agent, Claim: c})
 	synctest.Wait()
 }
 

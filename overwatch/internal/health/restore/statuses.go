@@ -1,7 +1,9 @@
-package overwatch
+// Package restore gives the registry what the store has of before a restart, and stores what the registry saves. It owns
+// nothing. The root calls it while a node starts; a record that cannot be used is left out and told, never a reason not
+// to start.
+package restore
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"time"
@@ -10,14 +12,14 @@ import (
 
 	"gslb.internal/overwatch/internal/health/reduce"
 	"gslb.internal/overwatch/internal/health/registry"
-	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 )
 
-// restore reads what the registry knew before the restart. A record that cannot be is left out, with a line in the log.
-func restore(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Override, error) {
+// Backends reads what the registry knew before the restart, and the overrides in force. An override that cannot be read
+// is left out, with a line in the log.
+func Backends(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []registry.Override, error) {
 	stored, err := s.LoadStatuses()
 	if err != nil {
 		return nil, nil, fmt.Errorf("loading the last known status: %w", err)
@@ -48,7 +50,7 @@ func restore(s *store.Store, log zerolog.Logger) ([]registry.Remembered, []regis
 	return remembered, overrides, nil
 }
 
-// rememberedOf is a stored status as the registry takes it.
+// rememberedOf returns a stored status as the registry takes it.
 func rememberedOf(st store.Status) registry.Remembered {
 	r := registry.Remembered{
 		ID:      registry.ID{Service: st.Service, Address: st.Address, Port: st.Port},
@@ -64,9 +66,9 @@ func rememberedOf(st store.Status) registry.Remembered {
 	return r
 }
 
-// soundServers are the stored servers that can be declared. The others are left out, with a line in the log. A check
+// Servers returns the stored servers that can be declared. The others are left out, with a line in the log. A check
 // that is refused by now, as one with a pattern that costs too much, keeps what is not; else it becomes a connection.
-func soundServers(servers []store.Server, log zerolog.Logger) []store.Server {
+func Servers(servers []store.Server, log zerolog.Logger) []store.Server {
 	sound := make([]store.Server, 0, len(servers))
 	for _, s := range servers {
 		id, err := registry.NewID(s.Service, s.Address, s.Port)
@@ -103,7 +105,7 @@ func makeable(spec check.Spec) check.Spec {
 	return reduce.Connection()
 }
 
-// override is a stored override as the registry takes it.
+// override returns a stored override as the registry takes it.
 func override(o store.Override) (registry.Override, error) {
 	r := registry.Override{
 		Service: o.Service, Healthy: o.Healthy, Reason: o.Reason, Source: o.Source, CreatedBy: o.CreatedBy,
@@ -124,11 +126,11 @@ func override(o store.Override) (registry.Override, error) {
 	return r, nil
 }
 
-// statuses lets the registry save into the store.
-type statuses struct{ store *store.Store }
+// Statuses saves what the registry knows into the store. It implements registry.StatusStore.
+type Statuses struct{ Store *store.Store }
 
 // SaveStatuses implements registry.StatusStore.
-func (s statuses) SaveStatuses(list []registry.Remembered) error {
+func (s Statuses) SaveStatuses(list []registry.Remembered) error {
 	out := make([]store.Status, len(list))
 	for i, r := range list {
 		out[i] = store.Status{
@@ -143,53 +145,5 @@ func (s statuses) SaveStatuses(list []registry.Remembered) error {
 			out[i].Bleeds[kind] = store.Bleed(b)
 		}
 	}
-	return s.store.SaveStatuses(out)
-}
-
-// latencyPace is how often latencies are saved: what a crash loses is re-measured in a few checks.
-const latencyPace = time.Minute
-
-// restoreLatencies reads what checks took before the restart.
-func restoreLatencies(s *store.Store) (map[registry.ID]policy.Measurement, error) {
-	stored, err := s.LoadLatencies()
-	if err != nil {
-		return nil, fmt.Errorf("loading the measured latencies: %w", err)
-	}
-	latencies := make(map[registry.ID]policy.Measurement, len(stored))
-	for _, l := range stored {
-		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{
-			Smoothed: l.Smoothed, Samples: l.Samples, Held: l.Held}
-	}
-	return latencies, nil
-}
-
-// keepLatencies saves latencies now and then, and once more when ctx ends. It returns nil: without them a restart
-// measures anew.
-func (n *node) keepLatencies(ctx context.Context) error {
-	ticker := time.NewTicker(latencyPace)
-	defer ticker.Stop()
-	for ended := false; !ended; {
-		select {
-		case <-ctx.Done():
-			ended = true
-		case <-ticker.C:
-		}
-		if err := n.saveLatencies(); err != nil {
-			n.log.Error().Err(err).Msg("saving measured latencies")
-		}
-	}
-	return nil
-}
-
-func (n *node) saveLatencies() error {
-	var latencies []store.Latency
-	for id, m := range n.publisher.Latencies() {
-		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port,
-			Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Held})
-	}
-	if len(latencies) == 0 && !n.keptLatencies {
-		return nil // as on most nodes
-	}
-	n.keptLatencies = true
-	return n.store.SaveLatencies(latencies)
+	return s.Store.SaveStatuses(out)
 }

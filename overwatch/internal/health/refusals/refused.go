@@ -1,4 +1,4 @@
-package overwatch
+package refusals
 
 import (
 	"net/netip"

@@ -1,0 +1,69 @@
+package control
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/health/registry"
+	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/overwatch/internal/state/store"
+)
+
+// latencyPace is how often latencies are saved: what a crash loses is re-measured in a few checks.
+const latencyPace = time.Minute
+
+// Latencies reads what checks took before the restart.
+func Latencies(s *store.Store) (map[registry.ID]policy.Measurement, error) {
+	stored, err := s.LoadLatencies()
+	if err != nil {
+		return nil, fmt.Errorf("loading the measured latencies: %w", err)
+	}
+	latencies := make(map[registry.ID]policy.Measurement, len(stored))
+	for _, l := range stored {
+		latencies[registry.ID{Service: l.Service, Address: l.Address, Port: l.Port}] = policy.Measurement{
+			Smoothed: l.Smoothed, Samples: l.Samples, Held: l.Held}
+	}
+	return latencies, nil
+}
+
+// LatencyKeeper saves what checks take, for the next start.
+type LatencyKeeper struct {
+	Store     *store.Store
+	Publisher *publish.Publisher
+	Logger    zerolog.Logger
+	Kept      bool // the store has some
+}
+
+// Run saves latencies now and then, and once more when ctx ends. It returns nil: without them a restart measures anew.
+func (k *LatencyKeeper) Run(ctx context.Context) error {
+	ticker := time.NewTicker(latencyPace)
+	defer ticker.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-ctx.Done():
+			ended = true
+		case <-ticker.C:
+		}
+		if err := k.save(); err != nil {
+			k.Logger.Error().Err(err).Msg("saving measured latencies")
+		}
+	}
+	return nil
+}
+
+func (k *LatencyKeeper) save() error {
+	var latencies []store.Latency
+	for id, m := range k.Publisher.Latencies() {
+		latencies = append(latencies, store.Latency{Service: id.Service, Address: id.Address, Port: id.Port,
+			Smoothed: m.Smoothed, Samples: m.Samples, Held: m.Held})
+	}
+	if len(latencies) == 0 && !k.Kept {
+		return nil // as on most nodes
+	}
+	k.Kept = true
+	return k.Store.SaveLatencies(latencies)
+}
