@@ -14,6 +14,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // What BenchmarkDNS_WhileTheAPIIsPolled asks, and for how long at a time.
@@ -31,7 +32,7 @@ const (
 // asks: of-polling is the p99.9 beside a client of the node over that beside a client of the other.
 func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
 	n, other := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9")), startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9"))
-	query, err := new(dns.Msg).SetQuestion(dns.Fqdn(appName), dns.TypeA).Pack()
+	query, err := new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), dns.TypeA).Pack()
 	if err != nil {
 		b.Fatal(err)
 	}

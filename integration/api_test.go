@@ -24,6 +24,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -77,13 +78,13 @@ func lines(method, target, body string, headers ...string) string {
 func apiNode(t *testing.T, address string, more map[string]any) *harness.Node {
 	t.Helper()
 	s := newSite(t, 1, 0)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.API.More = more
 	if address != "" {
 		n.File.API.Address = fmt.Sprintf("%s:%d", address, n.API.Port())
 	}
-	start(t, n)
-	until(t, startBound, "the API", func(ctx context.Context) error {
+	testbed.Start(t, n)
+	testbed.Until(t, testbed.StartBound, "the API", func(ctx context.Context) error {
 		conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.API.String())
 		if err != nil {
 			return err
@@ -148,7 +149,7 @@ func TestAPI_WhatIsHostileIsRefusedAndHarmsNothing(t *testing.T) {
 	huge := strings.Repeat("x", 700_000)
 	deep := strings.Repeat("[", 100_000)
 	create := func(port, weight string) string {
-		return fmt.Sprintf(`{"service":%q,"address":"192.0.2.1","port":%s,"weight":%s,"region":"eu"}`, appName, port, weight)
+		return fmt.Sprintf(`{"service":%q,"address":"192.0.2.1","port":%s,"weight":%s,"region":"eu"}`, testbed.AppName, port, weight)
 	}
 	for name, test := range map[string]struct {
 		request string
@@ -227,7 +228,7 @@ func TestAPI_AThousandConnectionsKeepNobodyOut(t *testing.T) {
 			if got, err := speak(t, n.API.String(), lines("GET", "/api/v1/servers", "")); err != nil || got.status != 200 {
 				t.Errorf("after %d connections: %d in %v, %v", i+1, got.status, time.Since(began), err)
 			}
-			inTime(t, fmt.Sprintf("an answer after %d connections", i+1), 5*time.Second, began, time.Now())
+			testbed.InTime(t, fmt.Sprintf("an answer after %d connections", i+1), 5*time.Second, began, time.Now())
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/identity"
 )
@@ -24,7 +25,7 @@ import (
 // the node tells of it once, and by how much. So it is with one whose clock is set while it runs.
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	cipher := newCipher(t, s.GossipKey)
 	told := func(name, ahead string) (count int) {
 		for _, l := range n.Output() {
@@ -36,7 +37,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	}
 	toldOnce := func(name, ahead string) {
 		t.Helper()
-		until(t, startBound, "the clock of "+name+" to be mentioned", func(context.Context) error {
+		testbed.Until(t, testbed.StartBound, "the clock of "+name+" to be mentioned", func(context.Context) error {
 			if told(name, ahead) == 0 {
 				return errors.New("it is not")
 			}
@@ -52,7 +53,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 		if _, _, err := identity.LoadOrCreate(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"), name, time.Now().Add(off)); err != nil {
 			t.Fatal(err)
 		}
-		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, otherName, s.Tokens[otherName], func() time.Time { return time.Now().Add(off) })
+		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, testbed.OtherName, s.Tokens[testbed.OtherName], func() time.Time { return time.Now().Add(off) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +64,7 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 		}
 		toldOnce(name, []string{"2", "-2"}[i]) // 24h0m0s, or seconds less
 	}
-	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: otherName})
+	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: testbed.OtherName})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,18 +72,18 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 		t.Errorf("the node took %d backends of two agents, want %d", len(list.Backends), 2*fleetBackends)
 	}
 	refused := untimely(t, n)
-	for i, a := range s.agents {
+	for i, a := range s.Agents {
 		ownClock(t, a.Unit).set(t, []time.Duration{24 * time.Hour, -24 * time.Hour}[i])
 	}
-	for i, a := range s.agents {
+	for i, a := range s.Agents {
 		toldOnce(a.Name, []string{"2", "-2"}[i])
-		s.heardAlways(t, n, s.backends[i], s.Timing.StaleThreshold/2)
+		s.heardAlways(t, n, s.Backends[i], s.Timing.StaleThreshold/2)
 		toldOnce(a.Name, "")
 	}
 	if now := untimely(t, n); now != refused {
 		t.Errorf("%v messages were refused, %v before the clocks were set", now, refused)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // clockLook is how often a node looks whether its wall clock was set.
@@ -96,14 +97,14 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	const day = 24 * time.Hour
 	ahead := []time.Duration{time.Hour, -time.Hour, 400 * day, -3650 * day}
 	s := newSite(t, len(ahead), 3)
-	late := s.agents[2]
-	s.agents = s.agents[:2]
-	s.startAll(t)
-	b, ordered := s.backends[0], s.backends[1]
+	late := s.Agents[2]
+	s.Agents = s.Agents[:2]
+	s.StartAll(t)
+	b, ordered := s.Backends[0], s.Backends[1]
 	yes := true
 	clocks, keys, refused := make([]*wallClock, len(ahead)), make([][]*dns.DNSKEY, len(ahead)), make([]float64, len(ahead))
-	for i, n := range s.nodes {
-		if _, err := n.Client.SetOverride(t.Context(), appName, ordered.At.String(), api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
+	for i, n := range s.Nodes {
+		if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, ordered.At.String(), api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
 			t.Fatal(err)
 		}
 		keys[i], refused[i] = keysOf(t, n), untimely(t, n)
@@ -112,18 +113,18 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	for _, there := range []bool{true, false} {
 		s.Story.Event("clocks are set, there: %t", there)
 		offs := make([]time.Duration, len(ahead))
-		for i := range s.nodes {
+		for i := range s.Nodes {
 			if there {
 				offs[i] = ahead[i]
 			}
 			clocks[i].set(t, offs[i])
 		}
 		if there {
-			start(t, late)
+			testbed.Start(t, late)
 		}
-		for i, n := range s.nodes {
-			until(t, clockLook+time.Second, n.Name+" to answer what holds by its clock", func(context.Context) error {
-				for _, name := range []string{appName, "nx." + zoneName} {
+		for i, n := range s.Nodes {
+			testbed.Until(t, clockLook+time.Second, n.Name+" to answer what holds by its clock", func(context.Context) error {
+				for _, name := range []string{testbed.AppName, "nx." + zoneName} {
 					q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 					q.SetEdns0(1232, true)
 					r, err := verified(q, n)
@@ -137,24 +138,24 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 				return nil
 			})
 			s.heardAlways(t, n, b, s.Timing.StaleThreshold/3)
-			s.status(t, n, s.backends[2], startBound, wantSound)
-			if off := metric(t, n, "gslb_overwatch_clock_jump_seconds"); math.Abs(off-offs[i].Seconds()) > 1 {
+			s.Status(t, n, s.Backends[2], testbed.StartBound, testbed.WantSound)
+			if off := testbed.Metric(t, n, "gslb_overwatch_clock_jump_seconds"); math.Abs(off-offs[i].Seconds()) > 1 {
 				t.Errorf("%s says that its clock is %v s ahead, it is %s", n.Name, off, offs[i])
 			}
-			tells(t, n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there])
+			testbed.Tells(t, n.Unit, map[bool]string{true: "the clock jumped", false: "believed again"}[there])
 		}
 		killed, err := b.Kill()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, n := range s.nodes {
-			s.gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
+		for _, n := range s.Nodes {
+			s.Gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
 		}
-		start(t, b)
+		testbed.Start(t, b)
 		back := time.Now()
-		for i, n := range s.nodes {
-			s.answered(t, n, b.At.Addr(), back, s.Timing.Recovery()+time.Second)
-			s.status(t, n, ordered, startBound, func(v api.Backend) error {
+		for i, n := range s.Nodes {
+			s.Answered(t, n, b.At.Addr(), back, s.Timing.Recovery()+time.Second)
+			s.Status(t, n, ordered, testbed.StartBound, func(v api.Backend) error {
 				if v.Override == nil {
 					return errors.New("the order is no more in force")
 				}
@@ -163,7 +164,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 			if now := untimely(t, n); now != refused[i] {
 				t.Errorf("%s has refused %v messages for their time, %v before its clock was set", n.Name, now, refused[i])
 			}
-			s.noFailures(t, n, s.began)
+			s.NoFailures(t, n, s.Began)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // workshop is a place of buildah's own, in which images are built without a network: what the container files take from a registry, the
@@ -30,9 +31,9 @@ type workshop struct {
 
 func newWorkshop(t *testing.T) *workshop {
 	t.Helper()
-	buildah := judge(t, "buildah")
+	buildah := testbed.Judge(t, "buildah")
 	if os.Geteuid() != 0 {
-		missing(t, "building a container without a daemon needs root here")
+		testbed.Missing(t, "building a container without a daemon needs root here")
 	}
 	dir := t.TempDir()
 	w := &workshop{t: t, dir: dir, scripts: map[string]string{}, checks: map[string][]string{}, store: []string{buildah, "--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
@@ -127,9 +128,9 @@ func (w *workshop) contain(u *harness.Unit, i image, name, path string) {
 }
 
 // inside runs a command in the container of an image.
-func (w *workshop) inside(name string, argv ...string) result {
+func (w *workshop) inside(name string, argv ...string) testbed.Result {
 	w.t.Helper()
-	return command(w.t, append([]string{w.scripts[name]}, argv...)...)
+	return testbed.Command(w.t, append([]string{w.scripts[name]}, argv...)...)
 }
 
 // The image of each role is built from its container file, has what a runtime needs to know, and does its work: a node of each image that
@@ -138,7 +139,7 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t)
 	s := newSite(t, 2, 1)
-	node, both, agent := s.nodes[0], s.nodes[1], s.agents[0]
+	node, both, agent := s.Nodes[0], s.Nodes[1], s.Agents[0]
 	for _, c := range []struct {
 		role    string
 		unit    *harness.Unit
@@ -163,13 +164,13 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 		*c.dataDir = places[0]
 		w.checks[c.role] = config.Healthcheck.Test[1:] // behind the word CMD
 	}
-	s.startAll(t)
+	s.StartAll(t)
 	for role, check := range w.checks {
-		w.inside(role, append([]string{check[0]}, "--version")...).want(t, exitOK, filepath.Base(check[0]))
-		w.inside(role, check[0], check[1], check[2], "--validate").want(t, exitOK, "is valid") // beside the process that runs
-		until(t, startBound, "the health check of "+role, func(context.Context) error {        // an agent's is of what it wrote last
-			if r := w.inside(role, check...); r.code != exitOK {
-				return errors.New(r.output)
+		w.inside(role, append([]string{check[0]}, "--version")...).Want(t, testbed.ExitOK, filepath.Base(check[0]))
+		w.inside(role, check[0], check[1], check[2], "--validate").Want(t, testbed.ExitOK, "is valid")  // beside the process that runs
+		testbed.Until(t, testbed.StartBound, "the health check of "+role, func(context.Context) error { // an agent's is of what it wrote last
+			if r := w.inside(role, check...); r.Code != testbed.ExitOK {
+				return errors.New(r.Output)
 			}
 			return nil
 		})
@@ -191,12 +192,12 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 			t.Errorf("a volume belongs to %d and has mode %o", owner.Uid, info.Mode().Perm())
 		}
 	}
-	s.noFailures(t, node, s.began)
-	s.noFailures(t, both, s.began)
+	s.NoFailures(t, node, s.Began)
+	s.NoFailures(t, both, s.Began)
 	if err := errors.Join(node.Stop(), agent.Stop()); err != nil {
 		t.Errorf("an end that was asked for: %v", err)
 	}
 	for _, role := range []string{"overwatch", "agent"} {
-		w.inside(role, w.checks[role]...).want(t, exitFailure)
+		w.inside(role, w.checks[role]...).Want(t, testbed.ExitFailure)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -245,7 +246,7 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"GET /api/v1/routing/decisions/{id}", "/v1/routing/decisions/" + decision, "", 200, each("result.", explained)},
 		{"GET /api/v1/routing/decisions/{id}", "/v1/routing/decisions/999999", "", 404, shapeProblem},
 		{"GET /api/v1/routing/flows", "", "", 200, "flows:a " + each("flows[].", "source_region:s- destination_region:s- domain:s- request_count:i- share:n- timestamp:t-") + " uncounted:i" + shapeListed},
-		{"GET /api/v1/routing/answers", "/v1/routing/answers?domain=" + appName, "", 200, "domain:s query_type:s{A|AAAA} snapshot_generation:i answers[].client_region:s answers[].everybody:b answers[].decision:s answers[].algorithm:s answers[].ttl:i answers[].addresses[].address:s answers[].addresses[].share:n" + shapeListed},
+		{"GET /api/v1/routing/answers", "/v1/routing/answers?domain=" + testbed.AppName, "", 200, "domain:s query_type:s{A|AAAA} snapshot_generation:i answers[].client_region:s answers[].everybody:b answers[].decision:s answers[].algorithm:s answers[].ttl:i answers[].addresses[].address:s answers[].addresses[].share:n" + shapeListed},
 		{"GET /api/v1/routing/answers", "/v1/routing/answers?domain=nx.invalid", "", 404, shapeProblem},
 
 		{"GET /api/v1/openapi.json", "", "", 200, "openapi:s paths:o"},
@@ -256,11 +257,11 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + otherID + "/certificate", "", 201, "message:s status:s{pending}"},
 		{"DELETE /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 204, ""},
 		{"POST /api/v1/overwatch/agents/{agent_id}/revoke", "/v1/overwatch/agents/" + agentID + "/revoke", `{"reason":"x","lock_service":true}`, 200, shapeSuccess + " services:a locked:a next:a"},
-		{"DELETE /api/v1/overwatch/agents", "/v1/overwatch/agents?service=" + appName + "&never_reported=true", "", 200, "unpinned:a remaining:i dry_run:b"},
+		{"DELETE /api/v1/overwatch/agents", "/v1/overwatch/agents?service=" + testbed.AppName + "&never_reported=true", "", 200, "unpinned:a remaining:i dry_run:b"},
 		{"DELETE /api/v1/overwatch/agents", "", "", 400, shapeProblem},
 		{"GET /api/v1/overwatch/locks", "", "", 200, each("locks[].", "service:s agent_id:s reason:s locked_at:t admits_new:b") + shapeListed},
-		{"DELETE /api/v1/overwatch/locks/{service}", "/v1/overwatch/locks/" + appName, "", 200, shapeSuccess},
-		{"DELETE /api/v1/overwatch/locks/{service}", "/v1/overwatch/locks/" + appName, "", 404, shapeProblem},
+		{"DELETE /api/v1/overwatch/locks/{service}", "/v1/overwatch/locks/" + testbed.AppName, "", 200, shapeSuccess},
+		{"DELETE /api/v1/overwatch/locks/{service}", "/v1/overwatch/locks/" + testbed.AppName, "", 404, shapeProblem},
 		{"DELETE /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 200, shapeSuccess},
 		{"GET /api/v1/overwatch/agents/{agent_id}", "/v1/overwatch/agents/" + agentID, "", 404, shapeProblem},
 		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + agentID + "/certificate", "", 404, shapeProblem},
@@ -272,26 +273,26 @@ func contract(app, backendAt, agentID, otherID, decision string) []row {
 func TestContract_EveryOperationAnswersAsPromised(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
-	n, b := s.nodes[0], s.backends[0]
+	n, b := s.Nodes[0], s.Backends[0]
 	n.File.Routing = &harness.Routing{DecisionSample: 1}
-	s.startPrograms(t) // without a watch, whose questions would in the end take the place of the sampled one
-	exchange(t, "udp", n, appName, dns.TypeA)
+	s.StartPrograms(t) // without a watch, whose questions would in the end take the place of the sampled one
+	testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 	var sampled api.RoutingDecisionList
-	until(t, startBound, "a sampled decision", func(ctx context.Context) (err error) {
+	testbed.Until(t, testbed.StartBound, "a sampled decision", func(ctx context.Context) (err error) {
 		if sampled, err = n.Client.RoutingDecisions(ctx, nil); err == nil && len(sampled.Decisions) == 0 {
 			err = errors.New("there is none")
 		}
 		return err
 	})
 	missing := described(t, n)
-	rows := contract(appName, b.At.String(), s.agents[0].Name, s.agents[1].Name, sampled.Decisions[0].ID)
+	rows := contract(testbed.AppName, b.At.String(), s.Agents[0].Name, s.Agents[1].Name, sampled.Decisions[0].ID)
 	checkFields(t, documentOf(t, n).raw, rows)
 	for _, r := range rows {
 		if _, known := missing[r.operation]; !known {
 			t.Errorf("%s is promised, and the node does not describe it", r.operation)
 		}
 		missing[r.operation] = true
-		if agent := s.agents[0]; strings.HasPrefix(r.operation, "DELETE /api/v1/nodes/agent/") && agent.Running() {
+		if agent := s.Agents[0]; strings.HasPrefix(r.operation, "DELETE /api/v1/nodes/agent/") && agent.Running() {
 			if _, err := agent.Kill(); err != nil { // which would enrol again by itself
 				t.Fatal(err)
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // inTurn has scripts run one after another: they share a cluster.
@@ -34,10 +35,10 @@ func TestControl_Scripts(t *testing.T) {
 		t.Fatalf("no scripts: %v", err)
 	}
 	s := startSite(t, 2, 2)
-	for _, n := range s.nodes {
-		until(t, startBound, n.Name+" to have heard and checked all", func(ctx context.Context) error {
+	for _, n := range s.Nodes {
+		testbed.Until(t, testbed.StartBound, n.Name+" to have heard and checked all", func(ctx context.Context) error {
 			stats, err := n.Client.Stats(ctx)
-			if err == nil && (stats.ActiveAgents < len(s.agents) || stats.ValidatedBackends < len(s.backends)) {
+			if err == nil && (stats.ActiveAgents < len(s.Agents) || stats.ValidatedBackends < len(s.Backends)) {
 				err = fmt.Errorf("%+v", stats)
 			}
 			return err
@@ -51,18 +52,18 @@ func TestControl_Scripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 			e.Setenv("HOME", e.WorkDir)
-			e.Setenv(runMark, os.Getenv(runMark))
-			for i, n := range s.nodes {
+			e.Setenv(testbed.RunMark, os.Getenv(testbed.RunMark))
+			for i, n := range s.Nodes {
 				e.Setenv(fmt.Sprintf("NODE%d", i+1), n.API.String())
 				e.Setenv(fmt.Sprintf("DNS%d", i+1), n.DNS.String())
 				e.Setenv(fmt.Sprintf("CONFIG%d", i+1), n.Path)
 			}
-			for i, b := range s.backends {
+			for i, b := range s.Backends {
 				e.Setenv(fmt.Sprintf("BACKEND%d", i+1), b.At.String())
 				e.Setenv(fmt.Sprintf("BACKEND%d_IP", i+1), b.At.Addr().String())
 			}
-			e.Setenv("GSLB_API", s.nodes[0].API.String()+","+s.nodes[1].API.String())
-			e.Setenv("GSLB_DNS", s.nodes[0].DNS.String()+","+s.nodes[1].DNS.String())
+			e.Setenv("GSLB_API", s.Nodes[0].API.String()+","+s.Nodes[1].API.String())
+			e.Setenv("GSLB_DNS", s.Nodes[0].DNS.String()+","+s.Nodes[1].DNS.String())
 			for _, name := range []string{"FREE_DNS", "FREE_GOSSIP", "FREE_API", "FREE_DNS2", "FREE_GOSSIP2", "FREE_API2"} {
 				e.Setenv(name, unusedAddress(t))
 			}
@@ -77,7 +78,7 @@ func TestControl_Scripts(t *testing.T) {
 // programsTogether is a directory with all the programs, wherever they come from.
 func programsTogether(t *testing.T) string {
 	t.Helper()
-	b, dir := binaries(t), t.TempDir()
+	b, dir := testbed.Binaries(t), t.TempDir()
 	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
 		if err := os.Symlink(path, filepath.Join(dir, filepath.Base(path))); err != nil {
 			t.Fatal(err)
@@ -115,11 +116,11 @@ func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: plain file")
 	}
 	text := ts.ReadFile("stdout")
-	for i, n := range s.nodes {
+	for i, n := range s.Nodes {
 		text = strings.ReplaceAll(text, n.API.String(), fmt.Sprintf("NODE%d", i+1))
 		text = strings.ReplaceAll(text, n.DNS.String(), fmt.Sprintf("DNS%d", i+1))
 	}
-	for i, b := range s.backends {
+	for i, b := range s.Backends {
 		text = strings.ReplaceAll(text, b.At.String(), fmt.Sprintf("BACKEND%d", i+1))
 	}
 	for with, pattern := range map[string]*regexp.Regexp{"AGE": ages, "LATENCY": latencies, "${1}VERSION${2}": versions, "FINGERPRINT": hashes} {
@@ -143,9 +144,9 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: eventually code command args...")
 	}
 	var said string
-	ctx, cancel := context.WithTimeout(context.Background(), hang)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Hang)
 	defer cancel()
-	for rest(ctx, 200*time.Millisecond) {
+	for testbed.Pause(ctx, 200*time.Millisecond) {
 		err := ts.Exec(args[1], args[2:]...)
 		said = ts.ReadFile("stdout") + ts.ReadFile("stderr")
 		code := "0"
@@ -156,7 +157,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 			return
 		}
 	}
-	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], hang, said)
+	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], testbed.Hang, said)
 }
 
 // valid FILE: wants a configuration in which nothing is wrong. That somebody else has its ports, or that this user may not use them, is this machine's.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // watchLive starts gslbctl watch on a terminal of its own.
@@ -24,9 +26,9 @@ func watchLive(t *testing.T, s *site) (d *demoRun, keyboard, terminal *os.File, 
 		t.Fatal(err)
 	}
 	d = &demoRun{temp: t.TempDir(), mark: "watch-" + rand.Text(), out: &screen{}, done: make(chan struct{})}
-	n := s.nodes[0]
-	d.cmd = exec.Command(binaries(t).Control, "--api", n.API.String(), "--dns", n.DNS.String(), "watch", "--interval", "200ms")
-	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, "HOME="+d.temp, runMark+"="+d.mark, "TERM=xterm")
+	n := s.Nodes[0]
+	d.cmd = exec.Command(testbed.Binaries(t).Control, "--api", n.API.String(), "--dns", n.DNS.String(), "watch", "--interval", "200ms")
+	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, "HOME="+d.temp, testbed.RunMark+"="+d.mark, "TERM=xterm")
 	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = terminal, terminal, terminal
 	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := d.cmd.Start(); err != nil {
@@ -56,24 +58,24 @@ func TestControl_WatchIsLiveAndGivesTheTerminalBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, keyboard, terminal, before := watchLive(t, s)
-			d.shows(t, startBound, enterScreen)
-			d.shows(t, startBound, s.backends[0].At.String())
+			d.shows(t, testbed.StartBound, enterScreen)
+			d.shows(t, testbed.StartBound, s.Backends[0].At.String())
 			press(t, keyboard, "2")
-			d.shows(t, startBound, "ANSWER")
+			d.shows(t, testbed.StartBound, "ANSWER")
 			press(t, keyboard, "\t")
-			d.shows(t, startBound, "CERTIFICATE")
+			d.shows(t, testbed.StartBound, "CERTIFICATE")
 			if err := unix.IoctlSetWinsize(int(keyboard.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 30, Col: 40}); err != nil {
 				t.Fatal(err)
 			}
 			narrow := regexp.MustCompile(`\[3 agents\]\x1b\[K\r\n\S[^\r\n]{0,39}\x1b\[K`)
-			until(t, startBound, "lines that fit", func(context.Context) error {
+			testbed.Until(t, testbed.StartBound, "lines that fit", func(context.Context) error {
 				if !narrow.MatchString(d.out.String()) {
 					return errors.New("not there")
 				}
 				return nil
 			})
 			quit(t, d, keyboard)
-			d.ends(t, 5*time.Second, exitOK)
+			d.ends(t, 5*time.Second, testbed.ExitOK)
 			restored(t, d, terminal, before)
 		})
 	}

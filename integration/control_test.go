@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -14,42 +15,42 @@ import (
 func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
-	control := func(args ...string) result {
-		return command(t, append([]string{binaries(t).Control, "--api", n.API.String()}, args...)...)
+	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
+	control := func(args ...string) testbed.Result {
+		return testbed.Command(t, append([]string{testbed.Binaries(t).Control, "--api", n.API.String()}, args...)...)
 	}
 	// The second service has no backend, which is worth attention and an exit code.
-	control("status").want(t, exitFailure, n.API.String(), "degraded", otherName)
-	control("servers", "list").want(t, exitOK, appName, b.At.Addr().String(), "agent")
-	control("backends").want(t, exitOK, appName, b.At.Addr().String(), "healthy")
-	control("agents", "list").want(t, exitOK, agent.Name, s.agents[1].Name)
-	control("agents", "show", agent.Name).want(t, exitOK, agent.Name, "sha256:", appName)
-	control("agents", "show", "nobody").want(t, exitFailure, "nobody")
+	control("status").Want(t, testbed.ExitFailure, n.API.String(), "degraded", testbed.OtherName)
+	control("servers", "list").Want(t, testbed.ExitOK, testbed.AppName, b.At.Addr().String(), "agent")
+	control("backends").Want(t, testbed.ExitOK, testbed.AppName, b.At.Addr().String(), "healthy")
+	control("agents", "list").Want(t, testbed.ExitOK, agent.Name, s.Agents[1].Name)
+	control("agents", "show", agent.Name).Want(t, testbed.ExitOK, agent.Name, "sha256:", testbed.AppName)
+	control("agents", "show", "nobody").Want(t, testbed.ExitFailure, "nobody")
 
 	var asJSON api.AgentList
-	if err := json.Unmarshal([]byte(control("agents", "list", "-o", "json").output), &asJSON); err != nil || len(asJSON.Agents) != 2 {
+	if err := json.Unmarshal([]byte(control("agents", "list", "-o", "json").Output), &asJSON); err != nil || len(asJSON.Agents) != 2 {
 		t.Errorf("-o json: %v, %d agents", err, len(asJSON.Agents))
 	}
 	var generic map[string]any
-	if err := yaml.Unmarshal([]byte(control("agents", "list", "-o", "yaml").output), &generic); err != nil || generic["agents"] == nil {
+	if err := yaml.Unmarshal([]byte(control("agents", "list", "-o", "yaml").Output), &generic); err != nil || generic["agents"] == nil {
 		t.Errorf("-o yaml: %v, %v", err, generic)
 	}
 
 	revoked := time.Now()
-	control("agents", "revoke", agent.Name, "--reason", "a test", "--yes").want(t, exitOK)
-	s.gone(t, n, b.At.Addr(), revoked, 2*time.Second)
-	control("agents", "unpin", agent.Name, "--yes").want(t, exitOK, "pin")
-	control("agents", "show", agent.Name).want(t, exitFailure, agent.Name)
+	control("agents", "revoke", agent.Name, "--reason", "a test", "--yes").Want(t, testbed.ExitOK)
+	s.Gone(t, n, b.At.Addr(), revoked, 2*time.Second)
+	control("agents", "unpin", agent.Name, "--yes").Want(t, testbed.ExitOK, "pin")
+	control("agents", "show", agent.Name).Want(t, testbed.ExitFailure, agent.Name)
 	if err := agent.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	start(t, agent) // the specification: it registers again on its next start
-	s.answered(t, n, b.At.Addr(), time.Now(), reconnectBound)
-	s.noFailures(t, n, s.began)
+	testbed.Start(t, agent) // the specification: it registers again on its next start
+	s.Answered(t, n, b.At.Addr(), time.Now(), reconnectBound)
+	s.NoFailures(t, n, s.Began)
 }
 
 func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
-	command(t, binaries(t).Control, "--api", "127.0.0.1:1", "status").want(t, exitBadInput, "127.0.0.1:1")
+	testbed.Command(t, testbed.Binaries(t).Control, "--api", "127.0.0.1:1", "status").Want(t, testbed.ExitBadInput, "127.0.0.1:1")
 }
 
 // startPromise is what a start of gslbctl takes of the processor, which is all that it does; the time by the clock depends on who else is
@@ -63,9 +64,9 @@ func TestControl_StartsBeforeAnybodyNotices(t *testing.T) {
 	best, used := time.Hour, time.Hour
 	for range 20 {
 		began := time.Now()
-		r := command(t, binaries(t).Control, "version")
-		best, used = min(best, time.Since(began)), min(used, r.cpu)
-		r.want(t, exitOK, "gslbctl")
+		r := testbed.Command(t, testbed.Binaries(t).Control, "version")
+		best, used = min(best, time.Since(began)), min(used, r.Cpu)
+		r.Want(t, testbed.ExitOK, "gslbctl")
 	}
 	if used > startPromise || best > startHang {
 		t.Errorf("the fastest of 20 starts took %s and %s of the processor, promised are %s", best, used, startPromise)

@@ -13,6 +13,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -53,7 +54,7 @@ func syncTime(t *testing.T, dir string) time.Duration {
 func signedThere(n *harness.Node, name string) error {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeTXT)
 	q.SetEdns0(1232, true)
-	answer, _, err := (&dns.Client{Timeout: patience}).Exchange(q, n.DNS.String())
+	answer, _, err := (&dns.Client{Timeout: testbed.Patience}).Exchange(q, n.DNS.String())
 	if err != nil {
 		return err
 	}
@@ -67,9 +68,9 @@ func signedThere(n *harness.Node, name string) error {
 // answers, with their signatures, when the call returns.
 func TestCreated_ManyClientsAtOnce(t *testing.T) {
 	s := newSite(t, 1, 1)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.Overwatch.Validation.CheckInterval = time.Hour // thousands of checks are another matter
-	s.startAll(t)
+	s.StartAll(t)
 	speed := func(what string, count int, create func(i int) error) {
 		var next atomic.Int64
 		var all sync.WaitGroup
@@ -93,7 +94,7 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 		least := min(slowCreations, creators/(10*disk.Seconds()))
 		each := cpu(t, n.Path).since(before).sum() / time.Duration(count)
 		t.Logf("%d %s by %d clients: %.0f a second; the node took %s of a processor for one, the disk takes %s for a write", count, what, creators, rate, each, disk)
-		inTime(t, fmt.Sprintf("%d %s to be created", count, what), time.Duration(float64(count)/least*float64(time.Second)), began, ended)
+		testbed.InTime(t, fmt.Sprintf("%d %s to be created", count, what), time.Duration(float64(count)/least*float64(time.Second)), began, ended)
 	}
 	speed("domains", creations/5, func(i int) error {
 		name := fmt.Sprintf("d%d.test.gslb.test", i)

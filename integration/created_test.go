@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -18,14 +19,14 @@ const createdName = "created.test.gslb.test"
 func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 1)
-	n, b := s.nodes[0], s.backends[0]
-	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {
+	n, b := s.Nodes[0], s.Backends[0]
+	if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {
 		t.Fatalf("before: %s", dns.RcodeToString[r.Rcode])
 	}
 	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: createdName}); err != nil {
 		t.Fatal(err)
 	}
-	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
+	if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
 		t.Error("the domain is not there when the call returns")
 	}
 	server, err := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: createdName, Address: b.At.Addr().String(), Port: int(b.At.Port()), Region: "eu"})
@@ -36,7 +37,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if _, err := n.Client.SetOverride(t.Context(), createdName, b.At.Addr().String(), api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
-	if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
+	if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
 		t.Errorf("the server is not answered when the call returns: %v", r)
 	}
 	for _, c := range []struct {
@@ -46,7 +47,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 		if _, err := n.Client.ChangeDomain(t.Context(), createdName, api.DomainChange{MinHealthy: &c.minimum}); err != nil {
 			t.Fatal(err)
 		}
-		if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != c.answers {
+		if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != c.answers {
 			t.Errorf("with min_healthy %s and one backend, want %d answers: %v", c.minimum, c.answers, r)
 		}
 	}
@@ -57,8 +58,8 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	start(t, n)
-	until(t, startBound, "what was created", func(context.Context) error { return answersCreated(t, n, server.ID, weight) })
+	testbed.Start(t, n)
+	testbed.Until(t, testbed.StartBound, "what was created", func(context.Context) error { return answersCreated(t, n, server.ID, weight) })
 	hangUp(t, n)
 	if err := answersCreated(t, n, server.ID, weight); err != nil {
 		t.Errorf("after a reload: %v", err)
@@ -69,7 +70,7 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if err := n.Client.DeleteDomain(t.Context(), createdName); err != nil {
 		t.Error(err)
 	}
-	if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {
+	if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode != dns.RcodeNameError {
 		t.Errorf("deleted, and answered with %s", dns.RcodeToString[r.Rcode])
 	}
 	if done, err := n.Client.Reload(t.Context()); err != nil || !done.Reloaded || len(done.Changes)+len(done.RestartRequired) != 0 {
@@ -89,7 +90,7 @@ func answersCreated(t *testing.T, n *harness.Node, id string, weight int) error 
 		if server.Weight != weight || server.Source != api.SourceAPI {
 			return fmt.Errorf("the server is %+v", server)
 		}
-		if r := exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
+		if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); len(r.Answer) != 1 {
 			return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
 		}
 		return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -55,14 +56,14 @@ func spoil(t *testing.T, path string, damage func([]byte) []byte) {
 func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	store := filepath.Join(n.File.DataDir, "gslb.db")
 	pins := s.pins(t, n)
 	saved() // what agents said; with what comes now it is copied
 	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: createdName, Regions: &[]string{"eu"}}); err != nil {
 		t.Fatal(err)
 	}
-	until(t, startBound, "the copy to have it all", func(context.Context) error {
+	testbed.Until(t, testbed.StartBound, "the copy to have it all", func(context.Context) error {
 		content, err := os.ReadFile(store + ".copy")
 		if err == nil && !bytes.Contains(content, []byte(createdName)) {
 			err = errors.New("it is of before")
@@ -84,28 +85,28 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 		damage()
 		s.Story.Event("the store is %s", what)
 		started := time.Now()
-		start(t, n)
+		testbed.Start(t, n)
 		return started
 	}
 	for _, what := range slices.Sorted(maps.Keys(damages)) {
 		before := aside()
 		started := restart(what, func() { spoil(t, store, damages[what]) })
 		s.answersAgain(t, n, started)
-		if r := exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
+		if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
 			t.Errorf("%s: the name that the API created is gone", what)
 		}
-		s.ready(t, n)
+		s.Ready(t, n)
 		if now := s.pins(t, n); !maps.Equal(now, pins) {
 			t.Errorf("%s: pins %v, before %v", what, now, pins)
 		}
-		if recovered := metric(t, n, "gslb_store_recovered"); recovered != 1 || aside() != before+1 {
+		if recovered := testbed.Metric(t, n, "gslb_store_recovered"); recovered != 1 || aside() != before+1 {
 			t.Errorf("%s: gslb_store_recovered is %v, and %d files were set aside", what, recovered, aside()-before)
 		}
-		tells(t, n.Unit, store, "copy", "took its place")
+		testbed.Tells(t, n.Unit, store, "copy", "took its place")
 	}
 	s.answersAgain(t, n, restart("whole", func() {}))
-	s.ready(t, n)
-	if recovered := metric(t, n, "gslb_store_recovered"); recovered != 0 {
+	s.Ready(t, n)
+	if recovered := testbed.Metric(t, n, "gslb_store_recovered"); recovered != 0 {
 		t.Errorf("it was healed, and gslb_store_recovered is %v", recovered)
 	}
 
@@ -113,12 +114,12 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 		spoil(t, store, damages["garbage"])
 		spoil(t, store+".copy", damages["truncated"])
 	})
-	s.ready(t, n)
-	for _, b := range s.backends {
-		s.status(t, n, b, reconnectBound, wantSound)
-		s.answered(t, n, b.At.Addr(), began, 5*time.Second)
+	s.Ready(t, n)
+	for _, b := range s.Backends {
+		s.Status(t, n, b, reconnectBound, testbed.WantSound)
+		s.Answered(t, n, b.At.Addr(), began, 5*time.Second)
 	}
-	if recovered := metric(t, n, "gslb_store_recovered"); recovered != 1 {
+	if recovered := testbed.Metric(t, n, "gslb_store_recovered"); recovered != 1 {
 		t.Errorf("without store and copy gslb_store_recovered is %v", recovered)
 	}
 	if now := s.pins(t, n); !maps.Equal(now, pins) {
@@ -129,18 +130,18 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 // Row 15, read-only: a node that cannot write its store says so by the path and ends; what is there stays as it was.
 func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 	if os.Geteuid() != 0 {
-		missing(t, "a disk of its own needs root")
+		testbed.Missing(t, "a disk of its own needs root")
 	}
 	disk := smallDisk(t)
 	s := newSite(t, 1, 0)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.DataDir = filepath.Join(disk, "data")
-	start(t, n)
-	s.ready(t, n)
+	testbed.Start(t, n)
+	s.Ready(t, n)
 	stopNode(t, n)
 	before := contents(t, n.File.DataDir)
 	if output, err := exec.Command("mount", "-o", "remount,ro", disk).CombinedOutput(); err != nil {
-		missing(t, fmt.Sprintf("mounting it read-only: %v: %s", err, output))
+		testbed.Missing(t, fmt.Sprintf("mounting it read-only: %v: %s", err, output))
 	}
 	s.ends(t, n, n.Unit, n.File.DataDir, "read-only")
 	if now := contents(t, n.File.DataDir); !maps.Equal(now, before) {
@@ -208,7 +209,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 		damaged := contents(t, dir)
 		if n.Running() {
 			hangUp(t, n)
-			if _, err := secure.ask(appName, dns.TypeSOA); err != nil {
+			if _, err := secure.ask(testbed.AppName, dns.TypeSOA); err != nil {
 				t.Errorf("%s: %v", c.what, err)
 			}
 			stopNode(t, n)
@@ -231,7 +232,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	if now := dsOf(t, n); now != ds {
 		t.Errorf("the DS is %v, it was %v", now, ds)
 	}
-	if _, err := secure.ask(appName, dns.TypeSOA); err != nil {
+	if _, err := secure.ask(testbed.AppName, dns.TypeSOA); err != nil {
 		t.Error(err)
 	}
 }

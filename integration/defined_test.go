@@ -9,6 +9,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -22,7 +23,7 @@ func ptr[T any](v T) *T { return &v }
 func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 1)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -63,8 +64,8 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	start(t, n)
-	until(t, startBound, "what was defined", func(ctx context.Context) error { return stillDefined(t, ctx, n, drained) })
+	testbed.Start(t, n)
+	testbed.Until(t, testbed.StartBound, "what was defined", func(ctx context.Context) error { return stillDefined(t, ctx, n, drained) })
 	hangUp(t, n)
 	must(stillDefined(t, t.Context(), n, drained))
 	if g, err := n.Client.GossipSettings(t.Context()); err != nil || g.Config.GossipIntervalMS != 150 || len(g.RestartRequired) != 0 {
@@ -114,7 +115,7 @@ func stillDefined(t *testing.T, ctx context.Context, n *harness.Node, drained st
 // answersFrom checks that the node answers with the address of a region.
 func answersFrom(t *testing.T, n *harness.Node, region string) error {
 	want := map[string]netip.Addr{"eu": netip.MustParseAddr("192.0.2.1"), "ap": netip.MustParseAddr("192.0.2.2")}[region]
-	r := exchange(t, "udp", n, geoName, dns.TypeA)
+	r := testbed.Exchange(t, "udp", n, geoName, dns.TypeA)
 	if len(r.Answer) != 1 {
 		return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
 	}
@@ -125,7 +126,7 @@ func answersFrom(t *testing.T, n *harness.Node, region string) error {
 }
 
 func hasTTL(t *testing.T, n *harness.Node, ttl uint32) error {
-	r := exchange(t, "udp", n, geoName, dns.TypeA)
+	r := testbed.Exchange(t, "udp", n, geoName, dns.TypeA)
 	if len(r.Answer) != 1 || r.Answer[0].Header().Ttl != ttl {
 		return fmt.Errorf("the TTL is not %d: %v", ttl, r.Answer)
 	}

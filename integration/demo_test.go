@@ -21,6 +21,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // demoBound is how long the transcript may take, from start to exit.
@@ -56,7 +57,7 @@ func (s *screen) String() string {
 // runDemo starts the demo; prepare may change its streams and attributes first.
 func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 	t.Helper()
-	b := binaries(t)
+	b := testbed.Binaries(t)
 	d := &demoRun{temp: t.TempDir(), mark: "demo-" + rand.Text(), out: &screen{}, done: make(chan struct{})}
 	program := filepath.Join(t.TempDir(), "demo")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/demo").CombinedOutput(); err != nil {
@@ -70,7 +71,7 @@ func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 		}
 	}
 	d.cmd = exec.Command(program, "-bin", bin)
-	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, runMark+"="+d.mark, "TERM=xterm")
+	d.cmd.Env = append(os.Environ(), "TMPDIR="+d.temp, testbed.RunMark+"="+d.mark, "TERM=xterm")
 	d.cmd.Stdout, d.cmd.Stderr = d.out, d.out
 	prepare(d.cmd)
 	if err := d.cmd.Start(); err != nil {
@@ -93,7 +94,7 @@ func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 // shows waits until the demo has printed a text.
 func (d *demoRun) shows(t *testing.T, bound time.Duration, text string) {
 	t.Helper()
-	until(t, bound, fmt.Sprintf("the demo to show %q", text), func(context.Context) error {
+	testbed.Until(t, bound, fmt.Sprintf("the demo to show %q", text), func(context.Context) error {
 		if !strings.Contains(d.out.String(), text) {
 			return errors.New("not there")
 		}
@@ -106,13 +107,13 @@ func (d *demoRun) ends(t *testing.T, bound time.Duration, code int) {
 	t.Helper()
 	select {
 	case <-d.done:
-	case <-time.After(bound + patience):
-		t.Fatalf("the demo did not end within %s", bound+patience)
+	case <-time.After(bound + testbed.Patience):
+		t.Fatalf("the demo did not end within %s", bound+testbed.Patience)
 	}
 	if got := d.cmd.ProcessState.ExitCode(); got != code {
 		t.Errorf("the demo ended with %d, want %d", got, code)
 	}
-	if left := leftovers(d.temp, d.mark); len(left) > 0 {
+	if left := testbed.Leftovers(d.temp, d.mark); len(left) > 0 {
 		t.Errorf("the demo left behind:\n%s", strings.Join(left, "\n"))
 	}
 }
@@ -121,7 +122,7 @@ func TestDemo_TranscriptKeepsItsPromisesAndLeavesNothingBehind(t *testing.T) {
 	d := runDemo(t, func(*exec.Cmd) {})
 	d.shows(t, demoBound, "asking both nodes")
 	tryHints(t, d.out.String())
-	d.ends(t, demoBound, exitOK)
+	d.ends(t, demoBound, testbed.ExitOK)
 	for _, text := range []string{
 		"dig @127.0.0.1 -p ", "curl http://127.0.0.1:", " --api http://127.0.0.1:",
 		"kill -9 eu-1", "last answer: ow-eu ", "eu-1 serves again", "first answer: ow-eu ",
@@ -149,7 +150,7 @@ func tryHints(t *testing.T, transcript string) {
 		t.Errorf("the demo offers %d dig lines, %d curl lines and %d gslbctl lines", len(digs), len(curls), len(controls))
 	}
 	for _, m := range digs {
-		r, _, err := (&dns.Client{Timeout: patience}).ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
+		r, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
 		if err != nil || len(r.Answer) != 1 {
 			t.Errorf("%s: %v, %v", m[0], err, r)
 		}
@@ -166,7 +167,7 @@ func tryHints(t *testing.T, transcript string) {
 		}
 	}
 	for _, m := range controls {
-		command(t, "sh", "-c", m[1]).want(t, exitOK, "eu")
+		testbed.Command(t, "sh", "-c", m[1]).Want(t, testbed.ExitOK, "eu")
 	}
 }
 
@@ -181,7 +182,7 @@ func TestDemo_InterruptLeavesNothingBehind(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			d.ends(t, 2*harness.StopBound+10*time.Second, exitFailure)
+			d.ends(t, 2*harness.StopBound+10*time.Second, testbed.ExitFailure)
 		})
 	}
 }

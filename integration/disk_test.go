@@ -14,6 +14,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -63,9 +64,9 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	t.Parallel()
 	disk, hang := hangingDisk(t)
 	s := newSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.DataDir = filepath.Join(disk, "data")
-	s.startAll(t)
+	s.StartAll(t)
 	if _, err := n.Client.CreateDomain(t.Context(), newDomain(0)); err != nil {
 		t.Fatal(err)
 	}
@@ -81,13 +82,13 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 		_, err := patient.CreateDomain(t.Context(), newDomain(1))
 		written <- err
 	}()
-	killed, err := s.backends[0].Kill()
+	killed, err := s.Backends[0].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
-	start(t, s.backends[0])
-	s.answered(t, n, s.backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
+	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
+	testbed.Start(t, s.Backends[0])
+	s.Answered(t, n, s.Backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	for what, read := range map[string]func() error{
@@ -107,30 +108,30 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	}
 	t.Logf("told after %v: %v", time.Since(began), err)
 	goOn()
-	until(t, 30*time.Second, "the change that waited is made", func(ctx context.Context) error {
+	testbed.Until(t, 30*time.Second, "the change that waited is made", func(ctx context.Context) error {
 		_, err := n.Client.Domain(ctx, newDomain(1).Name)
 		return err
 	})
-	until(t, 30*time.Second, "a change goes through again", func(ctx context.Context) error {
+	testbed.Until(t, 30*time.Second, "a change goes through again", func(ctx context.Context) error {
 		_, err := n.Client.CreateDomain(ctx, newDomain(2))
 		return err
 	})
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 
 	// SIGTERM while it hangs: DNS goes on for as long as the node has patience, then it says what it does not wait for, and ends.
 	goOn = hang()
 	defer goOn()
 	go func() { _, _ = patient.CreateDomain(t.Context(), newDomain(3)) }()
-	rest(t.Context(), time.Second) // until something waits for the disk, which nothing shows
+	testbed.Pause(t.Context(), time.Second) // until something waits for the disk, which nothing shows
 	if err := n.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	asked := time.Now()
-	during(t, 5*time.Second, 100*time.Millisecond, func() { exchange(t, "udp", n, appName, dns.TypeA) })
-	until(t, 20*time.Second, "the node to give the disk up", func(context.Context) error { return said(n.Unit, "takes too long") })
+	testbed.During(t, 5*time.Second, 100*time.Millisecond, func() { testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA) })
+	testbed.Until(t, 20*time.Second, "the node to give the disk up", func(context.Context) error { return testbed.Said(n.Unit, "takes too long") })
 	t.Logf("it gave the disk up after %v", time.Since(asked))
 	goOn()
-	until(t, 10*time.Second, "its end", func(context.Context) error {
+	testbed.Until(t, 10*time.Second, "its end", func(context.Context) error {
 		if n.Running() {
 			return errors.New("it runs")
 		}

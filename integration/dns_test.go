@@ -10,6 +10,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // What a resolver may ask of a node and what it must get, over both transports. The finer points are package
@@ -24,9 +25,9 @@ func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
 		answer  string // "type count"; empty: none
 		soa     bool   // in the authority section
 	}{
-		{"a steered name has one of its addresses", appName, dns.TypeA, dns.RcodeSuccess, "A 1", false},
+		{"a steered name has one of its addresses", testbed.AppName, dns.TypeA, dns.RcodeSuccess, "A 1", false},
 		{"names have no case", "APP.Test.gSLB.test", dns.TypeA, dns.RcodeSuccess, "A 1", false},
-		{"no IPv6 backend is NODATA", appName, dns.TypeAAAA, dns.RcodeSuccess, "", true},
+		{"no IPv6 backend is NODATA", testbed.AppName, dns.TypeAAAA, dns.RcodeSuccess, "", true},
 		{"an unknown name is NXDOMAIN", "nothing.test.gslb.test", dns.TypeA, dns.RcodeNameError, "", true},
 		{"the apex has a SOA", "test.gslb.test", dns.TypeSOA, dns.RcodeSuccess, "SOA 1", false},
 		{"the apex has name servers", "test.gslb.test", dns.TypeNS, dns.RcodeSuccess, "NS 1", false},
@@ -35,7 +36,7 @@ func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
 	for _, c := range cases {
 		for _, network := range []string{"udp", "tcp"} {
 			t.Run(c.promise+" over "+network, func(t *testing.T) {
-				r := exchange(t, network, s.nodes[0], c.name, c.qtype)
+				r := testbed.Exchange(t, network, s.Nodes[0], c.name, c.qtype)
 				if r.Rcode != c.rcode {
 					t.Errorf("answered %s, want %s", dns.RcodeToString[r.Rcode], dns.RcodeToString[c.rcode])
 				}
@@ -59,18 +60,18 @@ func TestDNS_NodeAnswersAsAnAuthority(t *testing.T) {
 // When no backend may serve, the answer is an error, so that resolvers try the next name server, and never NXDOMAIN.
 func TestDNS_NoBackendLeftIsServfailAndHealsByItself(t *testing.T) {
 	s := startSite(t, 1, 1)
-	n, b := s.nodes[0], s.backends[0]
+	n, b := s.Nodes[0], s.Backends[0]
 	killed, err := b.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
-	if r := exchange(t, "udp", n, appName, dns.TypeA); r.Rcode != dns.RcodeServerFailure {
+	s.Gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
+	if r := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA); r.Rcode != dns.RcodeServerFailure {
 		t.Errorf("answered %s, want SERVFAIL", dns.RcodeToString[r.Rcode])
 	}
-	start(t, b)
-	until(t, startBound, "the backend", b.Serving)
-	s.answered(t, n, b.At.Addr(), time.Now(), s.Timing.Recovery())
+	testbed.Start(t, b)
+	testbed.Until(t, testbed.StartBound, "the backend", b.Serving)
+	s.Answered(t, n, b.At.Addr(), time.Now(), s.Timing.Recovery())
 }
 
 // Weights are kept exactly, not only in the long run: after any number of answers each backend is within one answer of
@@ -79,22 +80,22 @@ func TestDNS_WeightsAreExact(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
 	tenths := []int{5, 3, 2}
-	for i, a := range s.agents {
+	for i, a := range s.Agents {
 		a.File.Agent.Backends[0].Weight = 100 * tenths[i]
 	}
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.Domains[0].RoutingAlgorithm = "weighted"
-	s.startAll(t)
-	s.holds(t, "the weights", func() error {
+	s.StartAll(t)
+	s.Holds(t, "the weights", func() error {
 		from := time.Now()
 		var tally harness.Tally
-		until(t, 10*time.Second, "some answers", func(context.Context) error {
-			if tally = s.watch.Tally(n, appName, from); tally.Asked < 200 {
+		testbed.Until(t, 10*time.Second, "some answers", func(context.Context) error {
+			if tally = s.Watch.Tally(n, testbed.AppName, from); tally.Asked < 200 {
 				return fmt.Errorf("%d so far", tally.Asked)
 			}
 			return nil
 		})
-		for i, b := range s.backends {
+		for i, b := range s.Backends {
 			due, got := tally.Asked*tenths[i]/10, tally.Got[b.At.Addr()]
 			if got < due-2 || got > due+2 {
 				return fmt.Errorf("%s was answered %d times of %d, due are %d", b.At.Addr(), got, tally.Asked, due)
@@ -102,16 +103,6 @@ func TestDNS_WeightsAreExact(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-func exchange(t *testing.T, network string, n *harness.Node, name string, qtype uint16) *dns.Msg {
-	t.Helper()
-	client := &dns.Client{Net: network, Timeout: patience}
-	r, _, err := client.ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(name+".", qtype), n.DNS.String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
 }
 
 // sections puts the types of some records into words, as "A 2".

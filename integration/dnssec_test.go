@@ -16,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -26,28 +27,16 @@ const (
 )
 
 // steeredNames are names that make every shape a zone can have: wildcards and empty non-terminals, in both zones.
-var steeredNames = []string{appName, otherName, "*.wild." + zoneName, "a.b.ent." + zoneName, "www." + childZone, "x.under.deep." + childZone}
+var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + zoneName, "a.b.ent." + zoneName, "www." + childZone, "x.under.deep." + childZone}
 
 // asked are the names to ask for: those that exist, and others around and below them.
 var asked = []string{
-	zoneName, appName, otherName, "wild." + zoneName, "q.wild." + zoneName, "q.r.s.wild." + zoneName, "*.wild." + zoneName, "ent." + zoneName, "b.ent." + zoneName,
-	"a.b.ent." + zoneName, "c.ent." + zoneName, "z.a.b.ent." + zoneName, "nx." + zoneName, "0." + zoneName, "zzzz." + zoneName, "a.b.c.d.nx." + zoneName, "x." + appName,
+	zoneName, testbed.AppName, testbed.OtherName, "wild." + zoneName, "q.wild." + zoneName, "q.r.s.wild." + zoneName, "*.wild." + zoneName, "ent." + zoneName, "b.ent." + zoneName,
+	"a.b.ent." + zoneName, "c.ent." + zoneName, "z.a.b.ent." + zoneName, "nx." + zoneName, "0." + zoneName, "zzzz." + zoneName, "a.b.c.d.nx." + zoneName, "x." + testbed.AppName,
 	"ow-1." + zoneName, childZone, "www." + childZone, "nx." + childZone, "deep." + childZone, "x.under.deep." + childZone, "y.deep." + childZone, "APP.test.GSLB.test",
 }
 
 var askedTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
-
-// judge is the path of a program that judges answers. In CI it must be there.
-func judge(t *testing.T, name string) string {
-	t.Helper()
-	for _, dir := range []string{"", "/usr/sbin/", "/usr/bin/"} {
-		if path, err := exec.LookPath(dir + name); err == nil {
-			return path
-		}
-	}
-	missing(t, name+" is not installed; .ci/run lists the package of each such program (Debian: apt-get install)")
-	return ""
-}
 
 // server is a judge that serves.
 type server struct {
@@ -80,20 +69,11 @@ func (s *server) stop() {
 	<-s.ended
 }
 
-// missing ends a test that this machine cannot run. A newcomer needs only Go; what CI runs needs the judges.
-func missing(t *testing.T, message string) {
-	t.Helper()
-	if os.Getenv("CI") == "true" {
-		t.Fatal(message)
-	}
-	t.Skip(message)
-}
-
 // signedSite is a site with one node that signs the zones with the given denial.
 func signedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	t.Helper()
 	s, n := stillSignedSite(t, denial)
-	s.startAll(t)
+	s.StartAll(t)
 	return s, n
 }
 
@@ -101,7 +81,7 @@ func signedSite(t *testing.T, denial string) (*site, *harness.Node) {
 func stillSignedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	t.Helper()
 	s := newSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.DNS.Zones = []string{zoneName, childZone}
 	n.File.Overwatch.DNSSEC.Denial = denial
 	domain := n.File.Domains[0]
@@ -113,7 +93,7 @@ func stillSignedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	for i := range n.File.Regions {
 		for _, name := range steeredNames[1:] {
 			n.File.Regions[i].Servers = append(n.File.Regions[i].Servers, harness.Server{
-				Service: name, Address: s.backends[0].At.Addr(), Port: s.backends[0].At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+				Service: name, Address: s.Backends[0].At.Addr(), Port: s.Backends[0].At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
 			})
 		}
 	}
@@ -168,7 +148,7 @@ func startUnboundWith(t *testing.T, n *harness.Node, anchor, cache string) *reso
 
 func tryUnbound(t *testing.T, n *harness.Node, anchor, cache string) (*resolver, error) {
 	t.Helper()
-	program, dir := judge(t, "unbound"), t.TempDir()
+	program, dir := testbed.Judge(t, "unbound"), t.TempDir()
 	at := freePort(t)
 	config := fmt.Sprintf(`
 server:
@@ -200,8 +180,8 @@ remote-control:
 		t.Fatal(err)
 	}
 	unbound := startServer(t, program, "-c", path)
-	r := &resolver{at: at.String(), client: dns.Client{Timeout: patience}}
-	ctx, cancel := context.WithTimeout(t.Context(), startBound+patience)
+	r := &resolver{at: at.String(), client: dns.Client{Timeout: testbed.Patience}}
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound+testbed.Patience)
 	defer cancel()
 	err := harness.Until(ctx, "unbound", func(context.Context) error {
 		select {
@@ -233,7 +213,7 @@ func askable(name string, rtype uint16) bool { return name != zoneName || rtype 
 func (r *resolver) ask(name string, rtype uint16) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
 	q.SetEdns0(1232, true)
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	var reply *dns.Msg
 	err := harness.Until(ctx, fmt.Sprintf("an answer about %s %s", name, dns.Type(rtype)), func(context.Context) (err error) {
@@ -297,14 +277,14 @@ func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 // delvAll has delv, which shares no code with unbound, look at one name of each kind.
 func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()
-	program, ds := judge(t, "delv"), dsOf(t, n)
+	program, ds := testbed.Judge(t, "delv"), dsOf(t, n)
 	anchors := filepath.Join(t.TempDir(), "anchors")
 	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm, ds.DigestType, ds.Digest)
 	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, question := range []string{
-		appName + " A", appName + " TXT", "q.wild." + zoneName + " A", "q.wild." + zoneName + " MX", "ent." + zoneName + " A", "nx." + zoneName + " A",
+		testbed.AppName + " A", testbed.AppName + " TXT", "q.wild." + zoneName + " A", "q.wild." + zoneName + " MX", "ent." + zoneName + " A", "nx." + zoneName + " A",
 		zoneName + " SOA", zoneName + " DNSKEY", childZone + " DS", "www." + childZone + " A", "nx." + childZone + " A",
 	} {
 		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root=" + zoneName}, strings.Fields(question)...)
@@ -318,12 +298,12 @@ func delvAll(t *testing.T, n *harness.Node) {
 // drillChases has ldns follow the signatures of an answer up to the zone's key.
 func drillChases(t *testing.T, n *harness.Node) {
 	t.Helper()
-	program, ds := judge(t, "drill"), dsOf(t, n)
+	program, ds := testbed.Judge(t, "drill"), dsOf(t, n)
 	anchor := filepath.Join(t.TempDir(), "anchor")
 	if err := os.WriteFile(anchor, []byte(ds.DSRecord+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()), "@"+n.DNS.Addr().String(), appName, "A").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()), "@"+n.DNS.Addr().String(), testbed.AppName, "A").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "No errors found, trust is") && !strings.Contains(string(out), "trusted") {
 		t.Errorf("drill -S: %v\n%s", err, out)
 	}
@@ -356,18 +336,18 @@ func TestDNSSEC_AnswersStaySecureDuringFlapsAndARestart(t *testing.T) {
 				}
 				t.Logf("%s: %d answers, all secure", what, questions)
 			}
-			if _, err := s.backends[1].Kill(); err != nil {
+			if _, err := s.Backends[1].Kill(); err != nil {
 				t.Fatal(err)
 			}
 			walk("while a backend leaves", 3*time.Second)
-			start(t, s.backends[1])
+			testbed.Start(t, s.Backends[1])
 			walk("while it comes back", 3*time.Second)
 			if _, err := n.Kill(); err != nil {
 				t.Fatal(err)
 			}
-			start(t, n)
-			until(t, startBound, "a secure answer after the restart", func(context.Context) error {
-				_, err := r.ask(appName, dns.TypeA)
+			testbed.Start(t, n)
+			testbed.Until(t, testbed.StartBound, "a secure answer after the restart", func(context.Context) error {
+				_, err := r.ask(testbed.AppName, dns.TypeA)
 				return err
 			})
 			walk("after the restart", 2*time.Second)
@@ -396,8 +376,8 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	start(t, n)
-	until(t, startBound, "the node's API", func(ctx context.Context) error {
+	testbed.Start(t, n)
+	testbed.Until(t, testbed.StartBound, "the node's API", func(ctx context.Context) error {
 		_, err := n.Client.DSRecords(ctx)
 		return err
 	})
@@ -406,11 +386,11 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 		t.Fatal("the key is the old one")
 	}
 	secure := startUnbound(t, n, after.DSRecord)
-	if _, err := secure.ask(appName, dns.TypeSOA); err != nil {
+	if _, err := secure.ask(testbed.AppName, dns.TypeSOA); err != nil {
 		t.Error(err)
 	}
 	bogus := startUnbound(t, n, before.DSRecord)
-	if reply, err := bogus.ask(appName, dns.TypeSOA); err == nil || reply == nil || reply.Rcode != dns.RcodeServerFailure {
+	if reply, err := bogus.ask(testbed.AppName, dns.TypeSOA); err == nil || reply == nil || reply.Rcode != dns.RcodeServerFailure {
 		t.Errorf("with the old DS: %v, %v; want SERVFAIL", reply, err)
 	}
 }

@@ -12,16 +12,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // TestDocsPage_InABrowser opens the page as a person does: it lists every operation of the document, opens the one that the address
 // names, and the browser asks nobody but the node and finds nothing to complain of.
 func TestDocsPage_InABrowser(t *testing.T) {
 	t.Parallel()
-	browser := judge(t, "chromium")
+	browser := testbed.Judge(t, "chromium")
 	s := newSite(t, 1, 0)
-	n := s.nodes[0]
-	s.startAll(t)
+	n := s.Nodes[0]
+	s.StartAll(t)
 	answer, err := http.Get(n.Client.Node() + "/api/v1/openapi.json")
 	if err != nil {
 		t.Fatal(err)

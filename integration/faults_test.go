@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -30,12 +31,12 @@ func relayed(t *testing.T, backends int) (*site, []*relay) {
 	t.Helper()
 	s := newSite(t, 1, backends)
 	var relays []*relay
-	for _, a := range s.agents {
-		r := newRelay(t, s.nodes[0].Gossip)
+	for _, a := range s.Agents {
+		r := newRelay(t, s.Nodes[0].Gossip)
 		a.File.Agent.Gossip.OverwatchNodes[0] = r.at.String()
 		relays = append(relays, r)
 	}
-	s.startAll(t)
+	s.StartAll(t)
 	return s, relays
 }
 
@@ -56,7 +57,7 @@ type heard struct {
 // allHeard is heardAlways for several agents and nodes at once.
 func (s *site) allHeard(t *testing.T, over time.Duration, all ...*heard) {
 	t.Helper()
-	during(t, over, staleResolution, func() {
+	testbed.During(t, over, staleResolution, func() {
 		for _, h := range all {
 			h.look(t, s)
 		}
@@ -66,8 +67,8 @@ func (s *site) allHeard(t *testing.T, over time.Duration, all ...*heard) {
 func (h *heard) look(t *testing.T, s *site) {
 	t.Helper()
 	var last error
-	s.status(t, h.node, h.backend, startBound, func(v api.Backend) error {
-		last = wantStatus(v, api.EffectiveHealthy, true)
+	s.Status(t, h.node, h.backend, testbed.StartBound, func(v api.Backend) error {
+		last = testbed.WantStatus(v, api.EffectiveHealthy, true)
 		return nil
 	})
 	switch now := time.Now(); {
@@ -84,18 +85,18 @@ func (h *heard) look(t *testing.T, s *site) {
 func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	for _, r := range relays {
 		r.cutPackets.Store(true)
 	}
 	// What was true at the cut is true for a while anyhow.
-	s.heardAlways(t, n, s.backends[0], 3*s.Timing.StaleThreshold)
-	killed, err := s.backends[1].Kill()
+	s.heardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
+	killed, err := s.Backends[1].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, s.backends[1].At.Addr(), killed, s.Timing.Detection())
-	s.noFailures(t, n, s.began)
+	s.Gone(t, n, s.Backends[1].At.Addr(), killed, s.Timing.Detection())
+	s.NoFailures(t, n, s.Began)
 }
 
 // Row 6, one way each: packets that go only there, or only back, take nothing out of the answers, and soon after the way
@@ -103,7 +104,7 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 func TestPartition_PacketsOneWayOnly(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	for _, way := range []struct {
 		name string
 		cut  func(*relay, bool)
@@ -115,13 +116,13 @@ func TestPartition_PacketsOneWayOnly(t *testing.T) {
 		for _, r := range relays {
 			way.cut(r, true)
 		}
-		s.heardAlways(t, n, s.backends[0], 2*s.Timing.StaleThreshold)
+		s.heardAlways(t, n, s.Backends[0], 2*s.Timing.StaleThreshold)
 		for _, r := range relays {
 			way.cut(r, false)
 		}
-		s.status(t, n, s.backends[0], s.Timing.Heartbeat+time.Second, wantSound)
+		s.Status(t, n, s.Backends[0], s.Timing.Heartbeat+time.Second, testbed.WantSound)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // Row 7: with 30 of 100 packets lost each way nobody is taken for silent, nor with 60, since what is not acknowledged is
@@ -129,14 +130,14 @@ func TestPartition_PacketsOneWayOnly(t *testing.T) {
 func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	for _, percent := range []int32{30, 60} {
 		for _, r := range relays {
 			r.loss.Store(percent)
 		}
-		s.heardAlways(t, n, s.backends[0], 3*s.Timing.StaleThreshold)
+		s.heardAlways(t, n, s.Backends[0], 3*s.Timing.StaleThreshold)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // Row 9: without any agent the answers stay, by the node's own checks; without any backend the answer is the declared
@@ -144,25 +145,25 @@ func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 3)
-	n := s.nodes[0]
-	for _, a := range s.agents {
+	n := s.Nodes[0]
+	for _, a := range s.Agents {
 		if _, err := a.Kill(); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, b := range s.backends {
-		s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
-		s.answered(t, n, b.At.Addr(), time.Now(), 5*time.Second)
+	for _, b := range s.Backends {
+		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Answered(t, n, b.At.Addr(), time.Now(), 5*time.Second)
 	}
-	s.noFailures(t, n, s.began)
-	for _, b := range s.backends {
+	s.NoFailures(t, n, s.Began)
+	for _, b := range s.Backends {
 		if _, err := b.Kill(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ended := time.Now()
-	until(t, s.Timing.OwnDetection()+time.Second, "SERVFAIL", func(context.Context) error {
-		for _, a := range s.watch.Since(n, appName, ended) {
+	testbed.Until(t, s.Timing.OwnDetection()+time.Second, "SERVFAIL", func(context.Context) error {
+		for _, a := range s.Watch.Since(n, testbed.AppName, ended) {
 			if a.Err == nil && a.Rcode == dns.RcodeNameError {
 				t.Fatalf("the answer was that the name does not exist: %+v", a)
 			}
@@ -172,12 +173,12 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 		}
 		return errors.New("not yet")
 	})
-	for _, b := range s.backends {
-		start(t, b)
+	for _, b := range s.Backends {
+		testbed.Start(t, b)
 	}
 	back := time.Now()
-	for _, b := range s.backends {
-		s.answered(t, n, b.At.Addr(), back, s.Timing.Recovery()+5*time.Second)
+	for _, b := range s.Backends {
+		s.Answered(t, n, b.At.Addr(), back, s.Timing.Recovery()+5*time.Second)
 	}
 }
 
@@ -185,14 +186,14 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 // acknowledged; with room again everything recovers by itself.
 func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
-		missing(t, "a small disk of its own needs root")
+		testbed.Missing(t, "a small disk of its own needs root")
 	}
 	disk := smallDisk(t)
 	s := newSite(t, 1, 2)
-	n, late := s.nodes[0], s.agents[1]
+	n, late := s.Nodes[0], s.Agents[1]
 	n.File.DataDir = filepath.Join(disk, "data")
-	s.agents = s.agents[:1]
-	s.startAll(t)
+	s.Agents = s.Agents[:1]
+	s.StartAll(t)
 
 	ballast := filepath.Join(disk, "ballast")
 	fill(t, ballast)
@@ -210,17 +211,17 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if _, err := n.Client.Domain(t.Context(), newDomain(created).Name); err == nil {
 		t.Error("the domain that was refused is there")
 	}
-	if failing := metric(t, n, "gslb_store_failing"); failing != 1 {
+	if failing := testbed.Metric(t, n, "gslb_store_failing"); failing != 1 {
 		t.Errorf("gslb_store_failing is %v on a full disk", failing)
 	}
-	start(t, late)
-	killed, err := s.backends[0].Kill() // health goes on
+	testbed.Start(t, late)
+	killed, err := s.Backends[0].Kill() // health goes on
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
-	start(t, s.backends[0])
-	s.answered(t, n, s.backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
+	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
+	testbed.Start(t, s.Backends[0])
+	s.Answered(t, n, s.Backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
 	if pins := s.pins(t, n); len(pins) != 1 {
 		t.Errorf("%d agents are pinned on a full disk, want the one of before", len(pins))
 	}
@@ -231,9 +232,9 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if _, err := n.Client.CreateDomain(t.Context(), newDomain(created)); err != nil {
 		t.Errorf("creating a domain with room again: %v", err)
 	}
-	s.status(t, n, s.backends[1], 30*time.Second, wantSound)
-	until(t, time.Minute, "the node to see that there is room again", func(context.Context) error {
-		if failing := metric(t, n, "gslb_store_failing"); failing != 0 {
+	s.Status(t, n, s.Backends[1], 30*time.Second, testbed.WantSound)
+	testbed.Until(t, time.Minute, "the node to see that there is room again", func(context.Context) error {
+		if failing := testbed.Metric(t, n, "gslb_store_failing"); failing != 0 {
 			return fmt.Errorf("gslb_store_failing is %v", failing)
 		}
 		return nil
@@ -245,7 +246,7 @@ func smallDisk(t *testing.T) string {
 	t.Helper()
 	disk := t.TempDir()
 	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test", disk).CombinedOutput(); err != nil {
-		missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
+		testbed.Missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
 	return disk
@@ -275,7 +276,7 @@ func fill(t *testing.T, path string) {
 // Row 27: a node that can open nothing more answers over UDP and holds it against no backend; then it recovers.
 func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	var before unix.Rlimit
 	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, nil, &before); err != nil {
 		t.Fatal(err)
@@ -285,30 +286,30 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 		t.Fatal(err)
 	}
 	began := time.Now()
-	s.holds(t, "nobody is called unhealthy for checks that could not be made", func() error {
-		rest(t.Context(), 6*s.Timing.ValidationInterval) // many checks, which none can count without a descriptor
-		for _, b := range s.backends {
+	s.Holds(t, "nobody is called unhealthy for checks that could not be made", func() error {
+		testbed.Pause(t.Context(), 6*s.Timing.ValidationInterval) // many checks, which none can count without a descriptor
+		for _, b := range s.Backends {
 			recent := time.Now().Add(-2 * s.Timing.ValidationInterval)
-			if last, _ := s.watch.LastWith(n, appName, b.At.Addr(), began); last.Before(recent) {
+			if last, _ := s.Watch.LastWith(n, testbed.AppName, b.At.Addr(), began); last.Before(recent) {
 				return fmt.Errorf("%s was last answered %s after the descriptors had gone", b.Name, last.Sub(began))
 			}
 		}
 		return nil
 	})
-	s.noFailures(t, n, began)
+	s.NoFailures(t, n, began)
 	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, &before, nil); err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range s.backends {
-		s.status(t, n, b, 10*time.Second, wantSound)
-		s.answered(t, n, b.At.Addr(), began, time.Second)
+	for _, b := range s.Backends {
+		s.Status(t, n, b, 10*time.Second, testbed.WantSound)
+		s.Answered(t, n, b.At.Addr(), began, time.Second)
 	}
-	s.noFailures(t, n, s.began)
-	killed, err := s.backends[0].Kill()
+	s.NoFailures(t, n, s.Began)
+	killed, err := s.Backends[0].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
+	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 }
 
 // openFiles is how many descriptors a process has.
@@ -325,7 +326,7 @@ func openFiles(t *testing.T, pid int) int {
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	hostile := map[string]func(net.Conn){
 		"says nothing":          func(c net.Conn) { _, _ = io.Copy(io.Discard, c) },
 		"closes at once":        func(net.Conn) {},
@@ -342,7 +343,7 @@ func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 	places := map[string]netip.AddrPort{}
 	for name, behave := range hostile {
 		at++
-		place := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, at}), s.backends[0].At.Port())
+		place := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, at}), s.Backends[0].At.Port())
 		l, err := net.Listen("tcp", place.String())
 		if err != nil {
 			t.Fatal(err)
@@ -350,18 +351,18 @@ func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 		t.Cleanup(func() { l.Close() })
 		go serveBadly(l, behave)
 		places[name] = place
-		s.agents[0].File.Agent.Backends = append(s.agents[0].File.Agent.Backends, harness.AgentBackend{
-			Service: appName, Address: place.Addr(), Port: place.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+		s.Agents[0].File.Agent.Backends = append(s.Agents[0].File.Agent.Backends, harness.AgentBackend{
+			Service: testbed.AppName, Address: place.Addr(), Port: place.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
 		})
 	}
-	s.startAll(t)
+	s.StartAll(t)
 	for name, place := range places {
 		b := &harness.Backend{Unit: &harness.Unit{Name: name}, At: place}
-		v := s.status(t, n, b, s.Timing.OwnDetection()+3*time.Second, func(v api.Backend) error {
+		v := s.Status(t, n, b, s.Timing.OwnDetection()+3*time.Second, func(v api.Backend) error {
 			if v.AgentHealthy == nil || *v.AgentHealthy || v.ValidationHealthy == nil || *v.ValidationHealthy {
 				return errors.New("not yet found by both")
 			}
-			return wantStatus(v, api.EffectiveUnhealthy, false)
+			return testbed.WantStatus(v, api.EffectiveUnhealthy, false)
 		})
 		if v.ValidationError == nil || *v.ValidationError == "" {
 			t.Errorf("a backend that %s has no reason: %+v", name, v)
@@ -369,15 +370,15 @@ func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 		}
 		t.Logf("a backend that %s: %s", name, *v.ValidationError)
 	}
-	memory, files := residentMiB(t, s.agents[0].PID()), openFiles(t, s.agents[0].PID())
-	rest(t.Context(), 5*time.Second) // some 16 checks of each
-	if now := residentMiB(t, s.agents[0].PID()); now > memory+32 {
+	memory, files := residentMiB(t, s.Agents[0].PID()), openFiles(t, s.Agents[0].PID())
+	testbed.Pause(t.Context(), 5*time.Second) // some 16 checks of each
+	if now := residentMiB(t, s.Agents[0].PID()); now > memory+32 {
 		t.Errorf("the agent's memory went from %d to %d MiB", memory, now)
 	}
-	if now := openFiles(t, s.agents[0].PID()); now > files+2*len(hostile) {
+	if now := openFiles(t, s.Agents[0].PID()); now > files+2*len(hostile) {
 		t.Errorf("the agent's descriptors went from %d to %d", files, now)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 func serveBadly(l net.Listener, behave func(net.Conn)) {
@@ -430,7 +431,7 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 1)
 	garbage := make([]byte, 1200)
-	until(t, startBound, "a packet of the agent's", func(context.Context) error { // it may have come this far by streams alone
+	testbed.Until(t, testbed.StartBound, "a packet of the agent's", func(context.Context) error { // it may have come this far by streams alone
 		if !relays[0].inject(garbage) {
 			return errors.New("there is none")
 		}
@@ -440,19 +441,19 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 		_, _ = rand.Read(garbage)
 		relays[0].inject(garbage)
 	}
-	s.heardAlways(t, s.nodes[0], s.backends[0], 2*s.Timing.StaleThreshold)
-	if !s.agents[0].Running() {
+	s.heardAlways(t, s.Nodes[0], s.Backends[0], 2*s.Timing.StaleThreshold)
+	if !s.Agents[0].Running() {
 		t.Error("the agent has ended")
 	}
-	until(t, toldBound, "the agent to count what it drops", func(context.Context) error {
+	testbed.Until(t, testbed.ToldBound, "the agent to count what it drops", func(context.Context) error {
 		dropped := 0.0
 		for _, reason := range []string{"size", "label", "cipher", "key", "malformed"} {
-			dropped += metricAt(t, s.agents[0].Prom, `gslb_agent_gossip_dropped_total{reason="`+reason+`"}`)
+			dropped += testbed.MetricAt(t, s.Agents[0].Prom, `gslb_agent_gossip_dropped_total{reason="`+reason+`"}`)
 		}
 		if dropped == 0 {
 			return errors.New("it counts none")
 		}
 		return nil
 	})
-	s.noFailures(t, s.nodes[0], s.began)
+	s.NoFailures(t, s.Nodes[0], s.Began)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/wire"
 )
 
@@ -58,7 +59,7 @@ func (a *fleetAgent) heartbeat() error { return a.Heartbeat(fleetInterval, a.bac
 // gslb-agent does.
 func (a *fleetAgent) registers(t *testing.T) {
 	t.Helper()
-	until(t, 3*agent.AckTime, a.Name+" to be registered", func(context.Context) error {
+	testbed.Until(t, 3*agent.AckTime, a.Name+" to be registered", func(context.Context) error {
 		return errors.Join(a.Hello(), a.Enrol(false, agent.AckTime))
 	})
 }
@@ -66,6 +67,6 @@ func (a *fleetAgent) registers(t *testing.T) {
 // keeps has a node take a heartbeat, in the same way.
 func (a *fleetAgent) keeps(t *testing.T) {
 	t.Helper()
-	until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",
+	testbed.Until(t, 2*agent.AckTime, "a heartbeat of "+a.Name+" to be taken",
 		func(context.Context) error { return a.heartbeat() })
 }

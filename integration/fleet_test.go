@@ -16,6 +16,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/testbed"
 )
 
 const (
@@ -43,18 +44,18 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		}
 	}
 	n, agents := newFleet(t, count)
-	start(t, n)
-	ready, cancel := context.WithTimeout(t.Context(), startBound)
+	testbed.Start(t, n)
+	ready, cancel := context.WithTimeout(t.Context(), testbed.StartBound)
 	defer cancel()
 	if err := n.Ready(ready); err != nil {
 		t.Fatal(err)
 	}
-	idle := memory(t, n.Path)
+	idle := testbed.Memory(t, n.Path)
 
 	begin, idleCPU := time.Now(), cpu(t, n.Path)
 	f := &fleet{}
 	f.run(t, agents)
-	until(t, fleetBound, fmt.Sprint(count, " agents to be registered"), func(context.Context) error {
+	testbed.Until(t, fleetBound, fmt.Sprint(count, " agents to be registered"), func(context.Context) error {
 		if got := f.registered.Load(); got < int64(count) {
 			return fmt.Errorf("%d are, %d Hellos and %d messages had to be repeated, the last because of: %v",
 				got, f.hellos.Load(), f.repeated.Load(), f.trouble.Load())
@@ -73,7 +74,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	<-time.After(fleetInterval) // one heartbeat of each, five pings
 	spent, over := cpu(t, n.Path).since(used), time.Since(from).Seconds()
 	cores := spent.sum().Seconds() / over
-	rss := memory(t, n.Path)
+	rss := testbed.Memory(t, n.Path)
 	lost = f.repeated.Load() - lost
 	t.Logf("then: %.3f of a core (%.3f of it in the kernel), %d MiB in memory (%d MiB before), %d messages unacknowledged",
 		cores, spent.kernel.Seconds()/over, rss>>20, idle>>20, lost)
@@ -84,12 +85,12 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		t.Errorf("%d MiB in memory, allowed are %d", rss>>20, fleetMemory>>20)
 	}
 	for name, want := range map[string]int{"gslb_overwatch_agents_active": count, "gslb_overwatch_backends_healthy": count * fleetBackends} {
-		comesTo(t, n, name, float64(want))
+		testbed.ComesTo(t, n, name, float64(want))
 	}
 	// What an agent waits a second for goes unacknowledged when the machine stops for that long, which is judged at rest.
 	if allowed := count / 100; int(lost) > allowed {
 		t.Logf("%d messages were not acknowledged, on either path, allowed are %d on a machine at rest", lost, allowed)
-		if timed || int(lost) > count {
+		if testbed.Timed || int(lost) > count {
 			t.Fail()
 		}
 	}
@@ -102,7 +103,7 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
 	for i := range fleetServices {
 		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
 	}
-	c := newCluster(t, harness.Fast(), domains...)
+	c := testbed.NewCluster(t, harness.Fast(), domains...)
 	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil})
 	if err != nil {
 		t.Fatal(err)
@@ -150,14 +151,14 @@ func (f *fleet) begin(agents []*fleetAgent) (end func()) {
 
 // live is an agent's life from the moment at which its node is back: each notices it by its next ping.
 func (f *fleet) live(ctx context.Context, a *fleetAgent) {
-	if !rest(ctx, rand.N(fleetPing+250*time.Millisecond)) {
+	if !testbed.Pause(ctx, rand.N(fleetPing+250*time.Millisecond)) {
 		return
 	}
 	spread := 2 * time.Second // doubled with each refusal up to 15 s, as gslb-agent does
 	for err := a.Hello(); err != nil; err = a.Hello() {
 		f.hellos.Add(1)
 		f.trouble.Store(err.Error())
-		if !rest(ctx, 250*time.Millisecond+rand.N(spread)) {
+		if !testbed.Pause(ctx, 250*time.Millisecond+rand.N(spread)) {
 			return
 		}
 		spread = min(2*spread, 15*time.Second)
@@ -174,7 +175,7 @@ func (f *fleet) live(ctx context.Context, a *fleetAgent) {
 		f.failed(ctx, err)
 		var refusal *agent.Refusal
 		if errors.As(err, &refusal) {
-			rest(ctx, patience)
+			testbed.Pause(ctx, patience)
 		}
 		patience = min(2*patience, 15*time.Second)
 	}
@@ -185,7 +186,7 @@ func (f *fleet) live(ctx context.Context, a *fleetAgent) {
 			first = false
 			f.registered.Add(1)
 		}
-		rest(ctx, fleetInterval-rand.N(fleetInterval/10))
+		testbed.Pause(ctx, fleetInterval-rand.N(fleetInterval/10))
 	}
 }
 
@@ -197,22 +198,12 @@ func (f *fleet) failed(ctx context.Context, err error) {
 }
 
 func (a *fleetAgent) keepPinging(ctx context.Context) {
-	if !rest(ctx, rand.N(fleetPing)) {
+	if !testbed.Pause(ctx, rand.N(fleetPing)) {
 		return
 	}
 	for ctx.Err() == nil {
 		_ = a.Ping() // a node that is not there yet refuses it
-		rest(ctx, fleetPing)
-	}
-}
-
-// rest waits. It reports false when ctx ended.
-func rest(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
+		testbed.Pause(ctx, fleetPing)
 	}
 }
 
@@ -228,7 +219,7 @@ func (p processorTime) sum() time.Duration { return p.own + p.kernel }
 // cpu is the processor time that a program has used so far. The program is found by its configuration file.
 func cpu(t *testing.T, configPath string) processorTime {
 	t.Helper()
-	stat, err := os.ReadFile(filepath.Join(processOf(t, configPath), "stat"))
+	stat, err := os.ReadFile(filepath.Join(testbed.ProcessOf(t, configPath), "stat"))
 	if err != nil {
 		t.Fatal(err)
 	}

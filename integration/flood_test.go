@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -27,8 +28,8 @@ const (
 // and 19 of the fault matrix).
 func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
-	before := memory(t, n.Path)
+	n := s.Nodes[0]
+	before := testbed.Memory(t, n.Path)
 
 	y := newYardstick(t)
 	for _, network := range []string{"tcp", "udp"} {
@@ -37,15 +38,15 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	}
 	idle := idleStreams(t, n.Gossip, 2000)
 
-	for i, b := range s.backends {
-		s.status(t, n, b, 5*time.Second, func(v api.Backend) error {
+	for i, b := range s.Backends {
+		s.Status(t, n, b, 5*time.Second, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || time.Since(*v.AgentLastSeen) > 2*s.Timing.Heartbeat {
-				return errors.New(s.agents[i].Name + " is not heard")
+				return errors.New(s.Agents[i].Name + " is not heard")
 			}
-			return wantStatus(v, api.EffectiveHealthy, true)
+			return testbed.WantStatus(v, api.EffectiveHealthy, true)
 		})
 	}
-	grown := memory(t, n.Path) - before
+	grown := testbed.Memory(t, n.Path) - before
 	t.Logf("memory grew by %d KiB, %d idle connections were refused or open", grown>>10, idle)
 	if grown > gossipMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, gossipMemory>>20)
@@ -55,7 +56,7 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	for _, reason := range []string{"size", "label", "cipher", "key", "malformed", "incomplete"} {
 		reasons = append(reasons, `gslb_gossip_dropped_total{reason="`+reason+`"}`)
 	}
-	counts(t, n, "what it drops", reasons...)
+	testbed.Counts(t, n, "what it drops", reasons...)
 }
 
 // flood sends random bytes until floodSize of them left, in connections or packets of random length, half of which
@@ -69,7 +70,7 @@ func flood(t *testing.T, network string, to netip.AddrPort) (sent int64, conns i
 	begin := time.Now()
 	for ; sent < floodSize && ctx.Err() == nil; conns++ {
 		ahead := time.Duration(float64(floodTime)*float64(sent)/floodSize) - time.Since(begin)
-		if ahead > pace {
+		if ahead > testbed.Pace {
 			<-time.After(ahead)
 		}
 		size := 1 + rand.IntN(1400)

@@ -18,6 +18,8 @@ import (
 
 	"github.com/miekg/dns"
 	"golang.org/x/sys/unix"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // handoverConfig has one static backend that nothing checks, so that a new process answers at once.
@@ -61,7 +63,7 @@ func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 	// Restarted twice, while the load goes on.
 	for range 2 {
 		before := answered.Load()
-		until(t, startBound, "answers", func(context.Context) error {
+		testbed.Until(t, testbed.StartBound, "answers", func(context.Context) error {
 			if n := answered.Load() - before; n < rate/2 {
 				return fmt.Errorf("%d so far", n)
 			}
@@ -78,7 +80,7 @@ func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 		t.Logf("the restart took %s", time.Since(stopped).Round(time.Millisecond))
 	}
 	before := answered.Load()
-	until(t, startBound, "answers of the last process", func(context.Context) error {
+	testbed.Until(t, testbed.StartBound, "answers of the last process", func(context.Context) error {
 		if answered.Load() == before {
 			return errors.New("none")
 		}
@@ -115,7 +117,7 @@ func keptSockets(t *testing.T) (*net.TCPListener, *net.UDPConn) {
 // startOnKept starts a node with the sockets passed to it by systemd's protocol.
 func startOnKept(t *testing.T, config string, tcp *net.TCPListener, udp *net.UDPConn) *exec.Cmd {
 	t.Helper()
-	b, err := programs()
+	b, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +218,7 @@ func askSteadily(ctx context.Context, t *testing.T, at string, interval time.Dur
 		own.Add(1)
 		sent.Add(1)
 	}
-	for patience := time.Now().Add(patience); got.Load() < own.Load() && time.Now().Before(patience); {
+	for patience := time.Now().Add(testbed.Patience); got.Load() < own.Load() && time.Now().Before(patience); {
 		_, _ = unix.Poll(nil, 10)
 	}
 	_ = conn.Close()

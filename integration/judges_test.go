@@ -19,6 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -28,7 +29,7 @@ func askNode(t *testing.T, n *harness.Node, network, name string, rtype, room ui
 	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
 	q.AuthenticatedData = true // "I understand AD": still nothing to be set by an authority
 	q.SetEdns0(room, do)
-	reply, _, err := (&dns.Client{Net: network, Timeout: patience}).ExchangeContext(t.Context(), q, n.DNS.String())
+	reply, _, err := (&dns.Client{Net: network, Timeout: testbed.Patience}).ExchangeContext(t.Context(), q, n.DNS.String())
 	if err != nil {
 		t.Fatalf("%s %s over %s: %v", name, dns.Type(rtype), network, err)
 	}
@@ -122,7 +123,7 @@ var faultOf = regexp.MustCompile(`(?m)^\s*([EW]:.*|.*\[[^]]*[!?-][^]]*\].*)$`)
 // dnsviz looks at the names, from a zone's key as trust anchor, and lists what is wrong.
 func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults []string, said string) {
 	t.Helper()
-	program, dir := judge(t, "dnsviz"), t.TempDir()
+	program, dir := testbed.Judge(t, "dnsviz"), t.TempDir()
 	probe, anchor := filepath.Join(dir, "probe"), filepath.Join(dir, "anchor")
 	if err := os.WriteFile(anchor, []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -145,13 +146,13 @@ func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signedSite(t, denial)
 			key := keysAt(t, n, zoneName)[0]
-			faults, said := dnsviz(t, n, key.String(), zoneName, appName, "q.wild."+zoneName, "ent."+zoneName, "a.b.ent."+zoneName, "nx."+zoneName,
+			faults, said := dnsviz(t, n, key.String(), zoneName, testbed.AppName, "q.wild."+zoneName, "ent."+zoneName, "a.b.ent."+zoneName, "nx."+zoneName,
 				childZone, "www."+childZone, "nx."+childZone, "deep."+childZone)
 			if len(faults) > 0 || strings.Count(said, "[.]") < 100 {
 				t.Errorf("dnsviz finds\n%s\nin\n%s", strings.Join(faults, "\n"), said)
 			}
 			key.PublicKey = keysAt(t, n, childZone)[0].PublicKey
-			if faults, said := dnsviz(t, n, key.String(), appName); len(faults) == 0 {
+			if faults, said := dnsviz(t, n, key.String(), testbed.AppName); len(faults) == 0 {
 				t.Errorf("with another trust anchor it finds nothing wrong:\n%s", said)
 			}
 		})
@@ -199,7 +200,7 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 
 // ldns-verify-zone wants the whole zone, which is what walking it gives: each name with one of the answers that it may have.
 func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
-	program := judge(t, "ldns-verify-zone")
+	program := testbed.Judge(t, "ldns-verify-zone")
 	_, n := signedSite(t, "nsec")
 	for _, zone := range []string{zoneName + ".", childZone + "."} {
 		records := walkZone(t, n, zone)
@@ -254,23 +255,23 @@ const churnPause = 30 * time.Millisecond
 
 // churn changes a site at random until ctx ends, and counts: backends die and return, orders are given and lifted, names come and go.
 func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes *atomic.Int64) {
-	down, names := make([]bool, len(s.backends)), map[string]bool{}
+	down, names := make([]bool, len(s.Backends)), map[string]bool{}
 	no := false
 	for ; ctx.Err() == nil; changes.Add(1) {
-		i := rand.IntN(len(s.backends))
+		i := rand.IntN(len(s.Backends))
 		var err error
 		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)], zoneName); rand.IntN(8) {
 		case 0:
 			if down[i] {
-				err = s.backends[i].Start()
+				err = s.Backends[i].Start()
 			} else {
-				_, err = s.backends[i].Kill()
+				_, err = s.Backends[i].Kill()
 			}
 			down[i] = !down[i]
 		case 1:
-			_, err = n.Client.SetOverride(ctx, appName, s.backends[i].At.String(), api.OverrideRequest{Healthy: &no, Reason: "the walk"})
+			_, err = n.Client.SetOverride(ctx, testbed.AppName, s.Backends[i].At.String(), api.OverrideRequest{Healthy: &no, Reason: "the walk"})
 		case 2:
-			if err = n.Client.ClearOverride(ctx, appName, s.backends[i].At.String()); notThere(err) {
+			if err = n.Client.ClearOverride(ctx, testbed.AppName, s.Backends[i].At.String()); notThere(err) {
 				err = nil
 			}
 		default:
@@ -287,7 +288,7 @@ func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes 
 			t.Errorf("a change of the walk: %v", err)
 			return
 		}
-		rest(ctx, churnPause)
+		testbed.Pause(ctx, churnPause)
 	}
 }
 
@@ -324,7 +325,7 @@ func walk(t *testing.T, what string, names []string, resolvers []*resolver, proo
 				if secure {
 					proven.Add(1)
 				} else {
-					rest(ctx, time.Millisecond) // nobody may be there to answer
+					testbed.Pause(ctx, time.Millisecond) // nobody may be there to answer
 				}
 			}
 		})
@@ -362,7 +363,7 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 				}
 				keygenFor(t, both[0], zoneName, childZone)
 			}
-			s.startAll(t)
+			s.StartAll(t)
 			ds := dsOf(t, n).DSRecord
 			forgetful, remembering := startUnbound(t, n, ds), startUnboundWith(t, n, ds, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 			resolvers := []*resolver{forgetful, forgetful, remembering}
@@ -376,7 +377,7 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 					defer close(churned)
 					churn(ctx, t, s, n, &changes)
 				}()
-				until(t, startBound, "some changes", func(context.Context) error {
+				testbed.Until(t, testbed.StartBound, "some changes", func(context.Context) error {
 					if n := changes.Load(); n < 60 {
 						return fmt.Errorf("%d so far", n)
 					}

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -97,17 +98,17 @@ func askForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
-	n := s.nodes[0]
-	delete(n.File.Overwatch.AgentTokens, otherName)
+	n := s.Nodes[0]
+	delete(n.File.Overwatch.AgentTokens, testbed.OtherName)
 	n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
 		Peers: []string{"http://192.0.2.1:8080"}, PollInterval: syncPoll, Timeout: n.File.Overwatch.Validation.CheckTimeout,
 	}
-	s.startAll(t)
+	s.StartAll(t)
 	if status, sealed := askForKeys(t, n, derivedSecret(t, s.GossipKey, n.File.Overwatch.AgentTokens)); status != http.StatusUnauthorized || sealed != "" {
 		t.Errorf("the holder of the only token is answered %d and given %d octets of sealed keys", status, len(sealed))
 	}
 	status, err := n.Client.DNSSECStatus(t.Context())
-	if err != nil || status.Sync.OffReason == nil || len(status.Keys) == 0 || metric(t, n, "gslb_dnssec_sync_off") != 1 {
+	if err != nil || status.Sync.OffReason == nil || len(status.Keys) == 0 || testbed.Metric(t, n, "gslb_dnssec_sync_off") != 1 {
 		t.Errorf("the node does not say that it exchanges no keys: %+v, %v", status.Sync, err)
 	}
 	ds, err := n.Client.DSRecords(t.Context())
@@ -123,20 +124,20 @@ func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 func TestKeySync_AnAgentThatProvesAllServicesEndsTheExchange(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 1)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	secret := derivedSecret(t, s.GossipKey, n.File.Overwatch.AgentTokens)
 	if status, sealed := askForKeys(t, n, secret); status != http.StatusOK || sealed == "" {
 		t.Fatalf("another node is answered %d", status)
 	}
-	all := s.addAgent(t, "agent-all", s.backends[0])
+	all := s.JoinAgent(t, "agent-all", s.Backends[0])
 	second := all.File.Agent.Backends[0]
-	second.Service = otherName
+	second.Service = testbed.OtherName
 	all.File.Agent.Backends = append(all.File.Agent.Backends, second)
 	all.File.Agent.Identity.ServiceTokens = maps.Clone(n.File.Overwatch.AgentTokens)
-	start(t, all)
+	testbed.Start(t, all)
 	refused := func(when string) {
 		t.Helper()
-		until(t, startBound, "no key to be given "+when, func(context.Context) error {
+		testbed.Until(t, testbed.StartBound, "no key to be given "+when, func(context.Context) error {
 			if _, sealed := askForKeys(t, n, secret); sealed != "" {
 				return errors.New("it is given")
 			}

@@ -96,7 +96,7 @@ func startLiar(t *testing.T) string {
 func nothingLeaks(t *testing.T, s *site, tap *recorder) {
 	t.Helper()
 	var secrets [][]byte
-	for _, file := range keyFilesOf(t, s.nodes[0]) {
+	for _, file := range keyFilesOf(t, s.Nodes[0]) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -130,7 +130,7 @@ func nothingLeaks(t *testing.T, s *site, tap *recorder) {
 		if sealed++; sealed > 5 {
 			continue
 		}
-		for _, n := range s.nodes {
+		for _, n := range s.Nodes {
 			repeated := requests[i].Clone(t.Context())
 			repeated.URL.Host = n.API.String()
 			resp, err := http.DefaultTransport.RoundTrip(repeated)
@@ -148,7 +148,7 @@ func nothingLeaks(t *testing.T, s *site, tap *recorder) {
 		t.Error("nothing sealed was recorded")
 	}
 	for _, path := range []string{"dnssec/keys", "dnssec/status", "dnssec/ds", "audit-logs?limit=1000", "gossip/config"} {
-		resp, err := http.Get("http://" + s.nodes[0].API.String() + "/api/v1/" + path)
+		resp, err := http.Get("http://" + s.Nodes[0].API.String() + "/api/v1/" + path)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +159,7 @@ func nothingLeaks(t *testing.T, s *site, tap *recorder) {
 		}
 		clean(path, body)
 	}
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		for _, line := range n.Output() {
 			clean("the log of "+n.Name, []byte(line.Text))
 		}

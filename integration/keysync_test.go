@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -27,10 +28,10 @@ const keyBound = 60 * time.Second
 func keySite(t *testing.T) (*site, *recorder) {
 	t.Helper()
 	s := newSite(t, 3, 0)
-	tap := record(t, s.nodes[0])
-	for i, n := range s.nodes {
+	tap := record(t, s.Nodes[0])
+	for i, n := range s.Nodes {
 		sync := &harness.KeySync{PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters"}
-		for k, other := range s.nodes {
+		for k, other := range s.Nodes {
 			switch {
 			case k == i:
 			case k == 0 && i == 1:
@@ -47,10 +48,10 @@ func keySite(t *testing.T) (*site, *recorder) {
 func (s *site) startNodes(t *testing.T, nodes ...*harness.Node) {
 	t.Helper()
 	for _, n := range nodes {
-		start(t, n)
+		testbed.Start(t, n)
 	}
 	for _, n := range nodes {
-		until(t, keyBound, n.Name+" to answer", func(ctx context.Context) error {
+		testbed.Until(t, keyBound, n.Name+" to answer", func(ctx context.Context) error {
 			_, err := n.Client.DSRecords(ctx)
 			return err
 		})
@@ -78,7 +79,7 @@ func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 // sameKeysOf is sameKeys where all zones together have more keys.
 func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
-	until(t, keyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
+	testbed.Until(t, keyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
 		for i, n := range nodes {
 			got, err := keyTags(ctx, n)
 			if err != nil {
@@ -105,25 +106,25 @@ func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []in
 func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"unbound", "delv", "dnssec-keygen"} {
-		judge(t, tool)
+		testbed.Judge(t, tool)
 	}
 	s, tap := keySite(t)
 	liar := startLiar(t)
-	a, b, c := s.nodes[0], s.nodes[1], s.nodes[2]
+	a, b, c := s.Nodes[0], s.Nodes[1], s.Nodes[2]
 	a.File.Overwatch.DNSSEC.KeySync.Peers = append(a.File.Overwatch.DNSSEC.KeySync.Peers, liar)
 
-	s.startNodes(t, s.nodes...) // together, without keys
-	first := sameKeys(t, 1, s.nodes...)
+	s.startNodes(t, s.Nodes...) // together, without keys
+	first := sameKeys(t, 1, s.Nodes...)
 	ds := dsOf(t, a)
-	end := watchKeys(t, ds.DSRecord, s.nodes...)
+	end := watchKeys(t, ds.DSRecord, s.Nodes...)
 
-	until(t, keyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {
+	testbed.Until(t, keyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {
 		status, err := a.Client.DNSSECStatus(ctx)
 		if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
 			status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
 			return fmt.Errorf("the status with a liar among the peers is %+v (%w)", status.Sync, err)
 		}
-		if metric(t, a, "gslb_dnssec_sync_success") != 0 || metric(t, b, "gslb_dnssec_sync_success") != 1 || metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
+		if testbed.Metric(t, a, "gslb_dnssec_sync_success") != 0 || testbed.Metric(t, b, "gslb_dnssec_sync_success") != 1 || testbed.Metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
 			return errors.New("the metrics do not")
 		}
 		return nil
@@ -136,7 +137,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startNodes(t, c)
-	if got := sameKeys(t, 1, s.nodes...); !slices.Equal(got, first) {
+	if got := sameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v after one was wiped, before %v", got, first)
 	}
 
@@ -150,7 +151,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 			t.Errorf("%s publishes %v when the exchange is over (%v)", n.Name, tags, err)
 		}
 	}
-	sameKeys(t, 2, s.nodes...)
+	sameKeys(t, 2, s.Nodes...)
 
 	// One is restored from a backup without that key, after it was killed.
 	if _, err := c.Kill(); err != nil {
@@ -160,7 +161,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startNodes(t, c)
-	sameKeys(t, 2, s.nodes...)
+	sameKeys(t, 2, s.Nodes...)
 
 	// One has a damaged key file (row 16): a peer's copy mends it.
 	stopNode(t, b)
@@ -169,14 +170,14 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.startNodes(t, b)
-	sameKeys(t, 2, s.nodes...)
+	sameKeys(t, 2, s.Nodes...)
 	if _, err := os.Stat(private + ".aside"); err != nil {
 		t.Error(err)
 	}
 
-	rest(t.Context(), 2*syncPoll) // the watcher sees a while in which nothing happens
+	testbed.Pause(t.Context(), 2*syncPoll) // the watcher sees a while in which nothing happens
 	end()
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		delvSOA(t, n, ds)
 	}
 	checkChain(t, s, ds)
@@ -186,7 +187,7 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 // syncNow has a node exchange keys at once. A peer may be too late for it where the machine stands still.
 func syncNow(t *testing.T, n *harness.Node) {
 	t.Helper()
-	until(t, startBound, n.Name+" to exchange keys when it is told to", func(ctx context.Context) error {
+	testbed.Until(t, testbed.StartBound, n.Name+" to exchange keys when it is told to", func(ctx context.Context) error {
 		done, err := n.Client.SyncDNSSEC(ctx)
 		if err == nil && !done.Synced {
 			err = fmt.Errorf("%+v", done)
@@ -222,7 +223,7 @@ func keygenFor(t *testing.T, n *harness.Node, zones ...string) {
 		t.Fatal(err)
 	}
 	for _, zone := range zones {
-		out, err := exec.CommandContext(t.Context(), judge(t, "dnssec-keygen"), "-q", "-K", dir, "-a", "ECDSAP256SHA256", "-f", "KSK", zone).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "dnssec-keygen"), "-q", "-K", dir, "-a", "ECDSAP256SHA256", "-f", "KSK", zone).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -237,7 +238,7 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+zoneName, zoneName, "SOA").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+zoneName, zoneName, "SOA").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "fully validated") {
 		t.Errorf("delv through %s: %v\n%s", n.Name, err, out)
 	}
@@ -246,26 +247,26 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 // checkChain has gslbctl say the same: with the right DS secure, with another bogus, and without a server nothing.
 func checkChain(t *testing.T, s *site, ds api.DSRecord) {
 	t.Helper()
-	b, err := programs()
+	b, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var nodes, servers []string
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		nodes = append(nodes, "--api", n.API.String(), "--dns", n.DNS.String())
 		servers = append(servers, "--server", n.DNS.String())
 	}
 	record := func(digest string) string { return fmt.Sprintf("%d 13 2 %s", ds.KeyTag, digest) }
-	check := func(args ...string) result {
-		return command(t, append([]string{b.Control, "dnssec", "check", zoneName}, args...)...)
+	check := func(args ...string) testbed.Result {
+		return testbed.Command(t, append([]string{b.Control, "dnssec", "check", zoneName}, args...)...)
 	}
 	r := check(append(nodes, "--ds", ds.DSRecord)...)
-	r.want(t, exitOK, "secure")
-	if strings.Count(r.output, "secure") != len(s.nodes) {
-		t.Errorf("it says\n%s", r.output)
+	r.Want(t, testbed.ExitOK, "secure")
+	if strings.Count(r.Output, "secure") != len(s.Nodes) {
+		t.Errorf("it says\n%s", r.Output)
 	}
-	check(append(servers, "--ds", record(ds.Digest))...).want(t, exitOK, "secure")
-	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).want(t, exitFailure, "bogus", "leads to none of the keys")
-	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).want(t, exitBadInput, "unanswered")
-	command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).want(t, exitFailure, s.nodes[1].API.String(), "nothing of them was taken")
+	check(append(servers, "--ds", record(ds.Digest))...).Want(t, testbed.ExitOK, "secure")
+	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).Want(t, testbed.ExitFailure, "bogus", "leads to none of the keys")
+	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).Want(t, testbed.ExitBadInput, "unanswered")
+	testbed.Command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).Want(t, testbed.ExitFailure, s.Nodes[1].API.String(), "nothing of them was taken")
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -25,13 +26,13 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 		t.Fatal(err)
 	}
 	trusting := &tls.Config{RootCAs: authority, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
-	for i, n := range s.nodes {
+	for i, n := range s.Nodes {
 		n.File.API.More = map[string]any{"tls": map[string]any{"certificate": files[0], "key": files[1], "client_ca": files[0]}}
 		sync := &harness.KeySync{
 			PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
 			CA: files[0], Certificate: files[0], Key: files[1],
 		}
-		for k, other := range s.nodes {
+		for k, other := range s.Nodes {
 			if k != i {
 				sync.Peers = append(sync.Peers, "https://"+other.API.String())
 			}
@@ -41,10 +42,10 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			t.Fatal(err)
 		}
 	}
-	s.startNodes(t, s.nodes...)
-	first := sameKeys(t, 1, s.nodes...)
+	s.startNodes(t, s.Nodes...)
+	first := sameKeys(t, 1, s.Nodes...)
 
-	stranger := s.nodes[2]
+	stranger := s.Nodes[2]
 	for _, bad := range []struct {
 		promise string
 		change  func(*harness.KeySync)
@@ -61,7 +62,7 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			stranger.File.Overwatch.DNSSEC.KeySync = &changed
 			stopNode(t, stranger)
 			s.startNodes(t, stranger)
-			until(t, keyBound, "the reason", func(ctx context.Context) error {
+			testbed.Until(t, keyBound, "the reason", func(ctx context.Context) error {
 				status, err := stranger.Client.DNSSECStatus(ctx)
 				if err != nil {
 					return err
@@ -77,14 +78,14 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 	}
 	stopNode(t, stranger)
 	s.startNodes(t, stranger)
-	if got := sameKeys(t, 1, s.nodes...); !slices.Equal(got, first) {
+	if got := sameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v, before %v", got, first)
 	}
 
 	stopNode(t, stranger)
 	stranger.File.Overwatch.DNSSEC.KeySync.CA = files[1] // a key, and no certificate
-	start(t, stranger)
-	until(t, startBound, "the node to give up", func(context.Context) error {
+	testbed.Start(t, stranger)
+	testbed.Until(t, testbed.StartBound, "the node to give up", func(context.Context) error {
 		if stranger.Running() {
 			return fmt.Errorf("it runs")
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC 8914).
@@ -34,7 +35,7 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 	for _, n := range nodes {
 		r := startUnboundWith(t, n, anchor, "infra-host-ttl: 1\n  val-bogus-ttl: 1")
 		all.Go(func() {
-			for rest(ctx, 20*time.Millisecond) {
+			for testbed.Pause(ctx, 20*time.Millisecond) {
 				w.look(n, r)
 			}
 		})

@@ -18,6 +18,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -39,14 +40,14 @@ func times(t *testing.T, variable string, few int) int {
 const savedAfter = 3 * time.Second
 
 // saved gives nodes the time to store what they heard. Nothing tells that they have.
-func saved() { rest(context.Background(), 2*savedAfter) }
+func saved() { testbed.Pause(context.Background(), 2*savedAfter) }
 
 // Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the next start as before,
 // is ready only after it has checked every backend, and its agents come back to it with the pins that they had. GSLB_RESTARTS=100
 // makes it a hundred times.
 func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	before := s.pins(t, n)
 	restarts := times(t, "GSLB_RESTARTS", 10)
 	saved()
@@ -57,20 +58,20 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 			t.Fatal(err)
 		}
 		started = time.Now()
-		start(t, n)
+		testbed.Start(t, n)
 		if i%3 == 2 { // in the middle of its start
-			rest(t.Context(), time.Duration(rand.IntN(200))*time.Millisecond)
+			testbed.Pause(t.Context(), time.Duration(rand.IntN(200))*time.Millisecond)
 			continue
 		}
 		slowest = max(slowest, s.answersAgain(t, n, started))
-		rest(t.Context(), time.Duration(rand.IntN(700))*time.Millisecond)
+		testbed.Pause(t.Context(), time.Duration(rand.IntN(700))*time.Millisecond)
 	}
 	if restarts%3 == 0 {
 		s.answersAgain(t, n, started)
 	}
 	t.Logf("%d restarts; the slowest first answer came after %s", restarts, slowest.Round(time.Millisecond))
 
-	until(t, startBound, n.Name+" to be ready", func(ctx context.Context) error {
+	testbed.Until(t, testbed.StartBound, n.Name+" to be ready", func(ctx context.Context) error {
 		answer, err := n.Client.Readiness(ctx)
 		if err != nil {
 			return err
@@ -78,11 +79,11 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		if !answer.Ready {
 			return errors.New(answer.Message)
 		}
-		list, err := n.Client.Backends(ctx, api.BackendFilter{Service: appName})
+		list, err := n.Client.Backends(ctx, api.BackendFilter{Service: testbed.AppName})
 		if err != nil {
 			return err
 		}
-		if len(list.Backends) != len(s.backends) {
+		if len(list.Backends) != len(s.Backends) {
 			t.Errorf("it is ready and knows %d backends", len(list.Backends))
 		}
 		for _, b := range list.Backends {
@@ -92,12 +93,12 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		}
 		return nil
 	})
-	for i, b := range s.backends {
-		s.status(t, n, b, reconnectBound, func(v api.Backend) error {
+	for i, b := range s.Backends {
+		s.Status(t, n, b, reconnectBound, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || !v.AgentLastSeen.After(started) {
-				return fmt.Errorf("%s was not heard since the last restart", s.agents[i].Name)
+				return fmt.Errorf("%s was not heard since the last restart", s.Agents[i].Name)
 			}
-			return wantSound(v)
+			return testbed.WantSound(v)
 		})
 	}
 	t.Logf("both agents were heard %s after the last start", time.Since(started).Round(time.Millisecond))
@@ -113,8 +114,8 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 	t.Helper()
 	client := &dns.Client{Timeout: 100 * time.Millisecond}
 	disk := waitsForDisk(t.Context(), n.PID())
-	until(t, startBound, n.Name+" to answer again", func(context.Context) error {
-		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(appName+".", dns.TypeA), n.DNS.String())
+	testbed.Until(t, testbed.StartBound, n.Name+" to answer again", func(context.Context) error {
+		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(testbed.AppName+".", dns.TypeA), n.DNS.String())
 		if err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 			t.Fatalf("the answer after a restart is %v", r)
 		}
 		for _, rr := range r.Answer {
-			if a, ok := rr.(*dns.A); !ok || !slices.ContainsFunc(s.backends, func(b *harness.Backend) bool { return b.At.Addr().String() == a.A.String() }) {
+			if a, ok := rr.(*dns.A); !ok || !slices.ContainsFunc(s.Backends, func(b *harness.Backend) bool { return b.At.Addr().String() == a.A.String() }) {
 				t.Fatalf("%s is nobody's address", rr)
 			}
 		}
@@ -130,7 +131,7 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 	})
 	answered := time.Now()
 	promise := dnsBackBound + waitedForCPU(t, n.PID()) + disk()
-	inTime(t, n.Name+" to answer again", promise, started, answered)
+	testbed.InTime(t, n.Name+" to answer again", promise, started, answered)
 	return answered.Sub(started)
 }
 
@@ -161,7 +162,7 @@ func waitsForDisk(ctx context.Context, pid int) (end func() time.Duration) {
 	go func() {
 		const look = 5 * time.Millisecond
 		var sum time.Duration
-		for last := time.Now(); rest(ctx, look); {
+		for last := time.Now(); testbed.Pause(ctx, look); {
 			now := time.Now()
 			if uninterruptible(pid) {
 				sum += now.Sub(last)
@@ -191,7 +192,7 @@ func uninterruptible(pid int) bool {
 // overwatch/internal/state/store.
 func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 	s := startSite(t, 1, 1)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	acknowledged := map[string]int{} // name to TTL
 	kills := times(t, "GSLB_KILLS", 5)
 	for round := range kills {
@@ -219,8 +220,8 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 				}
 			})
 		}
-		rest(t.Context(), time.Duration(100+rand.IntN(300))*time.Millisecond)
-		until(t, startBound, "something to be created", func(context.Context) error {
+		testbed.Pause(t.Context(), time.Duration(100+rand.IntN(300))*time.Millisecond)
+		testbed.Until(t, testbed.StartBound, "something to be created", func(context.Context) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if len(acknowledged) == had {
@@ -232,8 +233,8 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 			t.Fatal(err)
 		}
 		writers.Wait()
-		start(t, n)
-		s.ready(t, n)
+		testbed.Start(t, n)
+		s.Ready(t, n)
 		list, err := n.Client.Domains(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -249,14 +250,14 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 		}
 		asked := 0
 		for name := range acknowledged {
-			if r := exchange(t, "udp", n, name, dns.TypeA); r.Rcode == dns.RcodeNameError {
+			if r := testbed.Exchange(t, "udp", n, name, dns.TypeA); r.Rcode == dns.RcodeNameError {
 				t.Fatalf("after kill %d %s is not answered", round+1, name)
 			}
 			if asked++; asked == 50 {
 				break
 			}
 		}
-		if err := said(n.Unit, "set aside"); err == nil {
+		if err := testbed.Said(n.Unit, "set aside"); err == nil {
 			t.Fatal("the store was damaged")
 		}
 	}

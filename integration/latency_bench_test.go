@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // benchCheck is how often the agent of the benchmark checks, and how often it must fail to conclude something.
@@ -44,7 +45,7 @@ func benchmarkFailover(b *testing.B, names int) {
 	at := listener.Addr().(*net.TCPAddr).AddrPort()
 
 	n := startBench(b, names, at)
-	client, query := &dns.Client{Timeout: time.Second}, new(dns.Msg).SetQuestion(dns.Fqdn(appName), dns.TypeA)
+	client, query := &dns.Client{Timeout: time.Second}, new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), dns.TypeA)
 	answers := func() bool {
 		r, _, err := client.Exchange(query, n.DNS.String())
 		return err == nil && len(r.Answer) == 1
@@ -73,14 +74,14 @@ func benchmarkFailover(b *testing.B, names int) {
 func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 	timing := harness.Fast()
 	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
-	domains := []harness.Domain{{Name: appName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
+	domains := []harness.Domain{{Name: testbed.AppName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
 	var static []harness.Server
 	for i := range names - 1 {
 		name := fmt.Sprintf("d%05d.test.gslb.test", i)
 		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5})
 		static = append(static, harness.Server{Service: name, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check()})
 	}
-	c := newCluster(b, timing, domains...)
+	c := testbed.NewCluster(b, timing, domains...)
 	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": static})
 	if err != nil {
 		b.Fatal(err)
@@ -88,12 +89,12 @@ func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
 	a, err := c.AddAgent("agent-1", "eu", []*harness.Node{n}, []harness.AgentBackend{{
-		Service: appName, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check(),
+		Service: testbed.AppName, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check(),
 	}})
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(b.Context(), startBound)
+	ctx, cancel := context.WithTimeout(b.Context(), testbed.StartBound)
 	defer cancel()
 	for _, start := range []func() error{n.Start, func() error { return n.Ready(ctx) }, a.Start} {
 		if err := start(); err != nil {
@@ -105,7 +106,7 @@ func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 
 func waitFor(b *testing.B, cond func() bool) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), startBound)
+	ctx, cancel := context.WithTimeout(b.Context(), testbed.StartBound)
 	defer cancel()
 	err := harness.Until(ctx, "the backend to be answered", func(context.Context) error {
 		if !cond() {

@@ -12,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 	"go.yaml.in/yaml/v3"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -21,7 +22,7 @@ const endBound = 5 * time.Second
 // ended waits until an agent's program has ended by itself.
 func ended(t *testing.T, u interface{ Running() bool }, bound time.Duration) {
 	t.Helper()
-	until(t, bound, "the agent to end", func(context.Context) error {
+	testbed.Until(t, bound, "the agent to end", func(context.Context) error {
 		if u.Running() {
 			return errors.New("it runs")
 		}
@@ -33,38 +34,38 @@ func ended(t *testing.T, u interface{ Running() bool }, bound time.Duration) {
 func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
-	leaving, b := s.agents[0], s.backends[0]
+	leaving, b := s.Agents[0], s.Backends[0]
 	leaving.File.Agent.DrainTime = 4 * time.Second
-	s.startAll(t)
-	n := s.nodes[0]
+	s.StartAll(t)
+	n := s.Nodes[0]
 	asked := time.Now()
 	if err := leaving.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.status(t, n, b, 2*time.Second, func(v api.Backend) error {
+	s.Status(t, n, b, 2*time.Second, func(v api.Backend) error {
 		if !v.Draining || v.Share > 0.9 || v.Share < 0.1 || !v.MayServe {
 			return fmt.Errorf("share %v, draining %v, may serve %v", v.Share, v.Draining, v.MayServe)
 		}
 		return nil
 	})
-	s.gone(t, n, b.At.Addr(), asked, leaving.File.Agent.DrainTime+2*time.Second)
+	s.Gone(t, n, b.At.Addr(), asked, leaving.File.Agent.DrainTime+2*time.Second)
 	ended(t, leaving, endBound)
 	if took := time.Since(asked); took < leaving.File.Agent.DrainTime {
 		t.Errorf("the agent ended after %s, before it was drained", took)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 	s := newSite(t, 1, 2)
-	leaving, b := s.agents[0], s.backends[0]
+	leaving, b := s.Agents[0], s.Backends[0]
 	leaving.File.Agent.DrainTime = time.Hour
-	s.startAll(t)
-	n := s.nodes[0]
+	s.StartAll(t)
+	n := s.Nodes[0]
 	if err := leaving.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.status(t, n, b, 2*time.Second, func(v api.Backend) error {
+	s.Status(t, n, b, 2*time.Second, func(v api.Backend) error {
 		if !v.Draining {
 			return errors.New("not draining")
 		}
@@ -75,32 +76,32 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended(t, leaving, endBound)
-	s.gone(t, n, b.At.Addr(), again, 2*time.Second) // it said goodbye nevertheless
-	s.noFailures(t, n, s.began)
+	s.Gone(t, n, b.At.Addr(), again, 2*time.Second) // it said goodbye nevertheless
+	s.NoFailures(t, n, s.Began)
 }
 
 // Every machine uses more than a ten-thousandth of its memory, so this agent warns from its start.
 func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
-	warning := s.agents[0]
+	warning := s.Agents[0]
 	warning.File.Agent.Predictive = map[string]any{
 		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 0.01, "bleed_duration": "2s"},
 		"cpu": map[string]any{"threshold": 100}, "error_rate": map[string]any{"threshold": 1000}, // whatever else this machine does
 	}
-	s.startAll(t)
-	n := s.nodes[0]
-	s.status(t, n, s.backends[0], startBound, func(v api.Backend) error {
+	s.StartAll(t)
+	n := s.Nodes[0]
+	s.Status(t, n, s.Backends[0], testbed.StartBound, func(v api.Backend) error {
 		if v.Share > 0.11 || v.Reason != "serves less: its agent warns of memory running out" {
 			return fmt.Errorf("%+v", v)
 		}
-		return wantStatus(v, api.EffectiveHealthy, true)
+		return testbed.WantStatus(v, api.EffectiveHealthy, true)
 	})
-	s.status(t, n, s.backends[1], startBound, func(v api.Backend) error {
+	s.Status(t, n, s.Backends[1], testbed.StartBound, func(v api.Backend) error {
 		if v.Share != 1 {
 			return fmt.Errorf("the other backend has the share %v", v.Share)
 		}
-		return wantSound(v)
+		return testbed.WantSound(v)
 	})
 }
 
@@ -108,10 +109,10 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 // file leaves the answers.
 func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
+	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	f := &agent.File.Agent
-	f.Backends[0].Service = otherName
-	f.Identity.ServiceTokens[otherName] = s.Tokens[otherName]
+	f.Backends[0].Service = testbed.OtherName
+	f.Identity.ServiceTokens[testbed.OtherName] = s.Tokens[testbed.OtherName]
 	text, err := yaml.Marshal(agent.File)
 	if err != nil {
 		t.Fatal(err)
@@ -123,12 +124,12 @@ func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
 	if err := agent.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, b.At.Addr(), asked, 3*time.Second)
-	until(t, 3*time.Second, "the backend under its other name", func(context.Context) error {
-		if r := exchange(t, "udp", n, otherName, dns.TypeA); len(r.Answer) != 1 {
+	s.Gone(t, n, b.At.Addr(), asked, 3*time.Second)
+	testbed.Until(t, 3*time.Second, "the backend under its other name", func(context.Context) error {
+		if r := testbed.Exchange(t, "udp", n, testbed.OtherName, dns.TypeA); len(r.Answer) != 1 {
 			return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
 		}
 		return nil
 	})
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }

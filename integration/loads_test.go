@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // What the load generators ask for, and how often the whole list is asked through: kinds of answers by their code.
@@ -25,9 +27,9 @@ func loadFile(t *testing.T) (path string, codes map[string]int) {
 	codes = map[string]int{}
 	for i := range loadList / 6 {
 		for _, q := range []struct{ text, code string }{
-			{appName + " A", "NOERROR"}, {appName + " AAAA", "NOERROR"}, // which has none
+			{testbed.AppName + " A", "NOERROR"}, {testbed.AppName + " AAAA", "NOERROR"}, // which has none
 			{fmt.Sprintf("nx%d.%s A", i, zoneName), "NXDOMAIN"}, {zoneName + " DNSKEY", "NOERROR"},
-			{fmt.Sprintf("x%d.elsewhere.example A", i), "REFUSED"}, {strings.ToUpper(appName) + " TXT", "NOERROR"},
+			{fmt.Sprintf("x%d.elsewhere.example A", i), "REFUSED"}, {strings.ToUpper(testbed.AppName) + " TXT", "NOERROR"},
 		} {
 			b.WriteString(q.text + "\n")
 			codes[q.code]++
@@ -54,7 +56,7 @@ func figure(said, label string) int {
 func generate(t *testing.T, program string, at netip.AddrPort, args ...string) string {
 	t.Helper()
 	args = append([]string{"-s", at.Addr().String(), "-p", fmt.Sprint(at.Port())}, args...)
-	out, err := exec.CommandContext(t.Context(), judge(t, program), args...).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, program), args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
@@ -105,15 +107,15 @@ func TestLoad_ResperfLosesNothing(t *testing.T) {
 // OPTIONS, ranges it may not have, over HTTP/1.0 and 1.1, and errors as JSON with their code.
 func TestAPI_ServesCurl(t *testing.T) {
 	s := startSite(t, 1, 1)
-	base := "http://" + s.nodes[0].API.String()
+	base := "http://" + s.Nodes[0].API.String()
 	for _, c := range []struct {
 		name  string
 		args  []string
 		wants string
 	}{
-		{"plain", []string{"/api/v1/domains"}, `(?s)HTTP/1.1 200 .*Content-Type: application/json.*"name":\s*"` + appName},
+		{"plain", []string{"/api/v1/domains"}, `(?s)HTTP/1.1 200 .*Content-Type: application/json.*"name":\s*"` + testbed.AppName},
 		{"HTTP/1.0", []string{"--http1.0", "/api/v1/version"}, `(?s)HTTP/1\.[01] 200 .*"version"`},
-		{"compressed", []string{"--compressed", "/api/v1/domains"}, `(?s) 200 .*"name":\s*"` + appName},
+		{"compressed", []string{"--compressed", "/api/v1/domains"}, `(?s) 200 .*"name":\s*"` + testbed.AppName},
 		{"HEAD", []string{"--head", "/api/v1/live"}, `(?s) 200 .*Content-Type: application/json`},
 		{"keeps its connection", []string{"/api/v1/live", base + "/api/v1/live"}, `(?s)"alive".*"alive"`},
 		{"creates", []string{"--json", `{"name":"curled.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled`},
@@ -132,7 +134,7 @@ func TestAPI_ServesCurl(t *testing.T) {
 					args[i] = base + arg
 				}
 			}
-			out, err := exec.CommandContext(t.Context(), judge(t, "curl"), args...).CombinedOutput()
+			out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "curl"), args...).CombinedOutput()
 			if err != nil || !regexp.MustCompile(c.wants).Match(out) {
 				t.Errorf("curl %s: %v, want %s:\n%s", strings.Join(args, " "), err, c.wants, out)
 			}

@@ -1,41 +1,11 @@
 package integration_test
 
 import (
-	"context"
-	"crypto/rand"
-	"fmt"
 	"os"
-	"os/signal"
-	"path/filepath"
-	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
 
-	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
-
-// runMark is an environment variable that every process started by these tests inherits, so that one which was left
-// behind can be told from somebody else's.
-const runMark = "INTEGRATION_RUN"
-
-// programs builds the programs once, when the first test wants them, or takes them from GSLB_BIN.
-var programs = sync.OnceValues(func() (harness.Binaries, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	dir := filepath.Join(os.TempDir(), "programs")
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return harness.Binaries{}, err
-	}
-	from := os.Getenv("GSLB_BIN")
-	if from != "" {
-		if _, err := os.Stat(from); err != nil {
-			return harness.Binaries{}, fmt.Errorf("GSLB_BIN: %w", err)
-		}
-	}
-	return harness.Build(ctx, from, dir)
-})
 
 func TestMain(m *testing.M) {
 	if os.Getenv(echoPart) != "" {
@@ -44,63 +14,5 @@ func TestMain(m *testing.M) {
 	if os.Getenv(fleetPart) != "" {
 		os.Exit(playFleet())
 	}
-	os.Exit(run(m))
-}
-
-// directoryPrefix begins the name of a run's temporary directory; the number of its process follows.
-const directoryPrefix = "gslb-integration-"
-
-// run gives all tests a temporary directory and a mark of their own, and fails when anything of either is left. A run that is
-// interrupted takes its directory with it; what one that was killed has left is swept by the next.
-func run(m *testing.M) int {
-	sweep(os.TempDir())
-	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", directoryPrefix, os.Getpid()))
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		<-interrupted
-		clean(dir)   // the programs end with this process
-		os.Exit(130) // as shells say it
-	}()
-	os.Setenv("TMPDIR", dir)
-	os.Setenv(runMark, rand.Text())
-	code := m.Run()
-	os.RemoveAll(filepath.Join(dir, "programs"))
-	if left := leftovers(dir, os.Getenv(runMark)); len(left) > 0 {
-		fmt.Fprintf(os.Stderr, "left behind:\n%s\n", strings.Join(left, "\n"))
-		code = 1
-	}
-	return code
-}
-
-// leftovers lists the files in a directory and the running processes that carry the mark, but for this one.
-func leftovers(dir, mark string) []string {
-	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		return []string{err.Error()}
-	}
-	return append(left, processesOf(mark)...)
-}
-
-// processesOf lists the running processes that carry a mark, but for this one.
-func processesOf(mark string) (left []string) {
-	environs, err := filepath.Glob("/proc/[0-9]*/environ")
-	if err != nil {
-		return []string{err.Error()}
-	}
-	self := fmt.Sprintf("/proc/%d/environ", os.Getpid())
-	for _, path := range environs {
-		env, err := os.ReadFile(path)
-		if err != nil || path == self || !strings.Contains(string(env), runMark+"="+mark) {
-			continue // somebody else's, or gone meanwhile
-		}
-		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
-		left = append(left, filepath.Dir(path)+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
-	}
-	return left
+	os.Exit(testbed.Main(m))
 }

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // Each gslbctl line of a manual, in its text or as an example, is a command that there is, with flags that it has.
 func TestManuals_CommandsExist(t *testing.T) {
 	lines := regexp.MustCompile("(?:`|(?m:^ {4}))gslbctl ([a-z][^`#\n]*)")
-	control, tried := binaries(t).Control, map[string]string{}
+	control, tried := testbed.Binaries(t).Control, map[string]string{}
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".md" || strings.Contains(path, "/integration/") {
 			return err
@@ -27,8 +29,8 @@ func TestManuals_CommandsExist(t *testing.T) {
 			line := strings.Join(words, " ")
 			usage, there := tried[line]
 			if !there {
-				r := command(t, append(append([]string{control}, words...), "--help")...)
-				usage, tried[line] = r.output, r.output
+				r := testbed.Command(t, append(append([]string{control}, words...), "--help")...)
+				usage, tried[line] = r.Output, r.Output
 			}
 			// What is no command of gslbctl is taken for an argument of the one before, whose own usage line is then shown.
 			before := strings.Join(words[:len(words)-1], " ")

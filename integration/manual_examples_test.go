@@ -10,6 +10,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
@@ -17,7 +18,7 @@ var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 // The examples of each role's manual, laid over each other in their order, are a configuration that its program takes.
 func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 	t.Parallel()
-	b := binaries(t)
+	b := testbed.Binaries(t)
 	for path, program := range map[string]string{"../overwatch/README.md": b.Overwatch, "../agent/README.md": b.Agent} {
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -40,8 +41,8 @@ func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 		}
 		at := filepath.Join(t.TempDir(), "manual.yaml")
 		write(t, at, 0o600, string(file))
-		if r := command(t, program, "--config", at, "--validate"); r.code != 0 {
-			t.Errorf("%s: exit code %d\n%s\nof\n%s", path, r.code, r.output, file)
+		if r := testbed.Command(t, program, "--config", at, "--validate"); r.Code != 0 {
+			t.Errorf("%s: exit code %d\n%s\nof\n%s", path, r.Code, r.Output, file)
 		}
 	}
 }

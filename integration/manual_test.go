@@ -12,7 +12,7 @@ import (
 // Each role's manual has every metric that the role serves, and the node's has no other.
 func TestManuals_HaveEveryMetric(t *testing.T) {
 	s := startSite(t, 1, 1)
-	for path, at := range map[string]netip.AddrPort{"../overwatch/docs/metrics.md": s.nodes[0].Prom, "../agent/README.md": s.agents[0].Prom} {
+	for path, at := range map[string]netip.AddrPort{"../overwatch/docs/metrics.md": s.Nodes[0].Prom, "../agent/README.md": s.Agents[0].Prom} {
 		served := families(t, at)
 		text, err := os.ReadFile(path)
 		if err != nil {
@@ -29,7 +29,7 @@ func TestManuals_HaveEveryMetric(t *testing.T) {
 		}
 		for name := range documented {
 			// Some metrics of an agent appear with the first event, since their labels are only known then.
-			if !served[name] && at == s.nodes[0].Prom {
+			if !served[name] && at == s.Nodes[0].Prom {
 				t.Errorf("%s has %s, which is not served", path, name)
 			}
 		}

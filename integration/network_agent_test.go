@@ -11,6 +11,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // branch is agents in a site of their own, which watch backends elsewhere for two nodes: the first is reached over IPv4, the other over IPv6.
@@ -41,7 +42,7 @@ func newBranch(t *testing.T, n *network.Network, backends int, others ...string)
 	for i := range backends {
 		s.backendAt(t, s.apps, addHost(t, s.apps), fmt.Sprintf("b%d", i+1), "eu")
 	}
-	for _, a := range s.agents {
+	for _, a := range s.Agents {
 		a.Inside = s.place.Inside
 		a.File.Agent.Gossip.OverwatchNodes = reached
 	}
@@ -56,28 +57,28 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 		if err := n.Masquerade(s.place); err != nil {
 			t.Fatal(err)
 		}
-		s.startPrograms(t)
-		s.watch = s.watchFrom(t, s.apps, s.nodes...)
+		s.StartPrograms(t)
+		s.Watch = s.watchFrom(t, s.apps, s.Nodes...)
 		var all []*heard
-		for _, node := range s.nodes {
-			for _, b := range s.backends[:2] {
+		for _, node := range s.Nodes {
+			for _, b := range s.Backends[:2] {
 				all = append(all, &heard{node: node, backend: b})
 			}
 		}
-		killed, err := s.backends[2].Kill()
+		killed, err := s.Backends[2].Kill()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, node := range s.nodes {
-			s.gone(t, node, s.backends[2].At.Addr(), killed, s.Timing.Detection())
+		for _, node := range s.Nodes {
+			s.Gone(t, node, s.Backends[2].At.Addr(), killed, s.Timing.Detection())
 		}
 		s.allHeard(t, 2*s.Timing.StaleThreshold, all...)
-		if err := s.nodes[0].Client.RevokeCertificate(t.Context(), s.agents[1].Name); err != nil {
+		if err := s.Nodes[0].Client.RevokeCertificate(t.Context(), s.Agents[1].Name); err != nil {
 			t.Fatal(err)
 		}
-		until(t, refusalBound, "the agent to hear that it is revoked", func(context.Context) error { return said(s.agents[1].Unit, "revoked") })
-		s.noFailures(t, s.nodes[0], s.began)
-		s.noFailures(t, s.nodes[1], s.began)
+		testbed.Until(t, refusalBound, "the agent to hear that it is revoked", func(context.Context) error { return testbed.Said(s.Agents[1].Unit, "revoked") })
+		s.NoFailures(t, s.Nodes[0], s.Began)
+		s.NoFailures(t, s.Nodes[1], s.Began)
 	})
 }
 
@@ -90,9 +91,9 @@ func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 			t.Fatal(err)
 		}
 		rules(t, n, s.site, "ip frag-off & 0x3fff != 0 drop", "exthdr frag exists drop")
-		s.speakFor(s.agents[0], names)
-		s.startPrograms(t)
-		s.answeredAlways(t, s.agents[0], s.backends[0])
+		s.speakFor(s.Agents[0], names)
+		s.StartPrograms(t)
+		s.answeredAlways(t, s.Agents[0], s.Backends[0])
 	})
 }
 
@@ -119,18 +120,18 @@ func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.B
 	t.Helper()
 	inside := browser(s.place, netip.Addr{})
 	of := func(name string, node int) float64 {
-		return metricBy(t, inside, agent.Prom, fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
+		return testbed.MetricBy(t, inside, agent.Prom, fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
 	}
-	for i, node := range s.nodes {
-		until(t, 5*time.Second, "the agent to be answered by "+node.Name, func(context.Context) error {
+	for i, node := range s.Nodes {
+		testbed.Until(t, 5*time.Second, "the agent to be answered by "+node.Name, func(context.Context) error {
 			if of("gslb_agent_overwatch_connected", i) != 1 {
 				return errors.New("it is not")
 			}
 			return nil
 		})
 	}
-	s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.nodes[0], backend: b}, &heard{node: s.nodes[1], backend: b})
-	for i, node := range s.nodes {
+	s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.Nodes[0], backend: b}, &heard{node: s.Nodes[1], backend: b})
+	for i, node := range s.Nodes {
 		if failed, sent := of("gslb_agent_heartbeat_failures_total", i), of("gslb_agent_heartbeats_sent_total", i); 4*failed > sent { // a machine that stands still for a moment answers late
 			t.Errorf("%v of %v heartbeats were not answered by %s", failed, sent, node.Name)
 		}

@@ -2,7 +2,6 @@ package integration_test
 
 import (
 	"context"
-
 	"fmt"
 	"net"
 	"net/netip"
@@ -13,24 +12,25 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // exchangeFrom asks a question on a connection that dial makes; a UDP one takes only answers that come from where the question went.
 func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, error), q *dns.Msg, protocol string, to netip.AddrPort) (*dns.Msg, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	conn, err := dial(ctx, protocol, to.String())
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	client := &dns.Client{Net: protocol, Timeout: patience, UDPSize: dns.MaxMsgSize}
+	client := &dns.Client{Net: protocol, Timeout: testbed.Patience, UDPSize: dns.MaxMsgSize}
 	r, _, err := client.ExchangeWithConnContext(ctx, q, &dns.Conn{Conn: conn, UDPSize: dns.MaxMsgSize})
 	return r, err
 }
 
 // question asks for a type of appName.
-func question(kind uint16) *dns.Msg { return new(dns.Msg).SetQuestion(dns.Fqdn(appName), kind) }
+func question(kind uint16) *dns.Msg { return new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), kind) }
 
 // unwatched is a node at the first host of a site that checks nothing and has servers of appName at these addresses.
 func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name string, servers ...netip.Addr) *harness.Node {
@@ -38,7 +38,7 @@ func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name st
 	n := s.nodeAt(t, at, h, name, "eu")
 	n.File.Overwatch.Validation.Enabled = false
 	for _, a := range servers {
-		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers, harness.Server{Service: appName, Address: a, Port: appPort, Weight: 100, HealthCheck: s.Timing.Check()})
+		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers, harness.Server{Service: testbed.AppName, Address: a, Port: appPort, Weight: 100, HealthCheck: s.Timing.Check()})
 	}
 	return n
 }
@@ -52,7 +52,7 @@ func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 		client := addHost(t, away)
 		hosts := []network.Host{addHost(t, home), addHost(t, home), addHost(t, home)}
 		node := s.unwatched(t, home, hosts[0], "ow", netip.MustParseAddr("192.0.2.1"))
-		s.startPrograms(t)
+		s.StartPrograms(t)
 		hosts = append(hosts, addHost(t, home)) // while the node runs
 
 		good := func(what string, r *dns.Msg, err error) {
@@ -80,7 +80,7 @@ func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 		for _, from := range []netip.Addr{client.IPv4, client.IPv6} {
 			askAtOnce(t, away, from, all)
 		}
-		if got := metricBy(t, browser(home, netip.Addr{}), node.Prom, "gslb_dns_udp_unsent_total"); got != 0 {
+		if got := testbed.MetricBy(t, browser(home, netip.Addr{}), node.Prom, "gslb_dns_udp_unsent_total"); got != 0 {
 			t.Errorf("%v responses could not be sent", got)
 		}
 	})
@@ -116,7 +116,7 @@ func askAtOnce(t *testing.T, at *network.Site, from netip.Addr, servers []netip.
 		}
 		asked[q.Id] = to
 	}
-	_ = conn.SetReadDeadline(time.Now().Add(patience))
+	_ = conn.SetReadDeadline(time.Now().Add(testbed.Patience))
 	buf := make([]byte, 1500)
 	for len(asked) > 0 {
 		size, from, err := conn.ReadFromUDPAddrPort(buf)
@@ -150,7 +150,7 @@ func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 		}
 		node := s.unwatched(t, home, h, "ow", servers...)
 		node.File.Domains[0].MaxAnswers = many
-		s.startPrograms(t)
+		s.StartPrograms(t)
 		if err := away.MTU(1280); err != nil {
 			t.Fatal(err)
 		}

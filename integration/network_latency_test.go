@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -26,52 +27,52 @@ func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 		for _, at := range []*network.Site{a, b} {
 			backend := s.backendAt(t, at, addHost(t, at), "b-"+at.Name, "eu")
 			node.File.Regions[0].Servers = append(node.File.Regions[0].Servers, harness.Server{
-				Service: appName, Address: backend.At.Addr(), Port: backend.At.Port(), Weight: 100, HealthCheck: check,
+				Service: testbed.AppName, Address: backend.At.Addr(), Port: backend.At.Port(), Weight: 100, HealthCheck: check,
 			})
 		}
 		node.File.Domains[0].RoutingAlgorithm = "latency"
-		s.agents = nil // the node's own checks are what is measured
-		s.startPrograms(t)
-		s.watch = s.watchFrom(t, home, node)
-		atA, atB := s.backends[0].At.Addr(), s.backends[1].At.Addr()
+		s.Agents = nil // the node's own checks are what is measured
+		s.StartPrograms(t)
+		s.Watch = s.watchFrom(t, home, node)
+		atA, atB := s.Backends[0].At.Addr(), s.Backends[1].At.Addr()
 		delay := func(of *network.Site, each time.Duration) time.Time {
 			s.Story.Event("each way to %s takes %s", of.Name, each)
 			of.Delay(each)
 			return time.Now()
 		}
 		// A check goes there and back twice.
-		s.gone(t, node, atB, s.began, bound) // 20 ms and 60
-		s.answered(t, node, atA, s.began, bound)
+		s.Gone(t, node, atB, s.Began, bound) // 20 ms and 60
+		s.Answered(t, node, atA, s.Began, bound)
 
 		at := delay(a, 40*time.Millisecond) // 160 and 60
-		s.gone(t, node, atA, at, bound)
-		s.answered(t, node, atB, at, bound)
+		s.Gone(t, node, atA, at, bound)
+		s.Answered(t, node, atB, at, bound)
 
 		at = delay(b, 45*time.Millisecond) // 160 and 180: a tenth brings A in, a quarter would take B out
-		s.answered(t, node, atA, at, bound)
+		s.Answered(t, node, atA, at, bound)
 		fast, slow := s.measured(t, node, time.Now().Add(6*interval))
 		if slow > 1.2*fast {
 			t.Logf("who shares is not judged: on this machine checks of a took %v ms and more, of b up to %v", fast, slow)
 		} else {
 			for name, addr := range map[string]netip.Addr{"a": atA, "b": atB} {
-				if s.watch.FirstWith(node, appName, addr, time.Now().Add(-time.Second)).IsZero() {
+				if s.Watch.FirstWith(node, testbed.AppName, addr, time.Now().Add(-time.Second)).IsZero() {
 					t.Errorf("b, which is an eighth slower and had all clients, shares with a: no answer of a second has %s", name)
 				}
 			}
 		}
 
 		at = delay(b, 60*time.Millisecond) // 160 and 240
-		s.gone(t, node, atB, at, bound)
-		s.answered(t, node, atA, at, bound)
-		s.noFailures(t, node, s.began)
+		s.Gone(t, node, atB, at, bound)
+		s.Answered(t, node, atA, at, bound)
+		s.NoFailures(t, node, s.Began)
 	})
 }
 
 // measured is, up to a time, the least milliseconds that a check of the first backend took, and the most of the second.
 func (s *site) measured(t *testing.T, n *harness.Node, end time.Time) (least, most float64) {
 	t.Helper()
-	for time.Now().Before(end) && rest(t.Context(), pace) {
-		list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: appName})
+	for time.Now().Before(end) && testbed.Pause(t.Context(), testbed.Pace) {
+		list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: testbed.AppName})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -82,10 +83,10 @@ func (s *site) measured(t *testing.T, n *harness.Node, end time.Time) (least, mo
 			}
 			return *list.Backends[i].ValidationLatencyMS
 		}
-		if first := of(s.backends[0]); least == 0 || first < least {
+		if first := of(s.Backends[0]); least == 0 || first < least {
 			least = first
 		}
-		most = max(most, of(s.backends[1]))
+		most = max(most, of(s.Backends[1]))
 	}
 	return least, most
 }

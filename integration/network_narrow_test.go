@@ -11,6 +11,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // On a way that carries 1280 octets while nobody is told so, as where "too big" is filtered, nothing that goes by TCP gets stuck: what an agent
@@ -20,7 +21,7 @@ func TestNetwork_WhatIsTooBigVanishes(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		names := longNames(12) // no packet has room for them
 		s := newBranch(t, n, 1, names...)
-		agent, eu, us := s.agents[0], s.nodes[0], s.nodes[1]
+		agent, eu, us := s.Agents[0], s.Nodes[0], s.Nodes[1]
 		s.speakFor(agent, names)
 		v4, _ := s.place.Networks()
 		us.File.API.More["allowed_networks"] = []string{v4.String(), netip.PrefixFrom(us.API.Addr(), 24).Masked().String()}
@@ -29,8 +30,8 @@ func TestNetwork_WhatIsTooBigVanishes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		s.startPrograms(t)
-		s.answeredAlways(t, agent, s.backends[0])
+		s.StartPrograms(t)
+		s.answeredAlways(t, agent, s.Backends[0])
 
 		began := time.Now()
 		response, err := browser(s.place, netip.Addr{}).Get("http://" + us.API.String() + "/api/v1/domains")
@@ -42,26 +43,26 @@ func TestNetwork_WhatIsTooBigVanishes(t *testing.T) {
 		if err != nil || len(text) < 3000 {
 			t.Errorf("the API's answer has %d octets: %v", len(text), err)
 		}
-		inTime(t, "a large answer of the API", time.Second, began, time.Now())
+		testbed.InTime(t, "a large answer of the API", time.Second, began, time.Now())
 
 		began = time.Now()
 		if octets, err := pipelined(s.place.Dial, eu.DNS, names); err != nil || octets < 5000 {
 			t.Errorf("answers of %d octets over one TCP connection: %v", octets, err)
 		}
-		inTime(t, "answers to many questions on one connection", time.Second, began, time.Now())
+		testbed.InTime(t, "answers to many questions on one connection", time.Second, began, time.Now())
 	})
 }
 
 // pipelined asks for a type that these names do not have, all at once on one connection, and returns how many octets the denials have.
 func pipelined(dial func(ctx context.Context, network, at string) (net.Conn, error), to netip.AddrPort, names []string) (octets int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	raw, err := dial(ctx, "tcp", to.String())
 	if err != nil {
 		return 0, err
 	}
 	defer raw.Close()
-	_ = raw.SetDeadline(time.Now().Add(patience))
+	_ = raw.SetDeadline(time.Now().Add(testbed.Patience))
 	conn := &dns.Conn{Conn: raw}
 	for _, name := range names {
 		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeMX)

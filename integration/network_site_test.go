@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -37,25 +38,25 @@ func newThreeSites(t *testing.T, n *network.Network) *threeSites {
 // start starts all of it and lets clients ask both nodes.
 func (s *threeSites) start(t *testing.T) {
 	t.Helper()
-	s.startPrograms(t)
-	s.watch = s.watchFrom(t, s.clients, s.nodes...)
+	s.StartPrograms(t)
+	s.Watch = s.watchFrom(t, s.clients, s.Nodes...)
 }
 
 // exchangeKeys has the nodes ask one another for keys.
 func (s *threeSites) exchangeKeys() {
-	for i, n := range s.nodes {
+	for i, n := range s.Nodes {
 		v4, _ := [...]*network.Site{s.us, s.eu}[i].Networks()
 		n.File.API.More["allowed_networks"] = append(n.File.API.More["allowed_networks"].([]string), v4.String())
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: syncPoll, Timeout: time.Second,
-			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + s.nodes[1-i].API.String()}}
+			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + s.Nodes[1-i].API.String()}}
 	}
 }
 
 // synced waits until each node has reached its peer for keys with the last try, or none has.
 func (s *threeSites) synced(t *testing.T, want bool) {
 	t.Helper()
-	until(t, keyBound, fmt.Sprintf("keys to be exchanged: %t", want), func(ctx context.Context) error {
-		for _, n := range s.nodes {
+	testbed.Until(t, keyBound, fmt.Sprintf("keys to be exchanged: %t", want), func(ctx context.Context) error {
+		for _, n := range s.Nodes {
 			status, err := n.Client.DNSSECStatus(ctx)
 			if err != nil {
 				return err
@@ -76,33 +77,33 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		s := newThreeSites(t, n)
 		s.exchangeKeys()
 		s.start(t)
-		alone, other := s.nodes[0], s.nodes[1]
-		lost, near, far := s.backends[0], s.backends[1], s.backends[2]
+		alone, other := s.Nodes[0], s.Nodes[1]
+		lost, near, far := s.Backends[0], s.Backends[1], s.Backends[2]
 		s.synced(t, true)
-		keys := sameKeys(t, 1, s.nodes...)
+		keys := sameKeys(t, 1, s.Nodes...)
 		inside := s.watchFrom(t, s.eu, alone)
 
 		cut := time.Now()
 		rules(t, n, s.site, network.Cut(s.eu)...)
-		s.gone(t, other, lost.At.Addr(), cut, s.Timing.OwnDetection())
-		s.status(t, other, lost, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, false) })
+		s.Gone(t, other, lost.At.Addr(), cut, s.Timing.OwnDetection())
+		s.Status(t, other, lost, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
 		for _, b := range []*harness.Backend{near, far} {
-			s.status(t, other, b, time.Second, wantSound)
+			s.Status(t, other, b, time.Second, testbed.WantSound)
 		}
 		// Nobody hears of the backends at the other end: in the site there is its own.
 		for _, b := range []*harness.Backend{near, far} {
-			s.status(t, alone, b, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, false) })
+			s.Status(t, alone, b, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
 		}
-		s.status(t, alone, lost, time.Second, wantSound)
+		s.Status(t, alone, lost, time.Second, testbed.WantSound)
 		s.synced(t, false)
 
 		rules(t, n, s.site)
 		healed := time.Now()
-		for _, node := range s.nodes {
-			for _, b := range s.backends {
-				s.answered(t, node, b.At.Addr(), healed, s.Timing.Recovery()+5*time.Second)
-				s.status(t, node, b, heardAgainBound, func(v api.Backend) error {
-					if err := wantSound(v); err != nil || (v.AgentHealthy != nil && *v.AgentHealthy) {
+		for _, node := range s.Nodes {
+			for _, b := range s.Backends {
+				s.Answered(t, node, b.At.Addr(), healed, s.Timing.Recovery()+5*time.Second)
+				s.Status(t, node, b, heardAgainBound, func(v api.Backend) error {
+					if err := testbed.WantSound(v); err != nil || (v.AgentHealthy != nil && *v.AgentHealthy) {
 						return err
 					}
 					return fmt.Errorf("its agent is not heard again")
@@ -111,11 +112,11 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		}
 		t.Logf("all as before %s after the way was back", time.Since(healed).Round(time.Millisecond))
 		s.synced(t, true)
-		if now := sameKeys(t, 1, s.nodes...); !slices.Equal(now, keys) {
+		if now := sameKeys(t, 1, s.Nodes...); !slices.Equal(now, keys) {
 			t.Errorf("the keys are %v, before %v", now, keys)
 		}
-		s.noFailures(t, other, s.began)
-		for _, a := range inside.Since(alone, appName, cut) {
+		s.NoFailures(t, other, s.Began)
+		for _, a := range inside.Since(alone, testbed.AppName, cut) {
 			if !a.Good() {
 				t.Errorf("in the site that was alone a lookup failed %s after the cut: %+v", a.At.Sub(cut).Round(time.Millisecond), a)
 				break
@@ -135,17 +136,17 @@ func TestNetwork_GossipThatIsLost(t *testing.T) {
 			lost(60, s.ap, s.us, "udp"),
 			[]string{network.Between(s.us, s.eu, "udp dport 7946 drop"), network.Between(s.eu, s.ap, "udp sport 7946 drop")},
 		)...)
-		ow, b := s.nodes, s.backends
+		ow, b := s.Nodes, s.Backends
 		s.allHeard(t, 2*s.Timing.StaleThreshold, // half of it is what was true before anyhow
 			&heard{node: ow[1], backend: b[0]}, &heard{node: ow[1], backend: b[2]}, &heard{node: ow[0], backend: b[1]}, &heard{node: ow[0], backend: b[2]})
 
 		rules(t, n, s.site, lost(60, nil, nil, "{ tcp, udp }")...)
-		rest(t.Context(), 2*s.Timing.StaleThreshold) // in which the watch asks all the time
-		for _, node := range s.nodes {
-			for _, b := range s.backends {
-				s.answered(t, node, b.At.Addr(), time.Now(), 5*time.Second)
+		testbed.Pause(t.Context(), 2*s.Timing.StaleThreshold) // in which the watch asks all the time
+		for _, node := range s.Nodes {
+			for _, b := range s.Backends {
+				s.Answered(t, node, b.At.Addr(), time.Now(), 5*time.Second)
 			}
-			s.noFailures(t, node, s.began)
+			s.NoFailures(t, node, s.Began)
 		}
 	})
 }

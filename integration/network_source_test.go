@@ -16,6 +16,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // placed is a node that answers each region's clients with that region's server, and the clients.
@@ -41,10 +42,10 @@ func startPlaced(t *testing.T, n *network.Network, algorithm string, change func
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		p.servers[r.Name] = netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)})
-		r.Servers = []harness.Server{{Service: appName, Address: p.servers[r.Name], Port: appPort, Weight: 100, HealthCheck: p.Timing.Check()}}
+		r.Servers = []harness.Server{{Service: testbed.AppName, Address: p.servers[r.Name], Port: appPort, Weight: 100, HealthCheck: p.Timing.Check()}}
 	}
 	change(f)
-	p.startPrograms(t)
+	p.StartPrograms(t)
 	return p
 }
 
@@ -168,7 +169,7 @@ func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 			dial := func(ctx context.Context, network, at string) (net.Conn, error) {
 				return p.clients.DialFrom(ctx, c.from, network, at)
 			}
-			q := new(dns.Msg).SetQuestion("_why."+appName+".", dns.TypeTXT)
+			q := new(dns.Msg).SetQuestion("_why."+testbed.AppName+".", dns.TypeTXT)
 			r, err := exchangeFrom(dial, q, "udp", netip.AddrPortFrom(c.to, dnsPort))
 			if err != nil {
 				t.Errorf("from %s: %v", c.from, err)

@@ -16,6 +16,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -37,7 +38,7 @@ func onNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 		return
 	}
 	if os.Getenv(networkPart) != "" {
-		missing(t, refused.Error())
+		testbed.Missing(t, refused.Error())
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -51,7 +52,7 @@ func onNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 	network.Enter(c)
 	ended, err := harness.StartTied(c, nil)
 	if err != nil {
-		missing(t, fmt.Sprintf("%v; and as root of a user namespace: %v", refused, err))
+		testbed.Missing(t, fmt.Sprintf("%v; and as root of a user namespace: %v", refused, err))
 	}
 	<-ended
 	if !c.ProcessState.Success() {
@@ -64,7 +65,7 @@ func onNetwork(t *testing.T, test func(t *testing.T, n *network.Network)) {
 // programDirectory makes a directory with all programs under their names.
 func programDirectory(t *testing.T) string {
 	t.Helper()
-	b := binaries(t)
+	b := testbed.Binaries(t)
 	dir := t.TempDir()
 	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
 		if err := os.Symlink(path, filepath.Join(dir, filepath.Base(path))); err != nil {
@@ -136,7 +137,7 @@ func (s *site) nodeAt(t *testing.T, at *network.Site, h network.Host, name strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.nodes = append(s.nodes, n)
+	s.Nodes = append(s.Nodes, n)
 	return n
 }
 
@@ -145,11 +146,11 @@ func (s *site) backendAt(t *testing.T, at *network.Site, h network.Host, name, r
 	t.Helper()
 	b := s.AddBackendAt(name, netip.AddrPortFrom(h.IPv4, appPort))
 	b.Inside = at.Inside
-	s.backends = append(s.backends, b)
-	a := s.addAgent(t, "agent-"+name, b)
+	s.Backends = append(s.Backends, b)
+	a := s.JoinAgent(t, "agent-"+name, b)
 	a.File.Agent.Identity.Region = region
 	a.Inside = at.Inside
-	s.agents = append(s.agents, a)
+	s.Agents = append(s.Agents, a)
 	return b
 }
 
@@ -157,19 +158,19 @@ func (s *site) backendAt(t *testing.T, at *network.Site, h network.Host, name, r
 func newNetworkSite(t *testing.T, regions []string, others ...string) *site {
 	t.Helper()
 	var domains []harness.Domain
-	for _, name := range append([]string{appName}, others...) {
+	for _, name := range append([]string{testbed.AppName}, others...) {
 		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: regions, TTL: 5})
 	}
-	return &site{Cluster: newCluster(t, harness.Fast(), domains...)}
+	return &site{&testbed.Site{Cluster: testbed.NewCluster(t, harness.Fast(), domains...)}}
 }
 
 // watchFrom lets a client in a site ask some nodes from now until the test ends.
 func (s *site) watchFrom(t *testing.T, at *network.Site, nodes ...*harness.Node) *harness.Watch {
 	t.Helper()
-	w := harness.NewWatch(nodes, []string{appName}, pace)
+	w := harness.NewWatch(nodes, []string{testbed.AppName}, testbed.Pace)
 	w.Dial = at.Dial
-	s.runWatch(t, w)
-	s.began = time.Now()
+	s.RunWatch(t, w)
+	s.Began = time.Now()
 	return w
 }
 
@@ -178,5 +179,5 @@ func browser(at *network.Site, from netip.Addr) *http.Client {
 	dial := func(ctx context.Context, network, to string) (net.Conn, error) {
 		return at.DialFrom(ctx, from, network, to)
 	}
-	return &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
+	return &http.Client{Timeout: testbed.Patience, Transport: &http.Transport{DialContext: dial, DisableKeepAlives: true}}
 }

@@ -15,11 +15,11 @@ func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
 		if _, err := s.place.AddUplink("branch2"); err != nil {
 			t.Fatal(err)
 		}
-		s.startPrograms(t)
-		s.watch = s.watchFrom(t, s.apps, s.nodes...)
+		s.StartPrograms(t)
+		s.Watch = s.watchFrom(t, s.apps, s.Nodes...)
 		var all []*heard
-		for _, node := range s.nodes {
-			for _, b := range s.backends[:2] {
+		for _, node := range s.Nodes {
+			for _, b := range s.Backends[:2] {
 				all = append(all, &heard{node: node, backend: b})
 			}
 		}
@@ -31,17 +31,17 @@ func TestNetwork_AUplinkDiesAndTheAgentsHaveOtherAddresses(t *testing.T) {
 		}
 		uplink(false)
 		s.allHeard(t, s.Timing.StaleThreshold, all...)
-		killed, err := s.backends[2].Kill()
+		killed, err := s.Backends[2].Kill()
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, node := range s.nodes {
-			s.gone(t, node, s.backends[2].At.Addr(), killed, s.Timing.Detection())
+		for _, node := range s.Nodes {
+			s.Gone(t, node, s.Backends[2].At.Addr(), killed, s.Timing.Detection())
 		}
 		uplink(true)
 		s.allHeard(t, s.Timing.StaleThreshold+time.Second, all...)
-		for _, node := range s.nodes {
-			s.noFailures(t, node, s.began)
+		for _, node := range s.Nodes {
+			s.NoFailures(t, node, s.Began)
 		}
 	})
 }

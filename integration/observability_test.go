@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 const observability = "../packaging/observability"
@@ -146,7 +148,7 @@ var queried = regexp.MustCompile(`\b(?:gslb|go|process)_\w+`)
 func TestObservability_AsksForWhatIsServed(t *testing.T) {
 	s := startSite(t, 1, 1)
 	there := map[string]bool{}
-	for _, at := range []string{s.nodes[0].Prom.String(), s.agents[0].Prom.String()} {
+	for _, at := range []string{s.Nodes[0].Prom.String(), s.Agents[0].Prom.String()} {
 		for _, name := range regexp.MustCompile(`(?m)^# TYPE (\w+) (\w+)`).FindAllStringSubmatch(scrape(t, at), -1) {
 			there[name[1]] = true
 			if name[2] == "histogram" {
@@ -280,9 +282,9 @@ func TestAlerts_EachIsTested(t *testing.T) {
 
 // Prometheus itself takes the rules and the dashboard's expressions, and the rules do over time what their tests say.
 func TestAlerts_ByPromtool(t *testing.T) {
-	promtool := judge(t, "promtool")
-	command(t, promtool, "check", "rules", filepath.Join(observability, "gslb-alerts.yaml")).want(t, exitOK)
-	command(t, promtool, "test", "rules", filepath.Join(observability, "gslb-alerts.test.yaml")).want(t, exitOK, "SUCCESS")
+	promtool := testbed.Judge(t, "promtool")
+	testbed.Command(t, promtool, "check", "rules", filepath.Join(observability, "gslb-alerts.yaml")).Want(t, testbed.ExitOK)
+	testbed.Command(t, promtool, "test", "rules", filepath.Join(observability, "gslb-alerts.test.yaml")).Want(t, testbed.ExitOK, "SUCCESS")
 
 	variables := strings.NewReplacer("$__rate_interval", "5m", "$instance", ".*")
 	var asRules ruleGroups
@@ -299,5 +301,5 @@ func TestAlerts_ByPromtool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command(t, promtool, "check", "rules", file(t, "dashboard.yaml", string(text))).want(t, exitOK)
+	testbed.Command(t, promtool, "check", "rules", testbed.File(t, "dashboard.yaml", string(text))).Want(t, testbed.ExitOK)
 }

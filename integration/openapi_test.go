@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -126,7 +127,7 @@ func (d *apiDocument) check(method, path string, status int, body []byte) error 
 // The document is what the OpenAPI Initiative calls one, and its examples are what its schemas say.
 func TestOpenAPI_TheServedDocumentIsValid(t *testing.T) {
 	s := startSite(t, 1, 1)
-	d := documentOf(t, s.nodes[0])
+	d := documentOf(t, s.Nodes[0])
 	schema := compileOfficial(t)
 	if err := schema.Validate(d.raw); err != nil {
 		t.Errorf("the document is not OpenAPI 3.1: %v", err)
@@ -185,16 +186,16 @@ func compileOfficial(t *testing.T) *jsonschema.Schema {
 // Every GET of the document, asked of a node that has something to say, and some changes, answer as the document says.
 func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	d := documentOf(t, n)
-	backend := s.backends[0].At
-	id := fmt.Sprintf("%s:%s", appName, backend)
+	backend := s.Backends[0].At
+	id := fmt.Sprintf("%s:%s", testbed.AppName, backend)
 	healthy := true
-	if _, err := n.Client.SetOverride(t.Context(), appName, backend.String(), api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
+	if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, backend.String(), api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]string{
-		"{name}": appName, "{service}": appName, "{address}": backend.Addr().String(), "{port}": fmt.Sprint(backend.Port()), "{agent_id}": "agent-1", "{cidr}": "192.0.2.0/24",
+		"{name}": testbed.AppName, "{service}": testbed.AppName, "{address}": backend.Addr().String(), "{port}": fmt.Sprint(backend.Port()), "{agent_id}": "agent-1", "{cidr}": "192.0.2.0/24",
 	}
 	ids := map[string]string{
 		"servers": id, "regions": "eu", "overwatch": "ow-1", "agent": "agent-1", "gossip": "ow-1", "audit-logs": "1", "metrics/nodes": "agent-1", "metrics/regions": "eu", "algorithms": "weighted", "decisions": "0-1",
@@ -206,7 +207,7 @@ func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
 			target = strings.ReplaceAll(target, name, value)
 		}
 		if strings.HasPrefix(path, "/api/v1/overrides/{") {
-			target = "/api/v1/overrides/" + appName + "/" + backend.String()
+			target = "/api/v1/overrides/" + testbed.AppName + "/" + backend.String()
 		}
 		for part, value := range ids {
 			if strings.Contains(path, part+"/{id}") || strings.Contains(path, part+"/nodes/{id}") {
@@ -217,7 +218,7 @@ func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
 			target += "?ip=192.0.2.7"
 		}
 		if strings.HasSuffix(path, "/routing/answers") {
-			target += "?domain=" + appName
+			target += "?domain=" + testbed.AppName
 		}
 		if item["get"] != nil {
 			status, body := fetch(t, n, http.MethodGet, target, "")

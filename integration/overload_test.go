@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -28,28 +29,28 @@ const (
 // in time.
 func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
-	before, y := memory(t, n.Path), newYardstick(t)
+	n := s.Nodes[0]
+	before, y := testbed.Memory(t, n.Path), newYardstick(t)
 	end := storms(t, n.DNS, noise, malformed, randomName, anything)
 	tcpAnswers(t, n, 5*time.Second)
 	t.Logf("%d packets in %s", end(), time.Since(y.began).Round(time.Millisecond))
 	s.steady(t, n, y)
-	if grown := memory(t, n.Path) - before; grown > floodMemory {
+	if grown := testbed.Memory(t, n.Path) - before; grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
 	}
-	s.status(t, n, s.backends[0], time.Second, wantSound)
+	s.Status(t, n, s.Backends[0], time.Second, testbed.WantSound)
 }
 
 // Row 25: TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an answer, over UDP
 // or over a new connection.
 func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
-	before, began := memory(t, n.Path), time.Now()
+	n := s.Nodes[0]
+	before, began := testbed.Memory(t, n.Path), time.Now()
 	tcpCrowd(t, n, 3000)
 	var open float64 // before the node gives up on those that say nothing
-	until(t, startBound, "1000 connections to be open, without which the test tests nothing", func(context.Context) error {
-		if open = metric(t, n, "gslb_dns_tcp_connections"); open < 1000 {
+	testbed.Until(t, testbed.StartBound, "1000 connections to be open, without which the test tests nothing", func(context.Context) error {
+		if open = testbed.Metric(t, n, "gslb_dns_tcp_connections"); open < 1000 {
 			return fmt.Errorf("%v are", open)
 		}
 		return nil
@@ -58,7 +59,7 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	y := newYardstick(t)
 	tcpAnswers(t, n, 4*time.Second)
 	s.steady(t, n, y)
-	grown := memory(t, n.Path) - before
+	grown := testbed.Memory(t, n.Path) - before
 	t.Logf("%v connections are open, memory grew by %d MiB", open, grown>>20)
 	if grown > floodMemory {
 		t.Errorf("memory grew by %d MiB, allowed are %d", grown>>20, floodMemory>>20)
@@ -76,15 +77,15 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 		t.Skipf("this process may open %d files: run ulimit -n %d before", files.Cur, manyConnections+1000)
 	}
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
-	before, began := memory(t, n.Path), time.Now()
+	n := s.Nodes[0]
+	before, began := testbed.Memory(t, n.Path), time.Now()
 	crowd(t, n.DNS, manyConnections, silent)
 	t.Logf("%d connections after %s", manyConnections, time.Since(began).Round(time.Millisecond))
 	tcpAnswers(t, n, 2*time.Second)
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 	const kept = 4096
-	open, ended := metric(t, n, "gslb_dns_tcp_connections"), metric(t, n, `gslb_dns_tcp_evicted_total{limit="total"}`)+metric(t, n, `gslb_dns_tcp_closed_total{reason="idle"}`)
-	grown := memory(t, n.Path) - before
+	open, ended := testbed.Metric(t, n, "gslb_dns_tcp_connections"), testbed.Metric(t, n, `gslb_dns_tcp_evicted_total{limit="total"}`)+testbed.Metric(t, n, `gslb_dns_tcp_closed_total{reason="idle"}`)
+	grown := testbed.Memory(t, n.Path) - before
 	t.Logf("%v connections are open, %v were closed, memory grew by %d MiB", open, ended, grown>>20)
 	if open > kept || ended < manyConnections*9/10-kept {
 		t.Errorf("%v connections are open and %v were closed; at most %d may be open", open, ended, kept)
@@ -106,7 +107,7 @@ func tcpCrowd(t *testing.T, n *harness.Node, count int) {
 // Row 26: connections to the API that stop in mid-request or drip keep neither others from their answers within a second nor DNS.
 func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	y := newYardstick(t)
 	apiCrowd(t, n.API, 600)
 	slowestAnswer := apiAnswers(t, n, 5*time.Second)
@@ -132,8 +133,8 @@ func apiCrowd(t *testing.T, to netip.AddrPort, count int) {
 func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time.Duration) {
 	t.Helper()
 	began := time.Now()
-	during(t, over, 50*time.Millisecond, func() {
-		client, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: patience})
+	testbed.During(t, over, 50*time.Millisecond, func() {
+		client, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: testbed.Patience})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +144,7 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 		}
 		answered := time.Now()
 		longest = max(longest, answered.Sub(asked))
-		inTime(t, "an answer of the API", time.Second, asked, answered)
+		testbed.InTime(t, "an answer of the API", time.Second, asked, answered)
 	})
 	return longest
 }
@@ -152,37 +153,37 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 // every lookup, hears its agents, follows the death of a backend, and stays within its memory. GSLB_FULL has as much of each as its own row.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	s := newSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.Env = append(slices.Clone(n.Env), tightMemory)
-	s.startAll(t)
+	s.StartAll(t)
 	y := newYardstick(t)
 	endDNS := storms(t, n.DNS, noise, malformed, randomName, anything)
 	endGossip := storms(t, n.Gossip, noise, framed)
 	ctx, cancel := context.WithCancel(t.Context())
-	streams := garbageStreams(ctx, t, n.DNS, n.Gossip, n.API, n.Prom, s.agents[0].Prom)
+	streams := garbageStreams(ctx, t, n.DNS, n.Gossip, n.API, n.Prom, s.Agents[0].Prom)
 	idleStreams(t, n.Gossip, inFull(2000, 300))
 	tcpCrowd(t, n, inFull(3000, 1500))
 	apiCrowd(t, n.API, inFull(600, 150))
 	tcpAnswers(t, n, 3*time.Second)
-	killed, err := s.backends[0].Kill()
+	killed, err := s.Backends[0].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection()+time.Second) // the machine is full
-	most := memory(t, n.Path)
+	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection()+time.Second) // the machine is full
+	most := testbed.Memory(t, n.Path)
 	cancel()
 	t.Logf("%d packets, %d streams in %s; memory %d MiB", endDNS()+endGossip(), streams(), time.Since(y.began).Round(time.Millisecond), most>>20)
 	if most > tightBound {
 		t.Errorf("the node has %d MiB, allowed are %d", most>>20, tightBound>>20)
 	}
 	s.steady(t, n, y)
-	s.status(t, n, s.backends[1], 5*time.Second, func(v api.Backend) error {
+	s.Status(t, n, s.Backends[1], 5*time.Second, func(v api.Backend) error {
 		if v.AgentLastSeen == nil || time.Since(*v.AgentLastSeen) > 2*s.Timing.Heartbeat {
 			return errors.New("its agent is not heard")
 		}
-		return wantStatus(v, api.EffectiveHealthy, true)
+		return testbed.WantStatus(v, api.EffectiveHealthy, true)
 	})
-	for _, u := range []*harness.Unit{n.Unit, s.agents[0].Unit} {
+	for _, u := range []*harness.Unit{n.Unit, s.Agents[0].Unit} {
 		if !u.Running() {
 			t.Errorf("%s has ended", u.Name)
 		}
@@ -210,7 +211,7 @@ func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) fun
 					_, _ = c.Write(noise(random))
 					_ = c.Close()
 				}
-				rest(ctx, 10*time.Millisecond)
+				testbed.Pause(ctx, 10*time.Millisecond)
 			}
 			count <- made
 		}()

@@ -15,12 +15,13 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // releaser builds the program that makes releases.
 var releaser = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(os.TempDir(), "programs", "release")
-	if _, err := programs(); err != nil { // it makes the directory
+	if _, err := testbed.Programs(); err != nil { // it makes the directory
 		return "", err
 	}
 	cmd := exec.Command("go", "build", "-o", path, "./packaging/release")
@@ -166,7 +167,7 @@ func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
 // The rpm by rpm's own tools: its digests, its files, and an installation into an empty root that verifies.
 func TestRelease_TheRPMInstalls(t *testing.T) {
 	t.Parallel()
-	rpm := judge(t, "rpm")
+	rpm := testbed.Judge(t, "rpm")
 	root := t.TempDir()
 	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslb"} {
 		file := packageOf(t, program, firstVersion, "*.rpm")
@@ -193,7 +194,7 @@ func TestRelease_TheRPMInstalls(t *testing.T) {
 
 // The units leave a process little that it does not need: at most 2.0 of 10 by systemd's own measure.
 func TestUnits_AreHardened(t *testing.T) {
-	analyze := judge(t, "systemd-analyze")
+	analyze := testbed.Judge(t, "systemd-analyze")
 	units, err := filepath.Glob("../packaging/systemd/*.service")
 	if err != nil || len(units) == 0 {
 		t.Fatal(units, err)
@@ -209,14 +210,14 @@ func TestUnits_AreHardened(t *testing.T) {
 // The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this machine's
 // own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
 func TestPackages_Life(t *testing.T) {
-	nspawn := judge(t, "systemd-nspawn")
-	judge(t, "dnsperf")
-	judge(t, "dig")
+	nspawn := testbed.Judge(t, "systemd-nspawn")
+	testbed.Judge(t, "dnsperf")
+	testbed.Judge(t, "dig")
 	if os.Geteuid() != 0 {
-		missing(t, "booting a container needs root")
+		testbed.Missing(t, "booting a container needs root")
 	}
 	if _, err := os.Stat("/var/lib/dpkg/status"); err != nil {
-		missing(t, "installing a deb needs a machine with Debian packages")
+		testbed.Missing(t, "installing a deb needs a machine with Debian packages")
 	}
 	root := layered(t)
 	place := filepath.Join(root, "test")
@@ -231,7 +232,7 @@ func TestPackages_Life(t *testing.T) {
 	for _, pattern := range []string{"*.deb", "*.rpm"} {
 		copyInto(t, one(t, filepath.Join(before, pattern)), filepath.Join(place, "before"))
 	}
-	b, err := programs()
+	b, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -19,37 +20,37 @@ import (
 func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, 3)
-	cutOff, other := s.nodes[0], s.nodes[1]
+	cutOff, other := s.Nodes[0], s.Nodes[1]
 	var relays []*relay // each agent has a way of its own to the node
-	for _, a := range s.agents {
+	for _, a := range s.Agents {
 		r := newRelay(t, cutOff.Gossip)
 		a.File.Agent.Gossip.OverwatchNodes[0] = r.at.String()
 		relays = append(relays, r)
 	}
-	s.startAll(t)
+	s.StartAll(t)
 
 	for _, r := range relays {
 		r.cut.Store(true)
 	}
-	for _, b := range s.backends {
-		s.status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
-		s.status(t, other, b, time.Second, wantSound)
+	for _, b := range s.Backends {
+		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, other, b, time.Second, testbed.WantSound)
 	}
-	killed, err := s.backends[0].Kill()
+	killed, err := s.Backends[0].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, cutOff, s.backends[0].At.Addr(), killed, s.Timing.OwnDetection())
-	for _, b := range s.backends[1:] {
-		s.answered(t, cutOff, b.At.Addr(), killed.Add(time.Second), 5*time.Second)
+	s.Gone(t, cutOff, s.Backends[0].At.Addr(), killed, s.Timing.OwnDetection())
+	for _, b := range s.Backends[1:] {
+		s.Answered(t, cutOff, b.At.Addr(), killed.Add(time.Second), 5*time.Second)
 	}
 
 	for _, r := range relays {
 		r.cut.Store(false)
 	}
-	for _, b := range s.backends[1:] {
-		s.status(t, cutOff, b, heardAgainBound, func(v api.Backend) error {
-			if err := wantSound(v); err != nil {
+	for _, b := range s.Backends[1:] {
+		s.Status(t, cutOff, b, heardAgainBound, func(v api.Backend) error {
+			if err := testbed.WantSound(v); err != nil {
 				return err
 			}
 			if v.AgentHealthy == nil || !*v.AgentHealthy {
@@ -58,8 +59,8 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 			return nil
 		})
 	}
-	for _, n := range s.nodes {
-		s.noFailures(t, n, s.began)
+	for _, n := range s.Nodes {
+		s.NoFailures(t, n, s.Began)
 	}
 }
 
@@ -128,11 +129,11 @@ func (f *frontDoor) pass(in net.Conn) {
 // clients see them.
 func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*frontDoor) {
 	t.Helper()
-	for i, b := range s.backends {
+	for i, b := range s.Backends {
 		at := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 5, byte(i + 1)}), b.At.Port())
 		doors = append(doors, newFrontDoor(t, at, b.At))
 		seen = append(seen, &harness.Backend{Unit: b.Unit, At: at})
-		watched := &s.agents[i].File.Agent.Backends[0]
+		watched := &s.Agents[i].File.Agent.Backends[0]
 		watched.Address, watched.HealthCheck.Address = at.Addr(), b.At.Addr().String()
 	}
 	return seen, doors
@@ -143,7 +144,7 @@ func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*fron
 func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	seen, doors := s.behindDoors(t)
 	s.startSeen(t, seen)
 
@@ -152,53 +153,53 @@ func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 	}
 	suspended := func(want float64) func(context.Context) error {
 		return func(context.Context) error {
-			if got := metric(t, n, "gslb_overwatch_validation_suspended"); got != want {
+			if got := testbed.Metric(t, n, "gslb_overwatch_validation_suspended"); got != want {
 				return fmt.Errorf("it is %v", got)
 			}
 			return nil
 		}
 	}
-	until(t, s.Timing.OwnDetection()+2*time.Second, "the node to set its own verdicts aside", suspended(1))
+	testbed.Until(t, s.Timing.OwnDetection()+2*time.Second, "the node to set its own verdicts aside", suspended(1))
 	cut := time.Now()
 	for _, b := range seen {
-		s.answered(t, n, b.At.Addr(), cut, s.Timing.OwnDetection())
+		s.Answered(t, n, b.At.Addr(), cut, s.Timing.OwnDetection())
 	}
-	killed, err := s.backends[0].Kill()
+	killed, err := s.Backends[0].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, seen[0].At.Addr(), killed, s.Timing.Detection())
+	s.Gone(t, n, seen[0].At.Addr(), killed, s.Timing.Detection())
 	for _, b := range seen[1:] {
-		s.answered(t, n, b.At.Addr(), killed.Add(s.Timing.Detection()), 5*time.Second)
+		s.Answered(t, n, b.At.Addr(), killed.Add(s.Timing.Detection()), 5*time.Second)
 	}
 
 	for _, d := range doors {
 		d.open(t)
 	}
-	until(t, s.Timing.Recovery()+5*time.Second, "the node to believe its own checks again", suspended(0))
+	testbed.Until(t, s.Timing.Recovery()+5*time.Second, "the node to believe its own checks again", suspended(0))
 	for _, b := range seen[1:] {
-		s.status(t, n, b, startBound, wantSound)
+		s.Status(t, n, b, testbed.StartBound, testbed.WantSound)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // startSeen is startAll for backends behind doors.
 func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
 	t.Helper()
-	for i, b := range s.backends {
-		start(t, b)
-		start(t, s.agents[i])
+	for i, b := range s.Backends {
+		testbed.Start(t, b)
+		testbed.Start(t, s.Agents[i])
 	}
-	for _, n := range s.nodes {
-		start(t, n)
+	for _, n := range s.Nodes {
+		testbed.Start(t, n)
 	}
-	for _, n := range s.nodes {
-		s.ready(t, n)
+	for _, n := range s.Nodes {
+		s.Ready(t, n)
 		for _, b := range seen {
-			s.status(t, n, b, startBound, wantSound)
+			s.Status(t, n, b, testbed.StartBound, testbed.WantSound)
 		}
 	}
-	s.watchAnswers(t)
+	s.WatchAnswers(t)
 }
 
 // An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own checks take, which the
@@ -206,24 +207,24 @@ func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
 func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
-	n, dead, other := s.nodes[0], s.backends[0], s.backends[1]
-	s.agents[0].File.Agent.Backends[0].HealthCheck.Address = other.At.Addr().String() // it looks elsewhere
-	s.startAll(t)
+	n, dead, other := s.Nodes[0], s.Backends[0], s.Backends[1]
+	s.Agents[0].File.Agent.Backends[0].HealthCheck.Address = other.At.Addr().String() // it looks elsewhere
+	s.StartAll(t)
 
 	killed, err := dead.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, dead.At.Addr(), killed, s.Timing.OwnDetection())
-	s.status(t, n, dead, time.Second, func(v api.Backend) error {
+	s.Gone(t, n, dead.At.Addr(), killed, s.Timing.OwnDetection())
+	s.Status(t, n, dead, time.Second, func(v api.Backend) error {
 		if v.AgentHealthy == nil || !*v.AgentHealthy || v.ValidationHealthy == nil || *v.ValidationHealthy {
 			return fmt.Errorf("both verdicts should be shown: %+v", v)
 		}
-		return wantStatus(v, api.EffectiveUnhealthy, false)
+		return testbed.WantStatus(v, api.EffectiveUnhealthy, false)
 	})
-	comesTo(t, n, "gslb_overwatch_disagreements", 1)
-	s.status(t, n, other, time.Second, wantSound)
-	s.noFailures(t, n, s.began)
+	testbed.ComesTo(t, n, "gslb_overwatch_disagreements", 1)
+	s.Status(t, n, other, time.Second, testbed.WantSound)
+	s.NoFailures(t, n, s.Began)
 }
 
 // All of a region dies at once, agents and backends. Its clients are answered with the other region within the bound, and it is
@@ -231,19 +232,19 @@ func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 4)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.Regions = append(n.File.Regions, harness.Region{Name: "us"})
 	for i := range n.File.Domains {
 		n.File.Domains[i].Regions = []string{"eu", "us"}
 	}
-	for _, a := range s.agents[2:] {
+	for _, a := range s.Agents[2:] {
 		a.File.Agent.Identity.Region = "us"
 	}
-	s.startAll(t)
+	s.StartAll(t)
 
 	var killed time.Time
-	for i, b := range s.backends[:2] {
-		for _, kill := range []func() (time.Time, error){s.agents[i].Kill, b.Kill} {
+	for i, b := range s.Backends[:2] {
+		for _, kill := range []func() (time.Time, error){s.Agents[i].Kill, b.Kill} {
 			at, err := kill()
 			if err != nil {
 				t.Fatal(err)
@@ -251,21 +252,21 @@ func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 			killed = at
 		}
 	}
-	for _, b := range s.backends[:2] {
-		s.gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
+	for _, b := range s.Backends[:2] {
+		s.Gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
 	}
-	for _, b := range s.backends[2:] {
-		s.answered(t, n, b.At.Addr(), killed.Add(s.Timing.OwnDetection()), 5*time.Second)
+	for _, b := range s.Backends[2:] {
+		s.Answered(t, n, b.At.Addr(), killed.Add(s.Timing.OwnDetection()), 5*time.Second)
 	}
-	for i, b := range s.backends[:2] {
-		start(t, b)
-		start(t, s.agents[i])
+	for i, b := range s.Backends[:2] {
+		testbed.Start(t, b)
+		testbed.Start(t, s.Agents[i])
 	}
 	back := time.Now()
-	for _, b := range s.backends[:2] {
-		s.answered(t, n, b.At.Addr(), back, startBound)
+	for _, b := range s.Backends[:2] {
+		s.Answered(t, n, b.At.Addr(), back, testbed.StartBound)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and no client an
@@ -274,17 +275,17 @@ func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	t.Parallel()
 	const seconds = 12
 	s := startSite(t, 1, 2)
-	n, victim := s.nodes[0], s.backends[0]
+	n, victim := s.Nodes[0], s.Backends[0]
 	const publications = "gslb_dns_publications_total"
-	lines := func() int { return linesAbout(victim, n.Unit, s.agents[0].Unit) }
-	before, told := metric(t, n, publications), lines()
+	lines := func() int { return linesAbout(victim, n.Unit, s.Agents[0].Unit) }
+	before, told := testbed.Metric(t, n, publications), lines()
 	began := time.Now()
 	for i := range 2 * seconds {
 		tell(t, victim, []string{"/unhealthy", "/healthy"}[i%2])
 		<-time.After(time.Until(began.Add(time.Duration(i+1) * time.Second / 2)))
 	}
 	took := time.Since(began)
-	published := metric(t, n, publications) - before
+	published := testbed.Metric(t, n, publications) - before
 	logged := lines() - told
 	t.Logf("%v publications and %d lines in %s", published, logged, took.Round(time.Second))
 	if published == 0 {
@@ -297,6 +298,6 @@ func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	if logged > seconds {
 		t.Errorf("%d lines in the logs of node and agent in %s, want %d at most", logged, took.Round(time.Second), seconds)
 	}
-	s.status(t, n, victim, startBound, wantSound)
-	s.noFailures(t, n, s.began)
+	s.Status(t, n, victim, testbed.StartBound, testbed.WantSound)
+	s.NoFailures(t, n, s.Began)
 }

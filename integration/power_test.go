@@ -9,6 +9,7 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -17,18 +18,18 @@ import (
 func hostile(t *testing.T) (*site, *fleetAgent) {
 	t.Helper()
 	s := newSite(t, 1, 2)
-	n := s.nodes[0]
-	s.agents = nil
-	for _, b := range s.backends {
+	n := s.Nodes[0]
+	s.Agents = nil
+	for _, b := range s.Backends {
 		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers, harness.Server{
-			Service: appName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+			Service: testbed.AppName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
 		})
 	}
-	s.startAll(t)
-	for _, b := range s.backends {
-		s.status(t, n, b, s.Timing.Recovery(), wantSound)
+	s.StartAll(t)
+	for _, b := range s.Backends {
+		s.Status(t, n, b, s.Timing.Recovery(), testbed.WantSound)
 	}
-	a, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, appName, s.Tokens[appName], nil)
+	a, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName, s.Tokens[testbed.AppName], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,32 +43,32 @@ func hostile(t *testing.T) (*site, *fleetAgent) {
 func TestPower_AnAgentCannotTakeOutServersOfTheFile(t *testing.T) {
 	t.Parallel()
 	s, a := hostile(t)
-	n, begin := s.nodes[0], time.Now()
+	n, begin := s.Nodes[0], time.Now()
 	a.backends = nil
-	for _, b := range s.backends {
+	for _, b := range s.Backends {
 		a.backends = append(a.backends, wire.Backend{
-			Service: appName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 1, Claim: wire.ClaimUnhealthy, Draining: true, DrainMillis: 1,
+			Service: testbed.AppName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 1, Claim: wire.ClaimUnhealthy, Draining: true, DrainMillis: 1,
 			Check: wire.Check{Type: "tcp"},
 		})
 	}
 	a.keeps(t)
-	for _, b := range s.backends {
-		s.status(t, n, b, s.Timing.Detection(), func(v api.Backend) error {
+	for _, b := range s.Backends {
+		s.Status(t, n, b, s.Timing.Detection(), func(v api.Backend) error {
 			if v.AgentHealthy == nil || *v.AgentHealthy || !v.MayServe || v.Draining || v.AgentID != a.Name {
 				return fmt.Errorf("%+v: want it serving, with the claim of %s shown", v, a.Name)
 			}
 			return nil
 		})
-		s.answered(t, n, b.At.Addr(), begin, s.Timing.Detection())
+		s.Answered(t, n, b.At.Addr(), begin, s.Timing.Detection())
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // Addresses that an agent may not have a node connect to are refused one by one, with a code, and its other backend is taken.
 func TestPower_AnAgentsBackendsAreNotTheNodesOwnListenersNorMetadata(t *testing.T) {
 	t.Parallel()
 	s, a := hostile(t)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	good := a.backends[0]
 	refused := []netip.AddrPort{
 		n.API, n.Prom, n.Gossip, netip.AddrPortFrom(netip.MustParseAddr("127.9.9.9"), n.API.Port()),
@@ -81,7 +82,7 @@ func TestPower_AnAgentsBackendsAreNotTheNodesOwnListenersNorMetadata(t *testing.
 		a.backends = append(a.backends, bad)
 	}
 	var err error
-	until(t, 2*agent.AckTime, "an answer to the heartbeat", func(context.Context) error {
+	testbed.Until(t, 2*agent.AckTime, "an answer to the heartbeat", func(context.Context) error {
 		if err = a.heartbeat(); agent.Refused(err, wire.CodePolicy) {
 			return nil
 		}
@@ -103,5 +104,5 @@ func TestPower_AnAgentsBackendsAreNotTheNodesOwnListenersNorMetadata(t *testing.
 	if !found {
 		t.Error("the agent's other backend was not taken")
 	}
-	counts(t, n, "the refusals", `gslb_gossip_claims_refused_total{code="policy"}`)
+	testbed.Counts(t, n, "the refusals", `gslb_gossip_claims_refused_total{code="policy"}`)
 }

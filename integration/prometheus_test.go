@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -25,16 +26,16 @@ type prometheus struct{ url string }
 
 func startPrometheus(t *testing.T, s *site) *prometheus {
 	t.Helper()
-	program, dir := judge(t, "prometheus"), t.TempDir()
+	program, dir := testbed.Judge(t, "prometheus"), t.TempDir()
 	rules, err := filepath.Abs(filepath.Join(observability, "gslb-alerts.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var nodes, agents []string
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		nodes = append(nodes, n.Prom.String())
 	}
-	for _, a := range s.agents {
+	for _, a := range s.Agents {
 		agents = append(agents, a.Prom.String())
 	}
 	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n"+
@@ -42,7 +43,7 @@ func startPrometheus(t *testing.T, s *site) *prometheus {
 		rules, strings.Join(nodes, `","`), strings.Join(agents, `","`))
 	config = strings.ReplaceAll(config, `\"`, `"`)
 	at := unusedAddress(t)
-	cmd := exec.Command(program, "--config.file="+file(t, "prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at)
+	cmd := exec.Command(program, "--config.file="+testbed.File(t, "prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at)
 	var words strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
 	if err := cmd.Start(); err != nil {
@@ -123,13 +124,13 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	}
 	t.Parallel()
 	s := newSite(t, 2, 1)
-	for i, n := range s.nodes {
+	for i, n := range s.Nodes {
 		n.File.Domains = n.File.Domains[:1] // the other one has no backend, which is told
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-			Peers: []string{"http://" + s.nodes[1-i].API.String()}, PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
+			Peers: []string{"http://" + s.Nodes[1-i].API.String()}, PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
 		}
 	}
-	s.startAll(t)
+	s.StartAll(t)
 	p := startPrometheus(t, s)
 	variables := strings.NewReplacer("$__rate_interval", "20s", "$instance", ".*")
 	waiting := map[string]string{} // panels by expression
@@ -139,9 +140,9 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 		}
 	}
 	up := true
-	until(t, startBound, "the dashboard to have data", func(ctx context.Context) error {
+	testbed.Until(t, testbed.StartBound, "the dashboard to have data", func(ctx context.Context) error {
 		// Something to publish, and to look up signatures for.
-		if _, err := s.nodes[0].Client.SetOverride(ctx, appName, s.backends[0].At.String(), api.OverrideRequest{Healthy: &up, Reason: "a change"}); err != nil {
+		if _, err := s.Nodes[0].Client.SetOverride(ctx, testbed.AppName, s.Backends[0].At.String(), api.OverrideRequest{Healthy: &up, Reason: "a change"}); err != nil {
 			return err
 		}
 		up = !up
@@ -159,10 +160,10 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 		}
 		return nil
 	})
-	if err := s.nodes[0].Client.ClearOverride(t.Context(), appName, s.backends[0].At.String()); err != nil {
+	if err := s.Nodes[0].Client.ClearOverride(t.Context(), testbed.AppName, s.Backends[0].At.String()); err != nil {
 		t.Fatal(err)
 	}
-	until(t, startBound, "every rule to be evaluated and quiet", func(ctx context.Context) error {
+	testbed.Until(t, testbed.StartBound, "every rule to be evaluated and quiet", func(ctx context.Context) error {
 		states, err := p.alerts(ctx)
 		if err != nil {
 			return err
@@ -177,13 +178,13 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 		}
 		return nil
 	})
-	for _, u := range []*harness.Unit{s.agents[0].Unit, s.nodes[1].Unit} {
+	for _, u := range []*harness.Unit{s.Agents[0].Unit, s.Nodes[1].Unit} {
 		if _, err := u.Kill(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, name := range []string{"GslbOverwatchDown", "GslbAgentDown", "GslbAgentsLost"} {
-		until(t, startBound, name+" to notice", func(ctx context.Context) error {
+		testbed.Until(t, testbed.StartBound, name+" to notice", func(ctx context.Context) error {
 			states, err := p.alerts(ctx)
 			if err == nil && states[name] == "inactive" {
 				err = errors.New("it is inactive")

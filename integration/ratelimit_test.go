@@ -18,6 +18,8 @@ import (
 
 	"github.com/miekg/dns"
 	"golang.org/x/sys/unix"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // Addresses of the network namespace of the test, all on its loopback interface: the node is asked over no other, but
@@ -51,12 +53,12 @@ domains: [{name: app.gslb.test, regions: [eu]}]
 // Neither another network nor an exempt one notices.
 func TestRateLimit_HoldsForStrangers(t *testing.T) {
 	if os.Geteuid() != 0 {
-		missing(t, "this test makes a network namespace: run it as root")
+		testbed.Missing(t, "this test makes a network namespace: run it as root")
 	}
 	// The namespace is this thread's, and that of what it starts; the thread ends with the test's goroutine.
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
-		missing(t, "making a network namespace: "+err.Error())
+		testbed.Missing(t, "making a network namespace: "+err.Error())
 	}
 	orders := [][]string{{"link", "set", "lo", "up"}}
 	for _, a := range []string{limitedNode, limitedClient, limitedSecond, innocentClient, exemptClient} {
@@ -64,7 +66,7 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 	}
 	for _, order := range orders {
 		if out, err := exec.Command("ip", order...).CombinedOutput(); err != nil {
-			missing(t, fmt.Sprintf("ip %s: %v %s; run: apt-get install -y iproute2", strings.Join(order, " "), err, out))
+			testbed.Missing(t, fmt.Sprintf("ip %s: %v %s; run: apt-get install -y iproute2", strings.Join(order, " "), err, out))
 		}
 	}
 	startLimited(t)
@@ -86,7 +88,7 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 		{"an exempt network", []string{exemptClient}, same, false},
 	} {
 		// No t.Run: it would go on in another thread. Each case has a second of its own, as what was counted before is then forgotten.
-		rest(t.Context(), time.Until(time.Now().Truncate(time.Second).Add(time.Second+50*time.Millisecond)))
+		testbed.Pause(t.Context(), time.Until(time.Now().Truncate(time.Second).Add(time.Second+50*time.Millisecond)))
 		began := time.Now()
 		whole, empty := ask(t, c.from, c.names, flood, !c.limited)
 		seconds := int(time.Since(began)/time.Second) + 2
@@ -106,7 +108,7 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 		if whole, _ := ask(t, []string{innocentClient}, same, 20, true); whole != 20 {
 			t.Errorf("%s: another network got %d of 20 answers meanwhile", c.promise, whole)
 		}
-		tcp := &dns.Client{Net: "tcp", Timeout: patience, Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(limitedClient)}}}
+		tcp := &dns.Client{Net: "tcp", Timeout: testbed.Patience, Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(limitedClient)}}}
 		if m, _, err := tcp.Exchange(new(dns.Msg).SetQuestion("app.gslb.test.", dns.TypeA), limitedNode+":5353"); err != nil || len(m.Answer) != 1 {
 			t.Errorf("%s: over TCP: %v %v", c.promise, m, err)
 		}
@@ -121,7 +123,7 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 // startLimited starts a node with one socket per core and waits until it answers.
 func startLimited(t *testing.T) {
 	t.Helper()
-	b, err := programs()
+	b, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +140,7 @@ func startLimited(t *testing.T) {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	until(t, startBound, "the node to answer", func(context.Context) error {
+	testbed.Until(t, testbed.StartBound, "the node to answer", func(context.Context) error {
 		if whole, _ := ask(t, []string{innocentClient}, func(int) string { return "app.gslb.test." }, 1, false); whole != 1 {
 			return errors.New("it does not")
 		}
@@ -173,7 +175,7 @@ func ask(t *testing.T, from []string, names func(int) string, queries int, all b
 		var n int
 		err := os.ErrDeadlineExceeded
 		for began := time.Now(); errors.Is(err, os.ErrDeadlineExceeded); {
-			wait := patience
+			wait := testbed.Patience
 			if waited {
 				wait = time.Millisecond
 			} else if !all {

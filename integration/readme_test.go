@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // The configurations that the README shows are valid once a reader has put secrets in.
 func TestReadme_ConfigurationsValidate(t *testing.T) {
-	b, err := programs()
+	b, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}

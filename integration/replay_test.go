@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -14,11 +15,11 @@ import (
 func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
-	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
+	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	relay := newRelay(t, n.Gossip)
 	agent.File.Agent.Gossip.OverwatchNodes = []string{relay.at.String()}
-	s.startAll(t)
-	until(t, startBound, "some heartbeats", func(context.Context) error {
+	s.StartAll(t)
+	testbed.Until(t, testbed.StartBound, "some heartbeats", func(context.Context) error {
 		if packets, streams := relay.recorded(); packets < 5 || streams < 1 {
 			return errors.New("not yet")
 		}
@@ -29,22 +30,22 @@ func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error {
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error {
 		relay.replay(t)
-		return wantStatus(v, api.EffectiveStale, true)
+		return testbed.WantStatus(v, api.EffectiveStale, true)
 	})
-	counts(t, n, "replayed messages", `gslb_gossip_refused_total{code="replay"}`)
+	testbed.Counts(t, n, "replayed messages", `gslb_gossip_refused_total{code="replay"}`)
 
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	start(t, n)
-	s.ready(t, n)
+	testbed.Start(t, n)
+	s.Ready(t, n)
 	ready := time.Now()
 	for range 10 {
 		relay.replay(t)
 	}
-	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: appName})
+	list, err := n.Client.Backends(t.Context(), api.BackendFilter{Service: testbed.AppName})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,5 +54,5 @@ func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 			t.Errorf("a recording from before the restart was believed: %+v", v)
 		}
 	}
-	s.noFailures(t, n, ready)
+	s.NoFailures(t, n, ready)
 }

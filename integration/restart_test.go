@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -29,7 +30,7 @@ const (
 // pin it had.
 func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T) {
 	s := startSite(t, 2, 2)
-	n, other := s.nodes[0], s.nodes[1]
+	n, other := s.Nodes[0], s.Nodes[1]
 	before := s.pins(t, n)
 
 	saved()
@@ -37,22 +38,22 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 		t.Fatal(err)
 	}
 	down := time.Now()
-	start(t, n)
+	testbed.Start(t, n)
 	s.answersAgain(t, n, down)
-	s.ready(t, n)
-	for i, b := range s.backends {
-		v := s.status(t, n, b, reconnectBound, func(v api.Backend) error {
+	s.Ready(t, n)
+	for i, b := range s.Backends {
+		v := s.Status(t, n, b, reconnectBound, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || !v.AgentLastSeen.After(down) {
-				return fmt.Errorf("%s was not heard since the restart", s.agents[i].Name)
+				return fmt.Errorf("%s was not heard since the restart", s.Agents[i].Name)
 			}
-			return wantStatus(v, api.EffectiveHealthy, true)
+			return testbed.WantStatus(v, api.EffectiveHealthy, true)
 		})
 		t.Logf("%s heard %s after the start", v.AgentID, v.AgentLastSeen.Sub(down).Round(time.Millisecond))
 	}
 	if after := s.pins(t, n); !maps.Equal(before, after) {
 		t.Errorf("pins before the crash %v, after it %v", before, after)
 	}
-	s.noFailures(t, other, s.began)
+	s.NoFailures(t, other, s.Began)
 }
 
 // Without its agent a backend is stale, and the node's own checks keep it in the answers: losing an agent changes no
@@ -60,25 +61,25 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 2, 2)
-	agent, b := s.agents[0], s.backends[0]
-	before := s.pins(t, s.nodes[0])
+	agent, b := s.Agents[0], s.Backends[0]
+	before := s.pins(t, s.Nodes[0])
 
 	killed, err := agent.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range s.nodes {
-		s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	for _, n := range s.Nodes {
+		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		t.Logf("%s calls it stale %s after kill -9", n.Name, time.Since(killed).Round(time.Millisecond))
-		s.answered(t, n, b.At.Addr(), time.Now(), time.Second)
+		s.Answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
 
-	start(t, agent)
-	for _, n := range s.nodes {
-		s.status(t, n, b, agentBackBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
-		s.noFailures(t, n, s.began)
+	testbed.Start(t, agent)
+	for _, n := range s.Nodes {
+		s.Status(t, n, b, agentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
+		s.NoFailures(t, n, s.Began)
 	}
-	if after := s.pins(t, s.nodes[0]); !maps.Equal(before, after) {
+	if after := s.pins(t, s.Nodes[0]); !maps.Equal(before, after) {
 		t.Errorf("pins before the crash %v, after it %v", before, after)
 	}
 }
@@ -87,17 +88,17 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n, b := s.nodes[0], s.backends[0]
-	if _, err := s.agents[0].Kill(); err != nil {
+	n, b := s.Nodes[0], s.Backends[0]
+	if _, err := s.Agents[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	killed, err := b.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
-	s.noFailures(t, n, s.began)
+	s.Gone(t, n, b.At.Addr(), killed, s.Timing.OwnDetection())
+	s.NoFailures(t, n, s.Began)
 }
 
 // Row 2: a frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes nothing. GSLB_FULL has it
@@ -105,36 +106,36 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n, b := s.nodes[0], s.backends[0]
+	n, b := s.Nodes[0], s.Backends[0]
 	frozen := time.Now()
-	if err := s.agents[0].Signal(syscall.SIGSTOP); err != nil {
+	if err := s.Agents[0].Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
-	during(t, inFull(time.Minute, 0), staleResolution, func() {
-		s.status(t, n, b, time.Second, func(v api.Backend) error { return wantStatus(v, api.EffectiveStale, true) })
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+	testbed.During(t, inFull(time.Minute, 0), staleResolution, func() {
+		s.Status(t, n, b, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	})
 	thawed := time.Now()
-	if err := s.agents[0].Signal(syscall.SIGCONT); err != nil {
+	if err := s.Agents[0].Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	s.status(t, n, b, agentBackBound, func(v api.Backend) error { return wantStatus(v, api.EffectiveHealthy, true) })
+	s.Status(t, n, b, agentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
 	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond), time.Since(thawed).Round(time.Millisecond))
 	s.heardAlways(t, n, b, 2*s.Timing.Heartbeat)
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // An agent that is asked to stop says goodbye: nobody has to wait for the stale threshold.
 func TestAgentStop_SaysGoodbye(t *testing.T) {
 	s := startSite(t, 2, 2)
-	b := s.backends[0]
+	b := s.Backends[0]
 	asked := time.Now()
-	if err := s.agents[0].Stop(); err != nil {
+	if err := s.Agents[0].Stop(); err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range s.nodes {
-		s.gone(t, n, b.At.Addr(), asked, s.Timing.Detection())
-		s.noFailures(t, n, s.began)
+	for _, n := range s.Nodes {
+		s.Gone(t, n, b.At.Addr(), asked, s.Timing.Detection())
+		s.NoFailures(t, n, s.Began)
 	}
 }
 
@@ -145,14 +146,14 @@ const exitBound = 5 * time.Second
 func (s *site) exits(t *testing.T, u *harness.Unit) {
 	t.Helper()
 	asked := time.Now()
-	until(t, exitBound, u.Name+" to end", func(context.Context) error {
+	testbed.Until(t, exitBound, u.Name+" to end", func(context.Context) error {
 		if u.Running() {
 			return errors.New("it runs")
 		}
 		return nil
 	})
 	t.Logf("%s ended within %s", u.Name, time.Since(asked).Round(time.Millisecond))
-	until(t, time.Second, "it to be told how "+u.Name+" ended", func(context.Context) error {
+	testbed.Until(t, time.Second, "it to be told how "+u.Name+" ended", func(context.Context) error {
 		for _, l := range s.Story.Tail("harness", 10) {
 			if l.Text == u.Name+" ended: exit status 0" {
 				return nil
@@ -166,7 +167,7 @@ func (s *site) exits(t *testing.T, u *harness.Unit) {
 func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	crowd(t, n.DNS, 40, silent)
 	crowd(t, n.DNS, 20, dripping(string([]byte{0, 40, 1, 2, 3, 4, 5, 6, 7}), 100*time.Millisecond))
 	crowd(t, n.Gossip, 40, silent)
@@ -182,7 +183,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	// Its header has been read when the node asks for the rest, and no sooner: one that is only on its way at the signal is cut.
-	if err := client.SetReadDeadline(time.Now().Add(patience)); err != nil {
+	if err := client.SetReadDeadline(time.Now().Add(testbed.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	heard := bufio.NewReader(client)
@@ -194,7 +195,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	if err := n.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	until(t, time.Second, "the API to take no more connections", func(ctx context.Context) error {
+	testbed.Until(t, time.Second, "the API to take no more connections", func(ctx context.Context) error {
 		other, err := (&net.Dialer{}).DialContext(ctx, "tcp", n.API.String())
 		if err != nil {
 			return nil
@@ -212,13 +213,13 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 		t.Errorf("a request that was under way: %v, %v", answer, err)
 	}
 	s.exits(t, n.Unit)
-	for _, a := range s.watch.Since(n, appName, s.began) {
+	for _, a := range s.Watch.Since(n, testbed.AppName, s.Began) {
 		if a.At.Before(asked) && !a.Good() {
 			t.Errorf("a lookup failed before the node was asked to end: %+v", a)
 		}
 	}
-	start(t, n)
-	s.ready(t, n)
+	testbed.Start(t, n)
+	s.Ready(t, n)
 	if _, err := n.Client.Domain(t.Context(), createdName); err != nil && finished {
 		t.Errorf("what was acknowledged at the end: %v", err)
 	}
@@ -228,17 +229,17 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 2, 2)
-	hangs, hears := s.nodes[0], s.nodes[1]
+	hangs, hears := s.Nodes[0], s.Nodes[1]
 	if err := hangs.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
 	asked := time.Now()
-	if err := s.agents[0].Signal(syscall.SIGTERM); err != nil {
+	if err := s.Agents[0].Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	s.exits(t, s.agents[0].Unit)
-	s.gone(t, hears, s.backends[0].At.Addr(), asked, s.Timing.Detection())
-	s.noFailures(t, hears, s.began)
+	s.exits(t, s.Agents[0].Unit)
+	s.Gone(t, hears, s.Backends[0].At.Addr(), asked, s.Timing.Detection())
+	s.NoFailures(t, hears, s.Began)
 	if err := hangs.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
@@ -255,8 +256,8 @@ func (s *site) pins(t *testing.T, n *harness.Node) map[string]string {
 	for _, a := range list.Agents {
 		pins[a.AgentID] = a.Fingerprint
 	}
-	if len(pins) != len(s.agents) {
-		t.Fatalf("%s knows the agents %v, there are %d", n.Name, pins, len(s.agents))
+	if len(pins) != len(s.Agents) {
+		t.Fatalf("%s knows the agents %v, there are %d", n.Name, pins, len(s.Agents))
 	}
 	return pins
 }

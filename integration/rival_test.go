@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // rivalZone has every shape that a zone of ours can have, and types that nobody thought of.
@@ -53,7 +54,7 @@ var rivalTypes = []uint16{
 // startKnot serves a zone file with Knot, which signs it as we do: one key, and the same way to deny.
 func startKnot(t *testing.T, zoneFile, denial string) netip.AddrPort {
 	t.Helper()
-	program, dir := judge(t, "knotd"), newCluster(t, harness.Fast()).Dir // which is short, as the path of a socket has to be
+	program, dir := testbed.Judge(t, "knotd"), testbed.NewCluster(t, harness.Fast()).Dir // which is short, as the path of a socket has to be
 	file := filepath.Join(dir, "zone")
 	if err := os.WriteFile(file, []byte(zoneFile), 0o600); err != nil {
 		t.Fatal(err)
@@ -108,7 +109,7 @@ zone:
 // knotServes waits until Knot answers, signed. It says false if the program has ended.
 func knotServes(t *testing.T, at netip.AddrPort, ended <-chan struct{}) (alive bool) {
 	t.Helper()
-	until(t, startBound, "knotd", func(ctx context.Context) error {
+	testbed.Until(t, testbed.StartBound, "knotd", func(ctx context.Context) error {
 		select {
 		case <-ended:
 			return nil
@@ -116,7 +117,7 @@ func knotServes(t *testing.T, at netip.AddrPort, ended <-chan struct{}) (alive b
 		}
 		q := new(dns.Msg).SetQuestion(rivalZone, dns.TypeSOA)
 		q.SetEdns0(1232, true)
-		reply, _, err := (&dns.Client{Timeout: patience}).ExchangeContext(ctx, q, at.String())
+		reply, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(ctx, q, at.String())
 		switch {
 		case err != nil:
 			return err
@@ -195,7 +196,7 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 			zone := fmt.Sprintf("$ORIGIN %s\n$TTL 30\n@ 3600 SOA ns1 hostmaster 1 3600 600 604800 5\n@ 3600 NS ns1\n%s\n", rivalZone, strings.Join(rivalRecords, "\n"))
 			knot := startKnot(t, zone, denial)
 			s := newSite(t, 1, 0)
-			n := s.nodes[0]
+			n := s.Nodes[0]
 			type zoneFile struct {
 				Name        string   `yaml:"name"`
 				Nameservers []string `yaml:"nameservers"`
@@ -210,7 +211,7 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 				t.Fatal(err)
 			}
 			n.File.Includes, n.File.Overwatch.DNSSEC.Denial = []string{path}, denial
-			s.startPrograms(t)
+			s.StartPrograms(t)
 
 			random := rand.New(rand.NewPCG(1, uint64(len(denial))))
 			names, seen := rivalNames(random), map[string]int{}
@@ -224,7 +225,7 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 					q := new(dns.Msg).SetQuestion(name, rtype)
 					q.RecursionDesired = false
 					q.SetEdns0(1232, do)
-					reply, _, err := (&dns.Client{Net: network, Timeout: patience}).ExchangeContext(t.Context(), q, at.String())
+					reply, _, err := (&dns.Client{Net: network, Timeout: testbed.Patience}).ExchangeContext(t.Context(), q, at.String())
 					if err != nil {
 						t.Fatalf("%s %s over %s at %s: %v", name, dns.Type(rtype), network, at, err)
 					}

@@ -16,6 +16,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // Real databases: MaxMind's test files, which have these clients (the last two with no position).
@@ -56,7 +57,7 @@ func startRouted(t *testing.T) *routedSite {
 	check.Interval, check.Timeout = 500*time.Millisecond, 500*time.Millisecond
 	for _, algorithm := range routedNames {
 		f.Domains = append(f.Domains, harness.Domain{Name: routedName(algorithm), RoutingAlgorithm: algorithm, Regions: []string{"eu", "us"}, TTL: 5})
-		for i, b := range s.backends {
+		for i, b := range s.Backends {
 			region := &f.Regions[min(i, 1)]
 			region.Servers = append(region.Servers, harness.Server{
 				Service: routedName(algorithm), Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: check,
@@ -66,12 +67,12 @@ func startRouted(t *testing.T) *routedSite {
 	f.Overwatch.AgentTokens = nil
 	f.Regions[0].Countries, f.Regions[0].Latitude, f.Regions[0].Longitude = []string{"GB"}, 51.5, -0.1
 	f.Regions[1].Countries, f.Regions[1].Latitude, f.Regions[1].Longitude = []string{"US"}, 47.6, -122.3
-	for _, b := range s.backends {
-		start(t, b)
+	for _, b := range s.Backends {
+		testbed.Start(t, b)
 	}
-	start(t, r.node)
-	s.ready(t, r.node)
-	s.nodes = []*harness.Node{r.node}
+	testbed.Start(t, r.node)
+	s.Ready(t, r.node)
+	s.Nodes = []*harness.Node{r.node}
 	for _, name := range routedNames {
 		r.answers(t, name, clientLondon, map[string]string{"geolocation": "b1", "failover": "b1", "proximity": "b1"}[name], 0)
 	}
@@ -105,7 +106,7 @@ func (r *routedSite) ask(name, client string) (backend string, scope uint8, err 
 	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{
 		Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(network.Bits()), Address: net.IP(network.Addr().AsSlice()),
 	}}
-	answer, _, err := (&dns.Client{Timeout: patience}).Exchange(m, r.node.DNS.String())
+	answer, _, err := (&dns.Client{Timeout: testbed.Patience}).Exchange(m, r.node.DNS.String())
 	if err != nil {
 		return "", 0, err
 	}
@@ -118,18 +119,18 @@ func (r *routedSite) ask(name, client string) (backend string, scope uint8, err 
 		}
 	}
 	address, _ := netip.AddrFromSlice(answer.Answer[0].(*dns.A).A.To4())
-	i := slices.IndexFunc(r.backends, func(b *harness.Backend) bool { return b.At.Addr() == address })
+	i := slices.IndexFunc(r.Backends, func(b *harness.Backend) bool { return b.At.Addr() == address })
 	if i < 0 {
 		return "", 0, fmt.Errorf("%s: %s is nobody's address", name, address)
 	}
-	return r.backends[i].Name, scope, nil
+	return r.Backends[i].Name, scope, nil
 }
 
 // answers waits until 20 answers in a row have just the wanted backends, or any if none is named, and returns them by
 // client and the scope.
 func (r *routedSite) answers(t *testing.T, name, client, want string, bound time.Duration) (scope uint8) {
 	t.Helper()
-	until(t, max(bound, startBound), fmt.Sprintf("%s to be answered %q for %s", name, want, client), func(context.Context) error {
+	testbed.Until(t, max(bound, testbed.StartBound), fmt.Sprintf("%s to be answered %q for %s", name, want, client), func(context.Context) error {
 		seen := map[string]bool{}
 		for range 20 {
 			backend, s, err := r.ask(name, client)
@@ -163,8 +164,8 @@ func TestRouting_GeolocationByARealDatabase(t *testing.T) {
 	r.answers(t, "geolocation", "2002:d8a0:5338::/48", "b2 b3", 0) // 6to4 of 216.160.83.56
 	r.answers(t, "geolocation", clientSweden, "b1", 0)             // in no region: the first
 	r.replace(t, "MaxMind-DB-test-broken-pointers-24.mmdb")
-	until(t, startBound, "the broken file to be refused", func(context.Context) error {
-		if metric(t, r.node, "gslb_geo_reload_failures_total") == 0 {
+	testbed.Until(t, testbed.StartBound, "the broken file to be refused", func(context.Context) error {
+		if testbed.Metric(t, r.node, "gslb_geo_reload_failures_total") == 0 {
 			return errors.New("no failure is counted")
 		}
 		return nil
@@ -178,28 +179,28 @@ func TestRouting_FailoverGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)
 	r.answers(t, "failover", clientUS, "b1", 0)
-	if _, err := r.backends[0].Kill(); err != nil {
+	if _, err := r.Backends[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.answers(t, "failover", clientUS, "b2 b3", r.Timing.OwnDetection())
 	r.answers(t, "geolocation", clientLondon, "b2 b3", r.Timing.OwnDetection())
 	r.answers(t, "proximity", clientLondon, "b2 b3", r.Timing.OwnDetection())
-	start(t, r.backends[0])
+	testbed.Start(t, r.Backends[0])
 	r.answers(t, "failover", clientUS, "b1", r.Timing.Recovery())
 }
 
 func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
 	r := startRouted(t)
-	for _, b := range r.backends[:2] {
+	for _, b := range r.Backends[:2] {
 		tell(t, b, "/slow?by=250ms")
 	}
-	r.holds(t, "the first answer after a restart", func() (wrong error) {
+	r.Holds(t, "the first answer after a restart", func() (wrong error) {
 		r.answers(t, "latency", clientUS, "b3", 0)
 		if err := r.node.Stop(); err != nil {
 			t.Fatal(err)
 		}
-		start(t, r.node)
-		until(t, startBound, "the first answer", func(context.Context) error {
+		testbed.Start(t, r.node)
+		testbed.Until(t, testbed.StartBound, "the first answer", func(context.Context) error {
 			backend, scope, err := r.ask("latency", clientUS)
 			if err == nil && (backend != "b3" || scope != 0) {
 				wrong = fmt.Errorf("it is %s with scope %d, want b3 as before", backend, scope)
@@ -220,7 +221,7 @@ func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 		}
 		return backend, err
 	}
-	r.holds(t, "a client stays where it is", func() error {
+	r.Holds(t, "a client stays where it is", func() error {
 		before = map[string]string{}
 		count := map[string]int{}
 		for i := range 300 {
@@ -236,18 +237,18 @@ func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 			before[client] = first
 			count[first]++
 		}
-		for _, b := range r.backends {
+		for _, b := range r.Backends {
 			if n := count[b.Name]; n < 70 || n > 130 {
 				return fmt.Errorf("%s has %d of 300 clients: %v", b.Name, n, count)
 			}
 		}
 		return nil
 	})
-	if _, err := r.backends[1].Kill(); err != nil {
+	if _, err := r.Backends[1].Kill(); err != nil {
 		t.Fatal(err)
 	}
 	r.answers(t, "failover", clientUS, "b1", 0)
-	until(t, startBound, "b2 to be out", func(context.Context) error {
+	testbed.Until(t, testbed.StartBound, "b2 to be out", func(context.Context) error {
 		for client := range before {
 			if backend, err := ask(client); err != nil || backend == "b2" {
 				return fmt.Errorf("%s still has it (%w)", client, err)
@@ -255,7 +256,7 @@ func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 		}
 		return nil
 	})
-	r.holds(t, "those of the others stay", func() error {
+	r.Holds(t, "those of the others stay", func() error {
 		for client, was := range before {
 			if is, err := ask(client); err != nil || was != "b2" && is != was {
 				return fmt.Errorf("%s went from %s to %s although that lives (%w)", client, was, is, err)

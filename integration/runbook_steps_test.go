@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // step is a fenced block.
@@ -65,13 +66,13 @@ func (r *runbook) section(t *testing.T, under string) {
 			}
 			r.words[s.name] = out
 		case "first", "node":
-			for i, n := range r.nodes {
+			for i, n := range r.Nodes {
 				if s.where == "node" || i == 0 {
 					r.do(t, s, n.Path, n, nil)
 				}
 			}
 		case "agent":
-			for _, a := range r.agents {
+			for _, a := range r.Agents {
 				r.do(t, s, a.Path, nil, a)
 			}
 		default:
@@ -113,7 +114,7 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 		}
 	}
 	if n != nil {
-		r.ready(t, n)
+		r.Ready(t, n)
 		if spans := r.away[n]; len(spans) > 0 && spans[len(spans)-1].to.IsZero() {
 			spans[len(spans)-1].to = time.Now()
 		}
@@ -152,7 +153,7 @@ func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harne
 		}
 		before := told()
 		if err = u.Signal(syscall.SIGHUP); err == nil {
-			until(t, reloadBound, u.Name+" to have reloaded", func(context.Context) error {
+			testbed.Until(t, reloadBound, u.Name+" to have reloaded", func(context.Context) error {
 				if told() <= before {
 					return fmt.Errorf("%d reloads", before)
 				}
@@ -170,11 +171,11 @@ func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harne
 // shell runs commands as an operator on a machine, and returns what they print on standard output.
 func (r *runbook) shell(t *testing.T, text string, at *harness.Node) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), startBound)
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", text)
 	var nodes []string
-	for _, n := range r.nodes {
+	for _, n := range r.Nodes {
 		if at == nil || at == n {
 			nodes = append(nodes, n.API.String())
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -32,13 +33,13 @@ type span struct{ from, to time.Time }
 // sound waits until each node finds each backend well, as a runbook says to do before the next agent.
 func (r *runbook) sound(t *testing.T) {
 	t.Helper()
-	for _, n := range r.nodes {
-		for _, b := range r.backends {
-			r.status(t, n, b, startBound, func(v api.Backend) error {
+	for _, n := range r.Nodes {
+		for _, b := range r.Backends {
+			r.Status(t, n, b, testbed.StartBound, func(v api.Backend) error {
 				if v.AgentHealthy == nil || !*v.AgentHealthy {
 					return fmt.Errorf("its agent does not speak for it: %s", v.Reason)
 				}
-				return wantSound(v)
+				return testbed.WantSound(v)
 			})
 		}
 	}
@@ -49,15 +50,15 @@ func (r *runbook) sound(t *testing.T) {
 func (r *runbook) servedThroughout(t *testing.T) {
 	t.Helper()
 	var all []span
-	for _, n := range r.nodes {
+	for _, n := range r.Nodes {
 		all = append(all, r.away[n]...)
-		for _, a := range r.watch.Since(n, appName, r.began) {
+		for _, a := range r.Watch.Since(n, testbed.AppName, r.Began) {
 			// An answer's time is when it came; a question of a node that is away waits for as long as a client does.
 			excused := slices.ContainsFunc(r.away[n], func(s span) bool {
 				return a.At.After(s.from.Add(-harness.AnswerBound)) && a.At.Before(s.to.Add(harness.AnswerBound))
 			})
 			if !a.Good() && !excused {
-				t.Errorf("%s failed a lookup %s after all was ready: %+v", n.Name, a.At.Sub(r.began).Round(time.Millisecond), a)
+				t.Errorf("%s failed a lookup %s after all was ready: %+v", n.Name, a.At.Sub(r.Began).Round(time.Millisecond), a)
 				return
 			}
 		}
@@ -73,9 +74,9 @@ func (r *runbook) servedThroughout(t *testing.T) {
 // startRunbook starts a site for a document.
 func startRunbook(t *testing.T, path string, ran *int, nodes, backends int) *runbook {
 	t.Helper()
-	judge(t, "curl")
+	testbed.Judge(t, "curl")
 	r := &runbook{site: startSite(t, nodes, backends), path: path, ran: ran, away: map[*harness.Node][]span{}}
-	r.words = map[string]string{"SERVICE": appName, "ZONE": zoneName, "PATH": programsTogether(t)}
+	r.words = map[string]string{"SERVICE": testbed.AppName, "ZONE": zoneName, "PATH": programsTogether(t)}
 	return r
 }
 
@@ -88,13 +89,13 @@ func TestRunbook_Rotation(t *testing.T) {
 		r.words["OLD"] = r.GossipKey
 		r.section(t, "Gossip key")
 		r.servedThroughout(t)
-		stranger := r.addAgent(t, "agent-3", r.backends[0]) // has the old key
-		start(t, stranger)
-		until(t, startBound, "the old key to be of no use", func(context.Context) error {
-			return said(stranger.Unit, "key")
+		stranger := r.JoinAgent(t, "agent-3", r.Backends[0]) // has the old key
+		testbed.Start(t, stranger)
+		testbed.Until(t, testbed.StartBound, "the old key to be of no use", func(context.Context) error {
+			return testbed.Said(stranger.Unit, "key")
 		})
-		for _, n := range r.nodes {
-			until(t, startBound, n.Name+" to count packets of who has the old key", func(context.Context) error {
+		for _, n := range r.Nodes {
+			testbed.Until(t, testbed.StartBound, n.Name+" to count packets of who has the old key", func(context.Context) error {
 				if text := scrape(t, n.Prom.String()); !regexp.MustCompile(`gslb_gossip_dropped_total\{reason="[^"]*"\} [1-9]`).MatchString(text) {
 					return errors.New("it counts none")
 				}
@@ -104,20 +105,20 @@ func TestRunbook_Rotation(t *testing.T) {
 	})
 	t.Run("service token", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
-		r.words["OLD"] = r.Tokens[appName]
+		r.words["OLD"] = r.Tokens[testbed.AppName]
 		r.section(t, "Service token")
 		r.servedThroughout(t)
 		if len(r.away) > 0 {
 			t.Error("a node restarted")
 		}
-		late := r.addAgent(t, "agent-3", r.backends[0]) // has the old token
-		start(t, late)
-		until(t, startBound, "the old token to be refused", func(context.Context) error { return said(late.Unit, "token") })
+		late := r.JoinAgent(t, "agent-3", r.Backends[0]) // has the old token
+		testbed.Start(t, late)
+		testbed.Until(t, testbed.StartBound, "the old token to be refused", func(context.Context) error { return testbed.Said(late.Unit, "token") })
 	})
 	t.Run("key exchange secret", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
 		derived := derivedSecret(t, r.GossipKey, r.Tokens)
-		if _, sealed := askForKeys(t, r.nodes[0], derived); sealed == "" {
+		if _, sealed := askForKeys(t, r.Nodes[0], derived); sealed == "" {
 			t.Error("nobody is given keys before")
 		}
 		r.section(t, "Key exchange secret")
@@ -125,7 +126,7 @@ func TestRunbook_Rotation(t *testing.T) {
 		if len(r.away) > 0 {
 			t.Error("a node restarted")
 		}
-		for _, n := range r.nodes {
+		for _, n := range r.Nodes {
 			if _, sealed := askForKeys(t, n, derived); sealed != "" {
 				t.Errorf("%s does not use the secret", n.Name)
 			}
@@ -133,13 +134,13 @@ func TestRunbook_Rotation(t *testing.T) {
 	})
 	t.Run("stolen machine", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
-		r.words["LOST"] = r.agents[0].Name
+		r.words["LOST"] = r.Agents[0].Name
 		r.section(t, "Stolen machine")
 		r.servedThroughout(t)
-		thief := r.addAgent(t, "agent-3", r.backends[0]) // has the token, and another id
-		start(t, thief)
-		until(t, startBound, "the locked token to be refused", func(context.Context) error { return said(thief.Unit, "locked") })
-		for _, n := range r.nodes {
+		thief := r.JoinAgent(t, "agent-3", r.Backends[0]) // has the token, and another id
+		testbed.Start(t, thief)
+		testbed.Until(t, testbed.StartBound, "the locked token to be refused", func(context.Context) error { return testbed.Said(thief.Unit, "locked") })
+		for _, n := range r.Nodes {
 			if _, err := n.Client.Agent(t.Context(), thief.Name); err == nil {
 				t.Errorf("%s took another agent with the locked token", n.Name)
 			}
@@ -150,10 +151,10 @@ func TestRunbook_Rotation(t *testing.T) {
 	})
 	t.Run("agent certificate", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
-		before := r.pins(t, r.nodes[0])
+		before := r.pins(t, r.Nodes[0])
 		r.section(t, "Agent certificate")
 		r.servedThroughout(t)
-		for _, n := range r.nodes {
+		for _, n := range r.Nodes {
 			for agent, pin := range r.pins(t, n) {
 				if before[agent] == pin {
 					t.Errorf("%s has the old certificate of %s", n.Name, agent)
@@ -162,13 +163,13 @@ func TestRunbook_Rotation(t *testing.T) {
 		}
 	})
 	t.Run("DNSSEC key", func(t *testing.T) {
-		judge(t, "dnssec-keygen")
+		testbed.Judge(t, "dnssec-keygen")
 		r := startRunbook(t, path, &ran, 1, 1)
-		old := strings.TrimSuffix(filepath.Base(keyFilesOf(t, r.nodes[0])[0]), ".private")
+		old := strings.TrimSuffix(filepath.Base(keyFilesOf(t, r.Nodes[0])[0]), ".private")
 		r.words["OLD"] = strings.TrimSuffix(old, ".key")
 		r.section(t, "DNSSEC key")
 		r.servedThroughout(t)
-		tags, err := keyTags(t.Context(), r.nodes[0])
+		tags, err := keyTags(t.Context(), r.Nodes[0])
 		if err != nil || len(tags) != 1 || strings.HasSuffix(r.words["OLD"], fmt.Sprintf("+%05d", tags[0])) {
 			t.Errorf("keys %v after the rotation from %s: %v", tags, r.words["OLD"], err)
 		}
@@ -187,8 +188,8 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 	r := startRunbook(t, path, &ran, 2, 2)
 	ctx := t.Context()
 	known := map[*harness.Node][]any{}
-	out := r.backends[1].At
-	r.shell(t, fmt.Sprintf("gslbctl overrides set %s %s --healthy=false --reason drill --expires-in 1h", appName, out), nil)
+	out := r.Backends[1].At
+	r.shell(t, fmt.Sprintf("gslbctl overrides set %s %s --healthy=false --reason drill --expires-in 1h", testbed.AppName, out), nil)
 	changed := time.Now()
 	facts := func(n *harness.Node) []any {
 		ds, err := n.Client.DSRecords(ctx)
@@ -201,8 +202,8 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		}
 		return []any{fmt.Sprintf("%+v", ds.DSRecords), fmt.Sprint(r.pins(t, n)), string(certificate)}
 	}
-	for _, n := range r.nodes {
-		until(t, time.Minute, "the copy of "+n.Name, func(context.Context) error {
+	for _, n := range r.Nodes {
+		testbed.Until(t, time.Minute, "the copy of "+n.Name, func(context.Context) error {
 			info, err := os.Stat(filepath.Join(n.File.DataDir, "gslb.db.copy"))
 			if err == nil && !info.ModTime().After(changed) {
 				err = fmt.Errorf("it is of %s", info.ModTime())
@@ -213,7 +214,7 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 	}
 	r.section(t, "Making a backup")
 	r.servedThroughout(t)
-	for _, n := range r.nodes {
+	for _, n := range r.Nodes {
 		if _, err := n.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -224,23 +225,23 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 		}
 	}
 	r.section(t, "Restoring a node")
-	for _, n := range r.nodes {
+	for _, n := range r.Nodes {
 		if now := facts(n); !slices.Equal(now, known[n]) {
 			t.Errorf("%s came back with\n%v\nand had\n%v", n.Name, now, known[n])
 		}
 		if text := scrape(t, n.Prom.String()); !strings.Contains(text, "\ngslb_store_recovered 0\n") {
 			t.Errorf("%s calls its store damaged", n.Name)
 		}
-		r.status(t, n, r.backends[0], time.Minute, func(v api.Backend) error {
+		r.Status(t, n, r.Backends[0], time.Minute, func(v api.Backend) error {
 			if v.AgentHealthy == nil || !*v.AgentHealthy {
 				return fmt.Errorf("its agent is not back: %s", v.Reason)
 			}
-			return wantSound(v)
+			return testbed.WantSound(v)
 		})
-		r.status(t, n, r.backends[1], time.Minute, func(v api.Backend) error { return wantStatus(v, api.EffectiveUnhealthy, false) })
+		r.Status(t, n, r.Backends[1], time.Minute, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveUnhealthy, false) })
 		began := time.Now()
-		r.answered(t, n, r.backends[0].At.Addr(), began, startBound)
-		r.noFailures(t, n, began)
+		r.Answered(t, n, r.Backends[0].At.Addr(), began, testbed.StartBound)
+		r.NoFailures(t, n, began)
 	}
 	if all := len(steps(t, path, "")); ran != all {
 		t.Errorf("%d of %d blocks were executed", ran, all)

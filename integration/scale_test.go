@@ -19,6 +19,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // scaleSize is how much of everything a run of scale has.
@@ -66,7 +67,7 @@ func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*ha
 	t.Helper()
 	timing := harness.Fast()
 	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
-	c := newCluster(t, timing, domains...)
+	c := testbed.NewCluster(t, timing, domains...)
 	path := filepath.Join(c.Dir, "names.yaml")
 	if err := os.WriteFile(path, []byte(manyNames(names)), 0o600); err != nil {
 		t.Fatal(err)
@@ -106,7 +107,7 @@ func (s *scaleRun) oneNode(t *testing.T, names int) {
 	t.Helper()
 	c, nodes := scaleCluster(t, 1, names, nil)
 	n, began := nodes[0], time.Now()
-	start(t, n)
+	testbed.Start(t, n)
 	firstAnswer(t, n, names-1)
 	took := time.Since(began)
 	s.started = append(s.started, point{float64(names), took.Seconds()})
@@ -125,7 +126,7 @@ func (s *scaleRun) oneNode(t *testing.T, names int) {
 func firstAnswer(t *testing.T, n *harness.Node, name int) {
 	t.Helper()
 	client, query := &dns.Client{Timeout: 100 * time.Millisecond}, new(dns.Msg).SetQuestion(fmt.Sprintf(scaleName+".", name), dns.TypeA)
-	until(t, 5*time.Minute, n.Name+" to answer", func(context.Context) error {
+	testbed.Until(t, 5*time.Minute, n.Name+" to answer", func(context.Context) error {
 		r, _, err := client.Exchange(query, n.DNS.String())
 		if err == nil && len(r.Answer) == 0 {
 			err = fmt.Errorf("the answer is %v", r)
@@ -191,14 +192,14 @@ func askAround(t *testing.T, at netip.AddrPort, names int, seed uint64, end time
 // cluster measures three nodes with all names while all agents come to each of them, and then the death of a backend.
 func (s *scaleRun) cluster(t *testing.T, size scaleSize) {
 	t.Helper()
-	domains := []harness.Domain{{Name: appName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
+	domains := []harness.Domain{{Name: testbed.AppName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
 	for i := range fleetServices {
 		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
 	}
 	names := size.names[len(size.names)-1]
 	c, nodes := scaleCluster(t, scaleNodes, names, domains)
 	for _, n := range nodes {
-		start(t, n)
+		testbed.Start(t, n)
 	}
 	for _, n := range nodes {
 		firstAnswer(t, n, names-1)
@@ -222,7 +223,7 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 	for _, f := range fleets {
 		f.begin(t)
 	}
-	until(t, 10*time.Minute, "all agents to be registered", func(context.Context) (err error) {
+	testbed.Until(t, 10*time.Minute, "all agents to be registered", func(context.Context) (err error) {
 		for k, f := range fleets {
 			got, curve := float64(f.registered.Load()), s.registered[k]
 			if len(curve) == 0 || got >= curve[len(curve)-1].y+float64(count)/200 || got == float64(count) && got > curve[len(curve)-1].y {
@@ -248,17 +249,17 @@ func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, 
 	defer server.Close()
 	at := server.Listener.Addr().(*net.TCPAddr).AddrPort()
 	a, err := c.AddAgent("agent-1", "eu", nodes, []harness.AgentBackend{{
-		Service: appName, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: c.Timing.Check(),
+		Service: testbed.AppName, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: c.Timing.Check(),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, a)
+	testbed.Start(t, a)
 	s.flips = make([][]float64, len(nodes))
 	for range flips {
 		backend.set(true)
 		for _, n := range nodes {
-			until(t, startBound, n.Name+" to answer with the backend", func(context.Context) error {
+			testbed.Until(t, testbed.StartBound, n.Name+" to answer with the backend", func(context.Context) error {
 				if !answersWell(n) {
 					return fmt.Errorf("it does not")
 				}
@@ -271,7 +272,7 @@ func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, 
 		for k, n := range nodes {
 			group.Go(func() {
 				for answersWell(n) && time.Since(begin) < 10*time.Second {
-					rest(t.Context(), time.Millisecond)
+					testbed.Pause(t.Context(), time.Millisecond)
 				}
 				s.flips[k] = append(s.flips[k], float64(time.Since(begin).Microseconds())/1000)
 			})
@@ -289,7 +290,7 @@ func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, 
 }
 
 func answersWell(n *harness.Node) bool {
-	r, err := dns.Exchange(new(dns.Msg).SetQuestion(appName+".", dns.TypeA), n.DNS.String())
+	r, err := dns.Exchange(new(dns.Msg).SetQuestion(testbed.AppName+".", dns.TypeA), n.DNS.String())
 	return err == nil && len(r.Answer) == 1
 }
 
@@ -323,5 +324,5 @@ func (s *scaleRun) draw(t *testing.T) {
 // peakMemory is the most that a process has had in memory, in bytes.
 func peakMemory(t *testing.T, pid int) int64 {
 	t.Helper()
-	return statusBytes(t, filepath.Join("/proc", fmt.Sprint(pid)), "VmHWM:")
+	return testbed.StatusBytes(t, filepath.Join("/proc", fmt.Sprint(pid)), "VmHWM:")
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // minisignKey has the real minisign make a pair of keys, with a password or without, and returns the secret key's
@@ -34,7 +36,7 @@ func minisignKey(t *testing.T, program, password string) (file, public string) {
 // The checksums are signed as the real minisign verifies it, by the command of packaging/README.md.
 func TestRelease_ChecksumsAreSignedForMinisign(t *testing.T) {
 	t.Parallel()
-	minisign := judge(t, "minisign")
+	minisign := testbed.Judge(t, "minisign")
 	for _, password := range []string{"", "a password"} {
 		key, public := minisignKey(t, minisign, password)
 		out := t.TempDir()

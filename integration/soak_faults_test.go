@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -25,9 +26,9 @@ func (k *soak) disturbed() (count int) {
 
 // fault makes one thing go wrong, or right again.
 func (k *soak) fault(t *testing.T) {
-	i := k.random.IntN(len(k.backends))
-	n := k.nodes[k.random.IntN(len(k.nodes))]
-	b, a, l := k.backends[i], k.agents[i], &k.lives[i]
+	i := k.random.IntN(len(k.Backends))
+	n := k.Nodes[k.random.IntN(len(k.Nodes))]
+	b, a, l := k.Backends[i], k.Agents[i], &k.lives[i]
 	k.faults++
 	what := ""
 	kinds := 8
@@ -38,7 +39,7 @@ func (k *soak) fault(t *testing.T) {
 	case 0, 1: // a backend dies or returns
 		switch {
 		case l.dead:
-			start(t, b)
+			testbed.Start(t, b)
 			*l = life{since: time.Now(), frozen: l.frozen, ordered: l.ordered}
 			what = b.Name + " returns"
 		case (k.disturbed() < 2 || l.ordered) && k.spared(i):
@@ -57,7 +58,7 @@ func (k *soak) fault(t *testing.T) {
 			l.frozen = false
 			what = a.Name + " dies"
 		} else {
-			start(t, a)
+			testbed.Start(t, a)
 			what = a.Name + " returns"
 		}
 	case 3: // an agent hangs or goes on
@@ -78,7 +79,7 @@ func (k *soak) fault(t *testing.T) {
 			t.Fatal(err)
 		}
 		delete(k.up, n)
-		start(t, n)
+		testbed.Start(t, n)
 		k.up[n] = time.Now()
 		what = n.Name + " is killed and restarted"
 	case 5:
@@ -90,7 +91,7 @@ func (k *soak) fault(t *testing.T) {
 	case 6: // an operator's order, on both nodes
 		healthy := l.ordered
 		if l.ordered || k.disturbed() < 2 && !l.dead && k.spared(i) {
-			for _, n := range k.nodes {
+			for _, n := range k.Nodes {
 				k.order(t, n, b, healthy)
 			}
 			l.ordered = !l.ordered
@@ -114,15 +115,15 @@ func (k *soak) fault(t *testing.T) {
 // order puts a backend out of the answers or lifts that. A node that is just starting is asked until it answers.
 func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift bool) {
 	t.Helper()
-	k.ready(t, n)
+	k.Ready(t, n)
 	no := false
 	address := b.At.String()
-	until(t, startBound, fmt.Sprintf("%s to take the order about %s", n.Name, address), func(ctx context.Context) error {
+	testbed.Until(t, testbed.StartBound, fmt.Sprintf("%s to take the order about %s", n.Name, address), func(ctx context.Context) error {
 		if !lift {
-			_, err := n.Client.SetOverride(ctx, appName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
+			_, err := n.Client.SetOverride(ctx, testbed.AppName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
 			return err
 		}
-		err := n.Client.ClearOverride(ctx, appName, address)
+		err := n.Client.ClearOverride(ctx, testbed.AppName, address)
 		if refused, is := errors.AsType[*api.Error](err); is && refused.Status == http.StatusNotFound {
 			return nil // it was taken when it was asked before, and the answer came too late
 		}
@@ -135,25 +136,25 @@ func (k *soak) heal(t *testing.T) {
 	if k.ways != nil {
 		k.ways.heal(t)
 	}
-	for i, b := range k.backends {
+	for i, b := range k.Backends {
 		l := &k.lives[i]
 		if l.frozen {
-			if err := k.agents[i].Signal(syscall.SIGCONT); err != nil {
+			if err := k.Agents[i].Signal(syscall.SIGCONT); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if l.ordered {
-			for _, n := range k.nodes {
+			for _, n := range k.Nodes {
 				k.order(t, n, b, true)
 			}
 		}
 		if l.dead {
-			start(t, b)
+			testbed.Start(t, b)
 			l.since = time.Now()
 		}
 		*l = life{since: l.since}
-		if !k.agents[i].Running() {
-			start(t, k.agents[i])
+		if !k.Agents[i].Running() {
+			testbed.Start(t, k.Agents[i])
 		}
 	}
 	k.Story.Event("everything is made well")
@@ -161,10 +162,10 @@ func (k *soak) heal(t *testing.T) {
 
 // settle waits until every node has everything well, and verifies signatures.
 func (k *soak) settle(t *testing.T) {
-	for _, n := range k.nodes {
-		k.ready(t, n)
-		for _, b := range k.backends {
-			k.status(t, n, b, heardAgainBound, wantSound)
+	for _, n := range k.Nodes {
+		k.Ready(t, n)
+		for _, b := range k.Backends {
+			k.Status(t, n, b, heardAgainBound, testbed.WantSound)
 		}
 	}
 	k.verify(t)

@@ -13,12 +13,13 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // auditIsWhole has gslbctl verify a node's audit log, on its own machine.
 func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
 	t.Helper()
-	c := exec.CommandContext(t.Context(), binaries(t).Control, "--api", n.API.String(), "audit", "verify")
+	c := exec.CommandContext(t.Context(), testbed.Binaries(t).Control, "--api", n.API.String(), "audit", "verify")
 	var out []byte
 	err := onMachineOf(n, func() (err error) { out, err = c.CombinedOutput(); return err })
 	if err != nil {
@@ -28,12 +29,12 @@ func (k *soak) auditIsWhole(t *testing.T, n *harness.Node) {
 
 // judge holds the invariants against what clients were answered since the last time.
 func (k *soak) judge(t *testing.T) {
-	for _, n := range k.nodes {
+	for _, n := range k.Nodes {
 		up, running := k.up[n]
 		if !running {
 			continue
 		}
-		answers := k.watchOf(n).Since(n, appName, k.judged[n])
+		answers := k.watchOf(n).Since(n, testbed.AppName, k.judged[n])
 		last := k.judged[n]
 		for _, a := range answers {
 			last = a.At.Add(1)
@@ -56,7 +57,7 @@ func (k *soak) judge(t *testing.T) {
 
 // judgeAddress holds I2 and I3 against one address of one answer.
 func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, addr netip.Addr) {
-	for i, b := range k.backends {
+	for i, b := range k.Backends {
 		if b.At.Addr() != addr {
 			continue
 		}
@@ -78,11 +79,11 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 
 // verify asks every node that runs once for a name that exists and one that does not, and verifies all signatures (I4).
 func (k *soak) verify(t *testing.T) {
-	for i, n := range k.nodes {
+	for i, n := range k.Nodes {
 		if now := time.Now(); now.Before(serves(k.up[n])) {
 			continue
 		}
-		for _, name := range []string{appName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
+		for _, name := range []string{testbed.AppName, fmt.Sprintf("nx-%d.test.gslb.test", k.random.IntN(1000))} {
 			q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 			q.SetEdns0(1232, true)
 			r, err := verified(q, n)
@@ -102,7 +103,7 @@ func (k *soak) verify(t *testing.T) {
 // verified asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is judged over UDP.
 func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	const bound = 2 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	err = harness.Until(ctx, "an answer", func(context.Context) (err error) {
 		r, err = exchangeAt(q, n, bound)
@@ -164,7 +165,7 @@ func signed(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err err
 // keysOf is the keys of the zone as the node shows them.
 func keysOf(t *testing.T, n *harness.Node) (keys []*dns.DNSKEY) {
 	t.Helper()
-	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, patience)
+	r, err := exchangeAt(new(dns.Msg).SetQuestion("test.gslb.test.", dns.TypeDNSKEY), n, testbed.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}

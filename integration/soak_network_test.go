@@ -66,11 +66,11 @@ func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 	for i, at := range all {
 		k.backendAt(t, at, addHost(t, at), "b-"+regions[i], regions[i])
 		if at != w.far {
-			k.agents[i].Inside = w.branch.Inside
+			k.Agents[i].Inside = w.branch.Inside
 		}
 	}
-	k.startPrograms(t)
-	for i, node := range k.nodes {
+	k.StartPrograms(t)
+	for i, node := range k.Nodes {
 		w.clients[node] = k.watchFrom(t, all[i], node)
 	}
 	k.ways = w
@@ -89,7 +89,7 @@ func (w *soakWays) reaches(node, backend, cut int, isCut bool) bool {
 
 // suffices says whether each node has a backend that is well, beside one.
 func (w *soakWays) suffices(k *soak, beside, cut int, isCut bool) bool {
-	for node := range k.nodes {
+	for node := range k.Nodes {
 		if !slices.ContainsFunc([]int{0, 1, 2, 3}, func(i int) bool {
 			l := k.lives[i]
 			return i != beside && !l.dead && !l.ordered && time.Since(l.since) > waySettled && w.reaches(node, i, cut, isCut)

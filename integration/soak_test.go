@@ -12,6 +12,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the invariants held
@@ -48,9 +49,9 @@ func soakOf(t *testing.T, length time.Duration) (time.Duration, *rand.Rand) {
 func (k *soak) run(t *testing.T, length time.Duration) {
 	t.Helper()
 	k.up, k.judged = map[*harness.Node]time.Time{}, map[*harness.Node]time.Time{}
-	k.lives = make([]life, len(k.backends))
-	for _, n := range k.nodes {
-		k.up[n], k.judged[n] = time.Time{}, k.began // started long ago
+	k.lives = make([]life, len(k.Backends))
+	for _, n := range k.Nodes {
+		k.up[n], k.judged[n] = time.Time{}, k.Began // started long ago
 		k.keys = append(k.keys, keysOf(t, n))
 	}
 	k.settle(t)
@@ -63,7 +64,7 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 		}
 		for range faults {
 			k.fault(t)
-			rest(t.Context(), time.Duration(k.random.IntN(1000))*time.Millisecond)
+			testbed.Pause(t.Context(), time.Duration(k.random.IntN(1000))*time.Millisecond)
 			k.judge(t)
 		}
 		k.heal(t)
@@ -71,7 +72,7 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 		k.judge(t)
 	}
 	k.weigh(t, size)
-	for _, n := range k.nodes {
+	for _, n := range k.Nodes {
 		k.auditIsWhole(t, n)
 	}
 	t.Logf("%d faults, %d answers judged, %d signatures verified; %s", k.faults, k.answers, k.verified, strings.Join(k.done, " "))
@@ -132,7 +133,7 @@ func (k *soak) watchOf(n *harness.Node) *harness.Watch {
 	if k.ways != nil {
 		return k.ways.clients[n]
 	}
-	return k.watch
+	return k.Watch
 }
 
 // onMachineOf calls f where a node runs.
@@ -157,10 +158,10 @@ func (k *soak) weigh(t *testing.T, before map[string]size) {
 			t.Errorf("I8: %s had %+v and has %+v", name, was, now)
 		}
 	}
-	for _, n := range k.nodes {
+	for _, n := range k.Nodes {
 		measure(n.Name, n.PID())
 	}
-	for _, a := range k.agents {
+	for _, a := range k.Agents {
 		measure(a.Name, a.PID())
 	}
 }

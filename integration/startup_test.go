@@ -13,23 +13,24 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
 // ends starts a node that cannot run and checks that it ends soon, with a message that has all the words.
 func (s *site) ends(t *testing.T, p interface{ Start() error }, u *harness.Unit, words ...string) {
 	t.Helper()
-	start(t, p)
-	until(t, commandBound, u.Name+" to end", func(context.Context) error {
+	testbed.Start(t, p)
+	testbed.Until(t, testbed.CommandBound, u.Name+" to end", func(context.Context) error {
 		if u.Running() {
 			return errors.New("it still runs")
 		}
 		return nil
 	})
-	if err := said(u, words...); err != nil {
+	if err := testbed.Said(u, words...); err != nil {
 		t.Error(err)
 	}
-	if err := said(u, "goroutine "); err == nil {
+	if err := testbed.Said(u, "goroutine "); err == nil {
 		t.Error("it ended with a stack trace")
 	}
 }
@@ -39,7 +40,7 @@ func TestStartup_PortInUseIsToldByItsAddress(t *testing.T) {
 	for _, listener := range []string{"dns tcp", "dns udp", "gossip tcp", "gossip udp", "api tcp", "metrics tcp"} {
 		t.Run(listener, func(t *testing.T) {
 			s := newSite(t, 1, 0)
-			n := s.nodes[0]
+			n := s.Nodes[0]
 			what, network, _ := strings.Cut(listener, " ")
 			at := map[string]*string{
 				"dns": &n.File.DNS.ListenAddress, "gossip": &n.File.Overwatch.Gossip.BindAddress,
@@ -73,29 +74,29 @@ func occupy(t *testing.T, network string) string {
 // A data_dir that cannot be made or written is told by its path, for both roles.
 func TestStartup_UnwritableDataDirIsToldByItsPath(t *testing.T) {
 	// Below a file no directory can be made, not even by root.
-	dir := filepath.Join(file(t, "file", ""), "data")
+	dir := filepath.Join(testbed.File(t, "file", ""), "data")
 	t.Run("overwatch", func(t *testing.T) {
 		s := newSite(t, 1, 0)
-		s.nodes[0].File.DataDir = dir
-		s.ends(t, s.nodes[0], s.nodes[0].Unit, dir, "data_dir")
+		s.Nodes[0].File.DataDir = dir
+		s.ends(t, s.Nodes[0], s.Nodes[0].Unit, dir, "data_dir")
 	})
 	t.Run("agent", func(t *testing.T) {
 		s := newSite(t, 1, 1)
-		s.agents[0].File.DataDir = dir
-		s.ends(t, s.agents[0], s.agents[0].Unit, dir, "data_dir")
+		s.Agents[0].File.DataDir = dir
+		s.ends(t, s.Agents[0], s.Agents[0].Unit, dir, "data_dir")
 	})
 }
 
 // A second process on the data_dir of a running one ends with a clear message, and the first goes on.
 func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 	s := newSite(t, 2, 1)
-	first, second := s.nodes[0], s.nodes[1]
-	start(t, s.backends[0])
-	start(t, first)
-	s.ready(t, first)
+	first, second := s.Nodes[0], s.Nodes[1]
+	testbed.Start(t, s.Backends[0])
+	testbed.Start(t, first)
+	s.Ready(t, first)
 	second.File.DataDir = first.File.DataDir
 	s.ends(t, second, second.Unit, first.File.DataDir, "in use")
-	s.ready(t, first)
+	s.Ready(t, first)
 }
 
 // Row 17: an agent whose key or certificate is missing, damaged, another's or open to others says so by the file and ends. It makes no new
@@ -103,10 +104,10 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
-	n, a, other := s.nodes[0], s.agents[0], s.agents[1]
-	s.startAll(t)
+	n, a, other := s.Nodes[0], s.Agents[0], s.Agents[1]
+	s.StartAll(t)
 	pins := s.pins(t, n)
-	for _, agent := range s.agents {
+	for _, agent := range s.Agents {
 		if err := agent.Stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -156,14 +157,14 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 			}
 		}
 	}
-	start(t, a)
-	start(t, other)
+	testbed.Start(t, a)
+	testbed.Start(t, other)
 	began := time.Now()
-	s.status(t, n, s.backends[0], reconnectBound, func(v api.Backend) error {
+	s.Status(t, n, s.Backends[0], reconnectBound, func(v api.Backend) error {
 		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(began) {
 			return errors.New("its agent is not heard")
 		}
-		return wantSound(v)
+		return testbed.WantSound(v)
 	})
 	if now := s.pins(t, n); !maps.Equal(now, pins) {
 		t.Errorf("the agents are pinned as %v, they were as %v", now, pins)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness/agent"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -14,8 +15,8 @@ import (
 func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n := s.nodes[0]
-	thief, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, appName, "a token that he guessed, of some length", nil)
+	n := s.Nodes[0]
+	thief, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName, "a token that he guessed, of some length", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,8 +25,8 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 		t.Fatal("the key opens the gossip itself:", err)
 	}
 	his := thief.backends[0].Address
-	for _, b := range s.backends {
-		thief.backends = append(thief.backends, wire.Backend{Service: appName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 1,
+	for _, b := range s.Backends {
+		thief.backends = append(thief.backends, wire.Backend{Service: testbed.AppName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 1,
 			Claim: wire.ClaimUnhealthy, Check: thief.backends[0].Check})
 	}
 	begin := time.Now()
@@ -35,22 +36,22 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 			t.Errorf("his %s was acknowledged", name)
 		}
 	}
-	for _, b := range s.backends {
-		s.status(t, n, b, s.Timing.Detection(), wantSound)
-		s.answered(t, n, b.At.Addr(), begin, s.Timing.Detection())
+	for _, b := range s.Backends {
+		s.Status(t, n, b, s.Timing.Detection(), testbed.WantSound)
+		s.Answered(t, n, b.At.Addr(), begin, s.Timing.Detection())
 	}
-	if at := s.watch.FirstWith(n, appName, his, begin); !at.IsZero() {
+	if at := s.Watch.FirstWith(n, testbed.AppName, his, begin); !at.IsZero() {
 		t.Error("his backend was answered")
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 	list, err := n.Client.Backends(t.Context(), api.BackendFilter{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(list.Backends) != len(s.backends) {
-		t.Errorf("the node knows %d backends, want the %d of before", len(list.Backends), len(s.backends))
+	if len(list.Backends) != len(s.Backends) {
+		t.Errorf("the node knows %d backends, want the %d of before", len(list.Backends), len(s.Backends))
 	}
 	for _, code := range []string{"wrong_token", "unknown_key"} {
-		counts(t, n, "his messages as "+code, `gslb_gossip_refused_total{code="`+code+`"}`)
+		testbed.Counts(t, n, "his messages as "+code, `gslb_gossip_refused_total{code="`+code+`"}`)
 	}
 }

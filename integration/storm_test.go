@@ -22,6 +22,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // stormRate is how many packets a second each kind of packet storm sends. All kinds together, their senders and the node share
@@ -113,7 +114,7 @@ func query(name string, qtype uint16, r *rand.Rand) []byte {
 // malformed is what begins as a query and is none: cut off, with octets changed, with pointers in circles or forwards, with counts of
 // what is not there, an answer, or a query followed by more.
 func malformed(r *rand.Rand) []byte {
-	p := query(appName+".", dns.TypeA, r)
+	p := query(testbed.AppName+".", dns.TypeA, r)
 	switch r.IntN(6) {
 	case 0:
 		return p[:r.IntN(len(p))]
@@ -142,7 +143,7 @@ func randomName(r *rand.Rand) []byte {
 
 // anything asks for all types of a name.
 func anything(r *rand.Rand) []byte {
-	return query([]string{appName + ".", zoneName + "."}[r.IntN(2)], dns.TypeANY, r)
+	return query([]string{testbed.AppName + ".", zoneName + "."}[r.IntN(2)], dns.TypeANY, r)
 }
 
 // crowd opens connections that behave as given until the test ends. On a machine that is too busy a few may not come about.
@@ -179,7 +180,7 @@ func silent(context.Context, net.Conn) {}
 // dripping sends a text an octet at a time.
 func dripping(text string, every time.Duration) func(context.Context, net.Conn) {
 	return func(ctx context.Context, c net.Conn) {
-		for i := 0; rest(ctx, every); i++ {
+		for i := 0; testbed.Pause(ctx, every); i++ {
 			if _, err := c.Write([]byte{text[i%len(text)]}); err != nil {
 				return
 			}
@@ -203,17 +204,17 @@ func deaf(ctx context.Context, c net.Conn) {
 // tcpAnswers asks over a new TCP connection every 100 ms for a while and fails the test for each answer that is missing.
 func tcpAnswers(t *testing.T, n *harness.Node, over time.Duration) {
 	t.Helper()
-	client := &dns.Client{Net: "tcp", Timeout: patience}
+	client := &dns.Client{Net: "tcp", Timeout: testbed.Patience}
 	var times []time.Duration
-	during(t, over, 100*time.Millisecond, func() {
+	testbed.During(t, over, 100*time.Millisecond, func() {
 		began := time.Now()
-		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(appName+".", dns.TypeA), n.DNS.String())
+		r, _, err := client.Exchange(new(dns.Msg).SetQuestion(testbed.AppName+".", dns.TypeA), n.DNS.String())
 		if err != nil || r.Rcode != dns.RcodeSuccess || len(r.Answer) == 0 {
 			t.Errorf("over TCP: %v, %v", r, err)
 			return
 		}
 		took := time.Since(began)
-		inTime(t, "an answer over TCP", 3*harness.AnswerBound, began, began.Add(took))
+		testbed.InTime(t, "an answer over TCP", 3*harness.AnswerBound, began, began.Add(took))
 		times = append(times, took)
 	})
 	if slices.Sort(times); len(times) == 0 {
@@ -225,7 +226,7 @@ func tcpAnswers(t *testing.T, n *harness.Node, over time.Duration) {
 // p99 is what 99 of 100 lookups of appName since then stayed under, and how many there were.
 func (s *site) p99(n *harness.Node, since time.Time) (time.Duration, int) {
 	var times []time.Duration
-	for _, a := range s.watch.Since(n, appName, since) {
+	for _, a := range s.Watch.Since(n, testbed.AppName, since) {
 		times = append(times, a.Took)
 	}
 	if len(times) == 0 {
@@ -295,7 +296,7 @@ func newYardstick(t *testing.T) *yardstick {
 	go func() {
 		defer close(done)
 		buf := make([]byte, 512)
-		for rest(ctx, pace) {
+		for testbed.Pause(ctx, testbed.Pace) {
 			began := time.Now()
 			_ = client.SetDeadline(began.Add(harness.AnswerBound))
 			if _, err := client.Write(buf[:40]); err == nil {
@@ -332,7 +333,7 @@ func (s *site) steadyWithin(t *testing.T, n *harness.Node, y *yardstick, slowest
 	if asked == 0 || took > max(slowest, busyFactor*echo) {
 		t.Errorf("p99 of %d lookups was %s, allowed are %s, or %d times the %s of an echo meanwhile", asked, took, slowest, busyFactor, echo)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // hold reads what comes until the end, so that only the sender decides what happens.

@@ -2,9 +2,7 @@ package integration_test
 
 import (
 	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/netip"
@@ -20,50 +18,8 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/network"
+	"gslb.internal/integration/harness/testbed"
 )
-
-// sweep removes what runs have left that were killed.
-func sweep(temp string) {
-	dirs, _ := filepath.Glob(filepath.Join(temp, directoryPrefix+"*-*"))
-	for _, dir := range dirs {
-		var pid int
-		if _, err := fmt.Sscanf(filepath.Base(dir), directoryPrefix+"%d-", &pid); err != nil || alive(pid) {
-			continue
-		}
-		clean(dir)
-	}
-}
-
-func alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
-
-// clean removes a directory of a run, and before that takes away what is mounted in it. If something stays mounted the directory stays
-// too: what is below may be somebody else's.
-func clean(dir string) {
-	below := mountedBelow(dir)
-	for _, at := range slices.Backward(below) { // the newest first
-		_ = exec.Command("umount", "--lazy", at).Run() // whether it did is looked at
-	}
-	if len(mountedBelow(dir)) == 0 {
-		_ = os.RemoveAll(dir) // what cannot be removed is tried again by the next run
-	}
-}
-
-// unescaped undoes what the list of mounts does to paths, proc_pid_mounts(5).
-var unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
-
-// mountedBelow lists what is mounted inside a directory, the oldest first. It lists the directory itself if that cannot be known on Linux.
-func mountedBelow(dir string) (at []string) {
-	mounts, err := os.ReadFile("/proc/self/mounts")
-	if err != nil {
-		return nil // not Linux: nothing is mounted by tests
-	}
-	for l := bufio.NewScanner(bytes.NewReader(mounts)); l.Scan(); {
-		if fields := strings.Fields(l.Text()); len(fields) > 1 && strings.HasPrefix(unescaped.Replace(fields[1]), dir+"/") {
-			at = append(at, unescaped.Replace(fields[1]))
-		}
-	}
-	return at
-}
 
 // victimPart is the environment variable by which the program of these tests, started once more, is a run that is to end badly: how.
 const victimPart = "INTEGRATION_VICTIM"
@@ -82,9 +38,9 @@ func TestVictim(t *testing.T) {
 	if how == "" {
 		return
 	}
-	fmt.Printf("victim %q %s\n", os.TempDir(), os.Getenv(runMark))
+	fmt.Printf("victim %q %s\n", os.TempDir(), os.Getenv(testbed.RunMark))
 	if how == "fails" {
-		if _, err := s.backends[0].Kill(); err != nil {
+		if _, err := s.Backends[0].Kill(); err != nil {
 			t.Error(err)
 		}
 		t.Fatal("it was to fail")
@@ -103,7 +59,7 @@ func elsewhere(t *testing.T, s *site) {
 	at := addSite(t, n, "elsewhere", time.Millisecond)
 	b := s.AddBackendAt("elsewhere", netip.AddrPortFrom(addHost(t, at).IPv4, appPort))
 	b.Inside = at.Inside
-	start(t, b)
+	testbed.Start(t, b)
 }
 
 // However a run ends, no process stays, and no file and no mount: those of a run that is killed go with the next. A run that fails tells
@@ -145,12 +101,12 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 			if c.ProcessState.Success() || mark == "" {
 				t.Fatalf("it ended with %v:\n%s", c.ProcessState, strings.Join(told, "\n"))
 			}
-			until(t, 10*time.Second, "nothing to be left", func(context.Context) error {
-				sweep(temp) // its programs may be writing still
+			testbed.Until(t, 10*time.Second, "nothing to be left", func(context.Context) error {
+				testbed.Sweep(temp) // its programs may be writing still
 				files, err := os.ReadDir(temp)
-				processes := processesOf(mark)
-				if len(files)+len(processes)+len(mountedBelow(dir)) > 0 || err != nil {
-					return fmt.Errorf("there are files %v, processes %q, mounts %q, %w", files, processes, mountedBelow(dir), err)
+				processes := testbed.ProcessesOf(mark)
+				if len(files)+len(processes)+len(testbed.MountedBelow(dir)) > 0 || err != nil {
+					return fmt.Errorf("there are files %v, processes %q, mounts %q, %w", files, processes, testbed.MountedBelow(dir), err)
 				}
 				return nil
 			})

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // The sequences that take and give back a terminal's screen and cursor.
@@ -100,7 +102,7 @@ func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 	} {
 		press(t, keyboard, step.key)
 		pattern := regexp.MustCompile(step.shows)
-		until(t, 20*time.Second, "the screen to show "+step.shows, func(context.Context) error {
+		testbed.Until(t, 20*time.Second, "the screen to show "+step.shows, func(context.Context) error {
 			if !pattern.MatchString(colors.ReplaceAllString(d.out.String(), "")) {
 				return errors.New("not there")
 			}
@@ -108,7 +110,7 @@ func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 		})
 	}
 	press(t, keyboard, "q")
-	d.ends(t, 20*time.Second, exitOK)
+	d.ends(t, 20*time.Second, testbed.ExitOK)
 	restored(t, d, terminal, before)
 }
 
@@ -122,7 +124,7 @@ func TestDemo_CtrlCAndSIGTERMRestoreTheTerminal(t *testing.T) {
 			d, keyboard, terminal, before := runDemoLive(t)
 			d.shows(t, demoBound, enterScreen)
 			quit(t, d, keyboard)
-			d.ends(t, 20*time.Second, exitOK)
+			d.ends(t, 20*time.Second, testbed.ExitOK)
 			restored(t, d, terminal, before)
 		})
 	}

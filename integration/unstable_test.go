@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/wire"
 )
@@ -31,11 +32,11 @@ import (
 func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const over = 6 * time.Second
 	s := newSite(t, 1, 2)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	// What the agent looks at changes with every look; what the node looks at is well.
 	var flapping atomic.Bool
 	var looks atomic.Int64
-	looked := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, 50}), s.backends[0].At.Port())
+	looked := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 3, 50}), s.Backends[0].At.Port())
 	l, err := net.Listen("tcp", looked.String())
 	if err != nil {
 		t.Fatal(err)
@@ -47,26 +48,26 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	})}
 	go func() { _ = moody.Serve(l) }()
 	t.Cleanup(func() { _ = moody.Close() })
-	check := &s.agents[0].File.Agent.Backends[0].HealthCheck
+	check := &s.Agents[0].File.Agent.Backends[0].HealthCheck
 	check.Address = looked.Addr().String()
 	check.Interval, check.Timeout, check.FailureThreshold, check.SuccessThreshold = 100*time.Millisecond, 100*time.Millisecond, 1, 1
-	s.startAll(t)
+	s.StartAll(t)
 
 	const publications = "gslb_dns_publications_total"
-	lines := func() int { return linesAbout(s.backends[0], n.Unit, s.agents[0].Unit) }
+	lines := func() int { return linesAbout(s.Backends[0], n.Unit, s.Agents[0].Unit) }
 	cost := func(d time.Duration) time.Duration {
 		before := cpu(t, n.Path)
-		rest(t.Context(), d)
+		testbed.Pause(t.Context(), d)
 		return cpu(t, n.Path).since(before).sum()
 	}
 	quiet := cost(over / 2)
-	before, told, first := metric(t, n, publications), lines(), looks.Load()
+	before, told, first := testbed.Metric(t, n, publications), lines(), looks.Load()
 	began := time.Now()
 	flapping.Store(true)
 	busy := cost(over) / 2
 	flapping.Store(false)
 	seconds := time.Since(began).Seconds()
-	published, changes, logged := metric(t, n, publications)-before, looks.Load()-first, lines()-told
+	published, changes, logged := testbed.Metric(t, n, publications)-before, looks.Load()-first, lines()-told
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s in %s instead of %s", changes, seconds, published, logged, busy, over/2, quiet)
 	if changes < 10 {
 		t.Errorf("only %d changes in %.1f s: the test tests nothing", changes, seconds)
@@ -80,12 +81,12 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	if extra, allowed := busy-quiet, likeOurs(over/2/10); extra > allowed {
 		t.Errorf("the node took %s of processor time more in %s, allowed are %s, a tenth of a core like ours", extra, over/2, allowed)
 	}
-	for range quietAnswers {
-		s.answered(t, n, s.backends[1].At.Addr(), time.Now(), time.Second)
+	for range testbed.QuietAnswers {
+		s.Answered(t, n, s.Backends[1].At.Addr(), time.Now(), time.Second)
 	}
-	s.status(t, n, s.backends[1], time.Second, wantSound)
-	s.status(t, n, s.backends[0], startBound, wantSound)
-	s.noFailures(t, n, s.began)
+	s.Status(t, n, s.Backends[1], time.Second, testbed.WantSound)
+	s.Status(t, n, s.Backends[0], testbed.StartBound, testbed.WantSound)
+	s.NoFailures(t, n, s.Began)
 }
 
 // linesAbout is how many of the newest lines of some programs are about a backend. A busy machine may have others.
@@ -128,10 +129,10 @@ const (
 func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	const over = 4 * time.Second
 	s := newSite(t, 1, 3)
-	n, own := s.nodes[0], s.backends[2]
-	s.agents = s.agents[:2]
-	s.startAll(t)
-	moody, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, appName, s.Tokens[appName], nil)
+	n, own := s.Nodes[0], s.Backends[2]
+	s.Agents = s.Agents[:2]
+	s.StartAll(t)
+	moody, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName, s.Tokens[testbed.AppName], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,24 +141,24 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	moody.backends[0].Address, moody.backends[0].Port = own.At.Addr(), own.At.Port()
 	moody.registers(t)
 	moody.keeps(t)
-	s.status(t, n, own, startBound, wantSound)
+	s.Status(t, n, own, testbed.StartBound, testbed.WantSound)
 
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(own, n.Unit) }
-	before, used, told := metric(t, n, publications), cpu(t, n.Path), lines()
+	before, used, told := testbed.Metric(t, n, publications), cpu(t, n.Path), lines()
 	began, sent := time.Now(), 0
 	// On a machine that is late it may take longer until it is too much.
 	tooMuch := func() bool {
-		return metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) > 0 || time.Since(began) > over+patience
+		return testbed.Metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) > 0 || time.Since(began) > over+testbed.Patience
 	}
 	for ; time.Since(began) < over || !tooMuch(); sent++ {
 		moody.backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
 		_ = moody.heartbeat() // refused or not
 	}
 	seconds := time.Since(began).Seconds()
-	published, took := metric(t, n, publications)-before, cpu(t, n.Path).since(used).sum()
+	published, took := testbed.Metric(t, n, publications)-before, cpu(t, n.Path).since(used).sum()
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, lines()-told, took)
-	counts(t, n, "what is too much of it", `gslb_gossip_dropped_total{reason="agent_rate"}`)
+	testbed.Counts(t, n, "what is too much of it", `gslb_gossip_dropped_total{reason="agent_rate"}`)
 	if most := agentBurst + agentRate*seconds*1.2; published > most {
 		t.Errorf("%v publications in %.1f s, want %v at most", published, seconds, most)
 	}
@@ -168,11 +169,11 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 		t.Errorf("the node took %s of processor time in %s, allowed are %s, a quarter of a core like ours", took, over, likeOurs(over/4))
 	}
 	ended := time.Now()
-	for _, b := range s.backends[:2] {
-		s.answered(t, n, b.At.Addr(), ended, 5*time.Second)
-		s.status(t, n, b, time.Second, wantSound)
+	for _, b := range s.Backends[:2] {
+		s.Answered(t, n, b.At.Addr(), ended, 5*time.Second)
+		s.Status(t, n, b, time.Second, testbed.WantSound)
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // Row 8: nodes that cannot reach one another answer as before with the keys that they have, and say so in status and metric; with the way
@@ -180,17 +181,17 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, 2)
-	a, b := s.nodes[0], s.nodes[1]
+	a, b := s.Nodes[0], s.Nodes[1]
 	to := [2]*relay{newRelay(t, b.API), newRelay(t, a.API)}
-	for i, n := range s.nodes {
+	for i, n := range s.Nodes {
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: syncPoll, Timeout: time.Second,
 			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + to[i].at.String()}}
 	}
-	s.startAll(t)
+	s.StartAll(t)
 	keys := sameKeys(t, 1, a, b)
 	synced := func(want float64, peerOK bool) func(context.Context) error {
 		return func(ctx context.Context) error {
-			for _, n := range s.nodes {
+			for _, n := range s.Nodes {
 				status, err := n.Client.DNSSECStatus(ctx)
 				if err != nil {
 					return err
@@ -198,41 +199,41 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 				if len(status.Sync.Peers) != 1 || status.Sync.Peers[0].OK != peerOK || (status.Sync.Peers[0].Error == nil) != peerOK {
 					return fmt.Errorf("the status of %s is %+v", n.Name, status.Sync)
 				}
-				if got := metric(t, n, "gslb_dnssec_sync_success"); got != want {
+				if got := testbed.Metric(t, n, "gslb_dnssec_sync_success"); got != want {
 					return fmt.Errorf("gslb_dnssec_sync_success of %s is %v", n.Name, got)
 				}
 			}
 			return nil
 		}
 	}
-	until(t, keyBound, "the nodes to have exchanged keys", synced(1, true))
+	testbed.Until(t, keyBound, "the nodes to have exchanged keys", synced(1, true))
 	cut := time.Now()
 	for _, r := range to {
 		r.cut.Store(true)
 	}
-	until(t, 30*time.Second, "the nodes to say that they are cut off", synced(0, false))
+	testbed.Until(t, 30*time.Second, "the nodes to say that they are cut off", synced(0, false))
 	t.Logf("said %s after the cut", time.Since(cut).Round(time.Millisecond))
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		if tags, err := keyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
 			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
 		}
 	}
-	killed, err := s.backends[0].Kill()
+	killed, err := s.Backends[0].Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range s.nodes {
-		s.gone(t, n, s.backends[0].At.Addr(), killed, s.Timing.Detection())
+	for _, n := range s.Nodes {
+		s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 	}
 	for _, r := range to {
 		r.cut.Store(false)
 	}
-	until(t, keyBound, "the nodes to exchange keys again", synced(1, true))
-	for _, n := range s.nodes {
+	testbed.Until(t, keyBound, "the nodes to exchange keys again", synced(1, true))
+	for _, n := range s.Nodes {
 		if tags, err := keyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
 			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
 		}
-		s.noFailures(t, n, s.began)
+		s.NoFailures(t, n, s.Began)
 	}
 }
 
@@ -241,26 +242,26 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
-	n, agent, b := s.nodes[0], s.agents[0], s.backends[0]
+	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	reset := func() {
 		t.Helper()
 		if err := agent.Stop(); err != nil {
 			t.Fatal(err)
 		}
-		command(t, binaries(t).Agent, "--config", agent.Path, "--reset-identity").want(t, exitOK)
-		start(t, agent)
+		testbed.Command(t, testbed.Binaries(t).Agent, "--config", agent.Path, "--reset-identity").Want(t, testbed.ExitOK)
+		testbed.Start(t, agent)
 	}
 	pinned := s.pins(t, n)[agent.Name]
 	back := func(how string) {
 		t.Helper()
 		since := time.Now()
-		s.status(t, n, b, reconnectBound, func(v api.Backend) error {
+		s.Status(t, n, b, reconnectBound, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || v.AgentLastSeen.Before(since) {
 				return errors.New("its agent is not heard")
 			}
-			return wantSound(v)
+			return testbed.WantSound(v)
 		})
-		s.answered(t, n, b.At.Addr(), since, 5*time.Second)
+		s.Answered(t, n, b.At.Addr(), since, 5*time.Second)
 		now := s.pins(t, n)[agent.Name]
 		if now == pinned {
 			t.Errorf("%s: the certificate is the one of before", how)
@@ -278,14 +279,14 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	if err := n.Client.RevokeCertificate(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
-	s.gone(t, n, b.At.Addr(), time.Now(), time.Second)
+	s.Gone(t, n, b.At.Addr(), time.Now(), time.Second)
 	reset()
-	until(t, refusalBound, "the agent to say that it is refused", func(context.Context) error { return said(agent.Unit, "revoked") })
+	testbed.Until(t, refusalBound, "the agent to say that it is refused", func(context.Context) error { return testbed.Said(agent.Unit, "revoked") })
 	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
 	back("revoked, and its entry deleted")
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }
 
 // Row 33: without a database, and with files that are none or mean ill, clients are placed by what was known before, and nobody goes without
@@ -297,7 +298,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var answers atomic.Int64
 	asking.Go(func() {
-		for rest(ctx, pace) {
+		for testbed.Pause(ctx, testbed.Pace) {
 			if _, _, err := r.ask("geolocation", clientUS); err != nil {
 				t.Errorf("while the database is replaced: %v", err)
 				return
@@ -316,18 +317,18 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 		}
 	}
 	const failures = "gslb_geo_reload_failures_total"
-	before := metric(t, r.node, failures)
+	before := testbed.Metric(t, r.node, failures)
 	bad := map[string][]byte{"truncated": good[:len(good)/2], "empty": nil, "garbage": []byte(strings.Repeat("garbage\n", 5000)), "without its description": good[:len(good)-200]}
 	for name, content := range bad {
 		put(content)
 		hangUp(t, r.node) // or in five seconds, by itself
-		until(t, startBound, "a database that is "+name+" to be refused", func(context.Context) error {
-			if now := metric(t, r.node, failures); now <= before {
+		testbed.Until(t, testbed.StartBound, "a database that is "+name+" to be refused", func(context.Context) error {
+			if now := testbed.Metric(t, r.node, failures); now <= before {
 				return fmt.Errorf("%v failures so far", now)
 			}
 			return nil
 		})
-		before = metric(t, r.node, failures)
+		before = testbed.Metric(t, r.node, failures)
 		r.answers(t, "geolocation", clientUS, "b2 b3", 0)
 	}
 	for i := range 40 { // replaced while it is read
@@ -339,7 +340,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 		if err := r.node.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
-		rest(t.Context(), 50*time.Millisecond) // it is read meanwhile, or not yet
+		testbed.Pause(t.Context(), 50*time.Millisecond) // it is read meanwhile, or not yet
 	}
 	put(good)
 	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
@@ -351,14 +352,14 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	if err := errors.Join(r.node.Stop(), os.Remove(r.database)); err != nil {
 		t.Fatal(err)
 	}
-	start(t, r.node)
+	testbed.Start(t, r.node)
 	s := r.site
-	s.ready(t, r.node)
+	s.Ready(t, r.node)
 	r.answers(t, "geolocation", clientUS, "b1", 0)
-	if loaded := metric(t, r.node, "gslb_geo_database_loaded"); loaded != 0 {
+	if loaded := testbed.Metric(t, r.node, "gslb_geo_database_loaded"); loaded != 0 {
 		t.Errorf("gslb_geo_database_loaded is %v without a database", loaded)
 	}
-	until(t, startBound, "the node to say so", func(context.Context) error { return said(r.node.Unit, "database_path", "no such file") })
+	testbed.Until(t, testbed.StartBound, "the node to say so", func(context.Context) error { return testbed.Said(r.node.Unit, "database_path", "no such file") })
 	put(good)
 	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
 }
@@ -367,30 +368,30 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 // and --validate finds it.
 func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 	if os.Geteuid() != 0 {
-		missing(t, "this test makes a network namespace: run it as root")
+		testbed.Missing(t, "this test makes a network namespace: run it as root")
 	}
 	// What is given up is this thread's, and of what it starts; the thread ends with the test's goroutine.
 	runtime.LockOSThread()
 	if err := unix.Unshare(unix.CLONE_NEWNET | unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
-		missing(t, "making a network namespace: "+err.Error())
+		testbed.Missing(t, "making a network namespace: "+err.Error())
 	}
 	if out, err := exec.Command("ip", "link", "set", "lo", "up").CombinedOutput(); err != nil {
-		missing(t, fmt.Sprintf("ip link set lo up: %v %s; run: apt-get install -y iproute2", err, out))
+		testbed.Missing(t, fmt.Sprintf("ip link set lo up: %v %s; run: apt-get install -y iproute2", err, out))
 	}
 	if out, err := exec.Command("ip", "-6", "address", "flush", "dev", "lo").CombinedOutput(); err != nil {
-		missing(t, fmt.Sprintf("ip -6 address flush dev lo: %v %s", err, out))
+		testbed.Missing(t, fmt.Sprintf("ip -6 address flush dev lo: %v %s", err, out))
 	}
 	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_NET_BIND_SERVICE, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
 	for _, at := range []struct{ address, word string }{{"127.0.0.1:53", "CAP_NET_BIND_SERVICE"}, {"[::1]:5353", "`ip address`"}} {
 		s := newSite(t, 1, 0)
-		n := s.nodes[0]
+		n := s.Nodes[0]
 		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946" // nobody else is in this namespace
 		n.File.API.Enabled, n.File.Metrics.Enabled = false, false
 		rewrite(t, n)
-		program := binaries(t).Overwatch
-		command(t, program, "--config", n.Path, "--validate").want(t, exitBadInput, "dns.listen_address", at.address, at.word)
-		command(t, program, "--config", n.Path).want(t, exitFailure, at.address, at.word)
+		program := testbed.Binaries(t).Overwatch
+		testbed.Command(t, program, "--config", n.Path, "--validate").Want(t, testbed.ExitBadInput, "dns.listen_address", at.address, at.word)
+		testbed.Command(t, program, "--config", n.Path).Want(t, testbed.ExitFailure, at.address, at.word)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -38,9 +39,9 @@ var earlierKey = base64.StdEncoding.EncodeToString([]byte("the gossip key of a t
 func TestUpgrade_DirectoriesOfBeforeAreTakenOver(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
-	n, a := s.nodes[0], s.agents[0]
+	n, a := s.Nodes[0], s.Agents[0]
 	n.File.Overwatch.Gossip.EncryptionKey, a.File.Agent.Gossip.EncryptionKey = earlierKey, earlierKey
-	n.File.Overwatch.AgentTokens[appName], a.File.Agent.Identity.ServiceTokens[appName] = earlierToken, earlierToken
+	n.File.Overwatch.AgentTokens[testbed.AppName], a.File.Agent.Identity.ServiceTokens[testbed.AppName] = earlierToken, earlierToken
 	if commit := os.Getenv(makeVariable); commit != "" {
 		s.makeEarlier(t, buildOf(t, commit))
 		return
@@ -49,9 +50,9 @@ func TestUpgrade_DirectoriesOfBeforeAreTakenOver(t *testing.T) {
 	s.renamePins(t, earlierGossip, n.Gossip.String())
 	certificate, keys := certificateOf(t, a), privateKeys(t, n)
 
-	start(t, s.backends[0])
-	start(t, n)
-	s.ready(t, n)
+	testbed.Start(t, s.Backends[0])
+	testbed.Start(t, n)
+	s.Ready(t, n)
 	s.asBefore(t, n, "")
 	if now := privateKeys(t, n); !maps.Equal(keys, now) {
 		t.Errorf("there are other keys than before: %d files, %d before", len(now), len(keys))
@@ -60,11 +61,11 @@ func TestUpgrade_DirectoriesOfBeforeAreTakenOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	start(t, a)
+	testbed.Start(t, a)
 	if time.Now().Before(certificate.NotAfter) {
-		s.status(t, n, s.backends[0], startBound, wantSound)
+		s.Status(t, n, s.Backends[0], testbed.StartBound, testbed.WantSound)
 	} else { // these files are more than a year old
-		until(t, startBound, "the agent to say that its certificate has expired", func(context.Context) error { return said(a.Unit, "expired") })
+		testbed.Until(t, testbed.StartBound, "the agent to say that its certificate has expired", func(context.Context) error { return testbed.Said(a.Unit, "expired") })
 	}
 	if !certificateOf(t, a).Equal(certificate) {
 		t.Error("the agent has made itself another certificate")
@@ -79,10 +80,10 @@ func TestUpgrade_DirectoriesOfBeforeAreTakenOver(t *testing.T) {
 
 // makeEarlier has programs of before make their directories, and packs them.
 func (s *site) makeEarlier(t *testing.T, before harness.Binaries) {
-	n, a, ctx, yes := s.nodes[0], s.agents[0], t.Context(), true
+	n, a, ctx, yes := s.Nodes[0], s.Agents[0], t.Context(), true
 	n.Use(before.Overwatch)
 	a.Use(before.Agent)
-	s.startAll(t)
+	s.StartAll(t)
 	_, domainErr := n.Client.CreateDomain(ctx, api.DomainChange{Name: keptDomain})
 	_, serverErr := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80, Region: "eu"})
 	_, overrideErr := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9", api.OverrideRequest{Healthy: &yes, Reason: "kept over the upgrade"})
@@ -100,7 +101,7 @@ func (s *site) makeEarlier(t *testing.T, before harness.Binaries) {
 // renamePins has the agent know the node by another gossip address, since it is at another each time.
 func (s *site) renamePins(t *testing.T, from, to string) {
 	t.Helper()
-	err := filepath.WalkDir(s.agents[0].File.DataDir, func(path string, _ os.DirEntry, err error) error {
+	err := filepath.WalkDir(s.Agents[0].File.DataDir, func(path string, _ os.DirEntry, err error) error {
 		if name := filepath.Base(path); err == nil && strings.Contains(name, from) {
 			err = os.Rename(path, filepath.Join(filepath.Dir(path), strings.ReplaceAll(name, from, to)))
 		}

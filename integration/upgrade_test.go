@@ -15,6 +15,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -84,7 +85,7 @@ func replace(t *testing.T, u *harness.Unit, s interface{ Start() error }, progra
 		t.Fatal(err)
 	}
 	u.Use(program)
-	start(t, s)
+	testbed.Start(t, s)
 }
 
 // failsOver takes a backend away and brings it back: every node follows.
@@ -95,13 +96,13 @@ func (s *site) failsOver(t *testing.T, what string, b *harness.Backend) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, n := range s.nodes {
-		s.gone(t, n, b.At.Addr(), died, startBound)
+	for _, n := range s.Nodes {
+		s.Gone(t, n, b.At.Addr(), died, testbed.StartBound)
 	}
-	start(t, b)
+	testbed.Start(t, b)
 	back := time.Now()
-	for _, n := range s.nodes {
-		s.answered(t, n, b.At.Addr(), back, startBound)
+	for _, n := range s.Nodes {
+		s.Answered(t, n, b.At.Addr(), back, testbed.StartBound)
 	}
 }
 
@@ -125,7 +126,7 @@ func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 			t.Errorf("%s has the keys %s, before it had %s", n.Name, has, keys)
 		}
 	}
-	for _, a := range s.agents {
+	for _, a := range s.Agents {
 		if _, err := n.Client.Agent(ctx, a.Name); err != nil {
 			t.Errorf("%s: the pin of %s: %v", n.Name, a.Name, err)
 		}
@@ -153,22 +154,22 @@ func TestUpgrade_OneAfterTheOtherNoLookupFails(t *testing.T) {
 }
 
 func upgrade(t *testing.T, before harness.Binaries) {
-	now, err := programs()
+	now, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newSite(t, 2, 2)
-	first, second := s.nodes[0], s.nodes[1]
-	for i, n := range s.nodes {
+	first, second := s.Nodes[0], s.Nodes[1]
+	for i, n := range s.Nodes {
 		n.Use(before.Overwatch)
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-			Peers: []string{"http://" + s.nodes[1-i].API.String()}, PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
+			Peers: []string{"http://" + s.Nodes[1-i].API.String()}, PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
 		}
 	}
-	s.agents[0].Use(before.Agent) // and the other is ahead of its nodes
-	s.startAll(t)
+	s.Agents[0].Use(before.Agent) // and the other is ahead of its nodes
+	s.StartAll(t)
 	yes, ctx := true, t.Context()
-	for _, n := range s.nodes {
+	for _, n := range s.Nodes {
 		if _, err := n.Client.CreateDomain(ctx, api.DomainChange{Name: keptDomain}); err != nil {
 			t.Fatal(err)
 		}
@@ -179,40 +180,40 @@ func upgrade(t *testing.T, before harness.Binaries) {
 			t.Fatal(err)
 		}
 	}
-	s.failsOver(t, "an earlier agent, earlier nodes", s.backends[0])
-	s.failsOver(t, "a later agent, earlier nodes", s.backends[1])
+	s.failsOver(t, "an earlier agent, earlier nodes", s.Backends[0])
+	s.failsOver(t, "a later agent, earlier nodes", s.Backends[1])
 
-	for _, n := range s.nodes {
-		other, since, keys := s.nodes[0], time.Now(), tagsAt(t, n)
+	for _, n := range s.Nodes {
+		other, since, keys := s.Nodes[0], time.Now(), tagsAt(t, n)
 		if other == n {
-			other = s.nodes[1]
+			other = s.Nodes[1]
 		}
 		replace(t, n.Unit, n, now.Overwatch)
-		s.ready(t, n)
+		s.Ready(t, n)
 		back := time.Now()
-		s.noFailures(t, other, since)
+		s.NoFailures(t, other, since)
 		s.asBefore(t, n, keys)
-		for _, b := range s.backends {
-			s.status(t, n, b, startBound, wantSound)
+		for _, b := range s.Backends {
+			s.Status(t, n, b, testbed.StartBound, testbed.WantSound)
 		}
-		s.failsOver(t, "an earlier agent, "+n.Name+" replaced", s.backends[0])
-		s.failsOver(t, "a later agent, "+n.Name+" replaced", s.backends[1])
-		s.noFailures(t, n, back)
+		s.failsOver(t, "an earlier agent, "+n.Name+" replaced", s.Backends[0])
+		s.failsOver(t, "a later agent, "+n.Name+" replaced", s.Backends[1])
+		s.NoFailures(t, n, back)
 	}
 	since := time.Now()
-	replace(t, s.agents[0].Unit, s.agents[0], now.Agent)
-	for _, n := range s.nodes {
-		s.status(t, n, s.backends[0], startBound, wantSound)
+	replace(t, s.Agents[0].Unit, s.Agents[0], now.Agent)
+	for _, n := range s.Nodes {
+		s.Status(t, n, s.Backends[0], testbed.StartBound, testbed.WantSound)
 	}
-	s.failsOver(t, "all replaced", s.backends[0])
-	until(t, keyBound, "both nodes to have the same keys", func(context.Context) error {
+	s.failsOver(t, "all replaced", s.Backends[0])
+	testbed.Until(t, keyBound, "both nodes to have the same keys", func(context.Context) error {
 		if a, b := tagsAt(t, first), tagsAt(t, second); a != b {
 			return fmt.Errorf("%s and %s", a, b)
 		}
 		return nil
 	})
-	for _, n := range s.nodes {
-		s.noFailures(t, n, since)
+	for _, n := range s.Nodes {
+		s.NoFailures(t, n, since)
 	}
 	s.goesBack(t, first, before.Overwatch, "gslb.db.schema-1")
 }
@@ -226,7 +227,7 @@ func (s *site) goesBack(t *testing.T, n *harness.Node, program, copied string) {
 		return
 	}
 	replace(t, n.Unit, n, program)
-	until(t, startBound, "the earlier program to refuse the store", func(context.Context) error {
+	testbed.Until(t, testbed.StartBound, "the earlier program to refuse the store", func(context.Context) error {
 		if n.Running() {
 			return errors.New("it runs")
 		}
@@ -238,10 +239,10 @@ func (s *site) goesBack(t *testing.T, n *harness.Node, program, copied string) {
 	if err := errors.Join(os.Rename(kept, filepath.Join(n.File.DataDir, "gslb.db")), os.Remove(filepath.Join(n.File.DataDir, "gslb.db.copy"))); err != nil {
 		t.Fatal(err)
 	}
-	start(t, n)
-	s.ready(t, n)
-	for _, b := range s.backends {
-		s.status(t, n, b, startBound, wantSound)
+	testbed.Start(t, n)
+	s.Ready(t, n)
+	for _, b := range s.Backends {
+		s.Status(t, n, b, testbed.StartBound, testbed.WantSound)
 	}
-	s.noFailures(t, s.nodes[1], since)
+	s.NoFailures(t, s.Nodes[1], since)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // brokenOverwatch has six mistakes of six kinds.
@@ -29,7 +30,7 @@ domains:
 
 // Each mistake is told at once, with its key, the value that was found and the line or remedy.
 func TestValidate_TellsEveryMistakeOfAnOverwatchFileAtOnce(t *testing.T) {
-	path := file(t, "overwatch.yaml", brokenOverwatch)
+	path := testbed.File(t, "overwatch.yaml", brokenOverwatch)
 	mistakes := []string{
 		"encryption_key", "32", // bytes it should have
 		"listen_address", "99999",
@@ -39,9 +40,9 @@ func TestValidate_TellsEveryMistakeOfAnOverwatchFileAtOnce(t *testing.T) {
 		"mars",
 		"overwatch.yaml:9", // where the unknown key is
 	}
-	for _, program := range []string{binaries(t).Overwatch, binaries(t).Launcher} {
+	for _, program := range []string{testbed.Binaries(t).Overwatch, testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
-			command(t, program, "--config", path, "--validate").want(t, exitBadInput, mistakes...)
+			testbed.Command(t, program, "--config", path, "--validate").Want(t, testbed.ExitBadInput, mistakes...)
 		})
 	}
 }
@@ -58,38 +59,38 @@ agent:
 `
 
 func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
-	path := file(t, "agent.yaml", brokenAgent)
+	path := testbed.File(t, "agent.yaml", brokenAgent)
 	mistakes := []string{"port", "weight", "5000", "1000", "ping", "http", "tcp", "overwatch_nodes", "intervall", "agent.yaml:9"}
-	for _, program := range []string{binaries(t).Agent, binaries(t).Launcher} {
+	for _, program := range []string{testbed.Binaries(t).Agent, testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
-			command(t, program, "--config", path, "--validate").want(t, exitBadInput, mistakes...)
+			testbed.Command(t, program, "--config", path, "--validate").Want(t, testbed.ExitBadInput, mistakes...)
 		})
 	}
 }
 
 // Starting with a bad file says what validating it says, and starts nothing.
 func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
-	path := file(t, "overwatch.yaml", brokenOverwatch)
-	command(t, binaries(t).Overwatch, "--config", path).want(t, exitBadInput, "encryption_key", "default_tll", "mars")
+	path := testbed.File(t, "overwatch.yaml", brokenOverwatch)
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", path).Want(t, testbed.ExitBadInput, "encryption_key", "default_tll", "mars")
 }
 
 // A good file is called good and nothing is left in the directory that it names.
 func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 	s := newSite(t, 1, 1)
-	start(t, s.nodes[0])
-	s.ready(t, s.nodes[0])
-	start(t, s.agents[0])
+	testbed.Start(t, s.Nodes[0])
+	s.Ready(t, s.Nodes[0])
+	testbed.Start(t, s.Agents[0])
 	// What runs has its ports, and a port in use is a mistake too.
-	for _, stop := range []func() error{s.agents[0].Stop, s.nodes[0].Stop} {
+	for _, stop := range []func() error{s.Agents[0].Stop, s.Nodes[0].Stop} {
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for _, u := range []struct{ program, path string }{
-		{binaries(t).Overwatch, s.nodes[0].Path},
-		{binaries(t).Agent, s.agents[0].Path},
-		{binaries(t).Launcher, s.nodes[0].Path},
-		{binaries(t).Launcher, s.agents[0].Path},
+		{testbed.Binaries(t).Overwatch, s.Nodes[0].Path},
+		{testbed.Binaries(t).Agent, s.Agents[0].Path},
+		{testbed.Binaries(t).Launcher, s.Nodes[0].Path},
+		{testbed.Binaries(t).Launcher, s.Agents[0].Path},
 	} {
 		t.Run(filepath.Base(u.program)+" "+filepath.Base(u.path), func(t *testing.T) {
 			// A copy, so that it is the file that is judged and not what runs with it.
@@ -98,8 +99,8 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := filepath.Join(t.TempDir(), "data")
-			copied := file(t, "copy.yaml", strings.ReplaceAll(string(text), filepath.Join(filepath.Dir(u.path), "data"), dir))
-			command(t, u.program, "--config", copied, "--validate").want(t, exitOK)
+			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(string(text), filepath.Join(filepath.Dir(u.path), "data"), dir))
+			testbed.Command(t, u.program, "--config", copied, "--validate").Want(t, testbed.ExitOK)
 			if _, err := os.Stat(dir); err == nil {
 				t.Errorf("--validate made %s", dir)
 			}
@@ -113,8 +114,8 @@ func TestValidate_FileThatOthersCanReadIsRefusedByName(t *testing.T) {
 			if err := os.Chmod(u.path, 0o644); err != nil {
 				t.Fatal(err)
 			}
-			command(t, u.program, "--config", u.path, "--validate").want(t, exitBadInput, u.path, "chmod")
-			command(t, u.program, "--config", u.path).want(t, exitBadInput, u.path, "chmod")
+			testbed.Command(t, u.program, "--config", u.path, "--validate").Want(t, testbed.ExitBadInput, u.path, "chmod")
+			testbed.Command(t, u.program, "--config", u.path).Want(t, testbed.ExitBadInput, u.path, "chmod")
 		})
 	}
 }
@@ -126,48 +127,48 @@ func TestValidate_IncludedFileThatOthersCanReadIsRefusedByName(t *testing.T) {
 	secret := filepath.Join(dir, "secrets.yaml")
 	write(t, main, 0o644, "mode: overwatch\nincludes: [secrets.yaml]\ndomains: []\n")
 	write(t, secret, 0o644, "overwatch:\n  gossip: {encryption_key: "+harness.NewGossipKey()+"}\n")
-	command(t, binaries(t).Overwatch, "--config", main, "--validate").want(t, exitBadInput, secret, "chmod")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", main, "--validate").Want(t, testbed.ExitBadInput, secret, "chmod")
 }
 
 func TestValidate_IncludeCycleIsToldWithItsChain(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.yaml"), 0o600, "mode: overwatch\nincludes: [b.yaml]\n")
 	write(t, filepath.Join(dir, "b.yaml"), 0o600, "includes: [a.yaml]\n")
-	command(t, binaries(t).Overwatch, "--config", filepath.Join(dir, "a.yaml"), "--validate").want(t, exitBadInput, "a.yaml", "b.yaml", "cycle")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", filepath.Join(dir, "a.yaml"), "--validate").Want(t, testbed.ExitBadInput, "a.yaml", "b.yaml", "cycle")
 }
 
 func TestCommand_MissingFileAndUnknownFlagAreBadInput(t *testing.T) {
-	for _, program := range []string{binaries(t).Overwatch, binaries(t).Agent, binaries(t).Launcher} {
+	for _, program := range []string{testbed.Binaries(t).Overwatch, testbed.Binaries(t).Agent, testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
-			command(t, program, "--config", "/nowhere/gslb.yaml").want(t, exitBadInput, "/nowhere/gslb.yaml")
-			command(t, program, "--no-such-flag").want(t, exitBadInput, "no-such-flag")
+			testbed.Command(t, program, "--config", "/nowhere/gslb.yaml").Want(t, testbed.ExitBadInput, "/nowhere/gslb.yaml")
+			testbed.Command(t, program, "--no-such-flag").Want(t, testbed.ExitBadInput, "no-such-flag")
 		})
 	}
 }
 
 func TestCommand_VersionNamesTheProgramAndGo(t *testing.T) {
-	b := binaries(t)
+	b := testbed.Binaries(t)
 	for _, program := range []string{b.Overwatch, b.Agent, b.Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
-			command(t, program, "--version").want(t, exitOK, filepath.Base(program), "go1.")
+			testbed.Command(t, program, "--version").Want(t, testbed.ExitOK, filepath.Base(program), "go1.")
 		})
 	}
 }
 
 func TestLauncher_MissingAndUnknownModeAreToldWithWhatWorks(t *testing.T) {
-	launcher := binaries(t).Launcher
-	none := file(t, "none.yaml", "data_dir: /nowhere\n")
-	unknown := file(t, "unknown.yaml", "mode: observer\n")
+	launcher := testbed.Binaries(t).Launcher
+	none := testbed.File(t, "none.yaml", "data_dir: /nowhere\n")
+	unknown := testbed.File(t, "unknown.yaml", "mode: observer\n")
 	for _, validate := range []string{"--validate=true", "--validate=false"} {
-		command(t, launcher, "--config", none, validate).want(t, exitBadInput, "mode", "overwatch", "agent", none)
-		command(t, launcher, "--config", unknown, validate).want(t, exitBadInput, "mode", "observer", "overwatch", "agent", unknown)
+		testbed.Command(t, launcher, "--config", none, validate).Want(t, testbed.ExitBadInput, "mode", "overwatch", "agent", none)
+		testbed.Command(t, launcher, "--config", unknown, validate).Want(t, testbed.ExitBadInput, "mode", "observer", "overwatch", "agent", unknown)
 	}
 }
 
 // The program of one role does not take the other role's file.
 func TestCommand_FileOfTheOtherRoleIsRefused(t *testing.T) {
-	command(t, binaries(t).Overwatch, "--config", file(t, "a.yaml", brokenAgent), "--validate").want(t, exitBadInput, "mode", "agent", "overwatch")
-	command(t, binaries(t).Agent, "--config", file(t, "o.yaml", brokenOverwatch), "--validate").want(t, exitBadInput, "mode", "agent", "overwatch")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", testbed.File(t, "a.yaml", brokenAgent), "--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
+	testbed.Command(t, testbed.Binaries(t).Agent, "--config", testbed.File(t, "o.yaml", brokenOverwatch), "--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
 }
 
 type configured struct{ program, path string }
@@ -175,17 +176,17 @@ type configured struct{ program, path string }
 // secretFiles writes a good file with secrets for each program.
 func secretFiles(t *testing.T) []configured {
 	t.Helper()
-	b := binaries(t)
+	b := testbed.Binaries(t)
 	overwatch := "mode: overwatch\ndata_dir: " + t.TempDir() + "\noverwatch:\n  gossip: {encryption_key: " + harness.NewGossipKey() + "}\n" +
 		"  agent_tokens: {app.gslb.test: " + harness.NewToken() + "}\n"
 	agent := "mode: agent\ndata_dir: " + t.TempDir() + "\nagent:\n  identity: {region: eu, service_token: " + harness.NewToken() + "}\n" +
 		"  backends: [{service: app.gslb.test, address: 127.0.0.1, port: 80, health_check: {type: tcp}}]\n" +
 		"  gossip: {encryption_key: " + harness.NewGossipKey() + ", overwatch_nodes: [\"127.0.0.1:7946\"]}\n"
 	return []configured{
-		{b.Overwatch, file(t, "overwatch.yaml", overwatch)},
-		{b.Launcher, file(t, "overwatch.yaml", overwatch)},
-		{b.Agent, file(t, "agent.yaml", agent)},
-		{b.Launcher, file(t, "agent.yaml", agent)},
+		{b.Overwatch, testbed.File(t, "overwatch.yaml", overwatch)},
+		{b.Launcher, testbed.File(t, "overwatch.yaml", overwatch)},
+		{b.Agent, testbed.File(t, "agent.yaml", agent)},
+		{b.Launcher, testbed.File(t, "agent.yaml", agent)},
 	}
 }
 

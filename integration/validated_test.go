@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness/testbed"
 )
 
 // A signed answer is validated as a resolver does it: from the published DS to the zone's key, and from that to each
@@ -23,10 +25,10 @@ func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 	if len(trusted) != 1 {
 		t.Fatalf("the DS %+v is that of %d of the keys %v", published, len(trusted), keys)
 	}
-	for name, rcode := range map[string]int{appName: dns.RcodeSuccess, "nothing." + zoneName: dns.RcodeNameError} {
+	for name, rcode := range map[string]int{testbed.AppName: dns.RcodeSuccess, "nothing." + zoneName: dns.RcodeNameError} {
 		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 		q.SetEdns0(1232, true)
-		r, err := exchangeAt(q, n, patience)
+		r, err := exchangeAt(q, n, testbed.Patience)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,5 +36,5 @@ func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 			t.Errorf("%s: %s with %d signatures that hold, want %s: %v", name, dns.RcodeToString[r.Rcode], count, dns.RcodeToString[rcode], err)
 		}
 	}
-	s.noFailures(t, n, s.began)
+	s.NoFailures(t, n, s.Began)
 }

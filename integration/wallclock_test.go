@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // wallClock is the wall clock of one running program, which can be set without anybody else's noticing. Programs ask the kernel for the time by a
@@ -126,14 +127,14 @@ func stopped(pid int, function int64, do func() error) error {
 		if goOn := syscall.Kill(pid, syscall.SIGCONT); safe || goOn != nil {
 			return err
 		}
-		rest(context.Background(), time.Millisecond)
+		testbed.Pause(context.Background(), time.Millisecond)
 	}
 	return fmt.Errorf("the threads of process %d do not stand still", pid)
 }
 
 // standing waits a little until all threads have stopped, and says whether they have, each outside of what is to be changed.
 func standing(pid int, function int64) bool {
-	for end := time.Now().Add(time.Second); time.Now().Before(end) && rest(context.Background(), time.Millisecond); {
+	for end := time.Now().Add(time.Second); time.Now().Before(end) && testbed.Pause(context.Background(), time.Millisecond); {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if err != nil || len(threads) == 0 {
 			return false

@@ -14,6 +14,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -23,28 +24,28 @@ import (
 func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
-	n := s.nodes[0]
+	n := s.Nodes[0]
 	n.File.Routing = &harness.Routing{DecisionSample: 1}
-	s.startAll(t)
+	s.StartAll(t)
 	began := time.Now()
 	compared := 0
-	for round, b := range []*harness.Backend{s.backends[0], s.backends[1], s.backends[0]} {
+	for round, b := range []*harness.Backend{s.Backends[0], s.Backends[1], s.Backends[0]} {
 		killed, err := b.Kill()
 		if err != nil {
 			t.Fatal(err)
 		}
 		compared += s.explainedAlike(t, n, time.Second)
-		s.gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
-		s.holds(t, "the explanation", func() error { return s.explainsTheLossOf(t, n, b) })
+		s.Gone(t, n, b.At.Addr(), killed, s.Timing.Detection())
+		s.Holds(t, "the explanation", func() error { return s.explainsTheLossOf(t, n, b) })
 		if round == 0 {
 			whySays(t, n, b.At.String())
 			gslbctlSays(t, n, b.At.String())
 		}
-		start(t, b)
-		until(t, startBound, "the backend", b.Serving)
+		testbed.Start(t, b)
+		testbed.Until(t, testbed.StartBound, "the backend", b.Serving)
 		back := time.Now()
 		compared += s.explainedAlike(t, n, time.Second)
-		s.answered(t, n, b.At.Addr(), back, startBound)
+		s.Answered(t, n, b.At.Addr(), back, testbed.StartBound)
 	}
 	if compared < 50 {
 		t.Errorf("only %d answers were compared", compared)
@@ -57,7 +58,7 @@ func (s *site) explainedAlike(t *testing.T, n *harness.Node, span time.Duration)
 	t.Helper()
 	for end := time.Now().Add(span); time.Now().Before(end); {
 		before := explained(t, n)
-		r := exchange(t, "udp", n, appName, dns.TypeA)
+		r := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 		if after := explained(t, n); after.Generation != before.Generation {
 			continue
 		}
@@ -76,7 +77,7 @@ func (s *site) explainedAlike(t *testing.T, n *harness.Node, span time.Duration)
 
 func explained(t *testing.T, n *harness.Node) api.RoutingResult {
 	t.Helper()
-	test, err := n.Client.TestRouting(t.Context(), api.RoutingTestRequest{Domain: appName, ClientIP: "127.0.0.1"})
+	test, err := n.Client.TestRouting(t.Context(), api.RoutingTestRequest{Domain: testbed.AppName, ClientIP: "127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,15 +101,15 @@ func (s *site) explainsTheLossOf(t *testing.T, n *harness.Node, b *harness.Backe
 func whySays(t *testing.T, n *harness.Node, backend string) {
 	t.Helper()
 	for _, network := range []string{"udp", "tcp"} {
-		r := exchange(t, network, n, "_why."+appName, dns.TypeTXT)
+		r := testbed.Exchange(t, network, n, "_why."+testbed.AppName, dns.TypeTXT)
 		text := fmt.Sprint(r.Answer)
 		if r.Rcode != dns.RcodeSuccess || !strings.Contains(text, "not "+backend) || !strings.Contains(text, "if "+backend+" were up") {
 			t.Errorf("over %s: %v", network, r)
 		}
 	}
-	m := new(dns.Msg).SetQuestion("_why."+appName+".", dns.TypeTXT)
+	m := new(dns.Msg).SetQuestion("_why."+testbed.AppName+".", dns.TypeTXT)
 	m.SetEdns0(1232, true)
-	r, _, err := (&dns.Client{Timeout: patience}).ExchangeContext(t.Context(), m, n.DNS.String())
+	r, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(t.Context(), m, n.DNS.String())
 	if err != nil || r.Rcode != dns.RcodeNameError || len(r.Answer) != 0 || !slices.ContainsFunc(r.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC }) {
 		t.Errorf("with DO: %v, %v; want the denial", r, err)
 	}
@@ -117,7 +118,7 @@ func whySays(t *testing.T, n *harness.Node, backend string) {
 // gslbctlSays wants gslbctl to tell of a backend, and its exit codes to tell whether there is an answer.
 func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 	t.Helper()
-	b, err := programs()
+	b, err := testbed.Programs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +126,8 @@ func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 		name string
 		code int
 		says string
-	}{{appName, 0, backend}, {"no." + appName, 1, "domain_not_found"}} {
-		command(t, b.Control, "--api", n.API.String(), "routing", "test", c.name, "--client", "127.0.0.1").want(t, c.code, c.says)
+	}{{testbed.AppName, 0, backend}, {"no." + testbed.AppName, 1, "domain_not_found"}} {
+		testbed.Command(t, b.Control, "--api", n.API.String(), "routing", "test", c.name, "--client", "127.0.0.1").Want(t, c.code, c.says)
 	}
 }
 
@@ -134,8 +135,8 @@ func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.Time) {
 	t.Helper()
 	var list api.RoutingDecisionList
-	until(t, startBound, "the sample to have each backend", func(ctx context.Context) (err error) {
-		list, err = n.Client.RoutingDecisions(ctx, url.Values{"domain": {appName}, "start_time": {began.UTC().Format(time.RFC3339)}, "limit": {"1000"}})
+	testbed.Until(t, testbed.StartBound, "the sample to have each backend", func(ctx context.Context) (err error) {
+		list, err = n.Client.RoutingDecisions(ctx, url.Values{"domain": {testbed.AppName}, "start_time": {began.UTC().Format(time.RFC3339)}, "limit": {"1000"}})
 		if err != nil {
 			return err
 		}
@@ -147,23 +148,23 @@ func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.T
 			}
 			seen[at.Addr().String()] = true
 		}
-		if len(seen) != len(s.backends) || list.Total < 100 {
+		if len(seen) != len(s.Backends) || list.Total < 100 {
 			return fmt.Errorf("%d decisions with %v", list.Total, seen)
 		}
 		return nil
 	})
 	past, err := n.Client.ExplainDecision(t.Context(), list.Decisions[0].ID)
-	if err != nil || past.Result.SelectedBackend == nil || past.Result.Domain != appName {
+	if err != nil || past.Result.SelectedBackend == nil || past.Result.Domain != testbed.AppName {
 		t.Errorf("%+v, %v", past, err)
 	}
-	flows, err := n.Client.RoutingFlows(t.Context(), url.Values{"domain": {appName}})
+	flows, err := n.Client.RoutingFlows(t.Context(), url.Values{"domain": {testbed.AppName}})
 	if err != nil || flows.Total != 1 || flows.Flows[0].DestinationRegion != "eu" || flows.Flows[0].RequestCount < uint64(list.Total) {
 		t.Errorf("%+v, %v", flows, err)
 	}
 	n.File.Routing.DecisionSample = 0
 	rewrite(t, n)
 	hangUp(t, n)
-	until(t, reloadBound, "sampling to end", func(ctx context.Context) error {
+	testbed.Until(t, reloadBound, "sampling to end", func(ctx context.Context) error {
 		newest := func() string {
 			list, err := n.Client.RoutingDecisions(ctx, url.Values{"limit": {"1"}})
 			if err != nil || len(list.Decisions) == 0 {
@@ -173,7 +174,7 @@ func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.T
 		}
 		before := newest()
 		for range 20 {
-			exchange(t, "udp", n, appName, dns.TypeA)
+			testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 		}
 		if newest() != before {
 			return errors.New("answers are still sampled")

@@ -1,0 +1,88 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// CommandBound is how long a program may take to say what is wrong and end.
+const CommandBound = 15 * time.Second
+
+// The exit codes that every program keeps to.
+const (
+	ExitOK       = 0
+	ExitFailure  = 1
+	ExitBadInput = 2
+)
+
+// Result is what a program that ended by itself did.
+type Result struct {
+	Code   int
+	Output string // both streams
+	Cpu    time.Duration
+}
+
+// Command runs a program to its end.
+func Command(t *testing.T, argv ...string) Result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), CommandBound+Patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Env = []string{RunMark + "=" + os.Getenv(RunMark), "PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir()}
+	cmd.WaitDelay = Patience // a machine may stand still between its end and its last line
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		t.Fatalf("%s did not end within %s; it said:\n%s", strings.Join(argv, " "), CommandBound+Patience, out)
+	}
+	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
+		t.Fatalf("%s: %v", strings.Join(argv, " "), err)
+	}
+	return Result{Code: cmd.ProcessState.ExitCode(), Output: string(out), Cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+}
+
+// Want checks the exit code and that the output has all the words.
+func (r Result) Want(t *testing.T, code int, words ...string) {
+	t.Helper()
+	if r.Code != code {
+		t.Errorf("exit code %d, want %d", r.Code, code)
+	}
+	for _, w := range words {
+		if !strings.Contains(strings.ToLower(r.Output), strings.ToLower(w)) {
+			t.Errorf("the output does not say %q", w)
+		}
+	}
+	if strings.Contains(r.Output, "goroutine ") {
+		t.Error("the output has a stack trace")
+	}
+	if t.Failed() {
+		t.Logf("output:\n%s", r.Output)
+	}
+}
+
+// Binaries returns the programs, built.
+func Binaries(t *testing.T) harness.Binaries {
+	t.Helper()
+	b, err := Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// File writes a text that only its owner may read into the test's directory.
+func File(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

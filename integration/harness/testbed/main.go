@@ -1,0 +1,96 @@
+package testbed
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// RunMark is an environment variable that every process started by these tests inherits, so that one which was left
+// behind can be told from somebody else's.
+const RunMark = "INTEGRATION_RUN"
+
+// Programs builds the programs once, when the first test wants them, or takes them from GSLB_BIN.
+var Programs = sync.OnceValues(func() (harness.Binaries, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	dir := filepath.Join(os.TempDir(), "programs")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return harness.Binaries{}, err
+	}
+	from := os.Getenv("GSLB_BIN")
+	if from != "" {
+		if _, err := os.Stat(from); err != nil {
+			return harness.Binaries{}, fmt.Errorf("GSLB_BIN: %w", err)
+		}
+	}
+	return harness.Build(ctx, from, dir)
+})
+
+// DirectoryPrefix begins the name of a run's temporary directory; the number of its process follows.
+const DirectoryPrefix = "gslb-integration-"
+
+// Main gives all tests a temporary directory and a mark of their own, and fails when anything of either is left. A run that is
+// interrupted takes its directory with it; what one that was killed has left is swept by the next.
+func Main(m *testing.M) int {
+	Sweep(os.TempDir())
+	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", DirectoryPrefix, os.Getpid()))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	interrupted := make(chan os.Signal, 1)
+	signal.Notify(interrupted, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		<-interrupted
+		Clean(dir)   // the programs end with this process
+		os.Exit(130) // as shells say it
+	}()
+	os.Setenv("TMPDIR", dir)
+	os.Setenv(RunMark, rand.Text())
+	code := m.Run()
+	os.RemoveAll(filepath.Join(dir, "programs"))
+	if left := Leftovers(dir, os.Getenv(RunMark)); len(left) > 0 {
+		fmt.Fprintf(os.Stderr, "left behind:\n%s\n", strings.Join(left, "\n"))
+		code = 1
+	}
+	return code
+}
+
+// Leftovers lists the files in a directory and the running processes that carry the mark, but for this one.
+func Leftovers(dir, mark string) []string {
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		return []string{err.Error()}
+	}
+	return append(left, ProcessesOf(mark)...)
+}
+
+// ProcessesOf lists the running processes that carry a mark, but for this one.
+func ProcessesOf(mark string) (left []string) {
+	environs, err := filepath.Glob("/proc/[0-9]*/environ")
+	if err != nil {
+		return []string{err.Error()}
+	}
+	self := fmt.Sprintf("/proc/%d/environ", os.Getpid())
+	for _, path := range environs {
+		env, err := os.ReadFile(path)
+		if err != nil || path == self || !strings.Contains(string(env), RunMark+"="+mark) {
+			continue // somebody else's, or gone meanwhile
+		}
+		cmdline, _ := os.ReadFile(filepath.Join(filepath.Dir(path), "cmdline"))
+		left = append(left, filepath.Dir(path)+" "+strings.ReplaceAll(string(cmdline), "\x00", " "))
+	}
+	return left
+}

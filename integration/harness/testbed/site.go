@@ -1,0 +1,286 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// AppName is the name that the tests steer.
+const AppName = "app.test.gslb.test"
+
+// OtherName is a second service, with a token and backends of its own.
+const OtherName = "other.test.gslb.test"
+
+// Pace is how often a watch asks: the resolution of what is measured.
+const Pace = 10 * time.Millisecond
+
+// QuietAnswers is after how many answers in a row without an address it counts as gone. All weights are equal here and
+// there are at most three backends, so each has its turn many times.
+const QuietAnswers = 30
+
+// StartBound is how long a cluster or a program may take to be ready on a busy machine.
+const StartBound = 30 * time.Second
+
+// Patience is how long a client waits for an answer.
+const Patience = 20 * time.Second
+
+// Site is a cluster as most tests want it: nodes, and backends that have an agent each.
+type Site struct {
+	*harness.Cluster
+	Nodes    []*harness.Node
+	Agents   []*harness.Agent
+	Backends []*harness.Backend
+	Watch    *harness.Watch
+	Began    time.Time // when everything was ready and watched
+}
+
+// NewCluster prepares a cluster without any program. It ends with the test, which tells its story if it failed.
+func NewCluster(t testing.TB, timing harness.Timing, domains ...harness.Domain) *harness.Cluster {
+	t.Helper()
+	b, err := Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := harness.NewCluster(harness.Options{Binaries: b, Timing: timing, Domains: domains})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Errorf("closing the cluster: %v", err)
+		}
+		if t.Failed() {
+			c.Story.Tell(t.Output(), 40)
+		}
+	})
+	return c
+}
+
+// NewSite prepares a site and starts nothing. Whatever is added and started later ends with the test, which tells the
+// story of the cluster if it failed.
+func NewSite(t *testing.T, nodes, backends int) *Site {
+	t.Helper()
+	domain := harness.Domain{RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}
+	app, other := domain, domain
+	app.Name, other.Name = AppName, OtherName
+	c := NewCluster(t, harness.Fast(), app, other)
+	s := &Site{Cluster: c}
+	s.JoinBackends(t, backends)
+	for i := range nodes {
+		n, err := c.AddNode(fmt.Sprintf("ow-%d", i+1), "eu", map[string][]harness.Server{"eu": nil})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.File.DNS.Zones = []string{"test.gslb.test"}
+		s.Nodes = append(s.Nodes, n)
+	}
+	for i, b := range s.Backends {
+		s.Agents = append(s.Agents, s.JoinAgent(t, fmt.Sprintf("agent-%d", i+1), b))
+	}
+	return s
+}
+
+func (s *Site) JoinBackends(t *testing.T, count int) {
+	t.Helper()
+	addrs := map[string]netip.Addr{}
+	for i := range count {
+		addrs[fmt.Sprintf("b%d", i+1)] = netip.AddrFrom4([4]byte{127, 0, 3, byte(i + 1)})
+	}
+	byName, err := s.AddBackends(addrs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range count {
+		s.Backends = append(s.Backends, byName[fmt.Sprintf("b%d", i+1)])
+	}
+}
+
+// JoinAgent prepares one more agent, which watches one backend.
+func (s *Site) JoinAgent(t *testing.T, name string, b *harness.Backend) *harness.Agent {
+	t.Helper()
+	a, err := s.AddAgent(name, "eu", s.Nodes, []harness.AgentBackend{{
+		Service: AppName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// StartSite is newSite and startAll.
+func StartSite(t *testing.T, nodes, backends int) *Site {
+	t.Helper()
+	s := NewSite(t, nodes, backends)
+	s.StartAll(t)
+	return s
+}
+
+// StartAll is startPrograms, and watches the answers from then on.
+func (s *Site) StartAll(t *testing.T) {
+	t.Helper()
+	s.StartPrograms(t)
+	s.WatchAnswers(t)
+}
+
+// StartPrograms starts everything and waits until each node has found each backend healthy that has an agent.
+func (s *Site) StartPrograms(t *testing.T) {
+	t.Helper()
+	for _, b := range s.Backends {
+		Start(t, b)
+	}
+	for _, n := range s.Nodes {
+		Start(t, n)
+	}
+	for _, a := range s.Agents {
+		Start(t, a)
+	}
+	for _, n := range s.Nodes {
+		s.Ready(t, n)
+		for _, b := range s.Backends[:len(s.Agents)] {
+			s.Status(t, n, b, StartBound, WantSound)
+		}
+	}
+}
+
+// Start starts one program.
+func Start(t *testing.T, p interface{ Start() error }) {
+	t.Helper()
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (s *Site) Ready(t *testing.T, n *harness.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), StartBound)
+	defer cancel()
+	if err := n.Ready(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// WatchAnswers asks all nodes that run for appName from now until the test ends.
+func (s *Site) WatchAnswers(t *testing.T) {
+	t.Helper()
+	s.Watch = harness.NewWatch(s.Nodes, []string{AppName}, Pace)
+	s.RunWatch(t, s.Watch)
+	s.Began = time.Now()
+}
+
+// RunWatch lets a watch ask from now until the test ends.
+func (s *Site) RunWatch(t *testing.T, w *harness.Watch) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Run(t.Context())
+	}()
+	t.Cleanup(func() { <-done })
+}
+
+// Status waits until a node's view of a backend of appName is as wanted, and returns the view.
+func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound time.Duration, want func(api.Backend) error) api.Backend {
+	t.Helper()
+	var view api.Backend
+	Until(t, bound, fmt.Sprintf("%s's view of %s", n.Name, b.Name), func(ctx context.Context) error {
+		list, err := n.Client.Backends(ctx, api.BackendFilter{Service: AppName})
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(list.Backends, func(v api.Backend) bool { return v.Address == b.At.Addr().String() })
+		if i < 0 {
+			return fmt.Errorf("%s is not among %d backends", b.At, len(list.Backends))
+		}
+		view = list.Backends[i]
+		return want(view)
+	})
+	return view
+}
+
+// WantSound wants a backend that its agent and the node itself have both found healthy. Before its own first verdict a
+// node is quicker to call a backend unhealthy, and what is measured then would not be the ordinary case.
+func WantSound(v api.Backend) error {
+	if v.ValidationHealthy == nil || !*v.ValidationHealthy {
+		return errors.New("the node itself has not found it healthy")
+	}
+	return WantStatus(v, api.EffectiveHealthy, true)
+}
+
+func WantStatus(v api.Backend, status api.EffectiveStatus, serve bool) error {
+	if v.EffectiveStatus != status || v.MayServe != serve {
+		return fmt.Errorf("it is %s, may serve: %t (%s)", v.EffectiveStatus, v.MayServe, v.Reason)
+	}
+	return nil
+}
+
+// Gone waits until a node's answers have been without an address for a while, and returns when the last one with it
+// came.
+func (s *Site) Gone(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
+	t.Helper()
+	var last time.Time
+	Until(t, bound+Patience, fmt.Sprintf("%s to answer without %s", n.Name, addr), func(context.Context) error {
+		var quiet int
+		if last, quiet = s.Watch.LastWith(n, AppName, addr, from); quiet < QuietAnswers {
+			return fmt.Errorf("%d answers without it", quiet)
+		}
+		return nil
+	})
+	InTime(t, fmt.Sprintf("%s to answer without %s", n.Name, addr), bound, from, last)
+	return last
+}
+
+// Answered waits until a node answers with an address, and returns when the first such answer came.
+func (s *Site) Answered(t *testing.T, n *harness.Node, addr netip.Addr, from time.Time, bound time.Duration) time.Time {
+	t.Helper()
+	var first time.Time
+	Until(t, bound, fmt.Sprintf("%s to answer with %s", n.Name, addr), func(context.Context) error {
+		if first = s.Watch.FirstWith(n, AppName, addr, from); first.IsZero() {
+			return errors.New("no answer has it")
+		}
+		return nil
+	})
+	return first
+}
+
+// Holds checks what is so while all backends that are well are answered. A check that a busy machine made late may have
+// taken one out for a moment: it is judged anew twice.
+func (s *Site) Holds(t *testing.T, what string, judge func() error) {
+	t.Helper()
+	for again := 2; ; again-- {
+		err := judge()
+		if err == nil {
+			return
+		}
+		if again == 0 {
+			t.Errorf("%s: %v", what, err)
+			return
+		}
+		t.Logf("%s: %v; judged anew", what, err)
+		for _, n := range s.Nodes {
+			for i, b := range s.Backends {
+				if n.Running() && b.Running() && i < len(s.Agents) && s.Agents[i].Running() {
+					s.Status(t, n, b, s.Timing.Recovery(), WantSound)
+				}
+			}
+		}
+	}
+}
+
+// NoFailures checks that a node gave a good answer to every lookup since (I1).
+func (s *Site) NoFailures(t *testing.T, n *harness.Node, since time.Time) {
+	t.Helper()
+	for _, a := range s.Watch.Since(n, AppName, since) {
+		if !a.Good() {
+			t.Errorf("%s failed a lookup %s after all was ready: %+v", n.Name, a.At.Sub(s.Began).Round(time.Millisecond), a)
+			return
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+)
+
+// Said checks that a program printed a line with all the words, whatever their case.
+func Said(u *harness.Unit, words ...string) error {
+	for _, l := range u.Output() {
+		line := strings.ToLower(l.Text)
+		if !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(line, strings.ToLower(w)) }) {
+			return nil
+		}
+	}
+	return fmt.Errorf("no line of %s has all of %q", u.Name, words)
+}
+
+// ToldBound is how long it may take until what a program does is in its log and its metrics: either may come after what is seen of it elsewhere.
+const ToldBound = 5 * time.Second
+
+// Tells waits until a program has printed a line with all the words.
+func Tells(t *testing.T, u *harness.Unit, words ...string) {
+	t.Helper()
+	Until(t, ToldBound, u.Name+" to say so", func(context.Context) error { return Said(u, words...) })
+}
+
+// Counts waits until a metric of a node, or the sum of some, is more than nothing.
+func Counts(t *testing.T, n *harness.Node, what string, names ...string) {
+	t.Helper()
+	Until(t, ToldBound, n.Name+" to count "+what, func(context.Context) error {
+		for _, name := range names {
+			if Metric(t, n, name) > 0 {
+				return nil
+			}
+		}
+		return fmt.Errorf("%q is 0", names)
+	})
+}
+
+// ComesTo waits until a metric of a node has a value.
+func ComesTo(t *testing.T, n *harness.Node, name string, want float64) {
+	t.Helper()
+	Until(t, ToldBound, fmt.Sprintf("%s of %s to be %v", name, n.Name, want), func(context.Context) error {
+		if got := Metric(t, n, name); got != want {
+			return fmt.Errorf("it is %v", got)
+		}
+		return nil
+	})
+}
