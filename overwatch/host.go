@@ -10,6 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/health/trust"
+	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
 )
@@ -64,8 +65,8 @@ func (n *node) openHost(cfg *config.Config) (trust.Host, error) {
 
 // ownPorts are the ports of the listeners that a configuration gives, without those that the system chooses.
 func ownPorts(cfg *config.Config) (ports []uint16) {
-	for _, l := range listeners(cfg) {
-		if at, remedy := settings.ParseListener(l.address); remedy == "" && at.Port != 0 && !slices.Contains(ports, at.Port) {
+	for _, address := range doctor.ListenAddresses(cfg) {
+		if at, remedy := settings.ParseListener(address); remedy == "" && at.Port != 0 && !slices.Contains(ports, at.Port) {
 			ports = append(ports, at.Port)
 		}
 	}

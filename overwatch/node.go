@@ -28,6 +28,7 @@ import (
 	"gslb.internal/overwatch/internal/health/restore"
 	"gslb.internal/overwatch/internal/health/trust"
 	"gslb.internal/overwatch/internal/health/validation"
+	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/operate/history"
 	"gslb.internal/overwatch/internal/operate/httpapi"
 	"gslb.internal/overwatch/internal/operate/metrics"
@@ -44,8 +45,6 @@ import (
 const (
 	certificateFile = "overwatch.crt"
 	keyFile         = "overwatch.key"
-	// holdersFile says which agents have known all service tokens.
-	holdersFile = "token-holders.json"
 )
 
 // node is one overwatch node, wired. Its parts know one another only through what is set here.
@@ -113,7 +112,7 @@ func newNode(ctx context.Context, cfg *config.Config, configPath string, logger 
 		}
 	}
 	if err != nil {
-		return nil, withoutRoom(cfg.DataDir, err)
+		return nil, doctor.WithoutRoom(cfg.DataDir, err)
 	}
 	return n, nil
 }
@@ -207,7 +206,7 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 	if err != nil {
 		return err
 	}
-	n.holders = keysync.OpenHolders(filepath.Join(cfg.DataDir, holdersFile))
+	n.holders = keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir))
 	n.trust, err = trust.New(trust.Options{
 		Tokens: cfg.Tokens(), Policies: control.Policies(cfg), Limits: control.Limits(cfg), Host: host, Boot: n.boot,
 		Node: n.identity.KeyID, Exchange: n.exchange, Pins: n.store, Logger: n.part("trust"),
@@ -338,7 +337,7 @@ func (n *node) openMetrics(_ context.Context, cfg *config.Config) error {
 	}
 	n.metrics, err = metrics.New(metrics.Options{Address: cfg.Metrics.Address, Gatherer: n.registerer,
 		Logger: n.part("metrics")})
-	return remedied("metrics.address", cfg.Metrics.Address, err)
+	return doctor.Remedied("metrics.address", cfg.Metrics.Address, err)
 }
 
 func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
@@ -366,7 +365,7 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) error {
 		o.Validator = n.validator
 	}
 	n.api, err = httpapi.New(o)
-	return remedied("api.address", cfg.API.Address, err)
+	return doctor.Remedied("api.address", cfg.API.Address, err)
 }
 
 var errStopped = errors.New("stopped")

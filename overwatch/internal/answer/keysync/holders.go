@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -33,6 +34,9 @@ type holder struct {
 	Set   string `json:"token_set"` // in hexadecimal digits
 	Agent string `json:"agent_id"`
 }
+
+// HoldersFile returns the file of a data directory that says which agents have known all service tokens.
+func HoldersFile(dataDir string) string { return filepath.Join(dataDir, "token-holders.json") }
 
 // OpenHolders reads the file at path, which need not be there. With one that cannot be read every set may be known to an agent.
 func OpenHolders(path string) *Holders {

@@ -1,4 +1,4 @@
-package overwatch
+package doctor
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"gslb.internal/overwatch/internal/control"
-	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/state/store"
 )
 
@@ -29,9 +28,9 @@ func Status(configPath string, out io.Writer) error {
 	ctx, cancel := context.WithTimeout(context.Background(), statusBound)
 	defer cancel()
 	well := true
-	for _, f := range doctor.CheckAnswers(ctx, examined(cfg)) {
+	for _, f := range CheckAnswers(ctx, examined(cfg)) {
 		fmt.Fprintf(out, "%s\t%s %s\n", f.Grade, f.Subject, f.Text)
-		well = well && f.Grade != doctor.Trouble
+		well = well && f.Grade != Trouble
 	}
 	if !well {
 		return errors.New("the node is not well")
