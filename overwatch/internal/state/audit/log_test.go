@@ -26,7 +26,8 @@ func written(t *testing.T, n int, now func() time.Time) (*Log, *store.Store) {
 		t.Fatal(err)
 	}
 	for range n {
-		if err := l.Record(Change{Action: "update", Resource: "domain", After: map[string]string{"name": "a<b>"}, Duration: 1234 * time.Microsecond}); err != nil {
+		if err := l.Record(Change{Action: "update", Resource: "domain", After: map[string]string{"name": "a<b>"},
+			Duration: 1234 * time.Microsecond}); err != nil {
 			t.Fatal(err)
 		}
 	}

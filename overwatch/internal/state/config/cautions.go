@@ -2,7 +2,7 @@ package config
 
 import "fmt"
 
-// maxCautions is how many warnings are given one by one: a file may have 100 000 of the same.
+// maxCautions bounds the warnings of one kind: a file may cause 100 000.
 const maxCautions = 50
 
 // cautions collects warnings.

@@ -6,8 +6,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// CheckSettings finds what is wrong with the settings of DNS, gossip, checks and the log, where they were changed
-// after Load. It changes nothing.
+// CheckSettings finds faults in the settings of DNS, gossip, checks and the log after Load. It changes nothing.
 func (c *Config) CheckSettings() settings.Problems {
 	own := *c
 	own.DNS.Zones = slices.Clone(c.DNS.Zones) // their names are brought into canonical form

@@ -1,6 +1,7 @@
-// Package config is the configuration of an overwatch node: its keys, their defaults and what they may be.
-// It reads files and nothing else: no network, no clock. A *Config is never changed after Load returned it, so it
-// may be read from any goroutine.
+// Package config owns the configuration of an overwatch node: its keys with their defaults and bounds, and the checks
+// of a whole configuration. control and the root load it; all others read what they are given. The package reads files,
+// and never uses the network or a clock. A *Config never changes after Load has returned it, so it may be read from any
+// goroutine. Comments of its fields are the text of the reference page.
 package config
 
 import (
@@ -251,7 +252,7 @@ type Tokens struct {
 	Admin map[string]settings.Secret `key:"admin"`
 }
 
-// Any tells whether there are tokens.
+// Any reports whether there are tokens.
 func (t *Tokens) Any() bool { return len(t.Read)+len(t.Operate)+len(t.Admin) > 0 }
 
 // CORS is what browsers of other origins may do.

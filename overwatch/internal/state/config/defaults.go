@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// DefaultRoutingAlgorithm is how a domain's backends are chosen unless its keys say otherwise.
+// DefaultRoutingAlgorithm is the policy of domains without routing_algorithm.
 const DefaultRoutingAlgorithm = string(policy.DefaultAlgorithm)
 
 // Kinds of authenticated denial of existence.
@@ -16,20 +16,20 @@ const (
 	DenialNSEC3 = "nsec3"
 )
 
-// Default returns the configuration of a file that says nothing.
+// Default returns the configuration of an empty file.
 func Default() *Config {
 	c := &Config{}
 	settings.SetDefaults(c)
 	return c
 }
 
-// defaultDomain is a domain whose keys say nothing.
+// defaultDomain returns a domain with nothing but defaults.
 var defaultDomain = sync.OnceValue(func() (d Domain) {
 	settings.SetDefaults(&d)
 	return d
 })
 
-// SetDefaults makes a domain one whose keys say nothing.
+// SetDefaults resets a domain to the defaults.
 func (d *Domain) SetDefaults() { *d = defaultDomain() }
 
 // UnmarshalText reads a zone that is given by its name alone.

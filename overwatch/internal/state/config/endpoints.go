@@ -5,27 +5,27 @@ import (
 	"net/netip"
 )
 
-// serverKey is what no two servers may share.
+// serverKey identifies a server; it must be unique.
 type serverKey struct {
 	service string
 	at      netip.AddrPort
 }
 
-// serverPlace is where a server stands: an index into regions and one into its servers.
+// serverPlace is the position of a server: an index into regions and one into its servers.
 type serverPlace struct{ region, server int32 }
 
 func (p serverPlace) String() string {
 	return fmt.Sprintf("regions[%d].servers[%d]", p.region, p.server)
 }
 
-// noDomain stands for the number of a domain where there is none.
+// noDomain is the number of a domain that does not exist.
 const noDomain int32 = -1
 
-// maxChain bounds how many servers of one domain are compared one by one.
+// maxChain bounds the servers of one domain that are compared one by one.
 const maxChain = 16
 
-// endpoints finds servers that are given twice. The first servers of a domain are found by its number, one behind
-// another: a map of all would take 30 MB for 400 000.
+// endpoints finds duplicate servers. The first maxChain servers of a domain are linked to one another by number,
+// because a map of 400 000 servers would take 30 MB.
 type endpoints struct {
 	config *Config
 	begin  []int32                   // by region: how many servers the regions before it have
@@ -34,7 +34,7 @@ type endpoints struct {
 	others map[serverKey]serverPlace // beyond maxChain of a domain, and those of no domain
 }
 
-// noServer ends a chain. The zero serverPlace is a server.
+// noServer ends a chain; the zero serverPlace is a server.
 var noServer = serverPlace{region: -1}
 
 func newEndpoints(c *Config) *endpoints {
@@ -52,7 +52,7 @@ func newEndpoints(c *Config) *endpoints {
 	return e
 }
 
-// add notes a server of a domain unless one with the same address and port is there, which it returns.
+// add adds a server of a domain, or returns the earlier one with the same address and port.
 func (e *endpoints) add(at serverPlace, s *Server, domain int32) (first serverPlace, again bool) {
 	if domain == noDomain {
 		return e.addOther(at, s)

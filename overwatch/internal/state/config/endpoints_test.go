@@ -23,7 +23,9 @@ func TestValidate_ServersGivenTwice(t *testing.T) {
 	}
 	var want []string
 	again := func(at string, n int, first string, firstLine int, line int) {
-		want = append(want, fmt.Sprintf(`main.yaml:%d: %s: "192.0.2.%d:80": is already %s (main.yaml:%d) for the same service: keep one`, line, at, n, first, firstLine))
+		want = append(want,
+			fmt.Sprintf(`main.yaml:%d: %s: "192.0.2.%d:80": is already %s (main.yaml:%d) for the same service: keep one`, line,
+				at, n, first, firstLine))
 	}
 	add("- name: x\n  servers:")
 	line++
@@ -66,7 +68,8 @@ regions:
 		`main.yaml:3: domains[1].name: "-b.test": the label "-b" begins or ends with a hyphen`,
 		`main.yaml:3: domains[2].name: "a.test": is already domains[0] (main.yaml:3): keep one`,
 		`main.yaml:8: regions[0].servers[1].service: "-b.test": the label "-b" begins or ends with a hyphen`,
-		`main.yaml:9: regions[0].servers[2]: "192.0.2.1:1": is already regions[0].servers[0] (main.yaml:7) for the same service: keep one`,
+		`main.yaml:9: regions[0].servers[2]: "192.0.2.1:1": is already regions[0].servers[0] (main.yaml:7) for the same ` +
+			`service: keep one`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

@@ -96,7 +96,8 @@ func TestLongLists_TheirExampleIsAConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	example := regexp.MustCompile("(?s)## Long lists.*?```yaml\n(.*?)```.*?```json\n(.*?)```").FindStringSubmatch(string(page))
+	example := regexp.MustCompile("(?s)## Long lists.*?```yaml\n(.*?)```.*?```json\n(.*?)```").FindStringSubmatch(
+		string(page))
 	if example == nil {
 		t.Fatal("the page has no example of long lists")
 	}

@@ -11,11 +11,11 @@ import (
 // envPrefix begins the environment variables that secrets may come from.
 const envPrefix = "GSLB"
 
-// Check finds what is wrong with a configuration beyond what this package can know. Its problems need no File and Line.
+// Check finds faults that this package cannot know of. Its problems need no File and Line.
 type Check func(*Config) settings.Problems
 
-// Load reads a configuration and what it includes. The error is of type settings.Problems and has everything that is
-// wrong, in the files and by the checks, one line each.
+// Load reads a configuration with its included files. The error is of type settings.Problems and lists all faults,
+// those of checks too, one line each.
 func Load(path string, checks ...Check) (*Config, error) {
 	c := Default()
 	options := settings.Options{Mode: Mode, EnvPrefix: envPrefix, Validate: c.validator(checks)}
@@ -25,8 +25,8 @@ func Load(path string, checks ...Check) (*Config, error) {
 	return c, nil
 }
 
-// CheckText finds what is wrong with the text of a configuration that must be complete in itself: no file is read, and
-// nothing is taken from the environment. nil: nothing is wrong.
+// CheckText finds faults in the text of a configuration that must be complete in itself: no file is read, and nothing
+// comes from the environment. nil stands for no fault.
 func CheckText(text string, checks ...Check) settings.Problems {
 	c := Default()
 	err := settings.LoadText(text, c, settings.Options{Mode: Mode, Validate: c.validator(checks)})
@@ -36,7 +36,7 @@ func CheckText(text string, checks ...Check) settings.Problems {
 	return settings.Problems{{Message: err.Error()}}
 }
 
-// validator completes c and notes what is wrong with it.
+// validator returns a function that completes c and notes its faults.
 func (c *Config) validator(checks []Check) func(*settings.Report) {
 	return func(report *settings.Report) {
 		c.complete(report)
@@ -49,7 +49,7 @@ func (c *Config) validator(checks []Check) func(*settings.Report) {
 	}
 }
 
-// complete fills in what follows from the machine and from other keys.
+// complete fills in values that follow from the machine and from other keys.
 func (c *Config) complete(report *settings.Report) {
 	if inner := c.Overwatch.DataDir; inner != "" {
 		if report.IsSet("data_dir") && inner != c.DataDir {
@@ -67,7 +67,7 @@ func (c *Config) complete(report *settings.Report) {
 	}
 }
 
-// Tokens returns the tokens that prove a service, by service: first the one of agent_tokens, then those before it.
+// Tokens returns the tokens of each service: first the one of agent_tokens, then previous ones.
 func (c *Config) Tokens() map[string][]string {
 	tokens := make(map[string][]string, len(c.Overwatch.AgentTokens))
 	for service, token := range c.Overwatch.AgentTokens {
@@ -79,7 +79,7 @@ func (c *Config) Tokens() map[string][]string {
 	return tokens
 }
 
-// GossipKeys returns the keys of gossip: first the one to encrypt with, then those that are still understood.
+// GossipKeys returns the keys of gossip: first the one that encrypts, then those that are still accepted.
 func (c *Config) GossipKeys() [][]byte {
 	keys := make([][]byte, 0, 1+len(c.Overwatch.Gossip.PreviousEncryptionKeys))
 	for _, text := range append([]settings.Secret{c.Overwatch.Gossip.EncryptionKey},
@@ -93,5 +93,5 @@ func (c *Config) GossipKeys() [][]byte {
 // Warn adds to Warnings.
 func (c *Config) Warn(sentences ...string) { c.warnings = append(c.warnings, sentences...) }
 
-// Warnings returns what works but deserves a word, one sentence each with its key, for the log at start.
+// Warnings returns warnings for the log at the start, one sentence each with its key.
 func (c *Config) Warnings() []string { return c.warnings }

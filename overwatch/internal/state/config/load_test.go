@@ -237,8 +237,10 @@ func TestLoad_AnotherFileMayAddServersToARegion(t *testing.T) {
 	_, problems = loadText(t, smallest+"includes: [one.yaml]\nregions:\n- name: a\n- name: a\n",
 		"one.yaml", "regions:\n- name: a\n  continents: [EU]\n")
 	want := []string{
-		`main.yaml:6: regions[1].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add servers to it`,
-		`one.yaml:2: regions[2].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add servers to it`,
+		`main.yaml:6: regions[1].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add ` +
+			`servers to it`,
+		`one.yaml:2: regions[2].name: "a": is already regions[0] (main.yaml:5): keep one; another file may only add ` +
+			`servers to it`,
 	}
 	if !slices.Equal(problems, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(problems, "\n"), strings.Join(want, "\n"))

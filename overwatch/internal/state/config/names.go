@@ -127,7 +127,7 @@ type Domain struct {
 	ClientHash        ClientHash    `key:"client_hash"`
 }
 
-// Uses reports whether something holds for the domain's algorithm or its fallback, as far as there are such.
+// Uses reports whether holds is true of the domain's algorithm or its fallback.
 func (d *Domain) Uses(holds func(*policy.Algorithm) bool) bool {
 	for _, name := range []string{d.RoutingAlgorithm, d.FallbackAlgorithm} {
 		if a := policy.Named(name); a != nil && holds(a) {

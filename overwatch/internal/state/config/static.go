@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// StaticServer is one backend that the configuration declares, for one service.
+// StaticServer is a backend of one service that the configuration declares.
 type StaticServer struct {
 	Service string
 	Region  string
@@ -20,8 +20,8 @@ type StaticServer struct {
 	Check   unique.Handle[check.Spec]
 }
 
-// StaticServers returns the backends that the configuration declares. A server without a service stands for one of
-// every domain that lists its region, unless another server names that domain with the same address and port.
+// StaticServers yields the backends that the configuration declares. A server without a service stands for a backend
+// of every domain that lists its region, unless another server names that domain with the same address and port.
 func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	return func(yield func(StaticServer) bool) {
 		shared := false
@@ -42,7 +42,7 @@ func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	}
 }
 
-// CountServers is how many servers the regions list, each once.
+// CountServers returns the number of servers in all regions.
 func (c *Config) CountServers() (count int) {
 	for i := range c.Regions {
 		count += len(c.Regions[i].Servers)
@@ -80,7 +80,7 @@ func (c *Config) sharedServers(yield func(StaticServer) bool) {
 	}
 }
 
-// checkedRegion is a region and how its servers are checked that say nothing of their own.
+// checkedRegion is a region with the check of its servers that have none of their own.
 type checkedRegion struct {
 	*Region
 	config *Config
@@ -100,8 +100,8 @@ func (r checkedRegion) static(s *Server, service string) StaticServer {
 		Agent: s.Agent, Check: own}
 }
 
-// checkOf is how a server is checked: as its own health_check says, else as its region's, else by a tcp connection at
-// the node's own interval.
+// checkOf returns the check of a server: its own health_check, else its region's, else a tcp connection at the node's
+// interval.
 func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	switch {
 	case s.HealthCheck != nil:
@@ -116,8 +116,8 @@ func (c *Config) checkOf(r *Region, s *Server) check.Spec {
 	return plainCheck()
 }
 
-// CheckIn is how a server of a region is checked that says nothing of its own; the region may be unknown. Without
-// times in it, those of overwatch.validation count.
+// CheckIn returns the check of a server of a region without one of its own. The region may be unknown. A check
+// without times uses those of overwatch.validation.
 func (c *Config) CheckIn(region string) check.Spec {
 	for i := range c.Regions {
 		if r := &c.Regions[i]; r.Name == region && r.HealthCheck != nil {
@@ -127,14 +127,14 @@ func (c *Config) CheckIn(region string) check.Spec {
 	return plainCheck()
 }
 
-// plainCheck is a tcp connection. It has no times: those of overwatch.validation count, whatever they come to be.
+// plainCheck returns a tcp check without times, so that those of overwatch.validation count, also when they change.
 func plainCheck() check.Spec {
 	return check.Spec{
 		Type: check.TCP, FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
 	}
 }
 
-// foldRegions joins a region that is continued in another file with its beginning.
+// foldRegions joins regions that are continued in another file.
 func (c *Config) foldRegions() {
 	first := make(map[string]int, len(c.Regions))
 	kept := c.Regions[:0]

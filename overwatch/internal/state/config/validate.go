@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// validator looks at a whole configuration, brings names into their canonical form, and notes problems and warnings.
+// validator checks a whole configuration, brings names into canonical form, and notes problems and warnings.
 type validator struct {
 	*settings.Report
 	config  *Config
@@ -83,7 +83,7 @@ func (v *validator) gossip() {
 	v.once(key+".seeds", g.Seeds)
 }
 
-// timing checks when backends count as down or gone.
+// timing checks the times after which backends count as down or gone.
 func (v *validator) timing() {
 	checks, stale := &v.config.Overwatch.Validation, &v.config.Overwatch.Stale
 	if checks.CheckTimeout > checks.CheckInterval {
@@ -96,7 +96,7 @@ func (v *validator) timing() {
 	}
 }
 
-// tokens brings the services that tokens and policies are for into canonical form.
+// tokens brings the services of tokens and policies into canonical form.
 func (v *validator) tokens() {
 	o := &v.config.Overwatch
 	o.AgentTokens = canonicalKeys(v, "overwatch.agent_tokens", o.AgentTokens)
@@ -125,7 +125,7 @@ func (v *validator) tokens() {
 	}
 }
 
-// shortToken is below what the specification recommends, in characters.
+// shortToken is the recommended least length of a token, in characters.
 const shortToken = 32
 
 const tokenRemedy = "give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64"
@@ -149,14 +149,14 @@ func canonicalKeys[T any](v *validator, key string, from map[string]T) map[strin
 	return to
 }
 
-// oneOf notes a value that is none of those allowed.
+// oneOf notes a value that is not one of those allowed.
 func (v *validator) oneOf(key, value string, allowed []string) {
 	if !slices.Contains(allowed, value) {
 		v.Add(key, value, settings.DidYouMean(value, allowed))
 	}
 }
 
-// once notes what a list has twice.
+// once notes duplicates in a list.
 func (v *validator) once(key string, list []string) {
 	for i, entry := range list {
 		if first := slices.Index(list, entry); first < i {

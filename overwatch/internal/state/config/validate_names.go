@@ -21,8 +21,7 @@ const (
 	maxNSID       = 64 // characters, so that an answer always has room for them
 )
 
-// dns checks what is served and by which zones. Their nameservers, admin and records are left to package publish, which
-// makes records of them.
+// dns checks the keys of dns. Package publish checks nameservers, admin and records when it makes records of them.
 func (v *validator) dns() {
 	d := &v.config.DNS
 	if d.DefaultTTL > longTTL {
@@ -76,7 +75,7 @@ func (v *validator) domainName(i int) {
 	v.domains[name] = int32(i)
 }
 
-// domain checks the keys of one domain. It formats no key until one is wrong: there may be 100 000.
+// domain checks the keys of one domain. It formats no key unless one is wrong, because there may be 100 000 domains.
 func (v *validator) domain(i int, algorithms []string) {
 	d := &v.config.Domains[i]
 	key := func(name string) string { return fmt.Sprintf("domains[%d].%s", i, name) }
@@ -117,7 +116,7 @@ func (v *validator) domain(i int, algorithms []string) {
 	}
 }
 
-// fallback checks that there is something to fall back from.
+// fallback checks that the domain's algorithm can need a fallback.
 func (v *validator) fallback(d *Domain, key func(string) string, algorithms []string) {
 	switch {
 	case !slices.Contains(algorithms, d.FallbackAlgorithm):
@@ -130,7 +129,7 @@ func (v *validator) fallback(d *Domain, key func(string) string, algorithms []st
 	}
 }
 
-// proximity warns where no distance can be known.
+// proximity warns of proximity routing without coordinates or a database.
 func (v *validator) proximity(d *Domain, key func(string) string) {
 	regions := d.Regions
 	if len(regions) == 0 {
@@ -150,7 +149,7 @@ func (v *validator) latency(l *LatencyConfig, key func(string) string) {
 	}
 }
 
-// plannedAlgorithms have a name already and are not built yet.
+// plannedAlgorithms have names that are reserved.
 var plannedAlgorithms = []string{"learned_latency"}
 
 func (v *validator) algorithmRemedy(found string, works []string) string {
@@ -160,7 +159,7 @@ func (v *validator) algorithmRemedy(found string, works []string) string {
 	return "no such algorithm; " + settings.DidYouMean(found, works)
 }
 
-// regionNames checks the regions themselves. What continues a region of another file is left to foldRegions.
+// regionNames checks the regions. foldRegions joins continued ones later.
 func (v *validator) regionNames() {
 	v.regionsUnread = v.Told("regions")
 	countries, continents := map[string]string{}, map[string]string{}
@@ -193,7 +192,7 @@ func (v *validator) regionNames() {
 	}
 }
 
-// regionAgain accepts a region that another file continues with further servers, and nothing else.
+// regionAgain accepts a region that another file continues with servers and nothing else.
 func (v *validator) regionAgain(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
@@ -205,7 +204,8 @@ func (v *validator) regionAgain(key string, r *Region, first int) {
 	}
 }
 
-// nearOnce warns of codes that an earlier region has too, since clients are placed in the first; first has it by code.
+// nearOnce warns of codes that an earlier region has too, because clients are placed in the first. first maps codes
+// to regions.
 func (v *validator) nearOnce(key string, codes []string, region string, first map[string]string) {
 	for _, code := range codes {
 		if earlier, taken := first[code]; !taken {
@@ -225,7 +225,7 @@ func (v *validator) codes(key string, list []string, valid func(string) bool, re
 	v.once(key, list)
 }
 
-// IsCountry tells whether a code can be one of ISO 3166-1 alpha-2.
+// IsCountry reports whether a code has the form of ISO 3166-1 alpha-2.
 func IsCountry(code string) bool {
 	capital := func(c byte) bool { return c >= 'A' && c <= 'Z' }
 	return len(code) == 2 && capital(code[0]) && capital(code[1])
@@ -235,7 +235,7 @@ func isContinent(code string) bool {
 	return slices.Contains(Continents(), code)
 }
 
-// Continents are the codes that a region may be near to.
+// Continents returns the continent codes of regions.
 func Continents() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
 func (v *validator) coordinates(key string, r *Region) {
@@ -247,7 +247,7 @@ func (v *validator) coordinates(key string, r *Region) {
 	}
 }
 
-// regionList is the names of the regions in the order of the configuration.
+// regionList returns the names of the regions in the order of the configuration.
 func (v *validator) regionList() []string {
 	var names []string
 	for _, r := range v.config.Regions {

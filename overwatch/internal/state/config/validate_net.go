@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// listeners checks every address that the node listens on, and that no two are the same.
+// listeners checks every listening address, and that no two overlap.
 func (v *validator) listeners() {
 	type opened struct {
 		key string
@@ -48,7 +48,7 @@ func (v *validator) listeners() {
 	}
 }
 
-// maxPeers bounds the nodes that share keys: each asks all others.
+// maxPeers bounds the nodes that share keys, because each asks all others.
 const maxPeers = 32
 
 func (v *validator) dnssec() {
@@ -79,7 +79,7 @@ func (v *validator) dnssec() {
 	v.reachable()
 }
 
-// peersTLS is about peers over https.
+// peersTLS checks the files for peers over https.
 func (v *validator) peersTLS(key string, s *KeySync) {
 	if (s.Certificate == "") != (s.Key == "") {
 		v.Add(key, "", "certificate and key go together: give both for peers with api.tls.client_ca, else neither")
@@ -92,7 +92,7 @@ func (v *validator) peersTLS(key string, s *KeySync) {
 	}
 }
 
-// reachable warns of keys that the other nodes cannot come for.
+// reachable warns of key exchange with an API that other nodes cannot reach.
 func (v *validator) reachable() {
 	const key = "overwatch.dnssec.key_sync.peers"
 	c := v.config
@@ -183,13 +183,13 @@ func (v *validator) cors(c *CORS) {
 	}
 }
 
-// isOrigin tells whether text is a scheme, a host and maybe a port (RFC 6454 section 6.2).
+// isOrigin reports whether a text is a scheme, a host and perhaps a port (RFC 6454 section 6.2).
 func isOrigin(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && text == u.Scheme+"://"+u.Host
 }
 
-// isToken tells whether text can name a method or header (RFC 9110 section 5.6.2).
+// isToken reports whether a text can name a method or header (RFC 9110 section 5.6.2).
 func isToken(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
@@ -217,15 +217,14 @@ func (v *validator) geolocation() {
 	}
 }
 
-// knownRegion notes a region that the configuration does not have; "" stands for none.
+// knownRegion notes a region that is not configured; "" stands for none.
 func (v *validator) knownRegion(key, region string) {
 	if region != "" && !v.isRegion(region) {
 		v.Addf(key, region, "no such region: %s", settings.DidYouMean(region, v.regionList()))
 	}
 }
 
-// isRegion says whether there is a region of that name, or may be: where a region cannot be read, its name is not
-// known.
+// isRegion reports whether a region is configured. It is true for all names where a region could not be read.
 func (v *validator) isRegion(name string) bool {
 	_, known := v.regions[name]
 	return known || v.regionsUnread

@@ -10,10 +10,10 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// maxNamed is how many services one warning names.
+// maxNamed bounds the services that one warning names.
 const maxNamed = 10
 
-// unboundedServices warns of services whose agents may name backends nearly anywhere.
+// unboundedServices warns of services whose agents may claim backends at nearly any address.
 func (v *validator) unboundedServices() {
 	o := &v.config.Overwatch
 	var open []string
@@ -34,7 +34,7 @@ func (v *validator) unboundedServices() {
 		"almost any address; list the networks where its backends are", list)
 }
 
-// openAPI warns of an API that others than this machine reach, and of what it lacks then.
+// openAPI warns of an API without tokens or TLS that other machines can reach.
 func (v *validator) openAPI(a *API) {
 	if !a.Enabled || a.onLoopback() || !slices.ContainsFunc(a.AllowedNetworks,
 		func(p netip.Prefix) bool { return !p.Addr().Unmap().IsLoopback() }) {
@@ -57,7 +57,7 @@ func (v *validator) openAPI(a *API) {
 	}
 }
 
-// onLoopback tells whether only this machine reaches the API.
+// onLoopback reports whether only this machine reaches the API.
 func (a *API) onLoopback() bool {
 	at, remedy := settings.ParseListener(a.Address)
 	return remedy == "" && at.Addr.IsLoopback()

@@ -36,7 +36,7 @@ func (v *validator) servers() {
 	}
 }
 
-// sharedCheck checks a block that holds for several backends.
+// sharedCheck checks a health_check that several backends share.
 func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	h.Validate(v.Report, key)
 	if h.Address.IsValid() {
@@ -45,8 +45,8 @@ func (v *validator) sharedCheck(key string, h *HealthCheck, all string) {
 	}
 }
 
-// server checks the keys of one server and returns the number of its domain; before is that of the server before it.
-// It formats no key until one is wrong: there may be 400 000.
+// server checks the keys of one server and returns the number of its domain; before is that of the previous server.
+// It formats no key unless one is wrong, because there may be 400 000 servers.
 func (v *validator) server(at serverPlace, s *Server, before int32) (domain int32) {
 	domain = noDomain
 	if !s.Address.IsValid() {
@@ -74,8 +74,8 @@ func (v *validator) server(at serverPlace, s *Server, before int32) (domain int3
 	return domain
 }
 
-// serverService brings the service into canonical form and returns the number of its domain, if it has one. Servers
-// mostly stand in the order of their domains, so that it is looked for behind before first.
+// serverService brings the service into canonical form and returns the number of its domain, if there is one. Servers
+// mostly stand in the order of their domains, so the next domain after before is tried first.
 func (v *validator) serverService(at serverPlace, s *Server, before int32) (domain int32) {
 	if domain = v.domainNear(before, s.Service); domain == noDomain {
 		var served bool
@@ -103,8 +103,8 @@ func (v *validator) serverService(at serverPlace, s *Server, before int32) (doma
 	return domain
 }
 
-// domainNear is the number of the domain of that name if it is the one behind a domain or that domain itself. Where
-// names are given twice or wrong, which domain has one is not told by its name alone.
+// domainNear returns the number of the domain of that name if it is before or the next one. It finds nothing where
+// names are duplicate or wrong.
 func (v *validator) domainNear(before int32, name string) int32 {
 	all := v.config.Domains
 	if len(v.domains) < len(all) {
@@ -119,7 +119,7 @@ func (v *validator) domainNear(before int32, name string) int32 {
 	return noDomain
 }
 
-// serverHost checks the Host header in the check that it is for.
+// serverHost puts the server's Host into its check and validates it.
 func (v *validator) serverHost(at serverPlace, s *Server) {
 	begun := v.regions[v.config.Regions[at.region].Name] // another file may continue the region
 	spec := v.config.checkOf(&v.config.Regions[begun], s)
@@ -136,7 +136,7 @@ func (v *validator) serverHost(at serverPlace, s *Server) {
 	}
 }
 
-// unserved warns of domains that nothing here can ever answer for.
+// unserved warns of domains without any possible backend.
 func (v *validator) unserved() {
 	open := map[string]bool{} // regions with servers for every domain
 	for i := range v.config.Regions {

@@ -32,27 +32,33 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"previous_agent_tokens: {a: [x]}", []string{
 			`2: overwatch.agent_tokens: expected a map of names to values, found a list`}},
 		{"port 0", "dns: {listen_address: ':0'}\napi: {enabled: true, address: '192.0.2.1:0'}", []string{
-			`1: dns.listen_address[0]: ":0": with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535`,
-			`2: api.address: "192.0.2.1:0": with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535`}},
+			`1: dns.listen_address[0]: ":0": with port 0 it is another one at each start, which nobody can know: give a port ` +
+				`from 1 to 65535`,
+			`2: api.address: "192.0.2.1:0": with port 0 it is another one at each start, which nobody can know: give a port ` +
+				`from 1 to 65535`}},
 
 		{"previous keys", "overwatch:\n  gossip:\n    previous_encryption_keys:\n      - dG9vIHNob3J0\n      - " + testKey,
 			[]string{
-				`4: overwatch.gossip.previous_encryption_keys[0]: has 9 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+				`4: overwatch.gossip.previous_encryption_keys[0]: has 9 octets: give 32 octets in base64; make one with: head ` +
+					`-c 32 /dev/urandom | base64`,
 				`5: overwatch.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},
 		{"probe times", "overwatch: {gossip: {probe_interval: 100ms, probe_timeout: 100ms, gossip_interval: 0s}}", []string{
 			`1: overwatch.gossip.gossip_interval: "0s": give at least 1ms`,
 			`1: overwatch.gossip.probe_timeout: "100ms": must be shorter than probe_interval, which is 100ms`}},
 		{"seeds", "overwatch: {gossip: {seeds: [a, 'b:1', 'b:1']}}", []string{
-			`1: overwatch.gossip.seeds[0]: "a": give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or [2001:db8::1]:7946`,
+			`1: overwatch.gossip.seeds[0]: "a": give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 ` +
+				`or [2001:db8::1]:7946`,
 			`1: overwatch.gossip.seeds[2]: "b:1": is already overwatch.gossip.seeds[1]: remove one`}},
 		{"validation", "overwatch: {validation: {check_interval: 1s, check_timeout: 2s}}", []string{
 			`1: overwatch.validation.check_timeout: "2s": must not be longer than check_interval, which is 1s`}},
 		{"validation too rare to be made", "overwatch: {validation: {check_interval: 25h}}", []string{
 			`1: overwatch.validation.check_interval: "25h": give a time from 50ms to 24h`}},
 		{"silence without end", "overwatch: {stale: {threshold: 2562047h, remove_after: 2562047h30m}}", []string{
-			`1: overwatch.stale.threshold: "2562047h": give a time from 1s to 87600h`, `1: overwatch.stale.remove_after: "2562047h30m": give at most 87600h`}},
+			`1: overwatch.stale.threshold: "2562047h": give a time from 1s to 87600h`,
+			`1: overwatch.stale.remove_after: "2562047h30m": give at most 87600h`}},
 		{"validation too often", "overwatch: {validation: {check_interval: 1ms, check_timeout: 1ms}}", []string{
-			`1: overwatch.validation.check_interval: "1ms": give a time from 50ms to 24h`, `1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
+			`1: overwatch.validation.check_interval: "1ms": give a time from 50ms to 24h`,
+			`1: overwatch.validation.check_timeout: "1ms": give at least 10ms`}},
 		{"stale", "overwatch: {stale: {threshold: 5m}}", []string{
 			`1: overwatch.stale.remove_after: "5m0s": must be longer than threshold, which is 5m0s`}},
 		{"stale too soon", "overwatch: {stale: {threshold: 0s}}",
@@ -60,32 +66,41 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 
 		{"tokens", "overwatch:\n  agent_tokens:\n    a..b: x\n    ok.example: ''\n    Ok.Example: y\n    nothing:", []string{
 			`3: overwatch.agent_tokens["a..b"]: two dots stand together, or one at the beginning: remove it`,
-			`4: overwatch.agent_tokens["ok.example"]: this service is there already, spelled otherwise (case and a final dot do not count): keep one`,
-			`6: overwatch.agent_tokens["nothing"]: the token is empty: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+			`4: overwatch.agent_tokens["ok.example"]: this service is there already, spelled otherwise (case and a final dot ` +
+				`do not count): keep one`,
+			`6: overwatch.agent_tokens["nothing"]: the token is empty: give at least 32 random characters, for example from: ` +
+				`head -c 32 /dev/urandom | base64`}},
 		{"previous tokens", "overwatch:\n  agent_tokens: {a.example: " + testToken + ", c.example: x}\n  " +
 			"previous_agent_tokens:\n    a.example: [older, '', older, " + testToken + "]\n    b.example: [x]\n    " +
 			"c.example: [a, b, c, d, e]\n    c.example.: x", []string{
 			`4: overwatch.previous_agent_tokens["a.example"][1]: the token is empty: remove it`,
 			`4: overwatch.previous_agent_tokens["a.example"][2]: is there twice: keep one`,
-			`4: overwatch.previous_agent_tokens["a.example"][3]: is also the token in agent_tokens: put the new one there, or remove this`,
-			`5: overwatch.previous_agent_tokens["b.example"]: agent_tokens has no such service: give it its new token there, or remove this`,
+			`4: overwatch.previous_agent_tokens["a.example"][3]: is also the token in agent_tokens: put the new one there, ` +
+				`or remove this`,
+			`5: overwatch.previous_agent_tokens["b.example"]: agent_tokens has no such service: give it its new token there, ` +
+				`or remove this`,
 			`6: overwatch.previous_agent_tokens["c.example"]: has 5 tokens: keep at most 4`,
 			`7: overwatch.previous_agent_tokens["c.example."]: expected a list, found a single value`}},
 		{"policy without token", "overwatch: {agent_policies: {a.example: {allowed_cidrs: [10.0.0.0/8]}}}", []string{
 			`1: overwatch.agent_policies["a.example"]: agent_tokens has no such service: give it a token, or remove the policy`}},
 
 		{"dnssec off", "overwatch: {dnssec: {enabled: false, security_acknowledgment: ' '}}", []string{
-			`1: overwatch.dnssec.security_acknowledgment: is missing: with dnssec.enabled false, anybody on the way can forge answers; say in your own words that this is accepted, or sign`}},
+			`1: overwatch.dnssec.security_acknowledgment: is missing: with dnssec.enabled false, anybody on the way can ` +
+				`forge answers; say in your own words that this is accepted, or sign`}},
 		{"dnssec kinds", "overwatch: {dnssec: {algorithm: RSASHA256, denial: nsec5}}", []string{
-			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`, `1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
+			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256`,
+			`1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
 		{"half of a client's certificate", "overwatch: {dnssec: {key_sync: {certificate: /c.pem}}}", []string{
-			`1: overwatch.dnssec.key_sync: certificate and key go together: give both for peers with api.tls.client_ca, else neither`}},
+			`1: overwatch.dnssec.key_sync: certificate and key go together: give both for peers with api.tls.client_ca, else ` +
+				`neither`}},
 		{"key sync", "overwatch: {dnssec: {key_sync: {peers: [ow-2, 'http://u@x', 'http://x', 'http://x'], " +
 			"poll_interval: 1ms, timeout: 0s}}}", []string{
-			`1: overwatch.dnssec.key_sync.peers[0]: "ow-2": give the base URL of the peer's API, such as http://overwatch-2.example.com:8080`,
+			`1: overwatch.dnssec.key_sync.peers[0]: "ow-2": give the base URL of the peer's API, such as ` +
+				`http://overwatch-2.example.com:8080`,
 			`1: overwatch.dnssec.key_sync.peers[1]: "http://u@x": a base URL has no user, no query and no fragment: remove them`,
 			`1: overwatch.dnssec.key_sync.peers[3]: "http://x": is already overwatch.dnssec.key_sync.peers[2]: remove one`,
-			`1: overwatch.dnssec.key_sync.poll_interval: "1ms": give at least 1s`, `1: overwatch.dnssec.key_sync.timeout: "0s": give at least 1ms`}},
+			`1: overwatch.dnssec.key_sync.poll_interval: "1ms": give at least 1s`,
+			`1: overwatch.dnssec.key_sync.timeout: "0s": give at least 1ms`}},
 
 		{"geolocation", "overwatch: {geolocation: {default_region: b, custom_mappings: [{cidr: 10.0.0.0/8, region: x}, " +
 			"{cidr: 10.0.0.0/8, region: a}, {}]}}\nregions: [{name: a}]", []string{
@@ -97,9 +112,11 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 
 		{"listeners", "dns: {listen_address: [x, ':7946']}\nmetrics: {enabled: true, address: ':7946'}\napi: {enabled: " +
 			"true, address: '127.0.0.1'}", []string{
-			`1: dns.listen_address[0]: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
+			`1: dns.listen_address[0]: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for ` +
+				`every address`,
 			`2: metrics.address: ":7946": dns.listen_address[1] listens there: give another port or address`,
-			`3: api.address: "127.0.0.1": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`,
+			`3: api.address: "127.0.0.1": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for ` +
+				`every address`,
 			`overwatch.gossip.bind_address: "0.0.0.0:7946": dns.listen_address[1] listens there: give another port or address`}},
 		{"listeners of both families", "dns: {listen_address: ['0.0.0.0:9053', '[::]:9053']}\nmetrics: {enabled: true, " +
 			"address: '0.0.0.0:8080'}\napi: {enabled: true, address: '[::]:8080'}\n" +
@@ -113,11 +130,13 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			[]string{`1: dns.listen_address: is empty: give an address and port, such as :53`}},
 
 		{"ttl", "dns: {default_ttl: -1}\ndomains: [{name: a, ttl: 2147483648}]", []string{
-			`1: dns.default_ttl: "-1": give a number from 0 to 2147483647`, `2: domains[0].ttl: "2147483648": give a number from 0 to 2147483647`}},
+			`1: dns.default_ttl: "-1": give a number from 0 to 2147483647`,
+			`2: domains[0].ttl: "2147483648": give a number from 0 to 2147483647`}},
 		{"zones", "dns:\n  zones:\n    - a.example\n    - {name: A.example.}\n    - ''\n    - bücher.example", []string{
 			`4: dns.zones[1].name: "a.example": is already dns.zones[0]: keep one`,
 			`5: dns.zones[2].name: give a domain name, such as app.example.com`,
-			`6: dns.zones[3].name: "bücher.example": write the name as it stands in the DNS, in its A-label form: xn--bcher-kva.example`}},
+			`6: dns.zones[3].name: "bücher.example": write the name as it stands in the DNS, in its A-label form: ` +
+				`xn--bcher-kva.example`}},
 
 		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR]}\n- {name: b, latitude: " +
 			"1}\n- {name: c, latitude: 91, longitude: -181}", []string{
@@ -137,8 +156,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: domains[3].name: "b": is already domains[2] (x.yaml:5): keep one`,
 			`7: domains[4].regions[0]: "eu-wset": no such region: did you mean eu-west?`,
 			`7: domains[4].regions[2]: "eu-west": is in this list already: keep one`,
-			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
-			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
+			`8: domains[5].routing_algorithm: "fastest": no such algorithm; known are round-robin, weighted, failover, ` +
+				`geolocation, proximity, latency, client-hash`,
+			`9: domains[6].routing_algorithm: "learned_latency": this build has no such algorithm yet; known are ` +
+				`round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n " +
 			" min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
@@ -155,12 +176,14 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"weighted, fallback_algorithm: latency}\n- {name: b, routing_algorithm: latency, fallback_algorithm: " +
 			"latency}\n- {name: c, routing_algorithm: latency, fallback_algorithm: x, proximity: {tolerance_km: -1}, " +
 			"client_hash: {ipv4_prefix: 33, ipv6_prefix: 65}}\n- {name: d, proximity: {tolerance_km: 20039}}", []string{
-			`2: regions[0].routing_algorithm: "failover": cannot choose inside a region: known are round-robin, weighted, latency, client-hash`,
+			`2: regions[0].routing_algorithm: "failover": cannot choose inside a region: known are round-robin, weighted, ` +
+				`latency, client-hash`,
 			`2: regions[0].proximity_bias: "100": give a number from -99 to 99`,
 			`3: regions[1].routing_algorithm: "weight_ed": cannot choose inside a region: did you mean weighted?`,
 			`5: domains[0].fallback_algorithm: "latency": is never used, since weighted never lacks data: remove it`,
 			`6: domains[1].fallback_algorithm: "latency": is the routing_algorithm: give another, or remove it`,
-			`7: domains[2].fallback_algorithm: "x": no such algorithm; known are round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
+			`7: domains[2].fallback_algorithm: "x": no such algorithm; known are round-robin, weighted, failover, ` +
+				`geolocation, proximity, latency, client-hash`,
 			`7: domains[2].proximity.tolerance_km: "-1": give kilometres from 0 to 20038`,
 			`7: domains[2].client_hash.ipv4_prefix: "33": give a number from 8 to 32`,
 			`7: domains[2].client_hash.ipv6_prefix: "65": give a number from 16 to 64`,
@@ -178,8 +201,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: regions[0].servers[2].address: "224.0.0.1": this is a multicast address: give the one of a single machine`,
 			`6: regions[0].servers[2].weight: "1001": give a number from 1 to 1000`,
 			`8: regions[0].servers[4].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
-			`9: regions[0].servers[5]: "192.0.2.1:1": is already regions[0].servers[3] (x.yaml:7) for the same service: keep one`,
-			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove it, or give an http health_check`,
+			`9: regions[0].servers[5]: "192.0.2.1:1": is already regions[0].servers[3] (x.yaml:7) for the same service: keep ` +
+				`one`,
+			`10: regions[0].servers[6].host: "x": is the Host header of http checks, and this server's check is tcp: remove ` +
+				`it, or give an http health_check`,
 			`11: regions[0].servers[7].host: "x y": give a host name or address, with or without a port`,
 			`12: regions[0].servers[8].agent: "a b": use letters, digits, hyphens, underscores and dots`}},
 		{"health checks", "regions:\n- name: a\n  health_check: {address: 192.0.2.1}\n  servers:\n  - address: " +
@@ -187,26 +212,33 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			"- address: 192.0.2.2\n    port: 1\n    health_check: {type: tcp, path: /x}\n  - address: 192.0.2.3\n    port: " +
 			"1\n    health_check: {type: ping}", []string{
 			`3: regions[0].health_check.type: is missing: use http, https, tcp, grpc or grpcs`,
-			`3: regions[0].health_check.address: "192.0.2.1": all servers of the region would be probed at this one address: give it to a server's own health_check`,
-			`7: regions[0].servers[0].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
-			`9: regions[0].servers[0].health_check.timeout: "6s": give a time from 10ms up to the interval (5s): checks of one backend do not overlap`,
+			`3: regions[0].health_check.address: "192.0.2.1": all servers of the region would be probed at this one address: ` +
+				`give it to a server's own health_check`,
+			`7: regions[0].servers[0].health_check.path: is missing: an http check needs the path to ask for, for example ` +
+				`/health`,
+			`9: regions[0].servers[0].health_check.timeout: "6s": give a time from 10ms up to the interval (5s): checks of ` +
+				`one backend do not overlap`,
 			`10: regions[0].servers[0].health_check.failure_threshold: "0": give a number from 1 to 1000`,
-			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change type`,
+			`13: regions[0].servers[1].health_check.path: "/x": a check of type tcp has no use for it: remove it, or change ` +
+				`type`,
 			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp, grpc or grpcs`}},
 
 		{"routing", "routing: {decision_sample: -1, why_networks: [10.0.0.1/8]}",
 			[]string{`1: routing.decision_sample: "-1": give a number from 0 to 1000000`,
-				`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or 10.0.0.1/32 for that one address`}},
+				`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or ` +
+					`10.0.0.1/32 for that one address`}},
 		{"audit", "audit: {retention: 59m}", []string{`1: audit.retention: "59m": give at least 1h`}},
 		{"api", "api: {enabled: true, allowed_networks: [], allowed_hosts: [192.0.2.1, 'http://x'], max_connections: 0}",
 			[]string{
-				`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; without scheme and port`,
+				`1: api.allowed_hosts[1]: "http://x": a name has letters, digits, hyphens, underscores and dots, nothing else; ` +
+					`without scheme and port`,
 				`1: api.max_connections: "0": give a number from 1 to 65536`,
 				`1: api.allowed_networks: is empty, so nobody could use the API: give networks, or set api.enabled to false`}},
 		{"cors", "api: {cors: {allowed_origins: ['*', 'https://x/'], allow_credentials: true, allowed_methods: [get], " +
 			"allowed_headers: ['X Y'], max_age: -1}}", []string{
 			`1: api.cors.allowed_origins[1]: "https://x/": give an origin, such as https://dashboard.example.com, or *`,
-			`1: api.cors.allow_credentials: "true": with origin * any web page could act for the user: list the origins in api.cors.allowed_origins`,
+			`1: api.cors.allow_credentials: "true": with origin * any web page could act for the user: list the origins in ` +
+				`api.cors.allowed_origins`,
 			`1: api.cors.allowed_methods[0]: "get": give an HTTP method in capitals, such as GET`,
 			`1: api.cors.allowed_headers[0]: "X Y": give the name of an HTTP header, such as Content-Type`,
 			`1: api.cors.max_age: "-1": give a number from 0 to 604800`}},
@@ -229,7 +261,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 
 func TestValidate_TheKeyOfGossipIsNeeded(t *testing.T) {
 	for text, want := range map[string]string{
-		"mode: overwatch\n": `main.yaml: overwatch.gossip.encryption_key: is missing: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+		"mode: overwatch\n": `main.yaml: overwatch.gossip.encryption_key: is missing: give 32 octets in base64; make one ` +
+			`with: head -c 32 /dev/urandom | base64`,
 		"mode: overwatch\noverwatch: {gossip: {encryption_key: c2hvcnQ=}}\n": `main.yaml:2: overwatch.gossip.encryption_key: has 5 octets: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
 	} {
 		if _, got := loadText(t, text); !slices.Equal(got, []string{want}) {
@@ -246,7 +279,8 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 		{"nothing", "", nil},
 		{"short token", "overwatch: {agent_tokens: {a.example: short}, agent_policies: {a.example: {allowed_cidrs: " +
 			"[10.0.0.0/8]}}}\ndomains: [{name: a.example}]", []string{
-			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+			`overwatch.agent_tokens["a.example"]: the token has 5 characters: give at least 32 random characters, for ` +
+				`example from: head -c 32 /dev/urandom | base64`}},
 		{"token of no domain", "overwatch: {agent_tokens: {a.example: " + testToken + "}, agent_policies: {a.example: " +
 			"{allowed_cidrs: [10.0.0.0/8]}}}", []string{
 			`overwatch.agent_tokens["a.example"]: no domain has this name: what its agents report is not served until one has`}},
@@ -255,19 +289,25 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			`overwatch.dnssec.key_sync.peers: api.enabled is false here, so the peers cannot ask this node for its keys`}},
 		{"keys that peers reach through a tunnel only", "api: {enabled: true}\noverwatch: {dnssec: {key_sync: {secret: " +
 			"" + testToken + ", peers: ['http://127.0.0.1:1', 'http://[2001:db8::1]:8080']}}}", []string{
-			`overwatch.dnssec.key_sync.peers: api.address is 127.0.0.1:8080, where the peers can ask this node for its keys only through a tunnel or proxy; otherwise listen where they reach it and add their networks to api.allowed_networks`}},
+			`overwatch.dnssec.key_sync.peers: api.address is 127.0.0.1:8080, where the peers can ask this node for its keys ` +
+				`only through a tunnel or proxy; otherwise listen where they reach it and add their networks to ` +
+				`api.allowed_networks`}},
 		{"https files without https", "api: {enabled: true, address: '192.0.2.1:8080'}\noverwatch: {dnssec: {key_sync: " +
 			"{secret: " + testToken + ", ca: /ca.pem, peers: ['http://x']}}}", []string{
-			`overwatch.dnssec.key_sync.peers: none is https, so ca, certificate and key are not used: write https:// where the peer has api.tls`}},
+			`overwatch.dnssec.key_sync.peers: none is https, so ca, certificate and key are not used: write https:// where ` +
+				`the peer has api.tls`}},
 		{"short secret", "overwatch: {dnssec: {key_sync: {secret: x}}}", []string{
-			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
+			`overwatch.dnssec.key_sync.secret: it has 1 characters: give at least 32 random characters, for example from: ` +
+				`head -c 32 /dev/urandom | base64`}},
 		{"long ttl", "dns: {default_ttl: 86401}\nregions: [{name: a, servers: [{address: 192.0.2.1, port: " +
 			"1}]}]\ndomains: [{name: x, regions: [a], ttl: 90000}]", []string{
 			`dns.default_ttl: 86401 seconds: clients keep an address that long after it went down`,
 			`domains[0].ttl: 90000 seconds: clients keep an address that long after it went down`}},
 		{"more addresses than resolvers take", "regions: [{name: a, servers: [{address: 192.0.2.1, port: " +
 			"1}]}]\ndomains: [{name: x, regions: [a], max_answers: 101}, {name: y, regions: [a], max_answers: " +
-			"100}]", []string{`domains[0].max_answers: 101 addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than 100 of a name (max-records-per-type)`}},
+			"100}]", []string{
+			`domains[0].max_answers: 101 addresses: resolvers of BIND 9.18.28 and later answer SERVFAIL for more than 100 of ` +
+				`a name (max-records-per-type)`}},
 		{"own region", "overwatch: {identity: {region: eus}}\nregions: [{name: eu}]", []string{
 			`overwatch.identity.region: "eus" is none of the regions here: did you mean eu?`}},
 		{"countries of two regions", "regions: [{name: a, countries: [DE, FR], continents: [EU]}, {name: b, countries: " +
@@ -288,16 +328,19 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 			"[" + manyDomains(12) + "]", []string{
 			unboundedWarning("s00, s01, s02, s03, s04, s05, s06, s07, s08, s09 and 2 more")}},
 		{"an open API", "api: {enabled: true, address: ':8080', allowed_networks: [127.0.0.1/32, 10.0.0.0/8]}", []string{
-			`api.address: :8080 is open to more than this machine, without api.tokens, api.tls, api.allowed_hosts: give what is missing, or listen on a loopback address`}},
+			`api.address: :8080 is open to more than this machine, without api.tokens, api.tls, api.allowed_hosts: give what ` +
+				`is missing, or listen on a loopback address`}},
 		{"an open API with tokens and TLS", "api: {enabled: true, address: '[::]:8080', allowed_networks: [10.0.0.0/8], " +
 			"tls: {certificate: /c, key: /k}, tokens: {admin: {me: " + testToken + "}}}", []string{
-			`api.address: [::]:8080 is open to more than this machine, without api.allowed_hosts: give what is missing, or listen on a loopback address`}},
+			`api.address: [::]:8080 is open to more than this machine, without api.allowed_hosts: give what is missing, or ` +
+				`listen on a loopback address`}},
 		{"an open API with client certificates", "api: {enabled: true, address: '192.0.2.1:8080', allowed_networks: " +
 			"[10.0.0.0/8], allowed_hosts: [a.example], tls: {certificate: /c, key: /k, client_ca: /a}}", nil},
 		{"an open listener for this machine", "api: {enabled: true, address: ':8080'}", nil},
 		{"an API on loopback", "api: {enabled: true, address: '[::1]:8080', allowed_networks: [10.0.0.0/8]}", nil},
 		{"proxy headers from everywhere", "api: {trust_proxy_headers: true, allowed_networks: [0.0.0.0/0]}", []string{
-			`api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list the proxies only`}},
+			`api.trust_proxy_headers: allowed_networks admits everybody, so everybody may also name any client address: list ` +
+				`the proxies only`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

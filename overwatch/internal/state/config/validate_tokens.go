@@ -16,7 +16,7 @@ const (
 	maxAPITokenName = 64
 )
 
-// apiTokens checks that each token is one, long enough, and one person's.
+// apiTokens checks that each token is long enough, well formed and unique.
 func (v *validator) apiTokens(a *API) {
 	taken := map[settings.Secret]string{}
 	for _, of := range []struct {
@@ -50,10 +50,10 @@ func (v *validator) apiTokens(a *API) {
 	}
 }
 
-// maxPreviousTokens bounds the tokens of a service that still count, since each is tried against each proof.
+// maxPreviousTokens bounds the previous tokens of a service, because each is tried against each proof.
 const maxPreviousTokens = 4
 
-// previousTokens checks the tokens that still count while agents change to the present ones.
+// previousTokens checks the tokens that are accepted while agents change to new ones.
 func (v *validator) previousTokens() {
 	const key = "overwatch.previous_agent_tokens"
 	o := &v.config.Overwatch

@@ -8,15 +8,15 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// Entry makes the entry of the audit log that a change takes along into its transaction. It is given the number and the value of
-// the newest entry, 0 and nil if there is none, and returns those of the next. It is called while the transaction is written: it
-// must not block, and an error fails every change of that transaction. The value is valid only during the call.
+// Entry makes the audit entry of a change, inside the change's transaction. It is given the number and the value of
+// the newest entry, 0 and nil for none, and returns those of the next. It must not block; an error fails every change
+// of that transaction. newest is valid only during the call.
 type Entry func(last uint64, newest []byte) (id uint64, entry []byte, err error)
 
-// AppendAudit stores an entry of its own.
+// AppendAudit stores an audit entry that belongs to no stored change.
 func (s *Store) AppendAudit(e Entry) error { return s.keep(func(*writer) {}, e) }
 
-// append adds entries behind the newest.
+// append adds entries after the newest.
 func (w *writer) append(entries []Entry) {
 	for _, e := range entries {
 		if e == nil {
@@ -43,7 +43,7 @@ func (w *writer) append(entries []Entry) {
 	}
 }
 
-// DeleteAudit deletes the entries of these numbers; that one is not there is no error.
+// DeleteAudit deletes the entries of these numbers. Missing ones are no error.
 func (s *Store) DeleteAudit(ids []uint64) error {
 	return s.keep(func(w *writer) {
 		for _, id := range ids {
@@ -54,7 +54,8 @@ func (s *Store) DeleteAudit(ids []uint64) error {
 
 // AuditFrom returns at most limit entries from number id on, upwards. The caller owns them.
 func (s *Store) AuditFrom(id uint64, limit int) ([][]byte, error) {
-	return s.auditEntries(limit, func(c *bolt.Cursor) (key, record []byte) { return c.Seek(auditKey(id)) }, (*bolt.Cursor).Next)
+	return s.auditEntries(limit, func(c *bolt.Cursor) (key, record []byte) { return c.Seek(auditKey(id)) },
+		(*bolt.Cursor).Next)
 }
 
 // AuditBefore returns at most limit entries below number id, downwards. The caller owns them.
@@ -68,7 +69,8 @@ func (s *Store) AuditBefore(id uint64, limit int) ([][]byte, error) {
 	return s.auditEntries(limit, first, (*bolt.Cursor).Prev)
 }
 
-func (s *Store) auditEntries(limit int, first, next func(*bolt.Cursor) (key, record []byte)) (entries [][]byte, err error) {
+func (s *Store) auditEntries(limit int, first, next func(*bolt.Cursor) (key, record []byte)) (entries [][]byte,
+	err error) {
 	err = guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
 			c := tx.Bucket([]byte(bucketAudit)).Cursor()

@@ -38,8 +38,10 @@ func BenchmarkLoadStatuses(b *testing.B) {
 	var batch []Status
 	for i := range 400_000 {
 		batch = append(batch, Status{
-			Service: "name-" + strconv.Itoa(i/4) + ".gslb.example.com", Address: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}),
-			Port: 80, Healthy: true, Latency: time.Millisecond, At: time.UnixMilli(1700000000123), LastHealthyAt: time.UnixMilli(1700000000123),
+			Service: "name-" + strconv.Itoa(i/4) + ".gslb.example.com",
+			Address: netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}),
+			Port:    80, Healthy: true, Latency: time.Millisecond, At: time.UnixMilli(1700000000123),
+			LastHealthyAt: time.UnixMilli(1700000000123),
 		})
 		if len(batch) == 4096 || i == 399_999 {
 			if err := s.SaveStatuses(batch); err != nil {

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// copyDelay is how long after a change a copy is made, so that a burst of changes costs one.
+	// copyDelay is the time from a change to its copy, so that a burst of changes costs one copy.
 	copyDelay = time.Second
-	// copyEvery is the least time between two copies, so that copying costs little however often something changes.
+	// copyEvery is the least time between two copies, so that frequent changes cost little.
 	copyEvery = 10 * time.Second
-	// copyStatusDelay is copyDelay where nothing but statuses changed, which agents and checks soon tell anew. A copy without them would have
-	// a node that starts from it answer with backends of long ago.
+	// copyStatusDelay is copyDelay where only statuses have changed, which agents and checks soon report again.
+	// Without it, a node that starts from the copy would answer with backends of long ago.
 	copyStatusDelay = time.Minute
 )
 
-// Run makes copies as pins and overrides change, and after a while as statuses do, until ctx is over. A copy that fails is logged and tried
-// again. It also finds out when a disk that failed takes something again.
+// Run copies the store after changes of pins and overrides, and later after changes of statuses, until ctx is over. A
+// copy that fails is logged and tried again. After a failed write, Run also tests whether the disk takes data again.
 func (s *Store) Run(ctx context.Context) error {
 	var probing sync.WaitGroup
 	defer probing.Wait()
@@ -38,8 +38,8 @@ func (s *Store) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-s.changed:
-			mark(s.changed) // until the copy has it
-		case <-s.told:
+			mark(s.changed) // kept until a copy succeeds
+		case <-s.statuses:
 			if !s.awaitChange(ctx, copyStatusDelay) {
 				return nil
 			}
@@ -53,7 +53,8 @@ func (s *Store) Run(ctx context.Context) error {
 		}
 		switch {
 		case err != nil && !failing:
-			s.log.Error().Err(err).Msg("the store could not be copied: until it can, damage to it loses the latest pins and overrides")
+			s.log.Error().Err(err).Msg(
+				"the store could not be copied: until it can, damage to it loses the latest pins and overrides")
 			failing = true
 		case err == nil && failing:
 			s.log.Info().Msg("the store was copied again")
@@ -65,13 +66,13 @@ func (s *Store) Run(ctx context.Context) error {
 	}
 }
 
-// What probe writes: more than a transaction as a rule needs.
+// Size of the file that probe writes: more than most transactions need.
 const (
 	probeEvery = 10 * time.Second
 	probeSize  = 256 << 10
 )
 
-// probe finds out whether a disk that failed takes something again, beside the store.
+// probe tests with a file of its own whether a disk that failed takes data again.
 func (s *Store) probe() {
 	if !s.failed.Load() {
 		return
@@ -86,7 +87,7 @@ func (s *Store) probe() {
 	}
 }
 
-// pause waits, and reports false when ctx was over first.
+// pause waits. It reports false when ctx was over first.
 func pause(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -98,8 +99,7 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// awaitChange waits for a change that is worth a copy soon, for a while at most, after which there is one. It reports false when ctx was over
-// first.
+// awaitChange waits until a change makes a copy due, at most for d. It reports false when ctx was over first.
 func (s *Store) awaitChange(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
@@ -113,7 +113,7 @@ func (s *Store) awaitChange(ctx context.Context, d time.Duration) bool {
 	return true
 }
 
-// mark notes something in a channel with room for one note.
+// mark puts an element into a channel that holds one, if it is empty.
 func mark(note chan struct{}) {
 	select {
 	case note <- struct{}{}:
@@ -131,7 +131,7 @@ func (s *Store) copyIfChanged() error {
 		return nil
 	}
 	select {
-	case <-s.told:
+	case <-s.statuses:
 	default:
 	}
 	err := writeWhole(s.copyPath(), func(w io.Writer) error {

@@ -203,8 +203,8 @@ func contents(t testing.TB, file []byte) string {
 	return all.String()
 }
 
-// FuzzVerify changes a small sound file: patch is a list of two octets of position and one of value. With mend, the metas get
-// right checksums again, which no accident would give them. What verify lets pass must not kill bbolt.
+// FuzzVerify changes a small sound file: patch is a list of two octets of position and one of value. With mend, the
+// metas get right checksums again, which no accident would give them. What verify lets pass must not kill bbolt.
 func FuzzVerify(f *testing.F) {
 	dir := f.TempDir()
 	path := filepath.Join(dir, fileName)

@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Definitions is what the API has defined beside servers.
+// Definitions are the stored definitions of the API, servers aside.
 type Definitions struct {
 	Domains  []Domain
 	Regions  []Region
@@ -16,7 +16,7 @@ type Definitions struct {
 	Settings map[string][]byte // JSON, by the name of a section
 }
 
-// LoadDefinitions returns everything that the API has defined, each kind in the order of its names.
+// LoadDefinitions returns all definitions, each kind ordered by name.
 func (s *Store) LoadDefinitions() (d Definitions, err error) {
 	if d.Domains, err = load[Domain](s, bucketDomains); err != nil {
 		return d, err
@@ -50,13 +50,13 @@ func load[T any](s *Store, bucket string) (list []T, err error) {
 	return list, err
 }
 
-// Batch is changes that reach the disk together or not at all. The zero Batch changes nothing.
+// Batch collects changes that are stored together or not at all. The zero Batch changes nothing.
 type Batch struct {
 	changes []func(*writer)
 	err     error
 }
 
-// Write makes the changes of a batch, with the audit entries that go with them.
+// Write stores a batch with the audit entries of its changes.
 func (s *Store) Write(b *Batch, with ...Entry) error {
 	if b.err != nil {
 		return b.err
@@ -71,45 +71,45 @@ func (s *Store) Write(b *Batch, with ...Entry) error {
 // Empty reports whether a batch changes nothing.
 func (b *Batch) Empty() bool { return len(b.changes) == 0 && b.err == nil }
 
-// PutDomain stores a domain in place of the one of its name, if any.
+// PutDomain stores a domain and replaces the one of its name.
 func (b *Batch) PutDomain(d Domain) { b.put(bucketDomains, d.Name, d) }
 
-// DeleteDomain deletes a domain. That there is none is no error.
+// DeleteDomain deletes a domain. A missing one is no error.
 func (b *Batch) DeleteDomain(name string) { b.delete(bucketDomains, name) }
 
-// PutRegion stores a region in place of the one of its name, if any.
+// PutRegion stores a region and replaces the one of its name.
 func (b *Batch) PutRegion(r Region) { b.put(bucketRegions, r.Name, r) }
 
-// DeleteRegion deletes a region. That there is none is no error.
+// DeleteRegion deletes a region. A missing one is no error.
 func (b *Batch) DeleteRegion(name string) { b.delete(bucketRegions, name) }
 
-// PutMapping stores a mapping in place of the one of its network, if any.
+// PutMapping stores a mapping and replaces the one of its network.
 func (b *Batch) PutMapping(m Mapping) { b.put(bucketMappings, m.CIDR, m) }
 
-// DeleteMapping deletes the mapping of a network. That there is none is no error.
+// DeleteMapping deletes the mapping of a network. A missing one is no error.
 func (b *Batch) DeleteMapping(cidr string) { b.delete(bucketMappings, cidr) }
 
-// PutNode stores a node in place of the one of its id, if any.
+// PutNode stores an announced agent and replaces the one of its id.
 func (b *Batch) PutNode(n Node) { b.put(bucketNodes, n.ID, n) }
 
-// DeleteNode deletes a node. That there is none is no error.
+// DeleteNode deletes an announced agent. A missing one is no error.
 func (b *Batch) DeleteNode(id string) { b.delete(bucketNodes, id) }
 
-// PutSetting stores a section, which must be JSON.
+// PutSetting stores the settings of a section, which must be JSON.
 func (b *Batch) PutSetting(section string, value []byte) {
 	b.put(bucketSettings, section, json.RawMessage(value))
 }
 
-// DeleteSetting deletes a section. That there is none is no error.
+// DeleteSetting deletes the settings of a section. Missing ones are no error.
 func (b *Batch) DeleteSetting(section string) { b.delete(bucketSettings, section) }
 
-// PutSerial stores a bound of the SOA serials.
+// PutSerial stores the upper bound of the SOA serials that have been given.
 func (b *Batch) PutSerial(serial uint32) {
 	value := binary.BigEndian.AppendUint32(nil, serial)
 	b.changes = append(b.changes, func(w *writer) { w.put(bucketMeta, serialKey, value) })
 }
 
-// LoadSerial returns the bound of the SOA serials, 0 for none.
+// LoadSerial returns the upper bound of the SOA serials that have been given, 0 for none.
 func (s *Store) LoadSerial() (serial uint32, err error) {
 	err = s.read(bucketMeta, func(key, value []byte) error {
 		if string(key) == string(serialKey) && len(value) == 4 {

@@ -4,19 +4,20 @@ import "time"
 
 // Domain is a steered name that the API created.
 type Domain struct {
-	Name              string    `json:"name"`
-	TTL               int       `json:"ttl"` // seconds; 0: the node's default
-	RoutingPolicy     string    `json:"routing_policy"`
-	FallbackAlgorithm string    `json:"fallback_algorithm,omitempty"`      // empty: none
-	MinHealthy        string    `json:"min_healthy,omitempty"`             // as policy.ParseMinimum reads it; empty: no minimum
-	Tolerance         *float64  `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
-	IPv4Prefix        *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
-	IPv6Prefix        *int      `json:"client_hash_ipv6_prefix,omitempty"`
-	Regions           []string  `json:"regions"`
-	Enabled           bool      `json:"enabled"`
-	Description       string    `json:"description"`
-	CreatedAt         time.Time `json:"created_at"`
-	UpdatedAt         time.Time `json:"updated_at"`
+	Name              string `json:"name"`
+	TTL               int    `json:"ttl"` // seconds; 0: the node's default
+	RoutingPolicy     string `json:"routing_policy"`
+	FallbackAlgorithm string `json:"fallback_algorithm,omitempty"` // empty: none
+	// as policy.ParseMinimum reads it; empty: no minimum
+	MinHealthy  string    `json:"min_healthy,omitempty"`
+	Tolerance   *float64  `json:"proximity_tolerance_km,omitempty"`  // nil, as the next two: the default
+	IPv4Prefix  *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
+	IPv6Prefix  *int      `json:"client_hash_ipv6_prefix,omitempty"`
+	Regions     []string  `json:"regions"`
+	Enabled     bool      `json:"enabled"`
+	Description string    `json:"description"`
+	CreatedAt   time.Time `json:"created_at"`
+	UpdatedAt   time.Time `json:"updated_at"`
 }
 
 // Region is a place that the API created.
@@ -39,8 +40,8 @@ type Region struct {
 // Node is an agent that an operator has announced.
 type Node struct {
 	ID           string    `json:"id"`
-	Address      string    `json:"address"` // empty: not told
-	Port         int       `json:"port"`    // 0: not told
+	Address      string    `json:"address"` // empty: not given
+	Port         int       `json:"port"`    // 0: not given
 	Region       string    `json:"region"`
 	Version      string    `json:"version"`
 	RegisteredAt time.Time `json:"registered_at"`

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Latency is how long the node's checks of a backend take.
+// Latency is the smoothed latency of the node's checks of a backend.
 type Latency struct {
 	Service string     `json:"-"`
 	Address netip.Addr `json:"-"`
@@ -19,7 +19,7 @@ type Latency struct {
 	Held     []string      `json:"held,omitempty"` // groups of clients inside which it is among the fastest
 }
 
-// LoadLatencies returns the latencies saved last, ordered by service and address.
+// LoadLatencies returns the stored latencies, ordered by service and address.
 func (s *Store) LoadLatencies() (latencies []Latency, err error) {
 	err = s.readSound(bucketLatencies, func(key, value []byte) error {
 		var l Latency
@@ -36,8 +36,8 @@ func (s *Store) LoadLatencies() (latencies []Latency, err error) {
 	return latencies, err
 }
 
-// SaveLatencies stores the latencies in the place of all that were stored before. Beyond statusBatch it takes several transactions; an
-// error in between leaves some of them saved, which does no harm.
+// SaveLatencies replaces all stored latencies. Beyond statusBatch it takes several transactions; after an error some
+// of them are stored, which does no harm.
 func (s *Store) SaveLatencies(latencies []Latency) error {
 	kept := make(map[string]bool, len(latencies))
 	for batch := range slices.Chunk(latencies, statusBatch) {
@@ -60,7 +60,7 @@ func (s *Store) SaveLatencies(latencies []Latency) error {
 	return s.update(func(w *writer) { w.keepOnly(bucketLatencies, kept) })
 }
 
-// keepOnly deletes all other records of a bucket.
+// keepOnly deletes all records of a bucket but those of kept.
 func (w *writer) keepOnly(bucket string, kept map[string]bool) {
 	b := w.open(bucket)
 	if w.err != nil {

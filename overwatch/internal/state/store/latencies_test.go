@@ -10,8 +10,10 @@ import (
 func TestLatencies_ThoseSavedLastAreThereAfterARestart(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
-	one := Latency{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Smoothed: 20 * time.Millisecond, Samples: 7, Held: []string{"latency", "geolocation eu"}}
-	two := Latency{Service: "app.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, Smoothed: time.Microsecond, Samples: 1}
+	one := Latency{Service: "app.gslb.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80,
+		Smoothed: 20 * time.Millisecond, Samples: 7, Held: []string{"latency", "geolocation eu"}}
+	two := Latency{Service: "app.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443,
+		Smoothed: time.Microsecond, Samples: 1}
 	gone := Latency{Service: "old.gslb.test", Address: netip.MustParseAddr("192.0.2.9"), Port: 80, Samples: 3}
 	for _, saved := range [][]Latency{{gone, one}, {one, two}} {
 		if err := s.SaveLatencies(saved); err != nil {
@@ -20,7 +22,8 @@ func TestLatencies_ThoseSavedLastAreThereAfterARestart(t *testing.T) {
 	}
 	closed(t, s)
 	found, err := open(t, dir).LoadLatencies()
-	if want := []Latency{two, one}; err != nil || !reflect.DeepEqual(found, want) && !reflect.DeepEqual(found, []Latency{one, two}) {
+	if want := []Latency{two, one}; err != nil ||
+		!reflect.DeepEqual(found, want) && !reflect.DeepEqual(found, []Latency{one, two}) {
 		t.Errorf("%+v (%v), want %+v", found, err, want)
 	}
 }

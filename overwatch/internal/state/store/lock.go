@@ -15,12 +15,13 @@ import (
 var ErrInUse = errors.New("in use by another gslb process")
 
 const (
-	// lockTimeout is how long Open waits for another process to let go of the directory: a restart hands over within that.
+	// lockTimeout bounds the time that Open waits for another process to release the directory. A restart hands over
+	// within that.
 	lockTimeout = time.Second
 	lockRetry   = 20 * time.Millisecond
 )
 
-// lockDir takes the directory for this process until the file is closed, or the process ends, however it ends.
+// lockDir takes the directory for this process until the file is closed or the process ends.
 func lockDir(dir, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -31,21 +32,22 @@ func lockDir(dir, path string) (*os.File, error) {
 		taken := errors.Is(err, syscall.EWOULDBLOCK)
 		switch {
 		case err == nil:
-			sign(f)
+			writeOwner(f)
 			return f, nil
 		case (taken || errors.Is(err, syscall.EINTR)) && time.Now().Before(deadline):
 			continue
 		}
 		defer f.Close()
 		if taken {
-			return nil, fmt.Errorf("data_dir %s is %w%s: stop that one, or give this one a data_dir of its own", dir, ErrInUse, owner(f))
+			return nil, fmt.Errorf("data_dir %s is %w%s: stop that one, or give this one a data_dir of its own", dir, ErrInUse,
+				owner(f))
 		}
 		return nil, fmt.Errorf("locking %s: %w", path, err)
 	}
 }
 
-// sign writes this process's number into the lock file, for the message that another process gives.
-func sign(f *os.File) {
+// writeOwner writes this process's number into the lock file, for the error message of another process.
+func writeOwner(f *os.File) {
 	if f.Truncate(0) == nil {
 		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())+"\n"), 0) // if the disk is full, the message is shorter
 	}
@@ -61,5 +63,6 @@ func owner(f *os.File) string {
 }
 
 func notWritable(dir string, err error) error {
-	return fmt.Errorf("data_dir %s cannot be used: %w: it must be a directory that this user (uid %d) can write to", dir, err, os.Geteuid())
+	return fmt.Errorf("data_dir %s cannot be used: %w: it must be a directory that this user (uid %d) can write to", dir,
+		err, os.Geteuid())
 }

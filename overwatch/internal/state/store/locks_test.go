@@ -9,7 +9,8 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Pins and locks change together and outlive the process, however long a reason is; and the schema is still found beside them.
+// Pins and locks change together and outlive the process, however long a reason is; and the schema is still found
+// beside them.
 func TestChangePins_PinsAndLocksOutliveTheProcess(t *testing.T) {
 	dir := t.TempDir()
 	open := func() *Store {
@@ -23,7 +24,8 @@ func TestChangePins_PinsAndLocksOutliveTheProcess(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var locks []TokenLock
 	for _, service := range []string{"a.example", "b.example", "c.example"} {
-		locks = append(locks, TokenLock{Service: service, Tokens: [][16]byte{{1}, {2}}, AgentID: "bad", Reason: strings.Repeat("x", 500), At: at})
+		locks = append(locks, TokenLock{Service: service, Tokens: [][16]byte{{1}, {2}}, AgentID: "bad",
+			Reason: strings.Repeat("x", 500), At: at})
 	}
 	s := open()
 	err := s.ChangePins(PinChange{Put: []Pin{{AgentID: "a"}, {AgentID: "b", Unreported: true}}, Lock: locks})

@@ -11,12 +11,14 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// steps convert what an earlier program wrote: steps[0] makes schema 2 of schema 1, and so on. A step changes the contents of the
-// transaction that it is given and nothing else; it may find part of its work done, since development versions wrote that. What a
-// program of before would misread, and not only what it could not read, takes a step: so that it refuses.
+// steps convert the schemas of earlier programs: steps[0] makes schema 2 of schema 1, and so on. A step changes the
+// contents of its transaction and nothing else. It may find part of its work done, because development versions wrote
+// that. A change that an earlier program would misread takes a step as well, so that the earlier program refuses the
+// file.
 var steps = []func(*writer){addDefinitions}
 
-// schema is the version of what is in the buckets. That of a store is in bucketMeta, whose records have the same form in every schema.
+// schema is the version of the contents of the buckets. It is stored in bucketMeta, whose records have the same form
+// in every schema.
 const schema = 2
 
 var (
@@ -25,19 +27,20 @@ var (
 	serialKey  = []byte("serial")  // 4 octets, big-endian: no SOA serial later than this one has been given
 )
 
-// addDefinitions makes schema 2: what the API defines beside servers and domains, latencies, and pins that were superseded. A
-// program of schema 1 would not serve the definitions, and would take a superseded pin for one of an agent that may come back.
+// addDefinitions makes schema 2: definitions of the API beside servers, latencies, and superseded pins. A program of
+// schema 1 would not serve the definitions, and would take a superseded pin for a valid one.
 func addDefinitions(w *writer) {
-	w.addBuckets(bucketServers, bucketDomains, bucketAudit, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketLatencies)
+	w.addBuckets(bucketServers, bucketDomains, bucketAudit, bucketRegions, bucketMappings, bucketSettings, bucketNodes,
+		bucketLatencies)
 }
 
-// keptName is the file that keeps a store as it was in a schema, before it was converted: one for each schema.
+// keptName returns the file that keeps a store as it was before it was converted from a schema.
 func keptName(dir string, number uint32) string {
 	return filepath.Join(dir, fileName+".schema-"+strconv.FormatUint(uint64(number), 10))
 }
 
-// migrate converts a store of an earlier schema, in one transaction, after it has put a copy aside. Whatever ends it, the next Open finds
-// the store as it was or wholly converted.
+// migrate converts a store of an earlier schema in one transaction, after copying it to keptName. However it ends,
+// the next Open finds the store unchanged or wholly converted.
 func (s *Store) migrate() error {
 	found, err := s.schemaFound()
 	if err != nil || found == schema {
@@ -48,7 +51,8 @@ func (s *Store) migrate() error {
 	}
 	kept := keptName(s.dir, found)
 	if err := duplicate(s.path, kept); err != nil {
-		return fmt.Errorf("keeping a copy of %s before it is converted from schema %d to %d: %w: the store is as it was", s.path, found, schema, err)
+		return fmt.Errorf("keeping a copy of %s before it is converted from schema %d to %d: %w: the store is as it was",
+			s.path, found, schema, err)
 	}
 	err = guarded(func() error {
 		return s.db.Update(func(tx *bolt.Tx) error {
@@ -56,14 +60,16 @@ func (s *Store) migrate() error {
 			for _, step := range steps[found-1:] {
 				step(w)
 			}
-			w.label(s.program)
+			w.writeSchema(s.program)
 			return w.finish()
 		})
 	})
 	if err != nil {
-		return fmt.Errorf("converting %s from schema %d to %d: %w: %w: the store is as it was", s.path, found, schema, ErrNotDurable, err)
+		return fmt.Errorf("converting %s from schema %d to %d: %w: %w: the store is as it was", s.path, found, schema,
+			ErrNotDurable, err)
 	}
-	s.log.Info().Uint32("from", found).Uint32("to", schema).Str("copy", kept).Msg("the store was converted; delete the copy when you will not go back to the version before")
+	s.log.Info().Uint32("from", found).Uint32("to", schema).Str("copy",
+		kept).Msg("the store was converted; delete the copy when you will not go back to the version before")
 	mark(s.changed)
 	return nil
 }
@@ -78,13 +84,13 @@ func (s *Store) schemaFound() (found uint32, err error) {
 	return found, err
 }
 
-// label writes what the store is now.
-func (w *writer) label(program string) {
+// writeSchema stores the present schema and the program that wrote it.
+func (w *writer) writeSchema(program string) {
 	w.put(bucketMeta, schemaKey, binary.BigEndian.AppendUint32(nil, schema))
 	w.put(bucketMeta, programKey, []byte(program))
 }
 
-// addBuckets makes those of the buckets that are missing.
+// addBuckets makes the buckets that are missing.
 func (w *writer) addBuckets(names ...string) {
 	for _, name := range names {
 		if w.err != nil || w.tx.Bucket([]byte(name)) != nil {
@@ -95,7 +101,7 @@ func (w *writer) addBuckets(names ...string) {
 	}
 }
 
-// newerError is that a file is of a schema which this program does not know.
+// newerError reports a file of a schema that this program does not know.
 type newerError struct {
 	path    string
 	found   uint32
@@ -112,7 +118,10 @@ func (e *newerError) Error() string {
 	dir := filepath.Dir(e.path)
 	if kept := keptName(dir, schema); exists(kept) {
 		path := filepath.Join(dir, fileName)
-		return text + fmt.Sprintf("; or go back to the copy that was kept when it was converted, without what changed since: mv %s %s && rm -f %s", kept, path, filepath.Join(dir, copyName))
+		return text +
+			fmt.Sprintf(
+				"; or go back to the copy that was kept when it was converted, without what changed since: mv %s %s && rm -f %s",
+				kept, path, filepath.Join(dir, copyName))
 	}
 	return text + fmt.Sprintf("; or restore a backup of schema %d", schema)
 }
@@ -122,8 +131,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// CheckSchema returns the error that Open would return because a newer program wrote the store in dir. It changes nothing; other
-// trouble is left to Open.
+// CheckSchema returns the error that Open would return because a newer program wrote the store in dir. It changes
+// nothing, and leaves other faults to Open.
 func CheckSchema(dir string) error {
 	path := filepath.Join(dir, fileName)
 	f, err := os.Open(path)
@@ -138,8 +147,8 @@ func CheckSchema(dir string) error {
 	return refuseNewer(path, f, info.Size())
 }
 
-// refuseNewer returns a newerError if a newer program wrote the file. All other contents may then have a form of which nothing is known
-// here, and must not be taken for damage. Of a file that does not say its schema it says nothing.
+// refuseNewer returns a newerError if a newer program wrote the file: its contents may have any form, and must not be
+// taken for damage. A file without a readable schema passes.
 func refuseNewer(path string, r io.ReaderAt, size int64) error {
 	m, _, err := readMetas(r, size)
 	if err != nil {
@@ -169,5 +178,5 @@ func refuseNewer(path string, r io.ReaderAt, size int64) error {
 	return &newer
 }
 
-// maxProgram bounds a program's name and version, in octets.
+// maxProgram bounds the name and version of a program, in octets.
 const maxProgram = 128

@@ -21,8 +21,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// schema1 is the file of a store that a program of schema 1 wrote: 41 pins, of which one is revoked, an override, a server, a domain, a
-// status and three audit entries.
+// schema1 is the file of a store that a program of schema 1 wrote: 41 pins, of which one is revoked, an override, a
+// server, a domain, a status and three audit entries.
 func schema1(t testing.TB) []byte {
 	t.Helper()
 	packed, err := os.Open("testdata/schema-1.db.gz")
@@ -58,7 +58,8 @@ func hasAll(t testing.TB, s *Store) {
 		t.Errorf("recovered: %s", s.Recovered())
 	}
 	pins := loadPins(t, s)
-	if len(pins) != 41 || pins[40].AgentID != "agent-revoked" || !pins[40].Revoked || pins[40].RevokedReason != "stolen" || pins[3].Services[0].TokenMark != [16]byte{1, 2} {
+	if len(pins) != 41 || pins[40].AgentID != "agent-revoked" || !pins[40].Revoked || pins[40].RevokedReason != "stolen" ||
+		pins[3].Services[0].TokenMark != [16]byte{1, 2} {
 		t.Errorf("%d pins, the last %+v", len(pins), pins[max(len(pins)-1, 0)])
 	}
 	at := time.Unix(1700000000, 0).UTC()
@@ -67,15 +68,18 @@ func hasAll(t testing.TB, s *Store) {
 		t.Errorf("overrides %+v (%v)", overrides, err)
 	}
 	servers, err := s.LoadServers()
-	if err != nil || len(servers) != 1 || servers[0].Address != netip.MustParseAddr("2001:db8::7") || servers[0].Weight != 50 {
+	if err != nil || len(servers) != 1 || servers[0].Address != netip.MustParseAddr("2001:db8::7") ||
+		servers[0].Weight != 50 {
 		t.Errorf("servers %+v (%v)", servers, err)
 	}
 	defined, err := s.LoadDefinitions()
-	if err != nil || len(defined.Domains) != 1 || defined.Domains[0].TTL != 30 || !defined.Domains[0].Enabled || len(defined.Regions) != 0 {
+	if err != nil || len(defined.Domains) != 1 || defined.Domains[0].TTL != 30 || !defined.Domains[0].Enabled ||
+		len(defined.Regions) != 0 {
 		t.Errorf("definitions %+v (%v)", defined, err)
 	}
 	statuses, err := s.LoadStatuses()
-	if err != nil || len(statuses) != 1 || !statuses[0].Healthy || statuses[0].AgentID != "agent-1" || !statuses[0].LastHealthyAt.Equal(at) {
+	if err != nil || len(statuses) != 1 || !statuses[0].Healthy || statuses[0].AgentID != "agent-1" ||
+		!statuses[0].LastHealthyAt.Equal(at) {
 		t.Errorf("statuses %+v (%v)", statuses, err)
 	}
 	entries, err := s.AuditFrom(1, 10)
@@ -118,7 +122,8 @@ func TestMigrate_AStoreOfSchema1HasAllItHadAndACopyOfBefore(t *testing.T) {
 	}
 	var new Batch
 	new.PutRegion(Region{Name: "eu-west", Code: "EUW"})
-	if err := errors.Join(s.Write(&new), s.SaveLatencies([]Latency{{Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Samples: 1}})); err != nil {
+	if err := errors.Join(s.Write(&new), s.SaveLatencies([]Latency{
+		{Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Samples: 1}})); err != nil {
 		t.Errorf("writing what schema 1 did not have: %v", err)
 	}
 	closed(t, s)
@@ -140,7 +145,8 @@ func TestMigrate_AStoreOfSchema1HasAllItHadAndACopyOfBefore(t *testing.T) {
 	wantFiles(t, dir, fileName, copyName, lockName, filepath.Base(kept))
 
 	// Back to the copy, and forward again: as the message of a program of schema 1 and the manual say.
-	if err := errors.Join(os.Rename(kept, filepath.Join(dir, fileName)), os.Remove(filepath.Join(dir, copyName))); err != nil {
+	if err := errors.Join(os.Rename(kept, filepath.Join(dir, fileName)),
+		os.Remove(filepath.Join(dir, copyName))); err != nil {
 		t.Fatal(err)
 	}
 	hasAll(t, open(t, dir))
@@ -184,7 +190,8 @@ func playKilledStep(dir string) int {
 func TestMigrate_KilledInTheMiddleOfAStepIsDoneByTheNextStart(t *testing.T) {
 	dir, _ := olderStore(t)
 	out, err := part(t, "killed step", dir).CombinedOutput()
-	if failed, ok := errors.AsType[*exec.ExitError](err); !ok || failed.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+	if failed, ok := errors.AsType[*exec.ExitError](err); !ok ||
+		failed.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 		t.Fatalf("%v: %s", err, out)
 	}
 	isSchema1(t, filepath.Join(dir, fileName))
@@ -211,7 +218,8 @@ func TestMigrate_KilledAtAnyMomentLosesNothing(t *testing.T) {
 		closed(t, s)
 		isSchema1(t, keptName(dir, 1))
 		wantFiles(t, dir, fileName, copyName, lockName, filepath.Base(keptName(dir, 1)))
-		if err := errors.Join(os.Remove(keptName(dir, 1)), os.Remove(filepath.Join(dir, copyName)), os.WriteFile(filepath.Join(dir, fileName), content, 0o600)); err != nil {
+		if err := errors.Join(os.Remove(keptName(dir, 1)), os.Remove(filepath.Join(dir, copyName)),
+			os.WriteFile(filepath.Join(dir, fileName), content, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -265,7 +273,8 @@ func TestMigrate_OnAFullDiskTheStoreStaysAsItWasUntilThereIsRoom(t *testing.T) {
 func TestMigrate_InADirectoryThatCannotBeWrittenToLeavesTheStoreAlone(t *testing.T) {
 	dir := filepath.Join(publicDir(t), "data")
 	content := schema1(t)
-	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, fileName), content, 0o600), os.WriteFile(filepath.Join(dir, lockName), nil, 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, fileName), content, 0o600),
+		os.WriteFile(filepath.Join(dir, lockName), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	chmod(t, filepath.Join(dir, fileName), 0o666)
@@ -274,7 +283,8 @@ func TestMigrate_InADirectoryThatCannotBeWrittenToLeavesTheStoreAlone(t *testing
 	c := part(t, "opener", dir)
 	asNobody(t, c)
 	out, err := c.CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "permission denied") || !strings.Contains(string(out), keptName(dir, 1)) && !strings.Contains(string(out), dir) {
+	if err == nil || !strings.Contains(string(out), "permission denied") ||
+		!strings.Contains(string(out), keptName(dir, 1)) && !strings.Contains(string(out), dir) {
 		t.Errorf("%v: %s", err, out)
 	}
 	if after, err := os.ReadFile(filepath.Join(dir, fileName)); err != nil || !bytes.Equal(after, content) {
@@ -341,7 +351,8 @@ func refusedAsNewer(t testing.TB, dir string, also ...string) {
 		s.Close()
 		t.Fatal("a store of a newer schema was opened")
 	}
-	for _, want := range append(also, fmt.Sprintf("has schema %d, and this program understands up to %d", schema+1, schema), "install gslb-overwatch 9.8.7 or later") {
+	for _, want := range append(also, fmt.Sprintf("has schema %d, and this program understands up to %d", schema+1,
+		schema), "install gslb-overwatch 9.8.7 or later") {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q does not say %q", err, want)
 		}
@@ -388,7 +399,8 @@ func TestOpen_ANewerSchemaIsRefusedWithTheWayOutAndLeftAlone(t *testing.T) {
 func TestOpen_ANewerSchemaOfAnotherFormIsNotTakenForDamage(t *testing.T) {
 	s := newerStore(t)
 	if err := s.db.Update(func(tx *bolt.Tx) error {
-		return errors.Join(tx.Bucket([]byte(bucketPins)).Put([]byte("agent-0"), []byte("of another form")), tx.DeleteBucket([]byte(bucketDigests)))
+		return errors.Join(tx.Bucket([]byte(bucketPins)).Put([]byte("agent-0"), []byte("of another form")),
+			tx.DeleteBucket([]byte(bucketDigests)))
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -39,18 +39,20 @@ const (
 	bucketLatencies = "latencies"
 )
 
-// buckets are all that hold records.
+// buckets lists all buckets with records.
 func buckets() []string {
-	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions, bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
+	return []string{bucketMeta, bucketPins, bucketStatuses, bucketOverrides, bucketServers, bucketDomains, bucketRegions,
+		bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
 }
 
 // Options is what a Store needs besides its directory.
 type Options struct {
-	// Program is the name and version of this program, for the message of an earlier one that finds the store; at most 128 octets.
+	// Program is the name and version of this program, for the error message of an earlier one that finds the store;
+	// at most 128 octets.
 	Program string
-	// Now tells the time, for names of files that are set aside; nil is time.Now.
+	// Now returns the time for the names of files that are set aside; nil stands for time.Now.
 	Now func() time.Time
-	// Logger gets a line when a copy could not be made, and when it could again.
+	// Logger gets a line when copies begin to fail, and when they succeed again.
 	Logger zerolog.Logger
 }
 
@@ -70,13 +72,14 @@ type Store struct {
 	writing  atomic.Pointer[time.Time] // when that began; nil while none is
 	failed   atomic.Bool               // the disk did not take what was last written, and probe has found nothing else
 
-	copyMu  sync.Mutex    // held while a copy is made
-	changed chan struct{} // holds one element while there are changes that the copy does not have
-	told    chan struct{} // holds one element while there are statuses that it may not have
+	copyMu   sync.Mutex    // held while a copy is made
+	changed  chan struct{} // holds one element while the copy lacks changes
+	statuses chan struct{} // holds one element while the copy may lack statuses
 }
 
-// Open takes the directory for this process, makes it (0700) if there is none, and opens the store in it. A damaged store does
-// not fail it: see Recovered. Errors name the directory and the remedy; ErrInUse is wrapped if another process has it.
+// Open takes the directory for this process and opens the store in it. It makes a missing directory (0700). A damaged
+// store is replaced, see Recovered. Errors name the directory and the remedy; ErrInUse is wrapped if another process
+// has it.
 func Open(dir string, o Options) (*Store, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -88,7 +91,8 @@ func Open(dir string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, now: o.Now, log: o.Logger, lock: lock, changed: make(chan struct{}, 1), told: make(chan struct{}, 1)}
+	s := &Store{dir: dir, path: filepath.Join(dir, fileName), program: o.Program, now: o.Now, log: o.Logger, lock: lock,
+		changed: make(chan struct{}, 1), statuses: make(chan struct{}, 1)}
 	if err := s.open(); err != nil {
 		lock.Close()
 		return nil, err
@@ -101,7 +105,7 @@ func Open(dir string, o Options) (*Store, error) {
 
 func (s *Store) copyPath() string { return filepath.Join(s.dir, copyName) }
 
-// open finds a file that is sound, and gives it to bbolt.
+// open settles on a sound file and opens it with bbolt.
 func (s *Store) open() error {
 	if err := s.clearLeftovers(); err != nil {
 		return err
@@ -126,11 +130,11 @@ func (s *Store) open() error {
 	return nil
 }
 
-// Recovered says in a sentence what was found damaged when the store was opened and what took its place; "" if nothing was. An
-// operator should hear of it: pins or overrides may be missing.
+// Recovered returns a sentence about the damage that Open found, and what replaced the file; "" if there was none.
+// Operators should see it: pins or overrides may be missing.
 func (s *Store) Recovered() string { return s.recovered }
 
-// Close makes a last copy if there are changes that the copy does not have, and lets go of the directory.
+// Close makes a last copy if one is due, and releases the directory.
 func (s *Store) Close() error {
 	copyErr := s.copyIfChanged()
 	s.commitMu.Lock()
@@ -138,7 +142,7 @@ func (s *Store) Close() error {
 	return errors.Join(copyErr, guarded(s.db.Close), s.lock.Close())
 }
 
-// openBolt gives a file that is sound, or not there, to bbolt.
+// openBolt opens a file that is sound, or does not exist.
 func openBolt(path string) (*bolt.DB, error) {
 	var db *bolt.DB
 	err := guarded(func() (err error) {
@@ -185,7 +189,7 @@ func (s *Store) fill(db *bolt.DB) error {
 		}
 		w := &writer{tx: tx, digests: make(map[string]digest)}
 		w.addBuckets(buckets()...)
-		w.label(s.program)
+		w.writeSchema(s.program)
 		return w.finish()
 	})
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// LoadOverrides returns all overrides, ordered by service and address; expired ones too.
+// LoadOverrides returns all overrides, expired ones too, ordered by service and address.
 func (s *Store) LoadOverrides() (overrides []Override, err error) {
 	err = s.readSound(bucketOverrides, func(key, value []byte) error {
 		var o Override
@@ -18,7 +18,7 @@ func (s *Store) LoadOverrides() (overrides []Override, err error) {
 	return overrides, err
 }
 
-// PutOverride stores an override in place of the one for its service and address, if any.
+// PutOverride stores an override and replaces the one of its service and address.
 func (s *Store) PutOverride(o Override, with ...Entry) error {
 	value, err := json.Marshal(o)
 	if err != nil {
@@ -27,7 +27,7 @@ func (s *Store) PutOverride(o Override, with ...Entry) error {
 	return s.keep(func(w *writer) { w.put(bucketOverrides, overrideKey(o.Service, o.Address), value) }, with...)
 }
 
-// DeleteOverride deletes an override. That there is none is no error.
+// DeleteOverride deletes an override. A missing one is no error.
 func (s *Store) DeleteOverride(service, address string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.delete(bucketOverrides, overrideKey(service, address)) }, with...)
 }

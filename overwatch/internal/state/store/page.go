@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// page is one page of a database file, with those that follow and belong to it. Nothing in it is believed.
+// page is one page of a database file with its overflow pages. Nothing in it is trusted.
 type page struct {
 	number uint64
 	octets []byte
@@ -23,7 +23,7 @@ func (p page) element(i int) ([]byte, error) {
 	return p.octets[at:], nil
 }
 
-// part returns n octets from a position on, relative to an element.
+// part returns n octets at an offset from an element.
 func (p page) part(element []byte, from, n uint64) ([]byte, error) {
 	if from < elementSize || from > uint64(len(element)) || n > uint64(len(element))-from {
 		return nil, damaged("page %d: element outside the page", p.number)
@@ -39,7 +39,7 @@ func (p page) branchKey(i int) ([]byte, error) {
 	return p.part(e, uint64(binary.NativeEndian.Uint32(e)), uint64(binary.NativeEndian.Uint32(e[4:])))
 }
 
-// child returns the page number in branch element i, which branchKey has found to be there.
+// child returns the page number in branch element i. branchKey must have succeeded for i.
 func (p page) child(i int) uint64 {
 	return binary.NativeEndian.Uint64(p.octets[pageHeaderSize+i*elementSize+8:])
 }
@@ -58,7 +58,7 @@ func (p page) leaf(i int) (flags uint32, key, value []byte, err error) {
 	return order.Uint32(e), both[:keySize], both[keySize:], nil
 }
 
-// keyRange is the half-open range that keys must be in: at least min, less than max if there is one.
+// keyRange is a half-open range of keys: at least min, and less than max if there is one.
 type keyRange struct {
 	min, max []byte
 	hasMax   bool

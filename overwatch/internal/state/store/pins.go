@@ -19,7 +19,7 @@ func (s *Store) LoadPins() (pins []Pin, err error) {
 	return pins, err
 }
 
-// PutPin stores a pin in place of the one that its agent has, if any.
+// PutPin stores a pin and replaces the one of its agent.
 func (s *Store) PutPin(p Pin, with ...Entry) error {
 	value, err := json.Marshal(p)
 	if err != nil {
@@ -28,12 +28,12 @@ func (s *Store) PutPin(p Pin, with ...Entry) error {
 	return s.keep(func(w *writer) { w.put(bucketPins, []byte(p.AgentID), value) }, with...)
 }
 
-// DeletePin deletes an agent's pin. That there is none is no error.
+// DeletePin deletes an agent's pin. A missing one is no error.
 func (s *Store) DeletePin(agentID string, with ...Entry) error {
 	return s.keep(func(w *writer) { w.delete(bucketPins, []byte(agentID)) }, with...)
 }
 
-// ChangePins makes a change of several pins and locks durable: all of it, or nothing.
+// ChangePins stores a change of several pins and locks: all of it or nothing.
 func (s *Store) ChangePins(c PinChange, with ...Entry) error {
 	type record struct {
 		bucket     string
@@ -67,7 +67,7 @@ func (s *Store) ChangePins(c PinChange, with ...Entry) error {
 	}, with...)
 }
 
-// lockPrefix begins the keys of locks in bucketMeta, where programs that know of none pass over them.
+// lockPrefix begins the keys of locks in bucketMeta, where earlier programs ignore them.
 const lockPrefix = "token lock "
 
 func lockKey(service string) []byte { return []byte(lockPrefix + service) }
@@ -88,7 +88,7 @@ func (s *Store) LoadLocks() (locks []TokenLock, err error) {
 	return locks, err
 }
 
-// keep is update for what the copy must have soon, with the audit entries that go with it.
+// keep is update for changes that the copy must have soon. It also stores their audit entries.
 func (s *Store) keep(apply func(*writer), with ...Entry) error {
 	err := s.update(func(w *writer) {
 		apply(w)

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// The tests in this file need a process of their own: they start the test binary again, which then plays a part in place of
-// running tests.
+// The tests in this file need a process of their own: they start the test binary again, which then plays a part in
+// place of running tests.
 const (
 	partVariable = "GSLB_STORE_TEST_PART"
 	dirVariable  = "GSLB_STORE_TEST_DIR"
@@ -80,8 +80,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// killsPerStore bounds how many kills one store takes: each start reads the whole file, so that the time of many would grow with
-// the square of their number.
+// killsPerStore bounds how many kills one store takes: each start reads the whole file, so that the time of many would
+// grow with the square of their number.
 const killsPerStore = 50
 
 // Row 14 of the fault matrix. GSLB_KILLS=1000 makes it a thousand kills.
@@ -155,8 +155,8 @@ func TestSecondProcess_IsAClearErrorNamingTheFirst(t *testing.T) {
 	}
 }
 
-// playFullDisk fills up what it is allowed to write, and reports what happens to a write, to reads, and to a write when there
-// is room again.
+// playFullDisk fills up what it is allowed to write, and reports what happens to a write, to reads, and to a write when
+// there is room again.
 func playFullDisk(dir string) int {
 	signal.Ignore(syscall.SIGXFSZ)
 	s := must(Open(dir, Options{}))
@@ -276,7 +276,8 @@ func TestOpen_WhatIsNotWritableIsAClearErrorAndNothingIsSetAside(t *testing.T) {
 			c := part(t, "opener", dir)
 			asNobody(t, c)
 			out, err := c.CombinedOutput()
-			if err == nil || !strings.Contains(string(out), dir) || !strings.Contains(string(out), "this user (uid") || strings.Contains(string(out), "panic") {
+			if err == nil || !strings.Contains(string(out), dir) || !strings.Contains(string(out), "this user (uid") ||
+				strings.Contains(string(out), "panic") {
 				t.Errorf("%v: %s", err, out)
 			}
 			if a := asides(t, dir); len(a) != 0 {

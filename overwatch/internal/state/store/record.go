@@ -5,11 +5,12 @@ import (
 	"encoding/binary"
 )
 
-// Every record is its checksum followed by its value. For every bucket there is a digest, in the bucket of digests, which is
-// changed in the same transaction: so a record that is missing, or comes from an older page, is noticed like one that was changed.
+// Every record is its checksum followed by its value. For every bucket there is a digest, in the bucket of digests,
+// which is changed in the same transaction: so a record that is missing, or comes from an older page, is noticed like
+// one that was changed.
 const sumSize = 8
 
-// sum is a checksum over a record and its place: the first octets of a SHA-256.
+// sum returns the checksum of a record and its place: the first octets of a SHA-256.
 func sum(bucket string, key, value []byte) uint64 {
 	h := sha256.New()
 	var n [8]byte
@@ -30,7 +31,7 @@ func seal(bucket string, key, value []byte) []byte {
 	return append(record, value...)
 }
 
-// unseal returns the value in a record and its checksum, which must fit.
+// unseal returns the value in a record, and its checksum, which must match.
 func unseal(bucket string, key, record []byte) (value []byte, checksum uint64, err error) {
 	if len(record) < sumSize {
 		return nil, 0, damaged("record %q of bucket %s is too short", key, bucket)
@@ -42,7 +43,7 @@ func unseal(bucket string, key, record []byte) (value []byte, checksum uint64, e
 	return value, checksum, nil
 }
 
-// digest is a checksum over the records of a bucket, whatever their order.
+// digest is a checksum over the records of a bucket in any order.
 type digest struct {
 	records, total uint64 // their number, and the sum of their checksums
 }
@@ -67,10 +68,10 @@ func newCensus() *census {
 	return &census{found: make(map[string]digest), stored: make(map[string]digest)}
 }
 
-// bucket takes note of a bucket, which may be empty.
+// bucket adds a bucket, which may be empty.
 func (c *census) bucket(name string) { c.found[name] = digest{} }
 
-// count takes one record.
+// count adds one record.
 func (c *census) count(bucket string, key, record []byte) error {
 	value, checksum, err := unseal(bucket, key, record)
 	if err != nil {
@@ -91,7 +92,7 @@ func (c *census) count(bucket string, key, record []byte) error {
 	return nil
 }
 
-// check reports whether all records were there.
+// check returns an error unless all records were counted.
 func (c *census) check() error {
 	delete(c.found, bucketDigests)
 	for bucket, want := range c.stored {

@@ -23,7 +23,8 @@ import (
 //	missing   damaged   empty; the copy is set aside
 //	missing   missing   empty: the first start
 //
-// An empty file counts as damaged: a store gets its name only when it is whole. Only the very first start is no recovery.
+// An empty file counts as damaged: a store gets its name only when it is whole. Only the very first start is no
+// recovery.
 func (s *Store) settleFile() error {
 	found, err := inspect(s.path)
 	switch {
@@ -70,7 +71,7 @@ func inspect(path string) (soundness, error) {
 	return verify(f, info.Size())
 }
 
-// replace sets the file aside and puts the copy in its place, or an empty store if the copy is no better.
+// replace sets the file aside and puts the copy in its place, or an empty store if the copy is damaged too.
 func (s *Store) replace(why string) error {
 	if _, err := inspect(s.copyPath()); err != nil {
 		if newer, ok := errors.AsType[*newerError](err); ok {
@@ -107,23 +108,24 @@ func (s *Store) setAside(path string) (string, error) {
 	return name, err
 }
 
-// useCopy puts a copy of the copy, which is sound, under the store's name.
+// useCopy puts a duplicate of the copy, which is sound, under the store's name.
 func (s *Store) useCopy() error {
 	info, err := os.Stat(s.copyPath())
 	if err != nil {
 		return err
 	}
 	if err := duplicate(s.copyPath(), s.path); err != nil {
-		// No room for a second copy, perhaps: then the only one has to serve.
+		// The disk may be too full for a duplicate: then the copy itself has to serve.
 		if renameErr := rename(s.copyPath(), s.path); renameErr != nil {
 			return fmt.Errorf("restoring %s: %w", s.path, errors.Join(err, renameErr))
 		}
 	}
-	s.recovered += "; the copy of " + info.ModTime().UTC().Format(time.RFC3339) + " took its place: later pins, revocations and overrides are lost"
+	s.recovered += "; the copy of " + info.ModTime().UTC().Format(time.RFC3339) +
+		" took its place: later pins, revocations and overrides are lost"
 	return nil
 }
 
-// clearLeftovers deletes files that a process was writing when it was killed.
+// clearLeftovers deletes files that an earlier process had not finished.
 func (s *Store) clearLeftovers() error {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -139,10 +141,10 @@ func (s *Store) clearLeftovers() error {
 	return nil
 }
 
-// newEnding is that of a file which is being written.
+// newEnding ends the names of unfinished files.
 const newEnding = ".new-"
 
-// writeWhole writes a file that gets its name only when it is whole and on the disk.
+// writeWhole writes a file that gets its name when it is complete and on disk.
 func writeWhole(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newEnding+"*")
 	if err != nil {
@@ -162,7 +164,7 @@ func writeWhole(path string, write func(io.Writer) error) error {
 	return rename(f.Name(), path)
 }
 
-// duplicate copies a sound file that nobody writes.
+// duplicate copies a sound file that nobody writes to.
 func duplicate(from, to string) error {
 	f, err := os.Open(from)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Server is a backend that the API declares.
+// Server is a backend that the API has created.
 type Server struct {
 	Service   string     `json:"service"`
 	Address   netip.Addr `json:"address"`
@@ -24,7 +24,7 @@ type Server struct {
 	UpdatedAt time.Time  `json:"updated_at"`
 }
 
-// LoadServers returns all servers that the API declares, ordered by service, address and port.
+// LoadServers returns all servers, ordered by service, address and port.
 func (s *Store) LoadServers() (servers []Server, err error) {
 	err = s.readSound(bucketServers, func(key, value []byte) error {
 		var server Server
@@ -37,28 +37,31 @@ func (s *Store) LoadServers() (servers []Server, err error) {
 	return servers, err
 }
 
-// PutServer stores a server in place of the one of its service, address and port, if any.
+// PutServer stores a server and replaces the one of its service, address and port.
 func (s *Store) PutServer(server Server, with ...Entry) error {
 	value, err := json.Marshal(server)
 	if err != nil {
 		return fmt.Errorf("encoding the server %s of %s: %w", server.Address, server.Service, err)
 	}
-	return s.keep(func(w *writer) { w.put(bucketServers, endpointKey(server.Service, server.Address, server.Port), value) }, with...)
+	return s.keep(func(w *writer) {
+		w.put(bucketServers, endpointKey(server.Service, server.Address, server.Port),
+			value)
+	}, with...)
 }
 
-// DeleteServer deletes a server. That there is none is no error.
+// DeleteServer deletes a server. A missing one is no error.
 func (s *Store) DeleteServer(service string, address netip.Addr, port uint16, with ...Entry) error {
 	return s.keep(func(w *writer) { w.delete(bucketServers, endpointKey(service, address, port)) }, with...)
 }
 
-// endpointKey is the service, a zero octet, 16 octets of address and 2 of port.
+// endpointKey returns a key of the service, a zero octet, 16 octets of address and 2 of port.
 func endpointKey(service string, address netip.Addr, port uint16) []byte {
 	as16 := address.As16()
 	key := append(append([]byte(service), 0), as16[:]...)
 	return binary.BigEndian.AppendUint16(key, port)
 }
 
-// decodeEndpoint reads what endpointKey wrote.
+// decodeEndpoint reads a key of endpointKey.
 func decodeEndpoint(key []byte) (service string, address netip.Addr, port uint16, err error) {
 	service, rest, ok := strings.Cut(string(key), "\x00")
 	if !ok || len(rest) != 18 {

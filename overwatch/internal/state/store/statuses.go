@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// statusBatch is how many statuses go into one transaction: few enough that a pin does not wait long behind them.
+// statusBatch bounds the statuses of one transaction, so that a pin does not wait long behind them.
 const statusBatch = 5000
 
-// LoadStatuses returns the statuses saved last, ordered by service and address.
+// LoadStatuses returns the stored statuses, ordered by service and address.
 func (s *Store) LoadStatuses() (statuses []Status, err error) {
 	err = s.readSound(bucketStatuses, func(key, value []byte) error {
 		status, err := decodeStatus(key, value)
@@ -22,9 +22,9 @@ func (s *Store) LoadStatuses() (statuses []Status, err error) {
 	return statuses, err
 }
 
-// SaveStatuses stores each status in the place of the one of the same backend, and deletes those that are Gone. It is meant for
-// batches, not for every check. Beyond statusBatch it takes several transactions; an error in between leaves some of them saved,
-// which does no harm: each stands for itself.
+// SaveStatuses stores each status and replaces the one of its backend; it deletes those that are Gone. It is meant
+// for batches, not for every check. Beyond statusBatch it takes several transactions; after an error some of them are
+// stored, which does no harm.
 func (s *Store) SaveStatuses(statuses []Status) error {
 	for batch := range slices.Chunk(statuses, statusBatch) {
 		keys, values := make([][]byte, len(batch)), make([][]byte, len(batch))
@@ -51,7 +51,7 @@ func (s *Store) SaveStatuses(statuses []Status) error {
 			return err
 		}
 	}
-	mark(s.told)
+	mark(s.statuses)
 	return nil
 }
 

@@ -39,7 +39,8 @@ func closed(t testing.TB, s *Store) {
 func testPin(id string) Pin {
 	return Pin{
 		AgentID: id, CertificateDER: []byte("certificate of " + id), Region: "eu-west", Version: "1.2.3",
-		Services:  []PinnedService{{Name: "app.gslb.test", TokenMark: [16]byte{1, 2}, ProvedAt: time.Unix(1700000000, 5).UTC()}},
+		Services: []PinnedService{{Name: "app.gslb.test", TokenMark: [16]byte{1, 2},
+			ProvedAt: time.Unix(1700000000, 5).UTC()}},
 		FirstSeen: time.Unix(1700000000, 0).UTC(),
 	}
 }
@@ -91,9 +92,12 @@ func TestOverrides_SurviveReopening(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, dir)
 	end := time.Unix(1800000000, 0).UTC()
-	a := Override{Service: "a.test", Address: "192.0.2.1:80", Healthy: true, Reason: "known good", Source: "api", CreatedAt: time.Unix(1700000000, 0).UTC(), CreatedBy: "127.0.0.1", ExpiresAt: &end}
+	a := Override{Service: "a.test", Address: "192.0.2.1:80", Healthy: true, Reason: "known good", Source: "api",
+		CreatedAt: time.Unix(1700000000, 0).UTC(), CreatedBy: "127.0.0.1", ExpiresAt: &end}
 	b := Override{Service: "a.test", Address: "192.0.2.1", Reason: "maintenance"}
-	if err := errors.Join(s.PutOverride(a), s.PutOverride(b), s.PutOverride(Override{Service: "b.test", Address: "192.0.2.1"}), s.DeleteOverride("b.test", "192.0.2.1")); err != nil {
+	if err := errors.Join(s.PutOverride(a), s.PutOverride(b),
+		s.PutOverride(Override{Service: "b.test", Address: "192.0.2.1"}),
+		s.DeleteOverride("b.test", "192.0.2.1")); err != nil {
 		t.Fatal(err)
 	}
 	closed(t, s)
@@ -112,9 +116,11 @@ func TestStatuses_SurviveReopening(t *testing.T) {
 	at := time.UnixMilli(1700000000123).UTC()
 	plain := Status{Service: "a.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 443, Unknown: true, At: at}
 	full := Status{
-		Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true, Latency: 1500 * time.Microsecond,
-		At: at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
-		Check:      check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"), Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
+		Service: "a.test", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Healthy: true,
+		Latency: 1500 * time.Microsecond,
+		At:      at, LastHealthyAt: at.Add(-time.Minute), AgentID: "eu-web-1", AgentSourced: true, Weight: 100, Region: "eu",
+		Check: check.Spec{Type: check.HTTPS, Path: "/healthz", Host: "a.test", Address: netip.MustParseAddr("127.0.0.1"),
+			Interval: 5 * time.Second, Timeout: time.Second, FailureThreshold: 3, SuccessThreshold: 2, ServerName: "a"},
 		DrainSince: at.Add(-time.Second), DrainOver: 30 * time.Second, AgentDrainSince: at, AgentDrainOver: time.Minute,
 		Bleeds: [3]Bleed{1: {Over: time.Minute, Depth: time.Second, Since: at, Ended: true}},
 	}
@@ -301,7 +307,8 @@ func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 		if err := errors.Join(err1, err2, err3); err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
-		if len(servers) != 1 || len(statuses) != 1 || len(overrides) > 2 || overrides[len(overrides)-1].Service != "good.test" {
+		if len(servers) != 1 || len(statuses) != 1 || len(overrides) > 2 ||
+			overrides[len(overrides)-1].Service != "good.test" {
 			t.Errorf("%q: %v, %v, %v", text, servers, statuses, overrides)
 		}
 	}

@@ -7,8 +7,9 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// Pin is what a node remembers of an agent: the certificate that its id belongs to, and what it may speak for.
+// Pin is the memory of an agent: the certificate of its id, and the services that it has proved.
 type Pin struct {
+	// AgentID is the agent that claims the backend. Weight, Region and Check are its claims.
 	AgentID        string          `json:"agent_id"`
 	CertificateDER []byte          `json:"certificate"`
 	Region         string          `json:"region"`
@@ -18,23 +19,24 @@ type Pin struct {
 	Revoked        bool            `json:"revoked,omitempty"`
 	RevokedAt      time.Time       `json:"revoked_at,omitzero"`
 	RevokedReason  string          `json:"revoked_reason,omitempty"`
-	// Superseded, unless zero, is the SHA-256 of a certificate that an operator took from the agent. No certificate is pinned then,
-	// and any other than this one may be.
+	// Superseded, unless zero, is the SHA-256 of a certificate that an operator has taken from the agent. No
+	// certificate is pinned then, and any other than this one may be.
 	Superseded [32]byte `json:"superseded,omitzero"`
 	// Unreported means that no heartbeat of the agent has been believed since it was pinned.
 	Unreported bool `json:"unreported,omitempty"`
 }
 
-// TokenLock is a service of which some tokens admit no new agents.
+// TokenLock is a service with tokens that admit no new agents.
 type TokenLock struct {
-	Service string     `json:"service"`
-	Tokens  [][16]byte `json:"tokens"` // names of the tokens, which do not reveal them: identity.TokenMark for no certificate
+	Service string `json:"service"`
+	// names of the tokens, which do not reveal them: identity.TokenMark for no certificate
+	Tokens  [][16]byte `json:"tokens"`
 	AgentID string     `json:"agent_id"`
 	Reason  string     `json:"reason"`
 	At      time.Time  `json:"at"`
 }
 
-// PinChange is what is changed at once of pins and locks.
+// PinChange collects changes of pins and locks that are stored together.
 type PinChange struct {
 	Put    []Pin
 	Drop   []string // agent ids
@@ -42,24 +44,23 @@ type PinChange struct {
 	Unlock []string // services
 }
 
-// PinnedService is a service that an agent proved to know the token of.
+// PinnedService is a service whose token an agent has proved.
 type PinnedService struct {
 	Name      string    `json:"name"`
 	TokenMark [16]byte  `json:"token_mark"` // of the token that was proved: identity.TokenMark
 	ProvedAt  time.Time `json:"proved_at"`
 }
 
-// Status is what outlives the process about one backend, and from which a node starts after a restart. Times are those of
-// the wall clock.
+// Status is the state of one backend that a node starts with after a restart. Times are wall clock times.
 type Status struct {
 	Service string     `json:"-"`
 	Address netip.Addr `json:"-"`
 	Port    uint16     `json:"-"`
-	// Gone asks for the record to be deleted; nothing else counts then.
+	// Gone deletes the record; the other fields do not count then.
 	Gone bool `json:"-"`
 
 	Healthy       bool          `json:"healthy,omitempty"`
-	Unknown       bool          `json:"unknown,omitempty"` // nobody has said yet if it is
+	Unknown       bool          `json:"unknown,omitempty"` // no verdict on it yet
 	Latency       time.Duration `json:"latency,omitempty"` // of the node's last check; 0 when unknown
 	At            time.Time     `json:"at"`
 	LastHealthyAt time.Time     `json:"last_healthy_at,omitzero"`
@@ -69,17 +70,18 @@ type Status struct {
 	Weight       int           `json:"weight,omitempty"`
 	Region       string        `json:"region,omitempty"`
 	Check        check.Spec    `json:"check,omitzero"`
-	HeardAt      netip.Addr    `json:"heard_at,omitzero"`    // where the agent was heard from, if that is proved
+	HeardAt      netip.Addr    `json:"heard_at,omitzero"`    // source address of the agent, if that is proved
 	DrainSince   time.Time     `json:"drain_since,omitzero"` // an operator's drain; zero for none
 	DrainOver    time.Duration `json:"drain_over,omitempty"`
-	// That of its agent.
+	// AgentDrainSince and AgentDrainOver describe the agent's own drain.
 	AgentDrainSince time.Time     `json:"agent_drain_since,omitzero"`
 	AgentDrainOver  time.Duration `json:"agent_drain_over,omitempty"`
-	// What its agent's early warnings do to its share: of the processor, of memory and of errors; zero for none.
+	// Bleeds are the effects of the agent's early warnings on the share: of processor, memory and errors; zero for
+	// none.
 	Bleeds [3]Bleed `json:"bleeds,omitzero"`
 }
 
-// Bleed is the effect of an early warning: how far it had come at Since, of Over, and whether the warning has ended.
+// Bleed is the effect of an early warning: its level at Since, its duration Over, and whether the warning has ended.
 type Bleed struct {
 	Over  time.Duration `json:"over,omitempty"`
 	Depth time.Duration `json:"depth,omitempty"`
@@ -87,7 +89,7 @@ type Bleed struct {
 	Ended bool          `json:"ended,omitempty"`
 }
 
-// Override is an operator's word on a backend, which outweighs every check.
+// Override is an operator's verdict on a backend, which outweighs every check.
 type Override struct {
 	Service   string     `json:"service"`
 	Address   string     `json:"address"` // "ip" for all ports, or "ip:port"

@@ -9,8 +9,8 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// ErrNotDurable is wrapped by the error of every write that did not reach the disk: a full disk, a quota, a device error. What was
-// stored before is untouched, and the next write is tried like any other.
+// ErrNotDurable is wrapped by the error of every write that has not reached the disk: a full disk, a quota, a device
+// error. Earlier contents are untouched, and later writes are tried as usual.
 var ErrNotDurable = errors.New("not stored")
 
 // change is one caller's part of a transaction.
@@ -20,8 +20,8 @@ type change struct {
 	err   error
 }
 
-// update applies a change and returns when it is on the disk. Changes that come while another transaction is being written go
-// together into the next one.
+// update applies a change and returns when it is on disk. Changes that arrive during a transaction share the next
+// one.
 func (s *Store) update(apply func(*writer)) error {
 	c := &change{apply: apply}
 	s.queueMu.Lock()
@@ -43,7 +43,7 @@ func (s *Store) update(apply func(*writer)) error {
 	return c.err
 }
 
-// Writing is how long the transaction has taken that is being written, 0 when none is.
+// Writing returns the age of the transaction that is being written, 0 for none.
 func (s *Store) Writing() time.Duration {
 	if began := s.writing.Load(); began != nil {
 		return time.Since(*began)
@@ -51,10 +51,11 @@ func (s *Store) Writing() time.Duration {
 	return 0
 }
 
-// hanging is how long a transaction takes on a disk that hangs, or more.
+// hanging is the age from which a transaction counts as hanging.
 const hanging = 5 * time.Second
 
-// Failing reports whether nothing can be stored: the disk is full, failing or read-only, or hangs. It ends by itself.
+// Failing reports whether nothing can be stored: the disk is full, faulty, read-only or hangs. It becomes false by
+// itself.
 func (s *Store) Failing() bool { return s.failed.Load() || s.Writing() >= hanging }
 
 func (s *Store) commit(batch []*change) error {
@@ -71,13 +72,14 @@ func (s *Store) commit(batch []*change) error {
 		})
 	})
 	if err != nil {
-		s.failed.Store(true) // also if something smaller fits; probe finds out
+		s.failed.Store(true) // a smaller write might succeed; probe finds out
 		return fmt.Errorf("%w in %s: %w", ErrNotDurable, s.path, err)
 	}
 	return nil
 }
 
-// guarded runs f and turns a panic or a memory fault (the file shrank under its mapping) in this goroutine into an error.
+// guarded runs f and turns a panic or a memory fault in this goroutine into an error. A mapped file that shrinks
+// causes such a fault.
 func guarded(f func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -88,14 +90,14 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// writer changes records within a transaction and keeps the digests. The first error sticks.
+// writer changes records in a transaction and keeps the digests. After an error it does nothing more.
 type writer struct {
 	tx      *bolt.Tx
 	digests map[string]digest
 	err     error
 }
 
-// put stores a value, and does nothing if the very same is stored already.
+// put stores a value, unless the same is stored already.
 func (w *writer) put(bucket string, key, value []byte) {
 	b := w.open(bucket)
 	if w.err != nil {
@@ -113,7 +115,7 @@ func (w *writer) put(bucket string, key, value []byte) {
 	}
 }
 
-// delete removes a record if it is there.
+// delete removes a record, if it exists.
 func (w *writer) delete(bucket string, key []byte) {
 	b := w.open(bucket)
 	if w.err != nil {
@@ -125,7 +127,7 @@ func (w *writer) delete(bucket string, key []byte) {
 	}
 }
 
-// count adds a record to the bucket's digest or takes it out; no record changes nothing.
+// count adds a record to the bucket's digest, or takes it out of it. No record changes nothing.
 func (w *writer) count(bucket string, key, record []byte, by int) {
 	if record == nil || w.err != nil {
 		return
@@ -141,7 +143,7 @@ func (w *writer) count(bucket string, key, record []byte, by int) {
 	w.digests[bucket] = d
 }
 
-// open returns a bucket, and reads its digest when it is first used in the transaction.
+// open returns a bucket, and reads its digest at its first use in the transaction.
 func (w *writer) open(bucket string) *bolt.Bucket {
 	b := w.tx.Bucket([]byte(bucket))
 	if b == nil && w.err == nil {
@@ -171,7 +173,7 @@ func (w *writer) finish() error {
 	return w.err
 }
 
-// read calls each for every record of a bucket, in order of their keys; key and value are valid only during the call.
+// read calls each for every record of a bucket, in the order of keys. key and value are valid only during the call.
 func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	err := guarded(func() error {
 		return s.db.View(func(tx *bolt.Tx) error {
@@ -190,8 +192,7 @@ func (s *Store) read(bucket string, each func(key, value []byte) error) error {
 	return nil
 }
 
-// readSound is read for records of which one that cannot be decoded is no reason to do without the others: it is left out, with
-// a line in the log.
+// readSound is read for records that stand for themselves: one that cannot be decoded is logged and left out.
 func (s *Store) readSound(bucket string, each func(key, value []byte) error) error {
 	return s.read(bucket, func(key, value []byte) error {
 		if err := each(key, value); err != nil {

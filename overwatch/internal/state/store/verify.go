@@ -9,9 +9,9 @@ import (
 	"io"
 )
 
-// What follows knows the file format of bbolt, version 2: pages of one size; each with a header of id (8 octets), kind (2), count
-// of elements (2) and number of pages that follow and belong to it (4); elements of 16 octets each behind the header; integers in
-// the byte order of the machine.
+// What follows knows the file format of bbolt, version 2: pages of one size; each with a header of id (8 octets), kind
+// (2), count of elements (2) and number of pages that follow and belong to it (4); elements of 16 octets each behind
+// the header; integers in the byte order of the machine.
 const (
 	pageHeaderSize = 16
 	elementSize    = 16
@@ -37,7 +37,7 @@ func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
 }
 
-// meta is what a meta page says.
+// meta holds the fields of a meta page.
 type meta struct {
 	pageSize uint32
 	root     uint64 // page of the tree of buckets
@@ -46,15 +46,15 @@ type meta struct {
 	txid     uint64 // of the last transaction
 }
 
-// soundness is the outcome of verify for a file that can be used.
+// soundness is the result of verify for a usable file.
 type soundness struct {
 	txid uint64
 	// behind means that one of the two meta pages is damaged: the last transaction may be missing.
 	behind bool
 }
 
-// verify reads a whole database file and reports whether bbolt may have it. It never panics, reads every page at most once,
-// and allocates in proportion to the file's size at most.
+// verify reads a whole database file and returns an error unless bbolt can use it safely. It never panics, reads
+// every page at most once, and allocates at most in proportion to the file's size.
 func verify(r io.ReaderAt, size int64) (soundness, error) {
 	m, behind, err := readMetas(r, size)
 	if err != nil {
@@ -80,8 +80,8 @@ func verify(r io.ReaderAt, size int64) (soundness, error) {
 	return soundness{txid: m.txid, behind: behind}, c.check()
 }
 
-// readMetas returns the meta page that bbolt would go by: the newer of those with the right checksum. Here this package must be
-// neither stricter nor laxer than bbolt, or it would verify another tree than bbolt then uses.
+// readMetas returns the meta page that bbolt would use: the newer of those with a right checksum. It must accept
+// exactly what bbolt accepts, or verify would check another tree than bbolt uses.
 func readMetas(r io.ReaderAt, size int64) (newest meta, behind bool, err error) {
 	first, firstOK := readMeta(r, 0)
 	second, secondOK := meta{}, false
@@ -101,11 +101,13 @@ func readMetas(r io.ReaderAt, size int64) (newest meta, behind bool, err error) 
 	default:
 		newest = second
 	}
-	if size := newest.pageSize; size < minPageSize || size > maxPageSize || size&(size-1) != 0 || (firstOK && size != first.pageSize) {
+	if size := newest.pageSize; size < minPageSize || size > maxPageSize || size&(size-1) != 0 ||
+		(firstOK && size != first.pageSize) {
 		return meta{}, false, damaged("pages of %d octets", size)
 	}
 	if newest.freelist != noFreelist {
-		return meta{}, false, damaged("list of free pages on page %d, where bbolt would look for it: no store of ours has one", newest.freelist)
+		return meta{}, false,
+			damaged("list of free pages on page %d, where bbolt would look for it: no store of ours has one", newest.freelist)
 	}
 	if newest.end > uint64(size)/uint64(newest.pageSize) {
 		return meta{}, false, damaged("%d octets long, should have %d pages of %d", size, newest.end, newest.pageSize)
@@ -120,7 +122,8 @@ func readMeta(r io.ReaderAt, offset int64) (meta, bool) {
 	}
 	order, sum := binary.NativeEndian, fnv.New64a()
 	sum.Write(b[:metaSize-8])
-	ok := order.Uint32(b[:]) == metaMagic && order.Uint32(b[4:]) == metaVersion && order.Uint64(b[metaSize-8:]) == sum.Sum64()
+	ok := order.Uint32(b[:]) == metaMagic && order.Uint32(b[4:]) == metaVersion &&
+		order.Uint64(b[metaSize-8:]) == sum.Sum64()
 	return meta{
 		pageSize: order.Uint32(b[8:]), root: order.Uint64(b[16:]), freelist: order.Uint64(b[32:]),
 		end: order.Uint64(b[40:]), txid: order.Uint64(b[48:]),
@@ -146,7 +149,8 @@ func (w *walk) bucket(value []byte, v visit) error {
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
 		return w.tree(root, v)
 	}
-	return elements(page{number: 0, octets: value[bucketHeader:]}, keyRange{}, v) // small buckets stand inside their header
+	// small buckets stand inside their header
+	return elements(page{number: 0, octets: value[bucketHeader:]}, keyRange{}, v)
 }
 
 func (w *walk) tree(root uint64, v visit) error { return w.pages(root, keyRange{}, maxDepth, v) }
@@ -185,7 +189,7 @@ func (w *walk) pages(number uint64, within keyRange, depth int, v visit) error {
 	return nil
 }
 
-// read returns a page with those that follow and belong to it.
+// read returns a page with its overflow pages.
 func (w *walk) read(number uint64) (page, error) {
 	if number < 2 || number >= w.meta.end {
 		return page{}, damaged("page %d is outside the file", number)
