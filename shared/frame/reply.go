@@ -58,7 +58,7 @@ func (c *replyConn) reply() ([]byte, Fault) {
 	if fault != None {
 		return nil, fault
 	}
-	wire, plain, fault := c.Keyring.ReadBody(c.Conn, header)
+	wire, plain, fault := c.Keyring.ReadBody(c.Conn, header, new(bytes.Buffer))
 	if fault != None {
 		return nil, fault
 	}

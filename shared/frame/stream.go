@@ -9,10 +9,6 @@ import (
 // MaxStream is the longest encrypted message that is read from a stream, in octets.
 const MaxStream = 64 << 10
 
-// firstRoom is the memory, in octets, that the body of a stream has from the beginning if so much is announced. Most
-// messages fit, and need not be copied as they arrive.
-const firstRoom = 16 << 10
-
 // StreamHeader is what stands in front of the ciphertext of a stream.
 type StreamHeader struct {
 	wire  []byte // every octet read so far
@@ -51,16 +47,16 @@ func (k *Keyring) readHeader(r io.Reader, lead int) (StreamHeader, Fault) {
 func (h StreamHeader) length() uint32 { return binary.BigEndian.Uint32(h.frame[1:]) }
 
 // ReadBody reads the announced ciphertext and opens it. It returns all octets read since the start of the stream, so
-// that memberlist can be given them unchanged, and the plain text. Beyond firstRoom memory grows with what arrives, not
-// with what was announced.
-func (k *Keyring) ReadBody(r io.Reader, h StreamHeader) (wire, plain []byte, fault Fault) {
-	buf := bytes.NewBuffer(h.wire)
+// that memberlist can be given them unchanged, and the plain text, which is the caller's. The former lie in room, which
+// is emptied first. Its memory grows with what arrives, not with what was announced.
+func (k *Keyring) ReadBody(r io.Reader, h StreamHeader, room *bytes.Buffer) (wire, plain []byte, fault Fault) {
+	room.Reset()
+	room.Write(h.wire)
 	rest := int64(h.length()) - 1
-	buf.Grow(int(min(rest, firstRoom)) + bytes.MinRead)
-	if n, err := io.CopyN(buf, r, rest); n != rest || err != nil {
+	if n, err := io.CopyN(room, r, rest); n != rest || err != nil {
 		return nil, nil, Incomplete
 	}
-	wire = buf.Bytes()
+	wire = room.Bytes()
 	frame := wire[len(h.wire)-len(h.frame):]
 	authenticated := append(append([]byte(nil), frame[:1+lengthFieldSize]...), k.label...)
 	plain, ok := k.open(nil, frame[1+lengthFieldSize:], authenticated)

@@ -16,7 +16,7 @@ func readRequest(k *Keyring, r io.Reader) (wire, plain []byte, fault Fault) {
 	if fault != None {
 		return nil, nil, fault
 	}
-	return k.ReadBody(r, h)
+	return k.ReadBody(r, h, new(bytes.Buffer))
 }
 
 func TestReadRequest_TakesOnlyOurLabelKeyAndVersion(t *testing.T) {

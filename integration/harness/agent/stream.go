@@ -73,7 +73,7 @@ func (a *Agent) Hello() error {
 	if fault != frame.None {
 		return errors.New("answer to the push/pull: " + string(fault))
 	}
-	_, plain, fault := a.Cipher.keyring.ReadBody(conn, header)
+	_, plain, fault := a.Cipher.keyring.ReadBody(conn, header, new(bytes.Buffer))
 	if fault != frame.None {
 		return errors.New("answer to the push/pull: " + string(fault))
 	}

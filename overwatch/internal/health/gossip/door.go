@@ -1,6 +1,7 @@
 package gossip
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -41,6 +42,7 @@ type door struct {
 	// deliver takes an agent's message; it must not block. The message is the receiver's to keep.
 	deliver func(message []byte, from origin)
 
+	rooms   sync.Pool // of *bytes.Buffer, for what streams bring
 	packets chan *memberlist.Packet
 	streams chan net.Conn
 	ctx     context.Context // ends with Shutdown
@@ -65,6 +67,7 @@ func newDoor(s sockets, keyring *frame.Keyring, drops *drops, desk desk, deliver
 	d := &door{
 		sockets: s, keyring: keyring, drops: drops, desk: desk, deliver: deliver, paths: newPaths(), slots: newSlots(), locals: newLocals(s.udp),
 		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
+		rooms: sync.Pool{New: func() any { return new(bytes.Buffer) }},
 	}
 	d.ctx, d.stop = context.WithCancel(context.Background())
 	return d

@@ -52,7 +52,13 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 		return d.slots.reason(s, fault)
 	}
 	s.conn.SetReadDeadline(time.Now().Add(bodyTime))
-	wire, plain, fault := d.keyring.ReadBody(s.conn, header)
+	room, given := d.rooms.Get().(*bytes.Buffer), false
+	defer func() {
+		if !given {
+			d.rooms.Put(room)
+		}
+	}()
+	wire, plain, fault := d.keyring.ReadBody(s.conn, header, room)
 	if fault != frame.None {
 		return d.slots.reason(s, fault)
 	}
@@ -75,6 +81,7 @@ func (d *door) request(s *slot, from netip.AddrPort) frame.Fault {
 		d.greet(s)
 		return frame.None
 	}
+	given = true // memberlist reads it until it closes the connection
 	select {
 	case d.streams <- &readConn{Conn: s.conn, rest: bytes.NewReader(wire), release: func() { d.slots.release(s) }}:
 	case <-d.ctx.Done():

@@ -57,11 +57,7 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 	case wire.TypeEnrol: // trust has done it
 		return registry.Outcome{Refused: msg.Refused}, nil
 	case wire.TypeHeartbeat:
-		var m wire.Heartbeat // a new one each time: the registry keeps parts of it
-		if err := m.UnmarshalBinary(msg.Payload); err != nil {
-			return registry.Outcome{}, err
-		}
-		return n.options.Registry.Heartbeat(ctx, msg.Agent, &m)
+		return n.heartbeat(ctx, msg)
 	case wire.TypeTransition:
 		var m wire.Transition
 		if err := m.UnmarshalBinary(msg.Payload); err != nil {
@@ -84,6 +80,20 @@ func (n *Node) apply(ctx context.Context, msg trust.Message) (registry.Outcome, 
 		return registry.Outcome{}, n.options.Registry.Deregister(ctx, msg.Agent)
 	}
 	return registry.Outcome{}, fmt.Errorf("a node takes no %s", msg.Type)
+}
+
+// heartbeat carries out a heartbeat. Its backends may be many, so their memory is used again.
+func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outcome, error) {
+	m := n.heartbeats.Get().(*wire.Heartbeat)
+	if err := m.UnmarshalBinary(msg.Payload); err != nil {
+		return registry.Outcome{}, err
+	}
+	outcome, err := n.options.Registry.Heartbeat(ctx, msg.Agent, m)
+	if err == nil { // else the registry may still be at it
+		clear(m.Backends)
+		n.heartbeats.Put(m)
+	}
+	return outcome, err
 }
 
 // acknowledge tells the agent what was taken of its message, and what was not.

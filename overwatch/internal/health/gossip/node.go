@@ -6,6 +6,7 @@ import (
 	"log"
 	"net"
 	"net/netip"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,6 +35,8 @@ type Node struct {
 	list    *memberlist.Memberlist // set by Run before anything uses it
 	config  *memberlist.Config
 	answers atomic.Uint64 // sealed answers, their sequence number
+
+	heartbeats sync.Pool // of *wire.Heartbeat
 }
 
 // New opens the sockets, so that a port in use is known before anything else starts. Nothing is read before Run.
@@ -46,7 +49,8 @@ func New(o Options) (*Node, error) {
 		return nil, fmt.Errorf("overwatch.gossip.encryption_key: %w", err)
 	}
 	drops, dropped := newDrops(o.Logger)
-	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), paces: newPaces()}
+	n := &Node{options: o, metrics: newMetrics(), intake: newIntake(drops), skews: newSkews(o.Logger), paces: newPaces(),
+		heartbeats: sync.Pool{New: func() any { return new(wire.Heartbeat) }}}
 	hello, err := n.hello()
 	if err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package gossip
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,7 +71,9 @@ type testRegistry struct {
 func newTestRegistry() *testRegistry { return &testRegistry{calls: make(chan call, 1<<16)} }
 
 func (r *testRegistry) Heartbeat(_ context.Context, a trust.Agent, m *wire.Heartbeat) (registry.Outcome, error) {
-	r.calls <- call{agent: a.ID(), heartbeat: m, at: time.Now()}
+	told := *m // whose backends the caller uses again
+	told.Backends = slices.Clone(m.Backends)
+	r.calls <- call{agent: a.ID(), heartbeat: &told, at: time.Now()}
 	return r.outcome, nil
 }
 
