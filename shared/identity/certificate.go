@@ -55,27 +55,42 @@ var ErrCertificate = errors.New("unacceptable certificate")
 // ParseCertificate checks a certificate that somebody presents: size, DER without anything behind it, Ed25519, signed by
 // its own key, a common name that ValidateID accepts, and a validity of at most a year. It copies der.
 func ParseCertificate(der []byte) (*Certificate, error) {
+	x, c, err := parseCertificate(der)
+	if err != nil {
+		return nil, err
+	}
+	if !ed25519.Verify(c.PublicKey, x.RawTBSCertificate, x.Signature) {
+		return nil, fmt.Errorf("%w: not signed by its own key", ErrCertificate)
+	}
+	return c, nil
+}
+
+// ReadCertificate is ParseCertificate for one that it has accepted before and that was kept where nobody else writes:
+// the signature, which is nine tenths of the work, is not checked once more.
+func ReadCertificate(der []byte) (*Certificate, error) {
+	_, c, err := parseCertificate(der)
+	return c, err
+}
+
+func parseCertificate(der []byte) (*x509.Certificate, *Certificate, error) {
 	if len(der) > maxCertificate {
-		return nil, fmt.Errorf("%w: %d octets, at most %d", ErrCertificate, len(der), maxCertificate)
+		return nil, nil, fmt.Errorf("%w: %d octets, at most %d", ErrCertificate, len(der), maxCertificate)
 	}
 	x, err := x509.ParseCertificate(der)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrCertificate, err)
+		return nil, nil, fmt.Errorf("%w: %w", ErrCertificate, err)
 	}
 	pub, ok := x.PublicKey.(ed25519.PublicKey)
 	if !ok || x.SignatureAlgorithm != x509.PureEd25519 {
-		return nil, fmt.Errorf("%w: key is %s, must be Ed25519", ErrCertificate, x.PublicKeyAlgorithm)
+		return nil, nil, fmt.Errorf("%w: key is %s, must be Ed25519", ErrCertificate, x.PublicKeyAlgorithm)
 	}
 	if err := ValidateID(x.Subject.CommonName); err != nil {
-		return nil, fmt.Errorf("%w: common name: %w", ErrCertificate, err)
+		return nil, nil, fmt.Errorf("%w: common name: %w", ErrCertificate, err)
 	}
 	if d := x.NotAfter.Sub(x.NotBefore); d <= 0 || d > maxValidity {
-		return nil, fmt.Errorf("%w: validity of %s, must be at most a year", ErrCertificate, d)
+		return nil, nil, fmt.Errorf("%w: validity of %s, must be at most a year", ErrCertificate, d)
 	}
-	if !ed25519.Verify(pub, x.RawTBSCertificate, x.Signature) {
-		return nil, fmt.Errorf("%w: not signed by its own key", ErrCertificate)
-	}
-	return &Certificate{
+	return x, &Certificate{
 		DER: x.Raw, KeyID: KeyIDOf(x.Raw), CommonName: x.Subject.CommonName, Serial: x.SerialNumber.Text(16),
 		NotBefore: x.NotBefore, NotAfter: x.NotAfter, PublicKey: pub,
 	}, nil

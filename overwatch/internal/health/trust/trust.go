@@ -153,7 +153,7 @@ func usableTokens(tokens map[string][]string) map[string][]string {
 // restore makes a stored pin effective. A certificate that this version does not accept stays pinned, as one that has expired:
 // nobody else gets the agent's id before an operator deletes the pin.
 func (t *Trust) restore(pin store.Pin) *pinned {
-	certificate, err := identity.ParseCertificate(pin.CertificateDER)
+	certificate, err := identity.ReadCertificate(pin.CertificateDER)
 	if err != nil {
 		t.log.Warn().Err(err).Str("agent_id", pin.AgentID).Msg("pinned certificate is not acceptable any more: delete the pin so that the agent can enrol again")
 		certificate = &identity.Certificate{DER: pin.CertificateDER, KeyID: identity.KeyIDOf(pin.CertificateDER), CommonName: pin.AgentID}

@@ -6,12 +6,14 @@ import (
 	"strings"
 )
 
-// LoadPins returns all pins, ordered by agent id.
+// LoadPins returns all pins, ordered by agent id. One that cannot be decoded is an error that names it and the remedy:
+// without it another certificate could take the agent's place.
 func (s *Store) LoadPins() (pins []Pin, err error) {
 	err = s.read(bucketPins, func(key, value []byte) error {
 		var p Pin
 		if err := json.Unmarshal(value, &p); err != nil {
-			return fmt.Errorf("pin %q: %w", key, err)
+			return fmt.Errorf("the pin of agent %q cannot be decoded: %w; start the version that stored it, delete the pin there "+
+				"(gslbctl agents unpin %s), then start this one", key, err, key)
 		}
 		pins = append(pins, p)
 		return nil

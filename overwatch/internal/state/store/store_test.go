@@ -313,3 +313,15 @@ func TestStore_OneBadRecordDoesNotHideTheOthers(t *testing.T) {
 		}
 	}
 }
+
+func TestLoadPins_OneThatCannotBeDecodedIsNamedWithTheRemedy(t *testing.T) {
+	s := open(t, t.TempDir())
+	putPins(t, s, 2)
+	if err := s.update(func(w *writer) { w.put(bucketPins, []byte("eu-web-1"), []byte(`{"agent_id": 7}`)) }); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.LoadPins()
+	if err == nil || !strings.Contains(err.Error(), `"eu-web-1"`) || !strings.Contains(err.Error(), "gslbctl agents unpin eu-web-1") {
+		t.Errorf("%v", err)
+	}
+}
