@@ -41,6 +41,7 @@ type nodeStatus struct {
 	Domains   []api.Domain         `json:"domains,omitempty"`
 	Unwell    []api.Backend        `json:"unwell,omitempty"` // unhealthy or stale
 	Expiring  []api.Agent          `json:"expiring,omitempty"`
+	Locks     []api.TokenLock      `json:"locks,omitempty"`
 	KeySync   *api.DNSSECSyncState `json:"key_sync,omitempty"`
 }
 
@@ -116,6 +117,11 @@ func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 		return s, err
 	}
 	s.Expiring = expiring.Expiring
+	locks, err := c.TokenLocks(ctx)
+	if err != nil && !isNotFound(err) { // a node of before has none
+		return s, err
+	}
+	s.Locks = locks.Locks
 	dnssec, err := c.DNSSECStatus(ctx)
 	if err == nil {
 		s.KeySync = &dnssec.Sync

@@ -74,6 +74,9 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 	for _, agent := range n.Expiring {
 		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID, render.Until(agent.NotAfter, now)))
 	}
+	for _, lock := range n.Locks {
+		list = append(list, lockProblem(lock))
+	}
 	switch {
 	case n.KeySync == nil || !n.KeySync.Enabled:
 	case n.KeySync.OffReason != nil:
@@ -86,6 +89,15 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 		}
 	}
 	return list
+}
+
+// lockProblem says what a locked service waits for.
+func lockProblem(lock api.TokenLock) string {
+	if lock.AdmitsNew {
+		return fmt.Sprintf("%s has a locked previous token: remove it from overwatch.previous_agent_tokens", lock.Service)
+	}
+	return fmt.Sprintf("%s takes no new agents since %s was revoked: change its token, or end it with gslbctl agents unlock %s",
+		lock.Service, lock.AgentID, lock.Service)
 }
 
 func (a *app) printProblems(report statusReport) error {

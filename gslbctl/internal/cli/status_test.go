@@ -13,6 +13,7 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 		n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = api.BackendList{}
 		n.answers["GET /api/v1/overwatch/backends?status=stale"] = api.BackendList{}
 		n.answers["GET /api/v1/overwatch/agents/expiring"] = api.ExpiringAgents{}
+		n.answers["GET /api/v1/overwatch/locks"] = &api.Error{Status: 404, Message: "a node of before has no locks"}
 		n.answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{}
 	}
 	for _, tc := range []struct {
@@ -33,6 +34,12 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 			well(n)
 			n.answers["GET /api/v1/overwatch/stats"] = &api.Error{Status: 403, Message: "127.0.0.1 is not in api.allowed_networks"}
 		}, 1},
+		{"a service locked", well, func(n *node) {
+			well(n)
+			n.answers["GET /api/v1/overwatch/locks"] = api.TokenLockList{Locks: []api.TokenLock{
+				{Service: "app.example.com", AgentID: "eu-1"}, {Service: "db.example.com", AgentID: "eu-2", AdmitsNew: true},
+			}}
+		}, 0},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		tc.first(nodes[0])
@@ -55,7 +62,7 @@ func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 	many.Total = len(many.Backends)
 	n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = many
 	r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
-	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "502 things need attention") || !strings.Contains(r.out, "and 482 more") || strings.Contains(r.out, "meant") {
+	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "504 things need attention") || !strings.Contains(r.out, "and 484 more") || strings.Contains(r.out, "meant") {
 		t.Errorf("%s", r.out)
 	}
 }
