@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -32,8 +33,14 @@ type demoRun struct {
 	cmd  *exec.Cmd
 	temp string // its TMPDIR
 	mark string // in the environment of all its processes
-	out  *screen
+	out  output
 	done chan struct{}
+}
+
+// output takes what a program prints and returns what is to be seen of it.
+type output interface {
+	io.Writer
+	fmt.Stringer
 }
 
 // screen collects what a program prints, for a test that looks at it meanwhile.

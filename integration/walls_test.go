@@ -31,6 +31,11 @@ var homes = map[string][]string{
 	"github.com/spf13/viper":          {"gslb.internal/shared/settings"},
 	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip", "gslb.internal/agent/internal/report"},
 	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/state/store"},
+	"charm.land/bubbletea/v2":         {"gslb.internal/gslbctl/internal/screen", "gslb.internal/integration/demo"},
+	"github.com/charmbracelet/x/ansi": {
+		"gslb.internal/gslbctl/internal/screen", "gslb.internal/gslbctl/internal/render", "gslb.internal/integration/demo",
+	},
+	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
 	"github.com/miekg/dns": {
 		"gslb.internal/overwatch/internal/answer/zone", "gslb.internal/overwatch/internal/answer/dnssec",
 		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish", "gslb.internal/overwatch/internal/operate/doctor", "gslb.internal/gslbctl",

@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"gslb.internal/integration/harness"
 )
@@ -38,13 +40,13 @@ func TestFrame_FitsEveryTerminal(t *testing.T) {
 	v := sample()
 	for _, height := range []int{1, 2, 10, 24, 25, 30, 40, 100} {
 		for _, width := range []int{1, 20, 80, 200} {
-			lines := frame(v, height)
+			lines := frame(v, width, height)
 			if len(lines) > height {
 				t.Errorf("%d lines for a terminal of %d", len(lines), height)
 			}
-			for _, l := range lines {
-				if n := utf8.RuneCountInString(l.render(width, false)); n > width {
-					t.Errorf("a line of %d columns for a terminal of %d: %q", n, width, l.render(width, false))
+			for _, line := range lines {
+				if n := ansi.StringWidth(line); n > width {
+					t.Errorf("a line of %d columns for a terminal of %d: %q", n, width, line)
 				}
 			}
 		}
@@ -85,20 +87,19 @@ func TestFrame_BrokenPromiseIsShownInPlaceOfTheFinding(t *testing.T) {
 	}
 }
 
+// drawn returns the text of a frame, without its styles.
 func drawn(v view, width, height int) string {
-	var b strings.Builder
-	for _, l := range frame(v, height) {
-		b.WriteString(l.render(width, false) + "\n")
-	}
-	return b.String()
+	return ansi.Strip(strings.Join(frame(v, width, height), "\n"))
 }
 
-// A panic beside the loop ends the view as an error, in the goroutine that has the terminal to restore.
-func TestLive_PanicBesideTheLoopBecomesAnError(t *testing.T) {
-	l := newLive(&scene{}, nil)
-	l.spawn(func() error { panic("out of luck") })
+// A panic beside the view ends it as an error, after the terminal is given back.
+func TestLive_PanicBesideTheViewEndsIt(t *testing.T) {
+	l := newLive(t.Context(), &scene{}, nil)
+	var sent tea.Msg
+	l.send = func(msg tea.Msg) { sent = msg }
+	l.spawn(func() (tea.Msg, error) { panic("out of luck") })
 	l.running.Wait()
-	if err := <-l.broken; !strings.Contains(err.Error(), "out of luck") {
-		t.Errorf("the view ends with %v", err)
+	if _, cmd := l.Update(sent); cmd == nil || l.failure == nil || !strings.Contains(l.failure.Error(), "out of luck") {
+		t.Errorf("the view ends with %v", l.failure)
 	}
 }

@@ -2,33 +2,36 @@ package demo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
+
+	tea "charm.land/bubbletea/v2"
 )
 
-// redrawEvery is how often the screen is drawn and running measurements are looked at.
-const redrawEvery = 200 * time.Millisecond
+// redrawInterval is the time between two drawings of the screen. Running
+// measurements are updated as often.
+const redrawInterval = 200 * time.Millisecond
 
-// ctrlC is what the key sends while the terminal hands over single keys.
-const ctrlC = 3
-
-// live is the view with keys. Its loop is the only one that draws; actions run beside it, one at a time, so that the
-// screen stays alive while a program takes its time to end.
+// live is the view with keys, as Bubble Tea runs it. Actions run beside it, one
+// at a time, so that the screen stays alive while a program takes its time to
+// end.
 type live struct {
+	ctx      context.Context //nolint:containedctx // Bubble Tea's methods get no context.
 	scene    *scene
 	hints    []string
 	director *director
+	send     func(tea.Msg)  // hands a message to Update; dropped once the view has ended
+	running  sync.WaitGroup // of spawn
 
-	keys    chan byte
-	done    chan outcome // of the action that runs
-	broken  chan error   // what ends the view
-	running sync.WaitGroup
-
-	acting    bool
-	notice    string
-	incidents []*happened
+	width, height int
+	acting        bool
+	notice        string
+	incidents     []*happened
+	failure       error // ended the view
 }
 
 // happened is an incident on the screen.
@@ -38,75 +41,90 @@ type happened struct {
 	finding  finding
 }
 
-// outcome is what an action led to; no incident and no error means that there was nothing to act on.
+// outcome is the result of an action. Without incidents and error there was
+// nothing to act on.
 type outcome struct {
 	incidents []incident
 	err       error
 }
 
-func newLive(s *scene, hints []string) *live {
-	return &live{
-		scene: s, hints: hints, director: &director{scene: s},
-		keys: make(chan byte), done: make(chan outcome, 1), broken: make(chan error, 2),
-	}
+// failed is the message that something beside the view has failed.
+type failed struct{ err error }
+
+// redraw is the message that the screen is due to be drawn.
+type redraw struct{}
+
+func newLive(ctx context.Context, s *scene, hints []string) *live {
+	return &live{ctx: ctx, scene: s, hints: hints, director: &director{scene: s}, width: 80, height: 24}
 }
 
-// run shows the view until q, Ctrl-C or the end of ctx. The terminal is as before when it returns, also by a panic.
-func (l *live) run(ctx context.Context, t *terminal) error {
-	ctx, cancel := context.WithCancel(ctx)
+// watchLive shows the view until q, Ctrl-C or the end of ctx. The terminal is
+// as before when it returns, after a panic too.
+func (s *scene) watchLive(ctx context.Context, o Options, hints []string) error {
+	inner, cancel := context.WithCancel(ctx)
+	l := newLive(inner, s, hints)
 	defer l.running.Wait()
 	defer cancel()
-	l.spawn(func() error { return t.keys(ctx, l.keys) })
-	l.spawn(func() error {
-		l.scene.observe(ctx)
-		return nil
+	program := tea.NewProgram(l, tea.WithInput(o.In), tea.WithOutput(o.Out), tea.WithoutSignalHandler())
+	defer context.AfterFunc(ctx, program.Quit)()
+	l.send = program.Send
+	l.spawn(func() (tea.Msg, error) {
+		s.observe(inner)
+		return nil, nil
 	})
-	tick := time.NewTicker(redrawEvery)
-	defer tick.Stop()
-	for {
-		if err := l.draw(t); err != nil {
-			return fmt.Errorf("drawing on the terminal: %w", err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil
-		case err := <-l.broken:
-			return err
-		case key := <-l.keys:
-			if key == 'q' || key == ctrlC {
-				return nil
-			}
-			l.press(ctx, key)
-		case o := <-l.done:
-			l.finish(o)
-		case <-tick.C:
-		}
-	}
+	_, err := program.Run()
+	return errors.Join(l.failure, err)
 }
 
-// spawn runs f beside the loop. Its error or panic ends the view, in the loop's goroutine, which has the terminal.
-func (l *live) spawn(f func() error) {
+// spawn runs f beside the view and hands its message to Update, if there is one.
+// An error or a panic of f ends the view.
+func (l *live) spawn(f func() (tea.Msg, error)) {
 	l.running.Go(func() {
 		defer func() {
 			if reason := recover(); reason != nil {
-				l.report(fmt.Errorf("panic: %v\n%s", reason, debug.Stack()))
+				l.send(failed{fmt.Errorf("panic: %v\n%s", reason, debug.Stack())})
 			}
 		}()
-		if err := f(); err != nil {
-			l.report(err)
+		msg, err := f()
+		if err != nil {
+			msg = failed{err}
+		}
+		if msg != nil {
+			l.send(msg)
 		}
 	})
 }
 
-// report keeps the first errors; a later one would only be a consequence.
-func (l *live) report(err error) {
-	select {
-	case l.broken <- err:
-	default:
-	}
+// Init starts the clock of the screen.
+func (l *live) Init() tea.Cmd {
+	return tea.Tick(redrawInterval, func(time.Time) tea.Msg { return redraw{} })
 }
 
-func (l *live) draw(t *terminal) error {
+// Update applies a message.
+func (l *live) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		if msg.Width > 0 && msg.Height > 0 {
+			l.width, l.height = msg.Width, msg.Height
+		}
+	case tea.KeyPressMsg:
+		if key := msg.String(); key == "q" || key == "ctrl+c" {
+			return l, tea.Quit
+		}
+		l.press(msg.String())
+	case outcome:
+		l.finish(msg)
+	case failed:
+		l.failure = msg.err
+		return l, tea.Quit
+	case redraw:
+		return l, l.Init()
+	}
+	return l, nil
+}
+
+// View draws the scene as it is now.
+func (l *live) View() tea.View {
 	for _, h := range l.incidents {
 		if !h.finding.settled {
 			h.finding = h.incident.measure()
@@ -117,18 +135,19 @@ func (l *live) draw(t *terminal) error {
 	for _, h := range l.incidents {
 		v.incidents = append(v.incidents, incidentView{at: h.at, what: h.incident.what(), finding: h.finding})
 	}
-	width, height := t.size()
-	return t.draw(frame(v, height), width)
+	drawn := tea.NewView(strings.Join(frame(v, l.width, l.height), "\n"))
+	drawn.AltScreen = true
+	return drawn
 }
 
 // press starts the action of a key.
-func (l *live) press(ctx context.Context, key byte) {
-	act, ok := map[byte]func() outcome{
-		'k': one(l.director.killBackend),
-		'a': one(l.director.killAgent),
-		'o': one(l.director.stopNode),
-		'r': one(func() (incident, error) { return l.director.bringBack(ctx) }),
-		'R': func() outcome { return l.director.bringBackAll(ctx) },
+func (l *live) press(key string) {
+	act, ok := map[string]func() outcome{
+		"k": one(l.director.killBackend),
+		"a": one(l.director.killAgent),
+		"o": one(l.director.stopNode),
+		"r": one(func() (incident, error) { return l.director.bringBack(l.ctx) }),
+		"R": func() outcome { return l.director.bringBackAll(l.ctx) },
 	}[key]
 	switch {
 	case !ok:
@@ -136,10 +155,7 @@ func (l *live) press(ctx context.Context, key byte) {
 		l.notice = "wait: the last key is still at work"
 	default:
 		l.acting, l.notice = true, "..."
-		l.spawn(func() error {
-			l.done <- act()
-			return nil
-		})
+		l.spawn(func() (tea.Msg, error) { return act(), nil })
 	}
 }
 
@@ -159,7 +175,7 @@ func (l *live) finish(o outcome) {
 	}
 }
 
-// one makes the outcome of an action that leads to one incident at most.
+// one turns an action with one incident at most into one with an outcome.
 func one(act func() (incident, error)) func() outcome {
 	return func() outcome {
 		i, err := act()

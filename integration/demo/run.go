@@ -72,16 +72,6 @@ func (s *scene) show(ctx context.Context, o Options, b harness.Binaries, say fun
 	return s.watchLive(ctx, o, s.hints(b))
 }
 
-// watchLive has the terminal until the viewer quits.
-func (s *scene) watchLive(ctx context.Context, o Options, hints []string) (err error) {
-	t, err := openTerminal(o.In, o.Out)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, t.close()) }()
-	return newLive(s, hints).run(ctx, t)
-}
-
 func interactive(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd())) && os.Getenv("TERM") != "dumb"
 }

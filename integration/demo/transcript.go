@@ -58,7 +58,7 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 
 // settle measures an incident until the finding is settled, which it always is in bounded time.
 func settle(ctx context.Context, i incident) (finding, error) {
-	tick := time.NewTicker(redrawEvery)
+	tick := time.NewTicker(redrawInterval)
 	defer tick.Stop()
 	for {
 		if f := i.measure(); f.settled {

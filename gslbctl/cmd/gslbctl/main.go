@@ -17,23 +17,23 @@ import (
 
 func main() {
 	terminal, asks := screen.Shows(os.Stdout), term.IsTerminal(int(os.Stdin.Fd()))
-	var openScreen func() (cli.Screen, error)
+	var showLive func(context.Context, screen.Live) error
 	if terminal && asks {
-		openScreen = func() (cli.Screen, error) { return screen.Open(os.Stdin, os.Stdout) }
+		showLive = func(ctx context.Context, l screen.Live) error { return screen.Show(ctx, os.Stdin, os.Stdout, l) }
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	code := cli.Run(ctx, cli.System{
-		In:         os.Stdin,
-		Out:        os.Stdout,
-		Err:        os.Stderr,
-		Getenv:     os.Getenv,
-		Now:        time.Now,
-		Build:      buildinfo.Get(),
-		Terminal:   terminal,
-		Asks:       asks,
-		Tells:      screen.Shows(os.Stderr),
-		Width:      func() int { return screen.Width(os.Stdout) },
-		OpenScreen: openScreen,
+		In:       os.Stdin,
+		Out:      os.Stdout,
+		Err:      os.Stderr,
+		Getenv:   os.Getenv,
+		Now:      time.Now,
+		Build:    buildinfo.Get(),
+		Terminal: terminal,
+		Asks:     asks,
+		Tells:    screen.Shows(os.Stderr),
+		Width:    func() int { return screen.Width(os.Stdout) },
+		ShowLive: showLive,
 	}, os.Args[1:])
 	stop()
 	os.Exit(code)

@@ -15,21 +15,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Screen is a terminal that is taken for a view, until it is closed.
-type Screen interface {
-	Size() (width, height int)
-	Events() <-chan screen.Event
-	Draw(lines []string) error
-	Close() error
-}
-
-// The time between two looks of --watch and watch.
+// The time between two refreshes of --watch and watch.
 const (
 	defaultInterval = 2 * time.Second
 	minInterval     = 100 * time.Millisecond
 )
 
-// liveFlags say how something is repeated.
+// liveFlags are the flags of watch and of --watch.
 type liveFlags struct {
 	interval time.Duration
 	count    int
@@ -50,41 +42,36 @@ func (f *liveFlags) check() error {
 	return nil
 }
 
-// view is something that is looked at again and again. gather asks; the
-// picture that it returns belongs to the caller and is not asked for anything
-// while another one is gathered.
+// view is something that can be looked at again and again.
 type view struct {
 	title  string
-	tabs   []string // their names; none for a view without
-	gather func(context.Context) (picture, error)
+	tabs   []string // names of the tabs; none for a view without tabs
+	gather func(context.Context) (screen.Picture, error)
 }
 
-// allTabs is the tab for where there are no keys to choose one with.
+// allTabs asks a picture for the lines of all its tabs, one below the other.
 const allTabs = -1
 
-// picture is what one look showed: lines that stay on top, and those of a tab.
-type picture interface {
-	lines(tab int) (top, body []string)
-}
-
-// live shows a view until its end: on the whole screen of a terminal, where q
-// ends it, or one look below the other.
+// live shows a view until its end: on the whole screen where there is a
+// terminal, else one look below the other.
 func (a *app) live(ctx context.Context, v view, f liveFlags) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	if a.OpenScreen == nil || !a.forPeople() {
+	if a.ShowLive == nil || !a.forPeople() {
 		return a.livePlain(ctx, v, f)
 	}
-	s, err := a.OpenScreen()
-	if err != nil {
-		return a.livePlain(ctx, v, f)
-	}
-	defer func() { _ = s.Close() }() // also when something panics
 	a.quiet = true
-	l := &liveScreen{app: a, view: v, flags: f, screen: s}
-	err = l.run(ctx)
-	return errors.Join(err, s.Close())
+	return a.ShowLive(ctx, screen.Live{
+		Title: v.title, Tabs: v.tabs, Interval: f.interval, Count: f.count, Now: a.Now, Gather: v.gather, Trouble: a.trouble,
+	})
+}
+
+// trouble says for the live screen why a look failed, and whether the failure
+// ends the view: a mistake in the command line ends it at the first look.
+func (a *app) trouble(err error, first bool) (sentence string, ends bool) {
+	_, sentence = verdict(err)
+	return render.Paint(render.Printable(sentence), render.Bad, a.colour()), first && !passing(err)
 }
 
 // livePlain writes one look after another.
@@ -112,7 +99,7 @@ func (a *app) livePlain(ctx context.Context, v view, f liveFlags) error {
 
 // plainLook writes one look. A mistake in the command line ends the first one;
 // a node that does not answer may do so the next time.
-func (a *app) plainLook(p picture, failed error, first bool, title string) error {
+func (a *app) plainLook(p screen.Picture, failed error, first bool, title string) error {
 	if failed != nil && first && !passing(failed) {
 		return failed
 	}
@@ -130,7 +117,7 @@ func (a *app) plainLook(p picture, failed error, first bool, title string) error
 		fmt.Fprintln(a.Err, "gslbctl: "+render.Printable(sentence))
 		return nil
 	}
-	top, body := p.lines(allTabs)
+	top, body := p.Lines(allTabs)
 	for _, line := range append(top, body...) {
 		if _, err := fmt.Fprintln(a.Out, line); err != nil {
 			return written(err)
@@ -173,21 +160,24 @@ func (a *app) watchable(cmd *cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// captured takes what a command prints as a picture.
-func (a *app) captured(cmd *cobra.Command, args []string, once func(*cobra.Command, []string) error) func(context.Context) (picture, error) {
-	return func(ctx context.Context) (picture, error) {
+// captured returns a function that runs a command once and returns its output as
+// a picture.
+func (a *app) captured(
+	cmd *cobra.Command, args []string, once func(*cobra.Command, []string) error,
+) func(context.Context) (screen.Picture, error) {
+	return func(ctx context.Context) (screen.Picture, error) {
 		cmd.SetContext(ctx)
 		return a.capture(func() error { return once(cmd, args) })
 	}
 }
 
-// capture takes what something prints as a picture. Nothing else may print
-// meanwhile.
-func (a *app) capture(something func() error) (picture, error) {
+// capture calls print and returns its output as a picture. Nothing else may
+// print meanwhile.
+func (a *app) capture(print func() error) (screen.Picture, error) {
 	var text bytes.Buffer
 	out := a.Out
 	a.Out = &text
-	err := something()
+	err := print()
 	a.Out = out
 	if o, ok := errors.AsType[*outcome](err); ok && o.sentence == "" {
 		err = nil // it has been said in the text
@@ -195,10 +185,11 @@ func (a *app) capture(something func() error) (picture, error) {
 	return printed(text.String()), err
 }
 
-// printed is a picture of text.
+// printed is a picture of a text that a command has printed.
 type printed string
 
-func (p printed) lines(int) (top, body []string) {
+// Lines returns the text as the only tab.
+func (p printed) Lines(int) (top, body []string) {
 	text := strings.TrimSuffix(string(p), "\n")
 	if text == "" {
 		return nil, nil

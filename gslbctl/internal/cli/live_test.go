@@ -5,122 +5,39 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/api"
 )
 
-// fakeScreen is a terminal whose keys a test presses.
-type fakeScreen struct {
-	width, height int
-	events        chan screen.Event
-	frames        []string
-	closed        int
-}
-
-func (s *fakeScreen) Size() (width, height int)   { return s.width, s.height }
-func (s *fakeScreen) Events() <-chan screen.Event { return s.events }
-func (s *fakeScreen) Close() error                { s.closed++; return nil }
-func (s *fakeScreen) Draw(lines []string) error {
-	s.frames = append(s.frames, strings.Join(lines, "\n"))
-	return nil
-}
-
-// numbered is a picture whose body has a head and lines.
-type numbered struct{ top, body []string }
-
-func (p numbered) lines(tab int) (top, body []string) {
-	return append([]string{}, p.top...), append([]string{[]string{"HEAD", "OTHER HEAD"}[max(0, tab)]}, p.body...)
-}
-
-func liveView(gather func(n int) (picture, error)) view {
-	n := 0
-	return view{title: "test", tabs: []string{"one", "two"}, gather: func(context.Context) (picture, error) {
-		n++
-		return gather(n)
-	}}
-}
-
-func TestLive_KeysScrollAndChooseAndQuit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakeScreen{width: 20, height: 8, events: make(chan screen.Event)}
-		a := &app{System: System{Now: time.Now, Getenv: func(string) string { return "" }, OpenScreen: func() (Screen, error) { return s, nil }}, output: outputTable}
-		shown := numbered{top: []string{"top"}, body: strings.Split("0 a;1 b;2 c;3 d;4 e;5 f", ";")}
-		ended := make(chan error)
-		go func() {
-			ended <- a.live(t.Context(), liveView(func(int) (picture, error) { return shown, nil }), liveFlags{interval: time.Second})
-		}()
-		shows := func(has, hasNot string) {
-			t.Helper()
-			synctest.Wait()
-			frame := s.frames[len(s.frames)-1]
-			if !strings.Contains(frame, has) || hasNot != "" && strings.Contains(frame, hasNot) || strings.Count(frame, "\n") != s.height-1 {
-				t.Errorf("%q: want %q and not %q", frame, has, hasNot)
-			}
+func TestLive_TerminalShowsTheView(t *testing.T) {
+	var shown screen.Live
+	a := &app{System: System{
+		Now: time.Now, Getenv: func(string) string { return "" },
+		ShowLive: func(_ context.Context, l screen.Live) error { shown = l; return nil },
+	}, output: outputTable}
+	v := view{title: "test", tabs: []string{"one"}}
+	if err := a.live(t.Context(), v, liveFlags{interval: time.Minute, count: 7}); err != nil {
+		t.Fatal(err)
+	}
+	if shown.Title != "test" || len(shown.Tabs) != 1 || shown.Interval != time.Minute || shown.Count != 7 || !a.quiet {
+		t.Errorf("%+v, quiet %v", shown, a.quiet)
+	}
+	gone := &api.UnreachableError{Node: "http://node1", Err: errors.New("gone\x1b[2J")}
+	for _, tc := range []struct {
+		err         error
+		first, ends bool
+		says        string
+	}{
+		{gone, true, false, "node1: gone\ufffd[2J"},
+		{errors.New("a mistake"), true, true, "a mistake"},
+		{errors.New("a mistake"), false, false, "a mistake"},
+	} {
+		if says, ends := shown.Trouble(tc.err, tc.first); !strings.Contains(says, tc.says) || ends != tc.ends {
+			t.Errorf("%v, first %v: %q, ends %v", tc.err, tc.first, says, ends)
 		}
-		shows("HEAD\n0 a\n1 b\n2 c\n", "3 d")
-		s.events <- screen.Down
-		shows("HEAD\n1 b\n", "0 a")
-		s.events <- screen.End
-		shows("5 f\n", "2 c")
-		s.events <- screen.Up
-		shows("HEAD\n2 c\n", "5 f")
-		s.events <- screen.Next
-		shows("OTHER HEAD\n0 a", "")
-		s.events <- screen.Second
-		s.events <- screen.Fourth // there is none
-		shows("[2 two]", "[1 one]")
-		s.height = 4
-		s.events <- screen.Resized
-		shows("top", "3 d")
-		s.width, s.height = 0, 1
-		s.events <- screen.Resized
-		synctest.Wait()
-		s.events <- screen.Quit
-		if err := <-ended; err != nil || s.closed == 0 {
-			t.Errorf("%v, closed %d times", err, s.closed)
-		}
-	})
-}
-
-func TestLive_NodeThatIsGoneIsToldAndMistakesEndIt(t *testing.T) {
-	gone := &api.UnreachableError{Node: "http://node1", Err: errors.New("gone")}
-	synctest.Test(t, func(t *testing.T) {
-		s := &fakeScreen{width: 200, height: 24, events: make(chan screen.Event)}
-		a := &app{System: System{Now: time.Now, Getenv: func(string) string { return "" }, OpenScreen: func() (Screen, error) { return s, nil }}, output: outputTable}
-		v := liveView(func(n int) (picture, error) {
-			if n == 2 {
-				return nil, gone
-			}
-			return numbered{body: []string{"line"}}, nil
-		})
-		if err := a.live(t.Context(), v, liveFlags{interval: time.Second, count: 3}); err != nil {
-			t.Fatal(err)
-		}
-		all := strings.Join(s.frames, "\n")
-		if !strings.Contains(all, "node1: gone") || strings.Contains(s.frames[len(s.frames)-1], "gone") {
-			t.Errorf("%s", all)
-		}
-		mistake := errors.New("a mistake")
-		v = liveView(func(int) (picture, error) { return nil, mistake })
-		if err := a.live(t.Context(), v, liveFlags{interval: time.Second}); !errors.Is(err, mistake) {
-			t.Errorf("a mistake: %v", err)
-		}
-	})
-}
-
-func TestLive_PanicGivesTheTerminalBack(t *testing.T) {
-	s := &fakeScreen{width: 80, height: 24, events: make(chan screen.Event)}
-	a := &app{System: System{Now: time.Now, Getenv: func(string) string { return "" }, OpenScreen: func() (Screen, error) { return s, nil }}, output: outputTable}
-	defer func() {
-		if recover() == nil || s.closed != 1 {
-			t.Errorf("closed %d times", s.closed)
-		}
-	}()
-	_ = a.live(t.Context(), liveView(func(int) (picture, error) { panic("a fault") }), liveFlags{interval: time.Second})
-	t.Error("it went on")
+	}
 }
 
 func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/buildinfo"
 )
@@ -28,8 +29,9 @@ type System struct {
 	// Width is how many columns Out has where it is a terminal, 0 where that is
 	// not known; nil is never known.
 	Width func() int
-	// OpenScreen takes the terminal for a view; nil where there is none.
-	OpenScreen func() (Screen, error)
+	// ShowLive shows a view on the whole terminal, as screen.Show does; nil
+	// without a terminal.
+	ShowLive func(context.Context, screen.Live) error
 }
 
 // app is one invocation: the machine and the flags that all commands share.

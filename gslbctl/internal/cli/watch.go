@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/render"
+	"gslb.internal/gslbctl/internal/screen"
 	"gslb.internal/shared/api"
 )
 
@@ -29,7 +30,7 @@ func (a *app) watchCommand() *cobra.Command {
 			}
 			return a.live(cmd.Context(), view{
 				title: "gslb", tabs: []string{"backends", "answers", "agents"},
-				gather: func(ctx context.Context) (picture, error) {
+				gather: func(ctx context.Context) (screen.Picture, error) {
 					p, err := a.lookAround(ctx, nodes, domains)
 					if err != nil || a.forPeople() {
 						return p, err
@@ -108,7 +109,8 @@ func (p *around) domains() []string {
 // maxTop is how many of the things that need attention stay on top.
 const maxTop = 5
 
-func (p *around) lines(tab int) (top, body []string) {
+// Lines returns the nodes and what needs attention, and the table of a tab.
+func (p *around) Lines(tab int) (top, body []string) {
 	top = strings.Split(p.nodes(), "\n")
 	problems := p.Report.Problems
 	summary := p.app.painted(p.Report.Status) + ": nothing needs attention"

@@ -19,7 +19,7 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 		want   string
 	}{
 		{false, "NAME        WEIGHT  STATUS\ndüsseldorf       5  healthy\nb             1000  stale\n"},
-		{true, "NAME        WEIGHT  STATUS\ndüsseldorf       5  \x1b[32mhealthy\x1b[0m\nb             1000  \x1b[33mstale\x1b[0m\n"},
+		{true, "NAME        WEIGHT  STATUS\ndüsseldorf       5  \x1b[32mhealthy\x1b[m\nb             1000  \x1b[33mstale\x1b[m\n"},
 	} {
 		var b strings.Builder
 		if err := table.Write(&b, Style{Colour: tc.colour}); err != nil {
@@ -145,7 +145,7 @@ func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
 		{Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
 		{Style{Width: 36}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
 		{Style{Width: 35}, "NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       you\nno room for AGE; -o wide shows all\n"},
-		{Style{Width: 25, Colour: true}, "NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[0m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for NOTE; -o wide shows all\x1b[0m\n"},
+		{Style{Width: 25, Colour: true}, "NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for NOTE; -o wide shows all\x1b[m\n"},
 		{Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
 	} {
 		var b strings.Builder

@@ -4,6 +4,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Tone is how a cell looks where colours are allowed.
@@ -18,17 +20,24 @@ const (
 	Dim // of less weight than the rest
 )
 
-// escapes are the colours of the tones (ECMA-48 SGR).
-var escapes = [...]string{Plain: "", Good: "\x1b[32m", Warn: "\x1b[33m", Bad: "\x1b[31m", Dim: "\x1b[2m"}
-
-const reset = "\x1b[0m"
-
-// Paint puts a text in its tone; without colour it stays as it is.
+// Paint colours a text (ECMA-48 SGR), if colours are allowed.
 func Paint(text string, tone Tone, colour bool) string {
-	if !colour || tone == Plain {
+	if !colour {
 		return text
 	}
-	return escapes[tone] + text + reset
+	var style ansi.Style
+	switch tone {
+	case Good:
+		style = style.ForegroundColor(ansi.Green)
+	case Warn:
+		style = style.ForegroundColor(ansi.Yellow)
+	case Bad:
+		style = style.ForegroundColor(ansi.Red)
+	case Dim:
+		style = style.Faint()
+	case Plain:
+	}
+	return style.Styled(text)
 }
 
 // Cell is one cell of a table.
@@ -176,7 +185,7 @@ func (t *Table) widths(rows [][]Cell) []int {
 	widths := make([]int, len(t.Columns))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], Width(Printable(cell.Text)))
+			widths[i] = max(widths[i], ansi.StringWidth(Printable(cell.Text)))
 		}
 	}
 	return widths
@@ -188,7 +197,7 @@ func (t *Table) line(row []Cell, widths []int, colour bool) string {
 	var b strings.Builder
 	for i, cell := range row {
 		text := Printable(cell.Text)
-		pad := strings.Repeat(" ", widths[i]-Width(text))
+		pad := strings.Repeat(" ", widths[i]-ansi.StringWidth(text))
 		painted := Paint(text, cell.Tone, colour)
 		if t.Columns[i].Right {
 			b.WriteString(pad + painted)

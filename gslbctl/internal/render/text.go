@@ -5,8 +5,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"golang.org/x/text/width"
 )
 
 // None stands where there is nothing to show.
@@ -20,27 +18,6 @@ func Printable(text string) string {
 		}
 		return unicode.ReplacementChar
 	}, text)
-}
-
-// Width is how many columns of a terminal a printable text takes: two for the
-// wide characters of East Asia (UAX #11), none for marks upon the one before.
-func Width(text string) int {
-	columns := 0
-	for _, r := range text {
-		columns += RuneWidth(r)
-	}
-	return columns
-}
-
-// RuneWidth is Width for one rune.
-func RuneWidth(r rune) int {
-	switch kind := width.LookupRune(r).Kind(); {
-	case unicode.In(r, unicode.Mn, unicode.Me):
-		return 0
-	case kind == width.EastAsianWide || kind == width.EastAsianFullwidth:
-		return 2
-	}
-	return 1
 }
 
 // Span writes a duration in its two largest units: 45s, 5m10s, 3h12m, 12d4h.

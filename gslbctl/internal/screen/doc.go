@@ -1,6 +1,8 @@
-// Package screen takes a terminal for a view that fills it and gives it back
-// as it was. It knows nothing of what is shown.
+// Package screen owns the terminal of gslbctl: whether a file is one, how wide
+// it is, and the live view that fills it. gslbctl's main gives it to package
+// cli, which says what is shown. It never asks a node and never writes to a
+// terminal that it has not taken.
 //
-// A Screen belongs to one goroutine; its events come from others that it
-// starts itself.
+// The live view runs on Bubble Tea, which reads keys, draws and gives the
+// terminal back, after a panic too.
 package screen

@@ -8,5 +8,5 @@ import (
 	"golang.org/x/term"
 )
 
-// Shows says whether a file is a terminal that understands control sequences.
+// Shows reports whether a file is a terminal that understands control sequences.
 func Shows(out *os.File) bool { return term.IsTerminal(int(out.Fd())) }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Shows says whether a file is a terminal that understands control sequences,
-// and has it do so if it can.
+// Shows reports whether a file is a terminal that understands control
+// sequences. It turns them on where the console has them off.
 func Shows(out *os.File) bool {
 	var mode uint32
 	handle := windows.Handle(out.Fd())
