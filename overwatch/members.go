@@ -25,22 +25,9 @@ func (n *node) members() []httpapi.Member {
 	return list
 }
 
-// self is what the API says of this node as a server of DNS.
+// self returns what the API says of this node as a server of DNS.
 func (n *node) self() httpapi.Self {
-	s := httpapi.Self{Addresses: n.dns.Addrs()}
-	families, err := n.registerer.Gather()
-	if err != nil {
-		n.log.Error().Err(err).Msg("counting queries")
-	}
-	for _, f := range families {
-		if f.GetName() != "gslb_dns_queries_total" {
-			continue
-		}
-		for _, m := range f.GetMetric() {
-			s.Queries += uint64(m.GetCounter().GetValue())
-		}
-	}
-	return s
+	return httpapi.Self{Addresses: n.dns.Addrs(), Queries: n.dns.QueriesTotal()}
 }
 
 // stringers is a slice as a log event takes it.
