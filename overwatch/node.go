@@ -64,7 +64,7 @@ type node struct {
 	audit      *audit.Log
 	history    *history.Recorder
 	identity   *identity.Identity
-	own        ownAddresses
+	own        control.OwnAddresses
 	holders    *keysync.Holders
 	trust      *trust.Trust
 	registry   *registry.Registry
@@ -202,10 +202,12 @@ func (n *node) openIdentity(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
-	host, err := n.openHost(cfg)
-	if err != nil {
+	if err := n.own.Read(); err != nil {
 		return err
 	}
+	n.core.run("addresses", n.own.Follow)
+	// The listeners are those of the start: a reload changes none.
+	host := trust.Host{Ports: cfg.Ports(), Addresses: n.own.All, Loopback: control.GossipsOnLoopback(cfg)}
 	n.holders = keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir))
 	n.trust, err = trust.New(trust.Options{
 		Tokens: cfg.Tokens(), Policies: control.Policies(cfg), Limits: control.Limits(cfg), Host: host, Boot: n.boot,

@@ -11,43 +11,13 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// listener is an address that the configuration has the node listen on.
-type listener struct {
-	key, address string
-	networks     []string
-	network      func(protocol, address string) string
-}
-
-func listeners(cfg *config.Config) []listener {
-	both, stream := []string{"tcp", "udp"}, []string{"tcp"}
-	list := []listener{{"overwatch.gossip.bind_address", cfg.Overwatch.Gossip.BindAddress, both, settings.ListenNetwork}}
-	for _, address := range cfg.DNS.ListenAddress {
-		list = append(list, listener{"dns.listen_address", address, both, settings.FamilyNetwork})
-	}
-	if cfg.API.Enabled {
-		list = append(list, listener{"api.address", cfg.API.Address, stream, settings.ListenNetwork})
-	}
-	if cfg.Metrics.Enabled {
-		list = append(list, listener{"metrics.address", cfg.Metrics.Address, stream, settings.ListenNetwork})
-	}
-	return list
-}
-
-// ListenAddresses returns the addresses that the configuration has the node listen on.
-func ListenAddresses(cfg *config.Config) (addresses []string) {
-	for _, l := range listeners(cfg) {
-		addresses = append(addresses, l.address)
-	}
-	return addresses
-}
-
 // tryListeners opens and closes each listener.
 func tryListeners(path string, cfg *config.Config) (found settings.Problems) {
-	for _, l := range listeners(cfg) {
-		for _, network := range l.networks {
-			if err := tryListener(l.network(network, l.address), l.address); err != nil {
-				found = append(found, settings.Problem{File: path, Key: l.key, Value: l.address,
-					Message: cannotListen(network, l.address, err)})
+	for _, l := range cfg.Listeners() {
+		for _, network := range l.Protocols {
+			if err := tryListener(l.Network(network, l.Address), l.Address); err != nil {
+				found = append(found, settings.Problem{File: path, Key: l.Key, Value: l.Address,
+					Message: cannotListen(network, l.Address, err)})
 				break
 			}
 		}

@@ -1,0 +1,48 @@
+package control
+
+import (
+	"context"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/publish"
+)
+
+// hostPace is how often the addresses of this machine's interfaces are read again: they change with leases and
+// failovers.
+const hostPace = time.Minute
+
+// OwnAddresses are the addresses of this machine's interfaces, as they were when they were last read.
+type OwnAddresses struct{ list atomic.Pointer[[]netip.Addr] }
+
+// Read looks anew. On an error the addresses before stay.
+func (o *OwnAddresses) Read() error {
+	found, err := publish.InterfaceAddresses()
+	if err == nil {
+		o.list.Store(&found)
+	}
+	return err
+}
+
+// All returns the addresses; the slice is not to be changed.
+func (o *OwnAddresses) All() []netip.Addr {
+	if list := o.list.Load(); list != nil {
+		return *list
+	}
+	return nil
+}
+
+// Follow reads the addresses now and then until ctx ends.
+func (o *OwnAddresses) Follow(ctx context.Context) error {
+	ticker := time.NewTicker(hostPace)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			_ = o.Read() // what was read before is the best there is
+		}
+	}
+}
