@@ -3,6 +3,7 @@ package control
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"reflect"
 	"slices"
 	"sync"
@@ -110,11 +111,6 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 		return nil
 	}
 	changes.PutSerial(serialBound(p.o.Publisher.Serial()))
-	if (kinds == definitions.Kinds{Domains: true}) && !p.partial {
-		if err := p.applyDomains(ctx, next, changes, notes); !errors.Is(err, publish.ErrWhole) {
-			return err
-		}
-	}
 	addresses, err := publish.NodeAddresses(p.o.Listening())
 	if err != nil {
 		return err
@@ -123,35 +119,33 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 	if err != nil {
 		return err
 	}
-	joined := next.Join(base)
+	joined := next.Join(base, p.names)
 	settings.KeepRunning(p.running, joined)
-	dns := kinds.Domains || kinds.Regions || !reflect.DeepEqual(base.DNS, p.shown.Load().base.DNS)
-	var wanted publish.Settings
-	if dns || kinds.Mappings {
-		if dns {
-			if problems := publish.Check(DNSSettings(joined, addresses)); len(problems) > 0 {
-				return withoutKeys(problems)
-			}
-		}
-		if wanted, err = p.Settings(joined, addresses); err != nil {
+	zones := kinds.Regions || !reflect.DeepEqual(base.DNS, p.shown.Load().base.DNS)
+	shares := kinds.Domains && sharesServers(joined, p.set, next)
+	stored := false
+	commit := func() error {
+		if err := p.store.Write(changes, notes...); err != nil {
 			return err
 		}
-	}
-	if err := p.store.Write(changes, notes...); err != nil {
-		return err
-	}
-	switch {
-	case dns:
-		if _, err = p.declareAhead(ctx, joined); err == nil {
-			err = p.o.Publisher.Reconfigure(ctx, wanted)
+		if stored = true; zones || shares {
+			_, err := p.declareAhead(ctx, joined)
+			return err
 		}
-	case kinds.Mappings:
-		err = p.o.Publisher.Place(ctx, wanted.Places)
+		return nil
 	}
-	if err != nil {
+	if zones || kinds.Domains || kinds.Mappings {
+		err = p.answer(ctx, joined, addresses, commit)
+	} else {
+		err = commit()
+	}
+	if err != nil && stored {
 		back, _ := next.Changes(p.set)
 		// the caller notes the failure in the audit log
 		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.Config()))
+	}
+	if err != nil {
+		return err
 	}
 	p.set = next
 	p.show(base, next)
@@ -162,68 +156,44 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 			return err
 		}
 	}
-	if kinds.Domains {
-		return Declare(ctx, p.o.Registry, joined)
-	}
-	return nil
-}
-
-// applyDomains is applyTogether for changes of domains alone, and costs what they change. Where that is not possible
-// the error is publish.ErrWhole.
-func (p *Plane) applyDomains(ctx context.Context, next *definitions.Set, changes *store.Batch,
-	notes []store.Entry) error {
-	base := p.shown.Load().base
-	joined, put, deleted := next.Rejoin(p.set, p.Config(), base, p.names)
-	change, err := p.o.Publisher.Prepare(ctx, joined.Domains, put, deleted)
-	if err != nil {
-		if problems, unservable := errors.AsType[settings.Problems](err); unservable {
-			err = withoutKeys(problems)
-		}
-		return err
-	}
-	if err := p.store.Write(changes, notes...); err != nil {
-		return err
-	}
-	for i := range put {
-		deleted = append(deleted, put[i].Name)
-	}
-	shares := slices.ContainsFunc(deleted, func(name string) bool {
-		return sharesServers(joined, p.set.Domains[name],
-			next.Domains[name])
-	})
-	if shares {
-		_, err = p.declareAhead(ctx, joined)
-	}
-	if err == nil {
-		err = change.Apply(ctx)
-	}
-	if err != nil {
-		back, _ := next.Changes(p.set)
-		return errors.Join(err, p.store.Write(back), Declare(ctx, p.o.Registry, p.Config()))
-	}
-	p.set = next
-	p.show(base, next)
-	p.current.Store(&current{joined, p.current.Load().since})
 	if shares {
 		return Declare(ctx, p.o.Registry, joined)
 	}
 	return nil
 }
 
-// sharesServers tells whether the domains, each of which may be nil, have servers that are those of all domains of a
-// region.
-func sharesServers(cfg *config.Config, domains ...*store.Domain) bool {
+// answer has DNS answer by a configuration, once commit has stored what led to it.
+func (p *Plane) answer(ctx context.Context, cfg *config.Config, addresses []netip.Addr, commit func() error) error {
+	wanted, err := p.Settings(cfg, addresses)
+	if err != nil {
+		return err
+	}
+	err = p.o.Publisher.Reconfigure(ctx, wanted, commit)
+	if problems, unservable := errors.AsType[settings.Problems](err); unservable {
+		return withoutKeys(problems)
+	}
+	return err
+}
+
+// sharesServers reports whether a domain that only one of two sets has, or otherwise than the other, has servers that
+// are those of all domains of a region.
+func sharesServers(cfg *config.Config, before, after *definitions.Set) bool {
+	shared := make(map[string]bool)
 	for i := range cfg.Regions {
 		r := &cfg.Regions[i]
-		if slices.ContainsFunc(domains, func(d *store.Domain) bool {
-			return d != nil &&
-				slices.Contains(d.Regions, r.Name)
-		}) &&
-			slices.ContainsFunc(r.Servers, func(s config.Server) bool { return s.Service == "" }) {
-			return true
+		if slices.ContainsFunc(r.Servers, func(s config.Server) bool { return s.Service == "" }) {
+			shared[r.Name] = true
 		}
 	}
-	return false
+	differs := func(a, b *definitions.Set) bool {
+		for name, d := range a.Domains {
+			if b.Domains[name] != d && slices.ContainsFunc(d.Regions, func(region string) bool { return shared[region] }) {
+				return true
+			}
+		}
+		return false
+	}
+	return len(shared) > 0 && (differs(before, after) || differs(after, before))
 }
 
 // withoutKeys takes the places in a file out of problems that are not in a file.

@@ -13,6 +13,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/geo"
+	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/settings"
@@ -175,9 +176,13 @@ func (p *Plane) CheckDatabase(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	before := p.geography.database
-	table, err := p.geography.places(p.Config())
+	addresses, err := publish.NodeAddresses(p.o.Listening())
+	if err != nil {
+		return err
+	}
+	wanted, err := p.Settings(p.Config(), addresses)
 	if err != nil || p.geography.database == before {
 		return err
 	}
-	return p.o.Publisher.Place(ctx, table)
+	return p.o.Publisher.Reconfigure(ctx, wanted, nil)
 }

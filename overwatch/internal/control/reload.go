@@ -82,7 +82,7 @@ func (p *Plane) reload(ctx context.Context) (files, restart []string, err error)
 		}
 	}
 	if err = p.prepareNames(ctx, joined); err == nil {
-		err = p.o.Publisher.Reconfigure(ctx, served)
+		err = p.o.Publisher.Reconfigure(ctx, served, nil)
 	}
 	ctx = p.o.Running
 	if err != nil {

@@ -132,14 +132,15 @@ func (s *State) show(base *config.Config, set *definitions.Set) {
 // from being served.
 func (s *State) join(file *config.Config, addresses []netip.Addr) (joined, base *config.Config, partial bool) {
 	base, set := s.laySettings(file)
+	names := definitions.NamesIn(file)
 	serves := func(set *definitions.Set) bool {
-		c := set.Join(base)
+		c := set.Join(base, names)
 		return len(publish.Check(DNSSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
 	if !set.Empty() && !serves(set) { // the file alone was checked when it was read
 		set, partial = s.fitting(set, serves), true
 	}
-	return set.Join(base), base, partial
+	return set.Join(base, names), base, partial
 }
 
 // laySettings lays the API's settings over a file, but for those that the file does not go with. It also returns the

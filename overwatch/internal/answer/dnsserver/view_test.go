@@ -3,6 +3,7 @@ package dnsserver
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -88,7 +89,8 @@ func viewOf(t testing.TB, c zone.Contents) *zone.View {
 	for name := range steeredNames {
 		c.Steered = append(c.Steered, name+"."+apex)
 	}
-	v, err := zone.New([]zone.Contents{c}, nil)
+	slices.Sort(c.Steered)
+	v, err := zone.New([]*zone.Contents{&c}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// NodeAddresses is where resolvers can reach a node that listens on the given addresses: those addresses, and in place of
-// an unspecified one the addresses of its family on this machine's interfaces. Loopback counts only if there is no other.
+// NodeAddresses is where resolvers can reach a node that listens on the given addresses: those addresses, and in place
+// of an unspecified one the addresses of its family on this machine's interfaces. Loopback counts only if there is no
+// other.
 func NodeAddresses(listening []netip.AddrPort) ([]netip.Addr, error) {
 	var out []netip.Addr
 	for _, at := range listening {

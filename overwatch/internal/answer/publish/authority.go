@@ -22,7 +22,8 @@ const (
 // authority makes the SOA and NS records of a zone, and the address records of this node's own nameserver name.
 //
 // Without configured nameservers a node knows only of itself, and says so: that suits a single node. Nodes that serve a
-// zone together are listed under its nameservers, the same list on each, so that all give the NS records that the parent has.
+// zone together are listed under its nameservers, the same list on each, so that all give the NS records that the
+// parent has.
 func (p *plan) authority(z *zonePlan, from config.Zone) {
 	own := nodeLabel(p.settings.NodeID) + "." + z.Apex
 	if z.Apex == "." {
@@ -30,7 +31,12 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 	}
 	for i, name := range from.Nameservers {
 		if !isHost(name) {
-			p.wrong(fmt.Sprintf("%s.nameservers[%d]", z.key, i), name, "not a host name; write it in full, such as ns1.%s", z.Apex)
+			p.wrong(
+				fmt.Sprintf("%s.nameservers[%d]", z.key, i),
+				name,
+				"not a host name; write it in full, such as ns1.%s",
+				z.Apex,
+			)
 			continue
 		}
 		z.nameservers = append(z.nameservers, fqdn(name))
@@ -42,7 +48,11 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 	if from.Admin != "" {
 		name, ok := mailbox(from.Admin)
 		if !ok {
-			p.wrong(z.key+".admin", from.Admin, "neither a mail address nor a domain name; write one such as hostmaster@example.com")
+			p.wrong(
+				z.key+".admin",
+				from.Admin,
+				"neither a mail address nor a domain name; write one such as hostmaster@example.com",
+			)
 		}
 		admin = name
 	}
@@ -53,7 +63,7 @@ func (p *plan) authority(z *zonePlan, from config.Zone) {
 	for _, name := range z.nameservers {
 		z.add(&dns.NS{Hdr: header(z.Apex, dns.TypeNS, authorityTTL), Ns: name})
 	}
-	if slices.Contains(z.nameservers, own) && !z.steered[own] {
+	if slices.Contains(z.nameservers, own) && !z.has(own) {
 		p.ownAddresses(z, own)
 	}
 }
@@ -78,7 +88,7 @@ func header(owner string, rtype uint16, ttl uint32) dns.RR_Header {
 // add adds a record and notes which types its owner has.
 func (z *zonePlan) add(rr dns.RR) {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
-	z.Records = append(z.Records, rr)
+	z.static = append(z.static, rr)
 	z.types[owner] = append(z.types[owner], rtype)
 }
 
@@ -87,15 +97,27 @@ func (z *zonePlan) add(rr dns.RR) {
 func (p *plan) checkNameservers(z *zonePlan) {
 	for i, name := range z.nameservers {
 		in := p.enclosing(name)
-		if in == nil || in.steered[name] {
+		if in == nil || in.has(name) {
 			continue
 		}
 		key := fmt.Sprintf("%s.nameservers[%d]", z.key, i)
 		switch types := in.types[name]; {
 		case slices.Contains(types, dns.TypeCNAME):
-			p.wrong(key, name, "a nameserver must not be an alias; give %s A or AAAA records instead of the CNAME", name)
+			p.wrong(
+				key,
+				name,
+				"a nameserver must not be an alias; give %s A or AAAA records instead of the CNAME",
+				name,
+			)
 		case !slices.Contains(types, dns.TypeA) && !slices.Contains(types, dns.TypeAAAA):
-			p.wrong(key, name, "it lies in the zone %s but has no address there; add a line such as \"%s A 192.0.2.1\" to the records of that zone", in.Apex, name)
+			p.wrong(
+				key,
+				name,
+				"it lies in the zone %s but has no address there; add a line such as \"%s A 192.0.2.1\" to the records of that "+
+					"zone",
+				in.Apex,
+				name,
+			)
 		}
 	}
 }

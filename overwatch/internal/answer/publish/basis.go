@@ -22,7 +22,10 @@ func (p *decider) basis(d *domain) *policy.Basis {
 }
 
 // candidates is what a decision depends on, of each backend, and what explains it.
-func (p *decider) candidates(backends []*registry.Backend, latencies map[registry.ID]policy.Measurement) []policy.Candidate {
+func (p *decider) candidates(
+	backends []*registry.Backend,
+	latencies map[registry.ID]policy.Measurement,
+) []policy.Candidate {
 	out := make([]policy.Candidate, len(backends))
 	for i, b := range backends {
 		out[i] = policy.Candidate{
@@ -42,8 +45,9 @@ func (p *decider) candidates(backends []*registry.Backend, latencies map[registr
 	return out
 }
 
-// lastServed is when a backend that may not serve last might, as far as health and drains decide that. The healthy one that has
-// been drained counts from the end of its drain: while it goes on being healthy that does not change, and no more do answers.
+// lastServed is when a backend that may not serve last might, as far as health and drains decide that. The healthy one
+// that has been drained counts from the end of its drain: while it goes on being healthy that does not change, and no
+// more do answers.
 func lastServed(b *registry.Backend) time.Time {
 	if b.Drained() {
 		return b.DrainEndsAt

@@ -3,6 +3,7 @@ package publish
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -22,7 +23,11 @@ func manyNames(n int) (Settings, *backends) {
 		for j := range 4 {
 			address := netip.AddrFrom4([4]byte{10, byte(i >> 14), byte(i >> 6), byte(i<<2 + j)})
 			b.data[name] = append(b.data[name], &registry.Backend{
-				ID: registry.ID{Service: name, Address: address, Port: 80}, Weight: 10 * (j + 1), Share: 1, MayServe: true,
+				ID: registry.ID{
+					Service: name,
+					Address: address,
+					Port:    80,
+				}, Weight: 10 * (j + 1), Share: 1, MayServe: true,
 			})
 		}
 	}
@@ -34,7 +39,9 @@ func BenchmarkPublishOneChange(b *testing.B) {
 	for _, n := range []int{10, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			s, backends := manyNames(n)
-			p, err := New(Options{Settings: s, Backends: backends, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+			p, err := New(
+				Options{Settings: s, Backends: backends, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()},
+			)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -44,26 +51,47 @@ func BenchmarkPublishOneChange(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				backends.data[name] = all[i%2:]
 				p.Mark(name)
-				p.publishMarked()
+				p.publishChanges()
 			}
 		})
 	}
 }
 
-// Everything anew, as at the start and on reload.
+// Everything anew, and one name more beside those that are there.
 func BenchmarkReconfigure(b *testing.B) {
 	for _, n := range []int{1000, 100_000} {
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			s, backends := manyNames(n)
-			p, err := New(Options{Settings: s, Backends: backends, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
-			if err != nil {
+		s, backends := manyNames(n)
+		p, err := New(
+			Options{Settings: s, Backends: backends, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()},
+		)
+		if err != nil {
+			b.Fatal(err)
+		}
+		reconfigure := func(b *testing.B, s Settings) {
+			next := new(next)
+			p.build(next, s)
+			if err := p.force(b.Context(), next, func() {}); err != nil {
 				b.Fatal(err)
 			}
+		}
+		b.Run(fmt.Sprintf("%d/all", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := p.force(b.Context(), p.build(s, p.view.Load(), nil), func() {}); err != nil {
-					b.Fatal(err)
+				s.DNS.DefaultTTL++
+				reconfigure(b, s)
+			}
+		})
+		b.Run(fmt.Sprintf("%d/one", n), func(b *testing.B) {
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				more := config.Domain{
+					Name:             fmt.Sprintf("more%d.gslb.test", i),
+					RoutingAlgorithm: "weighted",
+					MaxAnswers:       1,
 				}
+				next := s
+				next.Domains = append(slices.Clone(s.Domains), more)
+				reconfigure(b, next)
 			}
 		})
 	}

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// decider decides names, one after the other. Others may decide names of other views meanwhile: what they
-// share either never changes, is made for that (positions, writers, bases, Backends), or is a name's own (measurements).
+// decider decides names, one after the other. Others may decide names of other views meanwhile: what they share either
+// never changes, is made for that (positions, writers, bases, Backends), or is a name's own (measurements).
 type decider struct {
 	backends     Backends
 	now          func() time.Time
@@ -71,8 +71,13 @@ func (p *decider) decide(view *zone.View, d *domain) policy.Outcome {
 	return worst(decisions...)
 }
 
-// atEachSpot decides for clients wherever they are. decisions has each of the choices', once; it lies in the room if that is enough.
-func atEachSpot(atlas *policy.Atlas, basis *policy.Basis, room [][2]policy.Decision) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
+// atEachSpot decides for clients wherever they are. decisions has each of the choices', once; it lies in the room if
+// that is enough.
+func atEachSpot(
+	atlas *policy.Atlas,
+	basis *policy.Basis,
+	room [][2]policy.Decision,
+) (choices [2]zone.Choices, decisions [][2]policy.Decision) {
 	decisions = room
 	for f := range choices {
 		c := &choices[f]
@@ -89,8 +94,8 @@ func atEachSpot(atlas *policy.Atlas, basis *policy.Basis, room [][2]policy.Decis
 	return choices, decisions
 }
 
-// bothFamilies decides for one client. Others may have been decided for before: where the first of them got no address of a
-// family, nobody does, and for the same reasons.
+// bothFamilies decides for one client. Others may have been decided for before: where the first of them got no address
+// of a family, nobody does, and for the same reasons.
 func bothFamilies(basis *policy.Basis, client policy.Spot, others [][2]policy.Decision) (both [2]policy.Decision) {
 	decide := basis.Choose
 	if basis.Rules.Measures() {
@@ -123,8 +128,8 @@ func gravity(o policy.Outcome) int {
 	return slices.Index([]policy.Outcome{policy.FailedOver, policy.Fallback, policy.NoHealthyBackend}, o)
 }
 
-// tell logs that a domain answers in another way than before. That one gets its first backends is no news.
-func (p *Publisher) tell(d *domain, outcome policy.Outcome) {
+// report logs that a domain answers in another way than before. That one gets its first backends is no news.
+func (p *Publisher) report(d *domain, outcome policy.Outcome) {
 	before, lost := d.outcome, d.lost
 	d.outcome = outcome
 	if before == outcome {
@@ -139,13 +144,18 @@ func (p *Publisher) tell(d *domain, outcome policy.Outcome) {
 		return
 	}
 	if withheld > 0 {
-		p.log.Warn().Int("withheld", withheld).Msg("more domains changed than the log takes; gslb_overwatch_domains_down counts those that are down")
+		p.log.Warn().
+			Int("withheld", withheld).
+			Msg("more domains changed than the log takes; gslb_overwatch_domains_down counts those that are down")
 	}
 	switch outcome {
 	case policy.NoHealthyBackend:
 		p.log.Warn().Str("domain", d.name).Msg(shortage(d) + ": answering SERVFAIL")
 	case policy.Fallback:
-		p.log.Warn().Str("domain", d.name).Str("on_all_down", string(d.rules.OnAllDown)).Msg(shortage(d) + ": answering with the last resort")
+		p.log.Warn().
+			Str("domain", d.name).
+			Str("on_all_down", string(d.rules.OnAllDown)).
+			Msg(shortage(d) + ": answering with the last resort")
 	case policy.FailedOver:
 		p.log.Warn().Str("domain", d.name).Msg("a region has too few backends that may serve: failed over to another")
 	default:
@@ -163,13 +173,14 @@ func shortage(d *domain) string {
 	return "no backend may serve"
 }
 
-// tellAll logs in one line how all domains stand, since at a start most are new and without backends.
-func (p *Publisher) tellAll() {
+// reportAll logs in one line how the domains stand that are new or changed, since at a start most are without backends.
+func (p *Publisher) reportAll(plan *plan) {
 	down := 0
-	for _, d := range p.domains {
+	for _, d := range plan.changed {
 		if d.outcome == policy.NoHealthyBackend || d.outcome == policy.Fallback {
 			down++
 		}
 	}
-	p.log.Info().Int("domains", len(p.domains)).Int("without_backend", down).Msg("publishing DNS answers")
+	p.log.Info().Int("domains", len(plan.domains)).Int("changed", len(plan.changed)).Int("without_backend", down).
+		Msg("publishing DNS answers")
 }

@@ -10,7 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// latencyPace is how often new measurements are taken up: a name that chooses by latency is decided at most that often for it.
+// latencyPace is how often new measurements are taken up: a name that chooses by latency is decided at most that often
+// for it.
 const latencyPace = time.Second
 
 // measurements smooths how long this node's checks take, of the backends of domains that choose by that.
@@ -24,7 +25,7 @@ type measurements struct {
 
 // restore begins with what was measured before a restart, as far as domains still choose by it.
 func (m *measurements) restore(before map[registry.ID]policy.Measurement) {
-	m.smoothed = make(map[string]map[registry.ID]policy.Measurement)
+	m.fresh, m.smoothed = make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
 	for id, measured := range before {
 		if m.smoothed[id.Service] == nil {
 			m.smoothed[id.Service] = make(map[registry.ID]policy.Measurement)
@@ -48,17 +49,14 @@ func (m *measurements) add(s sample) {
 	}
 }
 
-// follow measures the domains that choose by latency, and forgets all others.
-func (m *measurements) follow(domains map[string]*domain) {
+// forgetOthers forgets what was restored of services that are not measured.
+func (m *measurements) forgetOthers() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	fresh, smoothed := make(map[string][]sample), make(map[string]map[registry.ID]policy.Measurement)
-	for service, d := range domains {
-		if d.rules.Measures() {
-			fresh[service], smoothed[service] = m.fresh[service], m.smoothed[service]
-		}
-	}
-	m.fresh, m.smoothed = fresh, smoothed
+	maps.DeleteFunc(m.smoothed, func(service string, _ map[registry.ID]policy.Measurement) bool {
+		_, measured := m.fresh[service]
+		return !measured
+	})
 }
 
 // change follows a domain that is new or chooses in another way from now on.
@@ -112,7 +110,7 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 		if known.Samples == 0 {
 			known.Smoothed = s.took
 		}
-		known.Smoothed += time.Duration(d.smoothing * float64(s.took-known.Smoothed))
+		known.Smoothed += time.Duration(d.smoothing() * float64(s.took-known.Smoothed))
 		known.Samples++
 		after[s.id] = known
 	}
@@ -121,8 +119,8 @@ func (m *measurements) learn(d *domain, samples []sample, backends []*registry.B
 	m.mu.Unlock()
 }
 
-// hold remembers which backends latency has chosen for which group of clients, so that noise does not move these. One that may not
-// serve, or is not asked for, stays as it was. Of groups that there are no more nothing is remembered.
+// hold remembers which backends latency has chosen for which group of clients, so that noise does not move these. One
+// that may not serve, or is not asked for, stays as it was. Of groups that there are no more nothing is remembered.
 func (m *measurements) hold(d *domain, candidates []policy.Candidate, decisions [][2]policy.Decision) {
 	smoothed := m.smoothed[d.service]
 	if len(smoothed) == 0 || !d.rules.Measures() {
@@ -190,13 +188,14 @@ func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
 	return distinct
 }
 
-// Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by latency
-// follow within a second or two.
+// Measured says how long a successful check of a backend by this node took. It does not wait. Names that choose by
+// latency follow within a second or two.
 func (p *Publisher) Measured(id registry.ID, took time.Duration) {
 	p.measurements.add(sample{id, took})
 }
 
-// Latencies is what the checks of backends took, on average, where a name chooses by that. It may be called from any goroutine.
+// Latencies is what the checks of backends took, on average, where a name chooses by that. It may be called from any
+// goroutine.
 func (p *Publisher) Latencies() map[registry.ID]policy.Measurement {
 	p.measurements.mu.Lock()
 	defer p.measurements.mu.Unlock()
@@ -219,7 +218,7 @@ func (p *Publisher) takeMeasurements() {
 		p.changedMeanwhile(service)
 		if d, ok := p.domains[service]; ok {
 			p.measurements.learn(d, samples, p.backends.Service(service))
-			p.tell(d, p.decide(p.view.Load(), d))
+			p.report(d, p.decide(p.view.Load(), d))
 		}
 	}
 	p.prepareFresh()

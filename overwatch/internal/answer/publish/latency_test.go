@@ -38,7 +38,14 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		}
 		measure := func(first, second time.Duration) {
 			for i, took := range []time.Duration{first, second} {
-				p.Measured(registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), Port: 80}, took)
+				p.Measured(
+					registry.ID{
+						Service: "app.gslb.test",
+						Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}),
+						Port:    80,
+					},
+					took,
+				)
 			}
 			p.Measured(registry.ID{Service: "other.gslb.test", Address: netip.MustParseAddr("10.0.0.9"), Port: 80}, 1)
 			time.Sleep(2 * latencyPace) // in the bubble's time
@@ -63,23 +70,24 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		}
 		b.set("app.gslb.test", "10.0.0.2")
 		measure(20*time.Millisecond, 40*time.Millisecond) // the first one's check was under way when it went
-		p.Measured(registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("10.0.0.2"), Port: 80}, time.Millisecond)
+		p.Measured(
+			registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("10.0.0.2"), Port: 80},
+			time.Millisecond,
+		)
 		time.Sleep(2 * latencyPace)
 		synctest.Wait()
 		if n := len(p.Latencies()); n != 1 {
 			t.Errorf("%d backends are measured after one of two went: %v", n, p.Latencies())
 		}
-		change := func(put []config.Domain, deleted ...string) {
+		change := func(put []config.Domain) {
 			t.Helper()
-			c, err := p.Prepare(ctx, put, put, deleted)
-			if err == nil {
-				err = c.Apply(ctx)
-			}
-			if err != nil {
+			next := s
+			next.Domains = put
+			if err := p.Reconfigure(ctx, next, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
-		change(nil, "app.gslb.test")
+		change(nil)
 		if left := p.Latencies(); len(left) != 0 {
 			t.Errorf("measurements of a name that is gone are kept: %v", left)
 		}
@@ -88,7 +96,7 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 		if n := len(p.Latencies()); n == 0 {
 			t.Error("a name that came back is not measured")
 		}
-		if err := p.Reconfigure(ctx, testSettings()); err != nil || len(p.Latencies()) != 0 {
+		if err := p.Reconfigure(ctx, testSettings(), nil); err != nil || len(p.Latencies()) != 0 {
 			t.Errorf("measurements of a name that no longer chooses by latency are kept (%v)", err)
 		}
 		stop()
@@ -108,10 +116,22 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	before := map[registry.ID]policy.Measurement{
 		id(1): {Smoothed: 40 * time.Millisecond, Samples: 9}, id(2): {Smoothed: 20 * time.Millisecond, Samples: 9},
 		// As slow as each other; only one of them was among the fastest before.
-		id(3): {Smoothed: 24 * time.Millisecond, Samples: 9, Held: []string{"latency"}}, id(4): {Smoothed: 24 * time.Millisecond, Samples: 9},
+		id(3): {
+			Smoothed: 24 * time.Millisecond,
+			Samples:  9,
+			Held:     []string{"latency"},
+		}, id(4): {Smoothed: 24 * time.Millisecond, Samples: 9},
 		{Service: "gone.gslb.test", Port: 80}: {Samples: 1},
 	}
-	p, err := New(Options{Settings: s, Backends: b, Latencies: before, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	p, err := New(
+		Options{
+			Settings:   s,
+			Backends:   b,
+			Latencies:  before,
+			Registerer: prometheus.NewRegistry(),
+			Logger:     zerolog.Nop(),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,12 +144,14 @@ func TestMeasured_ARestartBeginsWithWhatWasMeasuredBefore(t *testing.T) {
 	if want := map[string]int{"10.0.0.2": 4, "10.0.0.3": 4}; !maps.Equal(led, want) {
 		t.Errorf("answered with %v, want %v", led, want)
 	}
-	if kept := p.Latencies(); len(kept) != 4 || kept[id(2)].Smoothed != 20*time.Millisecond || len(kept[id(3)].Held) != 1 {
+	if kept := p.Latencies(); len(kept) != 4 || kept[id(2)].Smoothed != 20*time.Millisecond ||
+		len(kept[id(3)].Held) != 1 {
 		t.Errorf("%+v is kept, want the four of the name that chooses by latency", kept)
 	}
 }
 
-// A backend that is among the fastest of its region, for clients there, does not come to be among the fastest of all by that.
+// A backend that is among the fastest of its region, for clients there, does not come to be among the fastest of all by
+// that.
 func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 	id := func(last byte) registry.ID {
 		return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{10, 0, 0, last}), Port: 80}
@@ -138,14 +160,25 @@ func TestHold_OneGroupOfClientsHoldsNothingForAnother(t *testing.T) {
 		id(1): {Smoothed: 20 * time.Millisecond, Samples: 3}, id(2): {Smoothed: 17 * time.Millisecond, Samples: 3},
 	}}}
 	d := &domain{service: "app.gslb.test", rules: &policy.Rules{
-		Algorithm: policy.Geolocation, Fallback: policy.Latency, Pools: map[string]*policy.Algorithm{"eu": policy.Latency}, TTL: 10, MinSamples: 3,
+		Algorithm: policy.Geolocation, Fallback: policy.Latency, Pools: map[string]*policy.Algorithm{"eu": policy.Latency},
+		TTL: 10, MinSamples: 3,
 	}}
 	for range 3 {
 		var candidates []policy.Candidate
 		for i, region := range []string{"eu", "us"} {
 			backend := id(byte(i + 1))
-			candidates = append(candidates, policy.Candidate{Address: backend.Address, Port: 80, Region: region, Weight: 1, Share: 1, MayServe: true,
-				Latency: m.smoothed["app.gslb.test"][backend]})
+			candidates = append(
+				candidates,
+				policy.Candidate{
+					Address:  backend.Address,
+					Port:     80,
+					Region:   region,
+					Weight:   1,
+					Share:    1,
+					MayServe: true,
+					Latency:  m.smoothed["app.gslb.test"][backend],
+				},
+			)
 		}
 		basis := &policy.Basis{Rules: d.rules, Candidates: candidates, Placed: true}
 		nowhere, eu := bothFamilies(basis, policy.Spot{}, nil), bothFamilies(basis, policy.Spot{Region: "eu"}, nil)

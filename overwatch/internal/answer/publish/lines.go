@@ -2,8 +2,8 @@ package publish
 
 import "time"
 
-// maxLines is how many lines a second the log gets about domains: a site that is lost, or a backend that flaps, is seen in
-// the first of them, and gslb_overwatch_domains_down counts all.
+// maxLines is how many lines a second the log gets about domains: a site that is lost, or a backend that flaps, is seen
+// in the first of them, and gslb_overwatch_domains_down counts all.
 const maxLines = 20
 
 // lines keeps the log's share of each second.

@@ -38,7 +38,8 @@ func nodeLabel(nodeID string) string {
 	return label[:min(len(label), 63)]
 }
 
-// mailbox turns a mail address, or a name that stands for one, into a name (RFC 1035 section 8). ok is false for neither.
+// mailbox turns a mail address, or a name that stands for one, into a name (RFC 1035 section 8). ok is false for
+// neither.
 func mailbox(admin string) (name string, ok bool) {
 	if local, host, found := strings.Cut(admin, "@"); found {
 		escaped := strings.NewReplacer(`\`, `\\`, `.`, `\.`, `"`, `\"`, ` `, `\ `).Replace(local)

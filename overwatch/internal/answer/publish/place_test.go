@@ -47,14 +47,20 @@ func placesWith(t *testing.T, regions []config.Region, lines ...string) *geo.Tab
 	t.Helper()
 	sources := geo.Sources{Spots: true}
 	for _, r := range regions {
-		sources.Regions = append(sources.Regions, geo.Region{Name: r.Name, Position: &geo.Position{Latitude: *r.Latitude, Longitude: *r.Longitude}})
+		sources.Regions = append(
+			sources.Regions,
+			geo.Region{Name: r.Name, Position: &geo.Position{Latitude: *r.Latitude, Longitude: *r.Longitude}},
+		)
 	}
 	var networks []geotest.Network
 	for _, line := range lines {
 		var cidr string
 		var latitude, longitude float64
 		fmt.Sscan(line, &cidr, &latitude, &longitude)
-		networks = append(networks, geotest.Network{CIDR: netip.MustParsePrefix(cidr), Record: geotest.Located("", "", latitude, longitude)})
+		networks = append(
+			networks,
+			geotest.Network{CIDR: netip.MustParsePrefix(cidr), Record: geotest.Located("", "", latitude, longitude)},
+		)
 	}
 	path := t.TempDir() + "/city.mmdb"
 	if err := os.WriteFile(path, geotest.Database(networks), 0o600); err != nil {
@@ -136,19 +142,20 @@ func TestProximity_FollowsHealthConfigurationAndTheDatabase(t *testing.T) {
 		}
 		want("one of the nearest down", "1.2", "2.1 2.2")
 		s.Domains[0].Proximity.ToleranceKm = 100
-		if err := p.Reconfigure(ctx, s); err != nil {
+		if err := p.Reconfigure(ctx, s, nil); err != nil {
 			t.Fatal(err)
 		}
 		want("within the tolerance", "0.1 0.2 1.2", "2.1 2.2")
 		s.Regions = slices.Clone(s.Regions)
 		s.Regions[2].ProximityBias, s.Regions[1].RoutingAlgorithm = -90, "client-hash"
-		if err := p.Reconfigure(ctx, s); err != nil {
+		if err := p.Reconfigure(ctx, s, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := answered(p, paris); strings.Contains(got, " ") {
 			t.Errorf("a pool that hashes: %q", got)
 		}
-		if err := p.Place(ctx, placesWith(t, s.Regions, "198.51.100.0/24 40.7 -74")); err != nil {
+		s.Places = placesWith(t, s.Regions, "198.51.100.0/24 40.7 -74")
+		if err := p.Reconfigure(ctx, s, nil); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

@@ -14,7 +14,11 @@ import (
 // zoneWith is the settings with one zone and the domain app.gslb.test.
 func zoneWith(z config.Zone) Settings {
 	z.Name = "gslb.test"
-	return Settings{DNS: config.DNS{DefaultTTL: 30, Zones: []config.Zone{z}}, Domains: []config.Domain{{Name: "app.gslb.test"}}, NodeID: "node"}
+	return Settings{
+		DNS:     config.DNS{DefaultTTL: 30, Zones: []config.Zone{z}},
+		Domains: []config.Domain{{Name: "app.gslb.test"}},
+		NodeID:  "node",
+	}
 }
 
 // chain is so many aliases in a row, from c0 on.
@@ -28,11 +32,13 @@ func chain(aliases int) (lines []string) {
 func TestCheck_AcceptsWhatCanBeServed(t *testing.T) {
 	for _, z := range []config.Zone{
 		{},
-		{Records: []string{"www CNAME app", "@ MX 10 mail.example.com.", "@ 60 CAA 0 issue \"ca.example\"", "_sip._tcp SRV 1 2 5060 app", "app TXT x", "*.w A 10.0.0.1", "v6 AAAA 2001:db8::1"}},
+		{Records: []string{"www CNAME app", "@ MX 10 mail.example.com.", "@ 60 CAA 0 issue \"ca.example\"",
+			"_sip._tcp SRV 1 2 5060 app", "app TXT x", "*.w A 10.0.0.1", "v6 AAAA 2001:db8::1"}},
 		{Nameservers: []string{"ns1.example.com", "NS2.Example.com."}},
 		{Nameservers: []string{"ns1.gslb.test"}, Records: []string{"NS1 A 192.0.2.1"}},
 		{Nameservers: []string{"node.gslb.test", "app.gslb.test"}},
-		{Records: append(chain(8), "c8 A 192.0.2.1", "x TYPE65280 \\# 1 00", "x TYPE127 \\# 0", "x TYPE256 \\# 5 0001000161")},
+		{Records: append(chain(8), "c8 A 192.0.2.1", "x TYPE65280 \\# 1 00", "x TYPE127 \\# 0",
+			"x TYPE256 \\# 5 0001000161")},
 		{Records: append(chain(8), "out CNAME www.example.com.")},
 		{Admin: "host.master@example.com"},
 		{Admin: "hostmaster.example.com."},
@@ -76,13 +82,25 @@ func TestCheck_NamesKeyValueAndRemedy(t *testing.T) {
 		{record("x TYPE128 \\# 0"), "dns.zones[0].records[0]", "no type of data"},
 		{record("x TYPE255 \\# 0"), "dns.zones[0].records[0]", "ANY is no type of data"},
 		{record("x CNAME X"), "dns.zones[0].records[0]", "circle (x.gslb.test., x.gslb.test.)"},
-		{record("in CNAME x", "x CNAME y", "y CNAME X", "also CNAME y"), "dns.zones[0].records[0]", "circle (in.gslb.test., x.gslb.test., y.gslb.test., x.gslb.test.)"},
-		{record(append(chain(8), "c8 CNAME c9")...), "dns.zones[0].records[0]", "more than 8 aliases in a row, so no answer is given; let it lead to c9.gslb.test. at once"},
+		{
+			record("in CNAME x", "x CNAME y", "y CNAME X", "also CNAME y"),
+			"dns.zones[0].records[0]",
+			"circle (in.gslb.test., x.gslb.test., y.gslb.test., x.gslb.test.)",
+		},
+		{
+			record(append(chain(8), "c8 CNAME c9")...),
+			"dns.zones[0].records[0]",
+			"more than 8 aliases in a row, so no answer is given; let it lead to c9.gslb.test. at once",
+		},
 		{record("x 3000000000 A 10.0.0.1"), "dns.zones[0].records[0]", "at most 2147483647"},
 		{config.Zone{Nameservers: []string{"192.0.2.1"}}, "dns.zones[0].nameservers[0]", "not a host name"},
 		{config.Zone{Nameservers: []string{"ns1.example.com", "ns1"}}, "dns.zones[0].nameservers[1]", "in full"},
 		{config.Zone{Nameservers: []string{"ns1.gslb.test"}}, "dns.zones[0].nameservers[0]", "no address there"},
-		{config.Zone{Nameservers: []string{"ns1.gslb.test"}, Records: []string{"ns1 CNAME app"}}, "dns.zones[0].nameservers[0]", "must not be an alias"},
+		{
+			config.Zone{Nameservers: []string{"ns1.gslb.test"}, Records: []string{"ns1 CNAME app"}},
+			"dns.zones[0].nameservers[0]",
+			"must not be an alias",
+		},
 		{config.Zone{Admin: "@example.com"}, "dns.zones[0].admin", "neither a mail address"},
 		{config.Zone{Admin: "me@"}, "dns.zones[0].admin", "neither a mail address"},
 	}
@@ -101,9 +119,11 @@ func TestExamine_WarnsOfAliasesThatAWildcardLeadsInACircle(t *testing.T) {
 		records []string
 		say     string // "": nothing
 	}{
-		{[]string{"*.x CNAME a.x"}, "dns.zones[0].records[0]: aliases in a circle through a wildcard (*.x.gslb.test., a.x.gslb.test., a.x.gslb.test.)"},
+		{[]string{"*.x CNAME a.x"},
+			"dns.zones[0].records[0]: aliases in a circle through a wildcard (*.x.gslb.test., a.x.gslb.test., a.x.gslb.test.)"},
 		{[]string{"* CNAME a.b.c"}, "circle"},
-		{[]string{"*.x CNAME y", "y CNAME B.x"}, "circle through a wildcard (*.x.gslb.test., y.gslb.test., b.x.gslb.test., y.gslb.test.)"},
+		{[]string{"*.x CNAME y", "y CNAME B.x"},
+			"circle through a wildcard (*.x.gslb.test., y.gslb.test., b.x.gslb.test., y.gslb.test.)"},
 		{append(chain(5), "*.x CNAME c0", "c5 CNAME q.x"), "circle"},
 		{append(chain(5), "*.x CNAME www.example.com.", "c5 CNAME q.x"), ""},
 		{[]string{"*.x CNAME app"}, ""},
@@ -127,12 +147,26 @@ func TestExamine_WarnsOfAliasesThatAWildcardLeadsInACircle(t *testing.T) {
 
 func TestCheck_FindsFaultsOfZonesAndDomains(t *testing.T) {
 	s := Settings{
-		DNS: config.DNS{Zones: []config.Zone{{Name: "gslb.test"}, {Name: "GSLB.test."}, {Name: "bad..name"}, {Name: "sub.gslb.test", Records: []string{"x.gslb.test. A 10.0.0.1"}}}},
+		DNS: config.DNS{
+			Zones: []config.Zone{
+				{Name: "gslb.test"},
+				{Name: "GSLB.test."},
+				{Name: "bad..name"},
+				{Name: "sub.gslb.test", Records: []string{"x.gslb.test. A 10.0.0.1"}},
+			},
+		},
 		Domains: []config.Domain{
 			{Name: "bad..name"}, {Name: ""}, {Name: "many.gslb.test", MaxAnswers: 100_000},
 		},
 	}
-	want := []string{"dns.zones[1].name", "dns.zones[2].name", "domains[0].name", "domains[1].name", "domains[2].max_answers", "dns.zones[3].records[0]"}
+	want := []string{
+		"dns.zones[1].name",
+		"dns.zones[2].name",
+		"domains[0].name",
+		"domains[1].name",
+		"domains[2].max_answers",
+		"dns.zones[3].records[0]",
+	}
 	got := map[string]bool{}
 	for _, p := range Check(s) {
 		got[p.Key] = true
@@ -148,7 +182,14 @@ func TestCheck_FindsFaultsOfZonesAndDomains(t *testing.T) {
 }
 
 func TestPlan_ADomainOutsideEveryZoneMakesItsOwn(t *testing.T) {
-	p := newPlan(Settings{Domains: []config.Domain{{Name: "www.example.com"}, {Name: "example.com"}, {Name: "*.wild.example.net"}}})
+	p := newPlan(
+		Settings{
+			Domains: []config.Domain{{Name: "www.example.com"}, {Name: "example.com"}, {Name: "*.wild.example.net"}},
+		},
+		nil,
+		nil,
+		false,
+	)
 	var apexes []string
 	for _, z := range p.zones {
 		apexes = append(apexes, z.Apex)
@@ -219,9 +260,13 @@ func TestNodeAddresses_LoopbackCountsOnlyAlone(t *testing.T) {
 func TestPlan_RulesAreSharedByDomainsThatAreSteeredAlike(t *testing.T) {
 	s := testSettings()
 	one := config.Domain{
-		Name: "one.gslb.test", RoutingAlgorithm: "latency", Regions: []string{"eu", "us"}, TTL: 10, OnAllDown: "all", MinHealthy: "2",
+		Name: "one.gslb.test", RoutingAlgorithm: "latency", Regions: []string{"eu", "us"}, TTL: 10, OnAllDown: "all",
+		MinHealthy:        "2",
 		FailoverThreshold: 1, FallbackAlgorithm: "weighted",
-		LatencyConfig: config.LatencyConfig{MaxLatencyMs: 500, MinSamples: 3}, Proximity: config.Proximity{ToleranceKm: 1}, ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56},
+		LatencyConfig: config.LatencyConfig{
+			MaxLatencyMs: 500,
+			MinSamples:   3,
+		}, Proximity: config.Proximity{ToleranceKm: 1}, ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56},
 	}
 	differing := []func(*config.Domain){
 		func(d *config.Domain) { d.RoutingAlgorithm = "weighted" },
@@ -242,16 +287,16 @@ func TestPlan_RulesAreSharedByDomainsThatAreSteeredAlike(t *testing.T) {
 		alike.Name, alike.Regions, other.Name = "alike.gslb.test", slices.Clone(one.Regions), "other.gslb.test"
 		differ(&other)
 		s.Domains = []config.Domain{one, alike, other, one}
-		p := newPlan(s)
-		p.steer()
-		first, second, third := p.domains["one.gslb.test"].rules, p.domains["alike.gslb.test"].rules, p.domains["other.gslb.test"].rules
+		p := newPlan(s, nil, nil, false)
+		first, second, third := p.changed["one.gslb.test"].rules, p.changed["alike.gslb.test"].rules,
+			p.changed["other.gslb.test"].rules
 		if first != second {
 			t.Errorf("%d: two domains that are steered alike have rules of their own", i)
 		}
 		s.Domains = []config.Domain{other}
-		alone := newPlan(s)
-		alone.steer()
-		if want := alone.domains["other.gslb.test"].rules; reflect.DeepEqual(third, first) || !reflect.DeepEqual(third, want) {
+		alone := newPlan(s, nil, nil, false)
+		if want := alone.changed["other.gslb.test"].rules; reflect.DeepEqual(third, first) ||
+			!reflect.DeepEqual(third, want) {
 			t.Errorf("%d: rules behind those of another domain are %+v, want %+v", i, third, want)
 		}
 	}

@@ -56,7 +56,10 @@ func (b *backends) replace(service string, list []*registry.Backend) {
 
 func testSettings() Settings {
 	return Settings{
-		DNS: config.DNS{DefaultTTL: 30, Zones: []config.Zone{{Name: "gslb.test", Records: []string{"www CNAME app", "@ TXT hello"}}}},
+		DNS: config.DNS{
+			DefaultTTL: 30,
+			Zones:      []config.Zone{{Name: "gslb.test", Records: []string{"www CNAME app", "@ TXT hello"}}},
+		},
 		Domains: []config.Domain{
 			{Name: "App.gslb.test", RoutingAlgorithm: "weighted", TTL: 10},
 			{Name: "shop.example.com", RoutingAlgorithm: "round-robin"},
@@ -68,7 +71,9 @@ func testSettings() Settings {
 
 func newPublisher(t *testing.T, b *backends, s Settings) *Publisher {
 	t.Helper()
-	p, err := New(Options{Settings: s, Backends: b, Registerer: prometheus.NewRegistry(), Logger: zerolog.New(t.Output())})
+	p, err := New(
+		Options{Settings: s, Backends: b, Registerer: prometheus.NewRegistry(), Logger: zerolog.New(t.Output())},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +202,8 @@ func TestReconfigure_SwapsOnceAndKeepsTheOldViewOnError(t *testing.T) {
 
 		broken := testSettings()
 		broken.DNS.Zones[0].Records = []string{"not a record"}
-		if err := p.Reconfigure(ctx, broken); err == nil || !strings.Contains(err.Error(), "dns.zones[0].records[0]") {
+		if err := p.Reconfigure(ctx, broken, nil); err == nil ||
+			!strings.Contains(err.Error(), "dns.zones[0].records[0]") {
 			t.Errorf("error %v, want one that names the record", err)
 		}
 		wantAnswer(t, p, "gslb.test.", "TXT", `gslb.test. 30 IN TXT "hello"`)
@@ -205,7 +211,7 @@ func TestReconfigure_SwapsOnceAndKeepsTheOldViewOnError(t *testing.T) {
 		next := testSettings()
 		next.DNS.Zones[0].Records = nil
 		next.Domains = append(next.Domains[:1], config.Domain{Name: "new.gslb.test"})
-		if err := p.Reconfigure(ctx, next); err != nil {
+		if err := p.Reconfigure(ctx, next, nil); err != nil {
 			t.Fatal(err)
 		}
 		wantAnswer(t, p, "new.gslb.test.", "A", "new.gslb.test. 30 IN A 10.0.0.9")
@@ -230,7 +236,8 @@ func TestPublisher_FewerThanMinHealthyAreAnsweredByTheLastResort(t *testing.T) {
 	}
 }
 
-// Of a name's backends, one of which nothing is known yet, wherever it comes from, counts for a part of them from its first verdict on.
+// Of a name's backends, one of which nothing is known yet, wherever it comes from, counts for a part of them from its
+// first verdict on.
 func TestPublisher_BackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
 	b := new(backends)
 	s := testSettings()
@@ -238,9 +245,10 @@ func TestPublisher_BackendsCountForMinHealthyOnceTheyAreJudged(t *testing.T) {
 	p := newPublisher(t, b, s)
 	for unknown, want := range map[bool]string{true: "app.gslb.test. 10 IN A 10.0.0.1", false: "SERVFAIL"} {
 		b.set("app.gslb.test", "10.0.0.1", "10.0.0.2 down")
-		b.Service("app.gslb.test")[1].Reason = map[bool]string{true: registry.ReasonUnknown, false: registry.ReasonFailing}[unknown]
+		b.Service("app.gslb.test")[1].Reason = map[bool]string{true: registry.ReasonUnknown,
+			false: registry.ReasonFailing}[unknown]
 		p.Mark("app.gslb.test")
-		p.publishMarked()
+		p.publishChanges()
 		wantAnswer(t, p, "app.gslb.test.", "A", want)
 	}
 }
@@ -249,7 +257,14 @@ func TestPublisher_LogsALossAndItsEndButNoBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		b := new(backends)
-		p, err := New(Options{Settings: testSettings(), Backends: b, Registerer: prometheus.NewRegistry(), Logger: zerolog.New(&log)})
+		p, err := New(
+			Options{
+				Settings:   testSettings(),
+				Backends:   b,
+				Registerer: prometheus.NewRegistry(),
+				Logger:     zerolog.New(&log),
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +308,7 @@ func TestSerial_RisesWithContentAndNotWithHealth(t *testing.T) {
 		go p.Run(ctx)
 		b.set("app.gslb.test", "10.0.0.1")
 		p.Mark("app.gslb.test")
-		if err := p.Reconfigure(ctx, testSettings()); err != nil {
+		if err := p.Reconfigure(ctx, testSettings(), nil); err != nil {
 			t.Fatal(err)
 		}
 		if serial() != first {
@@ -302,7 +317,7 @@ func TestSerial_RisesWithContentAndNotWithHealth(t *testing.T) {
 		for i := uint32(1); i < 4; i++ {
 			next := testSettings()
 			next.DNS.Zones[0].Records = append(next.DNS.Zones[0].Records, strings.Repeat("x", int(i))+" A 10.0.0.1")
-			if err := p.Reconfigure(ctx, next); err != nil {
+			if err := p.Reconfigure(ctx, next, nil); err != nil {
 				t.Fatal(err)
 			}
 			if serial() != first+i {

@@ -12,8 +12,9 @@ import (
 
 // refusedTypes are the types that records[] cannot have, and why.
 var refusedTypes = map[uint16]string{
-	dns.TypeSOA:        "the SOA is made from the zone's nameservers and admin",
-	dns.TypeNS:         "the zone's nameservers go under its key nameservers; delegations to other servers are not served: delegate in the parent zone",
+	dns.TypeSOA: "the SOA is made from the zone's nameservers and admin",
+	dns.TypeNS: "the zone's nameservers go under its key nameservers; delegations to other servers are not " +
+		"served: delegate in the parent zone",
 	dns.TypeDS:         "it belongs to a delegation, and delegations are not served: put it into the parent zone",
 	dns.TypeDNAME:      "aliases of whole subtrees are not served; write a CNAME per name",
 	dns.TypeDNSKEY:     "signing makes it",
@@ -31,7 +32,12 @@ func (p *plan) records(z *zonePlan, lines []string) {
 	for i, line := range lines {
 		key := fmt.Sprintf("%s.records[%d]", z.key, i)
 		if strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
-			p.wrong(key, line, "a blank at the beginning stands for the owner of a line before, and each line stands alone here; begin with the owner")
+			p.wrong(
+				key,
+				line,
+				"a blank at the beginning stands for the owner of a line before, and each line stands alone here; begin with "+
+					"the owner",
+			)
 			continue
 		}
 		parser := dns.NewZoneParser(strings.NewReader(line), z.Apex, "")
@@ -44,17 +50,25 @@ func (p *plan) records(z *zonePlan, lines []string) {
 				p.wrong(key, line, "it cannot be sent: %s", strings.TrimPrefix(err.Error(), "dns: "))
 				continue
 			}
-			if remedy := p.unfit(z, rr); remedy != "" {
+			if remedy := p.refusal(z, rr); remedy != "" {
 				p.wrong(key, line, "%s", remedy)
 				continue
 			}
 			z.add(rr)
 			if rr, ok := rr.(*dns.CNAME); ok {
-				aliases = append(aliases, alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)})
+				aliases = append(
+					aliases,
+					alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)},
+				)
 			}
 		}
 		if err := parser.Err(); err != nil {
-			p.wrong(key, line, "not a line of a zone file (%s); write for example \"www 300 CNAME app\"", strings.TrimPrefix(err.Error(), "dns: "))
+			p.wrong(
+				key,
+				line,
+				"not a line of a zone file (%s); write for example \"www 300 CNAME app\"",
+				strings.TrimPrefix(err.Error(), "dns: "),
+			)
 		} else if count == 0 {
 			p.wrong(key, line, "no record in it; write for example \"@ TXT \\\"v=spf1 -all\\\"\"")
 		}
@@ -63,8 +77,8 @@ func (p *plan) records(z *zonePlan, lines []string) {
 	p.wildChains(z, aliases)
 }
 
-// plain is the record with its names as everybody writes them: without escapes where none is needed, so that equal names are equal
-// texts.
+// plain is the record with its names as everybody writes them: without escapes where none is needed, so that equal
+// names are equal texts.
 func plain(rr dns.RR) (dns.RR, error) {
 	wire := make([]byte, dns.Len(rr)+1)
 	end, err := dns.PackRR(rr, wire, 0, nil, false)
@@ -78,7 +92,8 @@ func plain(rr dns.RR) (dns.RR, error) {
 // alias is a CNAME record of a zone and the line it comes from.
 type alias struct{ key, line, owner, target string }
 
-// chains finds aliases that are answered with SERVFAIL: each circle, and each chain that is too long, at one of its aliases.
+// chains finds aliases that are answered with SERVFAIL: each circle, and each chain that is too long, at one of its
+// aliases.
 func (p *plan) chains(aliases []alias) {
 	targets, told := make(map[string]string, len(aliases)), make(map[string]bool)
 	for _, a := range aliases {
@@ -95,9 +110,20 @@ func (p *plan) chains(aliases []alias) {
 		case !more || told[name]:
 			continue
 		case slices.Contains(chain, name):
-			p.wrong(a.key, a.line, "aliases in a circle (%s): no address is ever found; let one of them lead out of it", strings.Join(append(chain, name), ", "))
+			p.wrong(
+				a.key,
+				a.line,
+				"aliases in a circle (%s): no address is ever found; let one of them lead out of it",
+				strings.Join(append(chain, name), ", "),
+			)
 		default:
-			p.wrong(a.key, a.line, "more than %d aliases in a row, so no answer is given; let it lead to %s at once", zone.MaxAliases, name)
+			p.wrong(
+				a.key,
+				a.line,
+				"more than %d aliases in a row, so no answer is given; let it lead to %s at once",
+				zone.MaxAliases,
+				name,
+			)
 		}
 		for _, name := range chain {
 			told[name] = true
@@ -105,20 +131,20 @@ func (p *plan) chains(aliases []alias) {
 	}
 }
 
-// wildChains warns of aliases that a wildcard leads in a circle: "*.x CNAME a.x" is one while a.x is no name of its own. That is no fault of
-// the configuration, since the API can make a domain of that name.
+// wildChains warns of aliases that a wildcard leads in a circle: "*.x CNAME a.x" is one while a.x is no name of its
+// own. That is no fault of the configuration, since the API can make a domain of that name.
 func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 	if !slices.ContainsFunc(aliases, func(a alias) bool { return strings.HasPrefix(a.owner, "*.") }) {
 		return
 	}
-	targets, there := make(map[string]string, len(aliases)), make(map[string]bool, len(z.types)+len(z.steered))
+	targets, there := make(map[string]string, len(aliases)), make(map[string]bool, len(z.types)+len(z.Steered))
 	for _, a := range aliases {
 		targets[a.owner] = a.target
 	}
 	for name := range z.types {
 		z.exists(there, name)
 	}
-	for name := range z.steered {
+	for _, name := range z.Steered {
 		z.exists(there, name)
 	}
 	told := make(map[string]bool)
@@ -135,8 +161,12 @@ func (p *plan) wildChains(z *zonePlan, aliases []alias) {
 			name = targets[name]
 		}
 		if wild && slices.Contains(chain, name) {
-			p.caution("%s: aliases in a circle through a wildcard (%s) are answered SERVFAIL, until one of these names has a record or is a domain",
-				a.key, strings.Join(append(chain, name), ", "))
+			p.caution(
+				"%s: aliases in a circle through a wildcard (%s) are answered SERVFAIL, until one of these names has a record "+
+					"or is a domain",
+				a.key,
+				strings.Join(append(chain, name), ", "),
+			)
 		}
 		for _, name := range chain {
 			told[name] = true
@@ -154,12 +184,12 @@ func (z *zonePlan) exists(there map[string]bool, name string) {
 	}
 }
 
-// unfit says why a record cannot be in the zone, or nothing.
-func (p *plan) unfit(z *zonePlan, rr dns.RR) string {
+// refusal is why a record cannot be in the zone and what to do instead, empty if it can.
+func (p *plan) refusal(z *zonePlan, rr dns.RR) string {
 	owner, rtype := fqdn(rr.Header().Name), rr.Header().Rrtype
 	why, refused := refusedTypes[rtype]
 	types := z.types[owner]
-	steered := z.steered[owner]
+	steered := z.has(owner)
 	switch in := p.enclosing(owner); {
 	case rr.Header().Class != dns.ClassINET:
 		return "its class is not IN; leave the class out"

@@ -8,14 +8,12 @@ import (
 	"github.com/miekg/dns"
 )
 
-// serials gives each zone its SOA serial: the time, in seconds, at which its content last changed, and always more than the last
-// (RFC 1982). What counts are the zone's names and records. A change of health does not: it chooses among answers that the
-// zone has all the time, nobody transfers the zone, and a signed SOA need not be signed again for it.
+// version gives a zone its SOA serial: the time, in seconds, at which its content last changed, and always more than
+// the last (RFC 1982). What counts are the zone's names and records. A change of health does not: it chooses among
+// answers that the zone has all the time, nobody transfers the zone, and a signed SOA need not be signed again for it.
 //
-// Many changes in a second take serials ahead of the time. So that neither a restart nor a zone that comes back takes them back, a
-// zone that was not there begins above a floor: Options.Serial, and the serials of zones that have gone.
-type serials map[string]version
-
+// Many changes in a second take serials ahead of the time. So that neither a restart nor a zone that comes back takes
+// them back, a zone that was not there begins above a floor: Options.Serial, and the serials of zones that have gone.
 type version struct {
 	records [sha256.Size]byte
 	names   sum
@@ -33,39 +31,35 @@ func (s *sum) add(name string, times int) {
 	}
 }
 
-// number sets the serial of a zone and returns the version to remember.
-func (s serials) number(z *zonePlan, floor uint32, now time.Time) version {
+// addAll is add for several.
+func (s *sum) addAll(names []string, times int) {
+	for _, name := range names {
+		s.add(name, times)
+	}
+}
+
+// number gives a zone, whose names are summed up, the serial that follows that of the plan before; was may be nil.
+func (z *zonePlan) number(was *zonePlan, floor uint32, now time.Time) {
 	z.SOA.Serial = 0
 	hash := sha256.New()
 	for _, rr := range append([]dns.RR{z.SOA}, z.Records...) {
 		hash.Write([]byte(rr.String()))
 		hash.Write([]byte{'\n'})
 	}
-	next := version{records: [sha256.Size]byte(hash.Sum(nil))}
-	for _, name := range z.Steered {
-		next.names.add(name, 1)
-	}
-	next = s.follow(z.Apex, next, floor, now)
-	z.SOA.Serial = next.serial
-	return next
-}
-
-// follow gives the next version of a zone its serial.
-func (s serials) follow(apex string, next version, floor uint32, now time.Time) version {
-	last, ok := s[apex]
+	z.version.records = [sha256.Size]byte(hash.Sum(nil))
 	switch {
-	case !ok:
-		next.serial = SerialAfter(floor, now)
-	case last.records == next.records && last.names == next.names:
-		next.serial = last.serial
+	case was == nil:
+		z.version.serial = SerialAfter(floor, now)
+	case was.version.records == z.version.records && was.version.names == z.version.names:
+		z.version.serial = was.version.serial
 	default:
-		next.serial = SerialAfter(last.serial, now)
+		z.version.serial = SerialAfter(was.version.serial, now)
 	}
-	return next
+	z.SOA.Serial = z.version.serial
 }
 
-// SerialAfter is the serial of a zone that changes now and had the given one, 0 for none: the time in seconds, or the one after
-// where the time is no later (RFC 1982).
+// SerialAfter is the serial of a zone that changes now and had the given one, 0 for none: the time in seconds, or the
+// one after where the time is no later (RFC 1982).
 func SerialAfter(last uint32, now time.Time) uint32 {
 	if serial := uint32(now.Unix()); last == 0 || int32(serial-last) > 0 {
 		return serial
@@ -84,12 +78,18 @@ func laterSerial(a, b uint32) uint32 {
 // Serial is the latest serial that a zone has had. It may be called from any goroutine.
 func (p *Publisher) Serial() uint32 { return p.latest.Load() }
 
-// numbered takes serials that come into force. gone are those of zones that are not there any more.
-func (p *Publisher) numbered(given serials, gone ...version) {
-	for _, v := range given {
-		p.latest.Store(laterSerial(p.latest.Load(), v.serial))
+// numbered takes the serials of a plan that comes into force.
+func (p *Publisher) numbered(next *plan) {
+	for _, z := range next.zones {
+		if z.plan == next {
+			p.latest.Store(laterSerial(p.latest.Load(), z.version.serial))
+		}
 	}
-	for _, v := range gone {
-		p.floor = laterSerial(p.floor, v.serial)
+	if next.relaid && p.plan != nil {
+		for _, z := range p.plan.zones {
+			if next.byApex[z.Apex] == nil {
+				p.floor = laterSerial(p.floor, z.version.serial)
+			}
+		}
 	}
 }

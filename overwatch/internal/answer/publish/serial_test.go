@@ -31,36 +31,41 @@ func TestSerialAfter_IsTheTimeOrTheNext(t *testing.T) {
 	}
 }
 
-// The plan of a zone that went and came back within a second, and of one that a restart brought back, after changes that took serials
-// ahead of the time.
+// The plan of a zone that went and came back within a second, and of one that a restart brought back, after changes
+// that took serials ahead of the time.
 func TestSerials_NeverGoBack(t *testing.T) {
 	now := time.Unix(1_700_000_000, 0)
-	p := &Publisher{serials: serials{}, floor: 1_700_000_060}
-	change := func(names ...string) uint32 {
-		z := &zonePlan{}
-		z.Apex, z.SOA, z.Steered = "a.example.", &dns.SOA{Hdr: dns.RR_Header{Name: "a.example.", Rrtype: dns.TypeSOA, Class: dns.ClassINET}}, names
-		v := p.serials.number(z, p.floor, now)
-		p.serials[z.Apex] = v
-		p.numbered(p.serials)
-		return v.serial
+	p := &Publisher{floor: 1_700_000_060}
+	change := func(apexes []string, names ...string) map[string]uint32 {
+		next := &plan{byApex: map[string]*zonePlan{}, relaid: true}
+		serials := map[string]uint32{}
+		for _, apex := range apexes {
+			z := &zonePlan{plan: next}
+			z.Apex, z.SOA = apex, &dns.SOA{Hdr: dns.RR_Header{Name: apex, Rrtype: dns.TypeSOA, Class: dns.ClassINET}}
+			z.version.names.addAll(names, 1)
+			z.number(p.planned(apex), p.floor, now)
+			next.zones, next.byApex[apex], serials[apex] = append(next.zones, z), z, z.version.serial
+		}
+		p.numbered(next)
+		p.plan = next
+		return serials
 	}
-	first, second := change("a.example."), change("a.example.", "b.a.example.")
-	if first != 1_700_000_061 || second != first+1 || p.Serial() != second {
-		t.Fatalf("after a restart %d, then %d, and %d is the latest", first, second, p.Serial())
+	const a, b = "a.example.", "b.example."
+	first, second := change([]string{a, b}, a), change([]string{a}, a, "b.a.example.")
+	if first[a] != 1_700_000_061 || second[a] != first[a]+1 || p.Serial() != second[a] {
+		t.Fatalf("after a restart %d, then %d, and %d is the latest", first[a], second[a], p.Serial())
 	}
-	p.numbered(nil, version{serial: first}) // of a zone that went with an earlier one
-	p.numbered(nil, p.serials["a.example."])
-	p.numbered(nil, version{serial: first})
-	delete(p.serials, "a.example.")
-	if again := change("a.example."); again <= second {
-		t.Errorf("the zone came back with %d after %d", again, second)
+	change(nil)
+	if again := change([]string{a, b}, a); again[a] <= second[a] || again[b] <= first[b] {
+		t.Errorf("the zones came back with %d after %d and %d after %d", again[a], second[a], again[b], first[b])
 	}
 }
 
 // Serials go round (RFC 1982): which of two is the later says their distance.
 func TestSerials_TheLaterIsLaterRoundTheEndToo(t *testing.T) {
 	const last = 1<<32 - 1
-	for _, c := range []struct{ a, b, later uint32 }{{1, 2, 2}, {2, 1, 2}, {last, 1, 1}, {1, last, 1}, {0, last, last}, {last, 0, last}, {0, 0, 0}} {
+	for _, c := range []struct{ a, b, later uint32 }{{1, 2, 2}, {2, 1, 2}, {last, 1, 1}, {1, last, 1}, {0, last, last},
+		{last, 0, last}, {0, 0, 0}} {
 		if got := laterSerial(c.a, c.b); got != c.later {
 			t.Errorf("of %d and %d the later is %d, want %d", c.a, c.b, got, c.later)
 		}

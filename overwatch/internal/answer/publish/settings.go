@@ -37,14 +37,16 @@ type Backends interface {
 
 // Options is what a Publisher needs.
 type Options struct {
-	Settings   Settings
-	Backends   Backends
-	Ready      func() error                       // waits until Backends is what names should be decided with, which zones are built before; nil: it is
-	Signing    *dnssec.Zones                      // nil: answers are not signed
-	Latencies  map[registry.ID]policy.Measurement // those of before a restart
-	Serial     uint32                             // zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
-	Now        func() time.Time                   // nil means time.Now
-	Measure    <-chan time.Time                   // when to take measurements up; nil: each second
+	Settings Settings
+	Backends Backends
+	// waits until Backends is what names should be decided with, which zones are built before; nil: it is
+	Ready     func() error
+	Signing   *dnssec.Zones                      // nil: answers are not signed
+	Latencies map[registry.ID]policy.Measurement // those of before a restart
+	// zones begin with later ones (RFC 1982), so that a restart takes none back; 0: any
+	Serial     uint32
+	Now        func() time.Time // nil means time.Now
+	Measure    <-chan time.Time // when to take measurements up; nil: each second
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger
 }

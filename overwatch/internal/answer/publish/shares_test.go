@@ -22,8 +22,9 @@ type tally struct {
 	asked  int
 }
 
-// TestShares_AreExactAtEveryMoment: whatever weights, bleeding, drains and health do, and whoever asks between, since shares last
-// changed every address has led within one answer of its due share, on every socket, for every algorithm that takes turns.
+// TestShares_AreExactAtEveryMoment: whatever weights, bleeding, drains and health do, and whoever asks between, since
+// shares last changed every address has led within one answer of its due share, on every socket, for every algorithm
+// that takes turns.
 func TestShares_AreExactAtEveryMoment(t *testing.T) {
 	answers, histories := 0, uint64(60)
 	if testing.Short() {
@@ -33,7 +34,8 @@ func TestShares_AreExactAtEveryMoment(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 5))
 		algorithm := policy.Algorithms()[seed%uint64(len(policy.Algorithms()))]
 		b, s := placedSettings(t, config.Domain{
-			RoutingAlgorithm: algorithm.Name, MaxAnswers: 1 + random.IntN(3), FailoverThreshold: 1, OnAllDown: []string{"servfail", "all"}[random.IntN(2)],
+			RoutingAlgorithm: algorithm.Name, MaxAnswers: 1 + random.IntN(3), FailoverThreshold: 1,
+			OnAllDown: []string{"servfail", "all"}[random.IntN(2)],
 			Proximity: config.Proximity{ToleranceKm: []float64{0, 100}[random.IntN(2)]},
 		})
 		s.Regions[random.IntN(3)].RoutingAlgorithm = []string{"", "round-robin"}[random.IntN(2)]
@@ -78,7 +80,11 @@ func TestShares_AreExactAtEveryMoment(t *testing.T) {
 }
 
 // clientsEverywhere are at every spot of placedSettings.
-var clientsEverywhere = []netip.Addr{netip.MustParseAddr("198.51.100.7"), netip.MustParseAddr("203.0.113.7"), netip.MustParseAddr("192.0.2.1")}
+var clientsEverywhere = []netip.Addr{
+	netip.MustParseAddr("198.51.100.7"),
+	netip.MustParseAddr("203.0.113.7"),
+	netip.MustParseAddr("192.0.2.1"),
+}
 
 // move changes weights, shares and health of some backends.
 func (b *backends) move(random *rand.Rand) {
@@ -141,7 +147,16 @@ func (w *sharesWorld) ask(socket int, client netip.Addr) {
 	w.answers++
 	for _, due := range d.Due {
 		if off := now.led[due.Address]*sum - now.asked*due.Parts; off > sum || off < -sum {
-			w.t.Fatalf("socket %d, %s: %s led %d of %d answers, due are %d/%d of them", socket, d.Group, due.Address, now.led[due.Address], now.asked, due.Parts, sum)
+			w.t.Fatalf(
+				"socket %d, %s: %s led %d of %d answers, due are %d/%d of them",
+				socket,
+				d.Group,
+				due.Address,
+				now.led[due.Address],
+				now.asked,
+				due.Parts,
+				sum,
+			)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package publish
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -11,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// How often the background looks after signatures: whether the wall clock was set, whether keys have come to or ceased to
-// sign, and which signatures are old enough to be made again. The last takes days to matter.
+// How often the background looks after signatures: whether the wall clock was set, whether keys have come to or ceased
+// to sign, and which signatures are old enough to be made again. The last takes days to matter.
 const (
 	clockCheck = 5 * time.Second
 	keyCheck   = time.Minute
@@ -37,32 +38,33 @@ func newSigning(zones *dnssec.Zones, view func() *zone.View) *signing {
 
 // sign gives every zone of the plan its signer and the records of its keys. Zones that have no key get one.
 func (s *signing) sign(p *plan) error {
-	for _, z := range p.zones {
-		if err := s.signZone(z, p.settings.Denial); err != nil {
+	for i, z := range p.zones {
+		signer, err := s.zones.Signer(z.Apex)
+		if err != nil {
 			return err
 		}
+		denial := zone.NSEC
+		if p.settings.Denial == config.DenialNSEC3 {
+			denial = zone.NSEC3
+		}
+		if z.Signer == zone.Signer(signer) && z.Denial == denial {
+			continue
+		}
+		if z.plan != p {
+			own := *z
+			soa := *z.SOA
+			own.plan, own.SOA, own.Renewed = p, &soa, nil
+			z = &own
+			p.zones[i], p.byApex[z.Apex] = z, z
+		}
+		z.Signer, z.Denial, z.DS = signer, denial, signer.DS()
+		z.Records = slices.Concat(z.static, signer.Records())
 	}
 	return nil
 }
 
-func (s *signing) signZone(z *zonePlan, denial string) error {
-	signer, err := s.zones.Signer(z.Apex)
-	if err != nil {
-		return err
-	}
-	z.Signer, z.DS = signer, signer.DS()
-	if denial == config.DenialNSEC3 {
-		z.Denial = zone.NSEC3
-	}
-	for _, rr := range signer.Records() {
-		z.add(rr)
-	}
-	return nil
-}
-
-// all has everything prepared, after the zones of the plan have come into force.
-func (s *signing) all(p *plan) {
-	s.only(p)
+// all has everything prepared.
+func (s *signing) all() {
 	s.mu.Lock()
 	s.whole, s.fresh = true, nil
 	s.mu.Unlock()
@@ -136,8 +138,8 @@ func (s *signing) prepare(ctx context.Context) {
 	}
 }
 
-// prepareAll makes what is missing and what is old, until all of a view that was built anew is to be looked at. The views that differ in a few
-// names only, which come meanwhile, have the other names' signatures from this one.
+// prepareAll makes what is missing and what is old, until all of a view that was built anew is to be looked at. The
+// views that differ in a few names only, which come meanwhile, have the other names' signatures from this one.
 func (s *signing) prepareAll(ctx context.Context) {
 	view := s.view()
 	for sig := range view.Signatures() {

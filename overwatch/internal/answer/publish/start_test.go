@@ -19,7 +19,8 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// everyKind is settings with many names of every way to choose, with backends of all states, and what checks of them took.
+// everyKind is settings with many names of every way to choose, with backends of all states, and what checks of them
+// took.
 func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measurement) {
 	t.Helper()
 	b, s := placedSettings(t, config.Domain{})
@@ -28,8 +29,18 @@ func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measur
 	algorithms := policy.Algorithms()
 	for i := range 4*decidedAtOnce + 7 {
 		name := fmt.Sprintf("n%04d.gslb.test", i)
-		d := config.Domain{Name: name, RoutingAlgorithm: algorithms[i%len(algorithms)].Name, TTL: 10 + i%3, Regions: []string{"us", "fra", "ams"}, FailoverThreshold: 1,
-			ClientHash: config.ClientHash{IPv4Prefix: 24, IPv6Prefix: 56}, LatencyConfig: config.LatencyConfig{SmoothingFactor: .3, MaxLatencyMs: 500, MinSamples: 3}}
+		d := config.Domain{
+			Name:              name,
+			RoutingAlgorithm:  algorithms[i%len(algorithms)].Name,
+			TTL:               10 + i%3,
+			Regions:           []string{"us", "fra", "ams"},
+			FailoverThreshold: 1,
+			ClientHash: config.ClientHash{
+				IPv4Prefix: 24,
+				IPv6Prefix: 56,
+			},
+			LatencyConfig: config.LatencyConfig{SmoothingFactor: .3, MaxLatencyMs: 500, MinSamples: 3},
+		}
 		if d.RoutingAlgorithm == policy.Proximity.Name {
 			d.FallbackAlgorithm, d.Proximity.ToleranceKm = policy.ClientHash.Name, float64(i%4)*200
 		}
@@ -47,7 +58,8 @@ func everyKind(t *testing.T) (Settings, *backends, map[registry.ID]policy.Measur
 			}
 			id := registry.ID{Service: name, Address: address, Port: 80}
 			b.data[name] = append(b.data[name], &registry.Backend{
-				ID: id, Region: s.Regions[j%3].Name, Weight: 1 + i%97 + 10*j, Share: 1, MayServe: i%13 != 0 && (i+j)%4 != 0, Reason: registry.ReasonValidated,
+				ID: id, Region: s.Regions[j%3].Name, Weight: 1 + i%97 + 10*j, Share: 1, MayServe: i%13 != 0 && (i+j)%4 != 0,
+				Reason: registry.ReasonValidated,
 			})
 			latencies[id] = policy.Measurement{Smoothed: time.Duration(10+j) * time.Millisecond, Samples: 4}
 		}
@@ -66,7 +78,15 @@ func outcomesOf(p *Publisher) map[string]policy.Outcome {
 // A decision like the last leaves every turn where it is, also if another goroutine made the last.
 func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
 	s, b, latencies := everyKind(t)
-	p, err := New(Options{Settings: s, Backends: b, Latencies: latencies, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	p, err := New(
+		Options{
+			Settings:   s,
+			Backends:   b,
+			Latencies:  latencies,
+			Registerer: prometheus.NewRegistry(),
+			Logger:     zerolog.Nop(),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +106,7 @@ func TestNew_LaterDecisionsLikeTheFirstChangeNothing(t *testing.T) {
 	for i := range s.Domains {
 		p.Mark(s.Domains[i].Name)
 	}
-	p.publishMarked()
+	p.publishChanges()
 	for i := range s.Domains {
 		if got := ask(again, i); got != first[i] {
 			t.Fatalf("%s goes on with %s, want %s", s.Domains[i].Name, got, first[i])
@@ -111,31 +131,45 @@ func TestNew_DecidesWhenBackendsAreReady(t *testing.T) {
 	}
 }
 
-// Settings that are taken back while their names are decided leave everything as it was, and changes meanwhile in the answers.
+// Settings that are taken back while their names are decided leave everything as it was, and changes meanwhile in the
+// answers.
 func TestForce_EndedMidwayLeavesTheViewBefore(t *testing.T) {
 	s, b, latencies := everyKind(t)
-	p, err := New(Options{Settings: s, Backends: b, Latencies: latencies, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	p, err := New(
+		Options{
+			Settings:   s,
+			Backends:   b,
+			Latencies:  latencies,
+			Registerer: prometheus.NewRegistry(),
+			Logger:     zerolog.Nop(),
+		},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before, positions, outcomes := p.View(), p.positions, outcomesOf(p)
 	next := s
-	next.Domains = append(slices.Clone(s.Domains), config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10})
+	next.Domains = append(
+		slices.Clone(s.Domains),
+		config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10},
+	)
+	next.DNS.DefaultTTL++ // so that all names are decided anew
 	next.Places = placesWith(t, s.Regions, "198.51.100.0/24 40.7 -74")
 	ctx, cancel := context.WithCancel(t.Context())
 	between := 0
-	err = p.force(ctx, p.build(next, before, nil), func() {
+	err = rebuilt(ctx, p, next, func() {
 		if between++; between == 2 {
 			b.set("n0001.gslb.test", "10.9.9.9")
 			p.Mark("n0001.gslb.test")
-			p.publishMarked()
+			p.publishChanges()
 			cancel()
 		}
 	})
 	if !errors.Is(err, context.Canceled) || between != 2 {
 		t.Fatalf("error %v after %d pauses", err, between)
 	}
-	if p.View() != before || p.positions != positions || p.rebuilding != nil || len(p.settings.Domains) != len(s.Domains) {
+	if p.View() != before || p.positions != positions || p.building != nil ||
+		len(p.plan.settings.Domains) != len(s.Domains) {
 		t.Error("what was before is not in force any more")
 	}
 	wantAnswer(t, p, "n0001.gslb.test.", "A", "n0001.gslb.test. 11 IN A 10.9.9.9")
@@ -146,4 +180,12 @@ func TestForce_EndedMidwayLeavesTheViewBefore(t *testing.T) {
 			t.Errorf("%s is noted as %s, it was %s", service, got, outcomes[service])
 		}
 	}
+}
+
+// rebuilt puts settings into force as Run does.
+func rebuilt(ctx context.Context, p *Publisher, s Settings, between func()) error {
+	p.building = &next{again: make(map[string]struct{})}
+	defer func() { p.building = nil }()
+	p.build(p.building, s)
+	return p.force(ctx, p.building, between)
 }

@@ -53,47 +53,49 @@ type Answer struct {
 	Steered   Steered
 }
 
-// Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It never
-// writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
+// Append answers q behind msg, which holds a header, the name of q at its offset 12 in any case, type and class. It
+// never writes past the capacity of msg, and allocates nothing. An alias is left to Resolve, with msg as it was.
 //
 // Signatures that have not been made yet are made, which takes some 20 microseconds each, once.
 func (v *View) Append(msg []byte, q *Question, turns *Turns) ([]byte, Answer) {
-	slot, exact := v.enclose(q)
-	if slot == nil {
+	zone, o, exact := v.enclose(q)
+	if zone == nil {
 		return msg, Answer{Kind: Refused}
 	}
-	r := reply{msg: msg, start: len(msg), q: q, zone: slot.zone, view: v}
-	r.signed = q.DO && slot.zone.signer != nil
+	r := reply{msg: msg, start: len(msg), q: q, zone: zone, view: v}
+	r.signed = q.DO && zone.signer != nil
 	if !exact {
-		wild := v.wilds[slot]
-		if wild == nil {
-			r.nameError(slot)
+		wildcard := zone.wildcard(o)
+		if wildcard == nil {
+			r.nameError(o)
 			return r.finish()
 		}
-		r.encloser, slot = slot, wild
+		r.encloser, o = o, wildcard
 	}
-	r.name(slot, turns)
+	r.name(o, turns)
 	return r.finish()
 }
 
 // name answers for a name that exists, or for a wildcard in the place of one that does not.
-func (r *reply) name(slot *Slot, turns *Turns) {
-	if r.q.Type == dns.TypeDS && slot.zone.parent != nil && len(r.q.Name) == len(slot.zone.apex) {
-		r.delegation(slot)
-		return
+func (r *reply) name(o *owner, turns *Turns) {
+	if r.q.Type == dns.TypeDS && len(r.q.Name) == len(r.zone.apex) {
+		if above := r.view.above(r.zone); above != nil {
+			r.delegation(above)
+			return
+		}
 	}
-	a := slot.answers.Load()
+	a := o.answers.Load()
 	rtype := r.q.Type
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
-	if slot.steered {
+	if o.steered {
 		switch rtype {
 		case dns.TypeA:
-			r.address(slot, a, policy.IPv4, turns)
+			r.address(o, a, policy.IPv4, turns)
 			return
 		case dns.TypeAAAA:
-			r.address(slot, a, policy.IPv6, turns)
+			r.address(o, a, policy.IPv6, turns)
 			return
 		}
 	}
@@ -110,22 +112,22 @@ func (r *reply) name(slot *Slot, turns *Turns) {
 		r.answer.Kind = Elsewhere
 		return
 	}
-	r.noData(slot)
+	r.noData(o)
 }
 
 // address appends the records whose turn it is.
-func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turns) {
+func (r *reply) address(o *owner, a *answers, which policy.Family, turns *Turns) {
 	switch a.steered[which].state {
 	case failing:
 		r.answer.Kind = Failed
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	case noData:
-		r.noData(slot)
+		r.noData(o)
 		r.answer.Steered = a.unanswered(r.view, which, r.q.Client)
 		return
 	}
-	f, position, told := slot.pick(a, r.view, which, r.q, turns)
+	f, position, told := o.pick(a, r.view, which, r.q, turns)
 	r.answer.Scope, r.answer.Steered = told.scope, told.steered
 	size := f.schedule.Size()
 	if !r.room(size * recordLength(which)) {
@@ -140,24 +142,19 @@ func (r *reply) address(slot *Slot, a *answers, which policy.Family, turns *Turn
 }
 
 // delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
-func (r *reply) delegation(slot *Slot) {
-	r.zone = slot.zone.parent
-	if r.signed = r.q.DO && r.zone.signer != nil; r.zone.signer == nil {
-		r.deny(NoData)
+func (r *reply) delegation(above *Zone) {
+	o := above.find([]byte(r.zone.apex))
+	r.zone = above
+	r.signed = r.q.DO && above.signer != nil
+	ds := o.answers.Load().set(dns.TypeDS)
+	if ds == nil {
+		r.noData(o)
 		return
 	}
-	cut := slot.proofs.cut
-	if cut.ds == nil {
-		r.deny(NoData)
-		if r.signed {
-			r.prove(cut.link, cut.link.full)
-		}
-		return
-	}
-	r.set(cut.ds)
-	r.answer.Answers = cut.ds.count
+	r.set(ds)
+	r.answer.Answers = ds.count
 	if r.signed {
-		r.answer.Answers += r.signature(cut.ds.sig, "", true, cut.ds.ttl)
+		r.answer.Answers += r.signature(ds.sig, "", true, ds.ttl)
 	}
 }
 

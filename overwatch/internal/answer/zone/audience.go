@@ -13,18 +13,19 @@ type Audience struct {
 	Everybody bool // clients in all regions
 }
 
-// Audiences lists whom a steered name answers what with addresses of a family, so that every client is among them. The name is that
-// of a domain in zone-file form, a wildcard's with its asterisk. There are none where it is not steered or its basis is not kept.
+// Audiences lists whom a steered name answers what with addresses of a family, so that every client is among them. The
+// name is that of a domain in zone-file form, a wildcard's with its asterisk. There are none where it is not steered or
+// its basis is not kept.
 func (v *View) Audiences(name string, family policy.Family) ([]Audience, error) {
 	key, err := canonicalName(name)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrName, err)
 	}
-	slot := v.slot(key)
-	if slot == nil || !slot.steered {
+	_, o := v.owner(key)
+	if o == nil || !o.steered {
 		return nil, nil
 	}
-	a := slot.answers.Load()
+	a := o.answers.Load()
 	if a.basis == nil {
 		return nil, nil
 	}

@@ -7,8 +7,8 @@ import (
 	"sort"
 )
 
-// chain is the names of a signed zone in the order in which their denial goes round. A flood of invented names is a flood of
-// searches in it, so these touch little memory: the heads, and as a rule nothing of the keys.
+// chain is the names of a signed zone in the order in which their denial goes round. A flood of invented names is a
+// flood of searches in it, so these touch little memory: the heads, and as a rule nothing of the keys.
 type chain struct {
 	hashed bool
 	apex   int      // octets of the zone's name
@@ -76,8 +76,8 @@ func (c *chain) search(head uint64) (low int, alike bool) {
 	return low, low < len(c.heads) && c.heads[low] == head
 }
 
-// cover is the link that proves that no name has the key: the last one in front of it.
-func (c *chain) cover(key []byte) *link {
+// place is how many keys are below this one, and whether it is the next.
+func (c *chain) place(key []byte) (at int, there bool) {
 	var head uint64
 	if rest := key[c.common:]; len(rest) >= 8 {
 		head = binary.BigEndian.Uint64(rest)
@@ -89,7 +89,29 @@ func (c *chain) cover(key []byte) *link {
 		keys := c.keys[at:]
 		at += sort.Search(len(keys), func(i int) bool { return keys[i] >= string(key) })
 	}
+	return at, at < len(c.keys) && c.keys[at] == string(key)
+}
+
+// cover is the link that proves that no name has the key: the last one in front of it.
+func (c *chain) cover(key []byte) *link {
+	at, _ := c.place(key)
 	return c.before(at)
+}
+
+// find is the link of a name that exists, nil for an empty non-terminal, which only a hashed chain has.
+func (c *chain) find(name canonical) *link {
+	at, there := 0, false
+	if c.hashed {
+		hash := sha1.Sum([]byte(name)) // #nosec G401 -- see the import
+		at, there = c.place(hash[:])
+	} else {
+		var key [maxKey]byte
+		at, there = c.place(appendKey(key[:0], []byte(name)))
+	}
+	if !there {
+		return nil
+	}
+	return c.links[at]
 }
 
 // before is the link in front of the one with a number. The first comes after the last.

@@ -9,11 +9,25 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The search in a chain finds what looking at every key finds: for keys that are there, between, in front and behind, alike in their
-// heads or not.
+// The search in a chain finds what looking at every key finds: for keys that are there, between, in front and behind,
+// alike in their heads or not.
 func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
-	labels := []string{"a", "aaaaaaaa", "aaaaaaaaa", "aaaaaaaab", "aaaaaaa", "b", "service-00001", "service-00002", "\\000", "\\001", "\\255\\255\\255\\255\\255\\255\\255\\255", "*", "-"}
+	labels := []string{
+		"a",
+		"aaaaaaaa",
+		"aaaaaaaaa",
+		"aaaaaaaab",
+		"aaaaaaa",
+		"b",
+		"service-00001",
+		"service-00002",
+		"\\000",
+		"\\001",
+		"\\255\\255\\255\\255\\255\\255\\255\\255",
+		"*",
+		"-",
+	}
 	invent := func() (name string) {
 		for range 1 + random.IntN(3) {
 			name += labels[random.IntN(len(labels))] + "."
@@ -36,7 +50,7 @@ func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 			slices.Sort(c.Steered)
 			c.Steered = slices.Compact(c.Steered)
 			v := newView(t, nil, c)
-			chain := v.slot("\x04gslb\x04test\x00").zone.chain
+			chain := v.zones["\x04gslb\x04test\x00"].chain
 			for range 2000 {
 				name, err := canonicalName(invent())
 				if err != nil {
@@ -69,7 +83,8 @@ func TestSigned_ProofsFarIntoAMessage(t *testing.T) {
 		c.Records = append(c.Records, signer.key)
 		v := newView(t, nil, c)
 		r := askSigned(t, v, "q.r.wide.gslb.test.", dns.TypeTXT, NewTurns(1, 1), NewTurns(1, 1))
-		if err := validate("q.r.wide.gslb.test.", dns.TypeTXT, r, map[string]*dns.DNSKEY{c.Apex: signer.key}); err != nil || len(r.Answer) != 121 {
+		if err := validate("q.r.wide.gslb.test.", dns.TypeTXT, r, map[string]*dns.DNSKEY{c.Apex: signer.key}); err != nil ||
+			len(r.Answer) != 121 {
 			t.Errorf("%s: %d records, %v", way, len(r.Answer), err)
 		}
 	}

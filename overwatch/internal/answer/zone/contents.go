@@ -3,7 +3,6 @@ package zone
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/miekg/dns"
@@ -12,178 +11,115 @@ import (
 )
 
 // Contents is what one zone holds. Names are in zone-file form; records whose owner is outside the zone are an error.
+// It must not be changed once it was given to New.
 type Contents struct {
 	Apex    string
 	SOA     *dns.SOA
 	Records []dns.RR // all that is not steered, the NS records of the apex included
-	Steered []string // owner names of steered A and AAAA records
+	Steered []string // owner names of steered A and AAAA records, in ascending order, each once
+	Renewed []string // those of Steered whose answers must not be shared with the view before: a Writer gives them others
 
-	Signer Signer   // nil: the zone is not signed. The same one keeps the signatures that the previous view has
+	Signer Signer   // nil: the zone is not signed
 	Denial Denial   // of a signed zone
 	DS     []dns.RR // what a signed zone above it in the same view says of its keys
 }
 
-// New builds a view. Names that are also in previous, which may be nil, keep their place in every schedule and their
-// steered answers until a Writer gives them others; new steered names are SERVFAIL until then.
-func New(contents []Contents, previous *View) (*View, error) {
-	b := builder{byName: make(map[canonical]*name), previous: previous}
-	zones := make([]*Zone, len(contents))
-	// Parents first, so that each zone finds the one it is cut from.
-	contents = slices.SortedStableFunc(slices.Values(contents), func(a, b Contents) int {
-		return cmp.Compare(dns.CountLabel(a.Apex), dns.CountLabel(b.Apex))
-	})
-	for i, c := range contents {
-		var err error
-		if zones[i], err = b.cut(c); err != nil {
-			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
-		}
-	}
-	for i, c := range contents {
-		if err := b.fill(zones[i], c); err != nil {
-			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
-		}
-	}
-	v, err := b.view()
-	if err != nil {
-		return nil, err
-	}
-	v.inherit(previous)
-	return v, nil
-}
-
-// view compiles what was gathered.
-func (b *builder) view() (*View, error) {
-	v := &View{slots: make([]Slot, len(b.names)), names: make([]canonical, len(b.names)), depth: b.depth}
-	for i, n := range b.names {
-		v.names[i] = n.name
-		if err := v.slots[i].become(n); err != nil {
-			return nil, err
-		}
-	}
-	v.index = newIndex(v.slots, v.names)
-	v.zones, v.below = b.zones, make([]uint32, len(b.names))
-	for i, n := range b.names {
-		above, there := v.number(n.name.parent())
-		if !there {
-			continue
-		}
-		v.below[above]++
-		if n.name.wildcard() && v.slots[above].zone == n.zone {
-			v.stars = append(v.stars, [2]uint32{above, uint32(i)})
-		}
-	}
-	v.wild()
-	b.deny()
-	return v, nil
-}
-
-// become makes a slot that of a name.
-func (s *Slot) become(n *name) error {
-	s.zone, s.steered, s.proofs = n.zone, n.steered, n.proofs
-	if s.length = longName; len(n.name) <= shortName {
-		s.length = uint8(copy(s.short[:], n.name))
-	}
-	a, err := compile(n)
-	if err != nil {
-		return fmt.Errorf("zone %s: %w", n.zone.apex, err)
-	}
-	s.answers.Store(a)
-	return nil
-}
-
-// wild notes the wildcards by the slots of the names above them.
-func (v *View) wild() {
-	v.wilds = make(map[*Slot]*Slot, len(v.stars))
-	for _, star := range v.stars {
-		v.wilds[&v.slots[star[0]]] = &v.slots[star[1]]
-	}
-}
-
-// What names without records have: an empty non-terminal, and a steered name until it is given answers.
-var (
-	nothing   = new(answers)
-	unsteered = &answers{any: new(answers).pickAny(true)}
-)
-
-// compile packs the records of a name, type by type.
-func compile(n *name) (*answers, error) {
-	switch {
-	case len(n.records) > 0:
-	case n.steered:
-		return unsteered, nil
-	default:
-		return nothing, nil
-	}
-	byType := make(map[uint16][]dns.RR)
-	for _, rr := range n.records {
-		rtype := rr.Header().Rrtype
-		byType[rtype] = append(byType[rtype], rr)
-	}
-	a := new(answers)
-	for _, rtype := range slices.Sorted(maps.Keys(byType)) {
-		set, err := newSet(n.zone.apex, "", byType[rtype])
-		if err != nil {
-			return nil, err
-		}
-		if n.zone.signer != nil {
-			if err := set.sign(n.proofs, n.zone.signer); err != nil {
-				return nil, err
-			}
-		}
-		a.sets = append(a.sets, set)
-	}
-	a.any = a.pickAny(n.steered)
-	return a, nil
-}
-
-// inherit takes over from previous what does not depend on which names there are. Steered names that are new get
-// turns of names that are gone.
-func (v *View) inherit(previous *View) {
+// New builds the view that follows previous, which may be nil. A zone whose Contents are the same, by their address,
+// and those below which are the same zones, is shared by both views. Of another zone, the names are shared that have
+// the same records and are not Renewed. Steered names that are also in previous keep their place in every schedule and
+// their answers until a Writer gives them others; new steered names are SERVFAIL until then. InForce must be called
+// when the view has taken the place of previous.
+func New(contents []*Contents, previous *View) (*View, error) {
+	v := &View{zones: make(map[string]*Zone, len(contents)), turns: new(turnNumbers)}
 	if previous != nil {
+		v.turns = previous.turns
 		v.places.Store(previous.places.Load())
+	} else {
+		previous = new(View)
 	}
-	var fresh []*Slot
-	taken := make([]bool, 2*len(v.slots)+2) // more than are handed out below
-	if previous != nil {
-		taken = append(taken, make([]bool, previous.turns.end)...)
-	}
-	for i := range v.slots {
-		slot := &v.slots[i]
-		old := previous.slot(v.names[i])
-		if slot.proofs != nil {
-			if slot.steered && old != nil && old.steered {
-				slot.denials(old.answers.Load().steered)
-			}
-			slot.proofs.known.settle(slot.zone.signer)
+	apexes := make([]canonical, len(contents))
+	for i, c := range contents {
+		apex, err := canonicalName(c.Apex)
+		if err != nil {
+			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
 		}
-		if !slot.steered {
+		if _, twice := v.zones[string(apex)]; twice {
+			return nil, fmt.Errorf("zone %s: it is defined twice", c.Apex)
+		}
+		apexes[i] = apex
+		v.zones[string(apex)] = &Zone{apex: apex}
+		v.depth = max(v.depth, apex.labels())
+	}
+	cuts := v.cuts(contents, apexes)
+	for i, c := range contents {
+		apex := string(apexes[i])
+		before := previous.zones[apex]
+		if before != nil && before.contents == c && slices.EqualFunc(before.cuts, cuts[apex], cut.same) {
+			v.zones[apex] = before
 			continue
 		}
-		if old == nil || !old.steered {
-			fresh = append(fresh, slot)
+		d, err := newDraft(v.zones[apex], before, c, cuts[apex])
+		if err == nil {
+			err = d.fill()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("zone %s: %w", c.Apex, err)
+		}
+		d.finish(v)
+	}
+	// From here on nothing can fail.
+	for apex, z := range previous.zones {
+		if v.zones[apex] == nil {
+			v.replaced = z.names.steered(v.replaced)
+		}
+	}
+	for _, o := range v.added {
+		o.turn = v.turns.takePair()
+	}
+	v.added = nil
+	return v, nil
+}
+
+// cut is the apex of a zone, as the zone above has it.
+type cut struct {
+	apex canonical
+	ds   []dns.RR
+}
+
+func (c cut) same(other cut) bool { return c.apex == other.apex && sameRecords(c.ds, other.ds) }
+
+// cuts finds the zones that lie in others, by the apex of the zone right above.
+func (v *View) cuts(contents []*Contents, apexes []canonical) map[string][]cut {
+	cuts := make(map[string][]cut)
+	for i, apex := range apexes {
+		if apex == rootName {
 			continue
 		}
-		slot.turn = old.turn
-		taken[slot.turn], taken[slot.turn+1] = true, true
-		was := old.answers.Load()
-		next := answers{steered: was.steered, placed: was.copyPlaced()}
-		for f := range next.steered {
-			slot.signAgain(policy.Family(f), &next.steered[f])
+		if above := v.zoneOf([]byte(apex.parent()), apex.labels()-1); above != nil {
+			cuts[string(above.apex)] = append(cuts[string(above.apex)], cut{apex, contents[i].DS})
 		}
-		next.eachVariant(func(f policy.Family, in *variant) {
-			slot.signAgain(f, &in.family)
-			taken[in.turn] = true
-		})
-		slot.steer(next.steered, next.placed, was.basis)
 	}
-	var next uint32
-	for _, slot := range fresh {
-		for taken[next] || taken[next+1] {
-			next += 2
-		}
-		slot.turn = next
-		taken[next], taken[next+1] = true, true
-		next += 2
+	for _, list := range cuts {
+		slices.SortFunc(list, func(a, b cut) int { return cmp.Compare(a.apex, b.apex) })
 	}
-	v.turns.begin(taken)
+	return cuts
+}
+
+// InForce frees what only the view before this one needed. Whoever calls Writers calls it, once, when queries are
+// answered from this view.
+func (v *View) InForce() {
+	for _, o := range v.replaced {
+		v.turns.putPair(o.turn)
+		o.answers.Load().eachVariant(func(_ policy.Family, in *variant) { v.turns.put(in.turn) })
+	}
+	v.replaced, v.fresh = nil, nil
+}
+
+// Fresh is the signatures that the view before does not have, apart from those of answers that a Writer gives, so that
+// they can be prepared. There are none after InForce.
+func (v *View) Fresh() []*Signature { return v.fresh }
+
+// sameRecords compares records one by one.
+func sameRecords(a, b []dns.RR) bool {
+	return slices.EqualFunc(a, b, func(a, b dns.RR) bool { return a == b || a.String() == b.String() })
 }

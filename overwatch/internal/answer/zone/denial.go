@@ -14,42 +14,22 @@ import (
 // Denial is how a signed zone proves what it does not have.
 type Denial uint8
 
-// The ways of denial. NSEC costs less and lets resolvers answer for names that do not exist; NSEC3 hides the names of the
-// zone from whoever asks for them one after the other. It has no iterations and no salt (RFC 9276 section 3.1).
+// The ways of denial. NSEC costs less and lets resolvers answer for names that do not exist; NSEC3 hides the names of
+// the zone from whoever asks for them one after the other. It has no iterations and no salt (RFC 9276 section 3.1).
 const (
 	NSEC Denial = iota
 	NSEC3
 )
 
-// link is one name of a chain. Its records of denial are RRsets of one record each, so their signatures hold them too.
+// link is one name of a chain, with its record of denial. Only without is ever changed.
 type link struct {
+	name   canonical  // whose it is
 	prefix string     // the owner of the record, without the apex
-	full   *Signature // says every type that the name can have, whatever is healthy now
-	types  int        // where in full's content the list of types begins
+	types  string     // the bitmap of the types that the name can have, whatever is healthy now; the end of full's content
+	full   *Signature // of the record with all types
 	// without says all but the type of one address family, by policy.Family, for when the name has no address of it to
 	// give. It is nil until that is so.
 	without [2]atomic.Pointer[Signature]
-	known   *signatures
-	name    canonical // whose it is
-	cutting bool      // it is of the cut at the name, which is the apex of a zone below
-
-	replaced bool // the chain of a later view has another in its place; With's
-}
-
-// cut is what the zone above has at the apex of a zone.
-type cut struct {
-	ds   *set // nil: the zone is not signed
-	link *link
-}
-
-// proofs is what a name has in a signed zone, besides its answers.
-type proofs struct {
-	name  canonical
-	known *signatures
-	cut   *cut  // at the apex of a zone that a signed one is above; else nil
-	link  *link // in the zone's chain; nil for what is not in it
-	gap   *link // what proves that a name that is not in the chain has nothing
-	star  *link // what proves that no wildcard is directly below; nil if there is one
 }
 
 // deny picks the record that proves that the name does not have the type now, though it may have it at other times.
@@ -72,73 +52,128 @@ func (l *link) deny(rtype uint16) *Signature {
 func (l *link) leaveOut(f policy.Family, rtype uint16) *Signature {
 	sig := l.full
 	content := []byte(sig.content)
-	if list := content[l.types:]; len(list) > 0 && list[0] == 0 && rtype/8 < uint16(list[1]) && list[2+rtype/8]&(0x80>>(rtype%8)) != 0 {
+	list := content[len(content)-len(l.types):]
+	if len(list) > 0 && list[0] == 0 && rtype/8 < uint16(list[1]) && list[2+rtype/8]&(0x80>>(rtype%8)) != 0 {
 		list[2+rtype/8] &^= 0x80 >> (rtype % 8)
-		sig = l.known.at(sig.signer, sig.owner, string(content))
+		sig = &Signature{signer: sig.signer, owner: sig.owner, content: string(content)}
 	}
-	l.without[f].Store(sig)
+	if !l.without[f].CompareAndSwap(nil, sig) {
+		return l.without[f].Load()
+	}
 	return sig
 }
 
-// linking is a name on its way into a chain.
-type linking struct {
-	*proofs
-	into  **link // where its link goes
-	types []uint16
-	key   string
+// touched is a name whose place in a chain may be another.
+type touched struct {
+	key   string // in the chain
+	owner *owner // nil for one that is gone
 }
 
-// link builds the denial of a zone from its names, with all their records, and the apexes of the zones below it.
-func (z *Zone) link(names, cuts []*name) {
+// touched lists the names that the draft has changed, in the order of the chain.
+func (d *draft) touched(c *chain) []touched {
+	list := make([]touched, 0, len(d.own))
+	for name, o := range d.own {
+		list = append(list, touched{c.keyOf(name), o})
+	}
+	slices.SortFunc(list, func(a, b touched) int { return strings.Compare(a.key, b.key) })
+	return list
+}
+
+// link makes the chain of a signed zone: that of the zone before, with other records for the names that the draft has
+// changed and for those right in front of them. The signatures of these records are appended to fresh.
+func (d *draft) link(fresh []*Signature) []*Signature {
+	z, old := d.zone, d.before.chain
 	c := &chain{hashed: z.denial == NSEC3}
-	all := make([]linking, 0, len(names)+len(cuts))
-	for _, n := range names {
-		if types := n.types(c.hashed); c.hashed || len(types) > 0 {
-			all = append(all, linking{proofs: n.proofs, into: &n.proofs.link, types: types})
+	if old == nil || d.whole {
+		old = new(chain)
+	}
+	remake := c.merge(old, d.touched(c))
+	for _, at := range remake {
+		if z.say(c, at) {
+			fresh = append(fresh, c.links[at].full)
 		}
-	}
-	for _, n := range cuts {
-		all = append(all, linking{proofs: n.proofs, into: &n.proofs.cut.link, types: n.proofs.cut.types(c.hashed)})
-	}
-	for i := range all {
-		all[i].key = c.keyOf(all[i].name)
-	}
-	slices.SortFunc(all, func(a, b linking) int { return strings.Compare(a.key, b.key) })
-	for i := range all {
-		n, next := &all[i], &all[(i+1)%len(all)]
-		l := &link{known: n.known, name: n.name, cutting: n.into != &n.link}
-		z.say(c, l, n.key, appendBitmap(nil, n.types), next.name, next.key)
-		*n.into = l
-		c.keys, c.links = append(c.keys, n.key), append(c.links, l)
+		if o := z.find([]byte(c.links[at].name)); o.steered {
+			fresh = append(fresh, c.links[at].denials(o.answers.Load().steered)...)
+		}
 	}
 	c.seal(z.apex)
 	z.chain = c
-	for _, n := range names {
-		n.proofs.find(c, n.wild != nil)
+	if z.wildcard(z.find([]byte(z.apex))) == nil {
+		z.star = c.starBelow(z.apex)
 	}
+	return fresh
 }
 
-// find looks up what stays the same for all questions about a name that is in none of the chain's records, or below it.
-func (p *proofs) find(c *chain, wild bool) {
-	if p.link == nil { // an empty non-terminal, for NSEC
-		p.gap = c.coverName([]byte(p.name))
+// merge takes the names of an old chain, but for those that are touched. It returns the places of links whose record
+// may be another, in ascending order; a link that is new has none.
+func (c *chain) merge(old *chain, changes []touched) (remake []int) {
+	room := len(old.keys) + len(changes)
+	c.keys, c.links = make([]string, 0, room), make([]*link, 0, room)
+	note := func(at int) {
+		if len(remake) == 0 || remake[len(remake)-1] != at {
+			remake = append(remake, at)
+		}
 	}
-	if !wild && 2+len(p.name) <= maxName {
-		p.star = c.coverName([]byte("\x01*" + p.name))
+	from, around := 0, false
+	for _, t := range changes {
+		at, found := slices.BinarySearch(old.keys[from:], t.key)
+		at += from
+		c.keys, c.links = append(c.keys, old.keys[from:at]...), append(c.links, old.links[from:at]...)
+		if from = at; found {
+			from++
+		}
+		if last := len(c.links) - 1; last >= 0 {
+			note(last)
+		} else {
+			around = true // the last link says which is the first
+		}
+		if t.owner == nil {
+			continue
+		}
+		if types := t.owner.types(c.hashed); c.hashed || len(types) > 0 {
+			l := &link{name: t.owner.name, types: string(appendBitmap(nil, types))}
+			if found && old.links[at].types == l.types {
+				l = old.links[at]
+			}
+			note(len(c.links))
+			c.keys, c.links = append(c.keys, t.key), append(c.links, l)
+		}
 	}
+	c.keys, c.links = append(c.keys, old.keys[from:]...), append(c.links, old.links[from:]...)
+	if last := len(c.links) - 1; around && last >= 0 {
+		note(last)
+	}
+	return remake
 }
 
-// say makes the record of a link that has the key in a chain: which types its name has, as a bitmap, and which name comes next.
-func (z *Zone) say(c *chain, l *link, key string, types []byte, next canonical, nextKey string) {
-	l.prefix = string(l.name[:len(l.name)-len(z.apex)])
-	rtype, head := dns.TypeNSEC, []byte(next)
+// say makes the record of the link at a place: which types its name has, and which name comes next. It says whether
+// that is another record than the link has.
+func (z *Zone) say(c *chain, at int) bool {
+	l, next := c.links[at], (at+1)%len(c.links)
+	prefix := string(l.name[:len(l.name)-len(z.apex)])
+	rtype, head := dns.TypeNSEC, []byte(c.links[next].name)
 	if c.hashed {
-		l.prefix = hashLabel(key)
+		prefix = hashLabel(c.keys[at])
 		rtype = dns.TypeNSEC3
-		head = append([]byte{dns.SHA1, 0, 0, 0, 0, byte(len(nextKey))}, nextKey...)
+		head = append([]byte{dns.SHA1, 0, 0, 0, 0, byte(len(c.keys[next]))}, c.keys[next]...)
 	}
-	l.types = fixedPart + len(head)
-	l.full = l.known.at(z.signer, canonical(l.prefix)+z.apex, contentOf(rtype, z.negative.ttl, [][]byte{append(head, types...)}))
+	content := contentOf(rtype, z.negative.ttl, [][]byte{append(head, l.types...)})
+	if l.full != nil && l.full.content == content {
+		return false
+	}
+	l = &link{name: l.name, prefix: prefix, types: content[len(content)-len(l.types):]}
+	l.full = &Signature{signer: z.signer, owner: canonical(prefix) + z.apex, content: content}
+	c.links[at] = l
+	return true
+}
+
+// starBelow proves that there is no wildcard right below a name that has none; nil if no such name can be.
+func (c *chain) starBelow(name canonical) *link {
+	var room [maxName]byte
+	if star := starBelow(room[:0], name); star != nil {
+		return c.coverName(star)
+	}
+	return nil
 }
 
 // hashLabel is the first label of a hashed owner's name.
@@ -148,25 +183,18 @@ func hashLabel(hash string) string {
 
 // types are those that a name can have, in ascending order, with those that signing brings along. An empty non-terminal
 // has none.
-func (n *name) types(hashed bool) []uint16 {
+func (o *owner) types(hashed bool) []uint16 {
 	var all []uint16
-	for _, rr := range n.records {
-		all = append(all, rr.Header().Rrtype)
+	for _, set := range o.answers.Load().sets {
+		all = append(all, set.rtype)
 	}
-	if n.steered {
+	if o.cut {
+		if all = append(all, dns.TypeNS); len(all) == 1 && hashed {
+			return all // nothing of it is signed
+		}
+	}
+	if o.steered {
 		all = append(all, dns.TypeA, dns.TypeAAAA)
-	}
-	return withSigning(all, hashed)
-}
-
-// types are those of a delegation in the zone above.
-func (c *cut) types(hashed bool) []uint16 {
-	if c.ds == nil && hashed {
-		return []uint16{dns.TypeNS} // nothing of it is signed
-	}
-	all := []uint16{dns.TypeNS}
-	if c.ds != nil {
-		all = append(all, dns.TypeDS)
 	}
 	return withSigning(all, hashed)
 }
@@ -203,7 +231,13 @@ func appendBitmap(to []byte, types []uint16) []byte {
 // record is the one record of an RRset, for the slow path.
 func (s *Signature) record(owner string) (dns.RR, error) {
 	data := []byte(s.content[fixedPart:])
-	header := dns.RR_Header{Name: owner, Rrtype: s.rtype(), Class: dns.ClassINET, Ttl: s.ttl(), Rdlength: uint16(len(data))}
+	header := dns.RR_Header{
+		Name:     owner,
+		Rrtype:   s.rtype(),
+		Class:    dns.ClassINET,
+		Ttl:      s.ttl(),
+		Rdlength: uint16(len(data)),
+	}
 	rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
 	return rr, err
 }

@@ -149,7 +149,8 @@ func recordLength(f policy.Family) int {
 
 // same says whether two families give the same answers in the same turns.
 func (f *family) same(other *family) bool {
-	return f.state == other.state && f.schedule == other.schedule && f.ttl == other.ttl && f.near == other.near && f.far == other.far &&
+	return f.state == other.state && f.schedule == other.schedule && f.ttl == other.ttl && f.near == other.near &&
+		f.far == other.far &&
 		(!f.far || bytes.Equal(f.more.addresses, other.more.addresses))
 }
 
@@ -210,8 +211,8 @@ func answersWith(families [2]family, where *[2]placed, sets []set) *answers {
 }
 
 // sign gives each answer of the family its signature, under the TTL in it.
-func (s *Slot) sign(f policy.Family, in *family, ttl uint32) {
-	if s.zone.signer == nil || in.state != answering {
+func (o *owner) sign(z *Zone, f policy.Family, in *family, ttl uint32) {
+	if z.signer == nil || in.state != answering {
 		in.keep(nil)
 		return
 	}
@@ -222,13 +223,13 @@ func (s *Slot) sign(f policy.Family, in *family, ttl uint32) {
 		for k, candidate := range picks {
 			data[k] = in.address(f, int(candidate))
 		}
-		sigs[i] = s.proofs.known.at(s.zone.signer, s.proofs.name, contentOf(typeOf(f), ttl, data))
+		sigs[i] = o.known.at(z.signer, o.name, contentOf(typeOf(f), ttl, data))
 	}
 	in.keep(sigs)
 }
 
 // signAgain gives the answers of the previous view their signatures, which are the same if the zone's signer is.
-func (s *Slot) signAgain(f policy.Family, in *family) {
+func (o *owner) signAgain(z *Zone, f policy.Family, in *family) {
 	if in.state != answering {
 		return
 	}
@@ -236,5 +237,5 @@ func (s *Slot) signAgain(f policy.Family, in *family) {
 	if sigs := in.signatures(); len(sigs) > 0 {
 		ttl = sigs[0].ttl()
 	}
-	s.sign(f, in, ttl)
+	o.sign(z, f, in, ttl)
 }

@@ -15,52 +15,71 @@ const MaxFetch = 32
 const fetchFrom = 1 << 11
 
 // Fetch reads the memory that the answers to several questions lie in, so that Append finds it in the cache. With many
-// names an answer mostly waits for memory: for the cell of the index, then the slot, its answers, and a signature, each
-// of which leads to the next. Fetch takes each of these steps for all questions at once, in loops so short that the
-// processor has many reads under way. It changes no answer. Its turns must be those of the Append that follows.
+// names an answer mostly waits for memory: for the cell of the index, then the owner, its answers, and a signature,
+// each of which leads to the next. Fetch takes each of these steps for all questions at once, in loops so short that
+// the processor has many reads under way. It changes no answer. Its turns must be those of the Append that follows.
 func (v *View) Fetch(questions []*Question, turns *Turns) {
-	if len(questions) < 2 || len(v.index.cells) < fetchFrom {
+	if len(questions) < 2 {
 		return
 	}
 	questions = questions[:min(len(questions), MaxFetch)]
-	var hashes [MaxFetch]uint64
+	var asked [MaxFetch]lookup
+	sum, pays := uint32(0), false
 	for i, q := range questions {
-		hashes[i] = maphash.Bytes(seed, q.Name)
+		z := v.zoneOf(q.Name, q.Labels)
+		if z == nil {
+			continue
+		}
+		asked[i] = lookup{zone: z, hash: maphash.Bytes(seed, q.Name)}
+		pays = pays || len(z.names.cells) >= fetchFrom
 	}
-	sum, mask := uint32(0), uint64(len(v.index.cells)-1)
-	for _, hash := range hashes[:len(questions)] {
-		sum ^= v.index.cells[hash&mask].slot
+	if !pays {
+		return
 	}
-	var slots [MaxFetch]*Slot // nil where there is no such name
-	for i := range questions {
-		slots[i] = v.candidate(hashes[i])
-	}
-	for _, slot := range slots {
-		if slot != nil {
-			sum ^= slot.turn
+	for i := range asked[:len(questions)] {
+		if l := &asked[i]; l.zone != nil {
+			sum ^= l.zone.names.cells[l.hash&uint64(len(l.zone.names.cells)-1)].tag
 		}
 	}
-	for _, slot := range slots {
-		if slot != nil && slot.steered {
-			sum ^= slot.answers.Load().number ^ turns.peek(slot.turn).position
+	for i := range asked[:len(questions)] {
+		if l := &asked[i]; l.zone != nil {
+			l.owner = l.zone.names.candidate(l.hash)
 		}
 	}
-	turns.fetched ^= sum ^ fetchSignatures(questions, &slots, turns)
+	for i := range asked[:len(questions)] {
+		if o := asked[i].owner; o != nil {
+			sum ^= o.turn
+		}
+	}
+	for i := range asked[:len(questions)] {
+		if o := asked[i].owner; o != nil && o.steered {
+			sum ^= o.answers.Load().number ^ turns.peek(o.turn).position
+		}
+	}
+	turns.fetched ^= sum ^ fetchSignatures(questions, &asked, turns)
+}
+
+// lookup is one question on its way to its owner.
+type lookup struct {
+	zone  *Zone // nil outside every zone
+	hash  uint64
+	owner *owner // nil where there is no such name
 }
 
 // fetchSignatures reads the signatures of the answers whose turn it is.
-func fetchSignatures(questions []*Question, slots *[MaxFetch]*Slot, turns *Turns) (sum uint32) {
+func fetchSignatures(questions []*Question, asked *[MaxFetch]lookup, turns *Turns) (sum uint32) {
 	var room [MaxFetch]*Signature
 	signatures := room[:0]
 	for i, q := range questions {
-		if slots[i] == nil || !q.DO || !slots[i].steered || slots[i].zone.signer == nil {
+		o := asked[i].owner
+		if o == nil || !q.DO || !o.steered || asked[i].zone.signer == nil {
 			continue
 		}
 		which := policy.IPv4
 		if q.Type == dns.TypeAAAA {
 			which = policy.IPv6
 		}
-		f, turn := &slots[i].answers.Load().steered[which], turns.peek(slots[i].turn+uint32(which))
+		f, turn := &o.answers.Load().steered[which], turns.peek(o.turn+uint32(which))
 		if f.state != answering || f.schedule.Len() > 1 && !turn.of(f) {
 			continue
 		}
@@ -81,15 +100,12 @@ func fetchSignatures(questions []*Question, slots *[MaxFetch]*Slot, turns *Turns
 	return sum
 }
 
-// candidate returns the slot of the name with this hash, or of one with nearly the same; nil if there is none.
-func (v *View) candidate(hash uint64) *Slot {
-	mask := uint32(len(v.index.cells) - 1)
+// candidate returns the owner of the name with this hash, or of one with nearly the same; nil if there is none.
+func (x *index) candidate(hash uint64) *owner {
+	mask := uint32(len(x.cells) - 1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {
-		switch c := v.index.cells[at]; {
-		case c.slot == 0:
-			return nil
-		case c.tag == uint32(hash>>32):
-			return &v.slots[c.slot-1]
+		if c := x.cells[at]; c.owner == nil || c.tag == uint32(hash>>32) {
+			return c.owner
 		}
 	}
 }

@@ -11,7 +11,11 @@ import (
 
 // floodShapes are the kinds of invented names, by what they are put in front of: a name, and what stands between.
 var floodShapes = []struct{ way, owner, between string }{
-	{"served", "%s", ""}, {"absent", "%s", "-"}, {"below", "%s", "."}, {"enclosing", "a.%s", "."}, {"expanded", "*.%s", "."},
+	{
+		"served",
+		"%s",
+		"",
+	}, {"absent", "%s", "-"}, {"below", "%s", "."}, {"enclosing", "a.%s", "."}, {"expanded", "*.%s", "."},
 }
 
 // floodView is a signed view with n steered names for a shape, and questions with DO for invented names.

@@ -28,7 +28,8 @@ func TestSteer_AClientNetworkKeepsToOneAddressInEveryPath(t *testing.T) {
 		}
 		return changed
 	}
-	if !steerHashed("10.0.0.1 10.0.0.2 10.0.0.3") || steerHashed("10.0.0.1 10.0.0.2 10.0.0.3") || !steerHashed("10.0.0.1/3 10.0.0.2 10.0.0.3") {
+	if !steerHashed("10.0.0.1 10.0.0.2 10.0.0.3") || steerHashed("10.0.0.1 10.0.0.2 10.0.0.3") ||
+		!steerHashed("10.0.0.1/3 10.0.0.2 10.0.0.3") {
 		t.Error("what changed is not what was told")
 	}
 	seen := map[string]int{}
@@ -42,7 +43,15 @@ func TestSteer_AClientNetworkKeepsToOneAddressInEveryPath(t *testing.T) {
 			_, answer := v.Append(msg, q, NewTurns(7, 7))
 			lead := r.Answer[0].(*dns.A).A.String()
 			if host > 0 && lead != before || r.Scope != 24 || answer.Scope != 24 || answer.Answers != 2 {
-				t.Fatalf("%s: %s after %s, scope %d and %d, %d addresses", client, lead, before, r.Scope, answer.Scope, answer.Answers)
+				t.Fatalf(
+					"%s: %s after %s, scope %d and %d, %d addresses",
+					client,
+					lead,
+					before,
+					r.Scope,
+					answer.Scope,
+					answer.Answers,
+				)
 			}
 			before = lead
 		}
@@ -60,7 +69,8 @@ func TestPlace_TheScopeHoldsForThePlaceAndTheNetwork(t *testing.T) {
 		client netip.Addr
 		scope  uint8
 	}{
-		{20, clientA, 24}, {24, clientA, 24}, {28, clientA, 28}, {32, clientA, 32}, {4, clientNo, 5}, {8, clientNo, 8}, {20, clientB, 48},
+		{20, clientA, 24}, {24, clientA, 24}, {28, clientA, 28}, {32, clientA, 32}, {4, clientNo, 5}, {8, clientNo, 8},
+		{20, clientB, 48},
 	} {
 		v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
 		v.Place(testPlaces(t))

@@ -14,6 +14,9 @@ const maxName = 255
 // be the key of an index. Its last octet is the root label's.
 type canonical string
 
+// rootName is the name of the root.
+const rootName canonical = "\x00"
+
 // canonicalName brings a name in zone-file form, with or without its final dot, into canonical form.
 func canonicalName(text string) (canonical, error) {
 	var wire [maxName]byte

@@ -6,9 +6,9 @@ const maxKey = 2 * maxName
 // maxLabels is how many labels a name can have.
 const maxLabels = (maxName - 1) / 2
 
-// appendKey appends what brings names into canonical order (RFC 4034 section 6.1) when compared octet by octet: the labels
-// from the root down, each closed by 0. The octets 0 and 1 become 1 and the octet plus 1, so that no label has a 0 inside. name is in wire form
-// and lower case.
+// appendKey appends what brings names into canonical order (RFC 4034 section 6.1) when compared octet by octet: the
+// labels from the root down, each closed by 0. The octets 0 and 1 become 1 and the octet plus 1, so that no label has a
+// 0 inside. name is in wire form and lower case.
 func appendKey(to, name []byte) []byte {
 	var starts [maxLabels + 1]uint8
 	n := 0

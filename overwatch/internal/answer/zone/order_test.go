@@ -11,8 +11,10 @@ import (
 // The order of RFC 4034 section 6.1, and of octets that a separator could be mistaken for.
 func TestAppendKey_OrdersNamesCanonically(t *testing.T) {
 	ordered := []string{
-		".", "example.", "a.example.", "yljkjljk.a.example.", "z.a.example.", "zabc.a.example.", "z.example.", "\\001.z.example.", "*.z.example.",
-		"\\200.z.example.", "z\\000.example.", "b.z\\000.example.", "z\\000\\000.example.", "z\\000\\001.example.", "z\\001.example.", "z\\002.example.", "zz.example.",
+		".", "example.", "a.example.", "yljkjljk.a.example.", "z.a.example.", "zabc.a.example.", "z.example.",
+		"\\001.z.example.", "*.z.example.",
+		"\\200.z.example.", "z\\000.example.", "b.z\\000.example.", "z\\000\\000.example.", "z\\000\\001.example.",
+		"z\\001.example.", "z\\002.example.", "zz.example.",
 	}
 	for i, a := range ordered {
 		for j, b := range ordered {
@@ -45,7 +47,8 @@ func FuzzAppendKey(f *testing.F) {
 			}
 			names[i] = name
 		}
-		if got, want := compareKeys(t, names[0], names[1]), cmp.Compare(canonicalCompare(names[0], names[1]), 0); got != want {
+		if got, want := compareKeys(t, names[0], names[1]),
+			cmp.Compare(canonicalCompare(names[0], names[1]), 0); got != want {
 			t.Errorf("%s and %s: %d, want %d", names[0], names[1], got, want)
 		}
 	})

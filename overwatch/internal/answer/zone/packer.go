@@ -15,8 +15,8 @@ const (
 )
 
 // packer writes records as both paths send them. Names are compressed by a rule that needs no search: an owner that is
-// the question's name points to it, and one that the record in front has to that one's; what lies in the zone ends in a pointer
-// to the apex, which every question in the zone contains; everything else is written out.
+// the question's name points to it, and one that the record in front has to that one's; what lies in the zone ends in a
+// pointer to the apex, which every question in the zone contains; everything else is written out.
 type packer struct {
 	apex     canonical
 	wire     []byte

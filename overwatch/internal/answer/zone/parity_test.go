@@ -11,7 +11,8 @@ func TestAppend_AllocatesNothing(t *testing.T) {
 	v := sample(t)
 	turns := NewTurns(1, 1)
 	room := make([]byte, 0, 4096)
-	for _, name := range []string{"app.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "www.example.org.", "down.gslb.test."} {
+	for _, name := range []string{"app.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.",
+		"www.example.org.", "down.gslb.test."} {
 		msg, q := question(t, name, dns.TypeA)
 		msg = append(room, msg...)
 		if n := testing.AllocsPerRun(100, func() { v.Append(msg, q, turns) }); n != 0 {
@@ -25,7 +26,8 @@ func TestAppend_AllocatesNothingForSignedAnswers(t *testing.T) {
 		v, _ := signedSample(t, denial)
 		turns := NewTurns(1, 1)
 		room := make([]byte, 0, 1<<16)
-		for _, asked := range []string{"app.gslb.test.", "dual.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "gslb.test.", "v6.gslb.test.", "ent.gslb.test."} {
+		for _, asked := range []string{"app.gslb.test.", "dual.gslb.test.", "big.gslb.test.", "nx.gslb.test.",
+			"x.wild.gslb.test.", "gslb.test.", "v6.gslb.test.", "ent.gslb.test."} {
 			msg, q := question(t, asked, dns.TypeA)
 			q.DO = true
 			msg = append(room, msg...)
@@ -41,13 +43,19 @@ func TestAppend_AllocatesNothingForSignedAnswers(t *testing.T) {
 
 func TestAppend_ASignedAnswerIsWholeOrNotThere(t *testing.T) {
 	v, _ := signedSample(t, NSEC3)
-	for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "x.static.gslb.test.", "gslb.test."} {
+	for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test.", "x.static.gslb.test.",
+		"gslb.test."} {
 		msg, q := question(t, name, dns.TypeMX)
 		q.DO = true
 		whole, want := v.Append(msg, q, NewTurns(1, 1))
 		for room := range len(whole) - len(msg) {
-			got, answer := v.Append(append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room], q, NewTurns(1, 1))
-			if !answer.Truncated || answer.Kind != want.Kind || len(got) != len(msg) || answer.Answers+answer.Authority != 0 {
+			got, answer := v.Append(
+				append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room],
+				q,
+				NewTurns(1, 1),
+			)
+			if !answer.Truncated || answer.Kind != want.Kind || len(got) != len(msg) ||
+				answer.Answers+answer.Authority != 0 {
 				t.Fatalf("%s with room for %d of %d octets: %+v", name, room, len(whole)-len(msg), answer)
 			}
 		}
@@ -58,7 +66,11 @@ func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 	v := sample(t)
 	msg, q := question(t, "big.gslb.test.", dns.TypeA)
 	for _, room := range []int{0, 1, 100*recordA - 1, 100 * recordA} {
-		got, answer := v.Append(append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room], q, NewTurns(1, 1))
+		got, answer := v.Append(
+			append(make([]byte, 0, len(msg)+room), msg...)[:len(msg):len(msg)+room],
+			q,
+			NewTurns(1, 1),
+		)
 		want := Answer{Truncated: true}
 		if room == 100*recordA {
 			want = Answer{Answers: 100}
@@ -68,14 +80,17 @@ func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 		}
 	}
 	msg, q = question(t, "nx.gslb.test.", dns.TypeA)
-	if got, answer := v.Append(msg[:len(msg):len(msg)], q, NewTurns(1, 1)); !answer.Truncated || answer.Kind != NXDomain || len(got) != len(msg) {
+	if got, answer := v.Append(msg[:len(msg):len(msg)], q, NewTurns(1, 1)); !answer.Truncated ||
+		answer.Kind != NXDomain ||
+		len(got) != len(msg) {
 		t.Errorf("no room for the SOA: %+v", answer)
 	}
 }
 
 // FuzzAppend holds the fast path to the slow one, for every name and type.
 func FuzzAppend(f *testing.F) {
-	for _, name := range []string{"\x03app\x04gslb\x04test\x00", "\x03aPP\x04gSLb\x04test\x00", "\x01*\x04wild\x04gslb\x04test\x00", "\x02nx\x05child\x04gslb\x04test\x00",
+	for _, name := range []string{"\x03app\x04gslb\x04test\x00", "\x03aPP\x04gSLb\x04test\x00",
+		"\x01*\x04wild\x04gslb\x04test\x00", "\x02nx\x05child\x04gslb\x04test\x00",
 		"\x00", "\x04test\x00", "\x02\x00.\x04gslb\x04test\x00", "\x03www\x04gslb\x04test\x00"} {
 		for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeANY, dns.TypeSOA, dns.TypeDS} {
 			f.Add([]byte(name), rtype, uint64(1))

@@ -48,10 +48,16 @@ func (a *affinity) same(other *affinity) bool {
 }
 
 // pick finds what the client is answered: a position in the schedule of a family, and what that depended on.
-func (s *Slot) pick(a *answers, v *View, which policy.Family, q *Question, turns *Turns) (f *family, position uint32, told told) {
+func (o *owner) pick(
+	a *answers,
+	v *View,
+	which policy.Family,
+	q *Question,
+	turns *Turns,
+) (f *family, position uint32, told told) {
 	if a.placed == nil {
 		f = &a.steered[which]
-		position = turns.next(s.turn+uint32(which), f)
+		position = turns.next(o.turn+uint32(which), f)
 		told.steered = a.steeredBy(v, which, q.Client, f.schedule.Pick(position, 0))
 		return f, position, told
 	}
@@ -110,7 +116,8 @@ func (p *placed) find(group string) *variant {
 
 // same says whether two give every client the same answers in the same turns.
 func (p *placed) same(other *placed) bool {
-	return p.alike == other.alike && p.spots == other.spots && slices.Equal(p.choice, other.choice) && slices.Equal(p.decision, other.decision) &&
+	return p.alike == other.alike && p.spots == other.spots && slices.Equal(p.choice, other.choice) &&
+		slices.Equal(p.decision, other.decision) &&
 		slices.EqualFunc(p.variants, other.variants, func(a, b variant) bool {
 			return a.turn == b.turn && a.edition == b.edition && a.affinity.same(b.affinity)
 		})
@@ -143,17 +150,23 @@ func (w *Writer) Place(v *View, name string, decisions [][2]policy.Decision, ans
 
 // PlaceAt is Steer for a name whose answers depend on the client's spot. The name keeps to these spots whatever table
 // the view has.
-func (w *Writer) PlaceAt(v *View, name string, spots *geo.Spots, choices [2]Choices, answers int) (changed bool, err error) {
+func (w *Writer) PlaceAt(
+	v *View,
+	name string,
+	spots *geo.Spots,
+	choices [2]Choices,
+	answers int,
+) (changed bool, err error) {
 	return w.place(v, name, placed{spots: spots}, choices, answers)
 }
 
 // place makes a name answer by the client, looked at as like does.
 func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, answers int) (changed bool, err error) {
-	slot, err := v.steeredSlot(name)
+	z, o, err := v.steered(name)
 	if err != nil {
 		return false, err
 	}
-	was := slot.answers.Load()
+	was := o.answers.Load()
 	before := was.placed
 	if before == nil {
 		before = new([2]placed)
@@ -162,7 +175,7 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 	for f := range families {
 		base := familyOf(policy.Family(f), choices[f].Decisions[0], answers, w.schedules)
 		if base.state == answering {
-			after[f] = w.variants(v, slot, policy.Family(f), &before[f], like, choices[f], answers)
+			after[f] = w.variants(v, z, o, policy.Family(f), &before[f], like, choices[f], answers)
 			base = after[f].variants[0].family
 		}
 		if was.placed == nil || !base.same(&families[f]) || !after[f].same(&before[f]) {
@@ -173,17 +186,26 @@ func (w *Writer) place(v *View, name string, like placed, choices [2]Choices, an
 	}
 	basis := choices[policy.IPv4].Decisions[0].Basis
 	if changed {
-		slot.steer(families, after, basis)
-		w.note(slot.denials(families))
-		slot.trim()
+		o.steer(families, after, basis)
+		w.note(z.denials(o, families))
+		o.trim()
 	} else {
-		slot.steer(was.steered, was.placed, basis)
+		o.steer(was.steered, was.placed, basis)
 	}
 	return changed, nil
 }
 
 // variants compiles the decisions of one family. What was there before keeps its turn.
-func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, like placed, choices Choices, answers int) placed {
+func (w *Writer) variants(
+	v *View,
+	z *Zone,
+	o *owner,
+	f policy.Family,
+	before *placed,
+	like placed,
+	choices Choices,
+	answers int,
+) placed {
 	out := like
 	out.choice, out.decision = make([]uint16, len(choices.Decisions)), choices.By
 	some := w.some[:0]
@@ -192,7 +214,7 @@ func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, 
 		at := slices.IndexFunc(some, func(known variant) bool { return known.group == decision.Group })
 		if at < 0 {
 			at = len(some)
-			some = append(some, w.variant(v, slot, f, before.find(decision.Group), *decision, answers))
+			some = append(some, w.variant(v, z, o, f, before.find(decision.Group), *decision, answers))
 		}
 		out.choice[i] = uint16(at)
 	}
@@ -200,8 +222,20 @@ func (w *Writer) variants(v *View, slot *Slot, f policy.Family, before *placed, 
 	return out
 }
 
-func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, decision policy.Decision, answers int) variant {
-	next := variant{family: familyOf(f, decision, answers, w.schedules), affinity: affinityOf(decision), group: decision.Group}
+func (w *Writer) variant(
+	v *View,
+	z *Zone,
+	o *owner,
+	f policy.Family,
+	before *variant,
+	decision policy.Decision,
+	answers int,
+) variant {
+	next := variant{
+		family:   familyOf(f, decision, answers, w.schedules),
+		affinity: affinityOf(decision),
+		group:    decision.Group,
+	}
 	switch {
 	case before == nil:
 		next.turn = v.turns.take()
@@ -213,7 +247,7 @@ func (w *Writer) variant(v *View, slot *Slot, f policy.Family, before *variant, 
 		next.turn = before.turn
 	}
 	next.edition = w.editions.Add(1)
-	slot.sign(f, &next.family, max(decision.TTL, decision.FullTTL))
+	o.sign(z, f, &next.family, max(decision.TTL, decision.FullTTL))
 	w.note(next.signatures())
 	return next
 }
@@ -244,24 +278,10 @@ func (a *answers) copyPlaced() *[2]placed {
 
 // turnNumbers hands out the places of names and variants in Turns.
 type turnNumbers struct {
-	mu    sync.Mutex // for what Writers call, several at once; all else happens before a view has any
+	mu    sync.Mutex // a view may be built while Writers work
 	spare []uint32
 	pairs []uint32 // the first of two that are spare
 	end   uint32   // all from here on are free
-}
-
-// begin starts with the numbers that are taken.
-func (n *turnNumbers) begin(taken []bool) {
-	for number, is := range taken {
-		if is {
-			n.end = uint32(number) + 1
-		}
-	}
-	for number := range n.end {
-		if !taken[number] {
-			n.spare = append(n.spare, number)
-		}
-	}
 }
 
 func (n *turnNumbers) take() uint32 {
@@ -278,6 +298,8 @@ func (n *turnNumbers) take() uint32 {
 
 // takePair hands out two numbers, the second of which is the first plus one.
 func (n *turnNumbers) takePair() uint32 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
 	if last := len(n.pairs) - 1; last >= 0 {
 		number := n.pairs[last]
 		n.pairs = n.pairs[:last]
@@ -287,16 +309,26 @@ func (n *turnNumbers) takePair() uint32 {
 	return n.end - 2
 }
 
+func (n *turnNumbers) put(number uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.spare = append(n.spare, number)
+}
+
+func (n *turnNumbers) putPair(first uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.pairs = append(n.pairs, first)
+}
+
 // release takes back the numbers of variants that are gone.
 func (n *turnNumbers) release(before, after *placed) {
 	if len(before.variants) == 0 {
 		return
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for i := range before.variants {
 		if after.find(before.variants[i].group) == nil {
-			n.spare = append(n.spare, before.variants[i].turn)
+			n.put(before.variants[i].turn)
 		}
 	}
 }

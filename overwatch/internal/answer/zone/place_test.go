@@ -21,7 +21,10 @@ var (
 func testPlaces(t testing.TB) *geo.Table {
 	t.Helper()
 	table, err := geo.New(geo.Sources{Regions: []geo.Region{{Name: "a"}, {Name: "b"}}, Mappings: []geo.Mapping{
-		{CIDR: netip.MustParsePrefix("192.0.2.0/24"), Region: "a"}, {CIDR: netip.MustParsePrefix("2001:db8:b::/48"), Region: "b"},
+		{
+			CIDR:   netip.MustParsePrefix("192.0.2.0/24"),
+			Region: "a",
+		}, {CIDR: netip.MustParsePrefix("2001:db8:b::/48"), Region: "b"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +69,15 @@ func leads(t testing.TB, v *View, name string, client netip.Addr, n int, turns *
 func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer app"))
 	v.Place(testPlaces(t))
-	placeIn(t, NewWriter(), v, "app.gslb.test.", "a 10.0.0.1/1 10.0.0.2/2", "a 10.0.0.1/1 10.0.0.2/2", "b 10.0.0.3/3 10.0.0.4/1")
+	placeIn(
+		t,
+		NewWriter(),
+		v,
+		"app.gslb.test.",
+		"a 10.0.0.1/1 10.0.0.2/2",
+		"a 10.0.0.1/1 10.0.0.2/2",
+		"b 10.0.0.3/3 10.0.0.4/1",
+	)
 	turns, seen := NewTurns(1, 1), map[string]int{}
 	for n := 1; n <= 300; n++ {
 		for _, client := range []netip.Addr{clientA, clientB} {
@@ -74,7 +85,8 @@ func TestPlace_EachRegionsSharesAreExactWhoeverAsksBetween(t *testing.T) {
 				seen[address] += led
 			}
 		}
-		for address, share := range map[string]float64{"10.0.0.1": 1. / 3, "10.0.0.2": 2. / 3, "10.0.0.3": .75, "10.0.0.4": .25} {
+		for address, share := range map[string]float64{"10.0.0.1": 1. / 3, "10.0.0.2": 2. / 3, "10.0.0.3": .75,
+			"10.0.0.4": .25} {
 			if off := float64(seen[address]) - share*float64(n); off > 1 || off < -1 {
 				t.Fatalf("%s led %d of %d answers in its region, due %.1f", address, seen[address], n, share*float64(n))
 			}
@@ -149,7 +161,16 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 		q.Client = c.client
 		_, answer := v.Append(msg, q, NewTurns(1, 1))
 		if answer.Kind != c.kind || answer.Scope != c.scope {
-			t.Errorf("%s %s for %s: kind %d, scope %d, want %d and %d", name, dns.TypeToString[c.rtype], c.client, answer.Kind, answer.Scope, c.kind, c.scope)
+			t.Errorf(
+				"%s %s for %s: kind %d, scope %d, want %d and %d",
+				name,
+				dns.TypeToString[c.rtype],
+				c.client,
+				answer.Kind,
+				answer.Scope,
+				c.kind,
+				c.scope,
+			)
 		}
 		if r := v.Resolve(name, c.rtype, false, c.client, NewTurns(1, 1)); r.Kind != c.kind || r.Scope != c.scope {
 			t.Errorf("the long way, %s for %s: kind %d, scope %d", name, c.client, r.Kind, r.Scope)

@@ -25,8 +25,8 @@ type Probe struct {
 // ErrName is wrapped where what was asked for is not a domain name.
 var ErrName = errors.New("not a domain name")
 
-// Probe asks for the addresses of a name in zone-file form, as a query from the client would: Append answers, or Resolve where
-// Append leaves it to that. The turns are moved on, so they should not be those of a socket.
+// Probe asks for the addresses of a name in zone-file form, as a query from the client would: Append answers, or
+// Resolve where Append leaves it to that. The turns are moved on, so they should not be those of a socket.
 func (v *View) Probe(name string, family policy.Family, client netip.Addr, turns *Turns) (Probe, error) {
 	key, err := canonicalName(name)
 	if err != nil {

@@ -52,15 +52,6 @@ func canonicalContent(records []dns.RR) (string, error) {
 	return contentOf(header.Rrtype, header.Ttl, data), nil
 }
 
-// signatureOf is the signature of an RRset as it is in the zone, whatever TTL an answer carries it with.
-func signatureOf(owner *proofs, signer Signer, records ...dns.RR) (*Signature, error) {
-	content, err := canonicalContent(records)
-	if err != nil {
-		return nil, err
-	}
-	return owner.known.at(signer, owner.name, content), nil
-}
-
 // canonicalCase is the record with the names in its data in lower case, where signatures want that (RFC 4034 section
 // 6.2, RFC 6840 section 5.1).
 func canonicalCase(rr dns.RR) dns.RR {

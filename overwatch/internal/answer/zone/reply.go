@@ -15,8 +15,8 @@ type reply struct {
 	q        *Question
 	view     *View
 	zone     *Zone
-	signed   bool  // signatures and proofs go with it
-	encloser *Slot // of a name that a wildcard answers for, else nil
+	signed   bool   // signatures and proofs go with it
+	encloser *owner // of a name that a wildcard answers for, else nil
 	answer   Answer
 
 	full     bool // something did not fit
@@ -105,8 +105,8 @@ func (r *reply) deny(kind Kind) {
 	}
 }
 
-// prove appends a record of denial with its signatures, whose owner points to the record's, unless another one of its name is there
-// already: two would be one RRset.
+// prove appends a record of denial with its signatures, whose owner points to the record's, unless another one of its
+// name is there already: two would be one RRset.
 func (r *reply) prove(l *link, p *Signature) {
 	for _, there := range r.proved[:r.proofs] {
 		if there == l {
@@ -140,40 +140,57 @@ func (r *reply) prove(l *link, p *Signature) {
 
 // nameError answers that a name does not exist, and no wildcard in its place (RFC 4035 section 3.1.3.2, RFC 5155
 // section 7.2.2).
-func (r *reply) nameError(encloser *Slot) {
+func (r *reply) nameError(encloser *owner) {
 	r.deny(NXDomain)
 	if !r.signed {
 		return
 	}
 	r.encloser = encloser
-	if r.zone.chain.hashed {
-		r.prove(encloser.proofs.link, encloser.proofs.link.full)
-	}
+	r.proveEncloser()
 	r.cover()
-	if star := encloser.proofs.star; star != nil {
+	if star := r.zone.noWildcard(encloser); star != nil {
 		r.prove(star, star.full)
 	}
 }
 
-// noData answers that a name, or the wildcard in its place, does not have the type (RFC 4035 sections 3.1.3.1 and 3.1.3.4,
-// RFC 5155 sections 7.2.3 and 7.2.5).
-func (r *reply) noData(slot *Slot) {
+// proveEncloser proves that the closest encloser exists, which a chain that is not hashed need not.
+func (r *reply) proveEncloser() {
+	if r.zone.chain.hashed {
+		l := r.zone.chain.find(r.encloser.name)
+		r.prove(l, l.full)
+	}
+}
+
+// noWildcard proves that there is no wildcard right below a name that has none; nil if no such name can be.
+func (z *Zone) noWildcard(encloser *owner) *link {
+	if len(encloser.name) == len(z.apex) {
+		return z.star
+	}
+	return z.chain.starBelow(encloser.name)
+}
+
+// noData answers that a name, or the wildcard in its place, does not have the type (RFC 4035 sections 3.1.3.1 and
+// 3.1.3.4, RFC 5155 sections 7.2.3 and 7.2.5).
+func (r *reply) noData(o *owner) {
 	r.deny(NoData)
 	if !r.signed {
 		return
 	}
-	if link := slot.proofs.link; link != nil {
-		r.prove(link, link.deny(r.q.Type))
-	} else {
-		r.prove(slot.proofs.gap, slot.proofs.gap.full)
-	}
+	r.prove(r.zone.lacks(o, r.q.Type))
 	if r.encloser == nil {
 		return
 	}
-	if r.zone.chain.hashed {
-		r.prove(r.encloser.proofs.link, r.encloser.proofs.link.full)
-	}
+	r.proveEncloser()
 	r.cover()
+}
+
+// lacks proves that a name does not have a type now.
+func (z *Zone) lacks(o *owner, rtype uint16) (*link, *Signature) {
+	if l := z.chain.find(o.name); l != nil {
+		return l, l.deny(rtype)
+	}
+	l := z.chain.coverName([]byte(o.name))
+	return l, l.full
 }
 
 // expanded proves that what a wildcard was expanded to is not there itself (RFC 4035 section 3.1.3.3, RFC 5155 section
@@ -188,14 +205,14 @@ func (r *reply) expanded() {
 func (r *reply) cover() {
 	name := r.q.Name
 	if r.zone.chain.hashed {
-		name = nextCloser(name, len(r.encloser.proofs.name))
+		name = nextCloser(name, len(r.encloser.name))
 	}
 	l := r.zone.chain.coverName(name)
 	r.prove(l, l.full)
 }
 
-// nextCloser is the ancestor of a name, or the name itself, that is one label longer than its encloser, which has so many
-// octets.
+// nextCloser is the ancestor of a name, or the name itself, that is one label longer than its encloser, which has so
+// many octets.
 func nextCloser(name []byte, encloser int) []byte {
 	for len(name)-int(name[0])-1 > encloser {
 		name = name[name[0]+1:]

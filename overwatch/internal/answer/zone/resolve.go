@@ -12,7 +12,8 @@ import (
 // MaxAliases bounds how many CNAME records are followed for one question. A chain that has more fails.
 const MaxAliases = 8
 
-// Resolution is an answer as records. It is the long way round, written to be read: what Append answers too has the same octets.
+// Resolution is an answer as records. It is the long way round, written to be read: what Append answers too has the
+// same octets.
 type Resolution struct {
 	Kind      Kind
 	Answer    []dns.RR
@@ -26,91 +27,81 @@ type Resolution struct {
 	proved []*link
 }
 
-// Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section 4.3.2). do
-// asks for signatures and proofs; client is who asks.
+// Resolve answers the question for a name in zone-file form, following aliases inside the zone (RFC 1034 section
+// 4.3.2). do asks for signatures and proofs; client is who asks.
 func (v *View) Resolve(name string, rtype uint16, do bool, client netip.Addr, turns *Turns) Resolution {
 	key, err := canonicalName(name)
 	if err != nil {
 		return Resolution{Kind: Refused}
 	}
-	zone := v.enclosing(key)
+	zone := v.zoneOf([]byte(key), key.labels())
 	if zone == nil {
 		return Resolution{Kind: Refused}
 	}
 	r := Resolution{apex: zone.apex, do: do, client: client}
 	for range MaxAliases + 1 {
-		target := r.step(v, key, name, rtype, turns)
+		target := r.step(v, zone, key, name, rtype, turns)
 		if target == "" {
 			return r
 		}
 		name = target
-		if key, err = canonicalName(target); err != nil || v.enclosing(key) != zone {
+		if key, err = canonicalName(target); err != nil || v.zoneOf([]byte(key), key.labels()) != zone {
 			return r
 		}
 	}
 	return Resolution{Kind: Failed, apex: zone.apex}
 }
 
-// enclosing is the zone that a name belongs to, nil if it is outside all.
-func (v *View) enclosing(name canonical) *Zone {
-	for ; name != ""; name = name.parent() {
-		if slot := v.slot(name); slot != nil {
-			return slot.zone
-		}
-	}
-	return nil
-}
-
-// owned is the name that is asked for, as it came and in canonical form, and the slots that answer for it.
+// owned is the name that is asked for, as it came and in canonical form, and what answers for it.
 type owned struct {
 	text     string
 	name     canonical
-	slot     *Slot // the name's, or the wildcard's in its place
-	encloser *Slot // nil for a name that exists
+	owner    *owner // of the name, or the wildcard in its place; nil for a name that does not exist
+	encloser *owner // nil for a name that exists
 }
 
-// look finds what answers for a name of a zone. There is no slot for a name that does not exist.
-func (v *View) look(text string, name canonical) owned {
-	o := owned{text: text, name: name, slot: v.slot(name)}
-	for above := name.parent(); o.slot == nil && o.encloser == nil; above = above.parent() {
-		o.encloser = v.slot(above)
-	}
-	if o.encloser != nil {
-		o.slot = v.wilds[o.encloser]
+// look finds what answers for a name of a zone.
+func (z *Zone) look(text string, name canonical) owned {
+	o := owned{text: text, name: name}
+	there, exact := z.enclose([]byte(name), name.labels())
+	if exact {
+		o.owner = there
+	} else {
+		o.owner, o.encloser = z.wildcard(there), there
 	}
 	return o
 }
 
 // step answers for one name of the chain. It returns the next name if this one is an alias.
-func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, turns *Turns) (target string) {
-	zone := v.enclosing(key)
-	o := v.look(name, key)
-	if o.slot == nil {
+func (r *Resolution) step(v *View, zone *Zone, key canonical, name string, rtype uint16, turns *Turns) (target string) {
+	o := zone.look(name, key)
+	if o.owner == nil {
 		r.deny(NXDomain, zone)
 		r.proveNameError(zone, o)
 		return ""
 	}
-	if rtype == dns.TypeDS && zone.parent != nil && key == zone.apex {
-		r.delegation(o)
+	if above := v.above(zone); rtype == dns.TypeDS && above != nil && key == zone.apex {
+		r.delegation(above, name, key)
 		return ""
 	}
 	if rtype == dns.TypeRRSIG && zone.signer != nil {
-		r.onlySignatures(v, key, name, turns)
+		r.onlySignatures(v, zone, key, name, turns)
 		return ""
 	}
-	a := o.slot.answers.Load()
+	a := o.owner.answers.Load()
 	if rtype == dns.TypeANY {
 		rtype = a.any
 	}
-	if o.slot.steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA) {
-		r.steered(v, o, a, rtype, turns)
+	if o.owner.steered && (rtype == dns.TypeA || rtype == dns.TypeAAAA) {
+		r.steered(v, zone, o, a, rtype, turns)
 		return ""
 	}
-	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed && o.slot.proofs.link != nil {
-		full := o.slot.proofs.link.full
-		if rr, err := full.record(name); err == nil {
-			r.positive(zone, o, []dns.RR{rr}, full)
-			return ""
+	if rtype == dns.TypeNSEC && zone.signer != nil && !zone.chain.hashed {
+		if l := zone.chain.find(o.owner.name); l != nil {
+			if rr, err := l.full.record(name); err == nil {
+				r.positive(zone, o, []dns.RR{rr}, l.full)
+				return ""
+			}
 		}
 	}
 	if set := a.set(rtype); set != nil {
@@ -126,7 +117,7 @@ func (r *Resolution) step(v *View, key canonical, name string, rtype uint16, tur
 	return ""
 }
 
-func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *Turns) {
+func (r *Resolution) steered(v *View, zone *Zone, o owned, a *answers, rtype uint16, turns *Turns) {
 	which := policy.IPv4
 	if rtype == dns.TypeAAAA {
 		which = policy.IPv6
@@ -137,17 +128,17 @@ func (r *Resolution) steered(v *View, o owned, a *answers, rtype uint16, turns *
 		return
 	case noData:
 		r.Steered = a.unanswered(v, which, r.client)
-		r.deny(NoData, o.slot.zone)
-		r.proveNoData(o.slot.zone, o, rtype)
+		r.deny(NoData, zone)
+		r.proveNoData(zone, o, rtype)
 		return
 	}
-	f, position, told := o.slot.pick(a, v, which, &Question{Client: r.client}, turns)
+	f, position, told := o.owner.pick(a, v, which, &Question{Client: r.client}, turns)
 	r.Scope, r.Steered = told.scope, told.steered
 	var records []dns.RR
 	for k := range f.schedule.Size() {
 		records = append(records, f.record(which, f.schedule.Pick(position, k)))
 	}
-	r.positive(o.slot.zone, o, records, f.signature(f.schedule.Answer(position)))
+	r.positive(zone, o, records, f.signature(f.schedule.Answer(position)))
 }
 
 // record is the A or AAAA record with one of the addresses, without an owner.
@@ -161,28 +152,21 @@ func (f *family) record(which policy.Family, candidate int) dns.RR {
 }
 
 // delegation answers for the DS records of a zone, which the zone above has (RFC 4035 section 3.1.4.1).
-func (r *Resolution) delegation(o owned) {
-	above := o.slot.zone.parent
+func (r *Resolution) delegation(above *Zone, text string, name canonical) {
 	r.apex = above.apex
-	if above.signer == nil {
-		r.deny(NoData, above)
-		return
-	}
-	cut := o.slot.proofs.cut
-	if cut.ds != nil {
-		r.positive(above, o, cut.ds.records, cut.ds.sig)
+	o := owned{text: text, name: name, owner: above.find([]byte(name))}
+	if ds := o.owner.answers.Load().set(dns.TypeDS); ds != nil {
+		r.positive(above, o, ds.records, ds.sig)
 		return
 	}
 	r.deny(NoData, above)
-	if r.do {
-		r.prove(above, cut.link, cut.link.full)
-	}
+	r.proveNoData(above, o, dns.TypeDS)
 }
 
 // onlySignatures answers for the type RRSIG as for ANY (RFC 8482 section 7).
-func (r *Resolution) onlySignatures(v *View, key canonical, name string, turns *Turns) {
+func (r *Resolution) onlySignatures(v *View, zone *Zone, key canonical, name string, turns *Turns) {
 	r.do = true
-	r.step(v, key, name, dns.TypeANY, turns)
+	r.step(v, zone, key, name, dns.TypeANY, turns)
 	r.Answer = slices.DeleteFunc(r.Answer, func(rr dns.RR) bool { return rr.Header().Rrtype != dns.TypeRRSIG })
 }
 
@@ -240,12 +224,18 @@ func (r *Resolution) proveNameError(zone *Zone, o owned) {
 	if !r.do || zone.signer == nil {
 		return
 	}
-	if zone.chain.hashed {
-		r.prove(zone, o.encloser.proofs.link, o.encloser.proofs.link.full)
-	}
+	r.proveEncloser(zone, o)
 	r.cover(zone, o)
-	if star := o.encloser.proofs.star; star != nil {
+	if star := zone.noWildcard(o.encloser); star != nil {
 		r.prove(zone, star, star.full)
+	}
+}
+
+// proveEncloser is reply.proveEncloser.
+func (r *Resolution) proveEncloser(zone *Zone, o owned) {
+	if zone.chain.hashed {
+		l := zone.chain.find(o.encloser.name)
+		r.prove(zone, l, l.full)
 	}
 }
 
@@ -254,17 +244,12 @@ func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
 	if !r.do || zone.signer == nil {
 		return
 	}
-	if link := o.slot.proofs.link; link != nil {
-		r.prove(zone, link, link.deny(rtype))
-	} else {
-		r.prove(zone, o.slot.proofs.gap, o.slot.proofs.gap.full)
-	}
+	l, p := zone.lacks(o.owner, rtype)
+	r.prove(zone, l, p)
 	if o.encloser == nil {
 		return
 	}
-	if zone.chain.hashed {
-		r.prove(zone, o.encloser.proofs.link, o.encloser.proofs.link.full)
-	}
+	r.proveEncloser(zone, o)
 	r.cover(zone, o)
 }
 
@@ -272,7 +257,7 @@ func (r *Resolution) proveNoData(zone *Zone, o owned, rtype uint16) {
 func (r *Resolution) cover(zone *Zone, o owned) {
 	name := []byte(o.name)
 	if zone.chain.hashed {
-		name = nextCloser(name, len(o.encloser.proofs.name))
+		name = nextCloser(name, len(o.encloser.name))
 	}
 	l := zone.chain.coverName(name)
 	r.prove(zone, l, l.full)

@@ -113,7 +113,11 @@ func TestFetch_ChangesNoAnswer(t *testing.T) {
 				var messages [][]byte
 				for range 1 + random.IntN(MaxFetch) {
 					name := []string{names[random.IntN(len(names))], "nothing." + names[0], "elsewhere.example."}[random.IntN(3)]
-					msg, q := question(t, name, []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeANY}[random.IntN(4)])
+					msg, q := question(
+						t,
+						name,
+						[]uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeANY}[random.IntN(4)],
+					)
 					q.DO, q.Client = random.IntN(2) == 0, []netip.Addr{clientA, clientB, clientNo, {}}[random.IntN(4)]
 					batch, messages = append(batch, q), append(messages, msg)
 				}

@@ -46,8 +46,8 @@ func newSet(apex, owner canonical, records []dns.RR) (set, error) {
 	return s, nil
 }
 
-// distinct leaves out records that are there already. Those whose names differ in case alone are the same: in canonical form there is
-// one of them, and a signature over two would hold for no validator (RFC 4034 section 6.3).
+// distinct leaves out records that are there already. Those whose names differ in case alone are the same: in canonical
+// form there is one of them, and a signature over two would hold for no validator (RFC 4034 section 6.3).
 func distinct(records []dns.RR) (some []dns.RR, err error) {
 	if len(records) == 1 {
 		return records, nil
@@ -74,9 +74,3 @@ const maxOPT = 1024
 
 // maxSigned is more than the signatures and proofs of any answer take, with the keys that a zone may have.
 const maxSigned = 8 << 10
-
-// sign gives the set its signature, under the TTL of its records.
-func (s *set) sign(owner *proofs, signer Signer) (err error) {
-	s.sig, err = signatureOf(owner, signer, s.records...)
-	return err
-}

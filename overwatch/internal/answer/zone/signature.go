@@ -56,8 +56,8 @@ func (m *made) wire() []byte {
 	return m.near[:m.each]
 }
 
-// contentOf is what tells the RRsets of one owner apart. It sorts data. That of a single record is all that stands behind
-// the owner in it.
+// contentOf is what tells the RRsets of one owner apart. It sorts data. That of a single record is all that stands
+// behind the owner in it.
 func contentOf(rtype uint16, ttl uint32, data [][]byte) string {
 	slices.SortFunc(data, slices.Compare)
 	size := contentHead
@@ -89,7 +89,11 @@ func (s *Signature) rtype() uint16 { return uint16(s.content[0])<<8 | uint16(s.c
 // rrset is what is signed.
 func (s *Signature) rrset() RRset {
 	content := []byte(s.content)
-	set := RRset{Owner: []byte(s.owner), Type: binary.BigEndian.Uint16(content), TTL: binary.BigEndian.Uint32(content[4:])}
+	set := RRset{
+		Owner: []byte(s.owner),
+		Type:  binary.BigEndian.Uint16(content),
+		TTL:   binary.BigEndian.Uint32(content[4:]),
+	}
 	for content = content[contentHead:]; len(content) > 0; {
 		end := 2 + int(binary.BigEndian.Uint16(content))
 		set.RData = append(set.RData, content[2:end])
@@ -110,7 +114,8 @@ func (s *Signature) current() *made {
 	return m
 }
 
-// Prepare makes signatures if there are none to serve, or other ones if it is time for that. It says whether it made any.
+// Prepare makes signatures if there are none to serve, or other ones if it is time for that. It says whether it made
+// any.
 func (s *Signature) Prepare(now time.Time) (signed bool, err error) {
 	before := s.made.Load()
 	after, err := s.make(now)
@@ -152,7 +157,13 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 	var out []dns.RR
 	for wire := m.wire(); len(wire) > 0; wire = wire[m.each:] {
 		data := wire[fixedPart:m.each]
-		header := dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl, Rdlength: uint16(len(data))}
+		header := dns.RR_Header{
+			Name:     owner,
+			Rrtype:   dns.TypeRRSIG,
+			Class:    dns.ClassINET,
+			Ttl:      ttl,
+			Rdlength: uint16(len(data)),
+		}
 		rr, _, err := dns.UnpackRRWithHeader(header, data, 0)
 		if err != nil {
 			return nil
@@ -162,51 +173,23 @@ func (s *Signature) records(owner string, ttl uint32) []dns.RR {
 	return out
 }
 
-// signatures are those of one name, by content. They are kept while an RRset is out of the answers, so that a health flap
-// signs nothing.
+// signatures are those of the addresses of one name, by content. They are kept while an RRset is out of the answers, so
+// that a health flap signs nothing.
 type signatures struct {
-	mu     sync.Mutex
-	known  signatureIndex
-	before *signatures // those of the previous view, while this one is built; may be nil
+	mu    sync.Mutex
+	known signatureIndex
 }
 
 // at is the signature of an RRset of the owner.
 func (s *signatures) at(signer Signer, owner canonical, content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := s.known.get(content)
-	sig := known
-	if sig == nil && s.before != nil {
-		sig = s.before.find(content)
-	}
-	if sig == nil || sig.signer != signer || sig.owner != owner {
+	sig := s.known.get(content)
+	if sig == nil || sig.signer != signer {
 		sig = &Signature{signer: signer, owner: owner, content: content}
-	}
-	if sig != known {
 		s.known.put(sig)
 	}
 	return sig
-}
-
-func (s *signatures) find(content string) *Signature {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known.get(content)
-}
-
-// settle takes over the signatures of addresses, which may come back, and forgets the previous view.
-func (s *signatures) settle(signer Signer) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.before == nil {
-		return
-	}
-	for _, sig := range s.before.all(nil) {
-		if rtype := sig.rtype(); sig.signer == signer && (rtype == dns.TypeA || rtype == dns.TypeAAAA) && s.known.get(sig.content) == nil {
-			s.known.put(sig)
-		}
-	}
-	s.before = nil
 }
 
 // all is a copy of the signatures that are known now.
@@ -214,13 +197,6 @@ func (s *signatures) all(into []*Signature) []*Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.known.all(into)
-}
-
-// forget forgets a signature that no answer will have again.
-func (s *signatures) forget(sig *Signature) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.known.remove(func(other *Signature) bool { return other == sig })
 }
 
 // spareSignatures is how many signatures of answers that are not given now a name keeps, beside as many as it uses.

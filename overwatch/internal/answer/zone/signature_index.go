@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// signatureIndex finds signatures by what they cover. Most names have a handful, for which a list is enough: with 100 000 names, maps would
-// take 50 MiB more.
+// signatureIndex finds signatures by what they cover. Most names have a handful, for which a list is enough: with 100
+// 000 names, maps would take 50 MiB more.
 type signatureIndex struct {
 	few  []*Signature
 	many map[string]*Signature // all of them, once there are more than few is for

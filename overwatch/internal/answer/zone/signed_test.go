@@ -51,7 +51,17 @@ func (s *testSigner) Sign(set RRset) ([][]byte, time.Time, error) {
 	owner := canonical(set.Owner).String()
 	records := make([]dns.RR, len(set.RData))
 	for i, data := range set.RData {
-		rr, _, err := dns.UnpackRRWithHeader(dns.RR_Header{Name: owner, Rrtype: set.Type, Class: dns.ClassINET, Ttl: set.TTL, Rdlength: uint16(len(data))}, data, 0)
+		rr, _, err := dns.UnpackRRWithHeader(
+			dns.RR_Header{
+				Name:     owner,
+				Rrtype:   set.Type,
+				Class:    dns.ClassINET,
+				Ttl:      set.TTL,
+				Rdlength: uint16(len(data)),
+			},
+			data,
+			0,
+		)
 		if err != nil {
 			return nil, time.Time{}, err
 		}
@@ -96,12 +106,49 @@ var denials = map[string]Denial{"nsec": NSEC, "nsec3": NSEC3}
 // questionsOfTheSample are what a resolver could ask the sample.
 func questionsOfTheSample() map[string][]string {
 	names := map[string][]string{
-		"": {"gslb.test.", "app.gslb.test.", "APP.gslb.test.", "v6.gslb.test.", "dual.gslb.test.", "ent.gslb.test.", "b.ent.gslb.test.", "a.b.ent.gslb.test.",
-			"x.ent.gslb.test.", "x.b.ent.gslb.test.", "x.a.b.ent.gslb.test.", "nx.gslb.test.", "0.gslb.test.", "zzz.gslb.test.", "a.b.c.d.nx.gslb.test.",
-			"big.gslb.test.", "ns1.gslb.test.", "x.ns1.gslb.test.", "wild.gslb.test.", "*.wild.gslb.test.", "q.wild.gslb.test.", "q.r.wild.gslb.test.",
-			"x.static.gslb.test.", "*.static.gslb.test.", "static.gslb.test.", "www.gslb.test.", "out.gslb.test.", "dead.gslb.test.", "no6.gslb.test.",
-			"srv.gslb.test.", "upper.gslb.test.", "child.gslb.test.", "www.child.gslb.test.", "nx.child.gslb.test.", "under.gslb.test.", "x.under.gslb.test.",
-			"deep.under.gslb.test.", "x.deep.under.gslb.test.", "\\000.app.gslb.test.", "\\001\\000.gslb.test.", "!.gslb.test."},
+		"": {
+			"gslb.test.",
+			"app.gslb.test.",
+			"APP.gslb.test.",
+			"v6.gslb.test.",
+			"dual.gslb.test.",
+			"ent.gslb.test.",
+			"b.ent.gslb.test.",
+			"a.b.ent.gslb.test.",
+			"x.ent.gslb.test.",
+			"x.b.ent.gslb.test.",
+			"x.a.b.ent.gslb.test.",
+			"nx.gslb.test.",
+			"0.gslb.test.",
+			"zzz.gslb.test.",
+			"a.b.c.d.nx.gslb.test.",
+			"big.gslb.test.",
+			"ns1.gslb.test.",
+			"x.ns1.gslb.test.",
+			"wild.gslb.test.",
+			"*.wild.gslb.test.",
+			"q.wild.gslb.test.",
+			"q.r.wild.gslb.test.",
+			"x.static.gslb.test.",
+			"*.static.gslb.test.",
+			"static.gslb.test.",
+			"www.gslb.test.",
+			"out.gslb.test.",
+			"dead.gslb.test.",
+			"no6.gslb.test.",
+			"srv.gslb.test.",
+			"upper.gslb.test.",
+			"child.gslb.test.",
+			"www.child.gslb.test.",
+			"nx.child.gslb.test.",
+			"under.gslb.test.",
+			"x.under.gslb.test.",
+			"deep.under.gslb.test.",
+			"x.deep.under.gslb.test.",
+			"\\000.app.gslb.test.",
+			"\\001\\000.gslb.test.",
+			"!.gslb.test.",
+		},
 	}
 	return names
 }
@@ -116,7 +163,8 @@ func TestSigned_EveryAnswerValidates(t *testing.T) {
 			}
 			fast, slow := NewTurns(1, 2), NewTurns(1, 2)
 			for _, name := range questionsOfTheSample()[""] {
-				for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeDS,
+				for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS,
+					dns.TypeDNSKEY, dns.TypeDS,
 					dns.TypeCNAME, dns.TypeSRV, dns.TypeCAA, dns.TypeANY, dns.TypeNSEC, dns.TypeNSEC3PARAM, 1000} {
 					r := askSigned(t, v, name, rtype, fast, slow)
 					if err := validate(name, rtype, r, keys); err != nil {
@@ -131,7 +179,8 @@ func TestSigned_EveryAnswerValidates(t *testing.T) {
 // However the letters of a name in a record are written, a signature is over the small ones (RFC 4034 section 6.2).
 func TestSigned_LettersAreSmallHoweverTheyAreWritten(t *testing.T) {
 	for _, pair := range [][2]string{
-		{"x. MX 5 mail.gslb.test.", `x. MX 5 \077AiL.gsl\066.test.`}, {"x. SRV 1 2 3 mail.", `x. SRV 1 2 3 m\065il.`}, {"x. CNAME a\\.b.", `x. CNAME \065\046B.`},
+		{"x. MX 5 mail.gslb.test.", `x. MX 5 \077AiL.gsl\066.test.`}, {"x. SRV 1 2 3 mail.", `x. SRV 1 2 3 m\065il.`},
+		{"x. CNAME a\\.b.", `x. CNAME \065\046B.`},
 		{"x. SOA ns. host\\.master. 1 2 3 4 5", `x. SOA \078S. \072ost\.master. 1 2 3 4 5`},
 	} {
 		var contents [2]string
@@ -185,9 +234,17 @@ func TestSigned_AskingForSignaturesGetsThoseOfOneRRset(t *testing.T) {
 func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
 	for way, denial := range denials {
 		v, signers := signedSample(t, denial)
-		askSigned(t, v, "app.gslb.test.", dns.TypeMX, NewTurns(1, 1), NewTurns(1, 1)) // from here on it is proofs alone that are missing
+		askSigned(
+			t,
+			v,
+			"app.gslb.test.",
+			dns.TypeMX,
+			NewTurns(1, 1),
+			NewTurns(1, 1),
+		) // from here on it is proofs alone that are missing
 		signers["gslb.test."].broken.Store(true)
-		for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test.", "www.gslb.test.", "x.ent.gslb.test.", "q.wild.gslb.test."} {
+		for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test.", "www.gslb.test.", "x.ent.gslb.test.",
+			"q.wild.gslb.test."} {
 			r := askSigned(t, v, name, dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
 			if r.Kind != Failed {
 				t.Errorf("%s: %s: %v", way, name, r)
@@ -313,10 +370,12 @@ func TestSigned_TheLastResortsShorterTTLKeepsTheSignature(t *testing.T) {
 	}
 	r := askSigned(t, v, "app.gslb.test.", dns.TypeA, NewTurns(1, 1), NewTurns(1, 1))
 	sig := r.Answer[1].(*dns.RRSIG)
-	if r.Answer[0].Header().Ttl != 30 || sig.Hdr.Ttl != 30 || sig.OrigTtl != 60 || signers["gslb.test."].signed.Load() != before {
+	if r.Answer[0].Header().Ttl != 30 || sig.Hdr.Ttl != 30 || sig.OrigTtl != 60 ||
+		signers["gslb.test."].signed.Load() != before {
 		t.Errorf("%v, %d signatures made", r.Answer, signers["gslb.test."].signed.Load()-before)
 	}
-	if err := validate("app.gslb.test.", dns.TypeA, r, map[string]*dns.DNSKEY{"gslb.test.": signers["gslb.test."].key}); err != nil {
+	if err := validate("app.gslb.test.", dns.TypeA, r,
+		map[string]*dns.DNSKEY{"gslb.test.": signers["gslb.test."].key}); err != nil {
 		t.Error(err)
 	}
 }
@@ -328,7 +387,8 @@ func TestSigned_SpareSignaturesAreForgottenWhenThereAreMany(t *testing.T) {
 		steer(t, w, v, "app.gslb.test.", "10.9."+strings.Join([]string{itoa(i / 250), itoa(i%250 + 1)}, "."), 1)
 	}
 	key, _ := canonicalName("app.gslb.test.")
-	if n := len(v.slot(key).proofs.known.all(nil)); n > spareSignatures+20 {
+	_, o := v.owner(key)
+	if n := len(o.known.all(nil)); n > spareSignatures+20 {
 		t.Errorf("%d signatures are kept for one address", n)
 	}
 }

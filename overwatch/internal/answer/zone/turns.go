@@ -10,8 +10,8 @@ type Turns struct {
 	fetched uint32 // what Fetch read, kept so that the compiler does not leave the reading out
 }
 
-// turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by Writers together, and
-// their numbers begin again some day.
+// turn is a position in one edition of a family's answers; positions in others mean nothing. Editions are numbered by
+// Writers together, and their numbers begin again some day.
 type turn struct{ edition, position uint32 }
 
 // of says whether it is one in the answers of a family as they are.

@@ -35,7 +35,8 @@ func askSigned(t testing.TB, v *View, name string, rtype uint16, fast, slow *Tur
 	}
 	if answer.Kind == Elsewhere {
 		got = want
-	} else if answer.Kind != r.Kind || int(answer.Answers) != len(r.Answer) || int(answer.Authority) != len(r.Authority) || !bytes.Equal(got, want) {
+	} else if answer.Kind != r.Kind || int(answer.Answers) != len(r.Answer) || int(answer.Authority) != len(r.Authority) ||
+		!bytes.Equal(got, want) {
 		t.Errorf("%s %s: Append gives %+v\n%x\nResolve %v\n%x", name, dns.Type(rtype), answer, got, r, want)
 	}
 	got = slices.Clone(got)
@@ -48,8 +49,8 @@ func askSigned(t testing.TB, v *View, name string, rtype uint16, fast, slow *Tur
 	return Resolution{Kind: r.Kind, Answer: back.Answer, Authority: back.Ns}
 }
 
-// validate does what a validating resolver does with an answer, given the keys of the zones (RFC 4035 section 5, RFC 5155
-// section 8).
+// validate does what a validating resolver does with an answer, given the keys of the zones (RFC 4035 section 5, RFC
+// 5155 section 8).
 func validate(name string, rtype uint16, r Resolution, keys map[string]*dns.DNSKEY) error {
 	if r.Kind == Failed || r.Kind == Refused {
 		return fmt.Errorf("no answer")
@@ -62,16 +63,21 @@ func validate(name string, rtype uint16, r Resolution, keys map[string]*dns.DNSK
 	final := name
 	for range r.Answer { // to the end of the aliases
 		for _, rr := range r.Answer {
-			if alias, ok := rr.(*dns.CNAME); ok && strings.EqualFold(alias.Hdr.Name, final) && rtype != dns.TypeCNAME && rtype != dns.TypeANY {
+			if alias, ok := rr.(*dns.CNAME); ok && strings.EqualFold(alias.Hdr.Name, final) && rtype != dns.TypeCNAME &&
+				rtype != dns.TypeANY {
 				final = alias.Target
 			}
 		}
 	}
 	p := proofsOf(r.Authority)
 	for _, rr := range r.Answer {
-		if sig, ok := rr.(*dns.RRSIG); ok && int(sig.Labels) < dns.CountLabel(sig.Hdr.Name) && !strings.HasPrefix(sig.Hdr.Name, "*.") {
+		if sig, ok := rr.(*dns.RRSIG); ok && int(sig.Labels) < dns.CountLabel(sig.Hdr.Name) &&
+			!strings.HasPrefix(sig.Hdr.Name, "*.") {
 			if !p.covers(closer(sig.Hdr.Name, int(sig.Labels)+1)) {
-				return fmt.Errorf("%s was expanded from a wildcard, without a proof that it is not there itself", sig.Hdr.Name)
+				return fmt.Errorf(
+					"%s was expanded from a wildcard, without a proof that it is not there itself",
+					sig.Hdr.Name,
+				)
 			}
 		}
 	}
@@ -120,7 +126,13 @@ func validateSection(section []dns.RR, keys map[string]*dns.DNSKEY) error {
 		case key == nil:
 			return fmt.Errorf("%v is signed by %s", at, sig.SignerName)
 		case sig.Hdr.Ttl != set[0].Header().Ttl || sig.OrigTtl < sig.Hdr.Ttl:
-			return fmt.Errorf("%v: TTL %d, signature %d, originally %d", at, set[0].Header().Ttl, sig.Hdr.Ttl, sig.OrigTtl)
+			return fmt.Errorf(
+				"%v: TTL %d, signature %d, originally %d",
+				at,
+				set[0].Header().Ttl,
+				sig.Hdr.Ttl,
+				sig.OrigTtl,
+			)
 		case !sig.ValidityPeriod(time.Now()):
 			return fmt.Errorf("%v: not valid now", at)
 		case (at.rtype == dns.TypeNSEC || at.rtype == dns.TypeNSEC3) && len(set) != 1:

@@ -10,46 +10,47 @@ import (
 
 // View is everything this node is authoritative for. The zero View has no zones.
 type View struct {
-	index index
-	slots []Slot          // one per name that exists, empty non-terminals included
-	names []canonical     // of the slots; "" for one that is free
-	wilds map[*Slot]*Slot // from a name to the wildcard directly below
-	depth int             // labels of the longest name, or more
+	zones  map[string]*Zone // by apex, in canonical form
+	depth  int              // labels of the longest apex
+	places atomic.Pointer[geo.Table]
+	turns  *turnNumbers // of all names; views that follow each other share them
 
-	places atomic.Pointer[geo.Table] // nil where no answer depends on who asks
-	turns  turnNumbers               // of the names here; the Writers'
-
-	// For With, which makes the view that follows.
-	zones []*Zone     // parents first
-	stars [][2]uint32 // the slots of wilds: a name's and its wildcard's
-	below []uint32    // by slot: how many names are directly below
-	free  []uint32    // slots without a name
+	// Until the view is in force.
+	added    []*owner // steered names that the view before does not steer
+	replaced []*owner // names of the view before that are not steered here
+	fresh    []*Signature
 }
 
-// Zone is what the names of one zone have in common.
+// Zone is one zone with its names. Only the answers of its steered names ever change, so successive views may share it.
 type Zone struct {
-	apex     canonical
-	parent   *Zone  // the zone of this view that the apex is cut from, or nil
-	negative set    // the SOA as negative answers carry it
-	signer   Signer // nil: the zone is not signed
-	denial   Denial
-	chain    *chain // of a signed zone
+	apex      canonical
+	names     index
+	depth     int // labels of the longest name, or more
+	wildcards int // how many of the names are wildcards
+	negative  set // the SOA as negative answers carry it
+	signer    Signer
+	denial    Denial
+	chain     *chain // of a signed zone
+	star      *link  // proves that there is no wildcard right below the apex; nil if there is one
+	contents  *Contents
+	cuts      []cut // ascending
 }
 
-// Slot is one name that exists.
-type Slot struct {
+// owner is one name that exists in a zone, the empty non-terminals included, and the apexes of zones below it.
+type owner struct {
 	answers atomic.Pointer[answers]
-	zone    *Zone
-	proofs  *proofs // nil where neither the zone is signed nor the one above
-	turn    uint32  // index of the first of its two turns; meaningful when steered
+	known   *signatures // of its addresses; nil where the zone is not signed
+	name    canonical
+	turn    uint32 // index of the first of its two turns; meaningful when steered
 	steered bool
+	cut     bool  // the name is the apex of a zone below, and has nothing but its DS records here
 	length  uint8 // of the name in short, or longName
 	short   [shortName]byte
 }
 
 const (
-	shortName = 34  // octets of names that a slot has room for
-	longName  = 255 // length of a slot whose name is among the view's only
+	shortName = 41  // octets of names that an owner has room for
+	longName  = 255 // length of an owner that has no room for its name
 )
 
 // answers holds everything that a name answers. It is immutable.
@@ -62,6 +63,9 @@ type answers struct {
 	sets    []set         // ascending by type
 }
 
+// nothing is what an empty non-terminal has.
+var nothing = new(answers)
+
 // set finds the RRset of a type, nil if there is none.
 func (a *answers) set(rtype uint16) *set {
 	for i := range a.sets {
@@ -72,52 +76,120 @@ func (a *answers) set(rtype uint16) *set {
 	return nil
 }
 
-// enclose returns the slot of the name that is asked for, or of its closest encloser (RFC 4592 section 3.3.1). It is nil
-// outside every zone.
-func (v *View) enclose(q *Question) (slot *Slot, exact bool) {
-	if slot = v.find(q.Name); slot != nil {
-		q.owner = uint8(len(q.Name))
-		return slot, true
-	}
-	name, labels := q.Name, q.Labels
-	for labels > 0 {
+// zoneOf is the zone that a name of so many labels belongs to, nil outside all. The name is in wire form and lower
+// case.
+func (v *View) zoneOf(name []byte, labels int) *Zone {
+	for ; labels > v.depth; labels-- {
 		name = name[name[0]+1:]
-		labels--
-		// Nothing is that deep, so a flood of long names costs no more than one of short names.
-		if labels > v.depth {
-			continue
-		}
-		if slot = v.find(name); slot != nil {
-			q.owner = uint8(len(name))
-			return slot, false
-		}
 	}
-	return nil, false
+	for {
+		if z := v.zones[string(name)]; z != nil {
+			return z
+		}
+		if len(name) <= 1 {
+			return nil
+		}
+		name = name[name[0]+1:]
+	}
 }
 
-// slot is nil where the name does not exist; v may be nil.
-func (v *View) slot(name canonical) *Slot {
-	if v == nil {
+// enclose finds the zone that is asked, and the owner of the name that is asked for, or of its closest encloser (RFC
+// 4592 section 3.3.1). The zone is nil outside every zone.
+func (v *View) enclose(q *Question) (z *Zone, o *owner, exact bool) {
+	if z = v.zoneOf(q.Name, q.Labels); z == nil {
+		return nil, nil, false
+	}
+	o, exact = z.enclose(q.Name, q.Labels)
+	q.owner = uint8(len(o.name))
+	return z, o, exact
+}
+
+// enclose finds a name of the zone that has so many labels, or its closest encloser.
+func (z *Zone) enclose(name []byte, labels int) (o *owner, exact bool) {
+	for exact = true; ; exact = false {
+		// Nothing is that deep, so a flood of long names costs no more than one of short names.
+		if labels <= z.depth {
+			if o = z.find(name); o != nil {
+				return o, exact
+			}
+		}
+		name = name[name[0]+1:]
+		labels--
+	}
+}
+
+// above is the zone that a zone is cut from, nil if there is none.
+func (v *View) above(z *Zone) *Zone {
+	if z.apex == rootName {
 		return nil
 	}
-	return v.find([]byte(name))
+	return v.zoneOf([]byte(z.apex.parent()), z.apex.labels()-1)
+}
+
+// wildcard is the wildcard right below a name of the zone, nil if there is none.
+func (z *Zone) wildcard(encloser *owner) *owner {
+	var room [maxName]byte
+	if name := starBelow(room[:0], encloser.name); z.wildcards > 0 && name != nil {
+		return z.find(name)
+	}
+	return nil
+}
+
+// starBelow appends the name of the wildcard right below another, nil if that is too long for a name.
+func starBelow(to []byte, name canonical) []byte {
+	if 2+len(name) > maxName {
+		return nil
+	}
+	return append(append(to, "\x01*"...), name...)
+}
+
+// owner finds a name with its zone. Both are nil where the name does not exist.
+func (v *View) owner(name canonical) (*Zone, *owner) {
+	z := v.zoneOf([]byte(name), name.labels())
+	if z == nil {
+		return nil, nil
+	}
+	o := z.find([]byte(name))
+	if o == nil {
+		return nil, nil
+	}
+	return z, o
 }
 
 // Signatures is every signature that the names have needed so far, in no order.
 func (v *View) Signatures() iter.Seq[*Signature] {
 	return func(yield func(*Signature) bool) {
-		var all []*Signature
-		for i := range v.slots {
-			p := v.slots[i].proofs
-			if p == nil {
-				continue
-			}
-			all = p.known.all(all[:0])
-			for _, sig := range all {
-				if !yield(sig) {
-					return
-				}
+		for _, z := range v.zones {
+			if z.signer != nil && !z.eachSignature(yield) {
+				return
 			}
 		}
 	}
+}
+
+// eachSignature visits the signatures of a signed zone until yield returns false, which it returns then.
+func (z *Zone) eachSignature(yield func(*Signature) bool) bool {
+	var room []*Signature
+	for _, c := range z.names.cells {
+		if c.owner == nil {
+			continue
+		}
+		room = c.owner.known.all(room[:0])
+		for _, set := range c.owner.answers.Load().sets {
+			room = append(room, set.sig)
+		}
+		for _, sig := range room {
+			if !yield(sig) {
+				return false
+			}
+		}
+	}
+	for _, l := range z.chain.links {
+		for _, sig := range []*Signature{l.full, l.without[policy.IPv4].Load(), l.without[policy.IPv6].Load()} {
+			if sig != nil && !yield(sig) {
+				return false
+			}
+		}
+	}
+	return true
 }

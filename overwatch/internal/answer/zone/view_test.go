@@ -43,11 +43,20 @@ func contents(t testing.TB, apex string, lines ...string) Contents {
 
 func newView(t testing.TB, previous *View, zones ...Contents) *View {
 	t.Helper()
-	v, err := New(zones, previous)
+	v, err := New(inOrder(zones...), previous)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// inOrder brings the steered names of zones into order.
+func inOrder(zones ...Contents) (all []*Contents) {
+	for _, c := range zones {
+		c.Steered = slices.Compact(slices.Sorted(slices.Values(c.Steered)))
+		all = append(all, &c)
+	}
+	return all
 }
 
 // decide reads addresses, each with its parts behind a slash ("10.0.0.1/3"), or "down".
@@ -92,12 +101,38 @@ func sample(t testing.TB) *View {
 func sampleZones(t testing.TB) []Contents {
 	t.Helper()
 	return []Contents{
-		contents(t, "gslb.test.",
-			"@ NS ns1", "@ NS NS2.Example.NET.", "@ MX 10 mail.gslb.test.", "@ TXT \"v=spf1 -all\"",
-			"ns1 A 192.0.2.53", "ns1 AAAA 2001:db8::53",
-			"steer app", "steer v6", "steer dual", "steer a.b.ent", "steer big", "steer down", "steer *.wild", "app TXT hello", "steer "+strings.TrimSuffix(longTestName, ".gslb.test."),
-			"www CNAME app", "loop1 CNAME loop2", "loop2 CNAME loop1", "out CNAME app.example.net.", "dead CNAME nx", "no6 CNAME v6", "toodown CNAME down",
-			"srv SRV 1 2 53 ns1", "srv SRV 1 2 53 NS1", "*.static MX 5 mail.gslb.test.", "*.static MX 5 MAIL.gslb.test.", "*.static CAA 0 issue \"ca.example\"", "UPPER TXT x"),
+		contents(
+			t,
+			"gslb.test.",
+			"@ NS ns1",
+			"@ NS NS2.Example.NET.",
+			"@ MX 10 mail.gslb.test.",
+			"@ TXT \"v=spf1 -all\"",
+			"ns1 A 192.0.2.53",
+			"ns1 AAAA 2001:db8::53",
+			"steer app",
+			"steer v6",
+			"steer dual",
+			"steer a.b.ent",
+			"steer big",
+			"steer down",
+			"steer *.wild",
+			"app TXT hello",
+			"steer "+strings.TrimSuffix(longTestName, ".gslb.test."),
+			"www CNAME app",
+			"loop1 CNAME loop2",
+			"loop2 CNAME loop1",
+			"out CNAME app.example.net.",
+			"dead CNAME nx",
+			"no6 CNAME v6",
+			"toodown CNAME down",
+			"srv SRV 1 2 53 ns1",
+			"srv SRV 1 2 53 NS1",
+			"*.static MX 5 mail.gslb.test.",
+			"*.static MX 5 MAIL.gslb.test.",
+			"*.static CAA 0 issue \"ca.example\"",
+			"UPPER TXT x",
+		),
 		contents(t, "child.gslb.test.", "@ NS ns1.gslb.test.", "steer www"),
 		contents(t, "deep.under.gslb.test."),
 		contents(t, "other.example.", "@ NS ns.other.example.", "steer @"),
@@ -153,7 +188,8 @@ func ask(t testing.TB, v *View, name string, rtype uint16, fast, slow *Turns) Re
 		if !bytes.Equal(got, msg) {
 			t.Errorf("%s: an alias was left to Resolve, but the message was changed", name)
 		}
-	} else if answer.Kind != r.Kind || int(answer.Answers) != len(r.Answer) || int(answer.Authority) != len(r.Authority) || !bytes.Equal(got, want) {
+	} else if answer.Kind != r.Kind || int(answer.Answers) != len(r.Answer) || int(answer.Authority) != len(r.Authority) ||
+		!bytes.Equal(got, want) {
 		t.Errorf("%s %s: Append gives %+v\n%x\nResolve %v\n%x", name, dns.Type(rtype), answer, got, r, want)
 	}
 	binary.BigEndian.PutUint16(want[6:], uint16(len(r.Answer)))
@@ -283,7 +319,7 @@ func TestNew_RefusesWhatHasNoPlace(t *testing.T) {
 		"more than fit into one":      {contents(t, "gslb.test.", tooMuch()...)},
 	}
 	for want, zones := range cases {
-		if _, err := New(zones, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := New(inOrder(zones...), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want one with %q", err, want)
 		}
 	}

@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/miekg/dns"
-
 	"gslb.internal/overwatch/internal/policy"
 )
 
 // Writer gives steered names their answers. It belongs to one goroutine.
 type Writer struct {
 	*common
-	bulk  bool // fresh is of no interest
 	fresh []*Signature
 
 	// Room for what place needs on the way, from name to name.
@@ -20,8 +17,8 @@ type Writer struct {
 	some    []variant
 }
 
-// common is what Writers have together: names of equal shares hold one schedule, and no two answers have the same edition,
-// whoever gave them.
+// common is what Writers have together: names of equal shares hold one schedule, and no two answers have the same
+// edition, whoever gave them.
 type common struct {
 	schedules *policy.Scheduler
 	editions  atomic.Uint32 // that have been given
@@ -32,22 +29,28 @@ func NewWriter() *Writer {
 	return &Writer{common: &common{schedules: policy.NewScheduler()}}
 }
 
-// Beside is another Writer, for another goroutine: both may be at work at once, also in one view, as long as they do not have
-// the same name. It is for giving a view all its answers, whose Signatures are to be prepared then: it has none to tell of in Fresh.
-func (w *Writer) Beside() *Writer { return &Writer{common: w.common, bulk: true} }
+// Beside is another Writer, for another goroutine: both may be at work at once, also in one view, as long as they do
+// not have the same name.
+func (w *Writer) Beside() *Writer { return &Writer{common: w.common} }
 
-// Steer makes a steered name of the view answer as was decided, answers distinct addresses (at most MaxAnswers)
-// at a time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where it is.
-// decisions is by policy.Family.
+// Steer makes a steered name of the view answer as was decided, answers distinct addresses (at most MaxAnswers) at a
+// time, from the next query on. It says whether that changed anything: a decision like the last leaves every turn where
+// it is. decisions is by policy.Family.
 func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answers int) (changed bool, err error) {
 	if decisions[0].Hashed || decisions[1].Hashed {
-		return w.place(v, name, placed{alike: true}, [2]Choices{{Decisions: decisions[:1]}, {Decisions: decisions[1:]}}, answers)
+		return w.place(
+			v,
+			name,
+			placed{alike: true},
+			[2]Choices{{Decisions: decisions[:1]}, {Decisions: decisions[1:]}},
+			answers,
+		)
 	}
-	slot, err := v.steeredSlot(name)
+	z, o, err := v.steered(name)
 	if err != nil {
 		return false, err
 	}
-	was := slot.answers.Load()
+	was := o.answers.Load()
 	families := was.steered
 	if was.placed != nil {
 		families, changed = [2]family{}, true
@@ -62,48 +65,54 @@ func (w *Writer) Steer(v *View, name string, decisions [2]policy.Decision, answe
 		}
 		changed = true
 		next.edition = w.editions.Add(1)
-		slot.sign(policy.Family(f), &next, max(decision.TTL, decision.FullTTL))
+		o.sign(z, policy.Family(f), &next, max(decision.TTL, decision.FullTTL))
 		w.note(next.signatures())
 		families[f] = next
 	}
 	basis := decisions[policy.IPv4].Basis
 	if changed {
-		slot.steer(families, nil, basis)
-		w.note(slot.denials(families))
-		slot.trim()
+		o.steer(families, nil, basis)
+		w.note(z.denials(o, families))
+		o.trim()
 	} else {
-		slot.steer(families, nil, basis)
+		o.steer(families, nil, basis)
 	}
 	return changed, nil
 }
 
-// steeredSlot finds a steered name.
-func (v *View) steeredSlot(name string) (*Slot, error) {
+// steered finds a steered name.
+func (v *View) steered(name string) (*Zone, *owner, error) {
 	key, err := canonicalName(name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	slot := v.slot(key)
-	if slot == nil || !slot.steered {
-		return nil, fmt.Errorf("name %s is not steered", name)
+	z, o := v.owner(key)
+	if o == nil || !o.steered {
+		return nil, nil, fmt.Errorf("name %s is not steered", name)
 	}
-	return slot, nil
+	return z, o, nil
 }
 
-// denials are the records that prove that the name has no address of a family now.
-func (s *Slot) denials(families [2]family) (found []*Signature) {
+// denials are the records that prove that a name of the zone has no address of a family.
+func (z *Zone) denials(o *owner, families [2]family) []*Signature {
+	if z.chain == nil {
+		return nil
+	}
+	return z.chain.find(o.name).denials(families)
+}
+
+// denials are the records that prove that the link's name has no address of a family.
+func (l *link) denials(families [2]family) (found []*Signature) {
 	for f := range families {
-		if families[f].state == noData && s.proofs != nil && s.proofs.link != nil {
-			found = append(found, s.proofs.link.deny(typeOf(policy.Family(f))))
+		if families[f].state == noData {
+			found = append(found, l.deny(typeOf(policy.Family(f))))
 		}
 	}
 	return found
 }
 
 func (w *Writer) note(sigs []*Signature) {
-	if !w.bulk {
-		w.fresh = append(w.fresh, sigs...)
-	}
+	w.fresh = append(w.fresh, sigs...)
 }
 
 // Fresh is the signatures of the answers that were given to names since the last call, so that they can be prepared.
@@ -114,11 +123,11 @@ func (w *Writer) Fresh() []*Signature {
 }
 
 // trim forgets signatures of answers of long ago.
-func (s *Slot) trim() {
-	if s.proofs == nil || s.proofs.known.few() {
+func (o *owner) trim() {
+	if o.known == nil || o.known.few() {
 		return
 	}
-	a := s.answers.Load()
+	a := o.answers.Load()
 	inUse := make(map[*Signature]bool)
 	note := func(_ policy.Family, in *variant) {
 		for _, sig := range in.signatures() {
@@ -129,18 +138,15 @@ func (s *Slot) trim() {
 		note(policy.Family(f), &variant{family: a.steered[f]})
 	}
 	a.eachVariant(note)
-	s.proofs.known.trim(len(inUse), func(sig *Signature) bool {
-		rtype := sig.rtype()
-		return (rtype == dns.TypeA || rtype == dns.TypeAAAA) && !inUse[sig]
-	})
+	o.known.trim(len(inUse), func(sig *Signature) bool { return !inUse[sig] })
 }
 
 // steer replaces what depends on health and keeps the rest.
-func (s *Slot) steer(families [2]family, placed *[2]placed, basis *policy.Basis) {
-	next := answersWith(families, placed, s.answers.Load().sets)
+func (o *owner) steer(families [2]family, placed *[2]placed, basis *policy.Basis) {
+	next := answersWith(families, placed, o.answers.Load().sets)
 	if basis != nil {
 		next.basis, next.number = basis, basis.Number
 	}
-	next.any = next.pickAny(s.steered)
-	s.answers.Store(next)
+	next.any = next.pickAny(o.steered)
+	o.answers.Store(next)
 }

@@ -83,12 +83,13 @@ func TestWriter_ANewNameFailsUntilItIsDecided(t *testing.T) {
 
 func TestNew_PlacesOfNamesThatAreGoneGoToNewOnes(t *testing.T) {
 	v := newView(t, nil, contents(t, "gslb.test.", "steer a", "steer b"))
-	v = newView(t, v, contents(t, "gslb.test.", "steer b", "steer c"))
+	for _, names := range []string{"steer b", "steer c"} {
+		v = newView(t, v, contents(t, "gslb.test.", "steer b", names))
+		v.InForce()
+	}
 	turns := map[uint32]bool{}
-	for i := range v.slots {
-		if slot := &v.slots[i]; slot.steered {
-			turns[slot.turn] = true
-		}
+	for _, o := range v.zones["\x04gslb\x04test\x00"].names.steered(nil) {
+		turns[o.turn] = true
 	}
 	if !turns[0] || !turns[2] || len(turns) != 2 {
 		t.Errorf("turns %v, want 0 and 2", turns)

@@ -141,7 +141,7 @@ func (d *defined) Define(note store.Entry, edit func(*definitions.Draft) error) 
 		return err
 	}
 	d.set = draft.Set()
-	d.w.cfg.Store(d.set.Join(d.over()))
+	d.w.cfg.Store(d.set.Join(d.over(), definitions.NamesIn(d.over())))
 	return nil
 }
 

@@ -3,9 +3,7 @@ package definitions
 import (
 	"encoding/json"
 	"net/netip"
-	"reflect"
 	"slices"
-	"strings"
 	"testing"
 
 	"gslb.internal/overwatch/internal/state/config"
@@ -47,7 +45,7 @@ func TestJoin_TheFileWinsAndNothingNamesWhatIsNotThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	joined := set(t).Join(f)
+	joined := set(t).Join(f, NamesIn(f))
 	var regions, domains []string
 	for _, r := range joined.Regions {
 		regions = append(regions, r.Name)
@@ -150,47 +148,6 @@ func FuzzOver(f *testing.F) {
 	})
 }
 
-// Rejoin comes to what Join does, and tells what is different in it.
-func TestRejoin_IsJoin(t *testing.T) {
-	before, f := set(t), file()
-	names := NamesIn(f)
-	d := before.Edit(f, f, names)
-	for name, domain := range before.Domains {
-		other := *domain
-		other.TTL, other.Enabled = 77, !domain.Enabled
-		d.PutDomain(&other)
-		d.PutDomain(&store.Domain{Name: "new." + name, Enabled: true, Regions: []string{"nowhere"}})
-	}
-	next := d.Set()
-	joined, put, deleted := next.Rejoin(before, before.Join(f), f, names)
-	want := next.Join(f)
-	for _, c := range []*config.Config{joined, want} {
-		slices.SortFunc(c.Domains, func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
-	}
-	if !reflect.DeepEqual(joined, want) {
-		t.Errorf("%+v, want %+v", joined, want)
-	}
-	served := map[string]config.Domain{}
-	for _, d := range before.Join(f).Domains {
-		served[d.Name] = d
-	}
-	for _, name := range deleted {
-		delete(served, name)
-	}
-	for _, d := range put {
-		served[d.Name] = d
-	}
-	for _, d := range joined.Domains {
-		if !reflect.DeepEqual(served[d.Name], d) {
-			t.Errorf("%s: what is told to change comes to %+v, want %+v", d.Name, served[d.Name], d)
-		}
-		delete(served, d.Name)
-	}
-	if len(served) > 0 || len(put) == 0 || len(deleted) == 0 {
-		t.Errorf("%d domains are left over, %d put, %d deleted", len(served), len(put), len(deleted))
-	}
-}
-
 // What the API sets of proximity, client-hash and pools is in force as the configuration's is, and what it leaves out
 // has the configuration's defaults.
 func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
@@ -203,7 +160,7 @@ func TestJoin_TunesDomainsAndRegionsAsAFileDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := s.Join(new(config.Config))
+	c := s.Join(new(config.Config), nil)
 	var want config.Domain
 	want.SetDefaults()
 	want.Proximity.ToleranceKm, want.ClientHash.IPv4Prefix = 7.5, 20

@@ -12,12 +12,12 @@ import (
 )
 
 // Join returns a file's configuration with the definitions of the API added. Of two of one name the file's wins.
-// Neither is changed, and the result shares their memory.
-func (s *Set) Join(file *config.Config) *config.Config {
+// Neither is changed, and the result shares their memory. names are those of the file's domains.
+func (s *Set) Join(file *config.Config, names Names) *config.Config {
 	joined := *file
 	known := s.joinRegions(&joined, file)
 	s.joinMappings(&joined, file, known)
-	s.joinDomains(&joined, file, known, NamesIn(file))
+	s.joinDomains(&joined, file, known, names)
 	return &joined
 }
 
@@ -31,41 +31,6 @@ func NamesIn(file *config.Config) Names {
 		names[file.Domains[i].Name] = true
 	}
 	return names
-}
-
-// Rejoin is Join for a Set that differs from before in its domains only, where joined is what the one before and the
-// file came to. put are the domains that are served now and were not, or otherwise, and deleted the names of those that
-// are not served any more. The domains may come in another order. Of one Config it may be called again only if what it
-// returned before is not used.
-func (s *Set) Rejoin(before *Set, joined, file *config.Config, names Names) (next *config.Config, put []config.Domain,
-	deleted []string) {
-	var regions config.Config
-	known := s.joinRegions(&regions, file)
-	serves := func(s *Set, name string) *store.Domain {
-		if d := s.Domains[name]; d != nil && d.Enabled && !names[name] {
-			return d
-		}
-		return nil
-	}
-	created := true // and nothing else
-	for name := range s.Domains {
-		if after := serves(s, name); after != nil && after != serves(before, name) {
-			put = append(put, joinedDomain(after, known))
-			created = created && serves(before, name) == nil
-		}
-	}
-	for name := range before.Domains {
-		if serves(before, name) != nil && serves(s, name) == nil {
-			deleted = append(deleted, name)
-		}
-	}
-	again := *joined
-	if created && len(deleted) == 0 {
-		again.Domains = append(again.Domains, put...) // what others see of the array is not touched
-	} else {
-		s.joinDomains(&again, file, known, names)
-	}
-	return &again, put, deleted
 }
 
 // joinRegions adds the enabled regions in the order of their priority, and returns the names of all.

@@ -66,7 +66,8 @@ func TestReconfigure_AChangeOfHealthDoesNotWaitForIt(t *testing.T) {
 		}
 	}
 	s.Domains = append(s.Domains, config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10})
-	if err := p.Reconfigure(t.Context(), s); err != nil {
+	s.DNS.DefaultTTL++ // so that all names are decided anew
+	if err := p.Reconfigure(t.Context(), s, nil); err != nil {
 		t.Fatal(err)
 	}
 	if visible != len(changed) {

@@ -9,16 +9,16 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// earth is where clients and backends can be, and what holds in a region for all domains.
-type earth struct {
+// places is where clients and backends can be, and what holds in a region for all domains.
+type places struct {
 	clients     []string // names of the clients' regions by geo.RegionID; the first is none
 	coordinates map[string]policy.Coordinates
 	bias        map[string]int
 	pools       map[string]*policy.Algorithm
 }
 
-func newEarth(regions []config.Region) earth {
-	e := earth{
+func newPlaces(regions []config.Region) places {
+	e := places{
 		clients: make([]string, 1, len(regions)+1), coordinates: make(map[string]policy.Coordinates),
 		bias: make(map[string]int), pools: make(map[string]*policy.Algorithm),
 	}
@@ -38,21 +38,29 @@ func newEarth(regions []config.Region) earth {
 	return e
 }
 
+// same says whether nothing differs.
+func (e *places) same(other *places) bool { return e.near(other) && maps.Equal(e.pools, other.pools) }
+
+// near says whether what counts for distances does not differ.
+func (e *places) near(other *places) bool {
+	return slices.Equal(e.clients, other.clients) && maps.Equal(e.coordinates, other.coordinates) &&
+		maps.Equal(e.bias, other.bias)
+}
+
 // positions is where clients are told apart by their positions.
 type positions struct {
-	earth earth
-	spots *geo.Spots    // nil: nowhere
-	atlas *policy.Atlas // of the spots
+	places places
+	spots  *geo.Spots    // nil: nowhere
+	atlas  *policy.Atlas // of the spots
 }
 
 // newPositions is before, if nothing differs: what an atlas remembers is dear.
-func newPositions(before *positions, e earth, table *geo.Table) *positions {
-	p := &positions{earth: e}
+func newPositions(before *positions, e places, table *geo.Table) *positions {
+	p := &positions{places: e}
 	if table != nil {
 		p.spots = table.Spots()
 	}
-	if before != nil && before.spots == p.spots && slices.Equal(before.earth.clients, e.clients) &&
-		maps.Equal(before.earth.coordinates, e.coordinates) && maps.Equal(before.earth.bias, e.bias) {
+	if before != nil && before.spots == p.spots && before.places.near(&e) {
 		return before
 	}
 	if p.spots != nil {
@@ -62,7 +70,7 @@ func newPositions(before *positions, e earth, table *geo.Table) *positions {
 }
 
 // at names the regions of spots.
-func (e *earth) at(spots []geo.Spot) []policy.Spot {
+func (e *places) at(spots []geo.Spot) []policy.Spot {
 	out := make([]policy.Spot, len(spots))
 	for i, spot := range spots {
 		out[i].Region = e.clients[spot.Region]

@@ -18,21 +18,26 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/state/config"
-	"gslb.internal/shared/settings"
 )
 
-// names that come and go: in a zone, at its apex, beside aliases and other records, in zones below, in no zone, one within another.
+// names that come and go: in a zone, at its apex, beside aliases and other records, in zones below, in no zone, one
+// within another.
 var comeAndGo = []string{
-	"gslb.test", "app.gslb.test", "*.app.gslb.test", "a.b.c.gslb.test", "b.c.gslb.test", "*.c.gslb.test", "x.gslb.test", "y.gslb.test", "text.gslb.test",
+	"gslb.test", "app.gslb.test", "*.app.gslb.test", "a.b.c.gslb.test", "b.c.gslb.test", "*.c.gslb.test", "x.gslb.test",
+	"y.gslb.test", "text.gslb.test",
 	"www.gslb.test", "node-1.gslb.test", "ns.gslb.test", "child.gslb.test", "x.child.gslb.test", "under.gslb.test",
-	"shop.example.com", "*.shop.example.com", "x.shop.example.com", "example.com", "one.example.net", "two.example.net", "*.three.example.net", "node-1.one.example.net", "solo.test", "ns.outside.test",
+	"shop.example.com", "*.shop.example.com", "x.shop.example.com", "example.com", "one.example.net", "two.example.net",
+	"*.three.example.net", "node-1.one.example.net", "solo.test", "ns.outside.test",
 }
 
 func changingSettings(denial string) Settings {
 	s := testSettings()
 	s.Denial = denial
 	s.DNS.Zones = []config.Zone{
-		{Name: "gslb.test", Records: []string{"www CNAME app", "@ TXT hello", "text TXT x", "ns A 192.0.2.9", "*.static TXT y"}},
+		{
+			Name:    "gslb.test",
+			Records: []string{"www CNAME app", "@ TXT hello", "text TXT x", "ns A 192.0.2.9", "*.static TXT y"},
+		},
 		{Name: "child.gslb.test", Nameservers: []string{"ns.gslb.test", "ns.outside.test"}},
 		{Name: "deep.under.gslb.test"},
 	}
@@ -40,9 +45,9 @@ func changingSettings(denial string) Settings {
 	return s
 }
 
-// However domains have come, changed and gone one by one, the answers are those of a node that has just started with what there
-// is now: the same records, signatures of the same, and proofs.
-func TestChange_IsTheSameAsBuildingFromScratch(t *testing.T) {
+// However domains have come, changed and gone one by one, the answers are those of a node that has just started with
+// what there is now: the same records, signatures of the same, and proofs.
+func TestReconfigure_IsTheSameAsStartingAnew(t *testing.T) {
 	steps := 40
 	if testing.Short() {
 		steps = 12
@@ -60,12 +65,21 @@ func TestChange_IsTheSameAsBuildingFromScratch(t *testing.T) {
 			var zones *dnssec.Zones
 			if denial != "" {
 				var err error
-				if zones, err = dnssec.Open(dnssec.Options{Dir: t.TempDir(), NodeID: "node-1", Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()}); err != nil {
+				if zones, err = dnssec.Open(dnssec.Options{Dir: t.TempDir(), NodeID: "node-1", Registerer: prometheus.NewRegistry(),
+					Logger: zerolog.Nop()}); err != nil {
 					t.Fatal(err)
 				}
 			}
 			begin := func() *Publisher {
-				p, err := New(Options{Settings: s, Backends: b, Signing: zones, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+				p, err := New(
+					Options{
+						Settings:   s,
+						Backends:   b,
+						Signing:    zones,
+						Registerer: prometheus.NewRegistry(),
+						Logger:     zerolog.Nop(),
+					},
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -80,11 +94,10 @@ func TestChange_IsTheSameAsBuildingFromScratch(t *testing.T) {
 				<-ended
 			}()
 			there := map[string]config.Domain{}
-			refused, whole, alone := 0, 0, 0
+			refused := 0
 			for i := range steps {
 				next := maps.Clone(there)
-				var put []config.Domain
-				var deleted []string
+				var put, deleted []string
 				for _, at := range random.Perm(len(comeAndGo))[:1+random.IntN(4)] {
 					name := comeAndGo[at]
 					if _, is := there[name]; is && random.IntN(3) > 0 {
@@ -93,50 +106,48 @@ func TestChange_IsTheSameAsBuildingFromScratch(t *testing.T) {
 						continue
 					}
 					d := config.Domain{Name: name, RoutingAlgorithm: "weighted", TTL: 10 + random.IntN(5)}
-					next[name], put = d, append(put, d)
+					next[name], put = d, append(put, name)
 				}
-				s.Domains = slices.SortedFunc(maps.Values(next), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
+				s.Domains = slices.SortedFunc(
+					maps.Values(next),
+					func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) },
+				)
 				unservable := Check(s)
-				change, err := p.Prepare(ctx, s.Domains, put, deleted)
-				_, problems := errors.AsType[settings.Problems](err)
-				switch {
-				case errors.Is(err, ErrWhole):
-					whole++
-					if err := p.Reconfigure(ctx, s); (err != nil) != (len(unservable) > 0) {
-						t.Fatalf("%v, but %v", err, unservable)
-					}
-				case problems != (len(unservable) > 0) || err != nil && !problems:
+				if len(unservable) == 0 && random.IntN(8) == 0 {
+					s.DNS.DefaultTTL++
+				}
+				err := p.Reconfigure(ctx, s, nil)
+				if (err != nil) != (len(unservable) > 0) {
 					t.Fatalf("step %d: put %v, deleted %v: %v, but %v", i, put, deleted, err, unservable)
-				case problems:
-				default:
-					alone++
-					if err := change.Apply(ctx); err != nil {
-						t.Fatal(err)
-					}
 				}
 				if len(unservable) > 0 {
 					refused++
 				} else {
 					there = next
 				}
-				s.Domains = slices.SortedFunc(maps.Values(there), func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) })
-				random.Shuffle(len(s.Domains), func(a, b int) { s.Domains[a], s.Domains[b] = s.Domains[b], s.Domains[a] })
+				s.Domains = slices.SortedFunc(
+					maps.Values(there),
+					func(a, b config.Domain) int { return strings.Compare(a.Name, b.Name) },
+				)
+				random.Shuffle(
+					len(s.Domains),
+					func(a, b int) { s.Domains[a], s.Domains[b] = s.Domains[b], s.Domains[a] },
+				)
 				if got, want := everything(p.View()), everything(begin().View()); got != want {
 					t.Fatalf("step %d: put %v, deleted %v (%v): %s", i, put, deleted, err, firstDifference(got, want))
 				}
 			}
 			t.Logf("%d changes were refused", refused)
-			if !testing.Short() && (alone < 5 || whole == 0) {
-				t.Errorf("%d changes were made alone, %d with a rebuild", alone, whole)
-			}
 		})
 	}
 }
 
-// everything is what a view answers about the names that come and go and those around them, without what differs by chance.
+// everything is what a view answers about the names that come and go and those around them, without what differs by
+// chance.
 func everything(v *zone.View) string {
 	var b strings.Builder
-	for _, name := range append([]string{"static.gslb.test", "q.static.gslb.test", "c.gslb.test", "nx.gslb.test", "nx.under.gslb.test", "deep.under.gslb.test", "com", "test"}, comeAndGo...) {
+	for _, name := range append([]string{"static.gslb.test", "q.static.gslb.test", "c.gslb.test", "nx.gslb.test",
+		"nx.under.gslb.test", "deep.under.gslb.test", "com", "test"}, comeAndGo...) {
 		for _, name := range []string{name, "0." + name} {
 			for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeSOA, dns.TypeNS, dns.TypeDS} {
 				r := v.Resolve(dns.Fqdn(name), rtype, true, netip.Addr{}, zone.NewTurns(1, 1))
@@ -160,14 +171,19 @@ func firstDifference(got, want string) string {
 	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
 	for i := range min(len(a), len(b)) {
 		if a[i] != b[i] {
-			return fmt.Sprintf("%s\nfrom scratch:\n%s", strings.Join(a[max(i-6, 0):i+3], "\n"), strings.Join(b[max(i-6, 0):min(i+3, len(b))], "\n"))
+			return fmt.Sprintf(
+				"%s\nfrom scratch:\n%s",
+				strings.Join(a[max(i-6, 0):i+3], "\n"),
+				strings.Join(b[max(i-6, 0):min(i+3, len(b))], "\n"),
+			)
 		}
 	}
 	return "more lines"
 }
 
-// A zone's serial grows with each change of its names and only then, and who asks for the zone's signed SOA gets one that holds.
-func TestChange_SerialsGrow(t *testing.T) {
+// A zone's serial grows with each change of its names and only then, and who asks for the zone's signed SOA gets one
+// that holds.
+func TestReconfigure_SerialsGrow(t *testing.T) {
 	w := newSignedWorld(t, testSettings())
 	defer w.run(t)()
 	serial := func(apex string) uint32 {
@@ -180,23 +196,22 @@ func TestChange_SerialsGrow(t *testing.T) {
 	first, other := serial("gslb.test."), serial("shop.example.com.")
 	more := config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10}
 	all := append(testSettings().Domains, more)
-	change := func(domains, put []config.Domain, deleted ...string) {
+	change := func(domains []config.Domain) {
 		t.Helper()
-		c, err := w.Prepare(t.Context(), domains, put, deleted)
-		if err == nil {
-			err = c.Apply(t.Context())
-		}
-		if err != nil {
+		s := testSettings()
+		s.Domains = domains
+		if err := w.Reconfigure(t.Context(), s, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	change(all, []config.Domain{more})
+	change(all)
 	second := serial("gslb.test.")
 	more.TTL = 11
-	change(all, []config.Domain{more})
+	change(append(testSettings().Domains, more))
 	third := serial("gslb.test.")
-	change(testSettings().Domains, nil, "more.gslb.test")
-	if fourth := serial("gslb.test."); int32(second-first) <= 0 || third != second || int32(fourth-third) <= 0 || serial("shop.example.com.") != other {
+	change(testSettings().Domains)
+	if fourth := serial("gslb.test."); int32(second-first) <= 0 || third != second || int32(fourth-third) <= 0 ||
+		serial("shop.example.com.") != other {
 		t.Errorf("serials %d, %d, %d, %d", first, second, third, fourth)
 	}
 	if err := w.verify(w.View(), "nx.gslb.test.", dns.TypeA); err != nil {
@@ -204,42 +219,59 @@ func TestChange_SerialsGrow(t *testing.T) {
 	}
 }
 
-// A change that was prepared before the keys did is made all the same.
-func TestChange_KeysThatChangeMeanwhile(t *testing.T) {
+// What commit refuses leaves everything as it was, and it is asked only for what can be served.
+func TestReconfigure_CommitDecides(t *testing.T) {
 	w := newSignedWorld(t, testSettings())
 	defer w.run(t)()
-	more := config.Domain{Name: "more.example.org", RoutingAlgorithm: "weighted", TTL: 10}
-	c, err := w.Prepare(t.Context(), append(testSettings().Domains, more), []config.Domain{more}, nil)
-	if err != nil {
-		t.Fatal(err)
+	s, before, asked := testSettings(), w.View(), 0
+	full := errors.New("the disk is full")
+	commit := func() error { asked++; return full }
+	s.Domains = append(s.Domains, config.Domain{Name: "more.gslb.test", RoutingAlgorithm: "weighted", TTL: 10})
+	if err := w.Reconfigure(t.Context(), s, commit); !errors.Is(err, full) || asked != 1 || w.View() != before {
+		t.Errorf("error %v, asked %d times", err, asked)
 	}
-	if err := w.Resign(t.Context()); err != nil {
-		t.Fatal(err)
+	s.Domains = append(s.Domains, config.Domain{Name: "bad..name"})
+	if err := w.Reconfigure(t.Context(), s, commit); err == nil || asked != 1 || w.View() != before {
+		t.Errorf("error %v, asked %d times", err, asked)
 	}
-	if err := c.Apply(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Resign(t.Context()); err != nil { // which builds all from the settings
-		t.Fatal(err)
-	}
-	if err := w.verify(w.View(), "more.example.org.", dns.TypeSOA); err != nil || len(keyOf(w.View(), "more.example.org.")) == 0 {
-		t.Errorf("the zone has no key, %v", err)
+	full = nil
+	s.Domains = s.Domains[:len(s.Domains)-1]
+	if err := w.Reconfigure(t.Context(), s, commit); err != nil || asked != 2 || w.View() == before {
+		t.Errorf("error %v, asked %d times", err, asked)
 	}
 }
 
 // What one name more costs beside many.
-func BenchmarkChange(b *testing.B) {
+func BenchmarkReconfigure_Signed(b *testing.B) {
 	for _, names := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(names, " names"), func(b *testing.B) {
 			s := testSettings()
 			for i := range names {
-				s.Domains = append(s.Domains, config.Domain{Name: fmt.Sprintf("n%d.gslb.test", i), RoutingAlgorithm: "weighted", TTL: 10})
+				s.Domains = append(
+					s.Domains,
+					config.Domain{Name: fmt.Sprintf("n%d.gslb.test", i), RoutingAlgorithm: "weighted", TTL: 10},
+				)
 			}
-			zones, err := dnssec.Open(dnssec.Options{Dir: b.TempDir(), NodeID: "node-1", Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+			zones, err := dnssec.Open(
+				dnssec.Options{
+					Dir:        b.TempDir(),
+					NodeID:     "node-1",
+					Registerer: prometheus.NewRegistry(),
+					Logger:     zerolog.Nop(),
+				},
+			)
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := New(Options{Settings: s, Backends: new(backends), Signing: zones, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+			p, err := New(
+				Options{
+					Settings:   s,
+					Backends:   new(backends),
+					Signing:    zones,
+					Registerer: prometheus.NewRegistry(),
+					Logger:     zerolog.Nop(),
+				},
+			)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -251,11 +283,7 @@ func BenchmarkChange(b *testing.B) {
 				i++
 				d := config.Domain{Name: fmt.Sprintf("more%d.gslb.test", i), RoutingAlgorithm: "weighted", TTL: 10}
 				s.Domains = append(s.Domains, d)
-				c, err := p.Prepare(ctx, s.Domains, []config.Domain{d}, nil)
-				if err == nil {
-					err = c.Apply(ctx)
-				}
-				if err != nil {
+				if err := p.Reconfigure(ctx, s, nil); err != nil {
 					b.Fatal(err)
 				}
 			}

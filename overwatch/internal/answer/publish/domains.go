@@ -1,0 +1,272 @@
+package publish
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/wire"
+)
+
+// takeDomains makes the domains of the settings, or takes them over from the plan before where the settings say the
+// same of them.
+func (p *plan) takeDomains(before *plan, known map[string]*domain, moved bool) {
+	if before == nil {
+		before = &plan{}
+	}
+	p.domains = make([]*domain, 0, len(p.settings.Domains))
+	alike := p.rulesAlike(before)
+	var was *domain
+	last := before.domains
+	for i := range p.settings.Domains {
+		c := &p.settings.Domains[i]
+		was, last = find(last, c.Name, known)
+		if was != nil && was.plan == p {
+			continue // the settings have it twice
+		}
+		d := was
+		if was == nil || !alike || moved && was.rules.NeedsPosition() || !was.follows(c) {
+			if d = p.makeDomain(i, c); d == nil {
+				continue
+			}
+			p.changed[d.service] = d
+		}
+		if was != nil {
+			was.plan, d.zone, d.outside = p, was.zone, was.outside
+			p.stay++
+		}
+		p.domains = append(p.domains, d)
+	}
+}
+
+// rulesAlike says whether what holds for all domains is the same as in another plan.
+func (p *plan) rulesAlike(other *plan) bool {
+	a, b := &p.settings.DNS, &other.settings.DNS
+	return len(other.domains) > 0 && p.places.same(&other.places) && a.DefaultTTL == b.DefaultTTL &&
+		a.ReturnLastHealthy == b.ReturnLastHealthy
+}
+
+// find looks for a domain among the next ones of the plan before, where it mostly is the first, or among all by
+// service. It returns those that are next then.
+func find(next []*domain, name string, known map[string]*domain) (*domain, []*domain) {
+	for skipped := range min(len(next), 2) { // a domain that is gone is skipped
+		if next[skipped].written == name {
+			return next[skipped], next[skipped+1:]
+		}
+	}
+	return known[wire.CanonicalService(name)], next
+}
+
+// follows says whether the domain is steered as the settings say.
+func (d *domain) follows(c *config.Domain) bool {
+	return d.written == c.Name && d.answers == max(c.MaxAnswers, 1) && d.from.from == keysOf(c) &&
+		slices.Equal(d.rules.Regions, c.Regions)
+}
+
+// makeDomain is nil where the domain cannot be served or is there already.
+func (p *plan) makeDomain(number int, c *config.Domain) *domain {
+	name, service := fqdn(c.Name), wire.CanonicalService(c.Name)
+	if p.changed[service] != nil || !p.sound(func() string { return fmt.Sprintf("domains[%d]", number) }, name, c) {
+		return nil
+	}
+	from := p.rules(c)
+	return &domain{plan: p, written: c.Name, service: service, name: name, rules: from.rules, from: from,
+		answers: max(c.MaxAnswers, 1), clients: p.places.clients, placed: from.rules.NeedsRegion()}
+}
+
+func keysOf(c *config.Domain) ruleKeys {
+	return ruleKeys{
+		algorithm: c.RoutingAlgorithm, fallback: c.FallbackAlgorithm, onAllDown: c.OnAllDown, minHealthy: c.MinHealthy,
+		threshold: c.FailoverThreshold, ttl: c.TTL, proximity: c.Proximity, clientHash: c.ClientHash,
+		latency: c.LatencyConfig,
+	}
+}
+
+// rules are those of a domain.
+func (p *plan) rules(c *config.Domain) *sharedRules {
+	from := keysOf(c)
+	if last := p.lastRule; last == nil || last.from != from || !slices.Equal(last.rules.Regions, c.Regions) {
+		p.lastRule = &sharedRules{p.rulesFrom(from, c.Regions), from}
+	}
+	return p.lastRule
+}
+
+// layOut begins the zones and puts each domain into one. A domain outside those of the configuration makes a zone of
+// its own, unless another makes one above: its parent is delegated to this node.
+func (p *plan) layOut(before *plan) {
+	for i, z := range p.settings.DNS.Zones {
+		p.addZone(fmt.Sprintf("dns.zones[%d]", i), z)
+	}
+	alike := before != nil && slices.EqualFunc(p.settings.DNS.Zones, before.settings.DNS.Zones,
+		func(a, b config.Zone) bool { return a.Name == b.Name })
+	var outside []int
+	for i, d := range p.domains {
+		if alike && d.zone != "" && !d.outside {
+			continue
+		}
+		if z := p.enclosing(d.name); z != nil {
+			p.move(i, z.Apex, false)
+		} else {
+			outside = append(outside, i)
+		}
+	}
+	p.layOutOutside(outside)
+}
+
+// layOutOutside makes the zones of domains that are in none of the configuration. Short names go first, and wildcards
+// before others, so that www.example.com comes to lie in the zone that example.com or *.example.com makes, in whatever
+// order they are listed.
+func (p *plan) layOutOutside(numbers []int) {
+	type turn struct{ domain, labels, other int }
+	order := make([]turn, len(numbers))
+	for i, number := range numbers {
+		name := p.domains[number].name
+		order[i] = turn{domain: number, labels: dns.CountLabel(name)}
+		if !strings.HasPrefix(name, "*.") {
+			order[i].other = 1
+		}
+	}
+	slices.SortStableFunc(order, func(a, b turn) int { return cmp.Or(a.labels-b.labels, a.other-b.other) })
+	for _, o := range order {
+		d := p.domains[o.domain]
+		apex := ownApex(d.name)
+		if z := p.enclosing(d.name); z != nil {
+			apex = z.Apex
+		} else if !p.addZone("", config.Zone{Name: apex}) {
+			continue
+		}
+		p.move(o.domain, apex, true)
+	}
+}
+
+// move puts a domain into a zone.
+func (p *plan) move(number int, apex string, outside bool) {
+	d := p.domains[number]
+	if d.zone == apex && d.outside == outside {
+		return
+	}
+	if p.changed[d.service] != d { // it belongs to the plan before, too
+		own := *d
+		d = &own
+		p.changed[d.service], p.domains[number] = d, d
+	}
+	d.zone, d.outside = apex, outside
+}
+
+// compare finds out which names come to, go from and change in which zone.
+func (p *plan) compare(before *plan, known map[string]*domain) {
+	for _, d := range p.changed {
+		switch was := known[d.service]; {
+		case was == nil:
+			e := p.edit(d.zone)
+			e.come = append(e.come, d.name)
+		case was.zone != d.zone:
+			come, gone := p.edit(d.zone), p.edit(was.zone)
+			come.come, gone.gone = append(come.come, d.name), append(gone.gone, d.name)
+		default:
+			e := p.edit(d.zone)
+			e.renewed = append(e.renewed, d.name)
+		}
+	}
+	for _, d := range before.domains {
+		if p.stay == len(before.domains) {
+			break
+		}
+		if d.plan != p {
+			e := p.edit(d.zone)
+			e.gone = append(e.gone, d.name)
+			p.gone = append(p.gone, d)
+		}
+	}
+	p.relaid = len(p.zones) != len(before.zones)
+	for _, z := range p.zones {
+		p.relaid = p.relaid || before.byApex[z.Apex] == nil
+	}
+}
+
+// edit is that of a zone.
+func (p *plan) edit(apex string) *edit {
+	e := p.edits[apex]
+	if e == nil {
+		e = new(edit)
+		p.edits[apex] = e
+	}
+	return e
+}
+
+// planZone makes a zone that was begun, or takes it over from the plan before.
+func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
+	was, e := before.byApex[z.Apex], p.edits[z.Apex]
+	if e == nil {
+		e = new(edit)
+	}
+	kept := was != nil && p.keepsRecords(z, was, e, before)
+	if kept && len(e.come)+len(e.gone)+len(e.renewed) == 0 {
+		return was
+	}
+	slices.Sort(e.come)
+	slices.Sort(e.gone)
+	if was != nil {
+		z.Steered, z.version.names = was.Steered, was.version.names
+	}
+	z.Steered, z.Renewed = edited(z.Steered, e), e.renewed
+	z.version.names.addAll(e.come, 1)
+	z.version.names.addAll(e.gone, -1)
+	if kept {
+		soa := *was.SOA
+		z.SOA, z.static, z.types, z.nameservers, z.elsewhere = &soa, was.static, was.types, was.nameservers, was.elsewhere
+	} else {
+		z.types = make(map[string][]uint16)
+		p.authority(z, z.from)
+		p.records(z, z.from.Records)
+		z.elsewhere = slices.ContainsFunc(z.nameservers, func(name string) bool { return p.enclosing(name) != z })
+	}
+	z.Records = z.static
+	return z
+}
+
+// keepsRecords says whether a zone has the records that it had in the plan before.
+func (p *plan) keepsRecords(z, was *zonePlan, e *edit, before *plan) bool {
+	a, b := &p.settings, &before.settings
+	if z.key != was.key || !sameZone(&z.from, &was.from) || a.DNS.DefaultTTL != b.DNS.DefaultTTL || a.NodeID != b.NodeID ||
+		!slices.Equal(a.Addresses, b.Addresses) ||
+		p.relaid && z.key != "" {
+		return false
+	}
+	for _, names := range [][]string{e.come, e.gone} { // which may stand in the way of records, or make room for them
+		if slices.ContainsFunc(names, func(name string) bool {
+			return was.types[name] != nil || slices.Contains(was.nameservers, name)
+		}) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameZone(a, b *config.Zone) bool {
+	return a.Name == b.Name && a.Admin == b.Admin && slices.Equal(a.Nameservers, b.Nameservers) &&
+		slices.Equal(a.Records, b.Records)
+}
+
+// edited is an ascending list of names after an edit whose lists are ascending too.
+func edited(names []string, e *edit) []string {
+	if len(e.come)+len(e.gone) == 0 {
+		return names
+	}
+	out, come, gone := make([]string, 0, len(names)+len(e.come)), e.come, e.gone
+	for _, name := range names {
+		for len(come) > 0 && come[0] < name {
+			out, come = append(out, come[0]), come[1:]
+		}
+		if len(gone) > 0 && gone[0] == name {
+			gone = gone[1:]
+		} else {
+			out = append(out, name)
+		}
+	}
+	return append(out, come...)
+}

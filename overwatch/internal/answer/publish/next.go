@@ -1,0 +1,162 @@
+package publish
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"gslb.internal/overwatch/internal/answer/zone"
+)
+
+// next is a view on its way into force. Where many names are new or changed it takes a second or more, in which changes
+// of health go on being published in the view before.
+type next struct {
+	begin     time.Time
+	plan      *plan
+	positions *positions
+	view      *zone.View
+	err       error
+	done      chan error // of who asked; nil for nobody
+
+	again map[string]struct{} // services that changed since the view began to be built
+}
+
+// decidedAtOnce is how many names are decided before changes that came meanwhile are published: a few milliseconds.
+const decidedAtOnce = 256
+
+// build makes the view that follows the one in force, for the settings. It changes nothing of the Publisher; no other
+// build may be under way.
+func (p *Publisher) build(n *next, s Settings) {
+	n.begin = p.now()
+	n.positions = newPositions(p.positions, newPlaces(s.Regions), s.Places)
+	n.plan = newPlan(s, p.plan, p.domains, n.positions != p.positions)
+	if len(n.plan.problems) > 0 {
+		n.err = n.plan.problems
+		return
+	}
+	if p.signing != nil {
+		if n.err = p.signing.sign(n.plan); n.err != nil {
+			return
+		}
+	}
+	contents := make([]*zone.Contents, len(n.plan.zones))
+	for i, z := range n.plan.zones {
+		if z.plan == n.plan {
+			z.number(p.planned(z.Apex), p.floor, n.begin)
+		}
+		contents[i] = &z.Contents
+	}
+	if n.view, n.err = zone.New(contents, p.view.Load()); n.err != nil {
+		n.err = fmt.Errorf("building the zones: %w", n.err)
+	}
+}
+
+// planned is a zone of the plan in force, nil if it has no such zone.
+func (p *Publisher) planned(apex string) *zonePlan {
+	if p.plan == nil {
+		return nil
+	}
+	return p.plan.byApex[apex]
+}
+
+// force puts a view that was built into force. Between the names, between is called from time to time; it is nil at a
+// start, where nobody waits for anything else. If ctx ends, the view before stays.
+func (p *Publisher) force(ctx context.Context, n *next, between func()) error {
+	if n.err != nil {
+		return n.err
+	}
+	p.generation++
+	n.view.Place(n.plan.settings.Places)
+	by := p.beside(n.positions)
+	if err := p.decideAll(ctx, n, by, between); err != nil {
+		return err
+	}
+	// From here on nothing can fail.
+	starts := p.plan == nil
+	p.numbered(n.plan)
+	relaid := n.plan.relaid
+	p.positions, p.plan = n.positions, n.plan
+	fresh := slices.Concat(n.view.Fresh(), by.writer.Fresh())
+	p.view.Store(n.view)
+	n.view.InForce()
+	if starts || len(n.plan.changed) > 0 {
+		p.reportAll(n.plan)
+	}
+	p.follow(n.plan)
+	if p.signing != nil {
+		if relaid {
+			p.signing.only(p.plan)
+		}
+		if starts {
+			p.signing.all()
+		} else {
+			p.signing.some(fresh)
+		}
+	}
+	p.published(n.begin)
+	if starts {
+		p.measurements.forgetOthers()
+	}
+	p.metrics.zones.Set(float64(len(p.plan.zones)))
+	p.metrics.domains.Set(float64(len(p.domains)))
+	return nil
+}
+
+// decideAll decides the names that are new or changed while another view is in force, one after the other, so that
+// queries have the other cores. From time to time it calls between; it is nil where nobody waits. Names that change
+// meanwhile are decided once more at the end.
+func (p *Publisher) decideAll(ctx context.Context, n *next, by *decider, between func()) error {
+	all := n.plan.domains // in this order, names, backends and answers also lie in memory
+	if len(n.plan.changed) < len(all) {
+		all = slices.Collect(maps.Values(n.plan.changed))
+	}
+	for part := range slices.Chunk(all, decidedAtOnce) {
+		for _, d := range part {
+			d.outcome = by.decide(n.view, d)
+		}
+		if between == nil {
+			continue
+		}
+		if between(); ctx.Err() != nil {
+			return fmt.Errorf("putting the DNS settings into force: %w", context.Cause(ctx))
+		}
+		by.generation = p.generation // which is later if there was a change
+	}
+	for service := range n.again {
+		if d := n.plan.changed[service]; d != nil {
+			d.outcome = by.decide(n.view, d)
+		} else if d := p.domains[service]; d != nil && d.plan == n.plan { // its zone may be signed by other keys
+			by.decide(n.view, d)
+		}
+	}
+	return nil
+}
+
+// follow takes the domains of a plan that has come into force.
+func (p *Publisher) follow(next *plan) {
+	for _, d := range next.gone {
+		if p.domains[d.service] == d {
+			delete(p.domains, d.service)
+			p.measurements.forget(d.service)
+		}
+	}
+	for service, d := range next.changed {
+		was := p.domains[service]
+		p.domains[service] = d
+		p.measurements.change(d)
+		if outcome := d.outcome; was != nil {
+			d.outcome, d.lost = was.outcome, was.lost
+			p.report(d, outcome)
+		}
+	}
+	next.changed, next.gone, next.edits = nil, nil, nil
+}
+
+// changedMeanwhile notes services that the view on its way, if there is one, may have decided too early.
+func (p *Publisher) changedMeanwhile(service string) {
+	if p.building != nil {
+		p.building.again[service] = struct{}{}
+	}
+}
