@@ -120,8 +120,10 @@ func (h *chronicle) start(path string) {
 	h.must(err)
 	_, level, err := logging.Adjustable(cfg.Logging, h.t.Output())
 	h.must(err)
-	h.node = &node{configPath: path, log: zerolog.Nop(), logging: level, started: time.Now(), boot: identity.NewNonce(),
-		registerer: prometheus.NewRegistry(), core: newCore(h.t.Context())}
+	h.node = &node{core: newCore(h.t.Context()), process: process{
+		configPath: path, log: zerolog.Nop(), logging: level, started: time.Now(), boot: identity.NewNonce(),
+		registerer: prometheus.NewRegistry(),
+	}}
 	h.must(errors.Join(h.node.openStore(cfg), h.node.openState(cfg)))
 	halfway := func(context.Context, *config.Config) error { time.Sleep(startTime / 2); return nil }
 	for _, open := range []func(context.Context, *config.Config) error{

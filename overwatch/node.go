@@ -49,50 +49,66 @@ const (
 
 // node is one overwatch node, wired. Its parts know one another only through what is set here.
 type node struct {
+	process
+	core    *core
+	store   *store.Store
+	audit   *audit.Log
+	state   *control.State
+	control *control.Plane
+	health
+	answer
+	history *history.Recorder
+	api     *httpapi.Server // nil when it is off
+	metrics *metrics.Server // nil when it is off
+
+	patience   time.Duration // stopPatience
+	closers    []func()
+	closeStore func() // one of closers; the first call counts
+}
+
+// process is what all parts of one process share.
+type process struct {
 	configPath string
 	log        zerolog.Logger
 	logging    *logging.Control
 	started    time.Time
 	boot       identity.Nonce
 	exchange   *identity.Exchange
-
-	core       *core
-	changes    changes
-	state      *control.State
-	control    *control.Plane
-	store      *store.Store
-	audit      *audit.Log
-	history    *history.Recorder
-	identity   *identity.Identity
-	own        control.OwnAddresses
-	holders    *keysync.Holders
-	trust      *trust.Trust
-	registry   *registry.Registry
-	declared   errgroup.Group // what configuration and API declare, to the registry
-	servers    *inventory.Inventory
-	zones      *dnssec.Zones // nil when answers are not signed
-	keySync    *keysync.Sync // nil when answers are not signed
-	publisher  *publish.Publisher
-	decisions  *decisions.Recorder
-	dns        *dnsserver.Server
-	gossip     *gossip.Node
-	validator  *validation.Validator // nil when validation is off
-	api        *httpapi.Server       // nil when it is off
-	metrics    *metrics.Server       // nil when it is off
 	registerer *prometheus.Registry
+}
 
-	serving    atomic.Bool   // DNS is being answered
-	checks     atomic.Uint64 // that this node has made of backends
-	patience   time.Duration // stopPatience
-	closers    []func()
-	closeStore func() // one of closers; the first call counts
+// health is the parts from an agent's report to a backend's status.
+type health struct {
+	identity  *identity.Identity
+	own       control.OwnAddresses
+	holders   *keysync.Holders
+	trust     *trust.Trust
+	registry  *registry.Registry
+	declared  errgroup.Group // what configuration and API declare, to the registry
+	servers   *inventory.Inventory
+	gossip    *gossip.Node
+	validator *validation.Validator // nil when validation is off
+	checks    atomic.Uint64         // that this node has made of backends
+}
+
+// answer is the parts from a status to a packet.
+type answer struct {
+	zones     *dnssec.Zones // nil when answers are not signed
+	keySync   *keysync.Sync // nil when answers are not signed
+	changes   changes
+	publisher *publish.Publisher
+	decisions *decisions.Recorder
+	dns       *dnsserver.Server
+	serving   atomic.Bool // DNS is being answered
 }
 
 // newNode opens everything that can fail: files, keys and sockets. Nothing is answered before run.
 func newNode(ctx context.Context, cfg *config.Config, configPath string, logger zerolog.Logger,
 	level *logging.Control) (_ *node, err error) {
-	n := &node{configPath: configPath, log: logger, logging: level, started: time.Now(), boot: identity.NewNonce(),
-		exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(), core: newCore(ctx), patience: stopPatience}
+	n := &node{core: newCore(ctx), patience: stopPatience, process: process{
+		configPath: configPath, log: logger, logging: level, started: time.Now(), boot: identity.NewNonce(),
+		exchange: identity.NewExchange(), registerer: prometheus.NewRegistry(),
+	}}
 	defer func() {
 		if err != nil {
 			n.close()
