@@ -38,7 +38,7 @@ func (r *Keyring) active(zone string, now time.Time) []*Key {
 	return all
 }
 
-// publishedFor is how long this node has had a key in the DNSKEY RRset.
+// publishedFor returns the time since this node put a key into the DNSKEY RRset.
 func (r *Keyring) publishedFor(k *Key, now time.Time) time.Duration {
 	e := r.recordOf(k.zone).of(k.public)
 	if e == nil {
@@ -47,7 +47,7 @@ func (r *Keyring) publishedFor(k *Key, now time.Time) time.Duration {
 	return now.Sub(e.Published)
 }
 
-// provisional says whether a key was made here and its fate is open.
+// provisional reports whether a key was made here and may still give way to a peer's.
 func (r *Keyring) provisional(k *Key) bool {
 	e := r.recordOf(k.zone).of(k.public)
 	return e != nil && e.Provisional

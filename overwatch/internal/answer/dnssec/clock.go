@@ -5,23 +5,24 @@ import (
 	"time"
 )
 
-// How far the wall clock may have moved between two looks without anything that is signed becoming void: back by less than
-// signatures are backdated, and forward by less than the oldest ones still hold, which is Validity without renewal and jitter, six
-// days. What holds is not signed again after a jump forward, or validators would be sent signatures from the future.
+// How far the wall clock may have moved between two looks without anything that is signed becoming void: back by less
+// than signatures are backdated, and forward by less than the oldest ones still hold, which is Validity without renewal
+// and jitter, six days. What holds is not signed again after a jump forward, or validators would be sent signatures
+// from the future.
 const (
 	maxBack    = backdated / 2
 	maxForward = 3 * 24 * time.Hour
 )
 
-// clock watches the wall clock for jumps.
+// clock detects jumps of the wall clock.
 type clock struct {
 	mu      sync.Mutex
 	last    time.Time // zero before the first look
 	highest time.Time // since the last jump
 }
 
-// check says whether the clock has jumped since the last look. The readings are compared as dates: what has passed
-// meanwhile does not count, since it is the date that resolvers hold against signatures.
+// check reports whether the clock has jumped since the last call. It compares dates, without the time that has passed
+// meanwhile, because resolvers hold the date against signatures.
 func (c *clock) check(now time.Time) (jumped bool) {
 	now = now.Round(0)
 	c.mu.Lock()

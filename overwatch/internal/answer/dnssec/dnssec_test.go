@@ -47,7 +47,8 @@ func wire(t testing.TB, name string) []byte {
 // unpackSignature makes the record that a resolver would see.
 func unpackSignature(t testing.TB, owner string, ttl uint32, rdata []byte) *dns.RRSIG {
 	t.Helper()
-	rr, _, err := dns.UnpackRRWithHeader(dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl, Rdlength: uint16(len(rdata))}, rdata, 0)
+	rr, _, err := dns.UnpackRRWithHeader(dns.RR_Header{Name: owner, Rrtype: dns.TypeRRSIG, Class: dns.ClassINET, Ttl: ttl,
+		Rdlength: uint16(len(rdata))}, rdata, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,8 @@ func TestSign_ValidatesWithThePublicKey(t *testing.T) {
 		for _, a := range []string{"10.0.0.1", "192.0.2.1", "192.0.2.200"} {
 			ip := netip.MustParseAddr(a)
 			set.RData = append(set.RData, ip.AsSlice())
-			rrs = append(rrs, &dns.A{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 30}, A: ip.AsSlice()})
+			rrs = append(rrs, &dns.A{Hdr: dns.RR_Header{Name: owner, Rrtype: dns.TypeA, Class: dns.ClassINET, Ttl: 30},
+				A: ip.AsSlice()})
 		}
 		rdata, err := k.sign(wire(t, apex), set, w)
 		if err != nil {
@@ -97,7 +99,8 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 	if len(keys) != 2 || keys[0].Tag() != oldest.Tag() || keys[1].Tag() != newer.Tag() {
 		t.Fatalf("keys %v", keys)
 	}
-	if k := keys[0]; !k.Created().Equal(start.Add(-time.Hour)) || k.Origin() != "node1" || k.PublicKey() != oldest.PublicKey() || !k.private.Equal(oldest.private) {
+	if k := keys[0]; !k.Created().Equal(start.Add(-time.Hour)) || k.Origin() != "node1" ||
+		k.PublicKey() != oldest.PublicKey() || !k.private.Equal(oldest.private) {
 		t.Errorf("read back as %+v", k)
 	}
 	private := filepath.Join(dir, newer.FileName()+privateEnding)
@@ -117,17 +120,22 @@ func TestKeyring_KeepsKeysInBINDsFormat(t *testing.T) {
 
 func TestKeyring_NamesADamagedFileAndMakesNoKey(t *testing.T) {
 	for want, damage := range map[string]func(base string) error{
-		"is missing, but its other half is there":   func(base string) error { return os.Remove(base + ".key") },
-		".private is missing, but":                  func(base string) error { return os.Remove(base + ".private") },
-		"run: chmod 600":                            func(base string) error { return os.Chmod(base+".private", 0o640) },
-		`Private-key-format is ""`:                  func(base string) error { return os.WriteFile(base+".private", nil, 0o600) },
+		"is missing, but its other half is there": func(base string) error { return os.Remove(base + ".key") },
+		".private is missing, but":                func(base string) error { return os.Remove(base + ".private") },
+		"run: chmod 600":                          func(base string) error { return os.Chmod(base+".private", 0o640) },
+		`Private-key-format is ""`: func(base string) error {
+			return os.WriteFile(base+".private", nil,
+				0o600)
+		},
 		"holds no record":                           func(base string) error { return os.Truncate(base+".key", 0) },
 		"octets, a key has at most":                 func(base string) error { return os.Truncate(base+".private", 1<<20) },
 		"the private key is not that of the public": swapPrivate,
 		"the name must be":                          func(base string) error { return rename(base, base+"1") },
-		`Algorithm is "8 (RSASHA256)"; 13 (ECDSAP256SHA256) is expected`: replaceIn(".private", "13 (ECDSAP256SHA256)", "8 (RSASHA256)"),
-		"PrivateKey is not base64":                                       replaceIn(".private", "PrivateKey: ", "PrivateKey: !"),
-		"flags 256, protocol 3, algorithm 13; only":                      replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
+		`Algorithm is "8 (RSASHA256)"; 13 (ECDSAP256SHA256) is expected`: replaceIn(".private", "13 (ECDSAP256SHA256)",
+			"8 (RSASHA256)"),
+		"PrivateKey is not base64": replaceIn(".private", "PrivateKey: ",
+			"PrivateKey: !"),
+		"flags 256, protocol 3, algorithm 13; only": replaceIn(".key", "DNSKEY 257", "DNSKEY 256"),
 		`Created is "x`: replaceIn(".private", "Created: ", "Created: x"),
 	} {
 		t.Run(want, func(t *testing.T) {

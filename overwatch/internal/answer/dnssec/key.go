@@ -16,13 +16,15 @@ import (
 // Algorithm and Flags are the only ones that a key of ours has: ECDSAP256SHA256, and a key that signs zones and is a
 // secure entry point (RFC 4034 section 2.1.1).
 const (
+	// Algorithm and Flags are those of all keys made or accepted here: ECDSAP256SHA256, and a key that signs zones
+	// and is a secure entry point (RFC 4034 section 2.1.1).
 	Algorithm     = dns.ECDSAP256SHA256
 	AlgorithmName = "ECDSAP256SHA256"
 	Flags         = dns.ZONE | dns.SEP
 	protocol      = 3 // RFC 4034 section 2.1.2
 )
 
-// State says what a key does at a moment.
+// State is the use of a key at a moment.
 type State string
 
 // The states of a key. A published key is in the DNSKEY RRset only; an active one may sign; a retired one is still
@@ -45,7 +47,7 @@ type Key struct {
 	origin   string
 }
 
-// Generate makes a new key for a zone. origin is the node that makes it.
+// Generate makes a new key for a zone. origin is the id of this node.
 func Generate(zone, origin string, now time.Time) (*Key, error) {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -64,22 +66,22 @@ func newKey(zone, origin string, private *ecdsa.PrivateKey, created time.Time) (
 	return k, nil
 }
 
-// Zone is the apex of the zone that the key is for, in lower case with a trailing dot.
+// Zone returns the apex of the key's zone, in lower case with a trailing dot.
 func (k *Key) Zone() string { return k.zone }
 
-// Tag is the key tag (RFC 4034 appendix B).
+// Tag returns the key tag (RFC 4034 appendix B).
 func (k *Key) Tag() uint16 { return k.tag }
 
-// Created is when the key was made, with the precision of a second.
+// Created returns the time when the key was made, in whole seconds.
 func (k *Key) Created() time.Time { return k.created }
 
-// Origin is the id of the node that made the key, empty when its file does not say.
+// Origin returns the id of the node that made the key, empty when its file does not say.
 func (k *Key) Origin() string { return k.origin }
 
-// PublicKey is the public key field of the DNSKEY record in base64.
+// PublicKey returns the public key field of the DNSKEY record in base64.
 func (k *Key) PublicKey() string { return base64.StdEncoding.EncodeToString(k.public) }
 
-// State is what the key does at the time now.
+// State returns the use of the key at the time now.
 func (k *Key) State(now time.Time) State {
 	switch {
 	case !k.inactive.IsZero() && !now.Before(k.inactive):
@@ -90,7 +92,7 @@ func (k *Key) State(now time.Time) State {
 	return Active
 }
 
-// DNSKEY is the key's record at the apex.
+// DNSKEY returns the key's record at the apex.
 func (k *Key) DNSKEY(ttl uint32) *dns.DNSKEY {
 	return &dns.DNSKEY{
 		Hdr:   dns.RR_Header{Name: k.zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: ttl},
@@ -98,24 +100,26 @@ func (k *Key) DNSKEY(ttl uint32) *dns.DNSKEY {
 	}
 }
 
-// DS is the record that the parent zone needs: digest type 2, SHA-256 (RFC 4509).
+// DS returns the record for the parent zone: digest type 2, SHA-256 (RFC 4509).
 func (k *Key) DS(ttl uint32) *dns.DS {
 	return k.DNSKEY(ttl).ToDS(dns.SHA256)
 }
 
-// DSLine is DS as a line of the parent's zone file, which has a TTL of its own.
+// DSLine returns DS as a line of the parent's zone file, without TTL.
 func (k *Key) DSLine() string {
 	ds := k.DS(0)
-	return fmt.Sprintf("%s IN DS %d %d %d %s", k.Zone(), ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
+	return fmt.Sprintf("%s IN DS %d %d %d %s", k.Zone(), ds.KeyTag, ds.Algorithm, ds.DigestType,
+		strings.ToUpper(ds.Digest))
 }
 
-// sameTimes says whether another copy of the key would do the same at all times.
+// sameTimes reports whether another copy of the key has the same use at all times.
 func (k *Key) sameTimes(other *Key) bool {
-	return slices.EqualFunc(k.times(), other.times(), func(a, b keyTime) bool { return a.name == b.name && a.at.Equal(b.at) })
+	return slices.EqualFunc(k.times(), other.times(),
+		func(a, b keyTime) bool { return a.name == b.name && a.at.Equal(b.at) })
 }
 
-// older orders keys as every node must: the oldest first, and of one age the lowest tag, so that nodes that know the
-// same keys choose the same one to sign with.
+// older orders keys by age, and keys of one age by tag. All nodes order alike, so that nodes with the same keys sign
+// with the same one.
 func older(a, b *Key) int {
 	if c := a.created.Compare(b.created); c != 0 {
 		return c

@@ -24,25 +24,25 @@ const (
 	privateEnding = ".private"
 )
 
-// maxKeyFile bounds how much of a key file is read, in octets; a real one has under 500.
+// maxKeyFile bounds the octets that are read of a key file; a real one has under 500.
 const maxKeyFile = 16 << 10
 
-// timeLayout is how BIND writes times, in UTC.
+// timeLayout is BIND's form of times, in UTC.
 const timeLayout = "20060102150405"
 
-// originMark begins the comment of a .key file that names the node that made the key. BIND takes no field of ours in the
-// other file.
+// originMark begins the comment of a .key file that names the node that made the key. BIND would refuse a field of
+// ours in the .private file.
 const originMark = "; Origin: "
 
-// errOpenToOthers is a private key that is none.
+// errOpenToOthers reports a private key that group or others can read.
 var errOpenToOthers = errors.New("others can read the private key")
 
-// FileName is the name of the key's files without their ending.
+// FileName returns the name of the key's files without ending.
 func (k *Key) FileName() string {
 	return fmt.Sprintf("K%s+%03d+%05d", strings.ReplaceAll(k.zone, "/", "%2F"), Algorithm, k.tag)
 }
 
-// privateText is the content of the .private file.
+// privateText returns the content of the .private file.
 func (k *Key) privateText() ([]byte, error) {
 	scalar, err := k.private.Bytes()
 	if err != nil {
@@ -57,7 +57,7 @@ func (k *Key) privateText() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// publicText is the content of the .key file.
+// publicText returns the content of the .key file.
 func (k *Key) publicText() []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "; This is a combined signing key, keyid %d, for %s\n", k.tag, k.zone)
@@ -110,7 +110,8 @@ func readKey(base string) (*Key, error) {
 		return nil, fmt.Errorf("DNSSEC key files %s.key and .private: the private key is not that of the public one", base)
 	}
 	if want := k.FileName(); want != filepath.Base(base) {
-		return nil, fmt.Errorf("DNSSEC key file %s%s: holds the key %s; the name must be %s", base, publicEnding, want, want+publicEnding)
+		return nil, fmt.Errorf("DNSSEC key file %s%s: holds the key %s; the name must be %s", base, publicEnding, want,
+			want+publicEnding)
 	}
 	return k, nil
 }
@@ -118,13 +119,17 @@ func readKey(base string) (*Key, error) {
 func readKeyFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("DNSSEC key file %s is missing, but its other half is there: restore it from a backup or another node, or remove both to make a new key", path)
+		return nil,
+			fmt.Errorf(
+				"DNSSEC key file %s is missing, but its other half is there: restore it from a backup or another node, or "+
+					"remove both to make a new key", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("DNSSEC key file: %w", err)
 	}
 	if strings.HasSuffix(path, privateEnding) && info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("DNSSEC key file %s has mode %04o: %w; run: chmod 600 %s", path, info.Mode().Perm(), errOpenToOthers, path)
+		return nil, fmt.Errorf("DNSSEC key file %s has mode %04o: %w; run: chmod 600 %s", path, info.Mode().Perm(),
+			errOpenToOthers, path)
 	}
 	if info.Size() > maxKeyFile {
 		return nil, fmt.Errorf("DNSSEC key file %s: %d octets, a key has at most %d", path, info.Size(), maxKeyFile)
@@ -136,7 +141,7 @@ func readKeyFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// originOf is the node that made the key of a .key file, empty if the file does not say.
+// originOf returns the id of the node that made the key of a .key file, empty if the file does not say.
 func originOf(public []byte) string {
 	for line := range strings.Lines(string(public)) {
 		if origin, ok := strings.CutPrefix(line, originMark); ok {

@@ -16,11 +16,11 @@ import (
 // MaxKeys bounds the keys of one zone, so that neither files nor peers can make its DNSKEY RRset large.
 const MaxKeys = 3
 
-// Directory returns where the signing keys are in a data directory.
+// Directory returns the directory of the signing keys in a data directory.
 func Directory(dataDir string) string { return filepath.Join(dataDir, "dnssec") }
 
-// Keyring is the keys of the zones of this node, and the directory they are kept in. It is not safe for concurrent use;
-// the key sets that it hands out are.
+// Keyring holds the keys of this node's zones and owns their directory. It is not safe for concurrent use; the slices
+// of keys that it returns are.
 type Keyring struct {
 	dir     string
 	keys    map[string][]*Key  // by zone; oldest first
@@ -28,9 +28,9 @@ type Keyring struct {
 	records map[string]*record // by zone
 }
 
-// OpenKeyring reads all keys in dir, which is made if it does not exist. Files that cannot be used are told by Damage. Keys of zones
-// that are not configured now are read and kept. notes are worth a line in the log each: what differs from what the records of the
-// zones say.
+// OpenKeyring reads all keys in dir, also those of zones that are not configured now. It makes a missing dir. Damage
+// names the files that cannot be used. notes are warnings for the log, one line each, where the files differ from the
+// records of their zones.
 func OpenKeyring(dir string, now time.Time) (r *Keyring, notes []error, err error) {
 	if err := makeDir(dir); err != nil {
 		return nil, nil, err
@@ -49,8 +49,8 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// Inspect finds what is wrong with the key files in dir and changes nothing: refused would keep a node from starting, damage too unless
-// another node has a copy. A directory that is not there or that this user may not list has nothing wrong with it.
+// Inspect finds faults of the key files in dir and changes nothing. refused keeps a node from starting; damage does
+// too, unless another node has a copy. A directory that does not exist or that this user may not list has no faults.
 func Inspect(dir string) (refused, damage error) {
 	if entries, _ := os.ReadDir(dir); len(entries) == 0 {
 		return nil, nil
@@ -62,19 +62,20 @@ func Inspect(dir string) (refused, damage error) {
 	return nil, r.Damage()
 }
 
-// readKeyring reads the keys in dir. zones are those that have files there.
+// readKeyring reads the keys in dir. zones are those with files there.
 func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the DNSSEC key directory: %w", err)
 	}
-	r = &Keyring{dir: dir, keys: make(map[string][]*Key), damaged: make(map[string]error), records: make(map[string]*record)}
+	r = &Keyring{dir: dir, keys: make(map[string][]*Key), damaged: make(map[string]error),
+		records: make(map[string]*record)}
 	zones = make(map[string]bool)
 	for _, base := range keyNames(entries) {
 		k, err := readKey(filepath.Join(dir, base))
 		switch {
 		case errors.Is(err, errOpenToOthers):
-			return nil, nil, err // its owner has to look whether somebody read it
+			return nil, nil, err // somebody may have read the key, so the operator must decide
 		case err != nil:
 			r.damaged[base] = err
 			continue
@@ -84,7 +85,10 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	}
 	for zone, keys := range r.keys {
 		if len(keys) > MaxKeys {
-			return nil, nil, fmt.Errorf("DNSSEC key directory %s: %d keys for %s, at most %d can be published; move the files of those that are not needed away", dir, len(keys), zone, MaxKeys)
+			return nil, nil,
+				fmt.Errorf(
+					"DNSSEC key directory %s: %d keys for %s, at most %d can be published; move the files of those that are not "+
+						"needed away", dir, len(keys), zone, MaxKeys)
 		}
 	}
 	for _, e := range entries {
@@ -95,8 +99,8 @@ func readKeyring(dir string) (r *Keyring, zones map[string]bool, err error) {
 	return r, zones, nil
 }
 
-// reread reads the directory again, as a start would. Keys that are as they were stay the same ones. A zone whose files are all gone keeps
-// its keys, and a note says so. Files that cannot be used are an error, and nothing is changed then.
+// reread reads the directory again, as a start would. Unchanged keys stay the same pointers. A zone whose files are
+// all gone keeps its keys, and a note says so. Unusable files are an error, and nothing is changed then.
 func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error) {
 	if err := makeDir(r.dir); err != nil {
 		return nil, nil, err
@@ -111,7 +115,10 @@ func (r *Keyring) reread(now time.Time) (next *Keyring, notes []error, err error
 	for _, zone := range sortedKeys(r.keys) {
 		if len(r.keys[zone]) > 0 && len(next.keys[zone]) == 0 {
 			next.keys[zone], zones[zone] = r.keys[zone], true
-			notes = append(notes, fmt.Errorf("the files of all keys of %s are gone from %s: this process goes on with them, and the next start makes a new one; put them back", zone, r.dir))
+			notes = append(notes,
+				fmt.Errorf(
+					"the files of all keys of %s are gone from %s: this process goes on with them, and the next start makes a new "+
+						"one; put them back", zone, r.dir))
 			continue
 		}
 		for i, k := range next.keys[zone] {
@@ -130,8 +137,9 @@ func (r *Keyring) reconcileAll(zones map[string]bool, now time.Time) (notes []er
 	return notes
 }
 
-// reconcile brings the record of a zone in line with the files. A key whose files are gone while the zone has others was taken away,
-// and does not come back from a peer. If the zone has none at all, they are lost, and stay in the record.
+// reconcile brings the record of a zone in line with its files. A key whose files are gone counts as withdrawn while
+// the zone has others: it does not come back from a peer. If all files of the zone are gone, the keys count as lost
+// and stay in the record.
 func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
 	rec, known, err := readRecord(r.dir, zone)
 	if err != nil {
@@ -153,7 +161,10 @@ func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
 			rec.forget(e.Public)
 		case gone && len(r.keys[zone]) > 0:
 			rec.withdraw(e.Public, now)
-			notes = append(notes, fmt.Errorf("the files of key %d of %s were taken away: it is no longer published, and does not come back from other nodes", e.Tag, zone))
+			notes = append(notes,
+				fmt.Errorf(
+					"the files of key %d of %s were taken away: it is no longer published, and does not come back from other nodes",
+					e.Tag, zone))
 		}
 	}
 	if !slices.EqualFunc(before, rec.Entries, sameEntry) {
@@ -165,10 +176,11 @@ func (r *Keyring) reconcile(zone string, now time.Time) (notes []error) {
 }
 
 func sameEntry(a, b entry) bool {
-	return slices.Equal(a.Public, b.Public) && a.Provisional == b.Provisional && a.Published.Equal(b.Published) && a.Withdrawn.Equal(b.Withdrawn)
+	return slices.Equal(a.Public, b.Public) && a.Provisional == b.Provisional && a.Published.Equal(b.Published) &&
+		a.Withdrawn.Equal(b.Withdrawn)
 }
 
-// keyNames returns the names, without ending, of which at least one file is there.
+// keyNames returns the names, without ending, of keys with at least one file.
 func keyNames(entries []fs.DirEntry) []string {
 	var names []string
 	for _, e := range entries {
@@ -187,7 +199,7 @@ func keyNames(entries []fs.DirEntry) []string {
 // Keys returns the keys of a zone, the oldest first. The slice is never changed.
 func (r *Keyring) Keys(zone string) []*Key { return r.keys[dns.CanonicalName(zone)] }
 
-// Damage names all key files that cannot be used; nil if there are none.
+// Damage names all key files that cannot be used; nil for none.
 func (r *Keyring) Damage() error {
 	var all []error
 	for _, base := range sortedKeys(r.damaged) {
@@ -201,7 +213,7 @@ func (r *Keyring) isDamaged(zone string, tag uint16) bool {
 	return damaged
 }
 
-// damagedIn says whether files of a zone cannot be used, by their names.
+// damagedIn reports whether a zone has unusable files, by their names.
 func (r *Keyring) damagedIn(zone string) bool {
 	prefix, _, _ := strings.Cut((&Key{zone: zone}).FileName(), "+")
 	for base := range r.damaged {
@@ -212,10 +224,11 @@ func (r *Keyring) damagedIn(zone string) bool {
 	return false
 }
 
-// ErrTooManyKeys is what Add returns for a zone that has MaxKeys already.
+// ErrTooManyKeys is returned by Add for a zone that has MaxKeys already.
 var ErrTooManyKeys = errors.New("the zone has as many keys as may be published")
 
-// errTagTaken is a key that cannot be told from another one of its zone: files have the tag in their names.
+// errTagTaken reports a key with the tag of another key of its zone. File names contain the tag, so there can be only
+// one.
 var errTagTaken = errors.New("another key of the zone has this key tag")
 
 func (r *Keyring) find(zone string, public []byte) *Key {
@@ -227,7 +240,7 @@ func (r *Keyring) find(zone string, public []byte) *Key {
 	return nil
 }
 
-// recordOf is the record of a zone, which may be empty.
+// recordOf returns the record of a zone, an empty one if there is none.
 func (r *Keyring) recordOf(zone string) *record {
 	if r.records[zone] == nil {
 		r.records[zone] = &record{}
@@ -235,8 +248,8 @@ func (r *Keyring) recordOf(zone string) *record {
 	return r.records[zone]
 }
 
-// Add keeps a key, on disk before it returns. A key that is there already is no error. Damaged files that are in its place are set
-// aside.
+// Add stores a key on disk before it returns. A key that exists already is no error. Damaged files in its place are
+// set aside.
 func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if r.find(k.zone, k.public) != nil {
 		return nil
@@ -257,7 +270,7 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if err := r.setAside(k.FileName()); err != nil {
 		return err
 	}
-	// The record first: a provisional key must not be found without its mark.
+	// The record comes first: a provisional key must never be found unmarked.
 	rec := r.recordOf(k.zone)
 	if e := rec.of(k.public); e == nil || e.Provisional != provisional || !e.Withdrawn.IsZero() {
 		rec.note(k, now, provisional)
@@ -265,7 +278,7 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if err := rec.keep(r.dir, k.zone); err != nil {
 		return err
 	}
-	// The private half first: without a public one it is found and named, never lost.
+	// The private key comes first: alone it is reported as damaged, and never lost.
 	if err := WriteFile(base+privateEnding, private, 0o600); err != nil {
 		return fmt.Errorf("keeping key %d of %s: %w", k.tag, k.zone, err)
 	}
@@ -276,7 +289,7 @@ func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	return nil
 }
 
-// asideEnding is added to the names of key files that are no longer used.
+// asideEnding is appended to the names of key files that are no longer used.
 const asideEnding = ".aside"
 
 // setAside renames damaged files of that name, so that nothing overwrites them.
@@ -301,7 +314,7 @@ func (r *Keyring) moveAside(name string) error {
 	return syncDir(r.dir)
 }
 
-// Withdraw takes a key out of the zone. Its files are set aside and it does not come back from a peer.
+// Withdraw takes a key out of its zone. Its files are set aside, and it does not come back from a peer.
 func (r *Keyring) Withdraw(k *Key, now time.Time) error {
 	if err := r.moveAside(k.FileName()); err != nil {
 		return err
@@ -312,7 +325,7 @@ func (r *Keyring) Withdraw(k *Key, now time.Time) error {
 	return rec.keep(r.dir, k.zone)
 }
 
-// Discard deletes a provisional key: nobody outside this node was told of it.
+// Discard deletes a provisional key, which nobody outside this node has seen.
 func (r *Keyring) Discard(k *Key) error {
 	for _, ending := range []string{publicEnding, privateEnding} {
 		if err := os.Remove(filepath.Join(r.dir, k.FileName()+ending)); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -325,7 +338,7 @@ func (r *Keyring) Discard(k *Key) error {
 	return errors.Join(syncDir(r.dir), rec.keep(r.dir, k.zone))
 }
 
-// Settle makes the provisional keys of a zone ones like others. It says whether there were any.
+// Settle makes the provisional keys of a zone final. It reports whether there were any.
 func (r *Keyring) Settle(zone string) (changed bool, err error) {
 	rec := r.recordOf(zone)
 	for i := range rec.Entries {
@@ -339,7 +352,7 @@ func (r *Keyring) Settle(zone string) (changed bool, err error) {
 	return changed, err
 }
 
-// SetApart notes of the keys of a zone whether they came to be while other nodes could not be asked.
+// SetApart notes whether a zone's keys were made while other nodes could not be asked.
 func (r *Keyring) SetApart(zone string, apart bool) error {
 	rec, changed := r.recordOf(zone), false
 	for i := range rec.Entries {
@@ -353,7 +366,7 @@ func (r *Keyring) SetApart(zone string, apart bool) error {
 	return rec.keep(r.dir, zone)
 }
 
-// madeApart reports whether SetApart has noted that of a key that the zone has.
+// madeApart reports whether SetApart has marked a key that the zone has.
 func (r *Keyring) madeApart(zone string) bool {
 	rec := r.recordOf(zone)
 	return slices.ContainsFunc(r.Keys(zone), func(k *Key) bool {
@@ -362,7 +375,7 @@ func (r *Keyring) madeApart(zone string) bool {
 	})
 }
 
-// Lost lists the tags of keys that the zone had and whose files are all gone.
+// Lost lists the tags of keys whose files are all gone.
 func (r *Keyring) Lost(zone string) (tags []uint16) {
 	if len(r.keys[zone]) > 0 || r.records[zone] == nil {
 		return nil
@@ -375,7 +388,7 @@ func (r *Keyring) Lost(zone string) (tags []uint16) {
 	return tags
 }
 
-// addFirst is Add for a zone without keys. Those that it lost leave its record: should a peer still have one, it is welcome.
+// addFirst is Add for a zone without keys. Lost keys leave its record, so that a peer's copy of one is accepted.
 func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
 	rec := r.recordOf(k.zone)
 	before, lostAt := slices.Clone(rec.Entries), rec.LostAt
@@ -390,10 +403,11 @@ func (r *Keyring) addFirst(k *Key, now time.Time, provisional bool) error {
 	return err
 }
 
-// lostSince says whether the keys of a zone were lost after the given moment and none of them has come back.
+// lostSince reports whether the keys of a zone were lost after the given time and none of them has come back.
 func (r *Keyring) lostSince(zone string, since time.Time) bool {
 	at := r.recordOf(zone).LostAt
-	return !at.IsZero() && at.After(since) && !slices.ContainsFunc(r.Keys(zone), func(k *Key) bool { return k.created.Before(at.Truncate(time.Second)) })
+	return !at.IsZero() && at.After(since) && !slices.ContainsFunc(r.Keys(zone),
+		func(k *Key) bool { return k.created.Before(at.Truncate(time.Second)) })
 }
 
 func (r *Keyring) insert(k *Key) {
@@ -406,7 +420,7 @@ func (r *Keyring) remove(k *Key) {
 	r.keys[k.zone] = slices.DeleteFunc(slices.Clone(r.keys[k.zone]), func(other *Key) bool { return other == k })
 }
 
-// WriteFile puts content at path so that a crash leaves the old file or the new one, never half of it.
+// WriteFile replaces the content at path. A crash leaves the old file or the new one, complete.
 func WriteFile(path string, content []byte, mode fs.FileMode) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, ".key-*")

@@ -20,7 +20,8 @@ func TestOpen_LostKeysAreNoSilentNewKey(t *testing.T) {
 	again := open(t, a.dir)
 	again.time = a.time
 	again.Expect([]string{apex})
-	if got := again.keyring.Lost(apex); !slices.Equal(got, []uint16{lost.Tag()}) || !slices.Equal(again.Missing(), []string{apex}) {
+	if got := again.keyring.Lost(apex); !slices.Equal(got, []uint16{lost.Tag()}) ||
+		!slices.Equal(again.Missing(), []string{apex}) {
 		t.Errorf("lost %v, missing %v", got, again.Missing())
 	}
 	again.ask(t, b)
@@ -114,7 +115,8 @@ func TestRecord_ADamagedOneIsMadeAgain(t *testing.T) {
 }
 
 func FuzzParseRecord(f *testing.F) {
-	f.Add([]byte(`{"keys":[{"key_tag":1,"public_key":"AAAA","published":"2026-01-01T00:00:00Z","withdrawn":"2026-01-01T00:00:00Z"}]}`))
+	f.Add([]byte(
+		`{"keys":[{"key_tag":1,"public_key":"AAAA","published":"2026-01-01T00:00:00Z","withdrawn":"2026-01-01T00:00:00Z"}]}`))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if r, err := parseRecord(content); err == nil && len(r.Entries) > maxWithdrawn+MaxKeys {
 			t.Error("more than is kept")
@@ -130,7 +132,8 @@ func (w *world) lostMetric(t *testing.T) float64 {
 		t.Fatal(err)
 	}
 	for _, f := range families {
-		if f.GetName() == "gslb_dnssec_keys_lost" && len(f.GetMetric()) == 1 && f.GetMetric()[0].GetLabel()[0].GetValue() == apex {
+		if f.GetName() == "gslb_dnssec_keys_lost" && len(f.GetMetric()) == 1 &&
+			f.GetMetric()[0].GetLabel()[0].GetValue() == apex {
 			return f.GetMetric()[0].GetGauge().GetValue()
 		}
 	}

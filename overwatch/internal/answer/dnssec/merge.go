@@ -9,7 +9,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Expect tells which zones this node is going to serve, so that keys for them can be taken before it does.
+// Expect sets the zones that this node is going to serve, so that keys for them can be imported first.
 func (z *Zones) Expect(apexes []string) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -18,7 +18,7 @@ func (z *Zones) Expect(apexes []string) {
 	}
 }
 
-// Missing lists the zones that are to be served and have no key, or damaged files.
+// Missing lists the expected zones without a key, or with damaged files.
 func (z *Zones) Missing() []string {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -31,8 +31,8 @@ func (z *Zones) Missing() []string {
 	return missing
 }
 
-// Bare tells whether no zone that is to be served has a key.
-func (z *Zones) Bare() bool {
+// NoKeys reports whether none of the expected zones has a key.
+func (z *Zones) NoKeys() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	for apex := range z.wanted {
@@ -43,25 +43,25 @@ func (z *Zones) Bare() bool {
 	return true
 }
 
-// Peers says what there is of other nodes.
+// Peers says whether other nodes can be asked for keys.
 type Peers uint8
 
 // What there may be.
 const (
 	NoPeers    Peers = iota
-	PeersAsked       // keys that are made from now on are provisional until these were asked
-	PeersApart       // they can not be asked: that each node has keys of its own is remembered until they were
+	PeersAsked       // peers are asked: new keys are provisional until they were
+	PeersApart       // peers exist and cannot be asked: new keys are marked until they were
 )
 
-// SetPeers says what there is of other nodes from now on.
+// SetPeers sets whether other nodes can be asked from now on.
 func (z *Zones) SetPeers(peers Peers) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	z.peers = peers
 }
 
-// MadeApart reports whether a zone that is served has a key that was made, or began to count, while other nodes could not be asked,
-// and they have not all answered since: they may sign with keys that this node does not publish.
+// MadeApart reports whether a served zone has a key that was made while other nodes could not be asked, and they have
+// not all answered since. They may sign with keys that this node does not publish.
 func (z *Zones) MadeApart() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -73,27 +73,27 @@ func (z *Zones) MadeApart() bool {
 	return false
 }
 
-// Made receives when a provisional key was made, so that the other nodes are asked at once.
+// Made receives when a provisional key was made, so that other nodes are asked at once.
 func (z *Zones) Made() <-chan struct{} { return z.made }
 
-// How long a key is provisional: long enough that nodes which begin at the same moment see one another, and not so long that a peer
-// that is not there yet keeps the parent from being told.
+// How long a key is provisional: long enough that nodes which begin at the same moment see one another, and not so long
+// that a peer that is not there yet keeps the parent from being told.
 const (
 	provisionalLeast = 2 * time.Second
 	provisionalMost  = 30 * time.Second
 )
 
-// Merged is what came of a round of asking the other nodes.
+// Merged is the result of joining the keys of other nodes with those here.
 type Merged struct {
-	Imported  []int    // how many keys are taken from each offer
-	Refused   []error  // why a sound key of an offer was not taken; nil where there is none
-	Taken     []string // the imported keys in words
-	Dropped   []string // provisional keys that gave way, and keys that every other node has withdrawn, in words
+	Imported  []int    // number of keys imported from each offer
+	Refused   []error  // by offer: why a sound key was not imported; nil for none
+	Taken     []string // imported keys, described for the log
+	Dropped   []string // keys that gave way or were withdrawn everywhere, described for the log
 	Unsettled bool     // a provisional key is left: ask again soon
-	Altered   bool     // what is published, signed or told to the parent is different
+	Altered   bool     // the published, signing or announced keys have changed
 }
 
-// Response says how far the other nodes have answered in a round.
+// Response says how completely the other nodes have answered in a round.
 type Response uint8
 
 // The ways in which a round ends.
@@ -108,12 +108,14 @@ const (
 //	a provisional key               gives way to a key of another node that is not, else to an older provisional one
 //	a key that all others withdrew  is withdrawn here, once another that all have was published for a TTL
 //
-// A provisional key that nothing took the place of is one like others after provisionalLeast, if all others answered, and otherwise
-// after provisionalMost, unless answers are awaited. An error is of the disk; what was joined before it stays.
+// A provisional key that nothing took the place of is one like others after provisionalLeast, if all others answered,
+// and otherwise after provisionalMost, unless answers are awaited. An error is of the disk; what was joined before it
+// stays.
 func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
-	m := merging{Zones: z, now: z.now(), offers: offers, response: response, Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
+	m := merging{Zones: z, now: z.now(), offers: offers, response: response,
+		Merged: Merged{Imported: make([]int, len(offers)), Refused: make([]error, len(offers))}}
 	for _, apex := range sortedKeys(z.wanted) {
 		err := m.join(apex)
 		if err == nil && response == Complete && len(offers) > 0 {
@@ -126,7 +128,7 @@ func (z *Zones) Merge(offers []Offer, response Response) (Merged, error) {
 	return m.Merged, nil
 }
 
-// merging is one Merge.
+// merging is the state of one Merge.
 type merging struct {
 	*Zones
 	now      time.Time
@@ -135,7 +137,7 @@ type merging struct {
 	Merged
 }
 
-// candidate is a key that is not here yet.
+// candidate is an offered key that this node does not have.
 type candidate struct {
 	*Key
 	from        int // the first offer that has it
@@ -147,7 +149,8 @@ func (m *merging) join(apex string) error {
 	final, provisional, confirmed := m.candidates(apex, own)
 	switch {
 	case own != nil && !confirmed && len(final) == 0 && (len(provisional) == 0 || older(provisional[0].Key, own) > 0):
-		if age := m.keyring.publishedFor(own, m.now); age < provisionalLeast || (age < provisionalMost && m.response == Partial) || m.response == Awaited {
+		if age := m.keyring.publishedFor(own, m.now); age < provisionalLeast ||
+			(age < provisionalMost && m.response == Partial) || m.response == Awaited {
 			m.Unsettled = true
 			return nil
 		}
@@ -176,7 +179,7 @@ func (m *merging) join(apex string) error {
 	return nil
 }
 
-// Provisional says whether a zone that is served has a provisional key.
+// Provisional reports whether a served zone has a provisional key.
 func (z *Zones) Provisional() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -188,7 +191,7 @@ func (z *Zones) Provisional() bool {
 	return false
 }
 
-// ownProvisional is the provisional key of a zone. Such a key is always the only one.
+// ownProvisional returns the provisional key of a zone, which is then its only one.
 func (z *Zones) ownProvisional(apex string) *Key {
 	for _, k := range z.keyring.Keys(apex) {
 		if z.keyring.provisional(k) {
@@ -198,8 +201,8 @@ func (z *Zones) ownProvisional(apex string) *Key {
 	return nil
 }
 
-// candidates are the keys on offer for a zone that may be taken, the oldest first. confirmed says that own is no longer provisional to
-// another node.
+// candidates returns the offered keys of a zone that may be imported, the oldest first. confirmed reports that own is
+// final at another node.
 func (m *merging) candidates(apex string, own *Key) (final, provisional []candidate, confirmed bool) {
 	byKey := make(map[string]candidate)
 	for i := range m.offers {
@@ -211,7 +214,7 @@ func (m *merging) candidates(apex string, own *Key) (final, provisional []candid
 				confirmed = confirmed || (known == own && !o.provisional)
 				continue
 			case m.keyring.recordOf(apex).withdrawn(o.public):
-				continue // it was taken away here
+				continue // withdrawn here
 			}
 			c, again := byKey[string(o.public)]
 			if !again {
@@ -244,7 +247,7 @@ func (m *merging) settle(apex string) error {
 	return err
 }
 
-// take keeps a key. That there is no room for it is no error of the disk, but told to who offered it.
+// take imports a key. A key that the zone has no place for is reported to its offerer, and is no error of the disk.
 func (m *merging) take(c candidate) error {
 	err := m.keyring.Add(c.Key, m.now, c.provisional)
 	switch {
@@ -260,7 +263,7 @@ func (m *merging) take(c candidate) error {
 	return nil
 }
 
-// withdraw takes away the keys of a zone that every other node has taken away.
+// withdraw takes out the keys of a zone that every other node has withdrawn.
 func (m *merging) withdraw(apex string) error {
 	for _, k := range m.keyring.Keys(apex) {
 		everybody := !slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.withdrew(k) })
@@ -270,16 +273,19 @@ func (m *merging) withdraw(apex string) error {
 		if err := m.keyring.Withdraw(k, m.now); err != nil {
 			return err
 		}
-		m.Dropped = append(m.Dropped, fmt.Sprintf("key %d of %s, which all other nodes have withdrawn; its files are set aside", k.tag, apex))
+		m.Dropped = append(m.Dropped,
+			fmt.Sprintf("key %d of %s, which all other nodes have withdrawn; its files are set aside", k.tag, apex))
 		m.Altered = true
 	}
 	return nil
 }
 
-// replaced says whether a zone can do without a key: another signs and was published here for a TTL, and every other node has it.
+// replaced reports whether a zone can do without a key: another signs, was published here for a TTL, and every other
+// node has it.
 func (m *merging) replaced(k *Key) bool {
 	return slices.ContainsFunc(m.keyring.Keys(k.zone), func(next *Key) bool {
-		return next != k && next.State(m.now) == Active && !m.keyring.provisional(next) && m.keyring.publishedFor(next, m.now) >= keyTTL*time.Second &&
+		return next != k && next.State(m.now) == Active && !m.keyring.provisional(next) &&
+			m.keyring.publishedFor(next, m.now) >= keyTTL*time.Second &&
 			!slices.ContainsFunc(m.offers, func(o Offer) bool { return !o.has(next) })
 	})
 }

@@ -193,7 +193,8 @@ func TestMerge_AKeyThatWasTakenAwayDoesNotComeBackFromAnOldBackup(t *testing.T) 
 	if err := os.CopyFS(backup, os.DirFS(c.dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := filepath.WalkDir(backup, func(path string, d fs.DirEntry, err error) error { // CopyFS makes files that others can read
+	// CopyFS makes files that others can read
+	if err := filepath.WalkDir(backup, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -266,7 +267,8 @@ func TestMerge_BoundsTheKeysOfAZone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if refused := slices.DeleteFunc(m.Refused, func(err error) bool { return !errors.Is(err, ErrTooManyKeys) }); len(refused) != 2 || len(m.Taken) != 2 {
+	if refused := slices.DeleteFunc(m.Refused, func(err error) bool { return !errors.Is(err, ErrTooManyKeys) }); len(
+		refused) != 2 || len(m.Taken) != 2 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -289,10 +291,19 @@ func TestCheck_TakesNothingOfAnAnswerWithOneBadKey(t *testing.T) {
 		"has the key tag":                                func(p *Portable) { p.Tag++ },
 		"algorithm 8 and flags 257":                      func(p *Portable) { p.Algorithm = 8 },
 		"algorithm 13 and flags 256":                     func(p *Portable) { p.Flags = 256 },
-		"is in the future":                               func(p *Portable) { p.Created = a.time.Add(maxAhead + time.Second) },
-		"no key file can hold":                           func(p *Portable) { p.Activate = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) },
-		"no node id":                                     func(p *Portable) { p.Origin = "x\n" + apex + " IN DNSKEY 257 3 13 AAAA" },
-		"more than 3 keys":                               nil,
+		"is in the future": func(p *Portable) {
+			p.Created = a.time.Add(maxAhead +
+				time.Second)
+		},
+		"no key file can hold": func(p *Portable) {
+			p.Activate = time.Date(10000, 1, 1, 0, 0, 0, 0,
+				time.UTC)
+		},
+		"no node id": func(p *Portable) {
+			p.Origin = "x\n" + apex +
+				" IN DNSKEY 257 3 13 AAAA"
+		},
+		"more than 3 keys": nil,
 	} {
 		h := Holding{Keys: slices.Clone(good.Keys)}
 		bad := other

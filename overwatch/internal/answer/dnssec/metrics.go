@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what signing exports.
+// metrics are the counters of signing.
 type metrics struct {
 	signatures, failures prometheus.Counter
 	zones                *zoneFigures
@@ -18,12 +18,15 @@ func newMetrics(z *Zones) *metrics {
 	}
 	return &metrics{
 		signatures: counter("signatures_total", "Signatures made since the start."),
-		failures:   counter("signing_failures_total", "RRsets that could not be signed; queries for them are answered SERVFAIL."),
+		failures: counter("signing_failures_total",
+			"RRsets that could not be signed; queries for them are answered SERVFAIL."),
 		zones: &zoneFigures{
 			zones: z,
-			age:   prometheus.NewDesc("gslb_dnssec_key_age_seconds", "Age of the oldest key that signs, by zone.", []string{"zone"}, nil),
+			age: prometheus.NewDesc("gslb_dnssec_key_age_seconds", "Age of the oldest key that signs, by zone.",
+				[]string{"zone"}, nil),
 			lost: prometheus.NewDesc("gslb_dnssec_keys_lost",
-				"1 for a day after a zone's keys were gone and a new one was made, unless a copy comes back, by zone.", []string{"zone"}, nil),
+				"1 for a day after a zone's keys were gone and a new one was made, unless a copy comes back, by zone.",
+				[]string{"zone"}, nil),
 		},
 	}
 }
@@ -32,7 +35,7 @@ func (m *metrics) register(r prometheus.Registerer) error {
 	return errors.Join(r.Register(m.signatures), r.Register(m.failures), r.Register(m.zones))
 }
 
-// zoneFigures exports what is told of each zone that is served.
+// zoneFigures exports gauges of each served zone.
 type zoneFigures struct {
 	zones     *Zones
 	age, lost *prometheus.Desc
@@ -44,10 +47,10 @@ func (f *zoneFigures) Describe(out chan<- *prometheus.Desc) { out <- f.age; out 
 // Collect implements prometheus.Collector.
 func (f *zoneFigures) Collect(out chan<- prometheus.Metric) {
 	now := f.zones.now()
-	told := make(map[string]bool)
+	announced := make(map[string]bool)
 	for _, k := range f.zones.Keys() {
-		if k.Signing && !told[k.Zone()] {
-			told[k.Zone()] = true
+		if k.Signing && !announced[k.Zone()] {
+			announced[k.Zone()] = true
 			out <- prometheus.MustNewConstMetric(f.age, prometheus.GaugeValue, now.Sub(k.Created()).Seconds(), k.Zone())
 		}
 	}

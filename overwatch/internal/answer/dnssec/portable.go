@@ -13,20 +13,20 @@ import (
 	"github.com/miekg/dns"
 )
 
-// maxAhead is how far in the future a key of another node may have been made: as far as clocks may differ.
+// maxAhead bounds how far in the future another node's key may have been made: as much as clocks may differ.
 const maxAhead = 5 * time.Minute
 
 // maxOrigin bounds the id of the node that made a key, in octets.
 const maxOrigin = 128
 
-// Holding is what a node has of the zones that it serves, as it tells other nodes. It has private keys in it and goes nowhere in the
-// clear.
+// Holding is the set of keys that a node offers to other nodes. It contains private keys and must be encrypted in
+// transit.
 type Holding struct {
 	Keys      []Portable  `json:"keys"`
 	Withdrawn []Withdrawn `json:"withdrawn"`
 }
 
-// Portable is a key as one node hands it to another.
+// Portable is a key in a Holding.
 type Portable struct {
 	Zone        string    `json:"zone"` // with its trailing dot
 	Tag         uint16    `json:"key_tag"`
@@ -47,7 +47,7 @@ type Withdrawn struct {
 	Public []byte `json:"public_key"`
 }
 
-// Export returns what this node has of the zones it serves.
+// Export returns the keys of the zones that this node serves.
 func (z *Zones) Export() (Holding, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -83,10 +83,11 @@ func (k *Key) portable() (Portable, error) {
 	}, nil
 }
 
-// key checks all that another node says of a key.
+// key checks every field of another node's key.
 func (p *Portable) key(now time.Time) (*Key, error) {
 	if p.Algorithm != Algorithm || p.Flags != Flags {
-		return nil, fmt.Errorf("has algorithm %d and flags %d; only %d and %d are taken", p.Algorithm, p.Flags, Algorithm, Flags)
+		return nil, fmt.Errorf("has algorithm %d and flags %d; only %d and %d are taken", p.Algorithm, p.Flags, Algorithm,
+			Flags)
 	}
 	private, err := ecdsa.ParseRawPrivateKey(elliptic.P256(), p.Private)
 	if err != nil {
@@ -101,7 +102,8 @@ func (p *Portable) key(now time.Time) (*Key, error) {
 	case k.tag != p.Tag:
 		return nil, fmt.Errorf("has the key tag %d", k.tag)
 	case k.created.After(now.Add(maxAhead)):
-		return nil, fmt.Errorf("was made at %s, which is in the future: compare the clocks of the nodes", k.created.Format(time.RFC3339))
+		return nil, fmt.Errorf("was made at %s, which is in the future: compare the clocks of the nodes",
+			k.created.Format(time.RFC3339))
 	case !fits(k.created) || !fits(p.Activate) || !fits(p.Inactive):
 		return nil, errors.New("has a time that no key file can hold")
 	case len(p.Origin) > maxOrigin || strings.ContainsFunc(p.Origin, func(r rune) bool { return !unicode.IsPrint(r) }):
@@ -111,7 +113,7 @@ func (p *Portable) key(now time.Time) (*Key, error) {
 	return k, nil
 }
 
-// fits says whether a time can be written into a key file; zero stands for none.
+// fits reports whether a time can be written into a key file; zero stands for none.
 func fits(t time.Time) bool { return t.IsZero() || (t.Year() >= 1970 && t.Year() <= 9999) }
 
 func inSeconds(t time.Time) time.Time {
@@ -121,7 +123,7 @@ func inSeconds(t time.Time) time.Time {
 	return t.UTC().Truncate(time.Second)
 }
 
-// Offer is what another node has, after it was checked, of the zones that this node is to serve.
+// Offer is the checked Holding of another node, for the zones that this node is to serve.
 type Offer struct {
 	keys      []offered
 	withdrawn []Withdrawn
@@ -133,7 +135,7 @@ type offered struct {
 	provisional bool
 }
 
-// Check looks at everything in a holding. One thing that is wrong spoils all: the error names it.
+// Check checks everything in a Holding. One fault rejects all of it, and the error names the fault.
 func (z *Zones) Check(h Holding) (Offer, error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -164,7 +166,7 @@ func (z *Zones) Check(h Holding) (Offer, error) {
 	return o, nil
 }
 
-// serves says whether a zone is one of this node's, and its canonical name. The caller holds mu.
+// serves reports whether this node is to serve a zone, and returns its canonical name. The caller holds mu.
 func (z *Zones) serves(zone string) (string, bool) {
 	if _, ok := dns.IsDomainName(zone); !ok {
 		return "", false
@@ -174,9 +176,15 @@ func (z *Zones) serves(zone string) (string, bool) {
 }
 
 func (o *Offer) has(k *Key) bool {
-	return slices.ContainsFunc(o.keys, func(other offered) bool { return other.zone == k.zone && slices.Equal(other.public, k.public) })
+	return slices.ContainsFunc(o.keys, func(other offered) bool {
+		return other.zone == k.zone &&
+			slices.Equal(other.public, k.public)
+	})
 }
 
 func (o *Offer) withdrew(k *Key) bool {
-	return slices.ContainsFunc(o.withdrawn, func(w Withdrawn) bool { return w.Zone == k.zone && slices.Equal(w.Public, k.public) })
+	return slices.ContainsFunc(o.withdrawn, func(w Withdrawn) bool {
+		return w.Zone == k.zone &&
+			slices.Equal(w.Public, k.public)
+	})
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// recordEnding is that of the file that tells, for one zone, which keys it has had. It stands beside the key files and says what they
-// cannot: that a file is gone, and since when a key is published.
+// recordEnding ends the name of a zone's record file, which lists the keys that the zone has had. It stands beside
+// the key files and keeps what they cannot: lost files, and the time of first publication.
 const recordEnding = ".record"
 
 // Bounds of a record: its file in octets, and how many keys that were taken away it remembers.
@@ -22,10 +22,10 @@ const (
 	maxWithdrawn = 16
 )
 
-// record is what is known of the keys of one zone beside the keys. It holds no secret.
+// record is the memory of a zone's keys beside the keys themselves. It holds no secret.
 type record struct {
 	Entries []entry `json:"keys"`
-	// LostAt is when a first key was made although there had been others, which are gone; zero: never.
+	// LostAt is the time when a first key was made after all others had been lost; zero: never.
 	LostAt time.Time `json:"lost_at,omitzero"`
 }
 
@@ -35,11 +35,12 @@ type entry struct {
 	Public      []byte    `json:"public_key"`
 	Published   time.Time `json:"published"`             // since when this node has it in the DNSKEY RRset
 	Provisional bool      `json:"provisional,omitempty"` // made here, and the peers have not been asked since
-	Apart       bool      `json:"made_apart,omitempty"`  // other nodes could not be asked when it was made, and have not answered since
-	Withdrawn   time.Time `json:"withdrawn,omitzero"`    // since when it is no key of the zone any more
+	// other nodes could not be asked when it was made, and have not answered since
+	Apart     bool      `json:"made_apart,omitempty"`
+	Withdrawn time.Time `json:"withdrawn,omitzero"` // since when it is no key of the zone any more
 }
 
-// of is the entry of a key, nil if it has none.
+// of returns the entry of a key, nil if it has none.
 func (r *record) of(public []byte) *entry {
 	for i := range r.Entries {
 		if slices.Equal(r.Entries[i].Public, public) {
@@ -49,18 +50,18 @@ func (r *record) of(public []byte) *entry {
 	return nil
 }
 
-// note makes an entry for a key, or brings back one that was withdrawn.
+// note adds an entry for a key, or revives one that was withdrawn.
 func (r *record) note(k *Key, now time.Time, provisional bool) {
 	r.forget(k.public)
 	r.Entries = append(r.Entries, entry{Tag: k.tag, Public: k.public, Published: now, Provisional: provisional})
 }
 
-// forget drops the entry of a key.
+// forget deletes the entry of a key.
 func (r *record) forget(public []byte) {
 	r.Entries = slices.DeleteFunc(r.Entries, func(e entry) bool { return slices.Equal(e.Public, public) })
 }
 
-// withdraw notes that a key is no key of the zone any more. The oldest of too many are forgotten.
+// withdraw marks a key as withdrawn. The oldest of too many are forgotten.
 func (r *record) withdraw(public []byte, now time.Time) {
 	if e := r.of(public); e != nil {
 		e.Withdrawn, e.Provisional = now, false
@@ -87,18 +88,18 @@ func (r *record) withdrawn(public []byte) bool {
 	return e != nil && !e.Withdrawn.IsZero()
 }
 
-// hasTag says whether a key of that tag is or was in the zone: two of one tag would have the same file names.
+// hasTag reports whether the zone has or had a key of that tag. Two keys of one tag would have the same file names.
 func (r *record) hasTag(tag uint16) bool {
 	return slices.ContainsFunc(r.Entries, func(e entry) bool { return e.Tag == tag })
 }
 
-// recordPath is where the record of a zone is.
+// recordPath returns the file of a zone's record.
 func recordPath(dir, zone string) string {
 	return filepath.Join(dir, strings.ReplaceAll(strings.TrimSuffix(zone, "."), "/", "%2F")+recordEnding)
 }
 
-// readRecord returns the record of a zone; an empty one, and known false, if there is none. One that cannot be understood is an error
-// beside an empty record.
+// readRecord returns the record of a zone. Without a file it is empty and known is false. A file that cannot be
+// parsed is an error beside an empty record.
 func readRecord(dir, zone string) (r *record, known bool, err error) {
 	r = &record{}
 	path := recordPath(dir, zone)

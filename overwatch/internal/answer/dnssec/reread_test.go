@@ -59,8 +59,8 @@ func (w *world) reread(t *testing.T) *Signer {
 	return now
 }
 
-// What an operator does to key files counts at a reload as at a start: a key that comes signs beside the old one, one that is taken away is
-// withdrawn for good, and changed times count.
+// What an operator does to key files counts at a reload as at a start: a key that comes signs beside the old one, one
+// that is taken away is withdrawn for good, and changed times count.
 func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 	t.Parallel()
 	w := open(t, t.TempDir())
@@ -72,7 +72,8 @@ func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 	w.put(t, second)
 	both := w.reread(t)
 	if len(both.keys) != 2 || len(both.active) != 2 || !both.uses(older) {
-		t.Fatalf("with a second key %d are published and %d sign, and the first is another one: %v", len(both.keys), len(both.active), !both.uses(older))
+		t.Fatalf("with a second key %d are published and %d sign, and the first is another one: %v", len(both.keys),
+			len(both.active), !both.uses(older))
 	}
 
 	w.time = w.time.Add(2 * keyTTL * time.Second)
@@ -87,7 +88,8 @@ func TestReread_TakesKeysThatCameAndWithdrawsThoseThatWent(t *testing.T) {
 	if s := w.reread(t); len(s.keys) != 1 || s.keys[0].Tag() != second.Tag() {
 		t.Errorf("after the first was taken away %d are published", len(s.keys))
 	}
-	if !w.keyring.recordOf(apex).withdrawn(older.public) || !open(t, w.dir).keyring.recordOf(apex).withdrawn(older.public) {
+	if !w.keyring.recordOf(apex).withdrawn(older.public) ||
+		!open(t, w.dir).keyring.recordOf(apex).withdrawn(older.public) {
 		t.Error("it would come back from another node")
 	}
 	w.put(t, older)

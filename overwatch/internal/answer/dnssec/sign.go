@@ -14,19 +14,19 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Window is the time in which a signature is valid.
+// Window is the validity period of a signature.
 type Window struct {
 	Inception, Expiration time.Time
 }
 
-// rrsigFixed is the length of an RRSIG record's data in front of the signer's name.
+// rrsigFixed is the length of an RRSIG record's data before the signer's name.
 const rrsigFixed = 18
 
-// signatureSize is that of algorithm 13: r and s (RFC 6605 section 4).
+// signatureSize is the length of a signature of algorithm 13: r and s (RFC 6605 section 4).
 const signatureSize = 64
 
-// sign returns the data of the RRSIG record that covers set. signer is the zone's name in wire form. The same key, set and
-// window give the same signature (RFC 6979), so nodes that share a key answer alike.
+// sign returns the data of the RRSIG record that covers set. signer is the zone's name in wire form. The same key,
+// set and window give the same signature (RFC 6979), so nodes with one key answer alike.
 func (k *Key) sign(signer []byte, set zone.RRset, w Window) ([]byte, error) {
 	rdata := make([]byte, 0, rrsigFixed+len(signer)+signatureSize)
 	rdata = binary.BigEndian.AppendUint16(rdata, set.Type)
@@ -45,7 +45,7 @@ func (k *Key) sign(signer []byte, set zone.RRset, w Window) ([]byte, error) {
 	return appendSignature(rdata, der)
 }
 
-// appendCanonical appends the records of set as they are signed (RFC 4034 section 3.1.8.1).
+// appendCanonical appends the records of set in the form that is signed (RFC 4034 section 3.1.8.1).
 func appendCanonical(to []byte, set zone.RRset) []byte {
 	for _, rdata := range set.RData {
 		to = append(to, set.Owner...)

@@ -11,9 +11,9 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Signatures hold for 14 days, beginning a day before they are made: a clock that is set to another time zone, here or at a resolver,
-// is off by up to 14 hours. (BIND and Knot allow an hour and one and a half, PowerDNS up to a week.) Others take their place from the
-// seventh day on, spread over a day.
+// Signatures hold for 14 days, beginning a day before they are made: a clock that is set to another time zone, here or
+// at a resolver, is off by up to 14 hours. (BIND and Knot allow an hour and one and a half, PowerDNS up to a week.)
+// Others take their place from the seventh day on, spread over a day.
 const (
 	backdated = 24 * time.Hour
 	Validity  = 14 * 24 * time.Hour
@@ -21,19 +21,19 @@ const (
 	jitter    = 24 * time.Hour
 )
 
-// keyTTL is the TTL of the records that publish keys, in seconds.
+// keyTTL is the TTL of DNSKEY, CDS and CDNSKEY records, in seconds.
 const keyTTL = 3600
 
 // Signer signs the RRsets of one zone with the keys that were active when it was made. It is immutable.
 //
-// All active keys sign everything, so that an answer holds whichever of them a resolver knows: the parent's DS, and a DNSKEY
-// RRset in a cache, may be those from before a change.
+// All active keys sign everything, so that an answer holds whichever of them a resolver knows: the parent's DS, and a
+// DNSKEY RRset in a cache, may be those from before a change.
 type Signer struct {
-	zones  *Zones
-	keys   []*Key // all that are published, the oldest first
-	active []*Key // those that sign, never none
-	told   []*Key // those of active that the parent may be told of: all but provisional ones
-	name   []byte // of the zone, in wire form
+	zones     *Zones
+	keys      []*Key // all that are published, the oldest first
+	active    []*Key // those that sign, never none
+	announced []*Key // those of active in CDS and CDNSKEY: all but provisional ones
+	name      []byte // of the zone, in wire form
 }
 
 // newSigner makes the Signer of a zone that has keys.
@@ -45,14 +45,15 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	s := &Signer{zones: z, keys: z.keyring.keys[zone], active: z.keyring.active(zone, now), name: name}
 	for _, k := range s.active {
 		if !z.keyring.provisional(k) {
-			s.told = append(s.told, k)
+			s.announced = append(s.announced, k)
 		}
 	}
 	return s, nil
 }
 
 func (s *Signer) same(other *Signer) bool {
-	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active) && slices.Equal(s.told, other.told)
+	return slices.Equal(s.keys, other.keys) && slices.Equal(s.active, other.active) &&
+		slices.Equal(s.announced, other.announced)
 }
 
 func (s *Signer) uses(k *Key) bool { return slices.Contains(s.active, k) }
@@ -77,7 +78,7 @@ func (s *Signer) Sign(set zone.RRset) (records [][]byte, renew time.Time, err er
 	return records, from.Add(renewal + spread(set)), nil
 }
 
-// spread is a part of the jitter that differs from RRset to RRset.
+// spread returns a part of the jitter that differs from RRset to RRset.
 func spread(set zone.RRset) time.Duration {
 	hash := fnv.New32a()
 	_, _ = hash.Write(set.Owner)
@@ -88,23 +89,23 @@ func spread(set zone.RRset) time.Duration {
 	return time.Duration(hash.Sum32()) % (jitter / time.Second) * time.Second
 }
 
-// Records are what the apex of the zone has of its keys: DNSKEY for all, and CDS and CDNSKEY for those that sign and are not
-// provisional, which tell the parent what its DS records should be (RFC 7344).
+// Records returns the key records of the apex: DNSKEY for all keys, and CDS and CDNSKEY for those that sign and are
+// not provisional (RFC 7344).
 func (s *Signer) Records() []dns.RR {
 	var all []dns.RR
 	for _, k := range s.keys {
 		all = append(all, k.DNSKEY(keyTTL))
 	}
-	for _, k := range s.told {
+	for _, k := range s.announced {
 		all = append(all, k.DS(keyTTL).ToCDS(), k.DNSKEY(keyTTL).ToCDNSKEY())
 	}
 	return all
 }
 
-// DS are the records that the parent should have.
+// DS returns the records that the parent should have.
 func (s *Signer) DS() []dns.RR {
-	all := make([]dns.RR, len(s.told))
-	for i, k := range s.told {
+	all := make([]dns.RR, len(s.announced))
+	for i, k := range s.announced {
 		all[i] = k.DS(keyTTL)
 	}
 	return all

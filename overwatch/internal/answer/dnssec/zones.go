@@ -39,7 +39,8 @@ type Zones struct {
 	peers   Peers
 }
 
-// Open reads the keys that there are. Files that cannot be used are told by Damage; a private key that others can read is an error.
+// Open reads the existing keys. Damage names files that cannot be used; a private key that others can read is an
+// error.
 func Open(o Options) (*Zones, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -60,18 +61,18 @@ func Open(o Options) (*Zones, error) {
 	return z, z.metrics.register(o.Registerer)
 }
 
-// Damage names the key files that cannot be used; nil if there are none. With damage that no peer's copy has mended the node must
-// not go on, or a zone would silently get a new key.
+// Damage names the key files that cannot be used; nil for none. A node must not go on with damage that no peer's copy
+// has mended, because the zone would silently get a new key.
 func (z *Zones) Damage() error {
 	z.mu.Lock()
 	defer z.mu.Unlock()
 	return z.keyring.Damage()
 }
 
-// Reread takes the key files as they are now, as a start would: keys that came are published, those whose files were taken away while the
-// zone has others are withdrawn, changed times count. Signer then has what follows. An error names files that cannot be used, and then all
-// keys stay as they were. Where the files of all keys of a zone are gone, it keeps its keys and the log says so. altered says whether the
-// keys are others now.
+// Reread reads the key files again, as a start would. New keys are published, keys whose files are gone while the
+// zone has others are withdrawn, and changed times count. Signer returns the result. An error names unusable files,
+// and then no key changes. A zone whose files are all gone keeps its keys, and the log says so. altered reports
+// whether any key changed.
 func (z *Zones) Reread() (altered bool, err error) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -85,7 +86,8 @@ func (z *Zones) Reread() (altered bool, err error) {
 	for _, apex := range sortedKeys(next.keys) {
 		for _, k := range next.keys[apex] {
 			if !slices.Contains(z.keyring.keys[apex], k) {
-				z.log.Warn().Str("zone", apex).Uint16("key_tag", k.Tag()).Str("ds", k.DSLine()).Msg("took a signing key from its files")
+				z.log.Warn().Str("zone", apex).Uint16("key_tag", k.Tag()).Str("ds",
+					k.DSLine()).Msg("took a signing key from its files")
 			}
 		}
 	}
@@ -94,8 +96,8 @@ func (z *Zones) Reread() (altered bool, err error) {
 	return altered, nil
 }
 
-// Signer returns what signs a zone, after making a key if the zone has none. It is the same one until the keys that sign
-// change.
+// Signer returns the signer of a zone, after making a key if the zone has none. It returns the same one until the
+// signing keys change.
 func (z *Zones) Signer(apex string) (*Signer, error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()
@@ -143,9 +145,11 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 	line = line.Str("zone", apex).Uint16("key_tag", key.Tag()).Str("ds", key.DSLine())
 	switch {
 	case len(lost) > 0:
-		line.Msg("the zone's keys are gone and a new one was made: until its DS record takes the place of the old one in the parent zone, validating resolvers refuse the zone")
+		line.Msg("the zone's keys are gone and a new one was made: until its DS record takes the place of the old one in " +
+			"the parent zone, validating resolvers refuse the zone")
 	case z.peers == PeersApart:
-		line.Msg("made a new signing key, and other nodes cannot be asked for theirs: each signs with its own until they exchange keys")
+		line.Msg("made a new signing key, and other nodes cannot be asked for theirs: each signs with its own until they " +
+			"exchange keys")
 	case z.peers == PeersAsked:
 		line.Msg("made a new signing key; if no other node has one, publish its DS record in the parent zone")
 	default:
@@ -160,11 +164,13 @@ func (z *Zones) makeKey(apex string, now time.Time) error {
 	return nil
 }
 
-// lossCounts is for how long a loss of keys is told: the parent may then be expected to have the new key's DS record, which a node cannot see.
+// lossCounts is the time for which a loss of keys is reported. After it the parent may be expected to have the new
+// key's DS record, which a node cannot see.
 const lossCounts = 24 * time.Hour
 
-// KeysLost reports whether a zone that is served has only keys that were made in the last day although it had others before: until
-// the parent has the DS record of a new one, validating resolvers refuse the zone. A copy of an old key that a peer gives ends it.
+// KeysLost reports whether a served zone has only keys of the last day although it had others before. Until the
+// parent has the DS record of a new key, validating resolvers refuse the zone. A copy of an old key from a peer ends
+// it.
 func (z *Zones) KeysLost() bool {
 	for _, lost := range z.losses() {
 		if lost {
@@ -174,7 +180,7 @@ func (z *Zones) KeysLost() bool {
 	return false
 }
 
-// losses says of each zone that is served whether KeysLost is true for it.
+// losses maps each served zone to whether its keys were lost.
 func (z *Zones) losses() map[string]bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -186,7 +192,7 @@ func (z *Zones) losses() map[string]bool {
 	return losses
 }
 
-// Only forgets the signers of all zones but those of the apexes. Their keys stay.
+// Only forgets the signers of all other zones. Their keys stay.
 func (z *Zones) Only(apexes map[string]bool) {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -198,7 +204,8 @@ func (z *Zones) Only(apexes map[string]bool) {
 	z.wanted = maps.Clone(apexes)
 }
 
-// Changed says whether a key has begun or ceased to sign since Signer was asked for its zone, as the times in key files say.
+// Changed reports whether a key has begun or ceased to sign since Signer was called for its zone, by the times in key
+// files.
 func (z *Zones) Changed() bool {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -211,8 +218,8 @@ func (z *Zones) Changed() bool {
 	return false
 }
 
-// CheckClock notices that the wall clock has been set. Signatures that were made before are then void, and made again when
-// they are needed. It says whether that is so, and is to be called every few seconds.
+// CheckClock reports whether the wall clock has been set since the last call. Earlier signatures are then void and
+// made again when they are needed. It is to be called every few seconds.
 func (z *Zones) CheckClock() (jumped bool) {
 	now := z.now()
 	if !z.clock.check(now) {
@@ -223,15 +230,15 @@ func (z *Zones) CheckClock() (jumped bool) {
 	return true
 }
 
-// KeyState is a key and what it does now.
+// KeyState is a key with its use at present.
 type KeyState struct {
 	*Key
 	State       State
 	Signing     bool // it signs now
-	Provisional bool // it was made here and gives way should another node have one: the parent must not be told of it yet
+	Provisional bool // made here, and may give way to the key of another node: not for the parent yet
 }
 
-// Keys lists the keys of the zones that are served, zone by zone, the oldest first.
+// Keys lists the keys of the served zones, zone by zone, the oldest first.
 func (z *Zones) Keys() []KeyState {
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -245,5 +252,5 @@ func (z *Zones) Keys() []KeyState {
 	return all
 }
 
-// Now is the time by the clock that signatures go by.
+// Now returns the time of the clock that signatures use.
 func (z *Zones) Now() time.Time { return z.now() }

@@ -28,7 +28,8 @@ type world struct {
 func open(t *testing.T, dir string) *world {
 	t.Helper()
 	w := &world{dir: dir, time: start, registry: prometheus.NewRegistry()}
-	z, err := Open(Options{Dir: dir, NodeID: "node1", Now: func() time.Time { return w.time }, Registerer: w.registry, Logger: zerolog.Nop()})
+	z, err := Open(Options{Dir: dir, NodeID: "node1", Now: func() time.Time { return w.time }, Registerer: w.registry,
+		Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +93,8 @@ func TestZones_PublishASecondKeyAndSignWithBothWhileBothAreActive(t *testing.T) 
 		t.Fatal("a key that has become active went unnoticed")
 	}
 	next := w.signer(t)
-	records, _, err := next.Sign(zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30, RData: [][]byte{{192, 0, 2, 1}}})
+	records, _, err := next.Sign(zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30,
+		RData: [][]byte{{192, 0, 2, 1}}})
 	if err != nil || len(records) != 2 || len(next.DS()) != 2 {
 		t.Errorf("%d signatures, %d DS (%v), want 2 of each", len(records), len(next.DS()), err)
 	}
@@ -144,7 +146,8 @@ func TestSign_ValidForFourteenDaysAndRenewedFromTheSeventh(t *testing.T) {
 	s := w.signer(t)
 	renewals := make(map[time.Time]bool)
 	for i := range byte(50) {
-		records, renew, err := s.Sign(zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30, RData: [][]byte{{192, 0, 2, i}}})
+		records, renew, err := s.Sign(zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30,
+			RData: [][]byte{{192, 0, 2, i}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,15 +211,17 @@ func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 	}
 }
 
-// However the clock jumps, by hours or days and several times: what is signed before or after holds by the node's clock, and after jumps of up
-// to 11 hours by the clock of a validator that did not jump. Each with hours to spare.
+// However the clock jumps, by hours or days and several times: what is signed before or after holds by the node's
+// clock, and after jumps of up to 11 hours by the clock of a validator that did not jump. Each with hours to spare.
 func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
 	const margin = time.Hour
 	set := zone.RRset{Owner: wire(t, "app.gslb.test."), Type: dns.TypeA, TTL: 30, RData: [][]byte{{192, 0, 2, 1}}}
 	for _, jumps := range [][]time.Duration{
-		{time.Hour}, {-time.Hour}, {11 * time.Hour}, {-11 * time.Hour}, {time.Hour, -time.Hour}, {-time.Hour, time.Hour}, {11 * time.Hour, -11 * time.Hour},
+		{time.Hour}, {-time.Hour}, {11 * time.Hour}, {-11 * time.Hour}, {time.Hour, -time.Hour}, {-time.Hour, time.Hour},
+		{11 * time.Hour, -11 * time.Hour},
 		{5 * time.Hour, 5 * time.Hour, -10 * time.Hour, -time.Hour}, {-5 * time.Hour, -5 * time.Hour, 11 * time.Hour},
-		{14 * time.Hour}, {-14 * time.Hour}, {2 * 24 * time.Hour, -2 * 24 * time.Hour}, {300 * 24 * time.Hour}, {300 * 24 * time.Hour, -300 * 24 * time.Hour},
+		{14 * time.Hour}, {-14 * time.Hour}, {2 * 24 * time.Hour, -2 * 24 * time.Hour}, {300 * 24 * time.Hour},
+		{300 * 24 * time.Hour, -300 * 24 * time.Hour},
 	} {
 		w := open(t, t.TempDir())
 		s := w.signer(t)
@@ -290,7 +295,8 @@ func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
 	if records, _, err := s.Sign(set); err == nil || records != nil {
 		t.Errorf("it signs: %v", records)
 	}
-	if failures, made := testutil.ToFloat64(w.metrics.failures), testutil.ToFloat64(w.metrics.signatures); failures != 1 || made != 0 {
+	if failures, made := testutil.ToFloat64(w.metrics.failures), testutil.ToFloat64(w.metrics.signatures); failures != 1 ||
+		made != 0 {
 		t.Errorf("%v failures and %v signatures are counted, want 1 and 0", failures, made)
 	}
 }

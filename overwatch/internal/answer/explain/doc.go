@@ -1,5 +1,6 @@
-// Package explain says why a client is answered what it is answered: which backends, in what shares, which not and why
-// not, and what would be otherwise. It asks the view that DNS answers from by the function that answers DNS, and the
-// policy with what the view was made from, so it cannot say anything else than what is served. No clock of its own, no I/O;
-// everything here may be called from any goroutine.
+// Package explain explains answers: which backends, in what shares, which are left out and why, and what would be
+// answered otherwise. httpapi calls it for /routing, dnsserver for `_why.` questions. It asks the view that DNS answers
+// from by the function that answers DNS, and repeats the policy's decision with the view's own data, so that it never
+// says anything else than what is served. It has no clock, no I/O and no state; all functions may be called from any
+// goroutine.
 package explain

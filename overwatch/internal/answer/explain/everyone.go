@@ -5,25 +5,25 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Given is what clients in one region are answered.
-type Given struct {
+// RegionAnswer is the answer to the clients of one region.
+type RegionAnswer struct {
 	Region    string // that they are in, "" for none
 	Everybody bool   // clients in all regions
 	Decision  policy.Decision
 }
 
-// Everyone says what all clients are answered with addresses of the family by a steered domain, a wildcard's name with its
-// asterisk. It is empty where there is no such domain.
-func Everyone(view *zone.View, name string, family policy.Family) ([]Given, error) {
+// ByRegion returns the answers of a steered domain to all clients, region by region, with addresses of one family. A
+// wildcard's name has its asterisk. The result is empty for a name that is not steered.
+func ByRegion(view *zone.View, name string, family policy.Family) ([]RegionAnswer, error) {
 	audiences, err := view.Audiences(name, family)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]Given, len(audiences))
+	list := make([]RegionAnswer, len(audiences))
 	for i := range audiences {
 		a := &audiences[i]
 		client := a.Client()
-		list[i] = Given{client.Region, a.Everybody, a.Basis.Decide(family, client)}
+		list[i] = RegionAnswer{client.Region, a.Everybody, a.Basis.Decide(family, client)}
 	}
 	return list, nil
 }

@@ -19,16 +19,16 @@ const (
 	NotSteered     policy.Outcome = "not_steered"      // the name has records of its own, which answer everybody alike
 )
 
-// Query is what a client asks.
+// Query is a client's question.
 type Query struct {
 	Name   string // in zone-file form, in any case, with or without its final dot
 	Family policy.Family
-	// Client is who asks: the address of the client subnet option if there is one with a network in it, else that of the resolver.
+	// Client is the address of the client subnet option, if that has a network, else the resolver's.
 	Client netip.Addr
-	Subnet bool // it is the former
+	Subnet bool // Client is from the option
 }
 
-// Explanation is an answer and why it is that one.
+// Explanation is an answer with its reasons.
 type Explanation struct {
 	Query
 	Outcome   policy.Outcome
@@ -49,20 +49,20 @@ type Explanation struct {
 	WouldBe  []WouldBe
 }
 
-// Backend is what a decision made of a candidate.
+// Backend is a candidate with the decision's result for it.
 type Backend struct {
 	*policy.Candidate
-	Share    float64 // of the answers: how many are led by its address
+	Share    float64 // part of the answers that begin with its address
 	Excluded string  // why it has none; empty for one that has
 }
 
-// maxTries bounds how often an answer is looked up again because where clients are changed meanwhile.
+// maxTries bounds repeated lookups, which follow a change of the table of clients between answer and explanation.
 const maxTries = 8
 
-// turns are for explanations only, so that these take nobody's turn.
+// turns are schedules for explanations only, so that these do not advance those of DNS.
 var turns = sync.Pool{New: func() any { return zone.NewTurns(rand.Uint64(), rand.Uint64()) }}
 
-// Explain answers the query from the view and says why.
+// Explain answers the query from the view, with the reasons.
 func Explain(view *zone.View, q Query) (Explanation, error) {
 	mine := turns.Get().(*zone.Turns)
 	defer turns.Put(mine)
@@ -73,7 +73,8 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 			return Explanation{}, err
 		}
 		e := Explanation{
-			Query: q, Kind: probe.Kind, Records: probe.Records, Addresses: probe.Addresses, TTL: probe.TTL, Scope: probe.Scope, Took: time.Since(began),
+			Query: q, Kind: probe.Kind, Records: probe.Records, Addresses: probe.Addresses, TTL: probe.TTL, Scope: probe.Scope,
+			Took: time.Since(began),
 		}
 		if table := view.Places(); table != nil && q.Client.IsValid() {
 			place, err := table.Explain(q.Client)
@@ -99,8 +100,9 @@ func Explain(view *zone.View, q Query) (Explanation, error) {
 	}
 }
 
-// Past explains an answer that was given: from what, to a client in which region, and which address of the decision came first.
-func Past(q Query, s zone.Steered) Explanation {
+// ExplainPast explains an answer that was given earlier, from the data of that time: the client's region, and the
+// address that came first.
+func ExplainPast(q Query, s zone.Steered) Explanation {
 	e := Explanation{Query: q}
 	e.decide(s.Basis, s.Family, s.Client())
 	e.Kind = zone.Positive
@@ -116,7 +118,7 @@ func Past(q Query, s zone.Steered) Explanation {
 	return e
 }
 
-// decide repeats the decision that the answer follows from.
+// decide repeats the decision of the answer.
 func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client policy.Spot) {
 	e.Basis, e.Region = basis, client.Region
 	e.Decision = basis.Decide(family, client)
@@ -126,7 +128,7 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client p
 		e.Backends[i].Candidate = &basis.Candidates[i]
 	}
 	for _, x := range e.Decision.Excluded {
-		e.Backends[x.Candidate].Excluded = e.why(&basis.Candidates[x.Candidate], x.Reason)
+		e.Backends[x.Candidate].Excluded = e.exclusion(&basis.Candidates[x.Candidate], x.Reason)
 	}
 	for i := range e.Backends {
 		if b := &e.Backends[i]; b.Excluded == "" {
@@ -136,7 +138,8 @@ func (e *Explanation) decide(basis *policy.Basis, family policy.Family, client p
 	e.WouldBe = wouldBe(basis, e.Decision, family, client)
 }
 
-// Selected is the backend whose address leads, nil if none does. Of several ports of one address it is the first that may answer.
+// Selected returns the backend whose address comes first, nil for none. Of several ports of one address it is the
+// first that may answer.
 func (e *Explanation) Selected() *Backend {
 	if len(e.Addresses) == 0 {
 		return nil
@@ -148,7 +151,7 @@ func (e *Explanation) Selected() *Backend {
 	return &e.Backends[i]
 }
 
-// Share is the part of the answers that are led by the address.
+// Share returns the part of the answers that begin with the address.
 func Share(due []policy.Due, address netip.Addr) float64 {
 	own, sum := 0, 0
 	for _, d := range due {

@@ -14,7 +14,8 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// past explains an answer to a client in eu, with 10.0.0.1 in eu, 10.0.0.2 in us and 10.0.0.3 in us, as rules and states have it.
+// past explains an answer to a client in eu, with 10.0.0.1 in eu, 10.0.0.2 in us and 10.0.0.3 in us, as rules and
+// states have it.
 func past(rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
 	return pastIn(1, rules, placed, change...)
 }
@@ -24,8 +25,9 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 	candidates := make([]policy.Candidate, 3)
 	for i, region := range []string{"eu", "us", "us"} {
 		candidates[i] = policy.Candidate{
-			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), Port: 443, Region: region, Weight: 100, Share: 1, MayServe: true,
-			Facts: &policy.Facts{Status: "healthy", Reason: "all agree"},
+			Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), Port: 443, Region: region, Weight: 100, Share: 1,
+			MayServe: true,
+			Facts:    &policy.Facts{Status: "healthy", Reason: "all agree"},
 		}
 	}
 	for _, f := range change {
@@ -33,10 +35,12 @@ func pastIn(region uint16, rules policy.Rules, placed bool, change ...func([]pol
 	}
 	paris := &policy.Coordinates{Latitude: 48.9, Longitude: 2.4}
 	basis := &policy.Basis{
-		Name: "app.test.", Rules: &rules, Clients: []string{"", "eu", "us"}, Placed: placed, Answers: 1, Number: 1, Generation: 7, Candidates: candidates,
+		Name: "app.test.", Rules: &rules, Clients: []string{"", "eu", "us"}, Placed: placed, Answers: 1, Number: 1,
+		Generation: 7, Candidates: candidates,
 		Spots: []policy.Spot{{}, {Region: "eu", Position: paris}},
 	}
-	return Past(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")}, zone.Steered{Basis: basis, Number: 1, Region: geo.RegionID(region), Spot: geo.SpotID(region)})
+	return ExplainPast(Query{Name: "app.test", Client: netip.MustParseAddr("192.0.2.1")},
+		zone.Steered{Basis: basis, Number: 1, Region: geo.RegionID(region), Spot: geo.SpotID(region)})
 }
 
 // told is all of an explanation as text.
@@ -57,7 +61,8 @@ func told(e Explanation) string {
 func TestPast_NamesTheReasons(t *testing.T) {
 	down := func(i int) func([]policy.Candidate) {
 		return func(c []policy.Candidate) {
-			c[i].MayServe, c[i].Facts = false, &policy.Facts{Status: "unhealthy", Reason: "its checks fail", Problem: "connection refused"}
+			c[i].MayServe, c[i].Facts = false, &policy.Facts{Status: "unhealthy", Reason: "its checks fail",
+				Problem: "connection refused"}
 		}
 	}
 	measured := func(c []policy.Candidate) {
@@ -71,38 +76,60 @@ func TestPast_NamesTheReasons(t *testing.T) {
 		e    Explanation
 		says []string
 	}{
-		{"weights", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) { c[0].Weight, c[2].Weight = 200, 0 }),
-			[]string{"success|10.0.0.1 0.67 |", "10.0.0.3 0.00 its weight is 0", "weight 10.0.0.1:443 200: 66.7 % of these answers"}},
+		{"weights", past(policy.Rules{Algorithm: policy.Weighted}, false,
+			func(c []policy.Candidate) { c[0].Weight, c[2].Weight = 200, 0 }),
+			[]string{"success|10.0.0.1 0.67 |", "10.0.0.3 0.00 its weight is 0",
+				"weight 10.0.0.1:443 200: 66.7 % of these answers"}},
 		{"unhealthy", past(policy.Rules{Algorithm: policy.RoundRobin}, false, down(2)),
-			[]string{"unhealthy: its checks fail: connection refused", "health serving_backends 2 of 3", "if 10.0.0.3:443 were up: success with 10.0.0.1 33.3%"}},
-		{"all down", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.ServFail}, false, down(0), down(1), down(2)),
-			[]string{"no_healthy_backend|", "SERVFAIL", "if 10.0.0.1:443 were up: success with 10.0.0.1 100.0%", "if all that may not serve were up: success with 10.0.0.1 33.3%"}},
-		{"no last resort either", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.LastHealthy}, false, down(0), down(1), down(2)),
+			[]string{"unhealthy: its checks fail: connection refused", "health serving_backends 2 of 3",
+				"if 10.0.0.3:443 were up: success with 10.0.0.1 33.3%"}},
+		{"all down", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.ServFail}, false, down(0), down(1),
+			down(2)),
+			[]string{"no_healthy_backend|", "SERVFAIL", "if 10.0.0.1:443 were up: success with 10.0.0.1 100.0%",
+				"if all that may not serve were up: success with 10.0.0.1 33.3%"}},
+		{"no last resort either", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.LastHealthy}, false,
+			down(0), down(1), down(2)),
 			[]string{"no_healthy_backend|", "on_all_down last_healthy finds none either: SERVFAIL"}},
-		{"last resort", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.All, TTL: 300}, false, down(0), down(1), down(2)),
+		{"last resort", past(policy.Rules{Algorithm: policy.Weighted, OnAllDown: policy.All, TTL: 300}, false, down(0),
+			down(1), down(2)),
 			[]string{"fallback|", "on_all_down all answers, for 30 s at most"}},
 		{"override", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) {
 			c[0].MayServe, c[0].Forbidden = false, true
-			c[0].Facts = &policy.Facts{Status: "unhealthy", Reason: "by override", Order: &policy.Order{By: "192.0.2.9", Reason: "update", Until: noon}}
-		}), []string{"unhealthy by 192.0.2.9 until 2026-01-01T12:00:00Z: update", "override 10.0.0.1:443", "it may not serve"}},
+			c[0].Facts = &policy.Facts{Status: "unhealthy", Reason: "by override",
+				Order: &policy.Order{By: "192.0.2.9", Reason: "update", Until: noon}}
+		}), []string{"unhealthy by 192.0.2.9 until 2026-01-01T12:00:00Z: update", "override 10.0.0.1:443",
+			"it may not serve"}},
 		{"draining", past(policy.Rules{Algorithm: policy.Weighted}, false, func(c []policy.Candidate) {
 			c[0].Share, c[0].Facts = 0.5, &policy.Facts{Status: "healthy", DrainEndsAt: noon}
-		}), []string{"drain 10.0.0.1:443 until 2026-01-01T12:00:00Z: 50 % of its weight is left", "100 x 0.50: 20.0 % of these answers"}},
+		}), []string{"drain 10.0.0.1:443 until 2026-01-01T12:00:00Z: 50 % of its weight is left",
+			"100 x 0.50: 20.0 % of these answers"}},
 		{"failover", past(policy.Rules{Algorithm: policy.Failover, Regions: []string{"eu", "us"}}, false, down(0)),
-			[]string{"failover|", "priority region_order eu, us: us answers", "if 10.0.0.1:443 were up: success with 10.0.0.1 100.0%"}},
-		{"at home", past(policy.Rules{Algorithm: policy.Geolocation}, true), []string{"it is in us, and eu answers", "geo client_region eu: the client's own region answers"}},
-		{"away from home", past(policy.Rules{Algorithm: policy.Geolocation}, true, down(0)), []string{"its own region has nothing to answer with: us is next"}},
-		{"nowhere", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, Regions: []string{"us", "eu"}}, true), []string{"geo client_region no region: it is in no region: us is the first that can answer"}},
-		{"nowhere, where another algorithm chooses then", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, Fallback: policy.Weighted}, true), []string{"geo client_region no region: makes no difference to weighted", "priority fallback_algorithm weighted: geolocation knows too little to choose"}},
-		{"nowhere, and nobody answers", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, OnAllDown: policy.ServFail}, true, down(0), down(1), down(2)), []string{"makes no difference: there is no answer"}},
-		{"near", past(policy.Rules{Algorithm: policy.Proximity, Coordinates: known}, true), []string{"it is in us, and eu is nearer", "eu is the nearest that can answer"}},
-		{"slow", past(policy.Rules{Algorithm: policy.Latency, MaxLatency: 50 * time.Millisecond, MinSamples: 3}, false, measured),
-			[]string{"others are faster: it takes 40.0 ms", "above the limit and others are below: it takes 60.0 ms", "latency 10.0.0.1:443 20.0 ms"}},
+			[]string{"failover|", "priority region_order eu, us: us answers",
+				"if 10.0.0.1:443 were up: success with 10.0.0.1 100.0%"}},
+		{"at home", past(policy.Rules{Algorithm: policy.Geolocation}, true),
+			[]string{"it is in us, and eu answers", "geo client_region eu: the client's own region answers"}},
+		{"away from home", past(policy.Rules{Algorithm: policy.Geolocation}, true, down(0)),
+			[]string{"its own region has nothing to answer with: us is next"}},
+		{"nowhere", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, Regions: []string{"us", "eu"}}, true),
+			[]string{"geo client_region no region: it is in no region: us is the first that can answer"}},
+		{"nowhere, where another algorithm chooses then",
+			pastIn(0, policy.Rules{Algorithm: policy.Geolocation, Fallback: policy.Weighted}, true),
+			[]string{"geo client_region no region: makes no difference to weighted",
+				"priority fallback_algorithm weighted: geolocation knows too little to choose"}},
+		{"nowhere, and nobody answers", pastIn(0, policy.Rules{Algorithm: policy.Geolocation, OnAllDown: policy.ServFail},
+			true, down(0), down(1), down(2)), []string{"makes no difference: there is no answer"}},
+		{"near", past(policy.Rules{Algorithm: policy.Proximity, Coordinates: known}, true),
+			[]string{"it is in us, and eu is nearer", "eu is the nearest that can answer"}},
+		{"slow", past(policy.Rules{Algorithm: policy.Latency, MaxLatency: 50 * time.Millisecond, MinSamples: 3}, false,
+			measured),
+			[]string{"others are faster: it takes 40.0 ms", "above the limit and others are below: it takes 60.0 ms",
+				"latency 10.0.0.1:443 20.0 ms"}},
 		{"want of data", past(policy.Rules{Algorithm: policy.Latency, MinSamples: 3, Fallback: policy.Weighted}, false),
 			[]string{"priority fallback_algorithm weighted: latency knows too little to choose"}},
 		{"a hash", past(policy.Rules{Algorithm: policy.ClientHash, ClientBits: policy.ClientBits{IPv4: 24, IPv6: 56}}, false),
 			[]string{"weight client_network /24 or /56: this network keeps to one backend"}},
-		{"a pool", past(policy.Rules{Algorithm: policy.Geolocation, Pools: map[string]*policy.Algorithm{"eu": policy.RoundRobin}}, true),
+		{"a pool", past(policy.Rules{Algorithm: policy.Geolocation,
+			Pools: map[string]*policy.Algorithm{"eu": policy.RoundRobin}}, true),
 			[]string{"priority algorithm_inside round-robin: chooses inside eu"}},
 	} {
 		text := told(c.e)
@@ -119,7 +146,7 @@ func TestWouldBe_IsBounded(t *testing.T) {
 	for i := range basis.Candidates {
 		basis.Candidates[i] = policy.Candidate{Address: netip.AddrFrom4([4]byte{10, 0, 0, byte(i)}), Weight: 1, Share: 1}
 	}
-	e := Past(Query{Name: "app.test"}, zone.Steered{Basis: basis, Lead: zone.NoLead})
+	e := ExplainPast(Query{Name: "app.test"}, zone.Steered{Basis: basis, Lead: zone.NoLead})
 	if len(e.WouldBe) != MaxWouldBe+1 || e.WouldBe[MaxWouldBe].If != nil || e.Selected() != nil {
 		t.Errorf("%d, the last %+v", len(e.WouldBe), e.WouldBe[len(e.WouldBe)-1].If)
 	}

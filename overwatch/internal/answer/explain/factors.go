@@ -8,7 +8,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// FactorType is what kind of thing a decision depended on; its values are those of the HTTP API.
+// FactorType is the kind of a factor; its values are those of the HTTP API.
 type FactorType string
 
 // What a decision depends on.
@@ -22,7 +22,7 @@ const (
 	Drain      FactorType = "drain"
 )
 
-// Factor is one thing that the decision depended on.
+// Factor is one reason of a decision.
 type Factor struct {
 	Name   string
 	Type   FactorType
@@ -30,7 +30,7 @@ type Factor struct {
 	Impact string
 }
 
-// Factors is what the decision depended on, the most general first.
+// Factors lists the reasons of the decision, the most general first.
 func (e *Explanation) Factors() []Factor {
 	if e.Basis == nil {
 		return nil
@@ -42,10 +42,12 @@ func (e *Explanation) Factors() []Factor {
 	factors = append(factors, e.choice()...)
 	rules := e.Basis.Rules
 	if len(rules.Regions) > 0 && e.Decision.Region != "" {
-		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "), e.Decision.Region + " answers"})
+		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "),
+			e.Decision.Region + " answers"})
 	}
 	if rules.MinHealthy != (policy.Minimum{}) {
-		factors = append(factors, Factor{"min_healthy", Health, minimum(rules.MinHealthy), "with fewer backends that may serve, on_all_down decides"})
+		factors = append(factors, Factor{"min_healthy", Health, minimum(rules.MinHealthy),
+			"with fewer backends that may serve, on_all_down decides"})
 	}
 	for i := range e.Backends {
 		factors = append(factors, e.of(&e.Backends[i])...)
@@ -70,7 +72,8 @@ func (e *Explanation) health() Factor {
 			}
 		}
 	}
-	f := Factor{Name: "serving_backends", Type: Health, Value: fmt.Sprintf("%d of %d, %d of them of this family", serving, len(e.Backends), family)}
+	f := Factor{Name: "serving_backends", Type: Health,
+		Value: fmt.Sprintf("%d of %d, %d of them of this family", serving, len(e.Backends), family)}
 	switch e.Outcome {
 	case policy.NoHealthyBackend:
 		f.Impact = "too few may serve and on_all_down is servfail: SERVFAIL"
@@ -78,7 +81,8 @@ func (e *Explanation) health() Factor {
 			f.Impact = "too few may serve and on_all_down " + string(last) + " finds none either: SERVFAIL"
 		}
 	case policy.Fallback:
-		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown, policy.MaxLastResortTTL)
+		f.Impact = fmt.Sprintf("too few may serve: on_all_down %s answers, for %d s at most", e.Basis.Rules.OnAllDown,
+			policy.MaxLastResortTTL)
 	case policy.NoData:
 		f.Impact = "no address of this family: an empty answer"
 	default:
@@ -99,7 +103,7 @@ func (e *Explanation) geo() Factor {
 	return f
 }
 
-// whichRegion says what came of where the client is.
+// whichRegion explains the effect of the client's region.
 func (e *Explanation) whichRegion() string {
 	answers := e.Decision.Region
 	switch {
@@ -119,7 +123,7 @@ func (e *Explanation) whichRegion() string {
 	return "its own region has nothing to answer with: " + answers + " is next"
 }
 
-// choice is what else chose among the backends: another algorithm for want of data, or the client's network.
+// choice explains a choice by a fallback algorithm, or by the client's network.
 func (e *Explanation) choice() (factors []Factor) {
 	d := &e.Decision
 	if d.Algorithm != nil && d.Algorithm != e.Basis.Rules.Algorithm {
@@ -130,13 +134,14 @@ func (e *Explanation) choice() (factors []Factor) {
 		factors = append(factors, Factor{"algorithm_inside", Priority, inside.String(), "chooses inside " + d.Region})
 	}
 	if d.Hashed {
-		factors = append(factors, Factor{"client_network", Weight, fmt.Sprintf("/%d or /%d", d.ClientBits.IPv4, d.ClientBits.IPv6),
+		factors = append(factors, Factor{"client_network", Weight,
+			fmt.Sprintf("/%d or /%d", d.ClientBits.IPv4, d.ClientBits.IPv6),
 			"this network keeps to one backend while that serves; shares are of all networks"})
 	}
 	return factors
 }
 
-// inside is the algorithm that chose among the backends of a region, or among all.
+// inside returns the algorithm that chose inside a region, or among all backends.
 func (e *Explanation) inside() *policy.Algorithm {
 	if !e.Decision.Algorithm.ChoosesRegion() {
 		return e.Decision.Algorithm
@@ -147,7 +152,7 @@ func (e *Explanation) inside() *policy.Algorithm {
 	return policy.Weighted
 }
 
-// of is what the decision depended on of one backend.
+// of lists the reasons that concern one backend.
 func (e *Explanation) of(b *Backend) (factors []Factor) {
 	name := Endpoint(b.Candidate)
 	if f := b.Facts; f != nil {
@@ -159,7 +164,8 @@ func (e *Explanation) of(b *Backend) (factors []Factor) {
 			factors = append(factors, Factor{name, ByOverride, Override(f.Order), impact})
 		}
 		if !f.DrainEndsAt.IsZero() {
-			factors = append(factors, Factor{name, Drain, "until " + moment(f.DrainEndsAt), fmt.Sprintf("%.0f %% of its weight is left", 100*b.Candidate.Share)})
+			factors = append(factors, Factor{name, Drain, "until " + moment(f.DrainEndsAt),
+				fmt.Sprintf("%.0f %% of its weight is left", 100*b.Candidate.Share)})
 		}
 	}
 	if b.Excluded != "" {

@@ -9,11 +9,11 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// maxLines bounds what is said of a name's backends, per address family.
+// maxLines bounds the lines about a name's backends, per address family.
 const maxLines = 32
 
-// Lines explains in a few lines what a client is answered for a steered name, families without any address left out. It is nil for
-// a name that is not steered.
+// Lines explains the answer for a steered name in a few lines, without families that have no address. It is nil for a
+// name that is not steered.
 func Lines(view *zone.View, name string, client netip.Addr, subnet bool) (lines []string) {
 	for _, family := range []policy.Family{policy.IPv4, policy.IPv6} {
 		e, err := Explain(view, Query{Name: name, Family: family, Client: client, Subnet: subnet})

@@ -9,8 +9,9 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// why is a sentence about a candidate that does not answer: the policy's reason, and what is known of this one.
-func (e *Explanation) why(c *policy.Candidate, reason policy.Reason) string {
+// exclusion returns a sentence about a candidate that does not answer: the policy's reason, with the candidate's
+// data.
+func (e *Explanation) exclusion(c *policy.Candidate, reason policy.Reason) string {
 	switch reason {
 	case policy.MayNotServe, policy.TakenOut, policy.NotLastResort:
 		if state := State(c); state != "" {
@@ -35,7 +36,7 @@ func named(region string) string {
 	return region
 }
 
-// State is the effective status of a candidate and where it comes from, empty where nothing is known.
+// State returns the effective status of a candidate and its source, empty where nothing is known.
 func State(c *policy.Candidate) string {
 	f := c.Facts
 	if f == nil {
@@ -57,7 +58,7 @@ func State(c *policy.Candidate) string {
 	return b.String()
 }
 
-// Override says by whom an override is, until when, and why.
+// Override describes an override: by whom, until when, and the reason.
 func Override(o *policy.Order) string {
 	if o == nil {
 		return ""
@@ -78,10 +79,10 @@ func Override(o *policy.Order) string {
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// Milliseconds writes a latency with a tenth of a millisecond.
+// Milliseconds formats a latency with a tenth of a millisecond.
 func Milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000)
 }
 
-// Endpoint is a backend's address and port.
+// Endpoint returns a backend's address and port.
 func Endpoint(c *policy.Candidate) string { return netip.AddrPortFrom(c.Address, c.Port).String() }

@@ -6,16 +6,17 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// MaxWouldBe bounds how many backends are tried as if they could serve.
+// MaxWouldBe bounds the backends that are tried as if they could serve.
 const MaxWouldBe = 16
 
-// WouldBe is what the client would be answered if a backend that may not serve could.
+// WouldBe is the answer to the client if a backend that may not serve could.
 type WouldBe struct {
 	If       *policy.Candidate // nil: all of them
 	Decision policy.Decision
 }
 
-// wouldBe tries each candidate that may not serve as if it could, and then all, and returns what changes the decision.
+// wouldBe decides again with each candidate that may not serve as if it could, and then with all, and returns the
+// decisions that differ.
 func wouldBe(basis *policy.Basis, now policy.Decision, family policy.Family, client policy.Spot) []WouldBe {
 	var out []WouldBe
 	tried, all := 0, slices.Clone(basis.Candidates)

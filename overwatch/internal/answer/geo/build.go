@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// MaxRegions bounds how many regions a Table can tell apart.
+// MaxRegions bounds the regions of a Table.
 const MaxRegions = carrier - 1
 
-// Region is a region as far as placing clients is concerned. Codes are compared without case.
+// Region holds the parts of a region that place clients. Codes are compared without case.
 type Region struct {
 	Name       string
 	Countries  []string  // ISO 3166-1 alpha-2
@@ -24,24 +24,24 @@ type Position struct {
 	Latitude, Longitude float64 // degrees
 }
 
-// Mapping places the clients of one network in a region, whatever the database says.
+// Mapping places the clients of one network in a region, whatever the database has.
 type Mapping struct {
 	CIDR    netip.Prefix
 	Region  string
 	Comment string
 }
 
-// Sources is everything that a Table is compiled from.
+// Sources holds everything that a Table is compiled from.
 type Sources struct {
 	Regions       []Region
 	DefaultRegion string // empty: clients that nothing places are in no region
 	Mappings      []Mapping
 	Database      *Database // nil: mappings and the default region only
-	Spots         bool      // whether clients are also told apart by their positions, for Table.Spots
+	Spots         bool      // whether to compile Table.Spots too, which distinguishes clients by position
 }
 
-// New compiles a Table. It fails for a mapping or default region that names no region, for two mappings of one network,
-// and for a database that cannot be read to its end.
+// New compiles a Table. It returns an error for a mapping or default region that names no region, for two mappings of
+// one network, and for a database that cannot be read to its end.
 func New(s Sources) (*Table, error) {
 	if len(s.Regions) > MaxRegions {
 		return nil, fmt.Errorf("%d regions: at most %d can be told apart", len(s.Regions), MaxRegions)
@@ -77,7 +77,8 @@ type builder struct {
 }
 
 func newBuilder(s Sources) *builder {
-	b := &builder{sources: s, ids: make(map[string]RegionID), countries: make(map[string]RegionID), continents: make(map[string]RegionID)}
+	b := &builder{sources: s, ids: make(map[string]RegionID), countries: make(map[string]RegionID),
+		continents: make(map[string]RegionID)}
 	for i, r := range s.Regions {
 		id := RegionID(i + 1)
 		if _, known := b.ids[r.Name]; !known {
@@ -111,13 +112,13 @@ func (b *builder) region(name, key string) (RegionID, error) {
 	return id, nil
 }
 
-// layer is what addresses are told apart by.
+// layer maps addresses to values: regions, or spots.
 type layer struct {
-	placed func(Place) uint16    // by what the database says; of nothing, the default
-	mapped func(RegionID) uint16 // by a custom mapping
+	placed func(Place) uint16    // the value of a place in the database; of the zero Place, the default
+	mapped func(RegionID) uint16 // the value of a custom mapping to a region
 }
 
-// compile finds the blocks of addresses that a layer does not tell apart.
+// compile finds the largest blocks of addresses that have one value in a layer.
 func (b *builder) compile(l layer) (v4 ranges4, v6 ranges6, err error) {
 	b.v4, b.v6 = newTrie(l.placed(Place{})), newTrie(l.placed(Place{}))
 	if b.sources.Database != nil {
@@ -137,7 +138,7 @@ func (b *builder) compile(l layer) (v4 ranges4, v6 ranges6, err error) {
 	return newRanges4(b.v4.blocks()), newRanges6(b.v6.blocks()), nil
 }
 
-// byPlace is the region of a client of whom the database says p.
+// byPlace returns the region of a client at a place of the database.
 func (b *builder) byPlace(p Place) RegionID {
 	if id, ok := b.countries[p.Country]; ok && p.Country != "" {
 		return id
@@ -181,7 +182,7 @@ func (b *builder) set(p netip.Prefix, value uint16) {
 	}
 }
 
-// canonical masks a network and turns one of IPv4-mapped addresses into an IPv4 network.
+// canonical masks a network, and turns one of IPv4-mapped addresses into an IPv4 network.
 func canonical(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

@@ -16,17 +16,16 @@ import (
 // MaxDatabaseOctets bounds the database file that is read into memory; MaxMind's largest City file is about 130 MB.
 const MaxDatabaseOctets = 1 << 30
 
-// Place is what a database knows of an address. Codes are upper case, empty when unknown.
+// Place is the database's record of an address. Codes are upper case, empty when unknown.
 type Place struct {
 	Country   string    // ISO 3166-1 alpha-2
 	Continent string    // two letters
-	Position  *Position // nil: the database does not say, or nothing that can be
+	Position  *Position // nil: unknown, or not on the earth
 }
 
-// Database is the content of an MMDB file, of MaxMind's layout (country.iso_code, continent.code) or a flat one
-// (country_code or country, continent_code or continent); positions are in location.latitude and location.longitude, or flat
-// in latitude and longitude. It holds the whole file, so that the file may be replaced or
-// cut short while the Database is in use.
+// Database is an MMDB file in MaxMind's layout (country.iso_code, continent.code) or a flat one (country_code or
+// country, continent_code or continent). Positions are in location.latitude and location.longitude, or in latitude
+// and longitude. It holds the whole file in memory, so that the file may be replaced or cut short meanwhile.
 type Database struct {
 	reader *maxminddb.Reader
 	places map[uintptr]Place // by the record's offset: many networks share one, and they are gone through more than once
@@ -42,7 +41,8 @@ func ReadDatabase(path string) (*Database, error) {
 		return nil, fmt.Errorf("reading geolocation database %s: not a regular file", path)
 	}
 	if info.Size() > MaxDatabaseOctets {
-		return nil, fmt.Errorf("reading geolocation database %s: %d octets, at most %d are read", path, info.Size(), MaxDatabaseOctets)
+		return nil, fmt.Errorf("reading geolocation database %s: %d octets, at most %d are read", path, info.Size(),
+			MaxDatabaseOctets)
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -55,13 +55,13 @@ func ReadDatabase(path string) (*Database, error) {
 	return d, nil
 }
 
-// parseDatabase checks that content is an MMDB file each of whose networks can be read. It keeps content.
+// parseDatabase checks that content is an MMDB file whose networks can all be read. It keeps content.
 func parseDatabase(content []byte) (*Database, error) {
 	reader, err := maxminddb.OpenBytes(content)
 	if err != nil {
 		return nil, err
 	}
-	// Each node takes two records of the file, so a file that promises more nodes than it has octets lies.
+	// Each node takes two records of the file, so no file has more nodes than octets.
 	if reader.Metadata.NodeCount > uint(len(content)) {
 		return nil, fmt.Errorf("promises %d nodes in %d octets", reader.Metadata.NodeCount, len(content))
 	}
@@ -74,7 +74,7 @@ func parseDatabase(content []byte) (*Database, error) {
 	return d, nil
 }
 
-// learn decodes the record of a network, once.
+// learn decodes the record of a network, once for all networks that share it.
 func (d *Database) learn(r maxminddb.Result) error {
 	if err := r.Err(); err != nil {
 		return err
@@ -90,13 +90,13 @@ func (d *Database) learn(r maxminddb.Result) error {
 	return nil
 }
 
-// entry is a network's place or why it cannot be read.
+// entry is a network's place, or the reason why it cannot be read.
 type entry struct {
 	Place
 	err error
 }
 
-// networks yields each network that the database knows once, IPv4 networks as such. It ends behind the first error.
+// networks yields each network of the database once, IPv4 networks as IPv4. It ends after the first error.
 func (d *Database) networks() iter.Seq2[netip.Prefix, entry] {
 	return func(yield func(netip.Prefix, entry) bool) {
 		for r := range d.reader.Networks() {
@@ -111,7 +111,7 @@ func (d *Database) networks() iter.Seq2[netip.Prefix, entry] {
 	}
 }
 
-// lookup returns what the database says of an address and the network that says so.
+// lookup returns the place of an address and the network of its record.
 func (d *Database) lookup(a netip.Addr) (Place, netip.Prefix, error) {
 	r := d.reader.Lookup(a)
 	if err := r.Err(); err != nil || !r.Found() {
@@ -142,7 +142,7 @@ func placeOf(r maxminddb.Result) (Place, error) {
 		{"continent", &continent}, {"continent_code", &flat[2]}, {"continent", &flat[3]},
 		{"location", &location}, {"latitude", &latitude}, {"longitude", &longitude},
 	} {
-		// What is of another type counts as absent: layouts differ.
+		// A field of another type counts as absent, because layouts differ.
 		var other maxminddb.UnmarshalTypeError
 		if err := r.DecodePath(part.into, part.at); err != nil && !errors.As(err, &other) {
 			return Place{}, err
@@ -159,9 +159,9 @@ func placeOf(r maxminddb.Result) (Place, error) {
 	return p, nil
 }
 
-// positionOf is nil for what is no point on the earth.
+// positionOf returns nil for coordinates that are no point on the earth.
 func positionOf(latitude, longitude *float64) *Position {
-	// Comparing so leaves out what is not a number, too.
+	// Not-a-number fails these comparisons too.
 	if latitude != nil && longitude != nil && math.Abs(*latitude) <= 90 && math.Abs(*longitude) <= 180 {
 		return &Position{*latitude, *longitude}
 	}

@@ -10,10 +10,10 @@ var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")  // RFC 6052 section 2.1
 )
 
-// carriers are the prefixes whose addresses are placed by the IPv4 address inside.
+// carriers are the prefixes whose addresses are placed by the IPv4 address in them.
 var carriers = [...]netip.Prefix{mapped, sixTo4, teredo, nat64}
 
-// embedded returns the IPv4 address that a is or carries and the number of bits of a in front of it. ok is false for an
+// embedded returns the IPv4 address that a is or carries, and the number of bits of a before it. ok is false for an
 // IPv6 address that carries none.
 func embedded(a netip.Addr) (v4 uint32, offset uint8, ok bool) {
 	if a.Is4() {

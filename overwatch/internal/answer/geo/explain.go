@@ -5,7 +5,7 @@ import (
 	"net/netip"
 )
 
-// MatchType says what placed a client; its values are those of the HTTP API.
+// MatchType names the source of a placement; its values are those of the HTTP API.
 type MatchType string
 
 // What can place a client.
@@ -23,11 +23,11 @@ type Explanation struct {
 	Match       MatchType
 	MatchedCIDR netip.Prefix // the mapping's or the database's network; not valid for a default
 	Comment     string       // of the mapping
-	Place       Place        // what the database says, even where a mapping decided
+	Place       Place        // of the database, also where a mapping decided
 	Scope       uint8
 }
 
-// Explain places a client as Locate does and says why. It may allocate.
+// Explain places a client as Locate does, with the reasons. It may allocate.
 func (t *Table) Explain(client netip.Addr) (Explanation, error) {
 	if !client.IsValid() {
 		return Explanation{}, fmt.Errorf("not an address")
@@ -65,7 +65,7 @@ func (t *Table) Name(id RegionID) string {
 	return t.sources.Regions[id-1].Name
 }
 
-// mapping returns the mapping with the longest prefix that holds a.
+// mapping returns the mapping with the longest prefix that contains a.
 func (t *Table) mapping(a netip.Addr) (Mapping, bool) {
 	var best Mapping
 	found := false

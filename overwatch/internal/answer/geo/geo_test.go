@@ -70,7 +70,8 @@ func TestLocate_OrderIsMappingCountryContinentDefault(t *testing.T) {
 				t.Fatal(err)
 			}
 			if table.Name(id) != c.region || e.Region != c.region || e.Match != c.match {
-				t.Errorf("located in %q, explained as %q by %s; want %q by %s", table.Name(id), e.Region, e.Match, c.region, c.match)
+				t.Errorf("located in %q, explained as %q by %s; want %q by %s", table.Name(id), e.Region, e.Match, c.region,
+					c.match)
 			}
 			if c.scope != 0 && scope != c.scope {
 				t.Errorf("scope %d, want %d", scope, c.scope)
@@ -92,7 +93,8 @@ func reference(t testing.TB, table *Table, a netip.Addr) string {
 	}
 	for _, r := range s.Regions {
 		for _, c := range r.Countries {
-			if normal := len(c) == 2 && e.Place.Country != "" && (c == e.Place.Country || c == "gb" && e.Place.Country == "GB"); normal {
+			if normal := len(c) == 2 && e.Place.Country != "" &&
+				(c == e.Place.Country || c == "gb" && e.Place.Country == "GB"); normal {
 				return r.Name
 			}
 		}
@@ -189,8 +191,9 @@ func TestReadDatabase_WithoutPlacesLeavesTheDefault(t *testing.T) {
 func TestNew_NamesWhatIsWrong(t *testing.T) {
 	one := netip.MustParsePrefix("10.0.0.0/8")
 	for want, s := range map[string]Sources{
-		`default_region "mars": no such region`:                      {Regions: regions, DefaultRegion: "mars"},
-		`custom mapping 10.0.0.0/8 to region "mars": no such region`: {Regions: regions, Mappings: []Mapping{{CIDR: one, Region: "mars"}}},
+		`default_region "mars": no such region`: {Regions: regions, DefaultRegion: "mars"},
+		`custom mapping 10.0.0.0/8 to region "mars": no such region`: {Regions: regions,
+			Mappings: []Mapping{{CIDR: one, Region: "mars"}}},
 		`custom mapping 10.0.0.0/8: given twice`: {Regions: regions, Mappings: []Mapping{
 			{CIDR: one, Region: "eu"}, {CIDR: netip.MustParsePrefix("10.9.0.0/8"), Region: "us"}}},
 	} {

@@ -7,9 +7,10 @@ import (
 	"encoding/binary"
 )
 
-// Network is a number for the network that a client is in, whose prefix has v4Bits (at most 32) for an IPv4 address or the
-// one that an IPv6 address carries, and v6Bits (at most 64) for another. Addresses in one network have the same number. scope is
-// as of Table.Locate: all addresses of the client's prefix of that length have its number. It does not allocate.
+// Network returns a number for the network of a client, which addresses of that network share. Its prefix has v4Bits
+// (at most 32) for an IPv4 address or one that an IPv6 address carries, and v6Bits (at most 64) for others. scope is
+// a prefix length as in Table.Locate: all addresses of the client's prefix of that length have the number. It does
+// not allocate.
 func Network(client netip.Addr, v4Bits, v6Bits uint8) (network uint64, scope uint8) {
 	if !client.IsValid() {
 		return 0, 0
@@ -22,7 +23,7 @@ func Network(client netip.Addr, v4Bits, v6Bits uint8) (network uint64, scope uin
 	mask := ^uint64(0) << (64 - v6Bits) // 0 for no bits at all
 	scope = v6Bits
 	for i := range carriers {
-		// Part of the network may be addresses that carry another, which are in other networks.
+		// A part of the network may carry IPv4 addresses, which are in other networks.
 		if c := &carrierBits[i]; c.bits > v6Bits && (hi^c.hi)&mask == 0 {
 			scope = max(scope, common(hi^c.hi, lo^c.lo)+1)
 		}
@@ -30,7 +31,7 @@ func Network(client netip.Addr, v4Bits, v6Bits uint8) (network uint64, scope uin
 	return hi & mask, scope
 }
 
-// common is how many leading bits are 0.
+// common returns the number of leading zero bits.
 func common(hi, lo uint64) uint8 {
 	if hi != 0 {
 		return uint8(bits.LeadingZeros64(hi))
@@ -38,7 +39,7 @@ func common(hi, lo uint64) uint8 {
 	return uint8(64 + bits.LeadingZeros64(lo))
 }
 
-// carrierBits is carriers as numbers.
+// carrierBits holds carriers as numbers.
 var carrierBits = func() (out [len(carriers)]struct {
 	hi, lo uint64
 	bits   uint8

@@ -5,40 +5,41 @@ import (
 	"net/netip"
 )
 
-// MaxSpots bounds how many Spots are told apart: a list by spot and region stays small however large the database.
+// MaxSpots bounds the Spots, so that lists by spot and region stay small for any database.
 const MaxSpots = 1 << 15
 
-// finestGrid is how far apart, in degrees, positions of the database are at least that are told apart: at most 28 km. The
-// grid is as much coarser as MaxSpots asks for. Such positions are of cities at best.
+// finestGrid is the least distance of two positions that are distinguished, in degrees: at most 28 km. The grid
+// becomes coarser where there would be more than MaxSpots. Positions in databases are of cities at best.
 const finestGrid = 0.25
 
-// SpotID is an index in Spots.List.
+// SpotID is an index into Spots.List.
 type SpotID uint16
 
-// Spot is a region and a position; clients at one spot are not told apart.
+// Spot is a region and a position on the grid. Clients at one spot are answered alike.
 type Spot struct {
 	Region   RegionID
 	Position *Position // nil: not known
 }
 
-// Spots answers at which spot an address is. It is immutable.
+// Spots maps addresses to spots. It is immutable.
 type Spots struct {
 	list []Spot
 	v4   ranges4
 	v6   ranges6
 }
 
-// List is every spot. The first is nowhere: in no region, at no known position. The caller must not change it.
+// List returns all spots. The first has no region and no position. The caller must not change the list.
 func (s *Spots) List() []Spot { return s.list }
 
-// Locate is Table.Locate for spots. A client that a mapping placed in a region is where that region is, and so is one of
-// whom the database says no position.
+// Locate is Table.Locate for spots. A client takes its region's position where a mapping placed it, or where the
+// database has no position.
 func (s *Spots) Locate(client netip.Addr) (spot SpotID, scope uint8) {
 	value, scope := locate(client, &s.v4, &s.v6)
 	return SpotID(value), scope
 }
 
-// compileSpots makes the grid coarser until the spots are few enough. A grid of one cell leaves but the regions apart.
+// compileSpots makes the grid coarser until there are few enough spots. On the coarsest grid they differ by region
+// only.
 func (b *builder) compileSpots() (*Spots, error) {
 	for grid := finestGrid; ; grid *= 2 {
 		c := cells{grid: grid, builder: b, ids: make(map[cell]uint16)}
@@ -71,17 +72,17 @@ type cells struct {
 	*builder
 	ids  map[cell]uint16
 	list []Spot
-	full bool // there were more than MaxSpots, and some are missing
+	full bool // more than MaxSpots were found, and some are missing
 }
 
-// cell is what positions have in common that are not told apart.
+// cell identifies the positions that are one spot.
 type cell struct {
 	region              RegionID
 	where               where
 	latitude, longitude int // in grid steps
 }
 
-// where says where a position comes from.
+// where is the source of a position.
 type where uint8
 
 const (
@@ -95,7 +96,8 @@ func (c *cells) placed(p Place) uint16 {
 	if p.Position == nil {
 		return c.mapped(region)
 	}
-	at := cell{region: region, where: ofDatabase, latitude: c.step(p.Position.Latitude), longitude: c.step(p.Position.Longitude)}
+	at := cell{region: region, where: ofDatabase, latitude: c.step(p.Position.Latitude),
+		longitude: c.step(p.Position.Longitude)}
 	return c.id(at, &Position{Latitude: c.middle(at.latitude, 90), Longitude: c.middle(at.longitude, 180)})
 }
 

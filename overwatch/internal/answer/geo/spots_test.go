@@ -26,14 +26,16 @@ func TestSpots_ClientsAreWhereTheMappingTheDatabaseOrTheirRegionSays(t *testing.
 		{CIDR: netip.MustParsePrefix("198.51.102.0/24"), Record: map[string]any{"country": map[string]any{"iso_code": "US"}}},
 		{CIDR: netip.MustParsePrefix("198.51.103.0/24"), Record: geotest.Located("US", "NA", math.NaN(), 400)},
 		{CIDR: netip.MustParsePrefix("198.51.104.0/24"), Record: geotest.Located("AU", "OC", 0, 0)},
-		{CIDR: netip.MustParsePrefix("198.51.105.0/24"), Record: map[string]any{"country_code": "GB", "latitude": 57.1, "longitude": -2.1}},
+		{CIDR: netip.MustParsePrefix("198.51.105.0/24"),
+			Record: map[string]any{"country_code": "GB", "latitude": 57.1, "longitude": -2.1}},
 		{CIDR: netip.MustParsePrefix("198.51.106.0/24"), Record: map[string]any{"country_code": "jp"}},
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := mustNew(t, Sources{Regions: placedRegions(), Database: database, Spots: true, Mappings: []Mapping{
-		{CIDR: netip.MustParsePrefix("198.51.100.128/25"), Region: "eu"}, {CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "asia"},
+		{CIDR: netip.MustParsePrefix("198.51.100.128/25"), Region: "eu"},
+		{CIDR: netip.MustParsePrefix("10.0.0.0/8"), Region: "asia"},
 	}})
 	for client, want := range map[string]string{
 		"198.51.100.1":               "us at 40.75 -74.00",
@@ -96,7 +98,8 @@ func TestSpots_ScopeIsExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		table := mustNew(t, Sources{Regions: placedRegions(), DefaultRegion: []string{"", "eu"}[rng.IntN(2)], Database: database, Spots: true})
+		table := mustNew(t, Sources{Regions: placedRegions(), DefaultRegion: []string{"", "eu"}[rng.IntN(2)],
+			Database: database, Spots: true})
 		for range 1000 {
 			a := randomAddr(rng)
 			id, scope := table.Spots().Locate(a)
@@ -116,9 +119,11 @@ func randomNetworks(rng *rand.Rand) (networks []geotest.Network) {
 		a := randomAddr(rng)
 		record := map[string]any{"country_code": []string{"GB", "DE", "US", "JP", "ZZ"}[rng.IntN(5)]}
 		if rng.IntN(3) > 0 {
-			record = geotest.Located([]string{"GB", "DE", "US", ""}[rng.IntN(4)], "", rng.Float64()*180-90, rng.Float64()*360-180)
+			record = geotest.Located([]string{"GB", "DE", "US", ""}[rng.IntN(4)], "", rng.Float64()*180-90,
+				rng.Float64()*360-180)
 		}
-		networks = append(networks, geotest.Network{CIDR: netip.PrefixFrom(a, 1+rng.IntN(a.BitLen())).Masked(), Record: record})
+		networks = append(networks, geotest.Network{CIDR: netip.PrefixFrom(a, 1+rng.IntN(a.BitLen())).Masked(),
+			Record: record})
 	}
 	return networks
 }
@@ -127,7 +132,8 @@ func TestSpots_AreBoundedByACoarserGrid(t *testing.T) {
 	var networks []geotest.Network
 	for i := range 2 * MaxSpots {
 		a := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
-		networks = append(networks, geotest.Network{CIDR: netip.PrefixFrom(a, 32), Record: geotest.Located("", "", float64(i/360)/4-30, float64(i%360)-180)})
+		networks = append(networks, geotest.Network{CIDR: netip.PrefixFrom(a, 32),
+			Record: geotest.Located("", "", float64(i/360)/4-30, float64(i%360)-180)})
 	}
 	database, err := parseDatabase(geotest.Database(networks))
 	if err != nil {
@@ -140,7 +146,8 @@ func TestSpots_AreBoundedByACoarserGrid(t *testing.T) {
 	for i := range networks {
 		id, _ := spots.Locate(networks[i].CIDR.Addr())
 		at := spots.List()[id].Position
-		if lat, lon := float64(i/360)/4-30, float64(i%360)-180; at == nil || math.Abs(at.Latitude-lat) > 1 || math.Abs(at.Longitude-lon) > 1 {
+		if lat, lon := float64(i/360)/4-30, float64(i%360)-180; at == nil || math.Abs(at.Latitude-lat) > 1 ||
+			math.Abs(at.Longitude-lon) > 1 {
 			t.Fatalf("%s is at %v, want within a degree of %v %v", networks[i].CIDR, at, lat, lon)
 		}
 	}
@@ -155,16 +162,18 @@ func TestSpots_AreNotMadeUnlessAskedFor(t *testing.T) {
 func TestSpots_OfMaxMindsCityFile(t *testing.T) {
 	table := mustNew(t, Sources{Regions: placedRegions(), Database: mustRead(t, "GeoIP2-City-Test.mmdb"), Spots: true})
 	id, scope := table.Spots().Locate(netip.MustParseAddr("81.2.69.142")) // London
-	if at := table.Spots().List()[id].Position; at == nil || math.Abs(at.Latitude-51.5) > .3 || math.Abs(at.Longitude) > .3 || scope < 24 {
+	if at := table.Spots().List()[id].Position; at == nil || math.Abs(at.Latitude-51.5) > .3 ||
+		math.Abs(at.Longitude) > .3 || scope < 24 {
 		t.Errorf("81.2.69.142 is at %v, scope %d", at, scope)
 	}
 }
 
-// TestNetwork_ScopeIsExact: all addresses in the scope have the number, and of those outside its own prefix, none that is not
-// in it.
+// TestNetwork_ScopeIsExact: all addresses in the scope have the number, and of those outside its own prefix, none that
+// is not in it.
 func TestNetwork_ScopeIsExact(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	edges := []string{"64:ff9b::1:0:0:0", "64:ff9b::1", "64:ff9b:0:1::", "::1", "::ffff:1.2.3.4", "::fffe:0:1", "2001::1", "2001:1::1", "2002::1", "2003::1", "2000:ffff::1", "10.1.2.3"}
+	edges := []string{"64:ff9b::1:0:0:0", "64:ff9b::1", "64:ff9b:0:1::", "::1", "::ffff:1.2.3.4", "::fffe:0:1", "2001::1",
+		"2001:1::1", "2002::1", "2003::1", "2000:ffff::1", "10.1.2.3"}
 	for range 20_000 {
 		v4, v6 := uint8(rng.IntN(33)), uint8(rng.IntN(65))
 		a := randomAddr(rng)
@@ -193,7 +202,8 @@ func TestNetwork_ScopeIsExact(t *testing.T) {
 func TestNetwork_CarriedAddressesAreInTheNetworkOfTheirClient(t *testing.T) {
 	want, _ := Network(netip.MustParseAddr("198.51.100.1"), 24, 56)
 	for client, scope := range map[string]uint8{
-		"198.51.100.200": 24, "::ffff:198.51.100.7": 120, "2002:c633:6401::1": 40, "64:ff9b::c633:6401": 120, "2001:0:53aa:64c::39cc:9bfe": 120,
+		"198.51.100.200": 24, "::ffff:198.51.100.7": 120, "2002:c633:6401::1": 40, "64:ff9b::c633:6401": 120,
+		"2001:0:53aa:64c::39cc:9bfe": 120,
 	} {
 		if got, bits := Network(netip.MustParseAddr(client), 24, 56); got != want || bits != scope {
 			t.Errorf("%s: %x, scope %d, want %x and %d", client, got, bits, want, scope)
@@ -204,7 +214,13 @@ func TestNetwork_CarriedAddressesAreInTheNetworkOfTheirClient(t *testing.T) {
 func TestLocators_DoNotAlloc(t *testing.T) {
 	table := mustNew(t, Sources{Regions: placedRegions(), Database: mustRead(t, "GeoIP2-City-Test.mmdb"), Spots: true})
 	a, b := netip.MustParseAddr("81.2.69.160"), netip.MustParseAddr("2001:218::1")
-	if n := testing.AllocsPerRun(100, func() { table.Spots().Locate(a); table.Spots().Locate(b); Network(a, 24, 56); Network(b, 24, 56) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() {
+		table.Spots().Locate(a)
+		table.Spots().Locate(b)
+		Network(a, 24,
+			56)
+		Network(b, 24, 56)
+	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -9,14 +9,14 @@ import (
 // RegionID numbers a region: NoRegion, or 1 + its index in the list of regions that the Table was built from.
 type RegionID uint16
 
-// NoRegion is where a client is that nothing places and for whom no default region is set.
+// NoRegion is the region of clients that nothing places where there is no default region.
 const NoRegion RegionID = 0
 
-// carrier marks blocks of IPv6 addresses that carry an IPv4 address: Locate never ends in one, but their borders keep the
-// blocks beside them from reaching into them.
+// carrier marks blocks of IPv6 addresses that carry an IPv4 address. Locate never ends in one; they keep neighbouring
+// blocks from reaching into them.
 const carrier = 1<<16 - 1
 
-// Table answers where an address is. It is immutable.
+// Table maps addresses to regions. It is immutable.
 type Table struct {
 	sources Sources
 	v4      ranges4
@@ -27,7 +27,8 @@ type Table struct {
 	everywhere RegionID // the default region
 }
 
-// Region is where a client is, as Locate says. It costs next to nothing where all clients are in one region.
+// Region returns the region of a client, as Locate does. It costs next to nothing where all clients are in one
+// region.
 func (t *Table) Region(client netip.Addr) RegionID {
 	if t.alike && client.IsValid() {
 		return t.everywhere
@@ -36,7 +37,7 @@ func (t *Table) Region(client netip.Addr) RegionID {
 	return region
 }
 
-// Spots tells clients apart by their positions too; nil where the Sources did not ask for it.
+// Spots returns the table of spots, nil where Sources did not ask for it.
 func (t *Table) Spots() *Spots { return t.spots }
 
 // Locate returns the region of a client and the length of the shortest prefix of its address all of whose addresses
@@ -46,7 +47,7 @@ func (t *Table) Locate(client netip.Addr) (region RegionID, scope uint8) {
 	return RegionID(value), scope
 }
 
-// locate finds the value of the block that an address is in, and the block's prefix length.
+// locate returns the value of the block that contains an address, and the block's prefix length.
 func locate(client netip.Addr, v4 *ranges4, v6 *ranges6) (value uint16, scope uint8) {
 	if !client.IsValid() {
 		return 0, 0
@@ -59,22 +60,22 @@ func locate(client netip.Addr, v4 *ranges4, v6 *ranges6) (value uint16, scope ui
 	return v6.find(binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:]))
 }
 
-// front is how many leading bits choose the slice of blocks that is searched.
+// front is the number of leading bits that choose the slice of blocks to search.
 const front = 16
 
-// ranges4 holds blocks of IPv4 addresses in their order: each reaches to just before the next.
+// ranges4 holds blocks of IPv4 addresses in order. Each reaches to just before the next.
 type ranges4 struct {
 	blocks []block4
 	first  []uint32 // the block that holds the first address of each front
 }
 
-// block4 is where a block starts and what it says of its addresses, in one place so that it is one miss of the cache.
+// block4 holds the start of a block beside its place, so that a lookup misses the cache once.
 type block4 struct {
 	start uint32
 	place
 }
 
-// place is what a block says of its addresses.
+// place is the value and the prefix length of a block.
 type place struct {
 	value uint16
 	bits  uint8
@@ -130,8 +131,7 @@ func (r *ranges6) find(hi, lo uint64) (value uint16, bits uint8) {
 	return r.places[low].value, r.places[low].bits
 }
 
-// index returns, for each value of an address's front, the block that holds the first address of that front, and
-// behind them the last block.
+// index returns the block with the first address of each front, and the last block behind them.
 func index(blocks []block) []uint32 {
 	first := make([]uint32, 1<<front+1)
 	for i := range first {

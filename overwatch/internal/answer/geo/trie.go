@@ -2,14 +2,14 @@ package geo
 
 import "net/netip"
 
-// trie is a binary trie from prefixes to values, complete at every moment: each address has exactly one value. It is
-// only used while a Table is built.
+// trie is a binary trie from prefixes to values, in which each address always has exactly one value. It is used only
+// while a Table is built.
 type trie struct {
 	nodes [][2]ref
 	root  ref
 }
 
-// ref is a node's index, or a value when its top bit is set.
+// ref is a node's index, or a value if its top bit is set.
 type ref uint32
 
 const leafBit ref = 1 << 31
@@ -22,7 +22,7 @@ func newTrie(value uint16) *trie { return &trie{root: leaf(value)} }
 // bit returns bit i of the address, counted from its front.
 func bit(octets []byte, i int) int { return int(octets[i/8]>>(7-i%8)) & 1 }
 
-// set gives every address of prefix the value, whatever it had before.
+// set gives all addresses of prefix a value, whatever they had before.
 func (t *trie) set(prefix netip.Prefix, value uint16) {
 	octets := prefix.Masked().Addr().AsSlice()
 	at := &t.root
@@ -40,7 +40,7 @@ func (t *trie) set(prefix netip.Prefix, value uint16) {
 	*at = leaf(value)
 }
 
-// collapse joins siblings of one value below r and returns what r is then.
+// collapse joins siblings of one value below r and returns the ref that replaces r.
 func (t *trie) collapse(r ref) ref {
 	if r.isLeaf() {
 		return r
@@ -53,14 +53,14 @@ func (t *trie) collapse(r ref) ref {
 	return r
 }
 
-// block is the largest aligned range of addresses around its start that has one value.
+// block is the largest aligned range of addresses with one value.
 type block struct {
 	hi, lo uint64 // the first address, from the front of 128 bits
 	bits   uint8  // its prefix length
 	value  uint16
 }
 
-// blocks returns the collapsed trie's leaves in the order of their addresses.
+// blocks returns the leaves of the collapsed trie in the order of their addresses.
 func (t *trie) blocks() []block {
 	t.root = t.collapse(t.root)
 	var out []block

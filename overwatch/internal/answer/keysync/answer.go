@@ -5,18 +5,21 @@ import (
 	"errors"
 )
 
-// Challenge is the value of WWW-Authenticate that a peer needs to ask for keys.
+// Challenge returns the value of WWW-Authenticate for a peer that asks for keys.
 func (s *Sync) Challenge() string { return challenge(s.nonces.issue()) }
 
-// errSecret is a proof by another secret.
-var errSecret = errors.New("the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes, " +
-	"or where it is not set, the gossip key and all agent_tokens")
+// errSecret reports a proof by another secret.
+var errSecret = errors.New(
+	"the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes, " +
+		"or where it is not set, the gossip key and all agent_tokens")
 
-// errOff is what a peer is told while this node exchanges no keys. Which agent is the reason is nothing for who has not proved itself.
-var errOff = errors.New("this node exchanges no signing keys: overwatch.dnssec.key_sync.secret is not set there, and an agent could compute " +
-	"what would take its place; set it on all nodes")
+// errOff answers peers while this node exchanges no keys. It does not name the agent that is the reason, because the
+// asker has not proved itself.
+var errOff = errors.New(
+	"this node exchanges no signing keys: overwatch.dnssec.key_sync.secret is not set there, and an agent could compute " +
+		"what would take its place; set it on all nodes")
 
-// Seal answers a request for keys by its value of Authorization. An error may be told to who asked.
+// Seal answers a request for keys by its value of Authorization. Its error may be shown to the asker.
 func (s *Sync) Seal(authorization string) (sealed string, err error) {
 	outcome := s.metrics.refused
 	defer func() { outcome.Inc() }()
@@ -52,7 +55,7 @@ func (s *Sync) Seal(authorization string) (sealed string, err error) {
 	return sealed, nil
 }
 
-// provenBy is the secret that a request is proven by, nil if none.
+// provenBy returns the secret that proves a request, nil for none.
 func provenBy(secrets [][]byte, r *request, proof []byte) []byte {
 	for _, secret := range secrets {
 		if hmac.Equal(r.mac(secret), proof) {

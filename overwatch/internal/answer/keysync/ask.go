@@ -19,11 +19,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxRefusal is how much of an answer that is an error is read, in bytes.
+// maxRefusal bounds the bytes that are read of an error's body.
 const maxRefusal = 4 << 10
 
-// newClient returns the client that asks peers in one round. Connections are not kept, since rounds are rare, and no proxy and no
-// redirect is followed: the request is for the peer that the configuration names.
+// newClient returns the HTTP client of one round. It keeps no connections, since rounds are rare, and follows no
+// proxy and no redirect: the request is for the peer that the configuration names.
 func (s *Sync) newClient(files TLSFiles) (*http.Client, error) {
 	transport := s.o.Transport
 	if transport == nil {
@@ -32,13 +32,17 @@ func (s *Sync) newClient(files TLSFiles) (*http.Client, error) {
 			return nil, err
 		}
 		transport = &http.Transport{
-			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true, TLSClientConfig: config,
+			DisableKeepAlives: true, DisableCompression: true, MaxResponseHeaderBytes: 16 << 10, ForceAttemptHTTP2: true,
+			TLSClientConfig: config,
 		}
 	}
-	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, nil
+	return &http.Client{Transport: transport, CheckRedirect: func(*http.Request,
+		[]*http.Request) error {
+		return http.ErrUseLastResponse
+	}}, nil
 }
 
-// exchanger asks peers, in one round.
+// exchanger asks peers in one round.
 type exchanger struct {
 	node    string        // this one's id
 	timeout time.Duration // for a peer's answer
@@ -46,7 +50,7 @@ type exchanger struct {
 	client  *http.Client
 }
 
-// ask fetches what a peer has. Its error says in words why that is not possible.
+// ask fetches the keys of a peer. Its error is a sentence for operators.
 func (e *exchanger) ask(ctx context.Context, peer string) (*message, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
@@ -85,7 +89,7 @@ func (e *exchanger) exchange(ctx context.Context, target string) (*message, erro
 	return r.open(e.secret, private, sealed)
 }
 
-// get makes one request and returns an answer that is JSON with status 200. The caller closes its body.
+// get makes one request and returns a JSON answer of status 200. The caller closes its body.
 func (e *exchanger) get(ctx context.Context, target, authorization string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, target, nil)
 	if err != nil {
@@ -113,13 +117,14 @@ func (e *exchanger) get(ctx context.Context, target, authorization string) (*htt
 	return nil, err
 }
 
-// unreachable takes off the cause what net/http puts in front.
+// unreachable removes what net/http puts before the cause of an error.
 func unreachable(err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
 	}
 	if errors.Is(err, syscall.ECONNREFUSED) {
-		return errors.New("nothing listens there: start the node, with api.enabled: true and api.address where this node reaches it")
+		return errors.New(
+			"nothing listens there: start the node, with api.enabled: true and api.address where this node reaches it")
 	}
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return fmt.Errorf("its certificate is not accepted: %w; overwatch.dnssec.key_sync.ca names the authorities", err)
@@ -127,7 +132,8 @@ func unreachable(err error) error {
 	return fmt.Errorf("cannot be reached: %w", err)
 }
 
-// refusal is an answer with another status, in words. What it says itself is quoted and cut: it is not proven.
+// refusal returns an error for an answer with another status. It quotes a short part of the body, which nothing
+// proves.
 func refusal(resp *http.Response, kind string) error {
 	var body api.ErrorBody
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
@@ -137,7 +143,7 @@ func refusal(resp *http.Response, kind string) error {
 	return fmt.Errorf("it answers %d %s", resp.StatusCode, http.StatusText(resp.StatusCode))
 }
 
-// sealedIn finds what is sealed in the body of an answer. The rest of it proves nothing and is not looked at.
+// sealedIn returns the sealed text in the body of an answer, and ignores the rest, which nothing proves.
 func sealedIn(body io.Reader) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(body, maxAnswer+1))
 	if err != nil {

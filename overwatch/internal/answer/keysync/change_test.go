@@ -54,7 +54,9 @@ func TestSync_ANodeCutOffForADayCatchesUp(t *testing.T) {
 		nodes[0] = nodes[0].addKey(t)
 		running.set(nodes...)
 		time.Sleep(day)
-		if st := nodes[2].Status(); st.LastSyncError == nil || !strings.Contains(*st.LastSyncError, "no complete answer within 30s") || st.Peers[0].OK || time.Since(*st.LastSync) < 20*time.Hour {
+		if st := nodes[2].Status(); st.LastSyncError == nil ||
+			!strings.Contains(*st.LastSyncError, "no complete answer within 30s") || st.Peers[0].OK ||
+			time.Since(*st.LastSync) < 20*time.Hour {
 			t.Errorf("its status is %+v", st)
 		}
 		alike(t, 2, nodes[:2]...)
@@ -93,8 +95,8 @@ func TestSync_ANodeRestoredFromAnOldBackupCatchesUp(t *testing.T) {
 	})
 }
 
-// A whole change of key: a second one, its DS at the parent, the first one taken away node by node. A backup from before brings the
-// first one back to nobody, and loses it itself.
+// A whole change of key: a second one, its DS at the parent, the first one taken away node by node. A backup from
+// before brings the first one back to nobody, and loses it itself.
 func TestSync_AChangeOfKeyIsNeverBogusAndAnOldBackupDoesNotUndoIt(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -166,7 +168,8 @@ func backUp(t *testing.T, dir string) string {
 	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}
-	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error { // CopyFS makes files that others can read
+	// CopyFS makes files that others can read
+	err := filepath.WalkDir(to, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -203,7 +206,8 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 	})
 }
 
-// Row 16: a damaged file stops the start by name, unless a peer has a copy. That the zone has another key, too, changes nothing.
+// Row 16: a damaged file stops the start by name, unless a peer has a copy. That the zone has another key, too, changes
+// nothing.
 func TestRow16_ADamagedKeyIsMendedFromAPeerOrStopsTheStart(t *testing.T) {
 	for keys := 1; keys <= 2; keys++ {
 		test(t, func(t *testing.T, n *network) {

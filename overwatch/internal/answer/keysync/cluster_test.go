@@ -45,7 +45,8 @@ type carried struct {
 }
 
 func newNetwork(t *testing.T) *network {
-	return &network{t: t, hosts: make(map[string]http.Handler), cut: make(map[string]bool), late: make(map[string]time.Duration), closed: make(map[string]time.Time), timeout: 30 * time.Second}
+	return &network{t: t, hosts: make(map[string]http.Handler), cut: make(map[string]bool),
+		late: make(map[string]time.Duration), closed: make(map[string]time.Time), timeout: 30 * time.Second}
 }
 
 func (n *network) isolate(name string, cut bool) {
@@ -94,8 +95,8 @@ func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	case h == nil || closed:
 		return nil, errors.New("connection refused")
 	}
-	// No timer where nothing is late: two goroutines of a bubble that both find a timer of theirs expired run it under one context of the
-	// race detector, which then crashes the process (Go 1.26).
+	// No timer where nothing is late: two goroutines of a bubble that both find a timer of theirs expired run it under one
+	// context of the race detector, which then crashes the process (Go 1.26).
 	if late > 0 {
 		select {
 		case <-time.After(late):
@@ -147,7 +148,8 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 	node := &node{net: n, name: name, dir: dir, log: new(logtest.Buffer)}
 	logger := zerolog.New(node.log)
 	var err error
-	if node.zones, err = dnssec.Open(dnssec.Options{Dir: dir, NodeID: name, Now: time.Now, Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {
+	if node.zones, err = dnssec.Open(dnssec.Options{Dir: dir, NodeID: name, Now: time.Now,
+		Registerer: prometheus.NewRegistry(), Logger: logger}); err != nil {
 		return nil, err
 	}
 	node.zones.Expect([]string{apex})
@@ -156,7 +158,8 @@ func (n *network) openWith(name, dir string, secret Secret, peers ...string) (*n
 		settings.Peers = append(settings.Peers, "http://"+peer)
 	}
 	node.Sync, err = New(Options{
-		NodeID: name, Settings: settings, Holders: OpenHolders(filepath.Join(dir, "token-holders.json")), Zones: node.zones, Apply: node.publish, Audit: func(audit.Change) error { return nil },
+		NodeID: name, Settings: settings, Holders: OpenHolders(filepath.Join(dir, "token-holders.json")), Zones: node.zones,
+		Apply: node.publish, Audit: func(audit.Change) error { return nil },
 		Transport: link{n, name}, Registerer: prometheus.NewRegistry(), Logger: logger,
 	})
 	if err != nil {
@@ -231,8 +234,8 @@ func alike(t *testing.T, count int, nodes ...*node) {
 	}
 }
 
-// validator is a resolver that validates: it knows the DS records of the parent, and remembers a DNSKEY RRset for its TTL. It
-// asks any node for anything, as resolvers do.
+// validator is a resolver that validates: it knows the DS records of the parent, and remembers a DNSKEY RRset for its
+// TTL. It asks any node for anything, as resolvers do.
 type validator struct {
 	t     *testing.T
 	nodes func() []*node // that answer
@@ -268,7 +271,8 @@ func (v *validator) look() {
 	if !time.Now().Before(v.until) {
 		n := pick()
 		if !meet(n.signers(), v.ds) {
-			v.t.Errorf("%s: %s publishes keys %v, none of which both signs and has a DS record %v", time.Now(), n.name, n.tags(), v.ds)
+			v.t.Errorf("%s: %s publishes keys %v, none of which both signs and has a DS record %v", time.Now(), n.name, n.tags(),
+				v.ds)
 			return
 		}
 		v.keys, v.until = n.tags(), time.Now().Add(keyTTL)

@@ -65,14 +65,16 @@ func FuzzOpen(f *testing.F) {
 
 // FuzzParseMessage is what a peer that has the secret may send: whatever it is, the zone keeps a key that signs.
 func FuzzParseMessage(f *testing.F) {
-	zones, err := dnssec.Open(dnssec.Options{Dir: f.TempDir(), NodeID: "a", Now: time.Now, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	zones, err := dnssec.Open(dnssec.Options{Dir: f.TempDir(), NodeID: "a", Now: time.Now,
+		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		f.Fatal(err)
 	}
 	if _, err := zones.Signer(apex); err != nil {
 		f.Fatal(err)
 	}
-	f.Add([]byte(`{"node_id":"x","instance":"y","holding":{"keys":[{"zone":"gslb.test.","key_tag":1,"flags":257,"algorithm":13,"public_key":"AAAA","private_key":"AAAA","created":"2026-01-01T00:00:00Z","origin_node":"x"}],"withdrawn":[{"zone":"gslb.test.","public_key":"AAAA"}]}}`))
+	f.Add([]byte(
+		`{"node_id":"x","instance":"y","holding":{"keys":[{"zone":"gslb.test.","key_tag":1,"flags":257,"algorithm":13,"public_key":"AAAA","private_key":"AAAA","created":"2026-01-01T00:00:00Z","origin_node":"x"}],"withdrawn":[{"zone":"gslb.test.","public_key":"AAAA"}]}}`))
 	f.Fuzz(func(t *testing.T, plain []byte) {
 		m, err := parseMessage(plain)
 		if err != nil {

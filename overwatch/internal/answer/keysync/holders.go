@@ -15,11 +15,11 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 )
 
-// maxHolders bounds the sets of tokens that are remembered, the latest ones. A set comes with each change of a token.
+// maxHolders bounds the sets of tokens that are remembered, the latest ones. Each change of a token makes a set.
 const maxHolders = 64
 
-// Holders remembers which agents have known all tokens of a set, in a file: what an agent has known it still knows after its pin is
-// deleted and the node is started again. It may be used from any goroutine.
+// Holders remembers in a file which agents have known all tokens of a set. An agent still knows them after its pin is
+// deleted and the node restarts. It may be used from any goroutine.
 type Holders struct {
 	path    string
 	changed chan struct{} // holds one token when a set was added
@@ -38,7 +38,8 @@ type holder struct {
 // HoldersFile returns the file of a data directory that says which agents have known all service tokens.
 func HoldersFile(dataDir string) string { return filepath.Join(dataDir, "token-holders.json") }
 
-// OpenHolders reads the file at path, which need not be there. With one that cannot be read every set may be known to an agent.
+// OpenHolders reads the file at path, which may be missing. With an unreadable file every set counts as known to an
+// agent.
 func OpenHolders(path string) *Holders {
 	h := &Holders{path: path, changed: make(chan struct{}, 1)}
 	switch content, err := os.ReadFile(path); {
@@ -53,7 +54,7 @@ func OpenHolders(path string) *Holders {
 	return h
 }
 
-// Note remembers that an agent knows all tokens of a set. On an error this process remembers it, and the next does not.
+// Note remembers that an agent knows all tokens of a set. After an error only this process remembers it.
 func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -80,7 +81,7 @@ func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	return nil
 }
 
-// of names an agent that has known all tokens of a set; "" if none has.
+// of names an agent that has known all tokens of a set; "" for none.
 func (h *Holders) of(set trust.TokenSet) (agent string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

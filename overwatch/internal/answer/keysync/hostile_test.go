@@ -75,7 +75,8 @@ func answering(status int, kind, body string) http.HandlerFunc {
 	}
 }
 
-// Row 31 of the fault matrix: whatever a peer answers, its reason is in the status, and keys and answers stay as they are.
+// Row 31 of the fault matrix: whatever a peer answers, its reason is in the status, and keys and answers stay as they
+// are.
 func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 	changed := func(change func(*dnssec.Portable)) func(*testing.T) http.Handler {
 		return func(t *testing.T) http.Handler {
@@ -86,22 +87,32 @@ func TestRow31_WhateverAPeerAnswersKeysStayAndTheStatusSaysWhy(t *testing.T) {
 	}
 	fixed := func(h http.Handler) func(*testing.T) http.Handler { return func(*testing.T) http.Handler { return h } }
 	for want, peer := range map[string]func(*testing.T) http.Handler{
-		`it answers 500 Internal Server Error`:    fixed(answering(500, "text/html", "<h1>oops</h1>")),
-		`it answers 403: "10.0.0.1 is not in api`: fixed(answering(403, "application/json", `{"error":"10.0.0.1 is not in api.allowed_networks"}`)),
-		`is "text/html" and not JSON`:             fixed(answering(200, "text/html", "<h1>hello</h1>")),
-		`it answers 302 Found`:                    fixed(http.RedirectHandler("http://a/", http.StatusFound)),
-		`cannot be read as JSON`:                  fixed(answering(200, "application/json", "\x00garbage")),
-		`has no keys for this node`:               fixed(answering(200, "application/json", `{"enabled":true}`)),
-		`it does not sign`:                        fixed(answering(200, "application/json", `{"enabled":false}`)),
-		`is not sealed for this request`:          fixed(answering(200, "application/json", `{"enabled":true,"sealed":"AAAA"}`)),
-		`is larger than 1048576 bytes`:            fixed(answering(200, "application/json", strings.Repeat(" ", maxAnswer+1))),
-		`no complete answer within 30s`:           fixed(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })),
-		`it gives no nonce`:                       fixed(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "application/json") })),
-		`private key that is not that of its`:     changed(func(p *dnssec.Portable) { p.Public = stranger(t, apex, time.Now()).Public }),
-		`has the key tag`:                         changed(func(p *dnssec.Portable) { p.Tag++ }),
-		`which is in the future`:                  changed(func(p *dnssec.Portable) { p.Created = time.Now().Add(6 * time.Minute) }),
-		`has algorithm 15 and flags 257`:          changed(func(p *dnssec.Portable) { p.Algorithm = 15 }),
-		`has no private key of P-256`:             changed(func(p *dnssec.Portable) { p.Private = p.Private[1:] }),
+		`it answers 500 Internal Server Error`: fixed(answering(500, "text/html", "<h1>oops</h1>")),
+		`it answers 403: "10.0.0.1 is not in api`: fixed(answering(403, "application/json",
+			`{"error":"10.0.0.1 is not in api.allowed_networks"}`)),
+		`is "text/html" and not JSON`: fixed(answering(200, "text/html", "<h1>hello</h1>")),
+		`it answers 302 Found`:        fixed(http.RedirectHandler("http://a/", http.StatusFound)),
+		`cannot be read as JSON`:      fixed(answering(200, "application/json", "\x00garbage")),
+		`has no keys for this node`:   fixed(answering(200, "application/json", `{"enabled":true}`)),
+		`it does not sign`:            fixed(answering(200, "application/json", `{"enabled":false}`)),
+		`is not sealed for this request`: fixed(answering(200, "application/json",
+			`{"enabled":true,"sealed":"AAAA"}`)),
+		`is larger than 1048576 bytes`: fixed(answering(200, "application/json",
+			strings.Repeat(" ", maxAnswer+1))),
+		`no complete answer within 30s`: fixed(
+			http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })),
+		`it gives no nonce`: fixed(
+			http.HandlerFunc(func(w http.ResponseWriter,
+				_ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+			})),
+		`private key that is not that of its`: changed(
+			func(p *dnssec.Portable) { p.Public = stranger(t, apex, time.Now()).Public }),
+		`has the key tag`: changed(func(p *dnssec.Portable) { p.Tag++ }),
+		`which is in the future`: changed(
+			func(p *dnssec.Portable) { p.Created = time.Now().Add(6 * time.Minute) }),
+		`has algorithm 15 and flags 257`: changed(func(p *dnssec.Portable) { p.Algorithm = 15 }),
+		`has no private key of P-256`:    changed(func(p *dnssec.Portable) { p.Private = p.Private[1:] }),
 		`has more than 3 keys`: func(t *testing.T) http.Handler {
 			p := stranger(t, apex, time.Now())
 			return &liar{newNonces(), func(m *message) { m.Holding.Keys = []dnssec.Portable{p, p, p, p} }}
@@ -161,8 +172,8 @@ func (p *replay) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	_, _ = w.Write(p.answer)
 }
 
-// What crosses the network is of no use to who records it: no private key is in it, a repeated request is refused by every node, and
-// a repeated answer opens for nobody. Access to the API without the secret yields public keys only.
+// What crosses the network is of no use to who records it: no private key is in it, a repeated request is refused by
+// every node, and a repeated answer opens for nobody. Access to the API without the secret yields public keys only.
 func TestSync_ARecordingYieldsNoPrivateKeyAndCannotBeRepeated(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		nodes := startTogether(n, "a", "b", "c")
@@ -236,10 +247,11 @@ func TestSeal_RefusesWhatIsNotProven(t *testing.T) {
 			"too old":                           old.prove(theSecret.keys[0]),
 			"was used before":                   used.prove(theSecret.keys[0]),
 			"is not by the secret of this node": good().prove([]byte("another secret")),
-			"must be the same on all nodes":     strings.TrimSuffix(stolen, proofOf(stolen)) + proofOf(header), // another node's id under a proof
-			"is not of the form":                lowOrder.prove(theSecret.keys[0]),
-			`the version is "v2"`:               strings.Replace(header, " v1.", " v2.", 1),
-			"of the form Gslb-Key-Sync v1":      "Gslb-Key-Sync v1.x",
+			// another node's id under a proof
+			"must be the same on all nodes": strings.TrimSuffix(stolen, proofOf(stolen)) + proofOf(header),
+			"is not of the form":            lowOrder.prove(theSecret.keys[0]),
+			`the version is "v2"`:           strings.Replace(header, " v1.", " v2.", 1),
+			"of the form Gslb-Key-Sync v1":  "Gslb-Key-Sync v1.x",
 		} {
 			if sealed, err := a.Seal(header); err == nil || sealed != "" || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v", want, err)
@@ -256,7 +268,8 @@ func TestSync_AnotherSecretIsNamed(t *testing.T) {
 		settings.Peers, settings.Secret = []string{"http://b"}, Secret{keys: [][]byte{[]byte("another secret")}}
 		a.Reconfigure(settings)
 		time.Sleep(time.Second)
-		if st := a.Status().Peers[0]; st.Error == nil || !strings.Contains(*st.Error, "overwatch.dnssec.key_sync.secret must be the same on all nodes") {
+		if st := a.Status().Peers[0]; st.Error == nil ||
+			!strings.Contains(*st.Error, "overwatch.dnssec.key_sync.secret must be the same on all nodes") {
 			t.Errorf("%+v", st)
 		}
 		// While a key changes, a node understands the one before as well.

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// metrics is what the exchange of keys exports.
+// metrics are the counters of the exchange of keys.
 type metrics struct {
 	requests        *prometheus.CounterVec
 	served, refused prometheus.Counter
@@ -19,11 +19,14 @@ func newMetrics(s *Sync) *metrics {
 			Name: "gslb_dnssec_sync_requests_total", Help: "Requests of other nodes for keys, by outcome.",
 		}, []string{"outcome"}),
 		state: &state{
-			sync:    s,
-			success: prometheus.NewDesc("gslb_dnssec_sync_success", "0 when the last round of key synchronisation failed with a peer, else 1.", nil, nil),
-			last:    prometheus.NewDesc("gslb_dnssec_last_sync_timestamp", "When all peers last answered, in seconds since 1970; 0 if they never did.", nil, nil),
+			sync: s,
+			success: prometheus.NewDesc("gslb_dnssec_sync_success",
+				"0 when the last round of key synchronisation failed with a peer, else 1.", nil, nil),
+			last: prometheus.NewDesc("gslb_dnssec_last_sync_timestamp",
+				"When all peers last answered, in seconds since 1970; 0 if they never did.", nil, nil),
 			off: prometheus.NewDesc("gslb_dnssec_sync_off",
-				"1 while signing keys are not exchanged with the configured peers because an agent could compute the secret, else 0.", nil, nil),
+				"1 while signing keys are not exchanged with the configured peers because an agent could compute the secret, "+
+					"else 0.", nil, nil),
 			failing: prometheus.NewDesc("gslb_dnssec_sync_peers_failing", "Peers with which the last round failed.", nil, nil),
 		},
 	}
@@ -35,7 +38,7 @@ func (m *metrics) register(r prometheus.Registerer) error {
 	return errors.Join(r.Register(m.requests), r.Register(m.state))
 }
 
-// state exports the status.
+// state exports the status as gauges.
 type state struct {
 	sync                   *Sync
 	success, last, failing *prometheus.Desc
@@ -71,7 +74,8 @@ func (c *state) Collect(out chan<- prometheus.Metric) {
 			failing++
 		}
 	}
-	for desc, value := range map[*prometheus.Desc]float64{c.success: success, c.last: last, c.failing: failing, c.off: off} {
+	for desc, value := range map[*prometheus.Desc]float64{c.success: success, c.last: last, c.failing: failing,
+		c.off: off} {
 		out <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	nonceSize   = nonceMarked + sha256.Size
 )
 
-// nonces makes nonces that need not be remembered, so that strangers who ask for many cost nothing.
+// nonces makes nonces that carry their own proof, so that requests of strangers take no memory.
 type nonces struct {
 	began time.Time // with its monotonic reading: the wall clock may be set
 	key   [32]byte  // of this process
@@ -58,7 +58,7 @@ var (
 	errNonceFull    = errors.New("too many requests for keys in a minute")
 )
 
-// check says whether a nonce was made here a short while ago.
+// check reports whether a nonce was made here a short while ago.
 func (n *nonces) check(nonce []byte) error {
 	if len(nonce) != nonceSize || !hmac.Equal(n.mark(nonce[:nonceMarked]), nonce[nonceMarked:]) {
 		return errNonceForeign
@@ -70,7 +70,7 @@ func (n *nonces) check(nonce []byte) error {
 	return nil
 }
 
-// use marks a nonce that check was content with as used. It is the one request's that comes first.
+// use marks a checked nonce as used. Of several requests with it the first one succeeds.
 func (n *nonces) use(nonce []byte) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()

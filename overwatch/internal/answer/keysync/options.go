@@ -38,8 +38,8 @@ type Sync struct {
 	orders   chan order
 	wake     chan struct{} // holds one token when the settings are others
 
-	flights map[string]*flight // by peer, those under way; of the goroutine that makes rounds
-	asked   map[string]bool    // peers with which an exchange has ended since a key was made here; of the same goroutine
+	pendings map[string]*pending // by peer, those under way; of the goroutine that makes rounds
+	asked    map[string]bool     // peers with which an exchange has ended since a key was made here; of the same goroutine
 
 	mu       sync.Mutex
 	settings Settings
@@ -50,7 +50,7 @@ type Sync struct {
 // order asks for a round now.
 type order struct{ done chan []outcome }
 
-// New makes a Sync that answers. It asks from Bootstrap or Run on.
+// New makes a Sync that answers peers. It asks them from Bootstrap or Run on.
 func New(o Options) (*Sync, error) {
 	if o.Zones == nil || o.Apply == nil || o.Audit == nil || o.Holders == nil {
 		return nil, errors.New("keysync: Options.Zones, Apply, Audit and Holders are needed")
@@ -63,19 +63,19 @@ func New(o Options) (*Sync, error) {
 	}
 	s := &Sync{
 		o: o, instance: rand.Text(), nonces: newNonces(), orders: make(chan order), wake: make(chan struct{}, 1),
-		settings: o.Settings, flights: make(map[string]*flight), asked: make(map[string]bool),
+		settings: o.Settings, pendings: make(map[string]*pending), asked: make(map[string]bool),
 	}
-	s.judge()
+	s.checkExchange()
 	s.metrics = newMetrics(s)
 	return s, s.metrics.register(o.Registerer)
 }
 
-// Reconfigure puts other settings into force, from the next round on, which is now.
+// Reconfigure puts other settings into force and begins a round with them.
 func (s *Sync) Reconfigure(settings Settings) {
 	s.mu.Lock()
 	s.settings = settings
 	s.mu.Unlock()
-	s.judge()
+	s.checkExchange()
 	select {
 	case s.wake <- struct{}{}:
 	default:

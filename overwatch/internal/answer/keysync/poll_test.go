@@ -26,7 +26,8 @@ func TestSync_PeersFollowTheConfigurationWhileRunning(t *testing.T) {
 		synctest.Wait()
 		alike(t, 2, a, b)
 		st := a.Status()
-		if !st.Enabled || st.PeerCount != 1 || st.LastSync == nil || st.NextSync.Sub(*st.LastSync) < 50*time.Minute || st.Peers[0].NodeID != "b" || !st.Peers[0].OK {
+		if !st.Enabled || st.PeerCount != 1 || st.LastSync == nil || st.NextSync.Sub(*st.LastSync) < 50*time.Minute ||
+			st.Peers[0].NodeID != "b" || !st.Peers[0].OK {
 			t.Errorf("%+v", st)
 		}
 		settings := a.current()
@@ -60,7 +61,8 @@ func TestSync_OnOrderAsksAtOnceAndTellsOfEachPeer(t *testing.T) {
 		time.Sleep(time.Minute)
 		nodes[1].stop()
 		done, err := nodes[0].Sync.Sync(t.Context())
-		if err != nil || done.Synced || len(done.Peers) != 1 || done.Peers[0].OK || !strings.Contains(*done.Peers[0].Error, "connection refused") {
+		if err != nil || done.Synced || len(done.Peers) != 1 || done.Peers[0].OK ||
+			!strings.Contains(*done.Peers[0].Error, "connection refused") {
 			t.Errorf("%+v, %v", done, err)
 		}
 		nodes[1] = nodes[1].addKey(t)

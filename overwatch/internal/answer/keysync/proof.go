@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// path is what the nodes ask one another for, below their base URLs.
+// path is the API's path of the keys, below a node's base URL.
 const path = "/api/v1/dnssec/keys"
 
 const version = "v1"
@@ -25,7 +25,7 @@ const (
 	maxHeader = 1024
 )
 
-// encoding is how bytes are written into header fields.
+// encoding is the form of bytes in header fields.
 var encoding = base64.RawURLEncoding.Strict()
 
 // request is one proven request for keys.
@@ -35,7 +35,7 @@ type request struct {
 	nonce []byte // that the answerer made
 }
 
-// prove returns the value of Authorization for a request.
+// prove returns the value of Authorization of a request.
 func (r *request) prove(secret []byte) string {
 	fields := []string{version}
 	for _, f := range [][]byte{[]byte(r.node), r.point, r.nonce, r.mac(secret)} {
@@ -50,18 +50,20 @@ func (r *request) mac(secret []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// transcript is the bytes that say what is asked for, by whom.
+// transcript returns the bytes that the proof and the encryption cover.
 func (r *request) transcript(purpose string) []byte {
 	var to []byte
-	for _, f := range [][]byte{[]byte("gslb key sync " + version), []byte(purpose), []byte(http.MethodGet), []byte(path), []byte(r.node), r.point, r.nonce} {
+	for _, f := range [][]byte{[]byte("gslb key sync " + version), []byte(purpose), []byte(http.MethodGet), []byte(path),
+		[]byte(r.node), r.point, r.nonce} {
 		to = field(to, f)
 	}
 	return to
 }
 
-var errForm = errors.New("the header field Authorization is not of the form " + api.KeySyncScheme + " " + version + ".<node>.<key>.<nonce>.<proof>")
+var errForm = errors.New("the header field Authorization is not of the form " + api.KeySyncScheme + " " + version +
+	".<node>.<key>.<nonce>.<proof>")
 
-// parseProof reads the value of Authorization. What it says is not proven yet.
+// parseProof reads the value of Authorization. Its result is not proven yet.
 func parseProof(header string) (r request, proof []byte, err error) {
 	rest, ok := strings.CutPrefix(header, api.KeySyncScheme+" ")
 	if !ok || len(header) > maxHeader {
@@ -72,7 +74,8 @@ func parseProof(header string) (r request, proof []byte, err error) {
 		return r, nil, errForm
 	}
 	if texts[0] != version {
-		return r, nil, fmt.Errorf("the version is %.16q, this node speaks %s: run the same major version on all nodes", texts[0], version)
+		return r, nil, fmt.Errorf("the version is %.16q, this node speaks %s: run the same major version on all nodes",
+			texts[0], version)
 	}
 	var fields [4][]byte
 	for i, text := range texts[1:] {
@@ -81,23 +84,27 @@ func parseProof(header string) (r request, proof []byte, err error) {
 		}
 	}
 	r = request{node: string(fields[0]), point: fields[1], nonce: fields[2]}
-	if len(r.node) == 0 || len(r.node) > maxNodeID || len(r.point) != pointSize || len(r.nonce) != nonceSize || len(fields[3]) != proofSize {
+	if len(r.node) == 0 || len(r.node) > maxNodeID || len(r.point) != pointSize || len(r.nonce) != nonceSize ||
+		len(fields[3]) != proofSize {
 		return r, nil, errForm
 	}
 	return r, fields[3], nil
 }
 
-// challenge is the value of WWW-Authenticate for a nonce.
+// challenge returns the value of WWW-Authenticate with a nonce.
 func challenge(nonce []byte) string {
 	return api.KeySyncScheme + ` nonce="` + encoding.EncodeToString(nonce) + `"`
 }
 
-// parseChallenge reads the nonce of a value of WWW-Authenticate.
+// parseChallenge reads the nonce in a value of WWW-Authenticate.
 func parseChallenge(header string) ([]byte, error) {
 	text, ok := strings.CutPrefix(header, api.KeySyncScheme+` nonce="`)
 	text, closed := strings.CutSuffix(text, `"`)
 	if !ok || !closed || len(header) > maxHeader {
-		return nil, errors.New("it gives no nonce: it is no overwatch node, one of a release without key synchronisation, or one that does not sign")
+		return nil,
+			errors.New(
+				"it gives no nonce: it is no overwatch node, one of a release without key synchronisation, or one that does not " +
+					"sign")
 	}
 	nonce, err := encoding.DecodeString(text)
 	if err != nil || len(nonce) != nonceSize {

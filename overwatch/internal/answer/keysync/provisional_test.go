@@ -10,9 +10,10 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnssec"
 )
 
-// Two nodes without keys start at once, and answer one another late, or refuse connections for a while. Neither may tell the parent of
-// its own key before it knows of the other's: what either tells first is the one key that both have in the end. That holds for exchanges
-// of two requests that end within the time-out, 30 s; a peer that takes longer is one that is not there.
+// Two nodes without keys start at once, and answer one another late, or refuse connections for a while. Neither may
+// tell the parent of its own key before it knows of the other's: what either tells first is the one key that both have
+// in the end. That holds for exchanges of two requests that end within the time-out, 30 s; a peer that takes longer is
+// one that is not there.
 func TestSync_TheKeyThatIsToldFirstStaysThoughPeersAnswerLate(t *testing.T) {
 	for name, late := range map[string]func(*network, time.Duration){
 		"one answers late":     func(n *network, by time.Duration) { n.delay("b", by) },
@@ -36,8 +37,8 @@ func TestSync_TheKeyThatIsToldFirstStaysThoughPeersAnswerLate(t *testing.T) {
 	}
 }
 
-// A third peer that takes longer over an answer than a key is provisional, and lies in the end, keeps two honest nodes from nothing: they
-// agree on one key though the first time they asked one another nobody listened, or each took long.
+// A third peer that takes longer over an answer than a key is provisional, and lies in the end, keeps two honest nodes
+// from nothing: they agree on one key though the first time they asked one another nobody listened, or each took long.
 func TestSync_ASlowLiarKeepsNobodyFromAgreeing(t *testing.T) {
 	for name, late := range map[string]func(*network){
 		"both refuse at first": func(n *network) { n.refuse(time.Now().Add(bootTime+5*time.Second), "a", "b") },
@@ -64,7 +65,8 @@ func TestSync_ASlowLiarKeepsNobodyFromAgreeing(t *testing.T) {
 	}
 }
 
-// A node with longer patience than a key is provisional waits for the first exchange to end before it tells of its own key.
+// A node with longer patience than a key is provisional waits for the first exchange to end before it tells of its own
+// key.
 func TestSync_AnExchangeLongerThanAKeyIsProvisionalIsWaitedFor(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.timeout = time.Minute
@@ -85,7 +87,8 @@ func (m *mute) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// What a peer was asked before a key was made, or before somebody wants to know, may have an answer of that time: it is asked anew.
+// What a peer was asked before a key was made, or before somebody wants to know, may have an answer of that time: it is
+// asked anew.
 func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T) {
 	for name, event := range map[string]func(*testing.T, *node) error{
 		"a new key": func(_ *testing.T, a *node) error {
@@ -122,8 +125,8 @@ func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T)
 	}
 }
 
-// A peer that was asked since the key was made, and is slow when it is asked again, is one that failed: the parent is told of the key
-// after its provisional time.
+// A peer that was asked since the key was made, and is slow when it is asked again, is one that failed: the parent is
+// told of the key after its provisional time.
 func TestSync_APeerThatFailedAndIsThenSlowIsNotAwaited(t *testing.T) {
 	test(t, func(t *testing.T, n *network) {
 		n.timeout = time.Hour
@@ -142,8 +145,8 @@ func TestSync_APeerThatFailedAndIsThenSlowIsNotAwaited(t *testing.T) {
 	})
 }
 
-// toldFirst watches, until long after the provisional time, of which keys nodes tell the parent, and fails when one tells of others
-// than the first.
+// toldFirst watches, until long after the provisional time, of which keys nodes tell the parent, and fails when one
+// tells of others than the first.
 func toldFirst(t *testing.T, nodes []*node) (first []uint16) {
 	t.Helper()
 	for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {

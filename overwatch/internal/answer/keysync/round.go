@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// outcome is what came of asking one peer.
+// outcome is the result of asking one peer.
 type outcome struct {
 	peer     string
 	node     string // as the peer proved it; empty if it did not
@@ -22,8 +22,8 @@ type outcome struct {
 	err      error
 }
 
-// round asks all peers, joins what they have, and puts it into the answers with apply. unsettled says that the next one should
-// follow soon.
+// round asks all peers, joins their keys, and puts the result into the answers with apply. unsettled reports that the
+// next round should follow soon.
 func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
 	settings := s.current()
 	began := s.o.Now()
@@ -47,25 +47,26 @@ func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (ou
 			outcomes[i].err = err // what it offered is not in force
 		}
 	}
-	s.tell(merged, err, s.o.Now().Sub(began))
+	s.logChanges(merged, err, s.o.Now().Sub(began))
 	return outcomes, merged.Unsettled
 }
 
-// provisionalPatience is how long a round waits for a slow peer while a key is provisional, so that a few rounds with the others find
-// place in that time. The exchange goes on, and a later round has what comes of it.
+// provisionalPatience bounds the time that a round waits for a slow peer while a key is provisional, so that there
+// are several rounds in that time. The exchange goes on, and a later round takes its result.
 const provisionalPatience = 6500 * time.Millisecond
 
 // errSlow is the outcome of an exchange that a round did not wait for.
 var errSlow = errors.New("no complete answer yet; it is still waited for")
 
-// flight is an exchange with a peer, under way or ended.
-type flight struct {
+// pending is an exchange with a peer, under way or ended.
+type pending struct {
 	cancel  context.CancelFunc
 	done    chan struct{}
 	outcome outcome // once done is closed
 }
 
-// askAll asks the peers that are not being asked already, and waits for all of them, or as long as may be.
+// askAll begins an exchange with each peer that has none under way, and waits for all of them, at most
+// provisionalPatience while a key is provisional.
 func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []outcome {
 	outcomes := make([]outcome, len(settings.Peers))
 	client, err := s.newClient(settings.TLS)
@@ -76,8 +77,8 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []
 		return outcomes
 	}
 	for _, peer := range settings.Peers {
-		if s.flights[peer] == nil {
-			s.flights[peer] = s.depart(ctx, &exchanger{s.o.NodeID, settings.Timeout, secret, client}, peer)
+		if s.pendings[peer] == nil {
+			s.pendings[peer] = s.begin(ctx, &exchanger{s.o.NodeID, settings.Timeout, secret, client}, peer)
 		}
 	}
 	patience, end := ctx, func() {}
@@ -86,7 +87,7 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []
 	}
 	defer end()
 	for i, peer := range settings.Peers {
-		f := s.flights[peer]
+		f := s.pendings[peer]
 		select {
 		case <-f.done:
 		case <-patience.Done():
@@ -100,25 +101,25 @@ func (s *Sync) askAll(ctx context.Context, settings *Settings, secret []byte) []
 	}
 	for i := range outcomes {
 		peer := outcomes[i].peer
-		if f := s.flights[peer]; f != nil && !errors.Is(outcomes[i].err, errSlow) {
+		if f := s.pendings[peer]; f != nil && !errors.Is(outcomes[i].err, errSlow) {
 			f.cancel()
-			delete(s.flights, peer)
+			delete(s.pendings, peer)
 			s.asked[peer] = true
 		}
 	}
 	return outcomes
 }
 
-// recall gives up the exchanges that are under way, since what they would bring is of before now.
-func (s *Sync) recall() {
-	for peer, f := range s.flights {
+// cancelAll ends the exchanges that are under way, because their results would be outdated.
+func (s *Sync) cancelAll() {
+	for peer, f := range s.pendings {
 		f.cancel()
 		<-f.done
-		delete(s.flights, peer)
+		delete(s.pendings, peer)
 	}
 }
 
-// response says how far the peers have answered.
+// response returns how completely the peers have answered.
 func (s *Sync) response(outcomes []outcome) dnssec.Response {
 	response := dnssec.Complete
 	for _, o := range outcomes {
@@ -132,10 +133,10 @@ func (s *Sync) response(outcomes []outcome) dnssec.Response {
 	return response
 }
 
-// depart begins an exchange.
-func (s *Sync) depart(ctx context.Context, e *exchanger, peer string) *flight {
+// begin begins an exchange.
+func (s *Sync) begin(ctx context.Context, e *exchanger, peer string) *pending {
 	ctx, cancel := context.WithCancel(ctx)
-	f := &flight{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: peer}}
+	f := &pending{cancel: cancel, done: make(chan struct{}), outcome: outcome{peer: peer}}
 	go func() {
 		defer close(f.done)
 		o := &f.outcome
@@ -152,7 +153,7 @@ func (s *Sync) depart(ctx context.Context, e *exchanger, peer string) *flight {
 	return f
 }
 
-// join has what the peers offer joined with what is here.
+// join joins the offers of the peers with the keys here.
 func (s *Sync) join(outcomes []outcome) (dnssec.Merged, error) {
 	var offers []dnssec.Offer
 	var from []*outcome
@@ -169,15 +170,16 @@ func (s *Sync) join(outcomes []outcome) (dnssec.Merged, error) {
 	return merged, err
 }
 
-// tell writes down what a round has changed.
-func (s *Sync) tell(m dnssec.Merged, err error, took time.Duration) {
+// logChanges logs what a round has changed.
+func (s *Sync) logChanges(m dnssec.Merged, err error, took time.Duration) {
 	if err != nil {
 		s.o.Logger.Error().Err(err).Msg("keys of other nodes could not be put into force")
 	}
 	if len(m.Taken)+len(m.Dropped) == 0 {
 		return
 	}
-	s.o.Logger.Warn().Strs("imported", m.Taken).Strs("dropped", m.Dropped).Msg("the signing keys follow those of the other nodes")
+	s.o.Logger.Warn().Strs("imported", m.Taken).Strs("dropped",
+		m.Dropped).Msg("the signing keys follow those of the other nodes")
 	failed := s.o.Audit(audit.Change{
 		Action: "sync", Resource: "dnssec", ResourceID: s.o.NodeID, Actor: "key sync", ActorType: api.ActorSystem,
 		After: map[string][]string{"imported": m.Taken, "dropped": m.Dropped}, Err: err, Duration: took,
@@ -187,7 +189,7 @@ func (s *Sync) tell(m dnssec.Merged, err error, took time.Duration) {
 	}
 }
 
-// failure joins the reasons of all peers that failed; nil if none did.
+// failure joins the errors of all peers that failed; nil if none did.
 func failure(outcomes []outcome) error {
 	var reasons []string
 	for _, o := range outcomes {

@@ -14,29 +14,30 @@ const (
 	bootTime     = 10 * time.Second
 )
 
-// firstRetry is how long after a round that failed the next one begins; it doubles up to the poll interval.
+// firstRetry is the pause after a failed round. It doubles up to the poll interval.
 const firstRetry = 10 * time.Second
 
-// unsettledPause is the time between rounds while a key is provisional.
+// unsettledPause is the pause between rounds while a key is provisional.
 const unsettledPause = 2 * time.Second
 
-// Bootstrap asks the peers for the keys of zones that have none here, or damaged ones. It returns when none is missing any more, when
-// all peers have answered, or after bootTime. What is missing then has to be made. Where some zones have keys and none is damaged it
-// returns at once: those zones are to be answered, and a new one gets a key that is provisional until the peers were asked.
+// Bootstrap asks the peers for the keys of zones without any, or with damaged ones. It returns when none is missing,
+// when all peers have answered, or after bootTime; missing keys have to be made then. Where some zones have keys and
+// none is damaged it returns at once, so that those zones are answered; a new zone gets a provisional key.
 func (s *Sync) Bootstrap(ctx context.Context) {
-	if settings := s.current(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil || len(s.o.Zones.Missing()) == 0 || !s.o.Zones.Bare() && s.o.Zones.Damage() == nil {
+	if settings := s.current(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil ||
+		len(s.o.Zones.Missing()) == 0 || !s.o.Zones.NoKeys() && s.o.Zones.Damage() == nil {
 		return
 	}
-	s.o.Logger.Info().Strs("zones", some(s.o.Zones.Missing())).Msg("asking the other nodes for signing keys")
+	s.o.Logger.Info().Strs("zones", firstTen(s.o.Zones.Missing())).Msg("asking the other nodes for signing keys")
 	for range bootAttempts {
-		slot, cancel := context.WithTimeout(ctx, bootTime/bootAttempts)
-		outcomes, _ := s.round(slot, func(context.Context) error { return nil }) // nothing is published yet
+		bounded, cancel := context.WithTimeout(ctx, bootTime/bootAttempts)
+		outcomes, _ := s.round(bounded, func(context.Context) error { return nil }) // nothing is published yet
 		s.note(outcomes)
 		if len(s.o.Zones.Missing()) == 0 || failure(outcomes) == nil {
 			cancel()
 			return
 		}
-		<-slot.Done()
+		<-bounded.Done()
 		cancel()
 		if ctx.Err() != nil {
 			return
@@ -44,15 +45,16 @@ func (s *Sync) Bootstrap(ctx context.Context) {
 	}
 }
 
-// some is the beginning of a long list.
-func some(list []string) []string { return list[:min(len(list), 10)] }
+// firstTen returns the beginning of a long list.
+func firstTen(list []string) []string { return list[:min(len(list), 10)] }
 
-// Run asks the peers at once, then every poll interval, and whenever Sync or a new key calls for it, until ctx ends. It returns nil.
+// Run asks the peers at once, then every poll interval, and whenever Sync or a new key calls for it, until ctx ends.
+// It returns nil.
 func (s *Sync) Run(ctx context.Context) error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	failures := 0
-	defer s.recall()
+	defer s.cancelAll()
 	for {
 		var ordered chan []outcome
 		select {
@@ -60,16 +62,16 @@ func (s *Sync) Run(ctx context.Context) error {
 			return nil
 		case <-timer.C:
 		case <-s.wake:
-			s.recall()
+			s.cancelAll()
 		case <-s.o.Holders.changed:
-			s.recall()
-			s.judge()
+			s.cancelAll()
+			s.checkExchange()
 		case <-s.o.Zones.Made():
-			s.recall()
+			s.cancelAll()
 			clear(s.asked)
 		case o := <-s.orders:
 			ordered = o.done
-			s.recall()
+			s.cancelAll()
 		}
 		settings := s.current()
 		outcomes, unsettled := s.round(ctx, s.o.Apply)
@@ -100,7 +102,8 @@ func (s *Sync) Run(ctx context.Context) error {
 	}
 }
 
-// pause is how long to wait after so many rounds in a row that failed, with a tenth of jitter so that nodes do not ask in step.
+// pause returns the pause after a number of failed rounds in a row, with a tenth of jitter so that nodes do not ask
+// in step.
 func pause(interval time.Duration, failures int) time.Duration {
 	d := interval
 	if failures > 0 {
@@ -109,7 +112,7 @@ func pause(interval time.Duration, failures int) time.Duration {
 	return time.Duration(float64(d) * (0.9 + 0.2*rand.Float64()))
 }
 
-// Sync asks all peers now and returns what came of it, or the error of ctx. It needs Run.
+// Sync asks all peers now and returns the results, or the error of ctx. Run must be running.
 func (s *Sync) Sync(ctx context.Context) (api.DNSSECSync, error) {
 	o := order{make(chan []outcome, 1)}
 	var outcomes []outcome
@@ -125,13 +128,14 @@ func (s *Sync) Sync(ctx context.Context) (api.DNSSECSync, error) {
 	}
 	result := api.DNSSECSync{Synced: failure(outcomes) == nil, Peers: []api.DNSSECPeerSync{}}
 	for _, o := range outcomes {
-		result.Peers = append(result.Peers, api.DNSSECPeerSync{Peer: o.peer, OK: o.err == nil, Imported: o.imported, Error: words(o.err)})
+		result.Peers = append(result.Peers, api.DNSSECPeerSync{Peer: o.peer, OK: o.err == nil, Imported: o.imported,
+			Error: errorText(o.err)})
 	}
 	return result, nil
 }
 
-// words is an error as the API shows it.
-func words(err error) *string {
+// errorText returns an error as the API shows it.
+func errorText(err error) *string {
 	if err == nil {
 		return nil
 	}

@@ -18,24 +18,25 @@ import (
 // maxAnswer bounds the body of an answer, in bytes. A key takes some 500.
 const maxAnswer = 1 << 20
 
-// tagSize is what sealing adds, in bytes.
+// tagSize is the overhead of AES-GCM, in bytes.
 const tagSize = 16
 
-// message is what is sealed.
+// message is the plain text of an answer.
 type message struct {
 	Node     string         `json:"node_id"`
 	Instance string         `json:"instance"` // of the process, so that a node knows itself
 	Holding  dnssec.Holding `json:"holding"`
 }
 
-// seal encrypts a message for one request: an X25519 public key, and behind it the ciphertext.
+// seal encrypts a message for one request. It returns an X25519 public key and the ciphertext, encoded.
 func (r *request) seal(secret []byte, m *message) (string, error) {
 	plain, err := json.Marshal(m)
 	if err != nil {
 		return "", fmt.Errorf("encoding the keys: %w", err)
 	}
 	if size := base64.StdEncoding.EncodedLen(pointSize + len(plain) + tagSize); size > maxAnswer-maxHeader {
-		return "", fmt.Errorf("the %d keys of this node take %d bytes, an answer has at most %d", len(m.Holding.Keys), size, maxAnswer)
+		return "", fmt.Errorf("the %d keys of this node take %d bytes, an answer has at most %d", len(m.Holding.Keys), size,
+			maxAnswer)
 	}
 	own, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -54,10 +55,10 @@ func (r *request) seal(secret []byte, m *message) (string, error) {
 	return base64.StdEncoding.EncodeToString(aead.Seal(answer, once[:], plain, nil)), nil
 }
 
-// once is the GCM nonce: a key encrypts one message only.
+// once is the GCM nonce. It is constant because a key encrypts only one message.
 var once [12]byte
 
-// aead is the cipher of one answer. Its key depends on all that was asked, and on both secrets.
+// aead returns the cipher of one answer. Its key depends on the whole request and on both secrets.
 func (r *request) aead(shared, secret, answer []byte) cipher.AEAD {
 	material := field(field(nil, shared), secret)
 	key, err := hkdf.Key(sha256.New, material, r.nonce, string(field(r.transcript("answer"), answer)), 32)
@@ -77,7 +78,7 @@ func (r *request) aead(shared, secret, answer []byte) cipher.AEAD {
 
 var errSeal = errors.New("its answer is not sealed for this request: it is another's, or changed on the way")
 
-// open decrypts the answer to a request that was made with the private key.
+// open decrypts the answer to a request, with the request's private key.
 func (r *request) open(secret []byte, private *ecdh.PrivateKey, sealed string) (*message, error) {
 	raw, err := base64.StdEncoding.DecodeString(sealed)
 	if err != nil || len(raw) < pointSize {
@@ -99,7 +100,7 @@ func (r *request) open(secret []byte, private *ecdh.PrivateKey, sealed string) (
 	return parseMessage(plain)
 }
 
-// parseMessage reads what was sealed. Its error quotes nothing: there are private keys in it.
+// parseMessage reads a plain text. Its error quotes nothing, because there are private keys in it.
 func parseMessage(plain []byte) (*message, error) {
 	var m message
 	if err := json.Unmarshal(plain, &m); err != nil {

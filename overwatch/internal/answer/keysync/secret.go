@@ -13,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Secret is what nodes prove to one another, of one configuration. Its zero value is none that could be used.
+// Secret is what nodes prove to one another, as one configuration has it. The zero Secret is unusable.
 type Secret struct {
 	keys    [][]byte       // the first proves this node; a peer may prove itself by any
 	derived bool           // from the gossip key, which every agent has, and the service tokens
@@ -21,7 +21,8 @@ type Secret struct {
 	among   int            // how many of these differ
 }
 
-// SecretOf takes it from a configuration: key_sync.secret, else what is derived from the gossip key and all tokens.
+// SecretOf returns the secret of a configuration: key_sync.secret, else one derived from the gossip key and all
+// tokens.
 func SecretOf(c *config.Config) Secret {
 	if own := c.Overwatch.DNSSEC.KeySync.Secret.Reveal(); own != "" {
 		return Secret{keys: [][]byte{derive([]byte(own), "configured")}}
@@ -41,12 +42,14 @@ func SecretOf(c *config.Config) Secret {
 
 // The reasons why a secret is not used. Their sentences name what is to be set.
 var (
-	errOneToken = errors.New("overwatch.dnssec.key_sync.secret is not set, and with fewer than two different service tokens an agent " +
-		"has all that it would be derived from: set it on all nodes")
-	errNoSecret = errors.New("overwatch.dnssec.key_sync.secret is not set, and nothing takes its place: set it on all nodes")
+	errOneToken = errors.New(
+		"overwatch.dnssec.key_sync.secret is not set, and with fewer than two different service tokens an agent " +
+			"has all that it would be derived from: set it on all nodes")
+	errNoSecret = errors.New(
+		"overwatch.dnssec.key_sync.secret is not set, and nothing takes its place: set it on all nodes")
 )
 
-// Usable says why nobody may be believed, and nothing sealed, by the secret: an agent can compute it. nil: it may be used.
+// Usable returns the reason why the secret must not be used: an agent can compute it. nil: it may be used.
 func (s Secret) Usable(h *Holders) error {
 	switch {
 	case len(s.keys) == 0:
@@ -58,16 +61,18 @@ func (s Secret) Usable(h *Holders) error {
 	}
 	switch agent, err := h.of(s.tokens); {
 	case err != nil:
-		return fmt.Errorf("overwatch.dnssec.key_sync.secret is not set, and whether an agent has all that it would be derived from is not "+
-			"known: set it on all nodes (%w)", err)
+		return fmt.Errorf(
+			"overwatch.dnssec.key_sync.secret is not set, and whether an agent has all that it would be derived from is not "+
+				"known: set it on all nodes (%w)", err)
 	case agent != "":
-		return fmt.Errorf("overwatch.dnssec.key_sync.secret is not set, and agent %s has proved all services, so it has all that the "+
-			"secret would be derived from: set it on all nodes", agent)
+		return fmt.Errorf(
+			"overwatch.dnssec.key_sync.secret is not set, and agent %s has proved all services, so it has all that the "+
+				"secret would be derived from: set it on all nodes", agent)
 	}
 	return nil
 }
 
-// Keys returns what the secret is used by, or the error of Usable.
+// Keys returns the keys made of the secret, or the error of Usable.
 func (s Secret) Keys(h *Holders) ([][]byte, error) {
 	if err := s.Usable(h); err != nil {
 		return nil, err
@@ -75,10 +80,10 @@ func (s Secret) Keys(h *Holders) ([][]byte, error) {
 	return s.keys, nil
 }
 
-// secretSize is that of the key that a secret is made into, in bytes.
+// secretSize is the size of a derived key, in bytes.
 const secretSize = 32
 
-// derive makes a key of a secret (RFC 5869).
+// derive makes a key of a secret (HKDF, RFC 5869).
 func derive(material []byte, kind string) []byte {
 	key, err := hkdf.Key(sha256.New, material, []byte("gslb key sync v1"), kind, secretSize)
 	if err != nil {
@@ -87,7 +92,7 @@ func derive(material []byte, kind string) []byte {
 	return key
 }
 
-// field appends a value with its length in front, so that no two lists of fields are the same bytes.
+// field appends a value after its length, so that different lists of fields never have the same bytes.
 func field(to, value []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(to, uint32(len(value))), value...)
 }

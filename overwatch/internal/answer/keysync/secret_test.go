@@ -30,7 +30,8 @@ func TestSecret_IsUsableOnlyIfNoAgentCanComputeIt(t *testing.T) {
 	usable := func(name string, c *config.Config, reason string) {
 		t.Helper()
 		keys, err := SecretOf(c).Keys(h)
-		if reason == "" && (err != nil || len(keys) == 0) || reason != "" && (err == nil || keys != nil || !strings.Contains(err.Error(), reason)) {
+		if reason == "" && (err != nil || len(keys) == 0) ||
+			reason != "" && (err == nil || keys != nil || !strings.Contains(err.Error(), reason)) {
 			t.Errorf("%s: %d keys, %v; want %q", name, len(keys), err, reason)
 		}
 	}
@@ -103,10 +104,12 @@ func TestSync_AnAgentThatProvesAllServicesEndsTheExchangeUntilASecretIsSet(t *te
 			t.Fatal(err)
 		}
 		time.Sleep(time.Second)
-		if b.Status().OffReason == nil || !strings.Contains(b.log.String(), "edge-1") || !strings.Contains(b.log.String(), "not exchanged") {
+		if b.Status().OffReason == nil || !strings.Contains(b.log.String(), "edge-1") ||
+			!strings.Contains(b.log.String(), "not exchanged") {
 			t.Errorf("b does not say that it exchanges no keys: %+v", b.Status())
 		}
-		if done, err := a.Sync.Sync(t.Context()); err != nil || done.Synced || !strings.Contains(*done.Peers[1].Error, "exchanges no signing keys") ||
+		if done, err := a.Sync.Sync(t.Context()); err != nil || done.Synced ||
+			!strings.Contains(*done.Peers[1].Error, "exchanges no signing keys") ||
 			strings.Contains(*done.Peers[1].Error, "edge-1") {
 			t.Errorf("a is given keys by b, or told who is the reason: %+v, %v", done, err)
 		}

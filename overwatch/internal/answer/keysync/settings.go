@@ -6,7 +6,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Settings is what of the configuration matters here. They are not changed once given away.
+// Settings is the part of the configuration that Sync uses. It must not be changed afterwards.
 type Settings struct {
 	Peers        []string      // base URLs of the other nodes' API
 	PollInterval time.Duration // between two rounds that went well
@@ -15,7 +15,7 @@ type Settings struct {
 	TLS          TLSFiles // for peers over https
 }
 
-// SettingsOf takes them from a configuration.
+// SettingsOf returns the settings of a configuration.
 func SettingsOf(c *config.Config) Settings {
 	sync := &c.Overwatch.DNSSEC.KeySync
 	return Settings{

@@ -6,7 +6,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// status is what became of the rounds.
+// status is the result of the rounds so far.
 type status struct {
 	success time.Time // of the last round in which all peers answered
 	failure error     // of the last round
@@ -14,7 +14,7 @@ type status struct {
 	peers   map[string]peerStatus
 }
 
-// peerStatus is what became of asking one peer.
+// peerStatus is the result of asking one peer so far.
 type peerStatus struct {
 	node             string // as it last proved
 	attempt, success time.Time
@@ -23,7 +23,7 @@ type peerStatus struct {
 	err              error
 }
 
-// note remembers the outcomes of a round. A peer that begins to fail, or fails otherwise, gets a line in the log.
+// note records the outcomes of a round. It logs when a peer begins to fail, or fails for another reason.
 func (s *Sync) note(outcomes []outcome) {
 	now := s.o.Now()
 	s.mu.Lock()
@@ -42,9 +42,10 @@ func (s *Sync) note(outcomes []outcome) {
 		}
 		peers[o.peer] = p
 		switch {
-		case s.off != "": // which judge has told
+		case s.off != "": // which checkExchange has logged
 		case o.err != nil && (before == nil || before.Error() != o.err.Error()):
-			s.o.Logger.Warn().Str("peer", o.peer).Str("reason", o.err.Error()).Msg("key synchronisation: a peer failed; nothing of it was taken")
+			s.o.Logger.Warn().Str("peer", o.peer).Str("reason",
+				o.err.Error()).Msg("key synchronisation: a peer failed; nothing of it was taken")
 		case o.err == nil && before != nil:
 			s.o.Logger.Info().Str("peer", o.peer).Msg("key synchronisation: the peer answers again")
 		}
@@ -55,7 +56,7 @@ func (s *Sync) note(outcomes []outcome) {
 	}
 }
 
-// plan remembers when the next round is; 0 means that none is.
+// plan records the time of the next round; 0 stands for none.
 func (s *Sync) plan(in time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -65,25 +66,28 @@ func (s *Sync) plan(in time.Duration) {
 	}
 }
 
-// Status tells how the exchange of keys stands.
+// Status returns the state of the exchange.
 func (s *Sync) Status() api.DNSSECSyncState {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state := api.DNSSECSyncState{
-		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: moment(s.status.success), NextSync: moment(s.status.next),
-		LastSyncError: words(s.status.failure), OffReason: words(s.settings.Secret.Usable(s.o.Holders)), Peers: []api.DNSSECPeer{},
+		Enabled: len(s.settings.Peers) > 0, PeerCount: len(s.settings.Peers), LastSync: moment(s.status.success),
+		NextSync:      moment(s.status.next),
+		LastSyncError: errorText(s.status.failure), OffReason: errorText(s.settings.Secret.Usable(s.o.Holders)),
+		Peers: []api.DNSSECPeer{},
 	}
 	for _, peer := range s.settings.Peers {
 		p := s.status.peers[peer]
 		state.Peers = append(state.Peers, api.DNSSECPeer{
-			Peer: peer, NodeID: p.node, OK: p.err == nil && !p.success.IsZero(), LastAttempt: moment(p.attempt), LastSuccess: moment(p.success),
-			Imported: p.imported, Ignored: p.ignored, Error: words(p.err),
+			Peer: peer, NodeID: p.node, OK: p.err == nil && !p.success.IsZero(), LastAttempt: moment(p.attempt),
+			LastSuccess: moment(p.success),
+			Imported:    p.imported, Ignored: p.ignored, Error: errorText(p.err),
 		})
 	}
 	return state
 }
 
-// moment is a time as the API shows it, nil for one that has not come.
+// moment returns a time as the API shows it, nil for the zero time.
 func moment(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 )
 
-// TLSFiles are PEM files by which a node knows peers over https, and is known by them. They are read for each round, so files that
-// change need no restart.
+// TLSFiles are the PEM files for peers over https. They are read for each round, so that changed files need no
+// restart.
 type TLSFiles struct {
 	CA          string // authorities of the peers' certificates; "" for those that the machine trusts
 	Certificate string // shown to a peer that wants one; "" for none
 	Key         string // of Certificate; refused when group or others can read it
 }
 
-// Config is a client's side of TLS 1.2 or later. Its errors name the configuration key and the file.
+// Config returns the client side of TLS 1.2 or later. Its errors name the configuration key and the file.
 func (f TLSFiles) Config() (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	var err error

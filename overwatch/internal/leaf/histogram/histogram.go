@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// least and most bound what is told apart: shorter counts as least, longer as most.
+	// least and most bound the durations that are distinguished: shorter count as least, longer as most.
 	least = 256 * time.Nanosecond
 	most  = 4 * time.Second
-	// steps is how many buckets there are between a duration and twice that.
+	// steps is the number of buckets between a duration and twice that.
 	steps     = 8
 	stepBits  = 3
 	leastBits = 8 // least is 1 << leastBits nanoseconds
@@ -21,7 +21,8 @@ const (
 	buckets   = doublings * steps
 )
 
-// Counter is written by one goroutine at a time and read by any. It takes no lock and allocates nothing.
+// Counter counts durations. One goroutine at a time may write it, any may read it. It takes no lock and allocates
+// nothing.
 type Counter struct {
 	counts [buckets]atomic.Uint64
 	sum    atomic.Uint64 // nanoseconds
@@ -36,13 +37,13 @@ func (c *Counter) Add(d time.Duration, n int) {
 	c.sum.Add(uint64(max(d, 0)) * uint64(n))
 }
 
-// Snapshot is what was counted up to a moment.
+// Snapshot holds the counts of a moment.
 type Snapshot struct {
 	Counts [buckets]uint64
 	Sum    uint64 // nanoseconds
 }
 
-// AddTo adds what was counted to s.
+// AddTo adds the counts to s.
 func (c *Counter) AddTo(s *Snapshot) {
 	for i := range c.counts {
 		s.Counts[i] += c.counts[i].Load()
@@ -50,7 +51,7 @@ func (c *Counter) AddTo(s *Snapshot) {
 	s.Sum += c.sum.Load()
 }
 
-// Since returns what was counted between an earlier snapshot and s.
+// Since returns the counts between an earlier snapshot and s.
 func (s *Snapshot) Since(earlier *Snapshot) Snapshot {
 	d := Snapshot{Sum: s.Sum - earlier.Sum}
 	for i := range s.Counts {
@@ -59,7 +60,7 @@ func (s *Snapshot) Since(earlier *Snapshot) Snapshot {
 	return d
 }
 
-// Count is how many durations were counted.
+// Count returns the number of durations.
 func (s *Snapshot) Count() (n uint64) {
 	for _, count := range s.Counts {
 		n += count
@@ -67,7 +68,7 @@ func (s *Snapshot) Count() (n uint64) {
 	return n
 }
 
-// Mean is their mean; 0 for none.
+// Mean returns the mean duration; 0 for none.
 func (s *Snapshot) Mean() time.Duration {
 	if n := s.Count(); n > 0 {
 		return time.Duration(s.Sum / n)
@@ -75,8 +76,8 @@ func (s *Snapshot) Mean() time.Duration {
 	return 0
 }
 
-// Quantile is the duration that the part q of them, from 0 to 1, does not exceed, rounded up to the limit of a bucket;
-// 0 for none. Quantile(1) is the longest.
+// Quantile returns the duration that the part q of all, from 0 to 1, does not exceed, rounded up to the limit of a
+// bucket; 0 for none. Quantile(1) is the longest.
 func (s *Snapshot) Quantile(q float64) time.Duration {
 	n := s.Count()
 	if n == 0 {

@@ -36,7 +36,8 @@ func TestBucketOf_EveryDurationIsBelowTheLimitOfItsBucketOnly(t *testing.T) {
 			t.Fatalf("%v is in bucket %d, from %v to %v", d, b, limit(b-1), limit(b))
 		}
 	}
-	for d, want := range map[time.Duration]int{-1: 0, 0: 0, least - 1: 0, least: 0, most: buckets - 1, time.Hour: buckets - 1} {
+	for d, want := range map[time.Duration]int{-1: 0, 0: 0, least - 1: 0, least: 0, most: buckets - 1,
+		time.Hour: buckets - 1} {
 		if got := bucketOf(d); got != want {
 			t.Errorf("%v is in bucket %d, want %d", d, got, want)
 		}

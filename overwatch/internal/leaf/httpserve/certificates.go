@@ -11,18 +11,18 @@ import (
 	"time"
 )
 
-// recheck is how long files are taken to be as they were.
+// recheck is the time between two looks for changed files.
 const recheck = time.Second
 
-// TLSFiles are PEM files.
+// TLSFiles are paths of PEM files.
 type TLSFiles struct {
 	Certificate string // the server's, then those that lead to its authority
 	Key         string // refused when group or others can read it
 	ClientCA    string // authorities of which clients need a certificate; "" wants none
 }
 
-// Certificates is a server's side of TLS 1.2 or later. It reads its files again when they change; what cannot be used
-// leaves what was before in use.
+// Certificates is the server side of TLS 1.2 or later. It reads its files again when they change. Unusable files
+// leave the previous contents in use.
 type Certificates struct {
 	files  TLSFiles
 	report func(error) // of files that changed: nil when they are in use now
@@ -33,8 +33,8 @@ type Certificates struct {
 	config *tls.Config // never changed
 }
 
-// LoadCertificates reads the files. report is told what becomes of files that change later; it may be called from any
-// goroutine and must not block.
+// LoadCertificates reads the files. report is called after later changes of them, with nil when they are in use; it
+// may be called from any goroutine and must not block.
 func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error) {
 	c := &Certificates{files: files, report: report, looked: time.Now(), seen: files.look()}
 	var err error
@@ -42,7 +42,7 @@ func LoadCertificates(files TLSFiles, report func(error)) (*Certificates, error)
 	return c, err
 }
 
-// Config is for a listener: each handshake uses the files as they are then.
+// Config returns the settings of a listener, by which each handshake uses the files of that moment.
 func (c *Certificates) Config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
@@ -52,7 +52,7 @@ func (c *Certificates) Config() *tls.Config {
 	}
 }
 
-// current returns what the files say, as of at most recheck ago.
+// current returns the settings of the files, which are at most recheck old.
 func (c *Certificates) current() *tls.Config {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,8 +73,8 @@ func (c *Certificates) current() *tls.Config {
 	return c.config
 }
 
-// look tells files apart from other files, without reading them. A link is followed, since that is how some change
-// all files at once.
+// look returns a text that changes when a file is replaced or changed, without reading the files. It follows links,
+// because some tools replace all files by one link.
 func (f TLSFiles) look() string {
 	var seen string
 	for _, path := range []string{f.Certificate, f.Key, f.ClientCA} {
@@ -93,7 +93,8 @@ func (f TLSFiles) load() (*tls.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, NextProtos: []string{"http/1.1"}}
+	config := &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+		NextProtos: []string{"http/1.1"}}
 	if f.ClientCA == "" {
 		return config, nil
 	}
@@ -111,7 +112,8 @@ func LoadPair(certificate, key string) (tls.Certificate, error) {
 		return tls.Certificate{}, fmt.Errorf("the key of the certificate: %w", err)
 	}
 	if perm := info.Mode().Perm(); perm&0o066 != 0 {
-		return tls.Certificate{}, fmt.Errorf("the key %s is open to group or others (mode %04o): chmod 600 %s", key, perm, key)
+		return tls.Certificate{}, fmt.Errorf("the key %s is open to group or others (mode %04o): chmod 600 %s", key, perm,
+			key)
 	}
 	pair, err := tls.LoadX509KeyPair(certificate, key)
 	if err != nil {

@@ -34,8 +34,10 @@ func issue(t *testing.T, name string, by *issued) *issued {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: name},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	parent, signer := template, key
 	if by == nil {
@@ -60,7 +62,8 @@ func (i *issued) write(t *testing.T, certificate, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: i.cert.Raw}, key: {Type: "EC PRIVATE KEY", Bytes: der}} {
+	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: i.cert.Raw},
+		key: {Type: "EC PRIVATE KEY", Bytes: der}} {
 		if path == "" {
 			continue
 		}
@@ -88,15 +91,16 @@ func secured(t *testing.T, files TLSFiles) (addr string, told chan error) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	server := &http.Server{TLSConfig: certificates.Config(), ReadHeaderTimeout: deadline, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c, known := r.Context().Value(connKey{}).(*conn)
-		done := Answering(r)
-		if !known || !c.busy {
-			t.Error("a connection over TLS is not known as one that is being answered")
-		}
-		done()
-		_, _ = w.Write([]byte(r.Proto))
-	})}
+	server := &http.Server{TLSConfig: certificates.Config(), ReadHeaderTimeout: deadline,
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			c, known := r.Context().Value(connKey{}).(*conn)
+			done := Answering(r)
+			if !known || !c.busy {
+				t.Error("a connection over TLS is not known as one that is being answered")
+			}
+			done()
+			_, _ = w.Write([]byte(r.Proto))
+		})}
 	go func() { ended <- Run(ctx, server, Bound(inner, 4), time.Second) }()
 	t.Cleanup(func() {
 		stop()
@@ -110,7 +114,8 @@ func secured(t *testing.T, files TLSFiles) (addr string, told chan error) {
 // ask makes one request on a connection of its own and returns the certificate that the server showed.
 func ask(t *testing.T, addr string, config *tls.Config) (*x509.Certificate, error) {
 	t.Helper()
-	client := http.Client{Timeout: deadline, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true, ForceAttemptHTTP2: true}}
+	client := http.Client{Timeout: deadline, Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true,
+		ForceAttemptHTTP2: true}}
 	resp, err := client.Get("https://" + addr)
 	if err != nil {
 		return nil, err
@@ -166,7 +171,8 @@ func TestCertificates_NewFilesAreUsedAndBrokenOnesAreNot(t *testing.T) {
 
 func TestCertificates_OldVersionsAndStrangersAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	files := TLSFiles{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"), ClientCA: filepath.Join(dir, "ca.pem")}
+	files := TLSFiles{Certificate: filepath.Join(dir, "cert.pem"), Key: filepath.Join(dir, "key.pem"),
+		ClientCA: filepath.Join(dir, "ca.pem")}
 	authority, other := issue(t, "authority", nil), issue(t, "other", nil)
 	issue(t, "server", authority).write(t, files.Certificate, files.Key)
 	authority.write(t, files.ClientCA, "")
@@ -175,7 +181,8 @@ func TestCertificates_OldVersionsAndStrangersAreRefused(t *testing.T) {
 	roots.AddCert(authority.cert)
 	with := func(of *issued) []tls.Certificate { return []tls.Certificate{of.pair()} }
 	for name, config := range map[string]*tls.Config{
-		"TLS 1.1":            {RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11, Certificates: with(issue(t, "client", authority))},
+		"TLS 1.1": {RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
+			Certificates: with(issue(t, "client", authority))},
 		"no certificate":     {RootCAs: roots},
 		"a foreign one":      {RootCAs: roots, Certificates: with(issue(t, "client", other))},
 		"its own signature":  {RootCAs: roots, Certificates: with(issue(t, "client", nil))},

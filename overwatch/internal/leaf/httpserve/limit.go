@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// Listener is a net.Listener with a bound on its open connections.
+// Listener is a net.Listener that bounds its open connections.
 type Listener struct {
 	net.Listener
 	limit int
 
 	mu     sync.Mutex
-	room   *sync.Cond // signalled when a connection closes or begins to wait
+	place  *sync.Cond // signalled when a connection closes or begins to wait
 	open   map[*conn]struct{}
 	closed bool
 }
 
-// Bound bounds the connections of inner to limit, which must be at least 1.
+// Bound limits the connections of inner. limit must be at least 1.
 func Bound(inner net.Listener, limit int) *Listener {
 	l := &Listener{Listener: inner, limit: limit, open: make(map[*conn]struct{}, limit)}
-	l.room = sync.NewCond(&l.mu)
+	l.place = sync.NewCond(&l.mu)
 	return l
 }
 
-// Accept returns the next connection. It makes room first, so it may close
-// another connection or block until one has been answered.
+// Accept returns the next connection. To make a place for it, Accept may close a connection that waits for a request,
+// or block until a request has been answered.
 func (l *Listener) Accept() (net.Conn, error) {
 	inner, err := l.Listener.Accept()
 	if err != nil {
@@ -39,24 +39,23 @@ func (l *Listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// Close closes the listener and ends an Accept that waits for room. Open
-// connections stay open.
+// Close closes the listener and ends an Accept that waits for a place. Open connections stay open.
 func (l *Listener) Close() error {
 	l.mu.Lock()
 	l.closed = true
 	l.mu.Unlock()
-	l.room.Broadcast()
+	l.place.Broadcast()
 	return l.Listener.Close()
 }
 
-// admit reports whether c got a place; it did not if the listener was closed.
+// admit reports whether c has got a place. It has not if the listener was closed.
 func (l *Listener) admit(c *conn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.open) >= l.limit && !l.closed {
 		victim := l.longestWaiting()
 		if victim == nil {
-			l.room.Wait()
+			l.place.Wait()
 			continue
 		}
 		delete(l.open, victim)
@@ -79,8 +78,7 @@ func (l *Listener) longestWaiting() *conn {
 	return oldest
 }
 
-// conn is one connection of a Listener. It waits for a request until begin
-// and again from end.
+// conn is one connection of a Listener. It waits for a request until begin, and again from end.
 type conn struct {
 	net.Conn
 	listener *Listener
@@ -88,20 +86,19 @@ type conn struct {
 	since    time.Time // when it began to wait; guarded by listener.mu
 }
 
-// begin says that a whole request has arrived: the connection keeps its place
-// until end.
+// begin marks that a whole request has arrived: the connection keeps its place until end.
 func (c *conn) begin() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
 	c.busy = true
 }
 
-// end says that the request has been answered.
+// end marks that the request has been answered.
 func (c *conn) end() {
 	c.listener.mu.Lock()
 	c.busy, c.since = false, time.Now()
 	c.listener.mu.Unlock()
-	c.listener.room.Signal()
+	c.listener.place.Signal()
 }
 
 // Close closes the connection and frees its place.
@@ -109,6 +106,6 @@ func (c *conn) Close() error {
 	c.listener.mu.Lock()
 	delete(c.listener.open, c)
 	c.listener.mu.Unlock()
-	c.listener.room.Signal()
+	c.listener.place.Signal()
 	return c.Conn.Close()
 }

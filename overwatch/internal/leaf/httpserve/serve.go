@@ -20,8 +20,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Run serves, over TLS where server.TLSConfig is set, until ctx ends, then finishes what is under way within the given
-// time and cuts the rest. It closes the listener. Handlers call Answering.
+// Run serves, over TLS where server.TLSConfig is set, until ctx ends. It then finishes requests within stop and cuts
+// the rest. It closes the listener. Handlers must call Answering.
 func Run(ctx context.Context, server *http.Server, listener *Listener, stop time.Duration) error {
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		if over, ok := c.(*tls.Conn); ok {
@@ -57,9 +57,8 @@ func Run(ctx context.Context, server *http.Server, listener *Listener, stop time
 
 type connKey struct{}
 
-// Answering says that a whole request has arrived, its body included. Its
-// connection keeps its place until the returned function is called, which a
-// handler must do when it has written its answer.
+// Answering marks that a whole request has arrived, with its body. Its connection keeps its place until done is
+// called, which a handler must do when it has written its answer.
 func Answering(r *http.Request) (done func()) {
 	c, ok := r.Context().Value(connKey{}).(*conn)
 	if !ok {

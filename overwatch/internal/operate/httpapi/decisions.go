@@ -84,7 +84,7 @@ func (s *Server) getRoutingDecision(c *call) (answer, error) {
 		return answer{}, notFound("no sampled decision %.64q is kept: at most %d per socket are, until the node ends",
 			c.Param("id"), decisions.RingSize)
 	}
-	e := explain.Past(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family,
+	e := explain.ExplainPast(explain.Query{Name: strings.TrimSuffix(d.Steered.Basis.Name, "."), Family: d.Steered.Family,
 		Client: d.Client.Addr()}, d.Steered)
 	if place, err := s.o.Places().Explain(e.Client); err == nil && place.Region == e.Region {
 		e.Place = &place // the client is placed as it was then

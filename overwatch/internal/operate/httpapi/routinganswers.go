@@ -22,7 +22,7 @@ func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	given, err := explain.Everyone(s.o.DNSView(), c.query["domain"], family)
+	given, err := explain.ByRegion(s.o.DNSView(), c.query["domain"], family)
 	if errors.Is(err, zone.ErrName) {
 		return answer{}, badRequest("domain is %.260q: it must be the name of a domain, such as app.example.com",
 			c.query["domain"])
@@ -42,7 +42,7 @@ func (s *Server) getRoutingAnswers(c *call) (answer, error) {
 	return ok(list), nil
 }
 
-func routingAnswer(g *explain.Given) api.RoutingAnswer {
+func routingAnswer(g *explain.RegionAnswer) api.RoutingAnswer {
 	view := api.RoutingAnswer{
 		ClientRegion: g.Region, Everybody: g.Everybody, Decision: api.RoutingDecisionKind(g.Decision.Outcome),
 		Algorithm: g.Decision.Algorithm.String(), TTL: int(g.Decision.TTL), Addresses: []api.RoutingShare{},

@@ -6,10 +6,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// secret returns what nodes prove to one another at present, or why keys are neither asked for nor given.
+// secret returns the keys of the present secret, or the reason why keys are neither asked for nor given.
 func (s *Sync) secret() ([][]byte, error) { return s.current().Secret.Keys(s.o.Holders) }
 
-// Off says why keys are not exchanged with the configured peers; nil if they are, or there are no peers.
+// Off returns the reason why keys are not exchanged with the configured peers; nil if they are, or there are no
+// peers.
 func (s *Sync) Off() error {
 	settings := s.current()
 	if len(settings.Peers) == 0 {
@@ -18,12 +19,12 @@ func (s *Sync) Off() error {
 	return settings.Secret.Usable(s.o.Holders)
 }
 
-// Apart reports whether keys are not exchanged with the configured peers and a key was made here without asking them, so that nodes
-// may sign differently.
+// Apart reports whether nodes may sign differently: keys are not exchanged, and a key was made here without asking
+// the peers.
 func (s *Sync) Apart() bool { return s.Off() != nil && s.o.Zones.MadeApart() }
 
-// judge has keys that are made from now on follow whether keys can be exchanged, and says so when that is another than before.
-func (s *Sync) judge() {
+// checkExchange tells dnssec whether keys can be exchanged, and logs a change of that.
+func (s *Sync) checkExchange() {
 	settings := s.current()
 	off := settings.Secret.Usable(s.o.Holders)
 	switch {
@@ -43,12 +44,12 @@ func (s *Sync) judge() {
 	s.off = now
 	s.mu.Unlock()
 	if now != before {
-		s.announce(off, len(settings.Peers))
+		s.logExchange(off, len(settings.Peers))
 	}
 }
 
-// announce writes down that keys are no longer exchanged, or are again.
-func (s *Sync) announce(off error, peers int) {
+// logExchange logs that keys are no longer exchanged, or are again.
+func (s *Sync) logExchange(off error, peers int) {
 	switch {
 	case off == nil:
 		s.o.Logger.Info().Msg("signing keys are exchanged with the other nodes again")
