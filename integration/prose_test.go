@@ -1,0 +1,101 @@
+package integration_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// widest is how many columns a line of a document has at most. Blocks of code may be wider: they are copied, not read.
+const widest = 120
+
+// documents are the texts of all documents of the repository, by path from its top.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	list, err := exec.CommandContext(t.Context(), "git", "-C", "..", "ls-files", "*.md").Output()
+	if err != nil {
+		t.Skipf("no list of files: %v", err)
+	}
+	texts := map[string]string{}
+	for _, path := range strings.Fields(string(list)) {
+		text, err := os.ReadFile(filepath.Join("..", path))
+		if os.IsNotExist(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[path] = string(text)
+	}
+	if len(texts) < 20 {
+		t.Fatalf("only %d documents", len(texts))
+	}
+	return texts
+}
+
+// withoutCode is a document without its blocks of code, each line at its place.
+func withoutCode(text string) string {
+	var b strings.Builder
+	code := false
+	for line := range strings.Lines(text) {
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		if fence {
+			code = !code
+		}
+		if code || fence || strings.HasPrefix(line, "    ") {
+			line = "\n"
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// Every document can be read raw: its lines, rows of tables included, end at 120 columns.
+func TestProse_LinesEndAt120Columns(t *testing.T) {
+	for path, text := range documents(t) {
+		for i, line := range strings.Split(withoutCode(text), "\n") {
+			if columns := utf8.RuneCountInString(line); columns > widest {
+				t.Errorf("%s:%d has %d columns", path, i+1, columns)
+			}
+		}
+	}
+}
+
+// Every link of a document to the repository leads to a file, and to a heading where it names one.
+func TestProse_LinksLeadSomewhere(t *testing.T) {
+	links, headings := regexp.MustCompile(`\]\(([^)\s]+)\)`), regexp.MustCompile(`(?m)^#+ (.*)$`)
+	texts := documents(t)
+	for path, text := range texts {
+		for _, link := range links.FindAllStringSubmatch(withoutCode(text), -1) {
+			to, anchor, _ := strings.Cut(link[1], "#")
+			if strings.Contains(to, ":") {
+				continue // elsewhere
+			}
+			target := path
+			if to != "" {
+				target = filepath.Join(filepath.Dir(path), to)
+			}
+			if _, err := os.Stat(filepath.Join("..", target)); err != nil {
+				t.Errorf("%s: %s leads nowhere", path, link[1])
+				continue
+			}
+			found := anchor == ""
+			for _, heading := range headings.FindAllStringSubmatch(withoutCode(texts[target]), -1) {
+				found = found || anchorOf(heading[1]) == anchor
+			}
+			if !found {
+				t.Errorf("%s: %s has no heading #%s", path, target, anchor)
+			}
+		}
+	}
+}
+
+// anchorOf is the anchor that GitHub gives to a heading.
+func anchorOf(heading string) string {
+	kept := regexp.MustCompile(`[^\p{L}\p{N}\- _]`).ReplaceAllString(strings.ToLower(heading), "")
+	return strings.ReplaceAll(kept, " ", "-")
+}
