@@ -10,13 +10,13 @@ import (
 type Listener struct {
 	Addr netip.Addr // the zero Addr stands for every address of the machine
 	Port uint16     // 0 lets the system choose, on loopback only: nobody elsewhere could know it
-	// OneFamily says that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too, as
-	// for ListenNetwork.
+	// OneFamily means that "[::]" stands for every address of IPv6 only, as for FamilyNetwork, and not of IPv4 too,
+	// as for ListenNetwork.
 	OneFamily bool
 }
 
-// ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". For what is
-// none it returns what would be right. Port 0 is one for a loopback address only.
+// ParseListener reads the address of a listener: an IP address and a port, or a port alone as in ":53". For an
+// invalid text it returns what would be right. Port 0 is valid for a loopback address only.
 func ParseListener(text string) (l Listener, remedy string) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	host, port, err := net.SplitHostPort(text)
@@ -40,7 +40,7 @@ func ParseListener(text string) (l Listener, remedy string) {
 	return l, ""
 }
 
-// Overlaps tells whether two listeners of the same protocol cannot both be opened.
+// Overlaps reports whether two listeners of the same protocol cannot both be opened.
 func (l Listener) Overlaps(other Listener) bool {
 	if l.Port != other.Port || l.Port == 0 {
 		return false
@@ -49,18 +49,17 @@ func (l Listener) Overlaps(other Listener) bool {
 	return shared && (l.Addr == other.Addr || l.every() || other.every())
 }
 
-// every says whether it listens on every address of a family.
+// every reports whether the listener takes every address of a family.
 func (l Listener) every() bool { return !l.Addr.IsValid() || l.Addr.IsUnspecified() }
 
-// has says whether it listens on addresses of IPv4, or else of IPv6.
+// has reports whether the listener takes addresses of IPv4, or else of IPv6.
 func (l Listener) has(four bool) bool {
 	both := !l.Addr.IsValid() || l.Addr == netip.IPv6Unspecified() && !l.OneFamily
 	return both || l.Addr.Is4() == four
 }
 
-// ListenNetwork is the network of package net on which a listener of a protocol, "tcp" or "udp", listens at an
-// address: one of IPv4, 0.0.0.0 too, means IPv4 only, which package net does not take for granted. "[::]" and a port
-// alone mean both families.
+// ListenNetwork returns the network of package net for a listener of a protocol, "tcp" or "udp". An IPv4 address,
+// also 0.0.0.0, means IPv4 only; package net would open both families. "[::]" and a port alone mean both families.
 func ListenNetwork(protocol, address string) string {
 	if at, ok := listenAddr(address); ok && at.Is4() {
 		return protocol + "4"
@@ -68,8 +67,7 @@ func ListenNetwork(protocol, address string) string {
 	return protocol
 }
 
-// FamilyNetwork is the network of package net on which a listener listens to whom "[::]" is every address of IPv6
-// only; a port alone means both families.
+// FamilyNetwork is ListenNetwork for listeners to which "[::]" means IPv6 only. A port alone means both families.
 func FamilyNetwork(protocol, address string) string {
 	if at, ok := listenAddr(address); ok && at.Is6() {
 		return protocol + "6"
@@ -77,7 +75,7 @@ func FamilyNetwork(protocol, address string) string {
 	return ListenNetwork(protocol, address)
 }
 
-// listenAddr is the IP address that a listener's address has, if it has one.
+// listenAddr returns the IP address in a listener's address, if there is one.
 func listenAddr(address string) (netip.Addr, bool) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -87,8 +85,8 @@ func listenAddr(address string) (netip.Addr, bool) {
 	return at.Unmap(), err == nil
 }
 
-// HostPortRemedy says what is wrong with the address of another machine: a domain name or IP address and a port. ""
-// means nothing.
+// HostPortRemedy checks the address of another machine: a domain name or IP address and a port. It returns what would
+// be right, "" for a valid text.
 func HostPortRemedy(text string) string {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
@@ -100,11 +98,11 @@ func HostPortRemedy(text string) string {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return UnicastRemedy(addr)
 	}
-	_, remedy := CanonicalName(host)
+	_, remedy := ParseName(host)
 	return remedy
 }
 
-// UnicastRemedy says what is wrong with the address of one machine. "" means nothing.
+// UnicastRemedy checks the address of one machine. It returns what would be right, "" for a valid address.
 func UnicastRemedy(addr netip.Addr) string {
 	switch {
 	case addr.IsUnspecified():

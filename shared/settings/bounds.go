@@ -5,8 +5,8 @@ import (
 	"reflect"
 )
 
-// bounds are what a number or duration may be: as the tags `min` and `max` of a field write them, "" for none. The tag
-// `unit` names the unit of a number in messages.
+// bounds limits a number or duration, by the tags `min` and `max` of its field, "" for no limit. The tag `unit` names
+// the unit of a number in messages.
 type bounds struct {
 	min, max    string
 	least, most reflect.Value
@@ -39,7 +39,7 @@ func (f *field) boundsOf(t reflect.Type, tag reflect.StructTag) *bounds {
 	return b
 }
 
-// String says what would be right, for messages and the reference.
+// String describes the valid values, for messages and the reference.
 func (b *bounds) String() string {
 	switch {
 	case b.max == "":
@@ -50,7 +50,7 @@ func (b *bounds) String() string {
 	return fmt.Sprintf("from %s to %s", b.min, b.max)
 }
 
-// remedy says what would be right, or "" when a value is within the bounds.
+// remedy returns what would be right, or "" for a value within the bounds.
 func (b *bounds) remedy(v reflect.Value) string {
 	if b.least.IsValid() && less(v, b.least) || b.most.IsValid() && less(b.most, v) {
 		if b.min == "" || b.max == "" {
@@ -68,7 +68,7 @@ func less(a, b reflect.Value) bool {
 	return a.Int() < b.Int()
 }
 
-// bounded is a setter that takes only what is within the bounds.
+// bounded returns a setter that refuses values outside the bounds.
 func bounded(set setter, b *bounds) setter {
 	return func(v reflect.Value, text string) (remedy string) {
 		before := reflect.New(v.Type()).Elem()
@@ -83,8 +83,8 @@ func bounded(set setter, b *bounds) setter {
 	}
 }
 
-// CheckBounds notes the values outside their bounds in the struct that s points to, lists and maps aside: for one
-// that was changed after Load.
+// CheckBounds notes values outside their bounds in the struct that s points to, without lists and maps. It is for a
+// struct that was changed after Load.
 func (r *Report) CheckBounds(s any) {
 	for _, leaf := range (schema{}).leaves("", reflect.ValueOf(s).Elem()) {
 		if b := leaf.field.bounds; b != nil {

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// decoder puts documents into a struct. Lists and maps go straight there. Scalars outside them are noted as they were
-// written, until it is known which source each comes from.
+// decoder puts documents into a struct. Lists and maps are stored at once. Scalars outside them are kept as text
+// until the source of each is known.
 type decoder struct {
 	report      *Report
 	schema      schema
@@ -18,10 +18,10 @@ type decoder struct {
 	path        path
 	scalars     map[string]string // by path: what the files give
 	secretFiles map[string]given  // by the secret's path: what its _file key gives
-	room        uintptr           // octets that elements of lists may still take
+	budget      uintptr           // octets left for elements of lists
 }
 
-// given is a value and where it was written.
+// given is a value with its position.
 type given struct {
 	text string
 	at   Position
@@ -29,7 +29,7 @@ type given struct {
 
 func newDecoder(report *Report) *decoder {
 	return &decoder{report: report, schema: schema{}, scalars: map[string]string{}, secretFiles: map[string]given{},
-		room: math.MaxInt}
+		budget: math.MaxInt}
 }
 
 // decode reads one whole file into v.
@@ -45,16 +45,16 @@ func (d *decoder) decode(doc *document, v reflect.Value) {
 	d.structure(d.schema.of(v.Type()).keys, v, &doc.root, false)
 }
 
-// wrong notes a problem with the value of the current key, which is node n.
+// wrong notes a problem with the value of the current key, at node n.
 func (d *decoder) wrong(n *node, value, message string) { d.wrongAt(n.at, value, message) }
 
-// wrongAt notes a problem with the current key at a spot of the document.
-func (d *decoder) wrongAt(at spot, value, message string) {
+// wrongAt notes a problem with the current key at a mark of the document.
+func (d *decoder) wrongAt(at mark, value, message string) {
 	p := Problem{Key: d.path.String(), Value: value, Message: message}
 	d.report.append(p.in(d.document.position(at)))
 }
 
-// structure reads the mapping n into the struct v. inElement says that v is in a list or map, so that its scalars
+// structure reads the mapping n into the struct v. inElement means that v is in a list or map, so that its scalars
 // have no other source.
 func (d *decoder) structure(keys *structure, v reflect.Value, n *node, inElement bool) {
 	first := make([]int32, len(keys.fields)) // by field: the line of its key
@@ -78,7 +78,7 @@ func (d *decoder) structure(keys *structure, v reflect.Value, n *node, inElement
 	}
 }
 
-// unknown notes that no key has the name of n.
+// unknown notes an unknown key, n.
 func (d *decoder) unknown(n *node, keys *structure) {
 	names := keys.names()
 	if len(d.path) == 1 {
@@ -95,7 +95,7 @@ func (d *decoder) unknown(n *node, keys *structure) {
 // field reads n into the value of a key.
 func (d *decoder) field(f *field, v reflect.Value, n *node, inElement bool) {
 	if n.isNull() {
-		return // a key with nothing behind it counts as left out
+		return // a key without a value counts as left out
 	}
 	if f.secret && d.document.secret.Key == "" {
 		d.document.secret = Problem{Key: d.path.String()}.in(d.document.position(n.at))
@@ -112,7 +112,7 @@ func (d *decoder) field(f *field, v reflect.Value, n *node, inElement bool) {
 	}
 }
 
-// noteScalar notes the scalar n until apply.
+// noteScalar keeps the scalar n until apply.
 func (d *decoder) noteScalar(n *node) {
 	if !n.isScalar() {
 		d.wrong(n, "", "expected a single value, found "+n.describe())
@@ -127,7 +127,7 @@ func (d *decoder) noteScalar(n *node) {
 	d.scalars[key] = n.text
 }
 
-// collection reads a list or a map. What several files give is joined; defaults do not stay beside it.
+// collection reads a list or a map. The parts of several files are joined; given values replace defaults.
 func (d *decoder) collection(f *field, v reflect.Value, n *node, inElement bool) {
 	if key := d.path.String; inElement {
 		v.SetZero()
@@ -153,12 +153,12 @@ func (d *decoder) listOf(l *layout, v reflect.Value, n *node, single bool) {
 		return
 	}
 	size := uintptr(len(elements)) * v.Type().Elem().Size()
-	if size > d.room {
+	if size > d.budget {
 		d.wrong(n, "", fmt.Sprintf("the lists up to here take more than %d MiB of memory: write fewer entries",
 			maxTextLists>>20))
 		return
 	}
-	d.room -= size
+	d.budget -= size
 	at := v.Len()
 	v.Grow(len(elements))
 	v.SetLen(at + len(elements))

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// SetDefaults gives the struct that into points to what the tags `default` of its fields say: a value as a file would
-// have it, for a list its elements with ", " between. Load does so for structs in lists and maps; for the others the
-// caller does.
+// SetDefaults sets the fields of the struct that into points to by their tags `default`: a value as in a file, for a
+// list with ", " between its elements. Load does so for structs in lists and maps; for others the caller does.
 func SetDefaults(into any) {
 	v := reflect.ValueOf(into).Elem()
 	schema{}.of(v.Type()).keys.setDefaults(v)
 }
 
+// setDefaults sets the fields of v to their defaults.
 func (k *structure) setDefaults(v reflect.Value) {
 	for i := range k.fields {
 		f := &k.fields[i]
@@ -35,7 +35,7 @@ func (k *structure) setDefaults(v reflect.Value) {
 	}
 }
 
-// mustSet sets a value of a tag, which the program's author wrote.
+// mustSet sets a value from a tag. It panics for an invalid one, which is a fault of the program.
 func (f *field) mustSet(set setter, v reflect.Value, text string) {
 	if remedy := set(v, text); remedy != "" {
 		panic(fmt.Sprintf("the tag of key %s has %q: %s", f.name, text, remedy))

@@ -15,9 +15,9 @@ const (
 	maxLabel = 63
 )
 
-// CanonicalName returns a domain name in the one form in which names are compared: lower case, no final dot. For
-// what is no name it returns what would be right.
-func CanonicalName(text string) (name, remedy string) {
+// ParseName returns the canonical form of a domain name, in which names are compared: lower case, no final dot. For
+// an invalid text it returns what would be right.
+func ParseName(text string) (name, remedy string) {
 	if isCanonical(text) {
 		return text, ""
 	}
@@ -41,8 +41,8 @@ func CanonicalName(text string) (name, remedy string) {
 	return name, ""
 }
 
-// isCanonical tells whether a text is surely a name in that form, as nearly all are; one that begins with a digit may
-// be an address.
+// isCanonical is a fast check that accepts most canonical names. It refuses those that begin with a digit, which may
+// be addresses.
 func isCanonical(text string) bool {
 	if text == "" || len(text) > maxName || text[0] >= '0' && text[0] <= '9' {
 		return false
@@ -62,10 +62,10 @@ func isCanonical(text string) bool {
 	return true
 }
 
-// CanonicalService is CanonicalName for the name of a service, which may also be a wildcard: "*." before a name.
-func CanonicalService(text string) (name, remedy string) {
+// ParseService is ParseName for the name of a service, which may also be a wildcard: "*." before a name.
+func ParseService(text string) (name, remedy string) {
 	parent, wildcard := strings.CutPrefix(text, "*.")
-	name, remedy = CanonicalName(parent)
+	name, remedy = ParseName(parent)
 	if wildcard && remedy == "" {
 		name = "*." + name
 	}
@@ -90,7 +90,7 @@ func notInLabel(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_'
 }
 
-// idnRemedy shows how an internationalised name is written in the DNS (RFC 5890).
+// idnRemedy returns the A-label form of an internationalised name (RFC 5890).
 func idnRemedy(text string) string {
 	if utf8.ValidString(text) {
 		if encoded, err := idna.Lookup.ToASCII(strings.TrimSuffix(text, ".")); err == nil {

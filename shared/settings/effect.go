@@ -2,7 +2,7 @@ package settings
 
 import "reflect"
 
-// Effect says when another value of a key counts. A struct's fields say it by the tag `reload`.
+// Effect is the moment at which a changed value counts. Fields have it in the tag `reload`.
 type Effect string
 
 // Effects of keys.
@@ -12,7 +12,7 @@ const (
 	Silent  Effect = "silent"  // the value changes nothing that runs
 )
 
-// Part is a key that has an effect of its own: keys below it have the same effect, but for those that are parts too.
+// Part is a key with an effect of its own. Keys below it have the same effect, unless they are parts too.
 type Part struct {
 	Key    string
 	Effect Effect
@@ -20,7 +20,7 @@ type Part struct {
 	apart  [][]int // fields below it, relative to it, that are parts themselves
 }
 
-// Parts returns the parts of a struct, in its order.
+// Parts returns the parts of a struct, in order.
 func Parts(of reflect.Type) []Part { return parts(of, "", nil) }
 
 func parts(of reflect.Type, prefix string, index []int) (found []Part) {
@@ -45,7 +45,7 @@ func parts(of reflect.Type, prefix string, index []int) (found []Part) {
 	return found
 }
 
-// Changed returns the keys with an effect whose values differ between two pointers to the same struct type.
+// Changed returns the keys of an effect whose values differ between two pointers to the same struct type.
 func Changed(before, after any, effect Effect) []string {
 	a, b := reflect.ValueOf(before).Elem(), reflect.ValueOf(after).Elem()
 	changed := []string{}
@@ -57,7 +57,7 @@ func Changed(before, after any, effect Effect) []string {
 	return changed
 }
 
-// of returns a copy of the part's value without what is a part itself.
+// of returns a copy of the part's value with the parts inside it zeroed.
 func (p *Part) of(v reflect.Value) any {
 	value := reflect.New(v.FieldByIndex(p.index).Type()).Elem()
 	value.Set(v.FieldByIndex(p.index))
@@ -67,8 +67,8 @@ func (p *Part) of(v reflect.Value) any {
 	return value.Interface()
 }
 
-// KeepRunning gives next the values that running has for what only a restart changes, so that next says what is in
-// force. Both point to the same struct type.
+// KeepRunning copies the values that only a restart changes from running to next, so that next is what is in force.
+// Both point to the same struct type.
 func KeepRunning(running, next any) {
 	a, b := reflect.ValueOf(running).Elem(), reflect.ValueOf(next).Elem()
 	for _, part := range Parts(a.Type()) {

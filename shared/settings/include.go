@@ -8,19 +8,19 @@ import (
 	"strings"
 )
 
-// includesKey is the one key that belongs to no struct: paths and patterns of further files, relative to the file that
-// names them. A pattern may match nothing; a plain path must exist.
+// includesKey is the one key that no struct has: paths and patterns of further files, relative to the file that names
+// them. A pattern may match nothing; a plain path must exist.
 const includesKey = "includes"
 
-// reader reads a file and what it includes, in this order: the file, then its includes as they are listed, each with
-// its own behind it; the matches of a pattern in the order of their names.
+// reader reads a file and its includes: the file, then its includes in their order, each followed by its own. Matches
+// of a pattern are ordered by name.
 type reader struct {
 	report *Report
 	chain  []string            // files that are being read, outermost first
 	known  map[string]Position // by resolved path: where a file was included
 }
 
-// read reads one file; at is the includes entry that named it.
+// read reads one file. at is the entry of includes that names it.
 func (r *reader) read(path string, at Position) {
 	resolved, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -50,7 +50,7 @@ func (r *reader) read(path string, at Position) {
 	}
 }
 
-// open reads and parses one file, which the entry at the position named; nil when that is not possible.
+// open reads and parses one file. at is the entry that names it. It returns nil after an error.
 func (r *reader) open(path string, at Position) *document {
 	content, err := readFile(path, maxFile)
 	if err != nil && at.File != "" {
@@ -115,7 +115,7 @@ func (r *reader) includes(doc *document) {
 	}
 }
 
-// expand returns the files that an entry stands for.
+// expand returns the files of an entry.
 func (r *reader) expand(entry string, at Position) []string {
 	pattern := entry
 	if !filepath.IsAbs(pattern) {

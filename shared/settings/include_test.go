@@ -47,7 +47,8 @@ func TestIncludes_TellWhatIsWrong(t *testing.T) {
 		want       []string
 	}{
 		{"cycle", "cycle/a.yaml", []string{
-			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/a.yaml -> cycle/b.yaml -> cycle/c.yaml -> cycle/a.yaml`,
+			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/a.yaml -> cycle/b.yaml -> ` +
+				`cycle/c.yaml -> cycle/a.yaml`,
 			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/b.yaml -> cycle/c.yaml -> cycle/b.yaml`,
 			`cycle/c.yaml:2: includes: the files include one another in a cycle: cycle/c.yaml -> cycle/c.yaml`,
 		}},
@@ -55,7 +56,8 @@ func TestIncludes_TellWhatIsWrong(t *testing.T) {
 			`twice/main.yml:2: includes: twice/x.yaml is already included at twice/main.yml:2: keep one`,
 		}},
 		{"missing, no pattern, no text", "merge/main.yaml", []string{
-			`merge/main.yaml:2: includes: "none.yaml": cannot be read: no such file or directory: create the file, or write a pattern such as conf.d/*.yaml if it may be missing`,
+			`merge/main.yaml:2: includes: "none.yaml": cannot be read: no such file or directory: create the file, or write ` +
+				`a pattern such as conf.d/*.yaml if it may be missing`,
 			`merge/main.yaml:2: includes: "[": not a pattern: close each [ with a ]`,
 			`merge/main.yaml:2: includes: expected the path or pattern of a file, found a map of keys`,
 		}},
@@ -109,7 +111,8 @@ func TestIncludes_ProblemsNameTheFileTheyAreIn(t *testing.T) {
 	}
 }
 
-// An entry that leads nowhere is told where it stands; a file that is read badly is told by its own name and line.
+// An entry that leads nowhere is reported where it stands; a file that is read badly is reported by its own name and
+// line.
 func TestIncludes_UnusableFilesAreToldWithTheirPlace(t *testing.T) {
 	_, got := load(t, map[string]string{
 		"main.yaml":   "mode: test\nincludes:\n- conf\n- utf8.yaml\n",
@@ -129,7 +132,7 @@ func TestIncludes_UnusableFilesAreToldWithTheirPlace(t *testing.T) {
 	}
 }
 
-// Whatever spoils a file is told with the line where it stands.
+// Whatever spoils a file is reported with the line where it stands.
 func TestSyntax_IsToldWithItsLine(t *testing.T) {
 	for text, want := range map[string]string{
 		"mode: test\n\nserver: {name: \"a\xc3\"}\nsites: []\n": "main.yaml:3: not valid YAML: " +

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// jsonReader reads a JSON text into nodes that know their lines and columns. Long lists are written so: a program
-// writes them, and JSON is read in a tenth of the time and memory that the YAML library takes.
+// jsonReader reads a JSON text into nodes with lines and columns. It is meant for long lists that programs write: it
+// takes a tenth of the time and memory of the YAML library.
 type jsonReader struct {
 	text    string
 	decoder *json.Decoder
@@ -42,7 +42,7 @@ func parseJSON(text string) (node, Problems) {
 	return node{}, Problems{{Line: int(at.line), Column: int(at.column), Message: jsonMessage(err)}}
 }
 
-// jsonMessage tells what is wrong with a text that is not JSON.
+// jsonMessage explains an error of encoding/json.
 func jsonMessage(err error) string {
 	switch _, syntax := errors.AsType[*json.SyntaxError](err); {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
@@ -123,7 +123,7 @@ func (r *jsonReader) collection(k kind, depth int) ([]node, error) {
 	return children, err
 }
 
-// intern returns a key as it was read for the first time.
+// intern returns the first copy of a key, so that repeated keys share memory.
 func (r *jsonReader) intern(key string) string {
 	known, ok := r.keys[key]
 	if !ok {
@@ -133,8 +133,8 @@ func (r *jsonReader) intern(key string) string {
 	return known
 }
 
-// next returns where the next token begins.
-func (r *jsonReader) next() spot {
+// next returns the position of the next token.
+func (r *jsonReader) next() mark {
 	offset := max(r.offset, int(r.decoder.InputOffset()))
 	for offset < len(r.text) && strings.IndexByte(" \t\r\n,:", r.text[offset]) >= 0 {
 		offset++
@@ -145,5 +145,5 @@ func (r *jsonReader) next() spot {
 		r.begin = r.offset + strings.LastIndexByte(passed, '\n') + 1
 	}
 	r.offset = offset
-	return spot{r.line, int32(offset - r.begin + 1)}
+	return mark{r.line, int32(offset - r.begin + 1)}
 }

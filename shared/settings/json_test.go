@@ -64,9 +64,11 @@ func TestJSON_ProblemsNameLineAndColumn(t *testing.T) {
 			[]string{`x.json:2:15: not valid JSON: invalid character '"' after object key:value pair`}},
 		{"comment", "{}\n// x\n", []string{`x.json:2:1: something stands behind the last closing bracket: remove it`}},
 		{"YAML", "sites: []\n", []string{`x.json:1:1: not valid JSON: invalid character 's' looking for beginning of value`}},
-		{"not to its end", "{\"sites\": [\n", []string{`x.json:2:1: not valid JSON: the file ends before its last bracket or quote is closed`}},
+		{"not to its end", "{\"sites\": [\n", []string{
+			`x.json:2:1: not valid JSON: the file ends before its last bracket or quote is closed`}},
 		{"empty", "", []string{`x.json:1:1: not valid JSON: the file ends before its last bracket or quote is closed`}},
-		{"not UTF-8", "{\n\"a\": \"\xff\"}", []string{`x.json:2: not valid JSON: this line is not text in UTF-8: save the file as UTF-8`}},
+		{"not UTF-8", "{\n\"a\": \"\xff\"}", []string{
+			`x.json:2: not valid JSON: this line is not text in UTF-8: save the file as UTF-8`}},
 		{"deep", strings.Repeat("[", 70), []string{`x.json:1:67: nested more than 64 deep`}},
 		{"include", `{"includes": ["none.json"]}`, []string{`x.json:1:15: includes: "none.json": cannot be read: ` +
 			`no such file or directory: create the file, or write a pattern such as conf.d/*.yaml if it may be missing`}},
@@ -84,7 +86,8 @@ func TestJSON_ProblemsNameLineAndColumn(t *testing.T) {
 // A file of tokens may be JSON by its name; one with a secret in it is closed to others.
 func TestJSON_HoldsSecrets(t *testing.T) {
 	got, problems := load(t, map[string]string{
-		"main.yaml": "mode: test\nserver: {tokens_file: tokens.json}\n", "tokens.json": `{"App.example.com": "one", "b.c": "two"}`,
+		"main.yaml":   "mode: test\nserver: {tokens_file: tokens.json}\n",
+		"tokens.json": `{"App.example.com": "one", "b.c": "two"}`,
 	})
 	if problems != nil || got.Server.Tokens["App.example.com"] != "one" || got.Server.Tokens["b.c"] != "two" {
 		t.Errorf("%d tokens, problems %q", len(got.Server.Tokens), problems)
@@ -92,7 +95,8 @@ func TestJSON_HoldsSecrets(t *testing.T) {
 	_, problems = load(t, map[string]string{
 		"main.yaml": "mode: test\nserver: {tokens_file: tokens.json}\n", "tokens.json": "{\n\"a\": abcdef}",
 	})
-	if want := `tokens.json:2:6: server.tokens: not valid JSON; expected a map such as {"app.example.com": "token"}`; len(problems) != 1 || problems[0] != want {
+	if want := `tokens.json:2:6: server.tokens: not valid JSON; expected a map such as {"app.example.com": "token"}`; len(
+		problems) != 1 || problems[0] != want {
 		t.Errorf("got %q, want %q", problems, want)
 	}
 }

@@ -8,7 +8,7 @@ import (
 // KeySize is the size of a key in octets, as AES-256 wants it.
 const KeySize = 32
 
-// ParseKey reads a key that is written in base64. For what is none it returns what would be right, without the key.
+// ParseKey reads a key in base64. For an invalid text it returns what would be right, without repeating the text.
 func ParseKey(s Secret) (key []byte, remedy string) {
 	const make32 = "; make one with: head -c 32 /dev/urandom | base64"
 	if s == "" {
@@ -24,8 +24,7 @@ func ParseKey(s Secret) (key []byte, remedy string) {
 	return key, ""
 }
 
-// CheckKeys notes what is wrong with the keys of gossip in the block that stands at key: its encryption_key and its
-// previous_encryption_keys.
+// CheckKeys notes faults of the gossip keys in the block at key: its encryption_key and its previous_encryption_keys.
 func (r *Report) CheckKeys(key string, current Secret, previous []Secret) {
 	if _, remedy := ParseKey(current); remedy != "" {
 		r.Add(key+".encryption_key", "", remedy)

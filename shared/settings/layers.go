@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/viper"
 )
 
-// pathDelimiter is what viper would split keys at. Ours stay whole: it is no character of any key.
+// pathDelimiter makes viper leave our keys whole: no key has this character.
 const pathDelimiter = "\x00"
 
-// layers joins the sources of what stands outside lists and maps: the files, the files that _file keys name, and the
-// environment. No key is left with two of them, so the order is never used to choose; the defaults below all of them
-// are what the struct holds already.
+// layers joins the sources of scalars outside lists and maps: the files, the files of _file keys, and the
+// environment. Each key has one source at most, so the order of the layers never decides. Defaults are already in the
+// struct.
 type layers struct {
 	store  *viper.Viper
 	prefix string // of environment variables
@@ -37,15 +37,15 @@ func newLayers(prefix string, leaves []leaf, scalars map[string]string, alone bo
 	return l, nil
 }
 
-// Variable returns the name of the environment variable for a secret key.
+// Variable returns the name of the environment variable of a secret key.
 func Variable(prefix, key string) string {
 	return prefix + "_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
 }
 
-// override puts a secret from a file of its own.
+// override sets a secret from its own file.
 func (l *layers) override(key, text string) { l.store.Set(key, text) }
 
-// get returns what a key was given; false when it was given nothing.
+// get returns the value of a key; false for none.
 func (l *layers) get(key string) (string, bool) {
 	return l.store.GetString(key), l.store.IsSet(key)
 }

@@ -23,6 +23,6 @@ const (
 	maxFiles = 10_000
 	// maxSecretFile bounds a file named by a <key>_file key, in octets; a map of 100 000 tokens fits.
 	maxSecretFile = 16 << 20
-	// maxProblems bounds how many problems are told one by one; the rest is counted.
+	// maxProblems bounds how many problems are reported one by one; the rest is counted.
 	maxProblems = 100
 )

@@ -5,7 +5,7 @@ import (
 	"reflect"
 )
 
-// Options says how Load is to read.
+// Options controls Load.
 type Options struct {
 	// Mode is the value that the key `mode` must have.
 	Mode string
@@ -16,8 +16,8 @@ type Options struct {
 	Validate func(*Report)
 }
 
-// Load reads the file and what it includes into the struct that into points to. The struct holds the defaults
-// beforehand. The error is of type Problems and has everything that is wrong; the struct is then not to be used.
+// Load reads the file and its includes into the struct that into points to, which holds the defaults beforehand. The
+// error is of type Problems and lists all faults; the struct must not be used then.
 func Load(path string, into any, o Options) error {
 	report := newReport()
 	files := reader{report: report, known: map[string]Position{}}
@@ -31,8 +31,8 @@ func Load(path string, into any, o Options) error {
 	return decodeAll(report, into, o, false)
 }
 
-// LoadText is Load for a YAML text that must be complete in itself. It reads no files and takes nothing from the
-// environment: what the text includes, and secrets that it leaves in files, are problems.
+// LoadText is Load for a YAML text that must be complete in itself. It reads no files and nothing from the
+// environment: includes, and secrets in files, are problems.
 func LoadText(text string, into any, o Options) error {
 	report := newReport()
 	doc := &document{}
@@ -54,12 +54,12 @@ func LoadText(text string, into any, o Options) error {
 	return decodeAll(report, into, o, true)
 }
 
-// decodeAll puts the documents of a report into a struct. alone says that nothing else may be read.
+// decodeAll puts the documents of a report into a struct. alone forbids other sources.
 func decodeAll(report *Report, into any, o Options, alone bool) error {
 	root := reflect.ValueOf(into).Elem()
 	d := newDecoder(report)
 	if alone {
-		d.room = maxTextLists
+		d.budget = maxTextLists
 	}
 	for _, doc := range report.documents {
 		d.decode(doc, root)

@@ -39,8 +39,9 @@ listen: ":53"
 	want := sample{
 		Mode: "test",
 		Server: server{
-			Name: "alpha", Enabled: true, Count: 3, Share: 0.5, Interval: 90 * time.Second, Key: "s3cret", OldKeys: []Secret{"a", "b"},
-			Tokens: map[string]Secret{"App.Example.com": "Tok=en", "other": "t"},
+			Name: "alpha", Enabled: true, Count: 3, Share: 0.5, Interval: 90 * time.Second, Key: "s3cret",
+			OldKeys: []Secret{"a", "b"},
+			Tokens:  map[string]Secret{"App.Example.com": "Tok=en", "other": "t"},
 			Policies: map[string]policy{"app.example.com": {Networks: []netip.Prefix{
 				netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32"),
 			}}},
@@ -126,14 +127,20 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 		{"duration without unit", "mode: test\nserver: {interval: 30}\n",
 			[]string{`main.yaml:2: server.interval: "30": give a time with its unit, such as 500ms, 30s, 5m or 1h`}},
 		{"address", "mode: test\nsites: [{address: 300.0.0.1}]\n",
-			[]string{`main.yaml:2: sites[0].address: "300.0.0.1": give an IP address, such as 192.0.2.10 or 2001:db8::10, without a zone`}},
+			[]string{
+				`main.yaml:2: sites[0].address: "300.0.0.1": give an IP address, such as 192.0.2.10 or 2001:db8::10, without a ` +
+					`zone`}},
 		{"port", "mode: test\nsites: [{port: 65536}, {port: 0}]\n", []string{
 			`main.yaml:2: sites[0].port: "65536": give a port from 1 to 65535`,
 			`main.yaml:2: sites[1].port: "0": give a port from 1 to 65535`}},
 		{"network without length", "mode: test\nserver: {policies: {x: {networks: [10.1.2.3]}}}\n",
-			[]string{`main.yaml:2: server.policies["x"].networks[0]: "10.1.2.3": give the prefix length as well: 10.1.2.3/32 for that one address`}},
+			[]string{
+				`main.yaml:2: server.policies["x"].networks[0]: "10.1.2.3": give the prefix length as well: 10.1.2.3/32 for ` +
+					`that one address`}},
 		{"network with host bits", "mode: test\nserver: {policies: {x: {networks: [10.1.2.3/8]}}}\n",
-			[]string{`main.yaml:2: server.policies["x"].networks[0]: "10.1.2.3/8": the address has bits behind the prefix: write 10.0.0.0/8, or 10.1.2.3/32 for that one address`}},
+			[]string{
+				`main.yaml:2: server.policies["x"].networks[0]: "10.1.2.3/8": the address has bits behind the prefix: write ` +
+					`10.0.0.0/8, or 10.1.2.3/32 for that one address`}},
 		{"a long value", "mode: test\nserver: {count: " + strings.Repeat("9", 100) + "}\n",
 			[]string{`main.yaml:2: server.count: "` + strings.Repeat("9", 60) + `...": give a whole number`}},
 		{"all at once, in order", "mode: test\nsites: [{port: x}]\nserver: {count: y, cuont: 1}\n", []string{
@@ -144,18 +151,23 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 		{"empty file", "", []string{`main.yaml: mode: is missing: write mode: test`}},
 		{"no mode", "server: {}\n", []string{`main.yaml: mode: is missing: write mode: test`}},
 		{"mode of another program", "mode: other\nunknown: 1\n",
-			[]string{`main.yaml:1: mode: "other": this program runs mode: test; start the program of that mode, or gslb, which runs either`}},
+			[]string{
+				`main.yaml:1: mode: "other": this program runs mode: test; start the program of that mode, or gslb, which runs ` +
+					`either`}},
 		{"bracket not closed", "mode: test\nserver: {name: x\n",
 			[]string{`main.yaml:2: not valid YAML: a comma or a closing bracket is missing in the list or map here`}},
 		{"indentation", "mode: test\nserver:\n  name: x\n enabled: true\nlisten: x\n",
 			[]string{`main.yaml:4: not valid YAML: the indentation or the punctuation is wrong here or in the line before`}},
-		{"tab", "mode: test\n\tname: x\n", []string{`main.yaml:2: not valid YAML: found a tab character that violates indentation`}},
+		{"tab", "mode: test\n\tname: x\n", []string{
+			`main.yaml:2: not valid YAML: found a tab character that violates indentation`}},
 		{"second document", "mode: test\n---\nmode: test\n",
 			[]string{`main.yaml:2: a second document begins here (---): keep one per file`}},
 		{"tag", "mode: test\nserver: {name: !secret x}\n",
 			[]string{`main.yaml:2: a YAML tag (!) has no meaning here: remove it, or quote a value that begins with !`}},
 		{"alias without anchor", "mode: test\nserver: {key: *s3cret}\n",
-			[]string{`main.yaml:2: not valid YAML: a value that begins with * stands for an anchor (&), and that anchor is nowhere: quote the value`}},
+			[]string{
+				`main.yaml:2: not valid YAML: a value that begins with * stands for an anchor (&), and that anchor is nowhere: ` +
+					`quote the value`}},
 		{"list as a key", "mode: test\n? [a]\n: b\n", []string{`main.yaml:2: a list or a map cannot be a key`}},
 		{"merge of no map", "mode: test\nserver: {<<: x}\n", []string{`main.yaml:2: << takes a map, or a list of maps`}},
 		{"merge of a list with no map", "mode: test\nserver: {<<: [x]}\n",
@@ -173,7 +185,7 @@ func TestLoad_TellsWhatIsWrong(t *testing.T) {
 	}
 }
 
-// Problems that the caller finds stand among the others, with their place; what follows from a problem is not told.
+// Problems that the caller finds stand among the others, with their place; what follows from a problem is not reported.
 func TestLoad_AddsWhatTheCallerFinds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.yaml")
 	write(t, path, "mode: test\nsites:\n  - name: a\n    port: x\n  - name: b\n", 0o600)

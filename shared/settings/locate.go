@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// place is one node of one document. A key has several when several files contribute to its map or list.
+// place is one node of one document. A key has several places when several files contribute to its map or list.
 type place struct {
 	document *document
 	node     *node
 }
 
-// Locate tells where a key stands, or, if it is missing, the nearest key above it that is there. Keys are written as
-// in problems: domains[2].regions[0], overwatch.agent_tokens["app.example.com"]. The first file has the zero line when
-// not even the outermost key is there.
+// Locate returns the position of a key, or of the nearest existing key above it. Keys are written as in problems:
+// domains[2].regions[0], overwatch.agent_tokens["app.example.com"]. Where not even the outermost key exists, it
+// returns the first file without a line.
 func (r *Report) Locate(key string) Position {
 	for at := key; at != ""; at = above(at) {
 		if source, ok := r.outside[at]; ok {
@@ -39,7 +39,7 @@ func (r *Report) Locate(key string) Position {
 	return at
 }
 
-// cutStep takes the first step off a key: a name, "[3]" or `["a.b"]`.
+// cutStep splits off the first step of a key: a name, "[3]" or `["a.b"]`.
 func cutStep(key string) (step, rest string) {
 	if key[0] == '[' {
 		end := strings.Index(key, "]")

@@ -8,12 +8,11 @@ import (
 	"strings"
 )
 
-// modeKey chooses the role of a process.
+// modeKey is the key that chooses the role of a process.
 const modeKey = "mode"
 
-// Mode reads which role a configuration file is for, as the launcher must know before anything else. known are the
-// modes there are. The key must stand in this very file, not in an included one. What else is wrong with the file may
-// be left to Load.
+// Mode reads the mode of a configuration file, before Load. known are the valid modes. The key must be in this very
+// file, not in an included one. Other faults are left to Load.
 func Mode(path string, known []string) (string, error) {
 	if mode := modeAhead(path); slices.Contains(known, mode) {
 		return mode, nil
@@ -35,10 +34,10 @@ func Mode(path string, known []string) (string, error) {
 	return n.text, nil
 }
 
-// maxHead is how much of a file is read to find the mode in it, in octets.
+// maxHead bounds the octets that are searched for the mode.
 const maxHead = 64 << 10
 
-// modeAhead reads the mode of a file that begins with it, as most do: a large file need not be read twice. "" means
+// modeAhead returns the mode of a file that begins with it, as most do, without reading a large file twice. "" means
 // that the whole file must be read.
 func modeAhead(path string) string {
 	f, err := openFile(path)
@@ -66,7 +65,7 @@ func modeOf(text string) string {
 	return ""
 }
 
-// checkMode reports whether the files are for the mode of this program, and if not, the problem.
+// checkMode reports whether the files have the mode of this program, and returns the problem if not.
 func checkMode(report *Report, want string) (Problem, bool) {
 	for _, doc := range report.documents {
 		n := doc.root.value(modeKey)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// LabelRemedy says what is wrong with the name of a region, a node or an agent, which may have limit octets. Such names
-// travel in messages and are values of metric labels. "" means nothing.
+// LabelRemedy checks the name of a region, a node or an agent, which may have limit octets. Such names are sent in
+// messages and are values of metric labels. It returns what would be right, "" for a valid name.
 func LabelRemedy(name string, limit int) string {
 	if name == "" {
 		return "is missing: give a name"
@@ -20,8 +20,7 @@ func LabelRemedy(name string, limit int) string {
 	return ""
 }
 
-// DidYouMean ends a message about a name that is not known: with the one that was probably meant, or else with a list
-// of what is known.
+// DidYouMean ends a message about an unknown name: with a similar known name, or else with a list of all.
 func DidYouMean(name string, known []string) string {
 	if near := suggest(name, known); near != "" {
 		return "did you mean " + near + "?"

@@ -2,7 +2,7 @@ package settings
 
 import "io/fs"
 
-// kind says how a node is written.
+// kind is the form of a node.
 type kind uint8
 
 const (
@@ -12,21 +12,20 @@ const (
 	mapping
 )
 
-// spot is a line and a column of a document, counted from 1. The column is 0 for YAML: its lines are short.
-type spot struct{ line, column int32 }
+// mark is a line and a column of a document, counted from 1. The column is 0 for YAML: its lines are short.
+type mark struct{ line, column int32 }
 
-// node is one value of a document. Nodes are never changed once a document is read, so that copies share their
-// children.
+// node is one value of a document. Nodes never change once a document is read, so that copies share their children.
 type node struct {
 	key      string // in a mapping
 	text     string // of a scalar
 	children []node // of a sequence or mapping, in the order of the text; a key may be there twice
-	keyAt    spot   // of a key in a mapping, else the same as at
-	at       spot
+	keyAt    mark   // of a key in a mapping, else the same as at
+	at       mark
 	kind     kind
 }
 
-// document is one file that has been read.
+// document is one file that was read.
 type document struct {
 	path   string
 	root   node        // a null when the file is empty
@@ -34,7 +33,7 @@ type document struct {
 	secret Problem     // where the first secret was found in it
 }
 
-// isNull reports whether a node stands for "nothing here".
+// isNull reports whether a node has no value.
 func (n *node) isNull() bool {
 	if n.kind != plainScalar {
 		return false
@@ -48,7 +47,7 @@ func (n *node) isNull() bool {
 
 func (n *node) isScalar() bool { return n.kind == plainScalar || n.kind == quotedScalar }
 
-// describe names a node's kind in a message.
+// describe returns the name of a node's kind in a message.
 func (n *node) describe() string {
 	switch {
 	case n.kind == sequence:
@@ -61,7 +60,7 @@ func (n *node) describe() string {
 	return "a single value"
 }
 
-// child returns the value of a mapping's key, the first if there are several, or nil.
+// child returns the value of a mapping's key, the first of several, or nil.
 func (n *node) child(key string) *node {
 	if n.kind != mapping {
 		return nil
@@ -74,7 +73,7 @@ func (n *node) child(key string) *node {
 	return nil
 }
 
-// value is child, but nil also for a key with nothing behind it.
+// value is child, but nil also for a key without a value.
 func (n *node) value(key string) *node {
 	if c := n.child(key); c != nil && !c.isNull() {
 		return c
@@ -82,7 +81,7 @@ func (n *node) value(key string) *node {
 	return nil
 }
 
-// position is a spot of the document for a message.
-func (d *document) position(at spot) Position {
+// position returns the position of a mark in messages.
+func (d *document) position(at mark) Position {
 	return Position{File: d.path, Line: int(at.line), Column: int(at.column)}
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// path is the way from the root to the node that is being decoded. Steps are only turned into text for a message,
-// since a large file has millions of them.
+// path leads from the root to the node that is being decoded. It becomes text only for a message, because a large
+// file has millions of nodes.
 type path []step
 
 // step is one key, one list index or one key of a map.
@@ -16,7 +16,7 @@ type step struct {
 	quote bool
 }
 
-// String writes the path as messages do: domains[2].name, overwatch.agent_tokens["app.example.com"].
+// String writes the path as in messages: domains[2].name, overwatch.agent_tokens["app.example.com"].
 func (p path) String() string {
 	var b strings.Builder
 	for _, s := range p {
@@ -35,5 +35,5 @@ func (p path) String() string {
 	return b.String()
 }
 
-// Entry writes the key of a map's entry below the map's own key, as problems do.
+// Entry returns the key of a map's entry, as in problems.
 func Entry(mapKey, name string) string { return mapKey + "[" + strconv.Quote(name) + "]" }

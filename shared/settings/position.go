@@ -2,8 +2,8 @@ package settings
 
 import "strconv"
 
-// Position is where something stands in the configuration. A list element's struct that embeds a Position is
-// given the place where that element begins. The zero Position means "not from a file".
+// Position is a place in the configuration files. Load sets it in a list element's struct that embeds one. The zero
+// Position means "not from a file".
 type Position struct {
 	File string `json:"-"` // as the file was opened: the path given, or the path its includes line led to
 	Line int    `json:"-"` // counted from 1
@@ -11,7 +11,7 @@ type Position struct {
 	Column int `json:"-"`
 }
 
-// String is "file:line", for JSON "file:line:column", or nothing for the zero Position.
+// String returns "file:line", for JSON "file:line:column", and "" for the zero Position.
 func (p Position) String() string {
 	if p.File == "" {
 		return ""

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Problem is one thing that is wrong with a configuration, told so that it can be put right without reading code.
+// Problem is one fault of a configuration, with what is needed to correct it.
 type Problem struct {
 	File    string // empty when the problem is not in a file, as with an environment variable
 	Line    int    // counted from 1; 0 when unknown
@@ -15,7 +15,7 @@ type Problem struct {
 	Message string // what is wrong and what would be right
 }
 
-// String is one line: where, which key, what was found, what would be right.
+// String returns one line: position, key, value, and what would be right.
 func (p Problem) String() string {
 	var b strings.Builder
 	for _, part := range []string{Position{p.File, p.Line, p.Column}.String(), p.Key} {
@@ -32,13 +32,13 @@ func (p Problem) String() string {
 	return b.String()
 }
 
-// in returns the problem with its place.
+// in returns the problem with a position.
 func (p Problem) in(at Position) Problem {
 	p.File, p.Line, p.Column = at.File, at.Line, at.Column
 	return p
 }
 
-// Problems is every problem of a configuration, in the order of files and lines. It is an error when not empty.
+// Problems are all faults of a configuration, in the order of files and lines. It is an error unless empty.
 type Problems []Problem
 
 // Error has one line per problem.
@@ -50,10 +50,10 @@ func (ps Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// maxShown is how many octets of a wrong value a message repeats.
+// maxShown bounds the octets of a wrong value in a message.
 const maxShown = 60
 
-// quoteValue shows a value the operator wrote, on one line and not too long.
+// quoteValue quotes an operator's value for a message, shortened, on one line.
 func quoteValue(v string) string {
 	if len(v) > maxShown {
 		v = v[:maxShown] + "..."

@@ -7,29 +7,29 @@ import (
 	"strings"
 )
 
-// Report collects what is wrong while a configuration is read and checked, and knows where each key stands. It
-// belongs to one goroutine. After Load has returned it knows no positions any more: they go with the files' text.
+// Report collects the problems of a configuration while it is read and checked, and locates keys. It belongs to one
+// goroutine. After Load has returned it has no positions any more, because they need the files' text.
 type Report struct {
-	documents []*document
-	given     map[string]Position // keys outside lists and maps that the files give
-	outside   map[string]Position // secrets that come from elsewhere
-	problems  Problems
-	told      map[string]bool // keys that have a problem
-	more      int             // problems beyond maxProblems
-	large     []string        // YAML files of more than largeYAML octets
+	documents   []*document
+	given       map[string]Position // keys outside lists and maps that the files give
+	outside     map[string]Position // secrets that come from elsewhere
+	problems    Problems
+	problemKeys map[string]bool // keys that have a problem
+	more        int             // problems beyond maxProblems
+	large       []string        // YAML files of more than largeYAML octets
 }
 
 func newReport() *Report {
-	return &Report{given: map[string]Position{}, outside: map[string]Position{}, told: map[string]bool{}}
+	return &Report{given: map[string]Position{}, outside: map[string]Position{}, problemKeys: map[string]bool{}}
 }
 
-// LargeFiles returns the YAML files that are so large that their lists are better written as JSON.
+// LargeFiles returns the YAML files that are so large that their lists should be JSON.
 func (r *Report) LargeFiles() []string { return r.large }
 
-// Add notes a problem with a key, unless that key or one above it has one already: what follows from an error is
-// not told. value is what was found, empty where it is missing or secret.
+// Add notes a problem with a key, unless that key or one above it already has one, of which it would be a
+// consequence. value is empty where it is missing or secret.
 func (r *Report) Add(key, value, message string) {
-	if r.Told(key) {
+	if r.HasProblem(key) {
 		return
 	}
 	if r.full() {
@@ -39,38 +39,38 @@ func (r *Report) Add(key, value, message string) {
 	r.append(Problem{Key: key, Value: value, Message: message}.in(r.Locate(key)))
 }
 
-// Addf is Add with a message that is formatted.
+// Addf is Add with a format.
 func (r *Report) Addf(key, value, format string, args ...any) {
 	r.Add(key, value, fmt.Sprintf(format, args...))
 }
 
-// IsSet reports whether a key outside lists and maps that has no keys below it was given, from whatever source.
+// IsSet reports whether a scalar key outside lists and maps was given, by any source.
 func (r *Report) IsSet(key string) bool {
 	_, inFiles := r.given[key]
 	_, elsewhere := r.outside[key]
 	return inFiles || elsewhere
 }
 
-// append notes a problem with its place.
+// append notes a problem with its position.
 func (r *Report) append(p Problem) {
 	if r.full() {
 		r.more++
 		return
 	}
-	if r.told == nil {
-		r.told = map[string]bool{}
+	if r.problemKeys == nil {
+		r.problemKeys = map[string]bool{}
 	}
-	r.told[p.Key] = p.Key != ""
+	r.problemKeys[p.Key] = p.Key != ""
 	r.problems = append(r.problems, p)
 }
 
 // full reports whether further problems are only counted.
 func (r *Report) full() bool { return len(r.problems) >= maxProblems }
 
-// Told reports whether key or a key above it has a problem already.
-func (r *Report) Told(key string) bool {
+// HasProblem reports whether key or a key above it has a problem.
+func (r *Report) HasProblem(key string) bool {
 	for key != "" {
-		if r.told[key] {
+		if r.problemKeys[key] {
 			return true
 		}
 		key = above(key)
@@ -86,7 +86,7 @@ func above(key string) string {
 	return key[:max(0, strings.LastIndexAny(key, ".["))]
 }
 
-// err returns everything noted, in the order of files and lines, or nil.
+// err returns all problems in the order of files and lines, or nil.
 func (r *Report) err() error {
 	if len(r.problems) == 0 {
 		return nil
@@ -110,7 +110,7 @@ func (r *Report) err() error {
 	return r.problems
 }
 
-// Inspect has validate look at a struct that does not come from files and returns what it noted.
+// Inspect calls validate for a struct that does not come from files, and returns the problems.
 func Inspect(validate func(*Report)) Problems {
 	report := &Report{}
 	validate(report)

@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// setter puts text into a value of the type that it is for. It returns what would be right, or "" when text is.
+// setter parses a text into a value of its type. It returns what would be right, or "" for a valid text.
 type setter func(v reflect.Value, text string) (remedy string)
 
-// setterOf returns the setter of a type that scalarShape stands for.
+// setterOf returns the setter of a type of scalarShape.
 func setterOf(t reflect.Type) setter {
 	switch t {
 	case durationType:
@@ -39,7 +39,7 @@ func setterOf(t reflect.Type) setter {
 	return func(v reflect.Value, _ string) string { return fmt.Sprintf("the program cannot read a %s", v.Type()) }
 }
 
-// setPointer sets a pointer to a fresh value, which the setter reads.
+// setPointer returns a setter for a pointer to a new value.
 func setPointer(set setter) setter {
 	return func(v reflect.Value, text string) (remedy string) {
 		fresh := reflect.New(v.Type().Elem())
@@ -111,7 +111,7 @@ func setInt(v reflect.Value, text string) string {
 	return ""
 }
 
-// setUint reads what we have as uint16: ports.
+// setUint sets a uint16: a port.
 func setUint(v reflect.Value, text string) string {
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil || n == 0 {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// shape is how a field's value is written.
+// shape is the form of a field's value.
 type shape uint8
 
 const (
@@ -19,7 +19,7 @@ const (
 	mapShape
 )
 
-// layout is how the values of a type are written and read.
+// layout describes how values of a type are written and read.
 type layout struct {
 	shape   shape
 	set     setter     // of a scalar
@@ -44,13 +44,13 @@ type field struct {
 	set      setter  // of a scalar: within the bounds
 }
 
-// structure is the keys of a struct type.
+// structure holds the keys of a struct type.
 type structure struct {
 	fields []field
 	byName map[string]int // index into fields
 }
 
-// schema knows the types it has met.
+// schema holds the layouts of the types it has met.
 type schema map[reflect.Type]*layout
 
 var (
@@ -111,7 +111,7 @@ func (s schema) structure(t reflect.Type) *structure {
 	return keys
 }
 
-// find returns the key of that name, or nil.
+// find returns the key of a name, or nil.
 func (k *structure) find(name string) *field {
 	if i, ok := k.byName[name]; ok {
 		return &k.fields[i]
@@ -145,7 +145,7 @@ func shapeOf(t reflect.Type) shape {
 	return scalarShape
 }
 
-// isSecret tells whether a type is Secret, or a list or map of it, or of lists of it.
+// isSecret reports whether a type is Secret, or a list or map of it, or of lists of it.
 func isSecret(t reflect.Type) bool {
 	for t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -153,17 +153,17 @@ func isSecret(t reflect.Type) bool {
 	return t == secretType
 }
 
-// secretFileSuffix behind a secret's key makes the key that names the file it is in.
+// secretFileSuffix after a secret's key makes the key of a file that contains the secret.
 const secretFileSuffix = "_file"
 
-// isSecretFile tells whether a key is a secret's key with secretFileSuffix.
+// isSecretFile reports whether a key is a secret's key with secretFileSuffix.
 func (k *structure) isSecretFile(name string) bool {
 	base, found := strings.CutSuffix(name, secretFileSuffix)
 	f := k.find(base)
 	return found && f != nil && f.secret
 }
 
-// leaf is a key outside lists and maps that has no keys below it.
+// leaf is a scalar key outside lists and maps.
 type leaf struct {
 	path  string // with dots
 	field *field

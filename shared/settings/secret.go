@@ -2,7 +2,7 @@ package settings
 
 import "strconv"
 
-// redacted stands for the value of a secret wherever a value would be printed.
+// redacted is printed in place of a secret.
 const redacted = "[redacted]"
 
 // Secret is a configuration value that must not be shown: it prints, formats and encodes as "[redacted]"
@@ -12,10 +12,10 @@ const redacted = "[redacted]"
 // it must not be readable by group or others.
 type Secret string
 
-// Reveal returns the secret itself. Callers pass it on to what needs it and keep no copy.
+// Reveal returns the secret itself. Callers pass it on and keep no copy.
 func (s Secret) Reveal() string { return string(s) }
 
-// String tells that there is a secret without telling which.
+// String returns "[redacted]", or "" for an empty secret.
 func (s Secret) String() string {
 	if s == "" {
 		return ""

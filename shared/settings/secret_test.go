@@ -88,11 +88,14 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 	}{
 		{"two ways", map[string]string{"main.yaml": "mode: test\nserver:\n  key: abcdef\n  key_file: key\n",
 			"key": "abcdef"}, nil,
-			[]string{`main.yaml:3: server.key: is given in 2 ways (at main.yaml:3, by server.key_file at main.yaml:4): keep one`}},
+			[]string{
+				`main.yaml:3: server.key: is given in 2 ways (at main.yaml:3, by server.key_file at main.yaml:4): keep one`}},
 		{"three ways", map[string]string{"main.yaml": "mode: test\nserver:\n  tokens: {a: abcdef}\n  tokens_file: key\n",
 			"key": "a: abcdef"},
 			map[string]string{"T_SERVER_TOKENS": "a: abcdef"},
-			[]string{`main.yaml:3: server.tokens: is given in 3 ways (at main.yaml:3, by server.tokens_file at main.yaml:4, by the environment variable T_SERVER_TOKENS): keep one`}},
+			[]string{
+				`main.yaml:3: server.tokens: is given in 3 ways (at main.yaml:3, by server.tokens_file at main.yaml:4, by the ` +
+					`environment variable T_SERVER_TOKENS): keep one`}},
 		{"two files", map[string]string{"main.yaml": "mode: test\nincludes: [b.yaml]\nserver: {key_file: key}\n",
 			"b.yaml": "server: {key_file: key}\n", "key": "abcdef"}, nil,
 			[]string{`b.yaml:1: server.key_file: is already set at main.yaml:3: keep one`}},
@@ -110,14 +113,17 @@ func TestSecrets_TellWhatIsWrong(t *testing.T) {
 			[]string{`key:1: server.tokens: not valid YAML; expected a map such as {"app.example.com": "token"}`}},
 		{"no map in the environment", map[string]string{"main.yaml": "mode: test\n"},
 			map[string]string{"T_SERVER_TOKENS": "abcdef"},
-			[]string{`environment variable T_SERVER_TOKENS:1: server.tokens: expected a map of names to values, found a single value`}},
+			[]string{
+				`environment variable T_SERVER_TOKENS:1: server.tokens: expected a map of names to values, found a single value`}},
 		{"a map in place of a list", map[string]string{"main.yaml": "mode: test\n"},
 			map[string]string{"T_SERVER_OLD_KEYS": "{a: abcdef}"},
 			[]string{`environment variable T_SERVER_OLD_KEYS:1: server.old_keys: expected a list, found a map of keys`}},
 		{"a list in place of a token", map[string]string{"main.yaml": "mode: test\nserver: {tokens: {a: [abcdef]}}\n"}, nil,
 			[]string{`main.yaml:2: server.tokens["a"]: expected a single value, found a list`}},
 		{"_file of what is no secret", map[string]string{"main.yaml": "mode: test\nserver: {name_file: x}\n"}, nil,
-			[]string{`main.yaml:2: server.name_file: unknown key; here belong name, enabled, count, share, interval, key, old_keys, tokens, policies`}},
+			[]string{
+				`main.yaml:2: server.name_file: unknown key; here belong name, enabled, count, share, interval, key, old_keys, ` +
+					`tokens, policies`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -169,7 +175,9 @@ func TestSecrets_FilesOpenToOthersAreRefused(t *testing.T) {
 			[]string{"main.yaml:2: server.tokens: is a secret, but the file is open to group or others (mode 0602): chmod " +
 				"600 DIR/main.yaml"}},
 		{"a key file readable by others", "server: {key_file: key}", "k", 0o644, 0o604,
-			[]string{`main.yaml:2: server.key_file: "key": the file key holds a secret, but it is open to group or others (mode 0604): chmod 600 DIR/key`}},
+			[]string{
+				`main.yaml:2: server.key_file: "key": the file key holds a secret, but it is open to group or others (mode ` +
+					`0604): chmod 600 DIR/key`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

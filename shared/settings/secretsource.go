@@ -8,15 +8,14 @@ import (
 	"strings"
 )
 
-// secrets finds the secrets that do not stand in the configuration's own files.
+// secrets finds secrets outside the configuration's own files.
 type secrets struct {
 	report  *Report
 	decoder *decoder
 	layers  *layers
 }
 
-// collect brings each secret from where it is. Lists and maps are written there as they would be in the
-// configuration: YAML, of which JSON is a part.
+// collect sets each secret from its source. Lists and maps are written there as in the configuration: YAML or JSON.
 func (s *secrets) collect(leaves []leaf) {
 	for _, leaf := range leaves {
 		if !leaf.field.secret {
@@ -38,7 +37,7 @@ func (s *secrets) collect(leaves []leaf) {
 	}
 }
 
-// severalSources tells whether a secret is given in more than one way, and notes it.
+// severalSources reports and notes a secret that has more than one source.
 func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool) bool {
 	var ways []string
 	if at, ok := s.report.given[key]; ok {
@@ -57,7 +56,7 @@ func (s *secrets) severalSources(key, variable string, hasFile, hasVariable bool
 	return true
 }
 
-// readFrom reads the file that a _file key names.
+// readFrom reads the file of a _file key.
 func (s *secrets) readFrom(leaf leaf, from given) {
 	path := from.text
 	if !filepath.IsAbs(path) {
@@ -66,7 +65,7 @@ func (s *secrets) readFrom(leaf leaf, from given) {
 	wrong := func(message string) {
 		p := Problem{Key: leaf.path + secretFileSuffix, Value: from.text, Message: "the file " + path + " " + message}
 		s.report.append(p.in(from.at))
-		s.report.told[leaf.path] = true
+		s.report.problemKeys[leaf.path] = true
 	}
 	content, err := readFile(path, maxSecretFile)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *secrets) take(leaf leaf, text, source string) {
 	d.collection(leaf.field, leaf.value, &root, true)
 }
 
-// form says how a collection of secrets is written.
+// form describes how a collection of secrets is written.
 func form(t reflect.Type) string {
 	if t.Kind() == reflect.Map && t.Elem().Kind() == reflect.Slice {
 		return `a map such as {"app.example.com": ["token"]}`
@@ -122,13 +121,13 @@ func form(t reflect.Type) string {
 	return `a list such as ["first", "second"]`
 }
 
-// refuseSecretFiles notes the secrets that a text leaves in files, which are not read.
+// refuseSecretFiles notes the _file keys of a text, which are not read.
 func refuseSecretFiles(report *Report, d *decoder) {
 	for key, from := range d.secretFiles {
 		report.append(Problem{
 			Line: from.at.Line, Key: key + secretFileSuffix, Value: from.text,
 			Message: "this text is checked by itself and no file is read: put a value of the same form under " + key,
 		})
-		report.told[key] = true
+		report.problemKeys[key] = true
 	}
 }

@@ -9,13 +9,13 @@ import (
 	"strings"
 )
 
-// file is what was read from one file.
+// file is the content of one file.
 type file struct {
 	text string
 	perm fs.FileMode
 }
 
-// openFile opens a regular file, and nothing that could make it wait.
+// openFile opens a regular file. It refuses others, which could block.
 func openFile(path string) (*os.File, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func readFile(path string, limit int64) (file, error) {
 	return file{text.String(), info.Mode().Perm()}, nil
 }
 
-// plain takes the path out of a file error, since the message begins with it, and adds what helps.
+// plain removes the path from a file error, because the message begins with it, and adds a hint.
 func plain(err error) error {
 	pathError, ok := errors.AsType[*fs.PathError](err)
 	if !ok {
@@ -74,10 +74,10 @@ func kindOf(mode fs.FileMode) string {
 	return "a device"
 }
 
-// openToOthers tells whether group or others may read or change a file.
+// openToOthers reports whether group or others may read or change a file.
 func openToOthers(perm fs.FileMode) bool { return perm&0o066 != 0 }
 
-// closeRemedy says how to close the file to others.
+// closeRemedy returns the command that closes a file to others.
 func closeRemedy(path string, perm fs.FileMode) string {
 	return fmt.Sprintf("open to group or others (mode %04o): chmod 600 %s", perm, path)
 }

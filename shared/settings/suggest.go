@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// suggest returns the name that a mistyped one was probably meant to be, or "".
+// suggest returns the known name that is most similar to a mistyped one, or "".
 func suggest(name string, known []string) string {
 	// One edit in a short name, one in four characters of a long one, and in one or two characters none: those would
 	// be anything.
@@ -17,12 +17,12 @@ func suggest(name string, known []string) string {
 	return best
 }
 
-// normalise takes away how people differ in writing one name: node-id, nodeId and NodeID are node_id.
+// normalise removes the usual differences in spelling: node-id, nodeId and NodeID become node_id.
 func normalise(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(name))
 }
 
-// distance counts the edits (one octet changed, added, removed, or two neighbours swapped) that make a into b.
+// distance counts the edits from a to b: one octet changed, added or removed, or two neighbours swapped.
 func distance(a, b string) int {
 	const longest = 64 // no key of ours is longer; an endless one needs no suggestion
 	if len(a) > longest || len(b) > longest {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// lineReader gives the YAML library one line at a time, so that it is known how far the library had read when it gave
-// up: the line numbers in its own messages are, for some mistakes, those of the enclosing block.
+// lineReader gives the YAML library one line at a time, so that the last line it has read is known when it fails. For
+// some mistakes its own messages name the line of the enclosing block.
 type lineReader struct {
 	rest string
 	line int  // of what was given last, counted from 1
@@ -33,8 +33,8 @@ func (r *lineReader) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// syntaxProblem tells the library's message in a way that leads to the mistake, without what may be a part of a secret.
-// reached is the line up to which the library had read.
+// syntaxProblem rewrites the library's message so that it leads to the mistake, without parts of secrets. reached is
+// the line up to which the library had read.
 func syntaxProblem(err error, reached int) Problem {
 	message := strings.TrimPrefix(err.Error(), "yaml: ")
 	line := 0

@@ -13,11 +13,11 @@ func TestCanonicalName_IsLowerCaseWithoutFinalDot(t *testing.T) {
 		"xn--mnchen-3ya.de": "xn--mnchen-3ya.de", "1.2.3.4.example": "1.2.3.4.example", "x--y": "x--y",
 		strings.Repeat("a", 63) + ".b": strings.Repeat("a", 63) + ".b",
 	} {
-		if got, remedy := CanonicalName(text); got != want || remedy != "" {
-			t.Errorf("CanonicalName(%q) = %q, %q, want %q", text, got, remedy, want)
+		if got, remedy := ParseName(text); got != want || remedy != "" {
+			t.Errorf("ParseName(%q) = %q, %q, want %q", text, got, remedy, want)
 		}
 	}
-	if got, remedy := CanonicalService("*.Example.com"); got != "*.example.com" || remedy != "" {
+	if got, remedy := ParseService("*.Example.com"); got != "*.example.com" || remedy != "" {
 		t.Errorf("a wildcard became %q, %q", got, remedy)
 	}
 }
@@ -42,8 +42,8 @@ func TestCanonicalName_SaysWhatWouldBeRight(t *testing.T) {
 		"https://app.example.com/x":  "a name has letters, digits, hyphens, underscores and dots, nothing else",
 		"app.example.com\nx: secret": "a name has letters, digits, hyphens, underscores and dots, nothing else",
 	} {
-		if _, remedy := CanonicalName(text); remedy != want {
-			t.Errorf("CanonicalName(%q): %q, want %q", text, remedy, want)
+		if _, remedy := ParseName(text); remedy != want {
+			t.Errorf("ParseName(%q): %q, want %q", text, remedy, want)
 		}
 	}
 }
@@ -64,7 +64,8 @@ func TestParseListener_TakesAddressAndPort(t *testing.T) {
 	const form = "give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address"
 	const unknown = "with port 0 it is another one at each start, which nobody can know: give a port from 1 to 65535"
 	for text, want := range map[string]string{
-		":0": unknown, "0.0.0.0:0": unknown, "[2001:db8::1]:00": unknown, "": form, "53": form, "localhost:53": form, "::1:53": form, "224.0.0.1:53": form,
+		":0": unknown, "0.0.0.0:0": unknown, "[2001:db8::1]:00": unknown, "": form, "53": form, "localhost:53": form,
+		"::1:53": form, "224.0.0.1:53": form,
 		"127.0.0.1:": "give a port from 1 to 65535 behind the last colon", "127.0.0.1:99999": "give a port from 1 to " +
 			"65535 behind the last colon",
 	} {
@@ -162,13 +163,13 @@ func FuzzCanonicalName(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		name, remedy := CanonicalName(text)
+		name, remedy := ParseName(text)
 		if isCanonical(text) && (name != text || remedy != "") {
 			t.Errorf("%q became %q: %s", text, name, remedy)
 		}
 		// In upper case it is looked at label by label.
 		if upper := strings.ToUpper(text); ascii(text) && strings.ToLower(upper) != upper {
-			if again, remedyAgain := CanonicalName(upper); again != name || (remedyAgain == "") != (remedy == "") {
+			if again, remedyAgain := ParseName(upper); again != name || (remedyAgain == "") != (remedy == "") {
 				t.Errorf("%q became %q: %s; in upper case %q: %s", text, name, remedy, again, remedyAgain)
 			}
 		}

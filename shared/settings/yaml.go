@@ -8,7 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads a YAML text. The root is a null when the text is empty. Problems come without File.
+// parseYAML reads a YAML text. The root is a null for an empty text. Problems come without File.
 func parseYAML(text string) (node, Problems) {
 	if len(text) > maxYAML {
 		return node{}, Problems{{Message: fmt.Sprintf("the file has %d octets, and YAML may have %d: "+
@@ -38,8 +38,8 @@ func parseYAML(text string) (node, Problems) {
 }
 
 // converter turns the YAML library's nodes into ours. An alias becomes a copy that shares the children of its anchor,
-// so that aliases of aliases take no memory here. What they would come to when written out is counted and bounded,
-// since the struct that is filled has every value by itself.
+// so that aliases of aliases take no memory. The written-out size of aliases is counted and bounded, because the
+// struct holds every value by itself.
 type converter struct {
 	anchors   map[*yaml.Node]*anchored
 	repeats   int // values that aliases and merge keys have repeated
@@ -47,7 +47,7 @@ type converter struct {
 	problems  Problems // the first one ends the work
 }
 
-// anchored is a node that has an anchor, once it is converted.
+// anchored is a converted node with an anchor.
 type anchored struct {
 	node node
 	size int // how many values it is when aliases are written out; 0 while it is being converted
@@ -58,7 +58,7 @@ func (c *converter) fail(line int, format string, args ...any) {
 	c.problems = append(c.problems, Problem{Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
-// convert returns n, and how many values it is when aliases are written out.
+// convert returns n converted, and its size in values with aliases written out.
 func (c *converter) convert(n *yaml.Node, depth int) (converted node, size int) {
 	if n.Kind == yaml.AliasNode {
 		return c.alias(n)
@@ -73,7 +73,7 @@ func (c *converter) convert(n *yaml.Node, depth int) (converted node, size int) 
 	return a.node, a.size
 }
 
-// alias returns what an alias stands for.
+// alias returns the node that an alias refers to.
 func (c *converter) alias(n *yaml.Node) (converted node, size int) {
 	if n.Alias.Kind == yaml.ScalarNode { // maybe a key, which has no value of its own
 		converted, size = c.content(n.Alias, 0)
@@ -85,11 +85,11 @@ func (c *converter) alias(n *yaml.Node) (converted node, size int) {
 		converted, size = a.node, a.size
 	}
 	c.repeat(n, size)
-	converted.at = spotOf(n)
+	converted.at = markOf(n)
 	return converted, size
 }
 
-// repeat counts values that an alias or a merge key repeats.
+// repeat counts the values that an alias or a merge key repeats.
 func (c *converter) repeat(n *yaml.Node, size int) {
 	if c.repeats += size; c.repeats > c.mayRepeat {
 		c.fail(n.Line, "aliases and merge keys up to here repeat more than %d values: write fewer", c.mayRepeat)
@@ -97,7 +97,7 @@ func (c *converter) repeat(n *yaml.Node, size int) {
 }
 
 func (c *converter) content(n *yaml.Node, depth int) (converted node, size int) {
-	converted.at = spotOf(n)
+	converted.at = markOf(n)
 	switch n.Kind {
 	case yaml.MappingNode:
 		converted.kind = mapping
@@ -134,7 +134,7 @@ func (c *converter) elements(n *yaml.Node, depth int) (children []node, size int
 	return children, size
 }
 
-// refuseTag notes an explicit tag that says more than the value does.
+// refuseTag notes an explicit tag that changes the value's type.
 func (c *converter) refuseTag(n *yaml.Node) {
 	if n.Style&yaml.TaggedStyle == 0 {
 		return
@@ -154,4 +154,4 @@ func scalarKind(n *yaml.Node) kind {
 	return plainScalar
 }
 
-func spotOf(n *yaml.Node) spot { return spot{line: int32(n.Line)} }
+func markOf(n *yaml.Node) mark { return mark{line: int32(n.Line)} }

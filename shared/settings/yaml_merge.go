@@ -2,15 +2,15 @@ package settings
 
 import "go.yaml.in/yaml/v3"
 
-// pairs converts the keys and values of a mapping, and adds those that its merge keys (<<) bring and it does not have.
-// Of a key that several merged mappings have, the first one counts.
+// pairs converts the keys and values of a mapping, and adds those of its merge keys (<<) that it does not have. Of
+// several merged mappings with a key the first counts.
 func (c *converter) pairs(n *yaml.Node, depth int) (children []node, size int) {
 	var merged []node
 	children = make([]node, 0, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		value, s := c.convert(n.Content[i+1], depth+1)
-		value.key, value.keyAt = c.key(key), spotOf(key)
+		value.key, value.keyAt = c.key(key), markOf(key)
 		if c.problems != nil {
 			return nil, 0
 		}

@@ -49,7 +49,7 @@ func (v *validator) backends() {
 }
 
 func (v *validator) backend(key string, b *Backend) {
-	name, remedy := settings.CanonicalService(b.Service)
+	name, remedy := settings.ParseService(b.Service)
 	switch {
 	case b.Service == "":
 		v.Add(key+".service", "", "is missing: give the domain that the backend serves, such as app.example.com")
@@ -86,7 +86,7 @@ func (v *validator) tokens() {
 	tokens := make(map[string]settings.Secret, len(identity.ServiceTokens))
 	for _, written := range slices.Sorted(maps.Keys(identity.ServiceTokens)) {
 		token := identity.ServiceTokens[written]
-		name, remedy := settings.CanonicalService(written)
+		name, remedy := settings.ParseService(written)
 		switch _, again := tokens[name]; {
 		case remedy != "":
 			v.Add(settings.Entry(key, written), "", remedy)

@@ -29,7 +29,7 @@ func (s *Server) postDomain(c *call) (answer, error) {
 	if err := c.decode(&req); err != nil {
 		return answer{}, err
 	}
-	name, remedy := settings.CanonicalService(req.Name)
+	name, remedy := settings.ParseService(req.Name)
 	if remedy != "" {
 		return answer{}, badRequest("name is %.260q: %s", req.Name, remedy)
 	}

@@ -115,7 +115,7 @@ func (v *validator) tokens() {
 	}
 	v.previousTokens()
 	for service := range o.AgentPolicies {
-		if _, ok := o.AgentTokens[service]; !ok && !v.Told("overwatch.agent_tokens") {
+		if _, ok := o.AgentTokens[service]; !ok && !v.HasProblem("overwatch.agent_tokens") {
 			v.Add(settings.Entry("overwatch.agent_policies", service), "",
 				"agent_tokens has no such service: give it a token, or remove the policy")
 		}
@@ -134,7 +134,7 @@ const tokenRemedy = "give at least 32 random characters, for example from: head 
 func canonicalKeys[T any](v *validator, key string, from map[string]T) map[string]T {
 	to := make(map[string]T, len(from))
 	for _, written := range slices.Sorted(maps.Keys(from)) {
-		name, remedy := settings.CanonicalService(written)
+		name, remedy := settings.ParseService(written)
 		if remedy != "" {
 			v.Add(settings.Entry(key, written), "", remedy)
 			continue

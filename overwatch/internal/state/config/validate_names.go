@@ -34,7 +34,7 @@ func (v *validator) dns() {
 	for i := range d.Zones {
 		z := &d.Zones[i]
 		key := fmt.Sprintf("dns.zones[%d]", i)
-		name, remedy := settings.CanonicalName(z.Name)
+		name, remedy := settings.ParseName(z.Name)
 		if remedy != "" {
 			v.Add(key+".name", z.Name, remedy)
 			continue
@@ -58,7 +58,7 @@ func (v *validator) domainNames() {
 
 func (v *validator) domainName(i int) {
 	d := &v.config.Domains[i]
-	name, remedy := settings.CanonicalService(d.Name)
+	name, remedy := settings.ParseService(d.Name)
 	if remedy != "" {
 		if d.Name == "" {
 			remedy = "is missing: " + remedy
@@ -161,12 +161,12 @@ func (v *validator) algorithmRemedy(found string, works []string) string {
 
 // regionNames checks the regions. foldRegions joins continued ones later.
 func (v *validator) regionNames() {
-	v.regionsUnread = v.Told("regions")
+	v.regionsUnread = v.HasProblem("regions")
 	countries, continents := map[string]string{}, map[string]string{}
 	for i := range v.config.Regions {
 		r := &v.config.Regions[i]
 		key := fmt.Sprintf("regions[%d]", i)
-		v.regionsUnread = v.regionsUnread || v.Told(key+".name")
+		v.regionsUnread = v.regionsUnread || v.HasProblem(key+".name")
 		if remedy := settings.LabelRemedy(r.Name, wire.MaxRegion); remedy != "" {
 			v.Add(key+".name", r.Name, remedy)
 		}
@@ -239,7 +239,7 @@ func isContinent(code string) bool {
 func Continents() []string { return []string{"AF", "AN", "AS", "EU", "NA", "OC", "SA"} }
 
 func (v *validator) coordinates(key string, r *Region) {
-	if v.Told(key+".latitude") || v.Told(key+".longitude") {
+	if v.HasProblem(key+".latitude") || v.HasProblem(key+".longitude") {
 		return
 	}
 	if (r.Latitude == nil) != (r.Longitude == nil) {

@@ -136,7 +136,7 @@ func (v *validator) api() {
 		if _, err := netip.ParseAddr(host); err == nil {
 			continue
 		}
-		if _, remedy := settings.CanonicalName(host); remedy != "" {
+		if _, remedy := settings.ParseName(host); remedy != "" {
 			v.Add(fmt.Sprintf("api.allowed_hosts[%d]", i), host, remedy+"; without scheme and port")
 		}
 	}

@@ -80,7 +80,7 @@ func (v *validator) serverService(at serverPlace, s *Server, before int32) (doma
 	if domain = v.domainNear(before, s.Service); domain == noDomain {
 		var served bool
 		if domain, served = v.domains[s.Service]; !served {
-			name, remedy := settings.CanonicalService(s.Service)
+			name, remedy := settings.ParseService(s.Service)
 			if remedy != "" {
 				v.Add(at.String()+".service", s.Service, remedy)
 				return noDomain

@@ -120,7 +120,7 @@ func putDNS(c *config.Config, w *api.DNSConfig) {
 	}
 	zones := make([]config.Zone, 0, len(w.Zones))
 	for _, name := range w.Zones {
-		if canonical, remedy := settings.CanonicalName(name); remedy == "" {
+		if canonical, remedy := settings.ParseName(name); remedy == "" {
 			name = canonical
 		}
 		at := slices.IndexFunc(c.DNS.Zones, func(z config.Zone) bool { return z.Name == name })
