@@ -2,7 +2,8 @@ package agent
 
 import "gslb.internal/shared/command"
 
-// Actions are what an agent's program does besides running.
+// Actions returns the commands of the agent's program besides running, such as --validate and
+// --status.
 func Actions() []command.Action {
 	return []command.Action{
 		{Flag: "status", Summary: "tell how the process that runs is doing", Do: Status},

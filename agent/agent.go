@@ -1,8 +1,9 @@
-// Package agent is the program that runs next to an application: it checks the backends it is configured for and reports
-// what it finds to every overwatch node. Run is the whole of it; this package wires the parts and decides in which order
-// they begin and end.
+// Package agent is the program that runs next to an application. It checks the configured backends
+// and reports their health to every overwatch node. Run wires the parts and decides the order in
+// which they start and stop. Command gslb-agent and the launcher gslb call it.
 //
-// Nothing here is shared between two calls of Run but the data directory, of which the second is kept out.
+// Calls of Run share only the data directory, which a second agent cannot take. The package never
+// decides a DNS answer: overwatch nodes do.
 package agent
 
 import (
@@ -38,17 +39,18 @@ const (
 	epochFile       = "agent.epoch"
 )
 
-// Options is what Run needs.
+// Options are the inputs of Run.
 type Options struct {
-	// ConfigPath is the configuration file.
+	// ConfigPath is the path of the configuration file.
 	ConfigPath string
-	// Log is where the log goes; nil means standard error. Several goroutines write to it.
+	// Log receives the log; nil means standard error. It must allow writes from several goroutines.
 	Log io.Writer
 }
 
-// Run is an agent until ctx ends; then it drains its backends, which takes agent.drain_time or until the process gets another
-// SIGINT or SIGTERM, takes them out of the overwatch nodes' answers, within some 2 s, and returns nil. SIGHUP makes it read
-// backends, checks and tokens again. What is wrong with the configuration at the start is of type settings.Problems.
+// Run runs an agent until ctx ends. Then it drains its backends for agent.drain_time, or until
+// another SIGINT or SIGTERM, takes them out of the overwatch nodes' answers within 2 s, and returns
+// nil. SIGHUP reloads backends, checks and tokens. A wrong configuration at the start is an error
+// of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
 	hangups := make(chan os.Signal, 1)     // signals that come while one is waiting are for the same reload
 	signal.Notify(hangups, syscall.SIGHUP) // one that comes while the agent starts waits too; unwanted, it would end the process
@@ -164,7 +166,7 @@ func Run(ctx context.Context, o Options) error {
 // program is the name and version of this program.
 func program() string { return "gslb-agent " + buildinfo.Get().Version }
 
-// tell says something of the agent to the service manager.
+// tell notifies the service manager of a state, and logs if that fails.
 func tell(state func() error, logger zerolog.Logger) {
 	if err := state(); err != nil {
 		logger.Warn().Err(err).Msg("the service manager does not hear")
@@ -176,7 +178,7 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 	return logger.With().Str("component", name).Logger()
 }
 
-// backends are those of the configuration, as the monitor takes them.
+// backends converts the configured backends for the monitor.
 func backends(cfg *config.Config) []monitor.Backend {
 	list := make([]monitor.Backend, len(cfg.Agent.Backends))
 	for i, b := range cfg.Agent.Backends {
@@ -185,7 +187,7 @@ func backends(cfg *config.Config) []monitor.Backend {
 	return list
 }
 
-// predictive is agent.predictive of the configuration, as the watch takes it.
+// predictive converts agent.predictive of the configuration for package predict.
 func predictive(cfg *config.Config, userAgent string) predict.Settings {
 	p := cfg.Agent.Predictive
 	s := predict.Settings{

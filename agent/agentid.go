@@ -10,12 +10,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// suffixDigits is how many hexadecimal digits tell the data directories of one host apart.
+// suffixDigits is the number of hexadecimal digits of the hash that distinguishes data directories
+// of one host.
 const suffixDigits = 8
 
-// defaultAgentID is the name of an agent that was given none: region and host name, and, where the data directory is not
-// the default one, a short hash of its path, so that two agents on one host differ. It consists of what an agent id may
-// have; everything else becomes a hyphen.
+// defaultAgentID returns the name of an agent without agent_id: region and host name. A data
+// directory other than the default adds a short hash of its path, so that two agents on one host
+// differ. Characters that an agent id may not have become hyphens.
 func defaultAgentID(region, host, dataDir string) string {
 	base := strings.Trim(region+"-"+host, "-")
 	suffix := ""

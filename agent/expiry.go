@@ -7,13 +7,13 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// The certificate's end is told from expiryWarning before it, once in expiryEvery.
+// Warnings about the certificate begin expiryWarning before its end and repeat every expiryEvery.
 const (
 	expiryWarning = 60 * 24 * time.Hour
 	expiryEvery   = 24 * time.Hour
 )
 
-// watchExpiry tells of the end of the agent's certificate, in time and then again each day, until ctx ends.
+// watchExpiry warns before the agent's certificate ends, and again each day, until ctx ends.
 func watchExpiry(ctx context.Context, ends time.Time, logger zerolog.Logger) error {
 	ticker := time.NewTicker(expiryEvery)
 	defer ticker.Stop()

@@ -12,7 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// newFigures returns a registry with what is true of the process as a whole.
+// newFigures returns a metrics registry with the process's own metrics: version, runtime and the
+// end of the certificate.
 func newFigures(build buildinfo.Info, certificateEnds time.Time) (*prometheus.Registry, error) {
 	figures := prometheus.NewRegistry()
 	info := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -34,7 +35,7 @@ func newFigures(build buildinfo.Info, certificateEnds time.Time) (*prometheus.Re
 	return figures, nil
 }
 
-// registeredGauge shows how many of the backends are registered.
+// registeredGauge returns a metric of the number of registered backends.
 func registeredGauge(backends func() []wire.Backend, nodes func() []report.NodeState) prometheus.Collector {
 	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "gslb_agent_backends_registered",
@@ -56,8 +57,8 @@ func registered(backends []wire.Backend, nodes []report.NodeState) int {
 	return n
 }
 
-// rejects reports whether the node refuses what is said about the backend: as a backend, as one of its service, or as
-// the word of this agent.
+// rejects reports whether the node refuses reports about the backend: because of the backend, its
+// service or this agent.
 func rejects(node *report.NodeState, b *wire.Backend) bool {
 	at := netip.AddrPortFrom(b.Address, b.Port).String()
 	for _, r := range node.Rejects {

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// loadIdentity returns the agent's certificate and key, which it makes at the first start. Without agent_id the agent keeps
-// the name that its certificate was made for, so a host may be renamed.
+// loadIdentity returns the agent's certificate and key. The first start creates them. Without
+// agent_id the agent keeps the name in its certificate, so a host may be renamed.
 func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity, error) {
 	certificate, key := filepath.Join(cfg.DataDir, certificateFile), filepath.Join(cfg.DataDir, keyFile)
 	name := cfg.Agent.Identity.AgentID

@@ -12,16 +12,16 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// outlook is what the agent says of its backends: what its checks found, what it warns of, and whether it drains them.
+// outlook is the agent's report about its backends: results of checks, early warnings and drains.
 // Any goroutine may use it.
 type outlook struct {
 	checks   *monitor.Monitor
 	warnings *predict.Watch
-	// draining holds over which time, in milliseconds; 0 while there is no drain.
+	// draining is the time, in milliseconds, over which the backends drain; 0 without a drain.
 	draining atomic.Uint32
 }
 
-// backends returns all backends as they are now.
+// backends returns the current report about all backends.
 func (o *outlook) backends() []wire.Backend {
 	list := o.checks.Snapshot()
 	over := o.draining.Load()
@@ -33,12 +33,12 @@ func (o *outlook) backends() []wire.Backend {
 	return list
 }
 
-// drain makes every backend one that is drained over the given time, which must be above zero.
+// drain marks every backend as draining over the given time, which must be above zero.
 func (o *outlook) drain(over time.Duration) {
 	o.draining.Store(uint32(min(max(over.Milliseconds(), 1), math.MaxUint32)))
 }
 
-// figures are the agent's own, in the form they travel in.
+// figures returns the agent's own measurements in their wire form.
 func (o *outlook) figures() wire.Figures {
 	cpu, memory := o.warnings.Figures()
 	f := wire.Figures{CPUPercent: hundredths(cpu), MemoryPercent: hundredths(memory), ChecksTotal: o.checks.Checks(), Cores: uint16(min(runtime.NumCPU(), math.MaxUint16))}
@@ -48,7 +48,8 @@ func (o *outlook) figures() wire.Figures {
 	return f
 }
 
-// hundredths never makes a figure that is known 0, which would mean that it is not.
+// hundredths converts a percentage to hundredths of a percent. A known figure never becomes 0,
+// which means unknown.
 func hundredths(percent float64) uint16 {
 	if percent <= 0 {
 		return 0
@@ -56,7 +57,8 @@ func hundredths(percent float64) uint16 {
 	return uint16(min(max(math.Round(percent*100), 1), math.MaxUint16))
 }
 
-// failures are those of checks, as predict counts them.
+// failures returns the number of failed checks of each backend, in the form that package predict
+// takes.
 func failures(checks *monitor.Monitor) map[predict.Target]uint64 {
 	failed := make(map[predict.Target]uint64)
 	for b, n := range checks.Failures() {

@@ -15,11 +15,11 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// reload reads the configuration again when it is asked to, and puts its backends, their checks and their tokens in
-// force. What is wrong with it is logged, and everything stays as it was.
+// reload reads the configuration again on request and applies its backends, their checks and their
+// tokens. A wrong configuration is logged and changes nothing.
 type reload struct {
 	path     string
-	started  *config.Config // what the rest of the agent runs with
+	started  *config.Config // the configuration of the other parts
 	watched  *monitor.Monitor
 	reporter *report.Reporter
 	outcomes *prometheus.CounterVec
@@ -36,7 +36,7 @@ func newReloads() *prometheus.CounterVec {
 	return outcomes
 }
 
-// run reloads at each of asked until ctx ends.
+// run reloads at each signal of asked until ctx ends.
 func (r *reload) run(ctx context.Context, asked <-chan os.Signal) error {
 	for {
 		select {

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/agent/internal/datadir"
 )
 
-// ResetIdentity deletes the agent's certificate and key, so that the next start makes others, and tells on out what is left
-// to do. An agent that runs is not touched: that is an error.
+// ResetIdentity deletes the agent's certificate and key, so that the next start creates new ones,
+// and writes the remaining steps to out. A running agent is an error.
 func ResetIdentity(configPath string, out io.Writer) error {
 	cfg, err := config.Load(configPath)
 	if err != nil {

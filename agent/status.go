@@ -22,13 +22,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// statusFile is where a running agent leaves what --status shows, every statusEvery.
+// A running agent writes statusFile for --status, every statusEvery.
 const (
 	statusFile  = "agent.status"
 	statusEvery = 2 * time.Second
 )
 
-// status is how an agent is doing, as it stands in statusFile.
+// status is the content of statusFile: the state of an agent.
 type status struct {
 	At          time.Time       `json:"at"`
 	AgentID     string          `json:"agent_id"`
@@ -55,7 +55,7 @@ type nodeStatus struct {
 	Rejects   []string `json:"rejects,omitzero"`
 }
 
-// takeStatus gathers what is true now.
+// takeStatus returns the current state.
 func takeStatus(id *identity.Identity, backends []wire.Backend, nodes []report.NodeState, now time.Time) status {
 	s := status{At: now.UTC(), AgentID: id.CommonName, Fingerprint: id.KeyID.Fingerprint(), NotAfter: id.NotAfter.UTC()}
 	for _, b := range backends {
@@ -78,7 +78,8 @@ func takeStatus(id *identity.Identity, backends []wire.Backend, nodes []report.N
 	return s
 }
 
-// keepStatus writes what take returns for --status until ctx ends. That it cannot is told once: the agent needs it for nothing.
+// keepStatus writes the result of take for --status until ctx ends. A failure to write is logged
+// once, because the agent itself does not need the file.
 func keepStatus(ctx context.Context, dataDir string, take func() status, logger zerolog.Logger) error {
 	ticker := time.NewTicker(statusEvery)
 	defer ticker.Stop()
@@ -96,7 +97,7 @@ func keepStatus(ctx context.Context, dataDir string, take func() status, logger 
 	}
 }
 
-// writeStatus replaces the file as a whole, so that a reader never sees half of it.
+// writeStatus replaces the file in one step, so that a reader never sees half of it.
 func writeStatus(dataDir string, s status) error {
 	text, err := json.Marshal(s)
 	if err != nil {
@@ -109,11 +110,11 @@ func writeStatus(dataDir string, s status) error {
 	return os.Rename(path+".new", path)
 }
 
-// errUnwell is what Status returns for an agent that does not do its work; what is wrong was told.
+// errUnwell means that the agent does not do its work. Status has written the reasons.
 var errUnwell = errors.New("the agent is not well")
 
-// Status tells on out how the agent of a configuration is doing. It is an error if the agent does not run, or if no overwatch
-// node takes what it says.
+// Status writes to out the state of the agent with a configuration. It returns an error if the
+// agent does not run or if no overwatch node accepts its messages.
 func Status(configPath string, out io.Writer) error {
 	cfg, err := config.Load(configPath)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/service"
 )
 
-// farewell is what happens between the wish to stop and the goodbye: traffic is led away first.
+// farewell delays the goodbye of a stopping agent until traffic has moved away.
 type farewell struct {
 	outlook  *outlook
 	reporter *report.Reporter
@@ -22,8 +22,8 @@ type farewell struct {
 	logger   zerolog.Logger
 }
 
-// wait returns when the agent should say goodbye: when asked has ended and the backends are drained after that, or when
-// running ends, which is when a part has failed. While it drains, another SIGINT or SIGTERM ends the drain.
+// wait returns when the agent should say goodbye: after asked has ended and the drain is over, or
+// when running ends because a part has failed. Another SIGINT or SIGTERM ends the drain.
 func (f *farewell) wait(asked, running context.Context) {
 	select {
 	case <-asked.Done():

@@ -11,7 +11,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Cautions returns what works in a configuration but deserves a word, one sentence each; nil for one that cannot be read.
+// Cautions returns settings of a configuration that work but are risky, one sentence each; nil if
+// it cannot be read.
 func Cautions(path string) []string {
 	cfg, err := config.Load(path)
 	if err != nil {
@@ -20,8 +21,9 @@ func Cautions(path string) []string {
 	return cfg.Warnings()
 }
 
-// Validate returns everything that would keep an agent with this configuration from starting, as settings.Problems; nil if
-// nothing would. It makes and changes nothing, and an agent that runs with the same data directory does not disturb it.
+// Validate returns every problem that would keep an agent with this configuration from starting, as
+// settings.Problems; nil if there is none. It changes nothing and does not disturb a running agent
+// with the same data directory.
 func Validate(path string) error {
 	cfg, err := config.Load(path)
 	if err != nil {

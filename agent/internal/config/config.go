@@ -1,6 +1,6 @@
-// Package config is the configuration of an agent: its keys, their defaults and what they may be. It reads files
-// and nothing else: no network, no clock. A *Config is never changed after Load returned it, so it may be read from
-// any goroutine.
+// Package config owns the configuration of an agent: its keys, defaults and bounds. Package agent
+// loads it at the start and at each reload. It reads files only: no network, no clock. A *Config is
+// never changed after Load has returned it, so any goroutine may read it.
 package config
 
 import (
@@ -15,7 +15,7 @@ import (
 // Mode is the value of the key `mode` in an agent's configuration.
 const Mode = "agent"
 
-// Config is one agent's configuration; its fields mirror the keys of the files.
+// Config is the configuration of one agent. Its fields mirror the keys of the files.
 type Config struct {
 	// `agent`. Required; the launcher `gslb` reads it from the file given with `--config`, not from an included one.
 	Mode string `key:"mode" reload:"silent"`

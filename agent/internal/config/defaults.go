@@ -2,13 +2,14 @@ package config
 
 import "gslb.internal/shared/settings"
 
-// DefaultDataDir is where an agent keeps its identity unless the key data_dir says otherwise.
+// DefaultDataDir is the default of data_dir, which holds the agent's identity.
 const DefaultDataDir = "/var/lib/gslb"
 
-// defaultMemoryThreshold is in percent. The processor's is in the tag of Resource, which the two share.
+// defaultMemoryThreshold is a percentage. The processor's default is in the tag of Resource, which
+// both share.
 const defaultMemoryThreshold = 90
 
-// Default returns the configuration of a file that says nothing.
+// Default returns the configuration with every key at its default.
 func Default() *Config {
 	c := &Config{}
 	settings.SetDefaults(c)

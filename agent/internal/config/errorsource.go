@@ -17,7 +17,8 @@ const (
 	KindRate    = "rate"    // errors per minute
 )
 
-// minSourceTimeout is above what an application on the same host needs to answer at all.
+// minSourceTimeout is the least timeout: an application on the same host needs that long to answer
+// at all.
 const minSourceTimeout = 10 * time.Millisecond
 
 // errorSource checks agent.predictive.error_rate.source, which stands at key.
@@ -53,12 +54,12 @@ func (v *validator) errorSource(key string, s *ErrorSource, interval time.Durati
 	}
 }
 
-// Given reports whether there is a source; without one, failed checks are counted.
+// Given reports whether a source is configured. Without one, failed checks are counted.
 func (s *ErrorSource) Given() bool {
 	return s.URL != "" || s.Metric != "" || s.Field != "" || len(s.Labels) > 0
 }
 
-// Path is Field's names; nil if there is none.
+// Path returns the names in Field, from the top of the document; nil if Field is empty.
 func (s *ErrorSource) Path() []string {
 	if s.Field == "" {
 		return nil
@@ -66,7 +67,7 @@ func (s *ErrorSource) Path() []string {
 	return strings.Split(s.Field, ".")
 }
 
-// Matchers are Labels as expressions. Load has seen to it that they are some.
+// Matchers returns Labels as compiled expressions. Load has checked that they compile.
 func (s *ErrorSource) Matchers() map[string]*regexp.Regexp {
 	matchers := make(map[string]*regexp.Regexp, len(s.Labels))
 	for name, text := range s.Labels {
@@ -75,5 +76,5 @@ func (s *ErrorSource) Matchers() map[string]*regexp.Regexp {
 	return matchers
 }
 
-// wholly is an expression that matches a whole value, as in Prometheus.
+// wholly compiles an expression that must match a whole value, as in Prometheus.
 func wholly(text string) (*regexp.Regexp, error) { return regexp.Compile("^(?s:" + text + ")$") }

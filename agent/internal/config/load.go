@@ -6,11 +6,11 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// envPrefix begins the environment variables that secrets may come from.
+// envPrefix is the prefix of the environment variables that may hold secrets.
 const envPrefix = "GSLB"
 
-// Load reads a configuration and what it includes. The error is of type settings.Problems and has everything that is
-// wrong, one line each.
+// Load reads a configuration file and the files it includes. The error is of type settings.Problems
+// and lists every problem, one line each.
 func Load(path string) (*Config, error) {
 	c := Default()
 	err := settings.Load(path, c, settings.Options{
@@ -26,7 +26,7 @@ func Load(path string) (*Config, error) {
 	return c, nil
 }
 
-// complete fills in what follows from other keys.
+// complete fills in keys whose values follow from other keys.
 func (c *Config) complete(report *settings.Report) {
 	if inner := c.Agent.DataDir; inner != "" {
 		if report.IsSet("data_dir") && inner != c.DataDir {
@@ -36,7 +36,7 @@ func (c *Config) complete(report *settings.Report) {
 	}
 }
 
-// Tokens returns the token of every service that the backends have.
+// Tokens returns the token of every service that has a backend.
 func (c *Config) Tokens() map[string]string {
 	tokens := map[string]string{}
 	for i := range c.Agent.Backends {
@@ -46,12 +46,12 @@ func (c *Config) Tokens() map[string]string {
 	return tokens
 }
 
-// token returns the token for a service: its own, or the one for all.
+// token returns the token of a service: its own, or else the common one.
 func (i *Identity) token(service string) settings.Secret {
 	return cmp.Or(i.ServiceTokens[service], i.ServiceToken)
 }
 
-// GossipKeys returns the keys of gossip: first the one to encrypt with, then those that are still understood.
+// GossipKeys returns the gossip keys: first the one that encrypts, then those that only decrypt.
 func (c *Config) GossipKeys() [][]byte {
 	keys := make([][]byte, 0, 1+len(c.Agent.Gossip.PreviousEncryptionKeys))
 	for _, text := range append([]settings.Secret{c.Agent.Gossip.EncryptionKey}, c.Agent.Gossip.PreviousEncryptionKeys...) {
@@ -61,5 +61,6 @@ func (c *Config) GossipKeys() [][]byte {
 	return keys
 }
 
-// Warnings returns what works but deserves a word, one sentence each with its key, for the log at start.
+// Warnings returns settings that work but are risky, one sentence each with its key, for the log at
+// the start.
 func (c *Config) Warnings() []string { return c.warnings }

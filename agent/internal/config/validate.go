@@ -19,18 +19,20 @@ const (
 	maxDrain     = 24 * time.Hour
 	// maxPredictive bounds every time of agent.predictive: a longer one is a mistyped unit.
 	maxPredictive = time.Hour
-	// staleThreshold is when overwatch nodes no longer count on what an agent said, unless they are told otherwise.
+	// staleThreshold is the default time after which overwatch nodes no longer rely on an agent's
+	// last report.
 	staleThreshold = 30 * time.Second
 )
 
-// validator looks at a whole configuration, brings names into their canonical form, and notes problems and warnings.
+// validator checks a whole configuration, brings names into their canonical form, and collects
+// problems and warnings.
 type validator struct {
 	*settings.Report
 	config   *Config
 	warnings []string
 }
 
-// validate notes everything that is wrong with c.
+// validate reports every problem of c.
 func (c *Config) validate(report *settings.Report) {
 	v := &validator{Report: report, config: c}
 	v.identity()
@@ -113,7 +115,7 @@ func (v *validator) predictive() {
 	}
 }
 
-// process checks what every program has: data directory, log, metrics.
+// process validates the keys that every program has: data directory, log, metrics.
 func (v *validator) process() {
 	c := v.config
 	if c.DataDir == "" {

@@ -13,7 +13,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// shortToken is below what the specification recommends, in characters.
+// shortToken is the length in characters below which a token gets a warning. The specification
+// recommends longer ones.
 const shortToken = 32
 
 const shortTokenRemedy = "use at least 32 random characters, for example from: head -c 32 /dev/urandom | base64"
@@ -79,7 +80,8 @@ func (v *validator) backend(key string, b *Backend) {
 	}
 }
 
-// tokens brings the services that tokens are for into canonical form, and looks that every backend has one.
+// tokens brings the service names of tokens into canonical form, and checks that every backend has
+// a token.
 func (v *validator) tokens() {
 	const key = "agent.identity.service_tokens"
 	identity := &v.config.Agent.Identity

@@ -11,18 +11,19 @@ import (
 	"strings"
 )
 
-// lockName is the file that is locked. It holds the number of the process, for people.
+// lockName is the name of the lock file. It holds the process id, for people.
 const lockName = "agent.lock"
 
-// errLocked is what tryLock returns while another process has the lock.
+// errLocked means that another process has the lock.
 var errLocked = errors.New("locked by another process")
 
-// Dir is a data directory that this process has for itself.
+// Dir is a data directory that this process has locked.
 type Dir struct{ lock *os.File }
 
-// Open makes the directory if it is missing (0700), takes it for this process, and converts what an earlier agent left in it.
-// Program is this agent's name and version, for the message of an earlier one that finds the directory. The errors name the
-// directory and what to do; one that another agent has, and one that a newer agent wrote, are among them.
+// Open creates the directory (0700) if it is missing, locks it, and converts files that an earlier
+// version left in it. program is the agent's name and version, which an older agent shows if it
+// finds the directory. Errors name the directory and the remedy; two of them are a directory locked
+// by another agent and one written by a newer version.
 func Open(path, program string) (*Dir, error) {
 	if err := create(path); err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func take(lock *os.File, path string) error {
 	return nil
 }
 
-// holder says which process has the lock, as far as the file tells.
+// holder describes the process that has the lock, as far as the lock file tells.
 func holder(lock *os.File) string {
 	text, err := io.ReadAll(io.NewSectionReader(lock, 0, 20))
 	pid, convErr := strconv.Atoi(strings.TrimSpace(string(text)))
@@ -79,10 +80,11 @@ func holder(lock *os.File) string {
 	return fmt.Sprintf(" (process %d)", pid)
 }
 
-// Close lets others have the directory.
+// Close unlocks the directory.
 func (d *Dir) Close() { _ = d.lock.Close() } // nothing was left to be written
 
-// InUse reports whether an agent has the directory now. It changes nothing; what it cannot find out counts as no.
+// InUse reports whether an agent has locked the directory. It changes nothing. If that cannot be
+// found out, it returns false.
 func InUse(path string) bool {
 	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR, 0)
 	if err != nil {
@@ -92,7 +94,7 @@ func InUse(path string) bool {
 	return errors.Is(tryLock(lock), errLocked)
 }
 
-// plain takes the system's reason out of an error that also names the path.
+// plain returns the system's reason without the path, for an error that already names the path.
 func plain(err error) error {
 	if failed, ok := errors.AsType[*fs.PathError](err); ok {
 		return failed.Err

@@ -1,6 +1,8 @@
-// Package datadir holds the agent's data directory: it makes it, proves that it can be written to, and keeps a second agent
-// out of it, whose key and sequence numbers would be the same.
-// It also says which schema the files in it have, and converts those of an earlier one.
+// Package datadir owns the agent's data directory. It creates the directory, checks that it is
+// writable, and locks it against a second agent, which would use the same key and sequence numbers.
+// It also records the schema of the files and converts those of an earlier version. Package agent
+// opens it before everything else. It never reads the meaning of the files.
 //
-// The lock belongs to the process and ends with it, however it ends; a file left behind means nothing.
+// The lock belongs to the process and ends with it, however it ends. A lock file left behind does
+// no harm.
 package datadir

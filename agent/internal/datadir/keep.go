@@ -11,17 +11,19 @@ import (
 	"strings"
 )
 
-// newEnding is that of what is being written: with a kill it stays behind, and the next start deletes it.
+// newEnding is the suffix of a file or directory that is still being written. After a kill it is
+// left behind, and the next start deletes it.
 const newEnding = ".being-written"
 
-// Bounds of what a copy holds: an agent's files are small, and it has one pin for each overwatch node.
+// Bounds of a copy. An agent's files are small, and it has one pin for each overwatch node.
 const (
 	maxKeptFile  = 64 << 10 // octets
-	maxKeptFiles = 1000     // in one directory
+	maxKeptFiles = 1000     // files in one directory
 )
 
-// keep copies what there is of some files and directories of a directory, and which schema it has, into a directory (0700) of
-// that directory, which gets its name when it is whole and takes the place of one of that name. Without any of them it makes none.
+// keep copies the named files and directories, and the schema file, from a directory into its
+// subdirectory kept (0700). The copy gets that name when it is complete, and replaces an older one.
+// If none of the names exists, keep makes no copy.
 func keep(path string, names []string, kept string) error {
 	temporary := kept + newEnding
 	found := 0
@@ -82,7 +84,7 @@ func keepOne(from string, info fs.FileInfo, to string) error {
 	return syncDir(to)
 }
 
-// copyFile copies a file for its owner only.
+// copyFile copies a file, readable by its owner only.
 func copyFile(from string, info fs.FileInfo, to string) error {
 	if info.Size() > maxKeptFile {
 		return fmt.Errorf("%s has %d octets, an agent's files have at most %d: move it elsewhere if it is not the agent's", from, info.Size(), maxKeptFile)
@@ -94,7 +96,7 @@ func copyFile(from string, info fs.FileInfo, to string) error {
 	return writeFile(to, content)
 }
 
-// writeFile writes a file (0600) that gets its name when it is whole and on the disk.
+// writeFile writes a file (0600) under a temporary name and renames it once it is on the disk.
 func writeFile(path string, content []byte) error {
 	temporary := path + newEnding
 	f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -114,7 +116,7 @@ func writeFile(path string, content []byte) error {
 	return syncDir(filepath.Dir(path))
 }
 
-// syncDir makes the names in a directory durable. Windows has no such call, and no need of it.
+// syncDir makes the names in a directory durable. Windows has no such call and does not need it.
 func syncDir(path string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -126,7 +128,7 @@ func syncDir(path string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// clearLeftovers deletes what a process was writing when it was killed.
+// clearLeftovers deletes unfinished files of a process that was killed.
 func clearLeftovers(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -142,7 +144,8 @@ func clearLeftovers(path string) error {
 	return nil
 }
 
-// Copies are the places of a file in the copies that were kept of a directory; those that do not exist are among them.
+// Copies returns the paths that a file has in the kept copies of a directory, whether it exists
+// there or not.
 func Copies(path, name string) (places []string) {
 	for number := range schema {
 		places = append(places, filepath.Join(keptName(path, number), name))

@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockOffset is beyond what is written: Windows keeps others from reading what is locked.
+// lockOffset is beyond the content of the file, because Windows keeps others from reading a locked
+// range.
 const lockOffset = 1 << 30
 
 // tryLock locks f for this process without waiting.

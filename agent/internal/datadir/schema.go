@@ -11,18 +11,20 @@ import (
 	"strings"
 )
 
-// schema is the version of what is in the directory. What an agent of before would misread, and not only what it could not
-// read, takes a new one.
+// schema is the version of the directory's format. Any change that an older agent would misread,
+// even if it could read it, needs a new number.
 const schema = 1
 
 // schemaFile says the schema of a directory. Its form is the same in every schema: "schema: 1", then "program: <name and
 // version>" of the agent that first wrote that schema.
 const (
+	// schemaFile is the file with the schema of a directory. Its form never changes: "schema: 1",
+	// then "program: <name and version>" of the agent that first wrote that schema.
 	schemaFile    = "agent.schema"
 	maxSchemaFile = 1 << 10 // octets
 )
 
-// step makes a schema of the one before.
+// step converts a directory from the schema before.
 type step struct {
 	// keeps are the files and directories of the schema before, of which a copy is kept; not directories in directories.
 	keeps []string
@@ -30,19 +32,20 @@ type step struct {
 	apply func(path string) error
 }
 
-// steps[0] makes schema 1 of schema 0, which is a directory that does not say its schema. Schema 1 says it, and is otherwise
-// the same.
+// steps[0] converts schema 0 to 1. Schema 0 is a directory without a schema file; schema 1 only
+// adds that file.
 var steps = []step{
 	{keeps: []string{"agent.crt", "agent.key", "agent.epoch", "overwatch_pins"}, apply: func(string) error { return nil }},
 }
 
-// keptName is the directory that keeps what a schema had before it was converted: one for each schema.
+// keptName returns the directory of the copy made before converting from a schema.
 func keptName(path string, number int) string {
 	return filepath.Join(path, schemaFile+"-"+strconv.Itoa(number))
 }
 
-// migrate brings the directory to this schema, each step after a copy of what it finds. Whatever ends it, what was there is
-// there as it was, and the next start goes on. The caller has the lock.
+// migrate converts the directory to the current schema, and copies its files before each step.
+// After an interruption the copies are intact and the next start goes on. The caller holds the
+// lock.
 func migrate(path, program string) error {
 	if err := clearLeftovers(path); err != nil {
 		return err
@@ -67,8 +70,9 @@ func migrate(path, program string) error {
 	return nil
 }
 
-// CheckSchema returns the error that Open would return because a newer agent wrote the directory, or because it does not say
-// its schema as it should. It changes nothing; of a directory that this user may not look into it says nothing.
+// CheckSchema returns the error that Open would return for a directory of a newer version or with a
+// broken schema file. It changes nothing. It returns nil for a directory that this user may not
+// read.
 func CheckSchema(path string) error {
 	if _, err := readSchema(path); !errors.Is(err, fs.ErrPermission) {
 		return err
@@ -76,7 +80,7 @@ func CheckSchema(path string) error {
 	return nil
 }
 
-// readSchema returns the schema of a directory. That it is newer than this one is an error.
+// readSchema returns the schema of a directory. A schema newer than this program's is an error.
 func readSchema(path string) (int, error) {
 	name := filepath.Join(path, schemaFile)
 	f, err := os.Open(name)
@@ -103,7 +107,7 @@ func readSchema(path string) (int, error) {
 	return found, nil
 }
 
-// newer says what to do with a directory that a newer agent wrote.
+// newer returns the error, with the remedy, for a directory of a newer version.
 func newer(path string, found int, rest string) error {
 	install := "the version that wrote it"
 	line, _, _ := strings.Cut(rest, "\n")
@@ -122,7 +126,7 @@ func isDir(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// writeSchema says in the directory that it has a schema.
+// writeSchema writes the schema file.
 func writeSchema(path string, number int, program string) error {
 	return writeFile(filepath.Join(path, schemaFile), fmt.Appendf(nil, "schema: %d\nprogram: %s\n", number, program))
 }

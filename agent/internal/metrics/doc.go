@@ -1,3 +1,3 @@
-// Package metrics serves the agent's figures in the Prometheus text format, on the address that metrics.address names.
-// What the figures are is the business of those who register them.
+// Package metrics owns the agent's HTTP endpoint for Prometheus, at the address of metrics.address.
+// Package agent starts it. It never defines a metric: each package registers its own.
 package metrics

@@ -23,7 +23,7 @@ import (
 const (
 	maxConnections = 32
 	maxInFlight    = 4
-	headerTime     = 5 * time.Second  // for a request
+	headerTime     = 5 * time.Second  // to read a request
 	answerTime     = 15 * time.Second // for the whole exchange: Prometheus gives up after 10 s by default
 	idleTime       = 2 * time.Minute  // two scrapes of the usual interval
 	maxHeader      = 16 << 10         // octets
@@ -36,7 +36,8 @@ type Server struct {
 	http     *http.Server
 }
 
-// Listen opens the address. Nothing is answered before Run. What goes wrong with single connections is logged.
+// Listen opens the address. Requests are answered once Run is called. Errors of single connections
+// are logged.
 func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) (*Server, error) {
 	listener, err := open(address)
 	if err != nil {
@@ -55,7 +56,7 @@ func Listen(address string, figures prometheus.Gatherer, logger zerolog.Logger) 
 	}, nil
 }
 
-// Try tells why Listen would not get the address; nil if it would.
+// Try returns the error that Listen would return for the address, or nil.
 func Try(address string) error {
 	listener, err := open(address)
 	if err != nil {
@@ -64,7 +65,7 @@ func Try(address string) error {
 	return listener.Close()
 }
 
-// open listens. Its errors do not repeat the address and say what to do.
+// open listens on an address. Its errors leave out the address and name the remedy.
 func open(address string) (net.Listener, error) {
 	listener, err := segment.Listen(settings.ListenNetwork("tcp", address), address)
 	if err == nil {
@@ -76,10 +77,10 @@ func open(address string) (net.Listener, error) {
 	return nil, fmt.Errorf("cannot be listened on (%w): stop what uses it, or choose another", err)
 }
 
-// Addr is the address that is listened on.
+// Addr returns the address of the listener.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// Run answers until ctx ends; answers under way then have a second to end.
+// Run serves requests until ctx ends. Requests in progress then get one more second.
 func (s *Server) Run(ctx context.Context) error {
 	stopped := make(chan struct{})
 	release := context.AfterFunc(ctx, func() {
@@ -98,5 +99,5 @@ func (s *Server) Run(ctx context.Context) error {
 	return nil
 }
 
-// Close closes the listener, also of a Server that did not run.
+// Close closes the listener. It may be called without Run.
 func (s *Server) Close() { _ = s.listener.Close() } // Run has closed it before

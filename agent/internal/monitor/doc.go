@@ -1,8 +1,9 @@
-// Package monitor checks the agent's backends: each in a goroutine of its own, from the first moment until the end, and
-// each through the thresholds of its health check. It tells at once when a backend's state changes and shows the state of
-// all at any time.
+// Package monitor owns the checks of the agent's backends. Each backend has a goroutine that probes
+// it from start to end and applies the thresholds of its health check. Package agent runs it and
+// passes each change on to package report. Snapshot returns the state of all backends at any time.
 //
-// It does not report to anybody and knows no overwatch node; what a probe is, is package check.
+// It never talks to an overwatch node. Package check makes the probes.
 //
-// Concurrency: the goroutine of a backend owns its state and publishes an immutable value; Snapshot takes no lock.
+// Concurrency: the goroutine of a backend owns its state and publishes immutable values; Snapshot
+// takes no lock.
 package monitor

@@ -17,19 +17,19 @@ const (
 	journalInterval = 10 * time.Second
 )
 
-// journal logs the changes of one backend. It is used by one goroutine.
+// journal logs the changes of one backend, with a limited rate. It belongs to one goroutine.
 type journal struct {
 	log zerolog.Logger
-	// left is how many entries may be written at once, as of filled.
+	// left is the number of entries that may still be written at once, as of filled.
 	left   int
 	filled time.Time
-	// changes is how many changes have not been told.
+	// changes is the number of changes that were not logged yet.
 	changes int
-	// blind is true while checks cannot be made here; told says that it was logged.
+	// blind is true while this host cannot make checks; told is true once that is logged.
 	blind, told bool
 }
 
-// note takes the result of a check and logs what is new, now or after a later check.
+// note takes the result of a check and logs news, now or with a later check.
 func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	if changed {
 		j.changes++
@@ -46,7 +46,7 @@ func (j *journal) note(b *wire.Backend, r check.Result, changed bool) {
 	}
 }
 
-// may takes one entry off those that may be written, if there is one.
+// may takes one entry from the budget, and reports whether there was one.
 func (j *journal) may(now time.Time) bool {
 	if j.filled.IsZero() {
 		j.left, j.filled = journalBurst, now

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// measure registers the figures of the monitor and returns what counts a check. The labels of a backend are those of the
-// configuration, so there are at most wire.MaxBackends of them.
+// measure registers the monitor's metrics and returns the function that counts a check. Labels of
+// backends come from the configuration, so there are at most wire.MaxBackends of them.
 func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result), err error) {
 	checks := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "gslb_agent_checks_total",
@@ -38,7 +38,7 @@ func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result), er
 	}, nil
 }
 
-// health shows the state of each backend as it is when it is asked for.
+// health is a collector that reads the state of each backend at the time of the scrape.
 type health struct {
 	monitor *Monitor
 	healthy *prometheus.Desc
@@ -56,13 +56,13 @@ func newHealth(m *Monitor) *health {
 	}
 }
 
-// Describe is for the registry.
+// Describe implements prometheus.Collector.
 func (h *health) Describe(out chan<- *prometheus.Desc) {
 	out <- h.healthy
 	out <- h.latency
 }
 
-// Collect is for the registry.
+// Collect implements prometheus.Collector.
 func (h *health) Collect(out chan<- prometheus.Metric) {
 	for _, b := range h.monitor.Snapshot() {
 		if b.Claim == wire.ClaimNone {

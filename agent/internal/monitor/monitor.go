@@ -13,18 +13,18 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Monitor watches the backends of an agent. Its methods may be called from any goroutine.
+// Monitor checks the backends of an agent. Any goroutine may call its methods.
 type Monitor struct {
 	options Options
 	count   func(check.Result)
 	checks  atomic.Uint64
 	watches atomic.Pointer[[]*watch] // in the order of the configuration; never edited
 
-	mu    sync.Mutex   // held by Run and Replace while they begin and end watches
-	begin func(*watch) // nil while Run does not run
+	mu    sync.Mutex   // held by Run and Replace while they start and stop watches
+	begin func(*watch) // starts a watch; nil while Run is not running
 }
 
-// New prepares the checks; nothing is checked before Run.
+// New prepares the checks. Run starts them.
 func New(o Options) (*Monitor, error) {
 	if o.Registerer == nil {
 		return nil, errors.New("monitor: Registerer must be set")
@@ -42,7 +42,7 @@ func New(o Options) (*Monitor, error) {
 	return m, nil
 }
 
-// prepare makes a watch for each backend.
+// prepare creates a watch for each backend.
 func (m *Monitor) prepare(backends []Backend) ([]*watch, error) {
 	backends, err := canonical(backends)
 	if err != nil {
@@ -59,8 +59,9 @@ func (m *Monitor) prepare(backends []Backend) ([]*watch, error) {
 	return watches, nil
 }
 
-// Run checks until ctx ends and returns when every check has ended. changed is told every change of a backend's state,
-// the first conclusion included; the backend's own goroutine calls it, so it must not block. Run must be called once.
+// Run checks the backends until ctx ends, and returns when every check has ended. It calls changed
+// for every change of a backend's state, the first result included. The call is made by the
+// backend's goroutine and must not block. Run must be called once.
 func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 	m.mu.Lock()
 	m.begin = func(w *watch) { w.begin(ctx, changed) }
@@ -78,11 +79,11 @@ func (m *Monitor) Run(ctx context.Context, changed func(wire.Backend)) error {
 	return nil
 }
 
-// Changes is what Replace did, in numbers of backends.
+// Changes counts the backends that Replace has added, changed and removed.
 type Changes struct{ Added, Changed, Removed int }
 
-// Replace makes the backends those that are watched. One that stays as it is goes on being checked as if nothing had
-// happened; one with another weight or check keeps its state until a check says otherwise. On error nothing changes.
+// Replace sets the backends to check. An unchanged backend goes on without interruption. One with
+// another weight or check keeps its state until a check changes it. On error nothing changes.
 func (m *Monitor) Replace(backends []Backend) (Changes, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -128,7 +129,7 @@ func (m *Monitor) Replace(backends []Backend) (Changes, error) {
 
 func (m *Monitor) list() []*watch { return *m.watches.Load() }
 
-// Snapshot returns all backends as they are now, in the order of the configuration, in a new slice.
+// Snapshot returns the state of all backends in the order of the configuration, in a new slice.
 func (m *Monitor) Snapshot() []wire.Backend {
 	watches := m.list()
 	backends := make([]wire.Backend, len(watches))
@@ -138,7 +139,7 @@ func (m *Monitor) Snapshot() []wire.Backend {
 	return backends
 }
 
-// Failures yields every backend and how many of its checks have failed since it is watched.
+// Failures yields every backend and the number of its checks that have failed since it was added.
 func (m *Monitor) Failures() iter.Seq2[wire.Backend, uint64] {
 	return func(yield func(wire.Backend, uint64) bool) {
 		for _, w := range m.list() {
@@ -149,5 +150,5 @@ func (m *Monitor) Failures() iter.Seq2[wire.Backend, uint64] {
 	}
 }
 
-// Checks returns how many checks were made since the start.
+// Checks returns the number of checks since the start.
 func (m *Monitor) Checks() uint64 { return m.checks.Load() }

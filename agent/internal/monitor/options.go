@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Backend is one thing to watch.
+// Backend is a backend to check.
 type Backend struct {
 	Service string
 	Address netip.Addr
@@ -28,9 +28,9 @@ func (b Backend) String() string {
 	return b.Service + ":" + b.Address.String() + ":" + strconv.Itoa(int(b.Port))
 }
 
-// Options is what a Monitor needs.
+// Options are the inputs of New.
 type Options struct {
-	// Backends is what is watched: 1 to wire.MaxBackends, each once.
+	// Backends are the backends to check: 1 to wire.MaxBackends, without duplicates.
 	Backends []Backend
 	// UserAgent is sent with http checks.
 	UserAgent  string
@@ -38,7 +38,7 @@ type Options struct {
 	Logger     zerolog.Logger
 }
 
-// canonical brings backends into their one form, and names what keeps them from being watched.
+// canonical returns backends in their canonical form, or an error for one that cannot be checked.
 func canonical(list []Backend) ([]Backend, error) {
 	if n := len(list); n == 0 || n > wire.MaxBackends {
 		return nil, fmt.Errorf("agent.backends has %d entries: 1 to %d can be watched by one agent", n, wire.MaxBackends)
@@ -56,7 +56,8 @@ func canonical(list []Backend) ([]Backend, error) {
 	return backends, fits(backends)
 }
 
-// fits tells whether what is said of the backends, with the longest errors, fits one message.
+// fits returns an error if the reports about the backends, each with the longest error text, do not
+// fit into one message.
 func fits(backends []Backend) error {
 	m := wire.Heartbeat{Region: strings.Repeat("x", wire.MaxRegion), Version: strings.Repeat("x", wire.MaxVersion)}
 	for _, b := range backends {
@@ -71,7 +72,7 @@ func fits(backends []Backend) error {
 	return nil // what else cannot be encoded is no question of size
 }
 
-// Check names what keeps backends from being watched, beside checks that are wrong in themselves.
+// Check returns an error if the backends cannot be checked, except for errors in single checks.
 func Check(backends []Backend) error {
 	_, err := canonical(backends)
 	return err

@@ -13,16 +13,18 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// startSpread is over how long the first checks are spread: enough that the checks of backends with the same interval do
-// not stay together, and short enough that a restarted agent knows its backends within a second.
+// startSpread is the time over which the first checks are spread. It is long enough to keep checks
+// of backends with the same interval apart, and short enough that a restarted agent knows its
+// backends within a second.
 const startSpread = time.Second
 
-// prober is what makes one check; *check.Prober is the one.
+// prober makes one check. *check.Prober implements it.
 type prober interface {
 	Probe(ctx context.Context) check.Result
 }
 
-// watch is one backend under check. Its goroutine owns everything but failed and state, which anybody may load.
+// watch checks one backend. Its goroutine owns all fields except failed and state, which any
+// goroutine may load.
 type watch struct {
 	backend   Backend
 	interval  time.Duration
@@ -52,12 +54,12 @@ func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger)
 	return w
 }
 
-// onWireBackend is a backend of which nothing is known yet.
+// onWireBackend returns the report about a backend that has not been checked yet.
 func onWireBackend(b Backend) wire.Backend {
 	return wire.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight), Check: onWire(b.Check)}
 }
 
-// begin starts checking.
+// begin starts the checks.
 func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
 	ctx, w.stop = context.WithCancel(ctx)
 	w.done = make(chan struct{})
@@ -67,7 +69,7 @@ func (w *watch) begin(ctx context.Context, changed func(wire.Backend)) {
 	}()
 }
 
-// end stops checking and returns when the last check has ended.
+// end stops the checks and returns when the last one has ended.
 func (w *watch) end() {
 	if w.stop != nil {
 		w.stop()
@@ -75,7 +77,7 @@ func (w *watch) end() {
 	}
 }
 
-// inherit makes what is known of the backend from old, which has ended, the state to go on from.
+// inherit takes the state of the backend over from old, which has ended.
 func (w *watch) inherit(old *watch) {
 	w.failed.Store(old.failed.Load())
 	w.tracker, w.confirmed = w.backend.Check.TrackerAfter(old.backend.Check, *old.tracker), old.confirmed
@@ -85,7 +87,7 @@ func (w *watch) inherit(old *watch) {
 	w.state.Store(&b)
 }
 
-// run checks once per interval, counted from start to start.
+// run makes one check per interval, counted from start to start.
 func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 	due := time.Now().Add(rand.N(min(w.interval, startSpread)))
 	timer := time.NewTimer(time.Until(due))
@@ -109,8 +111,9 @@ func (w *watch) run(ctx context.Context, changed func(wire.Backend)) {
 	}
 }
 
-// observe draws the conclusion of one check. What changes it is reported; so is, once, that the first success was no single one, which is
-// what a node waits for that has known the backend as unhealthy.
+// observe takes the result of one check and reports a changed state. It also reports once that a
+// backend which its first success made healthy has reached its success threshold: nodes that know
+// the backend as unhealthy wait for that.
 func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	r = w.tracker.Weigh(r)
 	w.count(r)
@@ -132,14 +135,15 @@ func (w *watch) observe(r check.Result, changed func(wire.Backend)) {
 	w.journal.note(&b, r, different)
 }
 
-// confirm reports, once, that a backend which one success made healthy has had success_threshold of them.
+// confirm reports, once, whether a backend that one success made healthy has reached
+// success_threshold successes.
 func (w *watch) confirm() bool {
 	before, enough := w.confirmed, w.tracker.Successes() >= w.backend.Check.SuccessThreshold
 	w.confirmed = before || enough || w.tracker.State() == check.StateUnhealthy // of which the tracker takes no less
 	return enough && !before
 }
 
-// claim is what the agent says of a backend in state s.
+// claim converts a state to the agent's claim about a backend.
 func claim(s check.State) wire.Claim {
 	switch s {
 	case check.StateHealthy:
@@ -151,9 +155,9 @@ func claim(s check.State) wire.Claim {
 	}
 }
 
-// onWire is the check as overwatch nodes need it to make it themselves. Spec.Address stays here: where the agent probes
-// may be reachable for nobody else. What a tcp check sends stays here too: nodes send nothing that an agent chose, so
-// they can only look whether the port is open.
+// onWire converts a check to the form that overwatch nodes use for their own checks. It leaves out
+// Spec.Address, which may be reachable from this host only, and the payload of a tcp check: nodes
+// send nothing that an agent chose.
 func onWire(s check.Spec) wire.Check {
 	d := s.Detail.Detail()
 	if d.Send != "" {

@@ -8,16 +8,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// application follows the errors that the application itself tells.
+// application reads the errors that the application itself counts.
 type application struct {
 	*reader
 	trend  trend
-	silent bool // the newest reading failed, which was told
+	silent bool // the newest reading failed, and that was logged
 	up     prometheus.Gauge
 	value  prometheus.Gauge
 }
 
-// newApplication makes what Options.Source asks for; nil if it asks for nothing. The metrics are there in any case.
+// newApplication returns the reader of Options.Source, or nil without a source. It registers the
+// metrics in both cases.
 func newApplication(o Options) (*application, error) {
 	a := &application{
 		trend: trend{rate: rate{window: o.Window}, threshold: threshold{limit: o.Errors.Threshold}},
@@ -40,7 +41,8 @@ func newApplication(o Options) (*application, error) {
 	return a, nil
 }
 
-// lookAtSource follows the application's errors, which are about all backends. A reading that fails says nothing: the signal stays.
+// lookAtSource reads the application's errors, which concern all backends. A failed reading leaves
+// the warning as it is.
 func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (changed bool) {
 	a := w.source
 	value, err := a.read(ctx)
@@ -62,7 +64,7 @@ func (w *Watch) lookAtSource(ctx context.Context, next *state, now time.Time) (c
 	return changed
 }
 
-// tellSource logs that the source cannot be read, and that it can again, once each.
+// tellSource logs once that the source cannot be read, and once that it can again.
 func (w *Watch) tellSource(ctx context.Context, err error) {
 	a := w.source
 	a.up.Set(number(err == nil))

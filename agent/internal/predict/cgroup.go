@@ -12,16 +12,18 @@ import (
 // its own group at the root of the mounted file system; on the host itself, the files with limits are not there or say that
 // there is none.
 
-// unlimited is from where on a version 1 limit of memory means none: it is then the largest multiple of the page size.
+// unlimited is the least value that stands for no memory limit in version 1: the largest multiple
+// of the page size.
 const unlimited = 1 << 60
 
-// errNoLimit says that the control group sets no limit, so that the host's own figures are the right ones.
+// errNoLimit means that the control group sets no limit, so that the host's figures apply.
 var errNoLimit = errors.New("the control group sets no limit")
 
 // cgroup reads the control group that is mounted at root, usually /sys/fs/cgroup.
 type cgroup struct{ root fs.FS }
 
-// processor returns the processor time used so far and how many processors' worth the group may use.
+// processor returns the processor time used so far and the number of processors that the group may
+// use.
 func (c cgroup) processor() (used time.Duration, processors float64, err error) {
 	if text, err := c.read("cpu.max"); err == nil {
 		quota, period, _ := strings.Cut(text, " ")
@@ -46,7 +48,8 @@ func (c cgroup) processor() (used time.Duration, processors float64, err error) 
 	return time.Duration(nanos), processors, err
 }
 
-// memory returns how much memory the group uses, less what the kernel can take back at once, and how much it may.
+// memory returns the memory that the group uses, without what the kernel can reclaim at once, and
+// the group's limit, both in octets.
 func (c cgroup) memory() (used, limit uint64, err error) {
 	current, reclaimable, statistics := "memory.current", "inactive_file", "memory.stat"
 	text, err := c.read("memory.max")
@@ -73,7 +76,7 @@ func (c cgroup) memory() (used, limit uint64, err error) {
 	return used - min(inactive, used), limit, nil
 }
 
-// ratio returns how many processors a quota per period is.
+// ratio returns quota divided by period: a number of processors.
 func ratio(quota, period string) (float64, error) {
 	if quota == "max" || quota == "-1" {
 		return 0, errNoLimit
@@ -105,7 +108,7 @@ func (c cgroup) number(name string) (uint64, error) {
 	return strconv.ParseUint(text, 10, 64)
 }
 
-// field returns the number behind a key in a file of "key number" lines.
+// field returns the number of a key in a file with lines of the form "key number".
 func (c cgroup) field(name, key string) (uint64, error) {
 	text, err := c.read(name)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Package predict warns before checks fail: it looks at the load of the processor, at memory and at how many checks fail,
-// and says for which backends traffic should become less.
+// Package predict owns the early warnings that come before checks fail. It watches the processor,
+// the memory and the rate of errors, and sets a warning for the backends that should get less
+// traffic. Package agent runs it and reports its warnings.
 //
-// It does not send anything and does not decide how much less: overwatch nodes do. Run owns everything that changes;
-// Warnings and Figures may be called by any goroutine.
+// It never sends anything and never decides how much traffic moves: overwatch nodes do. Run owns
+// all mutable state; any goroutine may call Warnings and Figures.
 package predict

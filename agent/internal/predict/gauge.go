@@ -13,8 +13,8 @@ import (
 
 const cgroupRoot = "/sys/fs/cgroup"
 
-// Gauge measures what this process may use: of its container if that has limits, else of the host. It belongs to one
-// goroutine.
+// Gauge measures processor and memory use: of the container if that has limits, else of the host.
+// It belongs to one goroutine.
 type Gauge struct {
 	group cgroup
 	// Of the previous reading of the processor.
@@ -28,8 +28,8 @@ type Gauge struct {
 // NewGauge returns a Gauge of this machine.
 func NewGauge() *Gauge { return &Gauge{group: cgroup{os.DirFS(cgroupRoot)}} }
 
-// CPU returns how busy the processor was since the call before, in percent. The first call knows nothing yet, and says so
-// with an error, as does the first after a limit came or went.
+// CPU returns the processor use since the call before, in percent. It returns an error for the
+// first call, and for the first one after a limit was set or removed.
 func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	now := time.Now()
 	elapsed := now.Sub(g.at)
@@ -59,7 +59,7 @@ func (g *Gauge) CPU(ctx context.Context) (percent float64, err error) {
 	return percent, nil
 }
 
-// errFirstReading: how busy something was needs two readings.
+// errFirstReading means that there is no earlier reading to compare with.
 var errFirstReading = errors.New("the processor was read for the first time")
 
 // hostBusy returns the percentage of the time from a to b in which processors worked.
@@ -69,7 +69,7 @@ func hostBusy(a, b cpu.TimesStat) float64 {
 	return busyShare(all-idle, all)
 }
 
-// all is the sum of all times. User holds the guests' times already.
+// all returns the sum of all times. User includes the time of guests.
 func all(t cpu.TimesStat) float64 {
 	return t.User + t.System + t.Idle + t.Nice + t.Iowait + t.Irq + t.Softirq + t.Steal
 }
@@ -82,7 +82,8 @@ func busyShare(part, whole float64) float64 {
 	return min(max(100*part/whole, 0), 100)
 }
 
-// Memory returns how much of the memory is in use and cannot be had at once, in percent. A limit above what the host has is none.
+// Memory returns the percentage of memory that is in use and cannot be reclaimed at once. A limit
+// above the host's memory is ignored.
 func (g *Gauge) Memory(ctx context.Context) (percent float64, err error) {
 	used, limit, err := g.group.memory()
 	if err != nil && !errors.Is(err, errNoLimit) {

@@ -16,40 +16,42 @@ type Target struct {
 	At      netip.AddrPort
 }
 
-// Resource is the limit of a resource.
+// Resource is the warning threshold of a resource.
 type Resource struct {
-	// Threshold is in percent; a value above it sets the signal.
+	// Threshold is a percentage. A higher value sets the warning.
 	Threshold float64
-	// Bleed is the time over which traffic becomes less.
+	// Bleed is the time over which traffic is reduced.
 	Bleed time.Duration
 }
 
-// Settings are the configuration's agent.predictive.
+// Settings are agent.predictive of the configuration.
 type Settings struct {
-	// Enabled says that signals are set; figures are taken in any case.
+	// Enabled turns warnings on. Figures are measured in any case.
 	Enabled bool
-	// Interval is the time between two looks.
+	// Interval is the time between two measurements.
 	Interval time.Duration
 	CPU      Resource
 	Memory   Resource
-	// Errors is about failed checks, or what Source says: its Threshold is per minute, counted over Window.
+	// Errors is the threshold of failed checks or of the errors that Source counts. Its Threshold
+	// is per minute, counted over Window.
 	Errors Resource
 	Window time.Duration
-	// Source, unless nil, is where errors are read instead of counting failed checks; they are then about all backends.
+	// Source is read for errors instead of counting failed checks. Its errors concern all backends.
+	// Nil means none.
 	Source *Source
 }
 
-// Meter measures the machine; *Gauge is the one.
+// Meter measures the machine. *Gauge implements it.
 type Meter interface {
 	CPU(ctx context.Context) (percent float64, err error)
 	Memory(ctx context.Context) (percent float64, err error)
 }
 
-// Options is what a Watch needs; all of it is required.
+// Options are the inputs of New. All are required.
 type Options struct {
 	Settings
 	Meter Meter
-	// Failures returns how many checks of each backend have failed since the start. Backends come and go with it.
+	// Failures returns the number of failed checks of each current backend since the start.
 	Failures   func() map[Target]uint64
 	Registerer prometheus.Registerer
 	Logger     zerolog.Logger

@@ -2,7 +2,7 @@ package predict
 
 import "time"
 
-// rate counts what was added to a growing total during the newest window.
+// rate computes the growth of a counter during the newest window.
 type rate struct {
 	window time.Duration
 	points []point // ascending; the first one is the newest that is not inside the window
@@ -13,9 +13,10 @@ type point struct {
 	total float64
 }
 
-// perMinute takes the total as it is now and returns its growth in the window, per minute. While less than a window is known,
-// what was not seen counts as nothing: a few failures after the start are no trend. Where no total was taken a window ago, the growth
-// since the one before is spread over all the time since then: a total that comes late is no burst.
+// perMinute adds the counter's value and returns its growth during the window, per minute. Until a
+// whole window was observed, the unobserved part counts as no growth: a few failures after the
+// start are no trend. If no value was added a window ago, the growth since the value before is
+// spread evenly over the time between: a late value is no burst.
 func (r *rate) perMinute(total float64, now time.Time) float64 {
 	if n := len(r.points); n > 0 && total < r.points[n-1].total {
 		r.points = r.points[:0] // counted from the beginning again

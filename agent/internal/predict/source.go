@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// maxSourceBody bounds what is read of the application's answer, in octets, decompressed.
+	// maxSourceBody bounds the application's answer, in octets after decompression.
 	maxSourceBody = 8 << 20
-	// maxSourceHeader bounds its header.
+	// maxSourceHeader bounds the header of the answer, in octets.
 	maxSourceHeader = 32 << 10
 )
 
-// Source is where the application itself tells its errors: one number behind a URL.
+// Source is a number behind a URL: the errors that the application itself counts.
 type Source struct {
-	// URL is asked with GET.
+	// URL is requested with GET.
 	URL string
-	// Metric names a metric in Prometheus' text format; Field a number in a JSON document, by the names on the way to it. One of
-	// them is set.
+	// Metric names a metric in Prometheus' text format. Field names a number in a JSON document, as
+	// the names on the way to it. Exactly one of the two is set.
 	Metric string
 	Field  []string
-	// Labels are what a series of Metric must have to count: expressions that the whole value must match. All that do are added up.
+	// Labels select series of Metric: each expression must match the whole value of its label. The
+	// selected series are added up.
 	Labels map[string]*regexp.Regexp
-	// PerMinute says that the number is errors per minute already; otherwise it is how many there have been since some start.
+	// PerMinute is true if the number is a rate of errors per minute, and false if it is a counter.
 	PerMinute bool
 	// Timeout bounds one reading.
 	Timeout time.Duration
-	// UserAgent is sent.
+	// UserAgent is the User-Agent header of the request.
 	UserAgent string
 }
 
@@ -44,8 +45,8 @@ type reader struct {
 	client *http.Client
 }
 
-// newReader returns a reader that goes to the source's own address, whatever proxies the environment names. A redirect is not
-// followed: the application's errors are told where the operator said.
+// newReader returns a reader that connects to the source's own address, ignoring proxies in the
+// environment. It follows no redirects.
 func newReader(s Source) *reader {
 	dialer := &net.Dialer{Timeout: s.Timeout}
 	return &reader{source: s, client: &http.Client{
@@ -58,7 +59,7 @@ func newReader(s Source) *reader {
 	}}
 }
 
-// read returns the number as it is now, at least 0.
+// read returns the current number, at least 0.
 func (r *reader) read(ctx context.Context) (float64, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, r.source.URL, nil)
 	if err != nil {
@@ -94,7 +95,7 @@ func (r *reader) read(ctx context.Context) (float64, error) {
 	return value, nil
 }
 
-// what names what is read, as the configuration does.
+// what names the number that is read, as the configuration does.
 func (r *reader) what() string {
 	if r.source.Metric != "" {
 		return "metric " + r.source.Metric
@@ -102,10 +103,10 @@ func (r *reader) what() string {
 	return "field " + strings.Join(r.source.Field, ".")
 }
 
-// errLargeSource is returned for an answer that goes on and on.
+// errLargeSource means that the answer is longer than maxSourceBody.
 var errLargeSource = errors.New("it answered with more than 8 MiB")
 
-// bounded reads so much and no more; what is beyond is an error, not an end.
+// bounded reads up to a limit. More data is an error, not an end of file.
 type bounded struct {
 	from io.Reader
 	left int

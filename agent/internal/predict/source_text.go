@@ -13,9 +13,9 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// metricValue adds up the series of a metric that have the labels. The observations of a histogram or summary are its name with _count
-// behind it. Where the metric is there but no such series, nothing has gone wrong yet: that is 0. That there is no such metric is an
-// error, for it may be a mistyped name.
+// metricValue returns the sum of the series of a metric that match the labels. A histogram's or
+// summary's count is its name with _count. A metric without a matching series is 0: nothing has
+// failed yet. A missing metric is an error, because the name may be mistyped.
 func metricValue(from io.Reader, name string, labels map[string]*regexp.Regexp) (float64, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(from)

@@ -7,8 +7,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// answer takes a sealed answer of the node. What is not from the pinned certificate, or not for this process of the agent, is
-// dropped, and so is a Reject that is about another certificate: whoever has the gossip key could else provoke one.
+// answer handles a sealed answer of the node. It drops an answer that is not from the pinned
+// certificate or not for this process of the agent. It also drops a Reject about another
+// certificate, which anyone with the gossip key could provoke.
 func (l *link) answer(message []byte, now time.Time) {
 	s := l.session
 	if s == nil {
@@ -37,7 +38,8 @@ func (l *link) answer(message []byte, now time.Time) {
 	}
 }
 
-// genuine reports whether the node sealed an answer: by its signature, or an Ack by the code of the session.
+// genuine reports whether the node sealed an answer, by its signature or, for an Ack, by the
+// session's code.
 func (s *session) genuine(sealed *identity.Sealed) bool {
 	if sealed.InSession() {
 		return wire.Type(sealed.Type) == wire.TypeAck && sealed.Authentic(identity.NodeToAgent, s.keys)
@@ -45,7 +47,7 @@ func (s *session) genuine(sealed *identity.Sealed) bool {
 	return sealed.Verify(identity.NodeToAgent, s.node.PublicKey)
 }
 
-// acknowledged takes an Ack of the session's process.
+// acknowledged handles an Ack of the session's process.
 func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
 	switch ack.AckedType {
 	case wire.TypeEnrol:
@@ -61,7 +63,7 @@ func (l *link) acknowledged(ack *wire.Ack, now time.Time) {
 	}
 }
 
-// rejected takes a Reject: it is told once, and what it means for the conversation is done.
+// rejected handles a Reject: it is logged once and changes the state of the conversation.
 func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	s := l.session
 	if reject.Code == wire.CodeBootNonce {
@@ -95,7 +97,8 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	}
 }
 
-// aboutCertificate reports whether a code says that the node takes nothing from our certificate.
+// aboutCertificate reports whether a code means that the node accepts nothing from this agent's
+// certificate.
 func aboutCertificate(code wire.RejectCode) bool {
 	switch code {
 	case wire.CodeNotEnrolled, wire.CodeRevoked, wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch, wire.CodeVersion:
@@ -104,7 +107,7 @@ func aboutCertificate(code wire.RejectCode) bool {
 	return false
 }
 
-// expelled stops reporting until an Enrol has been acknowledged, and sees to it that one is sent.
+// expelled stops the reports and schedules an Enrol. Its Ack starts them again.
 func (l *link) expelled(now time.Time) {
 	s := l.session
 	s.enrolled, s.reporting, l.beat.deadline = false, false, time.Time{}

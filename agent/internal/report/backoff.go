@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// maxPause is the longest pause between attempts of anything.
+// maxPause is the longest pause between two attempts.
 const maxPause = 15 * time.Second
 
 // backoff is the pause before the next attempt: doubled from first up to maxPause, less a random quarter.
@@ -14,7 +14,7 @@ type backoff struct {
 	tries int
 }
 
-// next counts one attempt and returns the pause after it.
+// next counts an attempt and returns the pause after it.
 func (b *backoff) next() time.Duration {
 	pause := min(b.first<<min(b.tries, 16), maxPause)
 	b.tries++

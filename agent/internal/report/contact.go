@@ -1,21 +1,21 @@
 package report
 
-// reason says why a node could not be spoken to; the values are labels of a metric.
+// reason is the cause why a node cannot be reached. The values are labels of a metric.
 type reason string
 
 // The reasons.
 const (
-	reasonResolve     reason = "resolve"      // its name was not found
+	reasonResolve     reason = "resolve"      // the node's name was not found
 	reasonUnreachable reason = "unreachable"  // no connection
-	reasonKey         reason = "key_mismatch" // it cannot read us, or we cannot read it
-	reasonHello       reason = "not_gslb"     // it speaks something else
-	reasonCertificate reason = "certificate"  // it is not the node that was pinned
-	reasonBusy        reason = "busy"         // it takes no further stream at present
+	reasonKey         reason = "key_mismatch" // the gossip keys differ
+	reasonHello       reason = "not_gslb"     // the node speaks another protocol
+	reasonCertificate reason = "certificate"  // the node's certificate is not the pinned one
+	reasonBusy        reason = "busy"         // the node accepts no further stream at present
 )
 
 var reasons = []reason{reasonResolve, reasonUnreachable, reasonKey, reasonHello, reasonCertificate, reasonBusy}
 
-// contactError is why a Hello failed.
+// contactError is the error of a failed Hello.
 type contactError struct {
 	reason reason
 	err    error

@@ -8,16 +8,18 @@ import (
 )
 
 const (
-	// enrolWait is how long the answer to an Enrol is waited for; it doubles with each that stays unanswered.
+	// enrolWait is the time to wait for the answer to an Enrol. It doubles with each unanswered
+	// one.
 	enrolWait = 500 * time.Millisecond
-	// unheardEnrols is after how many unanswered Enrols the agent goes on without an answer, if datagrams are blocked: then
-	// none can come.
+	// unheardEnrols is the number of unanswered Enrols after which the agent goes on without an
+	// answer, if datagrams are blocked: then no answer can arrive.
 	unheardEnrols = 3
-	// enrolAgain is when services that the node did not grant are asked for again.
+	// enrolAgain is the time after which the agent asks again for services that the node refused.
 	enrolAgain = maxPause
 )
 
-// enrolNow asks the node to pin our certificate for our services, by datagram and as a stream in turn.
+// enrolNow asks the node to pin this agent's certificate for its services, by datagram and by
+// stream in turn.
 func (l *link) enrolNow(now time.Time) {
 	s := l.session
 	message, _, err := l.seal(s.boot, wire.TypeEnrol, l.enrol(s.boot, s.keys != nil))
@@ -39,7 +41,7 @@ func (l *link) enrolNow(now time.Time) {
 	l.task(func() error { return l.peer.stream(message) }, func(err error, now time.Time) { l.streamed(err) })
 }
 
-// enrolUnheard goes on without an answer where none can come.
+// enrolUnheard goes on without an answer if none can arrive.
 func (l *link) enrolUnheard(now time.Time) {
 	if l.pings.missed < lostPings {
 		l.trouble(errors.New("it does not answer the enrolment, although it answers pings"))
@@ -51,7 +53,7 @@ func (l *link) enrolUnheard(now time.Time) {
 	}
 }
 
-// enrolledBy takes the node's Ack to an Enrol.
+// enrolledBy handles the node's Ack to an Enrol.
 func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 	s := l.session
 	first := !s.enrolled
@@ -70,19 +72,19 @@ func (l *link) enrolledBy(ack *wire.Ack, now time.Time) {
 	}
 }
 
-// streamed takes the outcome of a message that went as a stream.
+// streamed handles the result of a message sent as a stream.
 func (l *link) streamed(err error) {
 	if err != nil {
 		l.trouble(err)
 	}
 }
 
-// trouble shows something that went wrong after the Hello.
+// trouble publishes an error after the Hello.
 func (l *link) trouble(err error) {
 	l.status.edit(func(s *NodeState) { s.LastError = err.Error() })
 }
 
-// acknowledgedAt notes when the node last took something.
+// acknowledgedAt records the time of the node's newest Ack.
 func (l *link) acknowledgedAt(now time.Time) {
 	l.status.edit(func(s *NodeState) { s.LastAck, s.LastError = now, "" })
 }

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// farewellTime bounds the goodbye to a node.
+	// farewellTime is the longest time spent on the goodbye to a node.
 	farewellTime = 2 * time.Second
-	// farewellAgain is when the goodbye is said once more, by datagram.
+	// farewellAgain is the time after which the goodbye is repeated, by datagram.
 	farewellAgain = 500 * time.Millisecond
 )
 
-// farewell takes the agent's backends out of the node's answers and waits until the node has done so, but not for long.
+// farewell takes the agent's backends out of the node's answers and waits for the Ack, for
+// farewellTime at most.
 func (l *link) farewell() {
 	defer l.disconnected()
 	if l.session == nil || !l.session.reporting || l.contact.lost {
@@ -52,7 +53,7 @@ func (l *link) goodbye() []byte {
 	return message
 }
 
-// goodbyeTaken reports whether an answer is the node's Ack to one of our goodbyes: nothing before is one.
+// goodbyeTaken reports whether an answer is the node's Ack to one of this link's goodbyes.
 func (l *link) goodbyeTaken(message []byte) bool {
 	sealed, err := identity.Parse(message)
 	if err != nil || sealed.KeyID != l.session.node.KeyID || sealed.Epoch != l.options.Epoch ||

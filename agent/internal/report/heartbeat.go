@@ -8,15 +8,15 @@ import (
 )
 
 const (
-	// ackTime is how long the Ack to a heartbeat is waited for: to one by datagram no longer than half the interval, so that it is
-	// repeated before the next is due.
+	// ackTime is the longest wait for the Ack to a heartbeat. For a datagram it is at most half the
+	// interval, so that the repetition comes before the next heartbeat.
 	ackTime = time.Second
-	// streamsFirst is after how many unacknowledged datagrams heartbeats go as streams.
+	// streamsFirst is the number of unacknowledged datagrams after which heartbeats go as streams.
 	streamsFirst = 2
-	// datagramAgain is the how manieth heartbeat tries a datagram nevertheless.
+	// datagramAgain is the number of stream heartbeats after which one is tried by datagram again.
 	datagramAgain = 6
-	// silentBeats is after how many heartbeats that were not acknowledged at all the agent enrols anew: a node that answers
-	// pings but not heartbeats does not know our certificate any more.
+	// silentBeats is the number of heartbeats without any Ack after which the agent enrols again: a
+	// node that answers pings but not heartbeats has lost the agent's certificate.
 	silentBeats = 2
 
 	pathUDP = "udp"
@@ -28,16 +28,17 @@ type beat struct {
 	at       time.Time // when the next one is due
 	made     time.Time // of the newest one
 	seq      uint64
-	deadline time.Time // when it should have been acknowledged; zero: it was, or none was sent
+	deadline time.Time // when the Ack was due; zero: it came, or nothing was sent
 	stream   bool      // it went as a stream
-	written  bool      // the stream took it
+	written  bool      // the stream was written
 	losses   int       // datagrams in a row that were not acknowledged
 	streams  int       // heartbeats since streams come first
 	silent   int       // heartbeats in a row that were not acknowledged on any path
 }
 
-// sendBeat sends the whole state; mustStream says that the datagram with it was lost. What goes as a stream because datagrams are not
-// answered is signed, whatever session there is: should the node have lost it, that is why, and the signature is believed.
+// sendBeat sends the whole state. mustStream is true for the repetition of a lost datagram. A
+// stream sent because datagrams are unanswered is signed even with a session, because the node may
+// have lost the session, and accepts the signature.
 func (l *link) sendBeat(now time.Time, mustStream bool) {
 	b := &l.beat
 	interval := l.options.Interval
@@ -75,7 +76,8 @@ func (l *link) sendBeat(now time.Time, mustStream bool) {
 	}
 }
 
-// preferStream reports whether datagrams have proved useless, and tries one now and then.
+// preferStream reports whether the next heartbeat should go as a stream. Every datagramAgain-th one
+// does not.
 func (l *link) preferStream() bool {
 	if l.beat.losses < streamsFirst {
 		l.beat.streams = 0
@@ -85,7 +87,7 @@ func (l *link) preferStream() bool {
 	return l.beat.streams%datagramAgain != 0
 }
 
-// unacknowledged deals with a heartbeat whose Ack did not come in time.
+// unacknowledged handles a heartbeat without a timely Ack.
 func (l *link) unacknowledged(now time.Time) {
 	b := &l.beat
 	b.deadline = time.Time{}
@@ -110,7 +112,7 @@ func (l *link) unacknowledged(now time.Time) {
 	l.metrics.failed.WithLabelValues(l.address).Inc()
 }
 
-// beatTaken takes the Ack to a heartbeat.
+// beatTaken handles the Ack to a heartbeat.
 func (l *link) beatTaken(ack *wire.Ack, now time.Time) {
 	b := &l.beat
 	if ack.AckedSeq != b.seq {

@@ -12,27 +12,29 @@ import (
 )
 
 const (
-	// helloPause is the least time between two Hellos: whoever has the gossip key can make one seem necessary.
+	// helloPause is the least time between two Hellos, because anyone with the gossip key can make
+	// one seem necessary.
 	helloPause = time.Second
-	// helloSpread is the time over which agents spread their Hellos when their node is back.
+	// helloSpread is the time over which agents spread their Hellos after a node has come back.
 	helloSpread = 250 * time.Millisecond
-	// busySpread is the time over which agents spread their next Hellos when their node takes no more streams. It doubles with each
-	// Hello in a row that finds the node so, up to maxPause: many agents at once would else keep the node busy with refusing them.
+	// busySpread is the time over which agents spread their next Hellos if the node has no free
+	// stream. It doubles with each such Hello in a row, up to maxPause, so that many agents do not
+	// keep the node busy with refusals.
 	busySpread = 2 * time.Second
 )
 
-// contact is what a link knows about reaching its node.
+// contact is the link's knowledge about reaching its node.
 type contact struct {
-	at    time.Time // when to say Hello; zero: no need
-	last  time.Time // when it was said last
+	at    time.Time // when to send a Hello; zero: no need
+	last  time.Time // when the last one was sent
 	busy  bool      // one is under way
 	lost  bool      // the node cannot be reached at all
 	retry backoff
 	crowd int    // Hellos in a row for which the node had no stream
-	told  string // the trouble that was logged last
+	told  string // the error that was logged last
 }
 
-// wantHello makes a Hello due soon, unless one is due already.
+// wantHello schedules a Hello soon, unless one is scheduled.
 func (l *link) wantHello(now time.Time) {
 	if !l.contact.at.IsZero() || l.contact.busy {
 		return
@@ -43,7 +45,7 @@ func (l *link) wantHello(now time.Time) {
 	}
 }
 
-// sayHello asks the node who it is.
+// sayHello asks the node for its Hello.
 func (l *link) sayHello(ctx context.Context, now time.Time) {
 	if l.contact.busy {
 		return
@@ -68,7 +70,8 @@ func (l *link) sayHello(ctx context.Context, now time.Time) {
 	}
 }
 
-// greeted takes the node's Hello: sealed by the certificate in it, which must be the one that is pinned.
+// greeted handles the node's Hello. The certificate in it must have sealed it and must be the
+// pinned one.
 func (l *link) greeted(message []byte, now time.Time) error {
 	node, hello, err := openHello(message)
 	if err != nil {
@@ -100,7 +103,8 @@ func (l *link) greeted(message []byte, now time.Time) error {
 	return nil
 }
 
-// agree derives the session that a Hello offers, or none: then everything is signed.
+// agree derives the session that a Hello offers. It returns nil without an offer: then every
+// message is signed.
 func (l *link) agree(node *identity.Certificate, hello *wire.Hello) *identity.Session {
 	if hello.Share == (identity.Share{}) {
 		return nil
@@ -115,7 +119,7 @@ func (l *link) agree(node *identity.Certificate, hello *wire.Hello) *identity.Se
 	return session
 }
 
-// openHello checks that a Hello is sealed by the certificate it carries.
+// openHello opens a Hello, which must be sealed by the certificate it carries.
 func openHello(message []byte) (*identity.Certificate, wire.Hello, error) {
 	var hello wire.Hello
 	sealed, err := identity.Parse(message)
@@ -141,7 +145,7 @@ func openHello(message []byte) (*identity.Certificate, wire.Hello, error) {
 	return node, hello, nil
 }
 
-// resume goes on with the session after a cut.
+// resume continues the session after an interruption.
 func (l *link) resume(now time.Time) {
 	l.contact.lost = false
 	if s := l.session; s.reporting && l.pings.cut {
@@ -150,7 +154,7 @@ func (l *link) resume(now time.Time) {
 	l.pings.cut = false
 }
 
-// unreached notes that a Hello failed and plans the next.
+// unreached records a failed Hello and schedules the next.
 func (l *link) unreached(err error, now time.Time) {
 	why := &contactError{reason: reasonHello}
 	errors.As(err, &why)
@@ -173,12 +177,13 @@ func (l *link) unreached(err error, now time.Time) {
 	}
 }
 
-// crowdPause is the pause after a Hello for which the node had no stream, by how many such there were before it.
+// crowdPause returns the pause after a Hello that found no free stream. before is the number of
+// such Hellos before it.
 func crowdPause(before int) time.Duration {
 	return helloSpread + rand.N(min(busySpread<<min(before, 16), maxPause-helloSpread))
 }
 
-// connected notes that the node takes our messages.
+// connected records that the node accepts this agent's messages.
 func (l *link) connected() {
 	l.metrics.connected.WithLabelValues(l.address).Set(1)
 	l.status.edit(func(s *NodeState) {
@@ -188,7 +193,7 @@ func (l *link) connected() {
 	})
 }
 
-// disconnected notes that it does not.
+// disconnected records that the node does not accept this agent's messages.
 func (l *link) disconnected() {
 	l.metrics.connected.WithLabelValues(l.address).Set(0)
 	l.status.edit(func(s *NodeState) {

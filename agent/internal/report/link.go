@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// maxTasks is how many streams of one link are under way at a time.
+	// maxTasks is the number of streams of one link that may be open at a time.
 	maxTasks = 4
-	// inboxSize is how many answers may wait.
+	// inboxSize is the number of answers that may wait.
 	inboxSize = 64
-	// lostPings is how many pings in a row may stay unanswered before datagrams count as blocked.
+	// lostPings is the number of unanswered pings in a row after which datagrams count as blocked.
 	lostPings = 3
 )
 
@@ -65,10 +65,10 @@ type session struct {
 	node  *identity.Certificate
 	hello wire.Hello
 	boot  identity.Nonce
-	keys  *identity.Session // spares heartbeats and their Acks signatures once enrolled; nil: the node has none
+	keys  *identity.Session // authenticate heartbeats and their Acks instead of signatures; nil: the node offers no session
 
 	enrolled  bool
-	reporting bool      // heartbeats and transitions make sense
+	reporting bool      // heartbeats and transitions may be sent
 	enrolFrom uint64    // sequence number of the first Enrol
 	enrolAt   time.Time // when to send the next; zero: not needed
 	unheard   int       // Enrols since the last answer to one
@@ -88,7 +88,7 @@ func newLink(agent *self, address string, pins *pins, metrics *metrics) *link {
 	return l
 }
 
-// hear takes a sealed answer. Too many at a time are dropped: the node's next one will do.
+// hear queues a sealed answer. It drops the answer if inboxSize answers wait.
 func (l *link) hear(message []byte) {
 	select {
 	case l.inbox <- message:
@@ -96,7 +96,7 @@ func (l *link) hear(message []byte) {
 	}
 }
 
-// changed notes a backend's change and wakes the link.
+// changed queues a backend's change and wakes the link.
 func (l *link) changed(b wire.Backend) {
 	l.pending.put(b, time.Now())
 	l.hurry()
@@ -110,7 +110,7 @@ func (l *link) hurry() {
 	}
 }
 
-// run speaks with the node until ctx ends, then says goodbye.
+// run talks to the node until ctx ends, then sends the goodbye.
 func (l *link) run(ctx context.Context) {
 	l.others.Go(func() { l.keepPinging(ctx) })
 	timer := time.NewTimer(0)
@@ -134,7 +134,7 @@ func (l *link) run(ctx context.Context) {
 	}
 }
 
-// act does whatever is due.
+// act does everything that is due.
 func (l *link) act(ctx context.Context, now time.Time) {
 	if due(l.contact.at, now) || l.session == nil && l.contact.at.IsZero() {
 		l.sayHello(ctx, now)
@@ -158,10 +158,10 @@ func (l *link) act(ctx context.Context, now time.Time) {
 	}
 }
 
-// due reports whether a moment that was set has come.
+// due reports whether a time is set and has come.
 func due(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
 
-// wait returns how long nothing will be due, at most a minute.
+// wait returns the time until something is due, at most a minute.
 func (l *link) wait(now time.Time) time.Duration {
 	next := now.Add(time.Minute)
 	sooner := func(at time.Time) {
@@ -185,8 +185,8 @@ func (l *link) wait(now time.Time) time.Duration {
 	return max(next.Sub(now), time.Millisecond)
 }
 
-// task runs f beside the link, then finish in the link with f's error. It reports false, and does nothing, while too many
-// are under way.
+// task runs f in a goroutine, then finish, with f's error, in the link's goroutine. It returns
+// false and does nothing if maxTasks tasks are running.
 func (l *link) task(f func() error, finish func(err error, now time.Time)) bool {
 	if l.tasks >= maxTasks {
 		return false
@@ -202,7 +202,7 @@ func (l *link) task(f func() error, finish func(err error, now time.Time)) bool 
 	return true
 }
 
-// close ends what is under way.
+// close ends all tasks.
 func (l *link) close() {
 	l.peer.close()
 	l.others.Wait()

@@ -12,11 +12,11 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// self is the agent as all its links share it.
+// self is the state of the agent that all links share.
 type self struct {
 	options Options
 	started time.Time
-	tokens  atomic.Pointer[map[string]string] // Options.Tokens, or those of Renew
+	tokens  atomic.Pointer[map[string]string] // tokens are Options.Tokens, or those of the last Renew.
 	seq     *atomic.Uint64
 
 	exchange *identity.Exchange
@@ -33,7 +33,8 @@ func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler
 	return s.sealWith(s.options.Identity.Seal, boot, t, m)
 }
 
-// sealWith is seal by another means than the certificate's key, such as a session.
+// sealWith seals a message with the given function, such as a session's, instead of the
+// certificate's key.
 func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte, boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
 	payload, err := m.MarshalBinary()
 	if err != nil {
@@ -46,7 +47,8 @@ func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte,
 	}), seq, nil
 }
 
-// enrol proves every service's token to one process of a node, and asks for a session if it wants one.
+// enrol returns the message that proves the token of every service to one process of a node.
+// session asks the node for a session.
 func (s *self) enrol(boot identity.Nonce, session bool) *wire.Enrol {
 	o := s.options
 	m := &wire.Enrol{AgentID: o.AgentID, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
@@ -61,7 +63,7 @@ func (s *self) enrol(boot identity.Nonce, session bool) *wire.Enrol {
 	return m
 }
 
-// heartbeat is the agent's whole state.
+// heartbeat returns the message with the agent's whole state.
 func (s *self) heartbeat(now time.Time) *wire.Heartbeat {
 	o := s.options
 	return &wire.Heartbeat{

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// metrics are those of all links. The label node has the values of the configuration.
+// metrics are the metrics of all links. The label node has the addresses of the configuration.
 type metrics struct {
 	sent      *prometheus.CounterVec
 	failed    *prometheus.CounterVec
@@ -46,7 +46,7 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 	return m, nil
 }
 
-// appear makes the series of a node exist from the start, so that a rate can be computed from the first event on.
+// appear creates the series of a node at 0, so that a rate includes the first event.
 func (m *metrics) appear(node string) {
 	m.sent.WithLabelValues(node)
 	m.failed.WithLabelValues(node)

@@ -21,27 +21,28 @@ const (
 	DefaultMissedThreshold = 3
 )
 
-// Options is what a Reporter needs. Everything is required unless it says otherwise.
+// Options are the inputs of New. All are required unless they say otherwise.
 type Options struct {
-	// Nodes are the overwatch nodes, as host:port. Names are looked up again at every attempt.
+	// Nodes are the overwatch nodes, as host:port. Names are resolved again at every attempt.
 	Nodes []string
-	// Keys are the gossip keys, 32 octets each. The first one encrypts, all of them decrypt.
+	// Keys are the gossip keys, 32 octets each. The first encrypts; all decrypt.
 	Keys [][]byte
-	// Identity seals what the agent says. AgentID is its common name.
+	// Identity seals the agent's messages. AgentID is its common name.
 	Identity *identity.Identity
 	AgentID  string
-	// Epoch is that of this process: identity.NextEpoch.
+	// Epoch is the epoch of this process, from identity.NextEpoch.
 	Epoch uint64
 	// Region is optional, and so is Version.
 	Region, Version string
-	// DataDir is where the certificates of overwatch nodes are pinned, in the directory overwatch_pins.
+	// DataDir is the data directory. Certificates of overwatch nodes are pinned in its directory
+	// overwatch_pins.
 	DataDir string
 	// Tokens maps every service of the agent's backends to its token.
 	Tokens map[string]string
 	// Interval is the time between heartbeats and MissedThreshold how many may fail to come; zero means the default.
 	Interval        time.Duration
 	MissedThreshold int
-	// State returns all backends as they are now. It must not block; any goroutine calls it.
+	// State returns the state of all backends. It must not block; any goroutine may call it.
 	State func() []wire.Backend
 	// Figures returns the agent's own measurements; nil means none.
 	Figures    func() wire.Figures

@@ -24,19 +24,20 @@ var (
 )
 
 const (
-	// packetBacklog is how many packets may wait for memberlist.
+	// packetBacklog is the number of packets that may wait for memberlist.
 	packetBacklog = 16
-	// readPause is how long reading rests after an error.
+	// readPause is the pause after a failed read.
 	readPause = 50 * time.Millisecond
 )
 
-// outbound is a memberlist transport (memberlist.NodeAwareTransport) that listens for nobody: it sends from an
-// ephemeral port to one address, whatever address memberlist asks for, and advertises port 0, so that the node answers to where
-// the packets really come from. It looks at all that comes back before memberlist does.
+// outbound is a memberlist transport (memberlist.NodeAwareTransport) that never listens for peers.
+// It sends from an ephemeral port to one address, whatever address memberlist names. It advertises
+// port 0, so that the node answers to the source address of the packets. It filters all incoming
+// data before memberlist gets it.
 type outbound struct {
 	keyring *frame.Keyring
 	udp     *net.UDPConn
-	target  atomic.Pointer[netip.AddrPort] // nil until the node's name was looked up
+	target  atomic.Pointer[netip.AddrPort] // the node's addresses; nil before the name was resolved
 	boot    atomic.Pointer[identity.Nonce] // in the newest acknowledgement of a ping; unproven
 	heard   func(message []byte)           // takes a sealed answer; must not block
 	dropped func(frame.Fault)
@@ -59,7 +60,7 @@ func newOutbound(keyring *frame.Keyring, heard func([]byte), dropped func(frame.
 	return t, nil
 }
 
-// read takes packets until the socket is closed.
+// read receives packets until the socket is closed.
 func (t *outbound) read() {
 	raw := make([]byte, frame.MaxPacket+1)
 	scratch := make([]byte, 0, frame.MaxPacket)
@@ -79,7 +80,7 @@ func (t *outbound) read() {
 	}
 }
 
-// packet looks at one packet and passes it on.
+// packet filters one packet and passes it on.
 func (t *outbound) packet(raw, scratch []byte, from netip.AddrPort) frame.Fault {
 	plain, fault := t.keyring.OpenPacket(scratch, raw)
 	if fault != frame.None {
@@ -107,7 +108,7 @@ func (t *outbound) packet(raw, scratch []byte, from netip.AddrPort) frame.Fault 
 	return frame.None
 }
 
-// FinalAdvertiseAddr advertises nothing that could be dialled.
+// FinalAdvertiseAddr returns an address that nobody can dial.
 func (t *outbound) FinalAdvertiseAddr(string, int) (net.IP, int, error) {
 	return net.IPv4zero.To4(), 0, nil
 }
@@ -122,12 +123,13 @@ func (t *outbound) WriteTo(b []byte, _ string) (time.Time, error) {
 	return time.Now(), err
 }
 
-// WriteToAddress is WriteTo.
+// WriteToAddress does the same as WriteTo.
 func (t *outbound) WriteToAddress(b []byte, _ memberlist.Address) (time.Time, error) {
 	return t.WriteTo(b, "")
 }
 
-// DialTimeout opens a stream to the node, good for as long as timeout unless memberlist sets another deadline.
+// DialTimeout opens a stream to the node. Its deadline is timeout from now, unless memberlist sets
+// another.
 func (t *outbound) DialTimeout(_ string, timeout time.Duration) (net.Conn, error) {
 	to := t.target.Load()
 	if to == nil {
@@ -137,15 +139,15 @@ func (t *outbound) DialTimeout(_ string, timeout time.Duration) (net.Conn, error
 	return d.Dial(t.ctx, to.String(), timeout)
 }
 
-// DialAddressTimeout is DialTimeout.
+// DialAddressTimeout does the same as DialTimeout.
 func (t *outbound) DialAddressTimeout(_ memberlist.Address, timeout time.Duration) (net.Conn, error) {
 	return t.DialTimeout("", timeout)
 }
 
-// PacketCh is where memberlist takes packets from.
+// PacketCh returns the channel from which memberlist takes packets.
 func (t *outbound) PacketCh() <-chan *memberlist.Packet { return t.packets }
 
-// StreamCh never has anything: nobody dials an agent.
+// StreamCh returns a channel that stays empty: nobody dials an agent.
 func (t *outbound) StreamCh() <-chan net.Conn { return nil }
 
 // Shutdown closes the socket and every stream.

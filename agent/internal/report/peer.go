@@ -30,8 +30,8 @@ const (
 	resolveTime  = 3 * time.Second
 )
 
-// peer carries messages to one overwatch node and asks who it is. hello and stream may block for some seconds, ping for
-// pingTime. Any goroutine may call any method.
+// peer exchanges messages with one overwatch node. hello and stream may block for streamTime, ping
+// for pingTime. Any goroutine may call its methods.
 type peer interface {
 	// hello opens a push/pull with the node and returns the sealed Hello it answers with, or a *contactError.
 	hello(ctx context.Context) ([]byte, error)
@@ -46,7 +46,7 @@ type peer interface {
 	close()
 }
 
-// memberPeer is a peer made of a memberlist instance of its own.
+// memberPeer is a peer with a memberlist instance of its own.
 type memberPeer struct {
 	address   string // host:port as configured
 	transport *outbound
@@ -56,7 +56,7 @@ type memberPeer struct {
 	greeted []byte     // the user state of the newest push/pull; mu
 }
 
-// newMemberPeer starts a memberlist that knows nobody and that nobody knows.
+// newMemberPeer starts a memberlist instance without members.
 func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), dropped func(frame.Fault)) (*memberPeer, error) {
 	keyring, err := frame.NewKeyring(wire.Label, keys)
 	if err != nil {
@@ -113,8 +113,8 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	return p.greeted, nil
 }
 
-// resolve looks the node's name up. Addresses of one family come in a fixed order, whatever order the name server gives
-// them: should the name lead to two nodes by mistake, the agent stays with one of them while that one lives.
+// resolve looks up the node's name. Addresses of one family are sorted, so that an agent whose name
+// wrongly leads to two nodes stays with one of them while that one lives.
 func resolve(ctx context.Context, address string) ([]netip.AddrPort, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil {
@@ -149,8 +149,8 @@ func inOrder(found []netip.Addr, port uint16) []netip.AddrPort {
 	return targets
 }
 
-// explain says in words why a push/pull came to nothing. memberlist keeps no chain of causes, so the transport's own
-// knowledge and the text are all there is.
+// explain returns the cause of a failed push/pull. memberlist wraps no errors, so the transport's
+// own records and the text are the only sources.
 func (p *memberPeer) explain(err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
 	says := func(causes ...error) error {
@@ -216,32 +216,33 @@ func (p *memberPeer) stream(message []byte) error {
 
 func (p *memberPeer) close() { _ = p.list.Shutdown() } // the transport reports nothing worth knowing
 
-// errNoAddress means that the node's name was never found.
+// errNoAddress means that the node's name could not be resolved.
 var errNoAddress = errors.New("the node's address is not known yet")
 
-// delegate answers memberlist's questions for a memberPeer.
+// delegate answers memberlist's calls for a memberPeer.
 type delegate struct {
 	name   string
 	merged func([]byte) // called within Join only
 }
 
-// NodeMeta says nothing about the agent.
+// NodeMeta returns nothing: the agent gossips no metadata.
 func (d *delegate) NodeMeta(int) []byte { return nil }
 
 // NotifyMsg is never called: the transport takes user messages out of the packets.
 func (d *delegate) NotifyMsg([]byte) {}
 
-// GetBroadcasts has nothing to spread.
+// GetBroadcasts returns nothing: the agent broadcasts nothing.
 func (d *delegate) GetBroadcasts(int, int) [][]byte { return nil }
 
-// LocalState says nothing: what the agent has to say is sealed for one process of the node, which is not known yet.
+// LocalState returns nothing. The agent's messages are sealed for one process of the node, which is
+// not known yet.
 func (d *delegate) LocalState(bool) []byte { return nil }
 
-// MergeRemoteState takes the node's sealed Hello.
+// MergeRemoteState keeps the node's sealed Hello.
 func (d *delegate) MergeRemoteState(state []byte, _ bool) { d.merged(state) }
 
-// NotifyAlive refuses every member: the link watches its node itself, at the address that is configured, whatever the node
-// believes its own address to be.
+// NotifyAlive refuses every member. The link itself watches its node at the configured address,
+// whatever address the node announces.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.name {
 		return nil

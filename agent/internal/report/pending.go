@@ -9,15 +9,16 @@ import (
 )
 
 const (
-	// transitionPause is how long a transition waits for its acknowledgement before it is sent again; it doubles each time.
+	// transitionPause is the wait for the Ack to a transition before it is repeated. It doubles
+	// each time.
 	transitionPause = 300 * time.Millisecond
-	// maxTransitionPause is the longest such wait: by then a heartbeat has said it anyway.
+	// maxTransitionPause is the longest such wait. By then a heartbeat has carried the change.
 	maxTransitionPause = 5 * time.Second
-	// maxPending bounds the changes that wait. What does not fit is said by the next heartbeat.
+	// maxPending bounds the waiting changes. The next heartbeat carries the rest.
 	maxPending = 2 * wire.MaxBackends
 )
 
-// pending holds the changes of backends that a node has not acknowledged yet, the newest one of each backend.
+// pending holds the unacknowledged changes of backends, the newest of each.
 type pending struct {
 	mu      sync.Mutex
 	changes map[backendKey]*change
@@ -40,7 +41,7 @@ type change struct {
 
 func newPending() *pending { return &pending{changes: make(map[backendKey]*change)} }
 
-// put notes a change; an older one of the same backend is superseded.
+// put adds a change. It replaces an older one of the same backend.
 func (p *pending) put(b wire.Backend, now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,8 +51,8 @@ func (p *pending) put(b wire.Backend, now time.Time) {
 	}
 }
 
-// due has the changes sent whose time has come. send is told how often one was tried before, and returns the sequence number
-// under which it went, 0 if it could not.
+// due sends every change whose time has come. send gets the number of earlier attempts, and returns
+// the sequence number of the message, or 0 if it could not be sent.
 func (p *pending) due(now time.Time, send func(b wire.Backend, try int) uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -67,7 +68,7 @@ func (p *pending) due(now time.Time, send func(b wire.Backend, try int) uint64) 
 	}
 }
 
-// earliest returns when something is due next; ok is false if nothing waits.
+// earliest returns the time of the next due change; ok is false if there is none.
 func (p *pending) earliest() (at time.Time, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,7 +80,7 @@ func (p *pending) earliest() (at time.Time, ok bool) {
 	return at, ok
 }
 
-// acknowledged forgets the change that was sent last under seq.
+// acknowledged removes the change that was sent last with seq.
 func (p *pending) acknowledged(seq uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -90,7 +91,7 @@ func (p *pending) acknowledged(seq uint64) {
 	}
 }
 
-// covered forgets what happened before a heartbeat that was acknowledged was made.
+// covered removes the changes made before an acknowledged heartbeat was built.
 func (p *pending) covered(made time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

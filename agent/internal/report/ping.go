@@ -11,14 +11,14 @@ type pong struct {
 	err error
 }
 
-// pings is what a link learns from pinging.
+// pings summarises the outcomes of pings.
 type pings struct {
 	missed int       // in a row
 	last   time.Time // the newest answer
 	cut    bool      // datagrams were blocked since the last heartbeat that was planned because of that
 }
 
-// keepPinging pings again and again, whatever the state of the conversation: an answer ends any backoff.
+// keepPinging pings the node in any state of the conversation. An answer ends any backoff.
 func (l *link) keepPinging(ctx context.Context) {
 	next := time.NewTimer(0)
 	defer next.Stop()
@@ -43,7 +43,7 @@ func (l *link) keepPinging(ctx context.Context) {
 	}
 }
 
-// pong takes the outcome of a ping.
+// pong handles the outcome of a ping.
 func (l *link) pong(p pong, now time.Time) {
 	if p.err != nil {
 		l.pings.missed++

@@ -16,8 +16,8 @@ import (
 // pinsDir is the directory under data_dir that holds one file per address of an overwatch node.
 const pinsDir = "overwatch_pins"
 
-// pins remembers which certificate each overwatch node showed first. The way back after a node was set up anew is to delete
-// the file named in the error; the agent looks at the next attempt.
+// pins stores the first certificate of each overwatch node. After a node was set up anew, the
+// operator deletes the file named in the error; the next attempt pins the new certificate.
 type pins struct {
 	dir string
 
@@ -25,7 +25,7 @@ type pins struct {
 	unkept map[string]identity.KeyID // pins that could not be written yet
 }
 
-// openPins makes the directory.
+// openPins creates the directory of pins.
 func openPins(dataDir string) (*pins, error) {
 	dir := filepath.Join(dataDir, pinsDir)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -34,11 +34,11 @@ func openPins(dataDir string) (*pins, error) {
 	return &pins{dir: dir, unkept: make(map[string]identity.KeyID)}, nil
 }
 
-// errOtherCertificate means that a node is not the one that was pinned.
+// errOtherCertificate means that a node's certificate is not the pinned one.
 var errOtherCertificate = errors.New("another certificate than the pinned one")
 
-// check compares the certificate that the node at address shows with its pin, or pins it. An error that wraps
-// errNotKept means that the certificate is good but its pin is only in memory.
+// check compares the certificate of the node at address with its pin, or pins it. An error that
+// wraps errNotKept means that the certificate is accepted but its pin is in memory only.
 func (p *pins) check(address string, shown identity.KeyID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *pins) check(address string, shown identity.KeyID) error {
 	return nil
 }
 
-// errNotKept means that a pin could not be written; it holds for this process.
+// errNotKept means that a pin could not be written. It holds for this process.
 var errNotKept = errors.New("the pin of the node's certificate could not be stored")
 
 func (p *pins) first(path, address string, shown identity.KeyID) error {
@@ -75,10 +75,10 @@ func (p *pins) first(path, address string, shown identity.KeyID) error {
 	return nil
 }
 
-// maxPin bounds what is read of a pin, in octets.
+// maxPin bounds a pin file, in octets.
 const maxPin = 1024
 
-// readPin reads the one line of a pin file that is not a comment.
+// readPin returns the key in a pin file: its only line that is no comment.
 func readPin(path string) (key identity.KeyID, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func readPin(path string) (key identity.KeyID, err error) {
 	return key, fmt.Errorf("%s is damaged: it must hold sha256:<64 hexadecimal digits>; restore it, or delete it to pin the node's certificate anew", path)
 }
 
-// writeFile writes a file so that after a crash either nothing or all of it is there.
+// writeFile writes a file so that after a crash it is complete or absent.
 func writeFile(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".pin.*") // mode 0600
 	if err != nil {

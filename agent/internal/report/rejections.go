@@ -8,23 +8,24 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// scope is what a rejection is about.
+// scope is the kind of message that a rejection is about.
 type scope int
 
 // The scopes.
 const (
-	scopeEnrol  scope = iota // the certificate and the services it speaks for
-	scopeClaims              // what heartbeats and transitions claim
+	scopeEnrol  scope = iota // the certificate and its services
+	scopeClaims              // heartbeats and transitions
 	scopes
 )
 
-// rejections are what a node does not take at present, and which of them were logged. The link's goroutine owns it.
+// rejections are the current refusals of a node, and those that were logged. The link's goroutine
+// owns it.
 type rejections struct {
 	current [scopes][]Rejection
 	told    [scopes][]string
 }
 
-// replace makes the rejections the only ones of their scope. None means that all is well again.
+// replace sets the refusals of a scope. An empty list means that the node accepts everything.
 func (r *rejections) replace(l *link, s scope, now []Rejection) {
 	r.current[s] = nil
 	if len(now) == 0 {
@@ -33,7 +34,7 @@ func (r *rejections) replace(l *link, s scope, now []Rejection) {
 	r.add(l, s, now)
 }
 
-// add counts rejections, logs those that were not logged since all was well, and shows them beside the others.
+// add adds refusals and logs those that were not logged since the node last accepted everything.
 func (r *rejections) add(l *link, s scope, more []Rejection) {
 	for _, one := range more {
 		l.metrics.rejected.WithLabelValues(l.address, one.Code.String()).Inc()
@@ -51,7 +52,7 @@ func (r *rejections) add(l *link, s scope, more []Rejection) {
 	l.status.edit(func(state *NodeState) { state.Rejects = shown })
 }
 
-// log says in words what was refused and what can be done.
+// log describes a refusal and its remedy in the log.
 func (r Rejection) log(l *link) {
 	event := l.logger.Error().Stringer("code", r.Code)
 	for _, part := range []struct{ key, value string }{{"service", r.Service}, {"backend", r.Backend}, {"detail", r.Detail}} {
@@ -62,7 +63,7 @@ func (r Rejection) log(l *link) {
 	event.Msg(inWords(r.Code))
 }
 
-// claimRejections are the parts of a message that the node did not take.
+// claimRejections returns the parts of a message that the node refused.
 func claimRejections(ack *wire.Ack) []Rejection {
 	out := make([]Rejection, 0, len(ack.Refused))
 	for _, claim := range ack.Refused {

@@ -10,13 +10,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Reporter keeps overwatch nodes informed.
+// Reporter reports the agent's state to all overwatch nodes. Any goroutine may call its methods.
 type Reporter struct {
 	agent *self
 	links []*link
 }
 
-// New opens a socket per node. Nothing is sent before Run.
+// New opens a socket per node. Run starts sending.
 func New(o Options) (*Reporter, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
@@ -45,7 +45,8 @@ func New(o Options) (*Reporter, error) {
 	return r, nil
 }
 
-// Run speaks to all nodes until ctx ends; then it says goodbye to them, for at most farewellTime. It must be called once.
+// Run talks to all nodes until ctx ends. Then it says goodbye to them, for farewellTime at most. It
+// must be called once.
 func (r *Reporter) Run(ctx context.Context) error {
 	defer r.close()
 	var g errgroup.Group
@@ -58,14 +59,14 @@ func (r *Reporter) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// Changed tells all nodes at once that a backend changed. It never blocks.
+// Changed reports a backend's change to all nodes at once. It never blocks.
 func (r *Reporter) Changed(b wire.Backend) {
 	for _, l := range r.links {
 		l.changed(b)
 	}
 }
 
-// Warned tells all nodes at once that the warnings in Options.State have changed. It never blocks.
+// Warned reports the current warnings of Options.State to all nodes at once. It never blocks.
 func (r *Reporter) Warned() {
 	for _, l := range r.links {
 		l.warned.Store(true)
@@ -73,7 +74,7 @@ func (r *Reporter) Warned() {
 	}
 }
 
-// Drained tells all nodes at once that the backends in Options.State have begun to drain. It never blocks.
+// Drained reports to all nodes at once that the backends of Options.State drain. It never blocks.
 func (r *Reporter) Drained() {
 	for _, l := range r.links {
 		l.drained.Store(true)
@@ -81,8 +82,8 @@ func (r *Reporter) Drained() {
 	}
 }
 
-// Renew tells all nodes at once that there are other backends in Options.State, and proves the tokens of their services if
-// those are others. It never blocks. On error nothing changes.
+// Renew reports the current set of backends of Options.State to all nodes at once, and proves the
+// tokens of their services if they differ from before. It never blocks. On error nothing changes.
 func (r *Reporter) Renew(tokens map[string]string) error {
 	if err := checkTokens(tokens); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (r *Reporter) Renew(tokens map[string]string) error {
 	return nil
 }
 
-// Nodes returns how the nodes look from here, in the order of the configuration.
+// Nodes returns the state of the nodes as the agent sees it, in the order of the configuration.
 func (r *Reporter) Nodes() []NodeState {
 	states := make([]NodeState, len(r.links))
 	for i, l := range r.links {

@@ -8,32 +8,32 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// NodeState is how one overwatch node looks from here.
+// NodeState is the state of one overwatch node as the agent sees it.
 type NodeState struct {
 	Address         string // as configured
-	NodeID, Version string // as the node introduced itself; "" before
-	// Connected says that the node takes this agent's messages.
+	NodeID, Version string // name in the node's Hello; "" before the first
+	// Connected is true while the node accepts this agent's messages.
 	Connected bool
 	Since     time.Time // of the newest change of Connected
 	LastAck   time.Time // of the newest acknowledgement
 	RTT       time.Duration
 	// Path is "udp", or "tcp" while datagrams do not get through.
 	Path string
-	// LastError is why the node cannot be reached, "" while it can.
+	// LastError is the cause why the node cannot be reached, "" while it can.
 	LastError string
-	// Rejects are what the node does not take, and why.
+	// Rejects are the node's current refusals.
 	Rejects []Rejection
 }
 
-// Rejection is something that a node does not take from this agent.
+// Rejection is the refusal of a node to accept a part of the agent's messages.
 type Rejection struct {
 	Code    wire.RejectCode
 	Service string // "" when it is about the agent as a whole
 	Backend string // address:port, "" when it is about the service as a whole
-	Detail  string // by the node, for people
+	Detail  string // the node's explanation, for people
 }
 
-// status is the NodeState that a link publishes. The link writes it, anybody reads it.
+// status is the NodeState that a link publishes. The link writes it; any goroutine may read it.
 type status struct {
 	mu    sync.Mutex
 	state NodeState
@@ -47,14 +47,14 @@ func (s *status) read() NodeState {
 	return state
 }
 
-// edit changes the state. Rejects must be replaced, not edited.
+// edit changes the state. f must replace Rejects, not edit it in place.
 func (s *status) edit(f func(*NodeState)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f(&s.state)
 }
 
-// String returns code and what it is about, in one line.
+// String returns the code and its subject in one line.
 func (r Rejection) String() string {
 	text := r.Code.String()
 	for _, part := range []string{r.Service, r.Backend, r.Detail} {

@@ -6,8 +6,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// sendTransition sends one changed backend and returns its sequence number, 0 if that was not possible. The first try and every
-// other one go as a stream; those between go by datagram, for the case that streams do not get through.
+// sendTransition sends one changed backend and returns its sequence number, or 0 if it could not be
+// sent. Even tries, counted from 0, go as a stream, odd ones by datagram, in case streams are
+// blocked.
 func (l *link) sendTransition(b wire.Backend, try int) uint64 {
 	message, seq, err := l.seal(l.session.boot, wire.TypeTransition, &wire.Transition{Backend: l.renewed(b)})
 	if err != nil {
@@ -23,7 +24,7 @@ func (l *link) sendTransition(b wire.Backend, try int) uint64 {
 	return seq
 }
 
-// transitionTaken takes the Ack to a transition.
+// transitionTaken handles the Ack to a transition.
 func (l *link) transitionTaken(ack *wire.Ack, now time.Time) {
 	l.pending.acknowledged(ack.AckedSeq)
 	l.refused.add(l, scopeClaims, claimRejections(ack))

@@ -7,12 +7,12 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// repeatSoon is when the heartbeat comes that repeats an urgent message: it is acknowledged, so the loss of the message
-// costs no more than this.
+// repeatSoon is the delay of the heartbeat that repeats an urgent message. The heartbeat is
+// acknowledged, so a lost urgent message costs no more than this.
 const repeatSoon = time.Second
 
-// sendUrgent says at once what has changed of backends, warnings and drains. Before the first heartbeat there is nothing to
-// send: that one says all of it.
+// sendUrgent sends changes of backends, warnings and drains at once. Before the first heartbeat it
+// sends nothing: that one carries everything.
 func (l *link) sendUrgent(now time.Time) {
 	if l.restate.Swap(false) {
 		l.beat.at = now
@@ -53,7 +53,7 @@ func signalOf(backends []wire.Backend) *wire.Signal {
 	return m
 }
 
-// drainOf is the drain that all backends are in.
+// drainOf returns the drain message for the backends: the longest drain time among them.
 func drainOf(backends []wire.Backend) *wire.Drain {
 	m := &wire.Drain{}
 	for i := range backends {
@@ -62,7 +62,8 @@ func drainOf(backends []wire.Backend) *wire.Drain {
 	return m
 }
 
-// renewed is b as it should be sent now: its health as it was noted, warnings and drain as they are.
+// renewed returns b as it should be sent now: its health at the time of the change, its current
+// warnings and drain.
 func (l *link) renewed(b wire.Backend) wire.Backend {
 	for _, now := range l.options.State() {
 		if now.Service == b.Service && now.Address == b.Address && now.Port == b.Port {

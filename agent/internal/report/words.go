@@ -2,7 +2,7 @@ package report
 
 import "gslb.internal/shared/wire"
 
-// inWords says what a reject code means for the operator of this agent, and what to do.
+// inWords explains a reject code to the operator of this agent and names the remedy.
 func inWords(code wire.RejectCode) string {
 	switch code {
 	case wire.CodeWrongToken:
