@@ -124,7 +124,7 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 		}
 		for i, n := range s.Nodes {
 			testbed.Until(t, clockLook+time.Second, n.Name+" to answer what holds by its clock", func(context.Context) error {
-				for _, name := range []string{testbed.AppName, "nx." + zoneName} {
+				for _, name := range []string{testbed.AppName, "nx." + testbed.ZoneName} {
 					q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 					q.SetEdns0(1232, true)
 					r, err := verified(q, n)

@@ -58,14 +58,14 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
 	store := filepath.Join(n.File.DataDir, "gslb.db")
-	pins := s.pins(t, n)
-	saved() // what agents said; with what comes now it is copied
-	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: createdName, Regions: &[]string{"eu"}}); err != nil {
+	pins := s.Pins(t, n)
+	testbed.Saved() // what agents said; with what comes now it is copied
+	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: testbed.CreatedName, Regions: &[]string{"eu"}}); err != nil {
 		t.Fatal(err)
 	}
 	testbed.Until(t, testbed.StartBound, "the copy to have it all", func(context.Context) error {
 		content, err := os.ReadFile(store + ".copy")
-		if err == nil && !bytes.Contains(content, []byte(createdName)) {
+		if err == nil && !bytes.Contains(content, []byte(testbed.CreatedName)) {
 			err = errors.New("it is of before")
 		}
 		return err
@@ -92,11 +92,11 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 		before := aside()
 		started := restart(what, func() { spoil(t, store, damages[what]) })
 		s.answersAgain(t, n, started)
-		if r := testbed.Exchange(t, "udp", n, createdName, dns.TypeA); r.Rcode == dns.RcodeNameError {
+		if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); r.Rcode == dns.RcodeNameError {
 			t.Errorf("%s: the name that the API created is gone", what)
 		}
 		s.Ready(t, n)
-		if now := s.pins(t, n); !maps.Equal(now, pins) {
+		if now := s.Pins(t, n); !maps.Equal(now, pins) {
 			t.Errorf("%s: pins %v, before %v", what, now, pins)
 		}
 		if recovered := testbed.Metric(t, n, "gslb_store_recovered"); recovered != 1 || aside() != before+1 {
@@ -116,13 +116,13 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	})
 	s.Ready(t, n)
 	for _, b := range s.Backends {
-		s.Status(t, n, b, reconnectBound, testbed.WantSound)
+		s.Status(t, n, b, testbed.ReconnectBound, testbed.WantSound)
 		s.Answered(t, n, b.At.Addr(), began, 5*time.Second)
 	}
 	if recovered := testbed.Metric(t, n, "gslb_store_recovered"); recovered != 1 {
 		t.Errorf("without store and copy gslb_store_recovered is %v", recovered)
 	}
-	if now := s.pins(t, n); !maps.Equal(now, pins) {
+	if now := s.Pins(t, n); !maps.Equal(now, pins) {
 		t.Errorf("the agents came back as %v, they were %v", now, pins)
 	}
 }
@@ -132,13 +132,13 @@ func TestStartup_AReadOnlyStoreIsToldByItsPath(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "a disk of its own needs root")
 	}
-	disk := smallDisk(t)
+	disk := testbed.SmallDisk(t)
 	s := newSite(t, 1, 0)
 	n := s.Nodes[0]
 	n.File.DataDir = filepath.Join(disk, "data")
 	testbed.Start(t, n)
 	s.Ready(t, n)
-	stopNode(t, n)
+	testbed.StopNode(t, n)
 	before := contents(t, n.File.DataDir)
 	if output, err := exec.Command("mount", "-o", "remount,ro", disk).CombinedOutput(); err != nil {
 		testbed.Missing(t, fmt.Sprintf("mounting it read-only: %v: %s", err, output))
@@ -176,7 +176,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	ds := dsOf(t, n)
 	secure := startUnbound(t, n, ds.DSRecord)
 	public, private := "", ""
-	for _, file := range keyFiles(t, n, zoneName) {
+	for _, file := range keyFiles(t, n, testbed.ZoneName) {
 		if strings.HasSuffix(file, ".private") {
 			private = file
 		} else {
@@ -208,11 +208,11 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 		}
 		damaged := contents(t, dir)
 		if n.Running() {
-			hangUp(t, n)
+			testbed.HangUp(t, n)
 			if _, err := secure.ask(testbed.AppName, dns.TypeSOA); err != nil {
 				t.Errorf("%s: %v", c.what, err)
 			}
-			stopNode(t, n)
+			testbed.StopNode(t, n)
 		}
 		started := time.Now()
 		s.ends(t, n, n.Unit)
@@ -228,7 +228,7 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 			}
 		}
 	}
-	s.startNodes(t, n)
+	s.StartNodes(t, n)
 	if now := dsOf(t, n); now != ds {
 		t.Errorf("the DS is %v, it was %v", now, ds)
 	}

@@ -20,20 +20,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The zones of the DNSSEC tests: one below the other, so that one signs the other's DS.
-const (
-	zoneName  = "test.gslb.test"
-	childZone = "child.test.gslb.test"
-)
-
 // steeredNames are names that make every shape a zone can have: wildcards and empty non-terminals, in both zones.
-var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + zoneName, "a.b.ent." + zoneName, "www." + childZone, "x.under.deep." + childZone}
+var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + testbed.ZoneName, "a.b.ent." + testbed.ZoneName, "www." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone}
 
 // asked are the names to ask for: those that exist, and others around and below them.
 var asked = []string{
-	zoneName, testbed.AppName, testbed.OtherName, "wild." + zoneName, "q.wild." + zoneName, "q.r.s.wild." + zoneName, "*.wild." + zoneName, "ent." + zoneName, "b.ent." + zoneName,
-	"a.b.ent." + zoneName, "c.ent." + zoneName, "z.a.b.ent." + zoneName, "nx." + zoneName, "0." + zoneName, "zzzz." + zoneName, "a.b.c.d.nx." + zoneName, "x." + testbed.AppName,
-	"ow-1." + zoneName, childZone, "www." + childZone, "nx." + childZone, "deep." + childZone, "x.under.deep." + childZone, "y.deep." + childZone, "APP.test.GSLB.test",
+	testbed.ZoneName, testbed.AppName, testbed.OtherName, "wild." + testbed.ZoneName, "q.wild." + testbed.ZoneName, "q.r.s.wild." + testbed.ZoneName, "*.wild." + testbed.ZoneName, "ent." + testbed.ZoneName, "b.ent." + testbed.ZoneName,
+	"a.b.ent." + testbed.ZoneName, "c.ent." + testbed.ZoneName, "z.a.b.ent." + testbed.ZoneName, "nx." + testbed.ZoneName, "0." + testbed.ZoneName, "zzzz." + testbed.ZoneName, "a.b.c.d.nx." + testbed.ZoneName, "x." + testbed.AppName,
+	"ow-1." + testbed.ZoneName, testbed.ChildZone, "www." + testbed.ChildZone, "nx." + testbed.ChildZone, "deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
 }
 
 var askedTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
@@ -82,7 +76,7 @@ func stillSignedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	t.Helper()
 	s := newSite(t, 1, 2)
 	n := s.Nodes[0]
-	n.File.DNS.Zones = []string{zoneName, childZone}
+	n.File.DNS.Zones = []string{testbed.ZoneName, testbed.ChildZone}
 	n.File.Overwatch.DNSSEC.Denial = denial
 	domain := n.File.Domains[0]
 	n.File.Domains = nil
@@ -108,11 +102,11 @@ func dsOf(t *testing.T, n *harness.Node) api.DSRecord {
 		t.Fatal(err)
 	}
 	for _, ds := range list.DSRecords {
-		if ds.Zone == zoneName+"." {
+		if ds.Zone == testbed.ZoneName+"." {
 			return ds
 		}
 	}
-	t.Fatalf("no DS record of %s among %+v", zoneName, list.DSRecords)
+	t.Fatalf("no DS record of %s among %+v", testbed.ZoneName, list.DSRecords)
 	return api.DSRecord{}
 }
 
@@ -172,7 +166,7 @@ remote-control:
   control-enable: no
 `, at.Addr(), at.Port(), dir, anchor, cache)
 	// A stub for each zone, since what the NS records of the zones lead to is port 53.
-	for _, zone := range []string{zoneName, childZone} {
+	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
 		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(), n.DNS.Port())
 	}
 	path := filepath.Join(dir, "unbound.conf")
@@ -190,7 +184,7 @@ remote-control:
 			return fmt.Errorf("it has ended: %s", &unbound.said)
 		default:
 		}
-		if reply, err := r.ask(zoneName, dns.TypeSOA); reply == nil {
+		if reply, err := r.ask(testbed.ZoneName, dns.TypeSOA); reply == nil {
 			return err
 		}
 		return nil
@@ -203,11 +197,11 @@ remote-control:
 
 func freePort(t *testing.T) netip.AddrPort {
 	t.Helper()
-	return netip.MustParseAddrPort(unusedAddress(t))
+	return netip.MustParseAddrPort(testbed.UnusedAddress(t))
 }
 
 // askable says whether the question is one for the node: what is above its zones, it does not know.
-func askable(name string, rtype uint16) bool { return name != zoneName || rtype != dns.TypeDS }
+func askable(name string, rtype uint16) bool { return name != testbed.ZoneName || rtype != dns.TypeDS }
 
 // ask returns what a validating resolver says, an error if that is not secure. It asks again where there is no answer.
 func (r *resolver) ask(name string, rtype uint16) (*dns.Msg, error) {
@@ -284,10 +278,10 @@ func delvAll(t *testing.T, n *harness.Node) {
 		t.Fatal(err)
 	}
 	for _, question := range []string{
-		testbed.AppName + " A", testbed.AppName + " TXT", "q.wild." + zoneName + " A", "q.wild." + zoneName + " MX", "ent." + zoneName + " A", "nx." + zoneName + " A",
-		zoneName + " SOA", zoneName + " DNSKEY", childZone + " DS", "www." + childZone + " A", "nx." + childZone + " A",
+		testbed.AppName + " A", testbed.AppName + " TXT", "q.wild." + testbed.ZoneName + " A", "q.wild." + testbed.ZoneName + " MX", "ent." + testbed.ZoneName + " A", "nx." + testbed.ZoneName + " A",
+		testbed.ZoneName + " SOA", testbed.ZoneName + " DNSKEY", testbed.ChildZone + " DS", "www." + testbed.ChildZone + " A", "nx." + testbed.ChildZone + " A",
 	} {
-		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root=" + zoneName}, strings.Fields(question)...)
+		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root=" + testbed.ZoneName}, strings.Fields(question)...)
 		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "fully validated") {
 			t.Errorf("delv %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -367,7 +361,7 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 	if err := n.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	files := keyFiles(t, n, zoneName)
+	files := keyFiles(t, n, testbed.ZoneName)
 	if len(files) != 2 {
 		t.Fatalf("key files %v, want two", files)
 	}

@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -57,7 +56,7 @@ type heard struct {
 // allHeard is heardAlways for several agents and nodes at once.
 func (s *site) allHeard(t *testing.T, over time.Duration, all ...*heard) {
 	t.Helper()
-	testbed.During(t, over, staleResolution, func() {
+	testbed.During(t, over, testbed.StaleResolution, func() {
 		for _, h := range all {
 			h.look(t, s)
 		}
@@ -152,7 +151,7 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 		}
 	}
 	for _, b := range s.Backends {
-		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		s.Answered(t, n, b.At.Addr(), time.Now(), 5*time.Second)
 	}
 	s.NoFailures(t, n, s.Began)
@@ -188,7 +187,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "a small disk of its own needs root")
 	}
-	disk := smallDisk(t)
+	disk := testbed.SmallDisk(t)
 	s := newSite(t, 1, 2)
 	n, late := s.Nodes[0], s.Agents[1]
 	n.File.DataDir = filepath.Join(disk, "data")
@@ -222,7 +221,7 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 	testbed.Start(t, s.Backends[0])
 	s.Answered(t, n, s.Backends[0].At.Addr(), time.Now(), s.Timing.Recovery()+5*time.Second)
-	if pins := s.pins(t, n); len(pins) != 1 {
+	if pins := s.Pins(t, n); len(pins) != 1 {
 		t.Errorf("%d agents are pinned on a full disk, want the one of before", len(pins))
 	}
 
@@ -239,17 +238,6 @@ func TestDiskFull_AnswersGoOnAndChangesAreRefused(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-// smallDisk mounts a disk of 16 MiB until the test ends, which needs root.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	disk := t.TempDir()
-	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test", disk).CombinedOutput(); err != nil {
-		testbed.Missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
-	}
-	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
-	return disk
 }
 
 func newDomain(i int) api.DomainChange {
@@ -281,7 +269,7 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, nil, &before); err != nil {
 		t.Fatal(err)
 	}
-	scarce := unix.Rlimit{Cur: uint64(openFiles(t, n.PID())), Max: before.Max}
+	scarce := unix.Rlimit{Cur: uint64(testbed.OpenFiles(t, n.PID())), Max: before.Max}
 	if err := unix.Prlimit(n.PID(), unix.RLIMIT_NOFILE, &scarce, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -310,16 +298,6 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 		t.Fatal(err)
 	}
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
-}
-
-// openFiles is how many descriptors a process has.
-func openFiles(t *testing.T, pid int) int {
-	t.Helper()
-	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(entries)
 }
 
 // Row 34: whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the checkers' memory stays.
@@ -370,12 +348,12 @@ func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 		}
 		t.Logf("a backend that %s: %s", name, *v.ValidationError)
 	}
-	memory, files := residentMiB(t, s.Agents[0].PID()), openFiles(t, s.Agents[0].PID())
+	memory, files := testbed.ResidentMiB(t, s.Agents[0].PID()), testbed.OpenFiles(t, s.Agents[0].PID())
 	testbed.Pause(t.Context(), 5*time.Second) // some 16 checks of each
-	if now := residentMiB(t, s.Agents[0].PID()); now > memory+32 {
+	if now := testbed.ResidentMiB(t, s.Agents[0].PID()); now > memory+32 {
 		t.Errorf("the agent's memory went from %d to %d MiB", memory, now)
 	}
-	if now := openFiles(t, s.Agents[0].PID()); now > files+2*len(hostile) {
+	if now := testbed.OpenFiles(t, s.Agents[0].PID()); now > files+2*len(hostile) {
 		t.Errorf("the agent's descriptors went from %d to %d", files, now)
 	}
 	s.NoFailures(t, n, s.Began)
@@ -410,20 +388,6 @@ func endless(c net.Conn, first, then string) {
 	for err == nil {
 		_, err = io.WriteString(c, then)
 	}
-}
-
-// residentMiB is the memory of a process.
-func residentMiB(t *testing.T, pid int) int {
-	t.Helper()
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var size, resident int
-	if _, err := fmt.Sscan(string(text), &size, &resident); err != nil {
-		t.Fatal(err)
-	}
-	return resident * os.Getpagesize() >> 20
 }
 
 // Row 20, on the agent's side: garbage on the way back from the node does not end an agent, and it is counted.

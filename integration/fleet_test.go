@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -52,7 +50,7 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	}
 	idle := testbed.Memory(t, n.Path)
 
-	begin, idleCPU := time.Now(), cpu(t, n.Path)
+	begin, idleCPU := time.Now(), testbed.Cpu(t, n.Path)
 	f := &fleet{}
 	f.run(t, agents)
 	testbed.Until(t, fleetBound, fmt.Sprint(count, " agents to be registered"), func(context.Context) error {
@@ -63,21 +61,21 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d agents with %d backends each were registered after %s and %s of processor time; Hellos tried again: %d, messages: %d", count, fleetBackends,
-		time.Since(begin).Round(10*time.Millisecond), cpu(t, n.Path).since(idleCPU).sum(), f.hellos.Load(), f.repeated.Load())
+		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.Path).Since(idleCPU).Sum(), f.hellos.Load(), f.repeated.Load())
 
 	rest := fleetInterval / 5
 	if os.Getenv("GSLB_FLEET") != "" {
 		rest = fleetInterval
 	}
 	<-time.After(rest) // what the start left to do is done
-	from, used, lost := time.Now(), cpu(t, n.Path), f.repeated.Load()
+	from, used, lost := time.Now(), testbed.Cpu(t, n.Path), f.repeated.Load()
 	<-time.After(fleetInterval) // one heartbeat of each, five pings
-	spent, over := cpu(t, n.Path).since(used), time.Since(from).Seconds()
-	cores := spent.sum().Seconds() / over
+	spent, over := testbed.Cpu(t, n.Path).Since(used), time.Since(from).Seconds()
+	cores := spent.Sum().Seconds() / over
 	rss := testbed.Memory(t, n.Path)
 	lost = f.repeated.Load() - lost
 	t.Logf("then: %.3f of a core (%.3f of it in the kernel), %d MiB in memory (%d MiB before), %d messages unacknowledged",
-		cores, spent.kernel.Seconds()/over, rss>>20, idle>>20, lost)
+		cores, spent.Kernel.Seconds()/over, rss>>20, idle>>20, lost)
 	if cores > fleetCores {
 		t.Errorf("%.3f of a core, allowed are %.2f", cores, fleetCores)
 	}
@@ -205,33 +203,4 @@ func (a *fleetAgent) keepPinging(ctx context.Context) {
 		_ = a.Ping() // a node that is not there yet refuses it
 		testbed.Pause(ctx, fleetPing)
 	}
-}
-
-// processorTime is what a program has used of its processors' time, by itself and in the kernel on its behalf.
-type processorTime struct{ own, kernel time.Duration }
-
-func (p processorTime) since(earlier processorTime) processorTime {
-	return processorTime{p.own - earlier.own, p.kernel - earlier.kernel}
-}
-
-func (p processorTime) sum() time.Duration { return p.own + p.kernel }
-
-// cpu is the processor time that a program has used so far. The program is found by its configuration file.
-func cpu(t *testing.T, configPath string) processorTime {
-	t.Helper()
-	stat, err := os.ReadFile(filepath.Join(testbed.ProcessOf(t, configPath), "stat"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const tick = 10 * time.Millisecond // USER_HZ is 100 on every Linux that Go runs on
-	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	var used [2]time.Duration
-	for i, field := range fields[11:13] { // utime and stime, fields 14 and 15 of proc(5)
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		used[i] = time.Duration(n) * tick
-	}
-	return processorTime{own: used[0], kernel: used[1]}
 }

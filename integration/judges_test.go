@@ -23,30 +23,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// askNode asks a node itself, with DO and that much room in UDP, or over TCP.
-func askNode(t *testing.T, n *harness.Node, network, name string, rtype, room uint16, do bool) *dns.Msg {
-	t.Helper()
-	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
-	q.AuthenticatedData = true // "I understand AD": still nothing to be set by an authority
-	q.SetEdns0(room, do)
-	reply, _, err := (&dns.Client{Net: network, Timeout: testbed.Patience}).ExchangeContext(t.Context(), q, n.DNS.String())
-	if err != nil {
-		t.Fatalf("%s %s over %s: %v", name, dns.Type(rtype), network, err)
-	}
-	return reply
-}
-
-// keysAt are the DNSKEY records of a zone.
-func keysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
-	t.Helper()
-	for _, rr := range askNode(t, n, "tcp", zone, dns.TypeDNSKEY, 1232, true).Answer {
-		if key, ok := rr.(*dns.DNSKEY); ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys
-}
-
 // unsigned names an RRset of a section that no signature of one of the keys covers, "" if there is none.
 func unsigned(section []dns.RR, keys []*dns.DNSKEY) string {
 	for _, rr := range section {
@@ -74,7 +50,7 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signedSite(t, denial)
-			keys := append(keysAt(t, n, zoneName), keysAt(t, n, childZone)...)
+			keys := append(testbed.KeysAt(t, n, testbed.ZoneName), testbed.KeysAt(t, n, testbed.ChildZone)...)
 			if len(keys) != 2 {
 				t.Fatalf("keys %v", keys)
 			}
@@ -84,10 +60,10 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 					if !askable(name, rtype) {
 						continue
 					}
-					signed := askNode(t, n, "udp", name, rtype, 512, true)
+					signed := testbed.AskNode(t, n, "udp", name, rtype, 512, true)
 					if signed.Truncated {
 						truncated++
-						if signed = askNode(t, n, "tcp", name, rtype, 512, true); signed.Truncated {
+						if signed = testbed.AskNode(t, n, "tcp", name, rtype, 512, true); signed.Truncated {
 							t.Errorf("%s %s is truncated over TCP", name, dns.Type(rtype))
 						}
 					}
@@ -96,7 +72,7 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 						t.Errorf("%s %s: not signed: %s\n%s", name, dns.Type(rtype), missing, signed)
 					}
 					for _, network := range []string{"udp", "tcp"} {
-						plain := askNode(t, n, network, name, rtype, 1232, false)
+						plain := testbed.AskNode(t, n, network, name, rtype, 1232, false)
 						for _, rr := range slices.Concat(plain.Answer, plain.Ns, plain.Extra) {
 							switch rr.Header().Rrtype {
 							case dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3:
@@ -128,8 +104,8 @@ func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults 
 	if err := os.WriteFile(anchor, []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := fmt.Sprintf("ow-1.%s=%s", zoneName, n.DNS)
-	args := append([]string{"probe", "-A", "-4", "-a", zoneName, "-x", zoneName + "+:" + server, "-x", childZone + ":" + server, "-o", probe}, names...)
+	server := fmt.Sprintf("ow-1.%s=%s", testbed.ZoneName, n.DNS)
+	args := append([]string{"probe", "-A", "-4", "-a", testbed.ZoneName, "-x", testbed.ZoneName + "+:" + server, "-x", testbed.ChildZone + ":" + server, "-o", probe}, names...)
 	for _, args := range [][]string{args, {"print", "-P", "-r", probe, "-t", anchor}} {
 		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 		if err != nil {
@@ -145,13 +121,13 @@ func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signedSite(t, denial)
-			key := keysAt(t, n, zoneName)[0]
-			faults, said := dnsviz(t, n, key.String(), zoneName, testbed.AppName, "q.wild."+zoneName, "ent."+zoneName, "a.b.ent."+zoneName, "nx."+zoneName,
-				childZone, "www."+childZone, "nx."+childZone, "deep."+childZone)
+			key := testbed.KeysAt(t, n, testbed.ZoneName)[0]
+			faults, said := dnsviz(t, n, key.String(), testbed.ZoneName, testbed.AppName, "q.wild."+testbed.ZoneName, "ent."+testbed.ZoneName, "a.b.ent."+testbed.ZoneName, "nx."+testbed.ZoneName,
+				testbed.ChildZone, "www."+testbed.ChildZone, "nx."+testbed.ChildZone, "deep."+testbed.ChildZone)
 			if len(faults) > 0 || strings.Count(said, "[.]") < 100 {
 				t.Errorf("dnsviz finds\n%s\nin\n%s", strings.Join(faults, "\n"), said)
 			}
-			key.PublicKey = keysAt(t, n, childZone)[0].PublicKey
+			key.PublicKey = testbed.KeysAt(t, n, testbed.ChildZone)[0].PublicKey
 			if faults, said := dnsviz(t, n, key.String(), testbed.AppName); len(faults) == 0 {
 				t.Errorf("with another trust anchor it finds nothing wrong:\n%s", said)
 			}
@@ -173,11 +149,11 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 	}
 	owner := zone
 	for range 100 {
-		proof := of(askNode(t, n, "tcp", owner, dns.TypeNSEC, 1232, true).Answer, owner, dns.TypeNSEC)
-		cut := owner != zone && owner == childZone+"."
+		proof := of(testbed.AskNode(t, n, "tcp", owner, dns.TypeNSEC, 1232, true).Answer, owner, dns.TypeNSEC)
+		cut := owner != zone && owner == testbed.ChildZone+"."
 		if cut { // the zone below answers for its apex; a name behind it is denied by what the zone above has
 			label, rest, _ := strings.Cut(owner, ".")
-			proof = of(askNode(t, n, "tcp", label+"0."+rest, dns.TypeA, 1232, true).Ns, owner, dns.TypeNSEC)
+			proof = of(testbed.AskNode(t, n, "tcp", label+"0."+rest, dns.TypeA, 1232, true).Ns, owner, dns.TypeNSEC)
 		}
 		if len(proof) != 2 {
 			t.Fatalf("%s has no NSEC record: %v", owner, proof)
@@ -188,7 +164,7 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 			if rtype == dns.TypeNSEC || rtype == dns.TypeRRSIG {
 				continue
 			}
-			records = append(records, of(askNode(t, n, "tcp", owner, rtype, 1232, true).Answer, owner, rtype)...)
+			records = append(records, of(testbed.AskNode(t, n, "tcp", owner, rtype, 1232, true).Answer, owner, rtype)...)
 		}
 		if owner = next.NextDomain; owner == zone {
 			return records
@@ -202,7 +178,7 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 	program := testbed.Judge(t, "ldns-verify-zone")
 	_, n := signedSite(t, "nsec")
-	for _, zone := range []string{zoneName + ".", childZone + "."} {
+	for _, zone := range []string{testbed.ZoneName + ".", testbed.ChildZone + "."} {
 		records := walkZone(t, n, zone)
 		verify := func() ([]byte, error) {
 			var text strings.Builder
@@ -260,7 +236,7 @@ func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes 
 	for ; ctx.Err() == nil; changes.Add(1) {
 		i := rand.IntN(len(s.Backends))
 		var err error
-		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)], zoneName); rand.IntN(8) {
+		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)], testbed.ZoneName); rand.IntN(8) {
 		case 0:
 			if down[i] {
 				err = s.Backends[i].Start()
@@ -348,7 +324,7 @@ const walkBound = 2 * time.Minute
 func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 	t.Parallel()
 	const proofs = 1000
-	names := append(slices.Clone(asked), "w1."+zoneName, "a.w1."+zoneName, "q.a.w1."+zoneName, "z.ent."+zoneName, "w2."+childZone, "x.w2."+childZone, "zz."+zoneName)
+	names := append(slices.Clone(asked), "w1."+testbed.ZoneName, "a.w1."+testbed.ZoneName, "q.a.w1."+testbed.ZoneName, "z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone, "zz."+testbed.ZoneName)
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			s, n := stillSignedSite(t, denial)
@@ -359,9 +335,9 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 			peer.File.DNS.Zones, peer.File.Overwatch.DNSSEC.Denial = n.File.DNS.Zones, denial
 			for _, both := range [][2]*harness.Node{{n, peer}, {peer, n}} {
 				both[0].File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-					PollInterval: syncPoll, Timeout: 5 * time.Second, Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + both[1].API.String()},
+					PollInterval: testbed.SyncPoll, Timeout: 5 * time.Second, Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + both[1].API.String()},
 				}
-				keygenFor(t, both[0], zoneName, childZone)
+				keygenFor(t, both[0], testbed.ZoneName, testbed.ChildZone)
 			}
 			s.StartAll(t)
 			ds := dsOf(t, n).DSRecord
@@ -387,18 +363,18 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 				<-churned
 			})
 			walk(t, "while keys come from a peer, and a kill", names, resolvers, proofs, func() {
-				s.startNodes(t, peer)
+				s.StartNodes(t, peer)
 				syncNow(t, n)
-				if keys := append(keysAt(t, n, zoneName), keysAt(t, n, childZone)...); len(keys) != 4 {
+				if keys := append(testbed.KeysAt(t, n, testbed.ZoneName), testbed.KeysAt(t, n, testbed.ChildZone)...); len(keys) != 4 {
 					t.Errorf("keys %v", keys)
 				}
 				if _, err := n.Kill(); err != nil {
 					t.Error(err)
 				}
-				s.startNodes(t, n)
+				s.StartNodes(t, n)
 			})
 			sameKeysOf(t, 2, 4, n, peer)
-			walk(t, "through the peer", []string{zoneName, "nx." + zoneName, childZone, "nx." + childZone}, []*resolver{startUnbound(t, peer, ds)}, 50, func() {})
+			walk(t, "through the peer", []string{testbed.ZoneName, "nx." + testbed.ZoneName, testbed.ChildZone, "nx." + testbed.ChildZone}, []*resolver{startUnbound(t, peer, ds)}, 50, func() {})
 		})
 	}
 }

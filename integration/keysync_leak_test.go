@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -96,7 +97,7 @@ func startLiar(t *testing.T) string {
 func nothingLeaks(t *testing.T, s *site, tap *recorder) {
 	t.Helper()
 	var secrets [][]byte
-	for _, file := range keyFilesOf(t, s.Nodes[0]) {
+	for _, file := range testbed.KeyFilesOf(t, s.Nodes[0]) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -17,20 +17,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// syncPoll is how often the nodes of these tests ask one another: the shortest that is allowed.
-const syncPoll = time.Second
-
-// keyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the time in which
-// a key is provisional, a retry, and what a busy machine adds.
-const keyBound = 60 * time.Second
-
 // keySite is three nodes that exchange keys, none of which is started.
 func keySite(t *testing.T) (*site, *recorder) {
 	t.Helper()
 	s := newSite(t, 3, 0)
 	tap := record(t, s.Nodes[0])
 	for i, n := range s.Nodes {
-		sync := &harness.KeySync{PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters"}
+		sync := &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters"}
 		for k, other := range s.Nodes {
 			switch {
 			case k == i:
@@ -45,31 +38,6 @@ func keySite(t *testing.T) (*site, *recorder) {
 	return s, tap
 }
 
-func (s *site) startNodes(t *testing.T, nodes ...*harness.Node) {
-	t.Helper()
-	for _, n := range nodes {
-		testbed.Start(t, n)
-	}
-	for _, n := range nodes {
-		testbed.Until(t, keyBound, n.Name+" to answer", func(ctx context.Context) error {
-			_, err := n.Client.DSRecords(ctx)
-			return err
-		})
-	}
-}
-
-// keyTags are those of the keys that a node publishes for the zone of these tests.
-func keyTags(ctx context.Context, n *harness.Node) ([]int, error) {
-	list, err := n.Client.DNSSECKeys(ctx)
-	var tags []int
-	for _, k := range list.Keys {
-		if k.Zone == zoneName+"." {
-			tags = append(tags, k.KeyTag)
-		}
-	}
-	return tags, err
-}
-
 // sameKeys waits until all nodes publish the same keys, that many, and tell the parent of all of them.
 func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
@@ -79,9 +47,9 @@ func sameKeys(t *testing.T, count int, nodes ...*harness.Node) (tags []int) {
 // sameKeysOf is sameKeys where all zones together have more keys.
 func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []int) {
 	t.Helper()
-	testbed.Until(t, keyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
+	testbed.Until(t, testbed.KeyBound, fmt.Sprintf("%d keys on all nodes", count), func(ctx context.Context) error {
 		for i, n := range nodes {
-			got, err := keyTags(ctx, n)
+			got, err := testbed.KeyTags(ctx, n)
 			if err != nil {
 				return err
 			}
@@ -113,12 +81,12 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	a, b, c := s.Nodes[0], s.Nodes[1], s.Nodes[2]
 	a.File.Overwatch.DNSSEC.KeySync.Peers = append(a.File.Overwatch.DNSSEC.KeySync.Peers, liar)
 
-	s.startNodes(t, s.Nodes...) // together, without keys
+	s.StartNodes(t, s.Nodes...) // together, without keys
 	first := sameKeys(t, 1, s.Nodes...)
 	ds := dsOf(t, a)
 	end := watchKeys(t, ds.DSRecord, s.Nodes...)
 
-	testbed.Until(t, keyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {
+	testbed.Until(t, testbed.KeyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {
 		status, err := a.Client.DNSSECStatus(ctx)
 		if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
 			status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
@@ -131,23 +99,23 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	})
 
 	// One is wiped.
-	stopNode(t, c)
+	testbed.StopNode(t, c)
 	backup := filepath.Join(c.File.DataDir, "..", "backup")
 	if err := os.Rename(c.File.DataDir, backup); err != nil {
 		t.Fatal(err)
 	}
-	s.startNodes(t, c)
+	s.StartNodes(t, c)
 	if got := sameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v after one was wiped, before %v", got, first)
 	}
 
 	// A second key in the directory of one is published and signs everywhere. The API orders the exchange.
-	stopNode(t, a)
+	testbed.StopNode(t, a)
 	keygen(t, a)
-	s.startNodes(t, a)
+	s.StartNodes(t, a)
 	for _, n := range []*harness.Node{b, c} {
 		syncNow(t, n)
-		if tags, err := keyTags(t.Context(), n); err != nil || len(tags) != 2 {
+		if tags, err := testbed.KeyTags(t.Context(), n); err != nil || len(tags) != 2 {
 			t.Errorf("%s publishes %v when the exchange is over (%v)", n.Name, tags, err)
 		}
 	}
@@ -160,22 +128,22 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	if err := errors.Join(os.RemoveAll(c.File.DataDir), os.Rename(backup, c.File.DataDir)); err != nil {
 		t.Fatal(err)
 	}
-	s.startNodes(t, c)
+	s.StartNodes(t, c)
 	sameKeys(t, 2, s.Nodes...)
 
 	// One has a damaged key file (row 16): a peer's copy mends it.
-	stopNode(t, b)
-	private := keyFilesOf(t, b)[0]
+	testbed.StopNode(t, b)
+	private := testbed.KeyFilesOf(t, b)[0]
 	if err := os.Truncate(private, 30); err != nil {
 		t.Fatal(err)
 	}
-	s.startNodes(t, b)
+	s.StartNodes(t, b)
 	sameKeys(t, 2, s.Nodes...)
 	if _, err := os.Stat(private + ".aside"); err != nil {
 		t.Error(err)
 	}
 
-	testbed.Pause(t.Context(), 2*syncPoll) // the watcher sees a while in which nothing happens
+	testbed.Pause(t.Context(), 2*testbed.SyncPoll) // the watcher sees a while in which nothing happens
 	end()
 	for _, n := range s.Nodes {
 		delvSOA(t, n, ds)
@@ -196,24 +164,8 @@ func syncNow(t *testing.T, n *harness.Node) {
 	})
 }
 
-func stopNode(t *testing.T, n *harness.Node) {
-	t.Helper()
-	if err := n.Stop(); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func keyFilesOf(t *testing.T, n *harness.Node) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(n.File.DataDir, "dnssec", "K"+zoneName+".+*.private"))
-	if err != nil || len(files) == 0 {
-		t.Fatal(files, err)
-	}
-	return files
-}
-
 // keygen makes a key with BIND's tool.
-func keygen(t *testing.T, n *harness.Node) { keygenFor(t, n, zoneName) }
+func keygen(t *testing.T, n *harness.Node) { keygenFor(t, n, testbed.ZoneName) }
 
 // keygenFor is keygen for several zones.
 func keygenFor(t *testing.T, n *harness.Node, zones ...string) {
@@ -238,7 +190,7 @@ func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+zoneName, zoneName, "SOA").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+testbed.ZoneName, testbed.ZoneName, "SOA").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "fully validated") {
 		t.Errorf("delv through %s: %v\n%s", n.Name, err, out)
 	}
@@ -258,7 +210,7 @@ func checkChain(t *testing.T, s *site, ds api.DSRecord) {
 	}
 	record := func(digest string) string { return fmt.Sprintf("%d 13 2 %s", ds.KeyTag, digest) }
 	check := func(args ...string) testbed.Result {
-		return testbed.Command(t, append([]string{b.Control, "dnssec", "check", zoneName}, args...)...)
+		return testbed.Command(t, append([]string{b.Control, "dnssec", "check", testbed.ZoneName}, args...)...)
 	}
 	r := check(append(nodes, "--ds", ds.DSRecord)...)
 	r.Want(t, testbed.ExitOK, "secure")

@@ -20,7 +20,7 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 	t.Parallel()
 	s := newSite(t, 3, 0)
 	dir := t.TempDir()
-	authority, files := selfSigned(t, dir)
+	authority, files := testbed.SelfSigned(t, dir)
 	pair, err := tls.LoadX509KeyPair(files[0], files[1])
 	if err != nil {
 		t.Fatal(err)
@@ -29,7 +29,7 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 	for i, n := range s.Nodes {
 		n.File.API.More = map[string]any{"tls": map[string]any{"certificate": files[0], "key": files[1], "client_ca": files[0]}}
 		sync := &harness.KeySync{
-			PollInterval: syncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
+			PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
 			CA: files[0], Certificate: files[0], Key: files[1],
 		}
 		for k, other := range s.Nodes {
@@ -38,11 +38,11 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			}
 		}
 		n.File.Overwatch.DNSSEC.KeySync = sync
-		if n.Client, err = api.NewClient(api.ClientOptions{Node: "https://" + n.API.String(), Timeout: apiBound, TLS: trusting}); err != nil {
+		if n.Client, err = api.NewClient(api.ClientOptions{Node: "https://" + n.API.String(), Timeout: testbed.Patience, TLS: trusting}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	s.startNodes(t, s.Nodes...)
+	s.StartNodes(t, s.Nodes...)
 	first := sameKeys(t, 1, s.Nodes...)
 
 	stranger := s.Nodes[2]
@@ -60,9 +60,9 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			changed := good
 			bad.change(&changed)
 			stranger.File.Overwatch.DNSSEC.KeySync = &changed
-			stopNode(t, stranger)
-			s.startNodes(t, stranger)
-			testbed.Until(t, keyBound, "the reason", func(ctx context.Context) error {
+			testbed.StopNode(t, stranger)
+			s.StartNodes(t, stranger)
+			testbed.Until(t, testbed.KeyBound, "the reason", func(ctx context.Context) error {
 				status, err := stranger.Client.DNSSECStatus(ctx)
 				if err != nil {
 					return err
@@ -76,13 +76,13 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			})
 		})
 	}
-	stopNode(t, stranger)
-	s.startNodes(t, stranger)
+	testbed.StopNode(t, stranger)
+	s.StartNodes(t, stranger)
 	if got := sameKeys(t, 1, s.Nodes...); !slices.Equal(got, first) {
 		t.Errorf("keys %v, before %v", got, first)
 	}
 
-	stopNode(t, stranger)
+	testbed.StopNode(t, stranger)
 	stranger.File.Overwatch.DNSSEC.KeySync.CA = files[1] // a key, and no certificate
 	testbed.Start(t, stranger)
 	testbed.Until(t, testbed.StartBound, "the node to give up", func(context.Context) error {

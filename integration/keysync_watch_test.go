@@ -52,7 +52,7 @@ func watchKeys(t *testing.T, anchor string, nodes ...*harness.Node) (end func())
 }
 
 func (w *watcher) look(n *harness.Node, r *resolver) {
-	secure, err := r.bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), zoneName), dns.TypeA) // a name that no cache has
+	secure, err := r.bogus(fmt.Sprintf("n%x.%s", rand.Uint64(), testbed.ZoneName), dns.TypeA) // a name that no cache has
 	if secure {
 		w.secure.Add(1)
 	}

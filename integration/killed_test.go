@@ -36,21 +36,15 @@ func times(t *testing.T, variable string, few int) int {
 	return n
 }
 
-// savedAfter is when a node has stored what it heard: it does so every two seconds.
-const savedAfter = 3 * time.Second
-
-// saved gives nodes the time to store what they heard. Nothing tells that they have.
-func saved() { testbed.Pause(context.Background(), 2*savedAfter) }
-
 // Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the next start as before,
 // is ready only after it has checked every backend, and its agents come back to it with the pins that they had. GSLB_RESTARTS=100
 // makes it a hundred times.
 func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
-	before := s.pins(t, n)
+	before := s.Pins(t, n)
 	restarts := times(t, "GSLB_RESTARTS", 10)
-	saved()
+	testbed.Saved()
 	var slowest time.Duration
 	var started time.Time
 	for i := range restarts {
@@ -94,7 +88,7 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		return nil
 	})
 	for i, b := range s.Backends {
-		s.Status(t, n, b, reconnectBound, func(v api.Backend) error {
+		s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || !v.AgentLastSeen.After(started) {
 				return fmt.Errorf("%s was not heard since the last restart", s.Agents[i].Name)
 			}
@@ -102,7 +96,7 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 		})
 	}
 	t.Logf("both agents were heard %s after the last start", time.Since(started).Round(time.Millisecond))
-	if after := s.pins(t, n); !maps.Equal(before, after) {
+	if after := s.Pins(t, n); !maps.Equal(before, after) {
 		t.Errorf("pins before %v, after %v", before, after)
 	}
 }
@@ -130,7 +124,7 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 		return nil
 	})
 	answered := time.Now()
-	promise := dnsBackBound + waitedForCPU(t, n.PID()) + disk()
+	promise := testbed.DNSBackBound + waitedForCPU(t, n.PID()) + disk()
 	testbed.InTime(t, n.Name+" to answer again", promise, started, answered)
 	return answered.Sub(started)
 }
@@ -202,7 +196,7 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 		for w := range 4 {
 			writers.Go(func() {
 				for i := 0; ; i++ {
-					name := fmt.Sprintf("k%d-%d-%d.%s", round, w, i, zoneName)
+					name := fmt.Sprintf("k%d-%d-%d.%s", round, w, i, testbed.ZoneName)
 					if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name, Regions: &[]string{"eu"}}); err != nil {
 						return
 					}

@@ -28,7 +28,7 @@ func loadFile(t *testing.T) (path string, codes map[string]int) {
 	for i := range loadList / 6 {
 		for _, q := range []struct{ text, code string }{
 			{testbed.AppName + " A", "NOERROR"}, {testbed.AppName + " AAAA", "NOERROR"}, // which has none
-			{fmt.Sprintf("nx%d.%s A", i, zoneName), "NXDOMAIN"}, {zoneName + " DNSKEY", "NOERROR"},
+			{fmt.Sprintf("nx%d.%s A", i, testbed.ZoneName), "NXDOMAIN"}, {testbed.ZoneName + " DNSKEY", "NOERROR"},
 			{fmt.Sprintf("x%d.elsewhere.example A", i), "REFUSED"}, {strings.ToUpper(testbed.AppName) + " TXT", "NOERROR"},
 		} {
 			b.WriteString(q.text + "\n")
@@ -118,14 +118,14 @@ func TestAPI_ServesCurl(t *testing.T) {
 		{"compressed", []string{"--compressed", "/api/v1/domains"}, `(?s) 200 .*"name":\s*"` + testbed.AppName},
 		{"HEAD", []string{"--head", "/api/v1/live"}, `(?s) 200 .*Content-Type: application/json`},
 		{"keeps its connection", []string{"/api/v1/live", base + "/api/v1/live"}, `(?s)"alive".*"alive"`},
-		{"creates", []string{"--json", `{"name":"curled.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled`},
-		{"expects to be told to go on", []string{"--expect100-timeout", "5", "-H", "Expect: 100-continue", "--json", `{"name":"curled2.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 100 Continue.* 201 .*curled2`},
-		{"sends in chunks", []string{"-H", "Transfer-Encoding: chunked", "--json", `{"name":"curled3.` + zoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled3`},
+		{"creates", []string{"--json", `{"name":"curled.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled`},
+		{"expects to be told to go on", []string{"--expect100-timeout", "5", "-H", "Expect: 100-continue", "--json", `{"name":"curled2.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 100 Continue.* 201 .*curled2`},
+		{"sends in chunks", []string{"-H", "Transfer-Encoding: chunked", "--json", `{"name":"curled3.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled3`},
 		{"not JSON", []string{"--data", "name=x", "/api/v1/domains"}, `(?s) 4\d\d .*Content-Type: application/.*json.*"error"`},
 		{"nothing there", []string{"/api/v1/nothing"}, `(?s) 404 .*"error"`},
 		{"wrong method", []string{"-X", "BREW", "/api/v1/domains"}, `(?s) 40[45] .*"error"`},
 		{"dots in its path", []string{"--path-as-is", "/api/v1/../../etc/passwd"}, `(?s) (301|400|404) `},
-		{"deletes", []string{"-X", "DELETE", "/api/v1/domains/curled." + zoneName}, ` 204 `},
+		{"deletes", []string{"-X", "DELETE", "/api/v1/domains/curled." + testbed.ZoneName}, ` 204 `},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			args := append([]string{"--silent", "--show-error", "--include", "--max-time", "20"}, c.args...)

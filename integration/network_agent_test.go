@@ -76,7 +76,7 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 		if err := s.Nodes[0].Client.RevokeCertificate(t.Context(), s.Agents[1].Name); err != nil {
 			t.Fatal(err)
 		}
-		testbed.Until(t, refusalBound, "the agent to hear that it is revoked", func(context.Context) error { return testbed.Said(s.Agents[1].Unit, "revoked") })
+		testbed.Until(t, testbed.RefusalBound, "the agent to hear that it is revoked", func(context.Context) error { return testbed.Said(s.Agents[1].Unit, "revoked") })
 		s.NoFailures(t, s.Nodes[0], s.Began)
 		s.NoFailures(t, s.Nodes[1], s.Began)
 	})
@@ -100,7 +100,7 @@ func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 // longNames are names of so many services that are nearly as long as names can be.
 func longNames(count int) (names []string) {
 	for i := range count {
-		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 50), zoneName))
+		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 50), testbed.ZoneName))
 	}
 	return names
 }

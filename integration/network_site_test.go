@@ -47,7 +47,7 @@ func (s *threeSites) exchangeKeys() {
 	for i, n := range s.Nodes {
 		v4, _ := [...]*network.Site{s.us, s.eu}[i].Networks()
 		n.File.API.More["allowed_networks"] = append(n.File.API.More["allowed_networks"].([]string), v4.String())
-		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: syncPoll, Timeout: time.Second,
+		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: time.Second,
 			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + s.Nodes[1-i].API.String()}}
 	}
 }
@@ -55,7 +55,7 @@ func (s *threeSites) exchangeKeys() {
 // synced waits until each node has reached its peer for keys with the last try, or none has.
 func (s *threeSites) synced(t *testing.T, want bool) {
 	t.Helper()
-	testbed.Until(t, keyBound, fmt.Sprintf("keys to be exchanged: %t", want), func(ctx context.Context) error {
+	testbed.Until(t, testbed.KeyBound, fmt.Sprintf("keys to be exchanged: %t", want), func(ctx context.Context) error {
 		for _, n := range s.Nodes {
 			status, err := n.Client.DNSSECStatus(ctx)
 			if err != nil {
@@ -86,13 +86,13 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		cut := time.Now()
 		rules(t, n, s.site, network.Cut(s.eu)...)
 		s.Gone(t, other, lost.At.Addr(), cut, s.Timing.OwnDetection())
-		s.Status(t, other, lost, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
+		s.Status(t, other, lost, s.Timing.StaleThreshold+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
 		for _, b := range []*harness.Backend{near, far} {
 			s.Status(t, other, b, time.Second, testbed.WantSound)
 		}
 		// Nobody hears of the backends at the other end: in the site there is its own.
 		for _, b := range []*harness.Backend{near, far} {
-			s.Status(t, alone, b, s.Timing.StaleThreshold+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
+			s.Status(t, alone, b, s.Timing.StaleThreshold+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
 		}
 		s.Status(t, alone, lost, time.Second, testbed.WantSound)
 		s.synced(t, false)

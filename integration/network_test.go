@@ -131,7 +131,7 @@ func (s *site) nodeAt(t *testing.T, at *network.Site, h network.Host, name strin
 	n.Prom, f.Metrics.Address = netip.AddrPortFrom(h.IPv4, metricsPort), "0.0.0.0:9090"
 	v4, _ := at.Networks()
 	f.API.More = map[string]any{"allowed_networks": []string{v4.String()}}
-	f.DNS.Zones = []string{zoneName}
+	f.DNS.Zones = []string{testbed.ZoneName}
 	n.Inside = at.Inside
 	n.Client, err = api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Dial: at.Dial})
 	if err != nil {

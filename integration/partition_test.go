@@ -33,7 +33,7 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 		r.cut.Store(true)
 	}
 	for _, b := range s.Backends {
-		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		s.Status(t, other, b, time.Second, testbed.WantSound)
 	}
 	killed, err := s.Backends[0].Kill()
@@ -281,7 +281,7 @@ func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	before, told := testbed.Metric(t, n, publications), lines()
 	began := time.Now()
 	for i := range 2 * seconds {
-		tell(t, victim, []string{"/unhealthy", "/healthy"}[i%2])
+		testbed.Tell(t, victim, []string{"/unhealthy", "/healthy"}[i%2])
 		<-time.After(time.Until(began.Add(time.Duration(i+1) * time.Second / 2)))
 	}
 	took := time.Since(began)

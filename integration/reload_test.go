@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -14,34 +13,30 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
-	"go.yaml.in/yaml/v3"
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
-// reloadBound is how long a reload may take.
-const reloadBound = 5 * time.Second
-
 // A file that is wrong is told, and changes nothing: neither what is answered nor what a later, right file can do.
 func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
 	for _, text := range []string{"mode: overwatch\ndomains: [{name: }}\n", "mode: overwatch\nno_such_key: 1\n", ""} {
-		write(t, n.Path, 0o600, text)
-		hangUp(t, n)
+		testbed.Write(t, n.Path, 0o600, text)
+		testbed.HangUp(t, n)
 	}
-	testbed.Until(t, reloadBound, "the node to tell that it did not reload", func(context.Context) error {
+	testbed.Until(t, testbed.ReloadBound, "the node to tell that it did not reload", func(context.Context) error {
 		return testbed.Said(n.Unit, "not reloaded", "no_such_key")
 	})
 	testbed.ComesTo(t, n, `gslb_overwatch_config_reloads_total{outcome="failed"}`, 3)
 	for _, b := range s.Backends {
 		s.Answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
-	rewrite(t, n)
-	hangUp(t, n)
-	testbed.Until(t, reloadBound, "the node to reload", func(context.Context) error { return testbed.Said(n.Unit, "configuration reloaded") })
+	testbed.Rewrite(t, n)
+	testbed.HangUp(t, n)
+	testbed.Until(t, testbed.ReloadBound, "the node to reload", func(context.Context) error { return testbed.Said(n.Unit, "configuration reloaded") })
 	s.NoFailures(t, n, s.Began)
 }
 
@@ -57,9 +52,9 @@ func TestReload_NamesComeAndGoWhileTheOthersAreAnswered(t *testing.T) {
 	n.File.Regions[0].Servers = []harness.Server{{
 		Service: added, Address: b.At.Addr(), Port: b.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
 	}}
-	rewrite(t, n)
-	hangUp(t, n)
-	testbed.Until(t, reloadBound, "the new name", func(context.Context) error {
+	testbed.Rewrite(t, n)
+	testbed.HangUp(t, n)
+	testbed.Until(t, testbed.ReloadBound, "the new name", func(context.Context) error {
 		if r := testbed.Exchange(t, "udp", n, added, dns.TypeA); len(r.Answer) != 1 {
 			return fmt.Errorf("%s with %d records", dns.RcodeToString[r.Rcode], len(r.Answer))
 		}
@@ -80,14 +75,14 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	for i := range signals {
 		if i == signals-1 {
 			n.File.Domains[0].TTL = 17
-			rewrite(t, n)
+			testbed.Rewrite(t, n)
 		}
 		if err := n.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}
 		testbed.Pause(t.Context(), 2*time.Millisecond) // signals that come at once are one
 	}
-	testbed.Until(t, reloadBound, "the node to have what the file had at the last signal", func(context.Context) error {
+	testbed.Until(t, testbed.ReloadBound, "the node to have what the file had at the last signal", func(context.Context) error {
 		r := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
 		if len(r.Answer) == 0 || r.Answer[0].Header().Ttl != 17 {
 			return fmt.Errorf("the answer is %v", r.Answer)
@@ -157,7 +152,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	first, second, others := name(testbed.AppName, s.Backends[0]), name(testbed.AppName, s.Backends[1]), name(testbed.OtherName, third)
 	reload := func() {
 		t.Helper()
-		rewrite(t, n)
+		testbed.Rewrite(t, n)
 		if done, err := n.Client.Reload(t.Context()); err != nil || !done.Reloaded {
 			t.Fatal(done, err)
 		}
@@ -174,7 +169,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	}
 	soon := func(what string, want ...string) {
 		t.Helper()
-		testbed.Until(t, reconnectBound, what, func(ctx context.Context) error {
+		testbed.Until(t, testbed.ReconnectBound, what, func(ctx context.Context) error {
 			got, err := serving(ctx)
 			if err == nil && got != strings.Join(want, ", ") {
 				err = fmt.Errorf("serving are %q, want %q", got, want)
@@ -200,7 +195,7 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	soon("the backend of the network to be back", first, second, others)
 	s.NoFailures(t, n, s.Began)
 
-	saved()
+	testbed.Saved()
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +221,7 @@ func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 		if _, err := u.Kill(); err != nil {
 			t.Fatal(err)
 		}
-		before, started := reloads(t, u), time.Now()
+		before, started := testbed.Reloads(t, u), time.Now()
 		testbed.Start(t, p)
 		speaks(t, u, started)
 		if err := u.Signal(syscall.SIGHUP); err != nil {
@@ -236,7 +231,7 @@ func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 			if !u.Running() {
 				t.Fatalf("%s has ended", u.Name)
 			}
-			if now := reloads(t, u); now <= before {
+			if now := testbed.Reloads(t, u); now <= before {
 				return errors.New("it did not")
 			}
 			return nil
@@ -257,41 +252,4 @@ func speaks(t *testing.T, u *harness.Unit, since time.Time) {
 		}
 		return nil
 	})
-}
-
-// rewrite writes a node's file as File has it now, at once: nobody reads half of it.
-func rewrite(t *testing.T, n *harness.Node) {
-	t.Helper()
-	text, err := yaml.Marshal(n.File)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(os.WriteFile(n.Path+".new", text, 0o600), os.Rename(n.Path+".new", n.Path)); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// hangUp sends SIGHUP and waits until the node has dealt with it.
-func hangUp(t *testing.T, n *harness.Node) {
-	t.Helper()
-	before := reloads(t, n.Unit)
-	if err := n.Signal(syscall.SIGHUP); err != nil {
-		t.Fatal(err)
-	}
-	testbed.Until(t, reloadBound, "the reload to be told", func(context.Context) error {
-		if now := reloads(t, n.Unit); now <= before {
-			return fmt.Errorf("%d reloads so far", now)
-		}
-		return nil
-	})
-}
-
-// reloads is how often a program has told of a reload, done or not, over all its starts.
-func reloads(t *testing.T, u *harness.Unit) int {
-	t.Helper()
-	log, err := os.ReadFile(u.Log)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Count(string(log), "reloaded")
 }

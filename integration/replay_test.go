@@ -30,7 +30,7 @@ func TestTrust_ReplayedMessagesChangeNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error {
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error {
 		relay.replay(t)
 		return testbed.WantStatus(v, api.EffectiveStale, true)
 	})

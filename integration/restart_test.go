@@ -18,22 +18,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The promises about restarts (rows 1 and 10 of the fault matrix), and what an agent's backoff may add.
-const (
-	dnsBackBound    = time.Second
-	agentBackBound  = 3 * time.Second
-	reconnectBound  = 20 * time.Second
-	staleResolution = 200 * time.Millisecond // of asking the API
-)
-
 // An overwatch node that crashed answers within a second as before, and every agent finds it again by itself, with the
 // pin it had.
 func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T) {
 	s := startSite(t, 2, 2)
 	n, other := s.Nodes[0], s.Nodes[1]
-	before := s.pins(t, n)
+	before := s.Pins(t, n)
 
-	saved()
+	testbed.Saved()
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +34,7 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 	s.answersAgain(t, n, down)
 	s.Ready(t, n)
 	for i, b := range s.Backends {
-		v := s.Status(t, n, b, reconnectBound, func(v api.Backend) error {
+		v := s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || !v.AgentLastSeen.After(down) {
 				return fmt.Errorf("%s was not heard since the restart", s.Agents[i].Name)
 			}
@@ -50,7 +42,7 @@ func TestOverwatchCrash_AnswersAsBeforeAndAgentsReturnByThemselves(t *testing.T)
 		})
 		t.Logf("%s heard %s after the start", v.AgentID, v.AgentLastSeen.Sub(down).Round(time.Millisecond))
 	}
-	if after := s.pins(t, n); !maps.Equal(before, after) {
+	if after := s.Pins(t, n); !maps.Equal(before, after) {
 		t.Errorf("pins before the crash %v, after it %v", before, after)
 	}
 	s.NoFailures(t, other, s.Began)
@@ -62,24 +54,24 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 2, 2)
 	agent, b := s.Agents[0], s.Backends[0]
-	before := s.pins(t, s.Nodes[0])
+	before := s.Pins(t, s.Nodes[0])
 
 	killed, err := agent.Kill()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, n := range s.Nodes {
-		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		t.Logf("%s calls it stale %s after kill -9", n.Name, time.Since(killed).Round(time.Millisecond))
 		s.Answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
 
 	testbed.Start(t, agent)
 	for _, n := range s.Nodes {
-		s.Status(t, n, b, agentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
+		s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
 		s.NoFailures(t, n, s.Began)
 	}
-	if after := s.pins(t, s.Nodes[0]); !maps.Equal(before, after) {
+	if after := s.Pins(t, s.Nodes[0]); !maps.Equal(before, after) {
 		t.Errorf("pins before the crash %v, after it %v", before, after)
 	}
 }
@@ -92,7 +84,7 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	if _, err := s.Agents[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	killed, err := b.Kill()
 	if err != nil {
 		t.Fatal(err)
@@ -111,15 +103,15 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	if err := s.Agents[0].Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+staleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
-	testbed.During(t, inFull(time.Minute, 0), staleResolution, func() {
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+	testbed.During(t, inFull(time.Minute, 0), testbed.StaleResolution, func() {
 		s.Status(t, n, b, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	})
 	thawed := time.Now()
 	if err := s.Agents[0].Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, agentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
+	s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
 	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond), time.Since(thawed).Round(time.Millisecond))
 	s.heardAlways(t, n, b, 2*s.Timing.Heartbeat)
 	s.NoFailures(t, n, s.Began)
@@ -173,7 +165,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	crowd(t, n.Gossip, 40, silent)
 	crowd(t, n.Prom, 20, silent)
 	apiCrowd(t, n.API, 60)
-	body := `{"name":"` + createdName + `","regions":["eu"]}`
+	body := `{"name":"` + testbed.CreatedName + `","regions":["eu"]}`
 	client, err := net.Dial("tcp", n.API.String())
 	if err != nil {
 		t.Fatal(err)
@@ -220,7 +212,7 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	}
 	testbed.Start(t, n)
 	s.Ready(t, n)
-	if _, err := n.Client.Domain(t.Context(), createdName); err != nil && finished {
+	if _, err := n.Client.Domain(t.Context(), testbed.CreatedName); err != nil && finished {
 		t.Errorf("what was acknowledged at the end: %v", err)
 	}
 }
@@ -243,21 +235,4 @@ func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	if err := hangs.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// pins returns the certificate fingerprint of every agent that a node knows.
-func (s *site) pins(t *testing.T, n *harness.Node) map[string]string {
-	t.Helper()
-	list, err := n.Client.Agents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	pins := map[string]string{}
-	for _, a := range list.Agents {
-		pins[a.AgentID] = a.Fingerprint
-	}
-	if len(pins) != len(s.Agents) {
-		t.Fatalf("%s knows the agents %v, there are %d", n.Name, pins, len(s.Agents))
-	}
-	return pins
 }

@@ -192,7 +192,7 @@ func TestRouting_FailoverGoesAndComesBack(t *testing.T) {
 func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
 	r := startRouted(t)
 	for _, b := range r.Backends[:2] {
-		tell(t, b, "/slow?by=250ms")
+		testbed.Tell(t, b, "/slow?by=250ms")
 	}
 	r.Holds(t, "the first answer after a restart", func() (wrong error) {
 		r.answers(t, "latency", clientUS, "b3", 0)
@@ -273,6 +273,6 @@ func TestRouting_ProximityIsByThePositionOfTheClient(t *testing.T) {
 	r.answers(t, "proximity", clientNobody, "b1", 0) // nowhere: the domain's order
 	r.replace(t, "GeoIP2-Country-Test.mmdb")         // which has no positions: those of the regions count
 	r.answers(t, "proximity", clientUS, "b2 b3", 0)
-	hangUp(t, r.node)
+	testbed.HangUp(t, r.node)
 	r.answers(t, "proximity", clientUS, "b2 b3", 0)
 }

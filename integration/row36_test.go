@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/integration/harness/testbed"
 	"gslb.internal/shared/api"
 )
 
@@ -22,7 +23,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 	for w := range writers {
 		group.Go(func() {
 			for i := range writes / writers / 2 {
-				name := fmt.Sprintf("w%d-%d.%s", w, i%7, zoneName)
+				name := fmt.Sprintf("w%d-%d.%s", w, i%7, testbed.ZoneName)
 				if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name}); err != nil {
 					t.Error(err)
 					return
@@ -50,7 +51,7 @@ func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) 
 			running = false
 		default:
 		}
-		name := fmt.Sprintf("w%d-%d.%s", rand.IntN(writers), rand.IntN(7), zoneName)
+		name := fmt.Sprintf("w%d-%d.%s", rand.IntN(writers), rand.IntN(7), testbed.ZoneName)
 		if rand.IntN(2) == 0 {
 			name = asked[rand.IntN(len(asked))]
 		}

@@ -114,7 +114,7 @@ func (s *scaleRun) oneNode(t *testing.T, names int) {
 	cost, asked := costPerQuery(t, n, names)
 	s.perQuery = append(s.perQuery, point{float64(names), float64(cost.Nanoseconds()) / 1000})
 	s.peak = append(s.peak, point{float64(names), float64(peakMemory(t, n.PID()) >> 20)})
-	s.resting = append(s.resting, point{float64(names), float64(residentMiB(t, n.PID()))})
+	s.resting = append(s.resting, point{float64(names), float64(testbed.ResidentMiB(t, n.PID()))})
 	t.Logf("%d names with %d backends each: answers %s after the start, %v MiB at most, %v MiB then, %s of processor time per query over %d queries",
 		names, scaleBackends, took.Round(time.Millisecond), s.peak[len(s.peak)-1].y, s.resting[len(s.resting)-1].y, cost, asked)
 	if err := c.Close(); err != nil {
@@ -148,9 +148,9 @@ func costPerQuery(t *testing.T, n *harness.Node, names int) (cost time.Duration,
 	}
 	ask(askFor / 4) // what the first answers leave behind is done
 	count.Store(0)
-	before := cpu(t, n.Path)
+	before := testbed.Cpu(t, n.Path)
 	ask(askFor)
-	used := cpu(t, n.Path).since(before).sum()
+	used := testbed.Cpu(t, n.Path).Since(before).Sum()
 	if answered = count.Load(); answered == 0 {
 		t.Fatal("no query was answered")
 	}
@@ -206,7 +206,7 @@ func (s *scaleRun) cluster(t *testing.T, size scaleSize) {
 	}
 	s.comeToAll(t, c, nodes, size.agents)
 	for _, n := range nodes {
-		t.Logf("%s: %d MiB with %d names and %d agents", n.Name, residentMiB(t, n.PID()), names, size.agents)
+		t.Logf("%s: %d MiB with %d names and %d agents", n.Name, testbed.ResidentMiB(t, n.PID()), names, size.agents)
 	}
 	s.die(t, c, nodes, size.flips)
 }
@@ -218,7 +218,7 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 	for k, n := range nodes {
 		fleets[k] = newDistantFleet(t, &fleetOrder{Dir: dir, Key: c.GossipKey, Node: n.Gossip, Tokens: c.Tokens, Count: count})
 	}
-	s.registered, s.memory = make([][]point, len(nodes)), []point{{0, float64(residentMiB(t, nodes[0].PID()))}}
+	s.registered, s.memory = make([][]point, len(nodes)), []point{{0, float64(testbed.ResidentMiB(t, nodes[0].PID()))}}
 	began := time.Now()
 	for _, f := range fleets {
 		f.begin(t)
@@ -234,7 +234,7 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 			}
 		}
 		if got := s.registered[0][len(s.registered[0])-1].y; got > s.memory[len(s.memory)-1].x+float64(count)/100 || err == nil {
-			s.memory = append(s.memory, point{got, float64(residentMiB(t, nodes[0].PID()))})
+			s.memory = append(s.memory, point{got, float64(testbed.ResidentMiB(t, nodes[0].PID()))})
 		}
 		return err
 	})

@@ -151,7 +151,7 @@ type size struct{ memory, files int }
 func (k *soak) weigh(t *testing.T, before map[string]size) {
 	k.weights = map[string]size{}
 	measure := func(name string, pid int) {
-		now := size{residentMiB(t, pid), openFiles(t, pid)}
+		now := size{testbed.ResidentMiB(t, pid), testbed.OpenFiles(t, pid)}
 		k.weights[name] = now
 		k.done = append(k.done, fmt.Sprintf("%s %d MiB %d files;", name, now.memory, now.files))
 		if was, known := before[name]; known && (now.memory > was.memory+64 || now.files > was.files+64) {

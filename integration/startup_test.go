@@ -106,7 +106,7 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	s := newSite(t, 1, 2)
 	n, a, other := s.Nodes[0], s.Agents[0], s.Agents[1]
 	s.StartAll(t)
-	pins := s.pins(t, n)
+	pins := s.Pins(t, n)
 	for _, agent := range s.Agents {
 		if err := agent.Stop(); err != nil {
 			t.Fatal(err)
@@ -160,13 +160,13 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	testbed.Start(t, a)
 	testbed.Start(t, other)
 	began := time.Now()
-	s.Status(t, n, s.Backends[0], reconnectBound, func(v api.Backend) error {
+	s.Status(t, n, s.Backends[0], testbed.ReconnectBound, func(v api.Backend) error {
 		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(began) {
 			return errors.New("its agent is not heard")
 		}
 		return testbed.WantSound(v)
 	})
-	if now := s.pins(t, n); !maps.Equal(now, pins) {
+	if now := s.Pins(t, n); !maps.Equal(now, pins) {
 		t.Errorf("the agents are pinned as %v, they were as %v", now, pins)
 	}
 }

@@ -138,12 +138,12 @@ func malformed(r *rand.Rand) []byte {
 
 // randomName asks for a name that is not there and that nobody asked for before.
 func randomName(r *rand.Rand) []byte {
-	return query(fmt.Sprintf("r%x.%s.", r.Uint64(), zoneName), dns.TypeA, r)
+	return query(fmt.Sprintf("r%x.%s.", r.Uint64(), testbed.ZoneName), dns.TypeA, r)
 }
 
 // anything asks for all types of a name.
 func anything(r *rand.Rand) []byte {
-	return query([]string{testbed.AppName + ".", zoneName + "."}[r.IntN(2)], dns.TypeANY, r)
+	return query([]string{testbed.AppName + ".", testbed.ZoneName + "."}[r.IntN(2)], dns.TypeANY, r)
 }
 
 // crowd opens connections that behave as given until the test ends. On a machine that is too busy a few may not come about.
@@ -193,7 +193,7 @@ func deaf(ctx context.Context, c net.Conn) {
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		p := query(zoneName+".", dns.TypeDNSKEY, random)
+		p := query(testbed.ZoneName+".", dns.TypeDNSKEY, random)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
 		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(p))), p...)); err != nil || ctx.Err() != nil {
 			return

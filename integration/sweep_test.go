@@ -29,7 +29,7 @@ func TestVictim(t *testing.T) {
 	s := startSite(t, 1, 1)
 	newYardstick(t)
 	if os.Geteuid() == 0 {
-		smallDisk(t)
+		testbed.SmallDisk(t)
 	}
 	if network.Allowed() == nil {
 		elsewhere(t, s)

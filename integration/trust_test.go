@@ -16,9 +16,6 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// refusalBound is how long it may take until a refused agent says why: "within seconds".
-const refusalBound = 15 * time.Second
-
 // guarded is a site with an agent that is not to be believed.
 type guarded struct {
 	*site
@@ -41,7 +38,7 @@ func (g *guarded) refuse(t *testing.T, words ...string) {
 	t.Helper()
 	n := g.Nodes[0]
 	testbed.Start(t, g.intruder)
-	testbed.Until(t, refusalBound, "the agent to say why it is refused", func(context.Context) error {
+	testbed.Until(t, testbed.RefusalBound, "the agent to say why it is refused", func(context.Context) error {
 		return testbed.Said(g.intruder.Unit, words...)
 	})
 	for range testbed.QuietAnswers {
@@ -69,7 +66,7 @@ func (g *guarded) refuse(t *testing.T, words ...string) {
 func (g *guarded) audited(t *testing.T, code string) {
 	t.Helper()
 	n := g.Nodes[0]
-	testbed.Until(t, refusalBound, "the refusal to be in the audit log", func(ctx context.Context) error {
+	testbed.Until(t, testbed.RefusalBound, "the refusal to be in the audit log", func(ctx context.Context) error {
 		list, err := n.Client.AuditLog(ctx, url.Values{"actions": {"validate"}, "resources": {"agent"}, "status": {api.AuditFailure}})
 		if err != nil {
 			return err
@@ -139,7 +136,7 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
-	before := s.pins(t, n)[agent.Name]
+	before := s.Pins(t, n)[agent.Name]
 	if _, err := agent.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -149,18 +146,18 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 		}
 	}
 	testbed.Start(t, agent)
-	testbed.Until(t, refusalBound, "the agent to say why it is refused", func(context.Context) error {
+	testbed.Until(t, testbed.RefusalBound, "the agent to say why it is refused", func(context.Context) error {
 		return testbed.Said(agent.Unit, "pin")
 	})
-	if now := s.pins(t, n)[agent.Name]; now != before {
+	if now := s.Pins(t, n)[agent.Name]; now != before {
 		t.Fatalf("the pin was replaced silently: %s, before it was %s", now, before)
 	}
 
 	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, reconnectBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
-	if now := s.pins(t, n)[agent.Name]; now == before {
+	s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
+	if now := s.Pins(t, n)[agent.Name]; now == before {
 		t.Error("the old pin is still there")
 	}
 	s.NoFailures(t, n, s.Began)
@@ -188,10 +185,10 @@ func TestTrust_RevokedAgentLeavesAtOnceAndStaysOut(t *testing.T) {
 	testbed.Start(t, agent)
 	s.Ready(t, n)
 	back := time.Now()
-	testbed.Until(t, refusalBound, "the agent to say that it is revoked", func(context.Context) error {
+	testbed.Until(t, testbed.RefusalBound, "the agent to say that it is revoked", func(context.Context) error {
 		return testbed.Said(agent.Unit, "revoked")
 	})
-	s.Status(t, n, s.Backends[1], reconnectBound, func(v api.Backend) error {
+	s.Status(t, n, s.Backends[1], testbed.ReconnectBound, func(v api.Backend) error {
 		if v.AgentLastSeen == nil || v.AgentLastSeen.Before(back) {
 			return errors.New("not heard yet")
 		}

@@ -56,9 +56,9 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(s.Backends[0], n.Unit, s.Agents[0].Unit) }
 	cost := func(d time.Duration) time.Duration {
-		before := cpu(t, n.Path)
+		before := testbed.Cpu(t, n.Path)
 		testbed.Pause(t.Context(), d)
-		return cpu(t, n.Path).since(before).sum()
+		return testbed.Cpu(t, n.Path).Since(before).Sum()
 	}
 	quiet := cost(over / 2)
 	before, told, first := testbed.Metric(t, n, publications), lines(), looks.Load()
@@ -145,7 +145,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 
 	const publications = "gslb_dns_publications_total"
 	lines := func() int { return linesAbout(own, n.Unit) }
-	before, used, told := testbed.Metric(t, n, publications), cpu(t, n.Path), lines()
+	before, used, told := testbed.Metric(t, n, publications), testbed.Cpu(t, n.Path), lines()
 	began, sent := time.Now(), 0
 	// On a machine that is late it may take longer until it is too much.
 	tooMuch := func() bool {
@@ -156,7 +156,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 		_ = moody.heartbeat() // refused or not
 	}
 	seconds := time.Since(began).Seconds()
-	published, took := testbed.Metric(t, n, publications)-before, cpu(t, n.Path).since(used).sum()
+	published, took := testbed.Metric(t, n, publications)-before, testbed.Cpu(t, n.Path).Since(used).Sum()
 	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s", sent, seconds, published, lines()-told, took)
 	testbed.Counts(t, n, "what is too much of it", `gslb_gossip_dropped_total{reason="agent_rate"}`)
 	if most := agentBurst + agentRate*seconds*1.2; published > most {
@@ -184,7 +184,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	a, b := s.Nodes[0], s.Nodes[1]
 	to := [2]*relay{newRelay(t, b.API), newRelay(t, a.API)}
 	for i, n := range s.Nodes {
-		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: syncPoll, Timeout: time.Second,
+		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: time.Second,
 			Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + to[i].at.String()}}
 	}
 	s.StartAll(t)
@@ -206,7 +206,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 			return nil
 		}
 	}
-	testbed.Until(t, keyBound, "the nodes to have exchanged keys", synced(1, true))
+	testbed.Until(t, testbed.KeyBound, "the nodes to have exchanged keys", synced(1, true))
 	cut := time.Now()
 	for _, r := range to {
 		r.cut.Store(true)
@@ -214,7 +214,7 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	testbed.Until(t, 30*time.Second, "the nodes to say that they are cut off", synced(0, false))
 	t.Logf("said %s after the cut", time.Since(cut).Round(time.Millisecond))
 	for _, n := range s.Nodes {
-		if tags, err := keyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
+		if tags, err := testbed.KeyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
 			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
 		}
 	}
@@ -228,9 +228,9 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	for _, r := range to {
 		r.cut.Store(false)
 	}
-	testbed.Until(t, keyBound, "the nodes to exchange keys again", synced(1, true))
+	testbed.Until(t, testbed.KeyBound, "the nodes to exchange keys again", synced(1, true))
 	for _, n := range s.Nodes {
-		if tags, err := keyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
+		if tags, err := testbed.KeyTags(t.Context(), n); err != nil || !slices.Equal(tags, keys) {
 			t.Errorf("%s has keys %v, before %v (%v)", n.Name, tags, keys, err)
 		}
 		s.NoFailures(t, n, s.Began)
@@ -251,18 +251,18 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 		testbed.Command(t, testbed.Binaries(t).Agent, "--config", agent.Path, "--reset-identity").Want(t, testbed.ExitOK)
 		testbed.Start(t, agent)
 	}
-	pinned := s.pins(t, n)[agent.Name]
+	pinned := s.Pins(t, n)[agent.Name]
 	back := func(how string) {
 		t.Helper()
 		since := time.Now()
-		s.Status(t, n, b, reconnectBound, func(v api.Backend) error {
+		s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
 			if v.AgentLastSeen == nil || v.AgentLastSeen.Before(since) {
 				return errors.New("its agent is not heard")
 			}
 			return testbed.WantSound(v)
 		})
 		s.Answered(t, n, b.At.Addr(), since, 5*time.Second)
-		now := s.pins(t, n)[agent.Name]
+		now := s.Pins(t, n)[agent.Name]
 		if now == pinned {
 			t.Errorf("%s: the certificate is the one of before", how)
 		}
@@ -281,7 +281,7 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	}
 	s.Gone(t, n, b.At.Addr(), time.Now(), time.Second)
 	reset()
-	testbed.Until(t, refusalBound, "the agent to say that it is refused", func(context.Context) error { return testbed.Said(agent.Unit, "revoked") })
+	testbed.Until(t, testbed.RefusalBound, "the agent to say that it is refused", func(context.Context) error { return testbed.Said(agent.Unit, "revoked") })
 	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	bad := map[string][]byte{"truncated": good[:len(good)/2], "empty": nil, "garbage": []byte(strings.Repeat("garbage\n", 5000)), "without its description": good[:len(good)-200]}
 	for name, content := range bad {
 		put(content)
-		hangUp(t, r.node) // or in five seconds, by itself
+		testbed.HangUp(t, r.node) // or in five seconds, by itself
 		testbed.Until(t, testbed.StartBound, "a database that is "+name+" to be refused", func(context.Context) error {
 			if now := testbed.Metric(t, r.node, failures); now <= before {
 				return fmt.Errorf("%v failures so far", now)
@@ -389,7 +389,7 @@ func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 		n := s.Nodes[0]
 		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946" // nobody else is in this namespace
 		n.File.API.Enabled, n.File.Metrics.Enabled = false, false
-		rewrite(t, n)
+		testbed.Rewrite(t, n)
 		program := testbed.Binaries(t).Overwatch
 		testbed.Command(t, program, "--config", n.Path, "--validate").Want(t, testbed.ExitBadInput, "dns.listen_address", at.address, at.word)
 		testbed.Command(t, program, "--config", n.Path).Want(t, testbed.ExitFailure, at.address, at.word)

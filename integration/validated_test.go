@@ -25,7 +25,7 @@ func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 	if len(trusted) != 1 {
 		t.Fatalf("the DS %+v is that of %d of the keys %v", published, len(trusted), keys)
 	}
-	for name, rcode := range map[string]int{testbed.AppName: dns.RcodeSuccess, "nothing." + zoneName: dns.RcodeNameError} {
+	for name, rcode := range map[string]int{testbed.AppName: dns.RcodeSuccess, "nothing." + testbed.ZoneName: dns.RcodeNameError} {
 		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 		q.SetEdns0(1232, true)
 		r, err := exchangeAt(q, n, testbed.Patience)

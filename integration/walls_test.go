@@ -5,12 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
-	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
 )
 
 // pkg is what these tests want to know of a package, as `go list -json` writes it.
@@ -176,7 +175,7 @@ func TestReachability_NoDeadCodeInAnyProgram(t *testing.T) {
 			if name == "the demo" {
 				filter += "integration"
 			}
-			out := goCommand(t, append([]string{"run", deadcode, "-filter", filter}, programs...)...)
+			out := testbed.GoCommand(t, append([]string{"run", deadcode, "-filter", filter}, programs...)...)
 			if len(out) > 0 {
 				t.Errorf("never reached:\n%s", out)
 			}
@@ -187,7 +186,7 @@ func TestReachability_NoDeadCodeInAnyProgram(t *testing.T) {
 // list runs `go list` on the workspace and returns its packages, those of the standard library left out.
 func list(t *testing.T, args ...string) []pkg {
 	t.Helper()
-	out := goCommand(t, append([]string{"list", "-json=ImportPath,Name,Standard,Imports"}, args...)...)
+	out := testbed.GoCommand(t, append([]string{"list", "-json=ImportPath,Name,Standard,Imports"}, args...)...)
 	var all []pkg
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
@@ -202,21 +201,4 @@ func list(t *testing.T, args ...string) []pkg {
 			all = append(all, p)
 		}
 	}
-}
-
-// goCommand runs the go command at the top of the workspace and returns its standard output.
-func goCommand(t *testing.T, args ...string) []byte {
-	t.Helper()
-	top, err := harness.Workspace()
-	if err != nil {
-		t.Fatal(err)
-	}
-	var stderr bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir, cmd.Stderr = top, &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr.String())
-	}
-	return out
 }

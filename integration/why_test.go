@@ -162,9 +162,9 @@ func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.T
 		t.Errorf("%+v, %v", flows, err)
 	}
 	n.File.Routing.DecisionSample = 0
-	rewrite(t, n)
-	hangUp(t, n)
-	testbed.Until(t, reloadBound, "sampling to end", func(ctx context.Context) error {
+	testbed.Rewrite(t, n)
+	testbed.HangUp(t, n)
+	testbed.Until(t, testbed.ReloadBound, "sampling to end", func(ctx context.Context) error {
 		newest := func() string {
 			list, err := n.Client.RoutingDecisions(ctx, url.Values{"limit": {"1"}})
 			if err != nil || len(list.Decisions) == 0 {

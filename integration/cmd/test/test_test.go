@@ -3,7 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,34 +144,13 @@ func TestPlan_AllIsQuickAndRest(t *testing.T) {
 	}
 }
 
-// Each test that is named in a plan exists.
-func TestPlan_NamesTestsThatExist(t *testing.T) {
-	var sources strings.Builder
-	paths, err := filepath.Glob("../../*_test.go")
-	if err != nil {
-		t.Fatal(err)
+func TestPackagesOf_NamesWhatDoesNotExist(t *testing.T) {
+	t.Chdir("../../..")
+	where, err := packagesOf(integration, []string{"TestPackagesOf_", "TestFailover_AgentProbe"})
+	if err != nil || !slices.Equal(where, []string{"./cmd/test", "./failover"}) {
+		t.Errorf("%v, %v", where, err)
 	}
-	more, _ := filepath.Glob("../../*/*_test.go")
-	for _, path := range append(paths, more...) {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sources.Write(text)
-	}
-	for _, s := range flatten(long(options{})) {
-		if s.dir != integration {
-			continue
-		}
-		for i, a := range s.argv {
-			if a != "-run" {
-				continue
-			}
-			for name := range strings.SplitSeq(strings.Trim(s.argv[i+1], "^$()"), "|") {
-				if !regexp.MustCompile(`func ` + name).MatchString(sources.String()) {
-					t.Errorf("step %s: there is no test %s", s.name, name)
-				}
-			}
-		}
+	if _, err := packagesOf(integration, []string{"TestPackagesOf_", "TestThatIsNot"}); err == nil || !strings.Contains(err.Error(), "TestThatIsNot") {
+		t.Errorf("a test that does not exist: %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,4 +86,30 @@ func File(t *testing.T, name, text string) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// ProgramsTogether is a directory with all the programs, wherever they come from.
+func ProgramsTogether(t *testing.T) string {
+	t.Helper()
+	b, dir := Binaries(t), t.TempDir()
+	for _, path := range []string{b.Overwatch, b.Agent, b.Control, b.Launcher, b.Backend} {
+		if err := os.Symlink(path, filepath.Join(dir, filepath.Base(path))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// UnusedAddress is an address on which nothing listens, TCP or UDP, and which nobody else takes until the test is over: others look elsewhere for
+// ports, and so does the kernel.
+func UnusedAddress(t *testing.T) string {
+	t.Helper()
+	at := netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	r, err := harness.Reserve([]netip.Addr{at}, "tcp", "udp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	r.Release()
+	return r.On(at).String()
 }

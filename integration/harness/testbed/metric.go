@@ -3,6 +3,7 @@ package testbed
 import (
 	"bufio"
 	"context"
+	"io"
 	"net/http"
 	"net/netip"
 	"os"
@@ -95,4 +96,18 @@ func ProcessOf(t *testing.T, configPath string) string {
 	}
 	t.Fatalf("no process was started with %s", configPath)
 	return ""
+}
+
+func Scrape(t *testing.T, at string) string {
+	t.Helper()
+	resp, err := http.Get("http://" + at + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(body)
 }

@@ -284,3 +284,34 @@ func (s *Site) NoFailures(t *testing.T, n *harness.Node, since time.Time) {
 		}
 	}
 }
+
+// Pins returns the certificate fingerprint of every agent that a node knows.
+func (s *Site) Pins(t *testing.T, n *harness.Node) map[string]string {
+	t.Helper()
+	list, err := n.Client.Agents(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pins := map[string]string{}
+	for _, a := range list.Agents {
+		pins[a.AgentID] = a.Fingerprint
+	}
+	if len(pins) != len(s.Agents) {
+		t.Fatalf("%s knows the agents %v, there are %d", n.Name, pins, len(s.Agents))
+	}
+	return pins
+}
+
+// StartNodes starts nodes that exchange keys, and waits until each has its own.
+func (s *Site) StartNodes(t *testing.T, nodes ...*harness.Node) {
+	t.Helper()
+	for _, n := range nodes {
+		Start(t, n)
+	}
+	for _, n := range nodes {
+		Until(t, KeyBound, n.Name+" to answer", func(ctx context.Context) error {
+			_, err := n.Client.DSRecords(ctx)
+			return err
+		})
+	}
+}

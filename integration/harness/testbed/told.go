@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -53,4 +54,24 @@ func ComesTo(t *testing.T, n *harness.Node, name string, want float64) {
 		}
 		return nil
 	})
+}
+
+// Tell sends a backend one of its two orders.
+func Tell(t *testing.T, b *harness.Backend, order string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), Patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+b.At.String()+order, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Close = true // the backend that kept a connection may be another process now
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s answers %s", order, resp.Status)
+	}
 }

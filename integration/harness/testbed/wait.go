@@ -64,3 +64,9 @@ func Pause(ctx context.Context, d time.Duration) bool {
 		return false
 	}
 }
+
+// SavedAfter is when a node has stored what it heard: it does so every two seconds.
+const SavedAfter = 3 * time.Second
+
+// Saved gives nodes the time to store what they heard. Nothing tells that they have.
+func Saved() { Pause(context.Background(), 2*SavedAfter) }

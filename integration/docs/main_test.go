@@ -1,0 +1,11 @@
+// Package docs_test runs what the manuals and runbooks say.
+package docs_test
+
+import (
+	"os"
+	"testing"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }

@@ -1,0 +1,58 @@
+package docs_test
+
+import (
+	"io"
+	"net/http"
+	"net/netip"
+	"os"
+	"regexp"
+	"testing"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+// Each role's manual has every metric that the role serves, and the node's has no other.
+func TestManuals_HaveEveryMetric(t *testing.T) {
+	s := testbed.StartSite(t, 1, 1)
+	for path, at := range map[string]netip.AddrPort{"../../overwatch/docs/metrics.md": s.Nodes[0].Prom, "../../agent/README.md": s.Agents[0].Prom} {
+		served := families(t, at)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented := map[string]bool{}
+		for _, name := range regexp.MustCompile("`(gslb_[a-z_]+)").FindAllStringSubmatch(string(text), -1) {
+			documented[name[1]] = true
+		}
+		for name := range served {
+			if !documented[name] {
+				t.Errorf("%s does not have %s", path, name)
+			}
+		}
+		for name := range documented {
+			// Some metrics of an agent appear with the first event, since their labels are only known then.
+			if !served[name] && at == s.Nodes[0].Prom {
+				t.Errorf("%s has %s, which is not served", path, name)
+			}
+		}
+	}
+}
+
+// families returns the names of the metrics of ours that are served at an address.
+func families(t *testing.T, at netip.AddrPort) map[string]bool {
+	t.Helper()
+	resp, err := http.Get("http://" + at.String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[string]bool{}
+	for _, line := range regexp.MustCompile(`(?m)^# TYPE (gslb_\w+)`).FindAllSubmatch(body, -1) {
+		names[string(line[1])] = true
+	}
+	return names
+}

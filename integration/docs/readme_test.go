@@ -1,0 +1,81 @@
+package docs_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// The configurations that the README shows are valid once a reader has put secrets in.
+func TestReadme_ConfigurationsValidate(t *testing.T) {
+	b, err := testbed.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("the README shows %d configurations, want one for each role", len(blocks))
+	}
+	dir := t.TempDir()
+	fill := strings.NewReplacer(
+		"put the token here", harness.NewToken(), "put the gossip key here", harness.NewGossipKey(),
+		// A test may use neither these ports nor these directories.
+		":53\"", "127.0.0.1:0\"", "0.0.0.0:7946", "127.0.0.1:0", "/var/lib/", dir+"/",
+		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on", "{enabled: true, address: 127.0.0.1:0} # on",
+	)
+	for _, block := range blocks {
+		role, config := block[1], fill.Replace(block[2])
+		path := filepath.Join(dir, role+".yaml")
+		if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		program := map[string]string{"overwatch": b.Overwatch, "agent": b.Agent}[role]
+		if out, err := exec.CommandContext(t.Context(), program, "--config", path, "--validate").CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", role, err, out)
+		}
+	}
+}
+
+// Every test that this module's README names is there, in this module or in a package of another: a name may be cut off with "..." or "*".
+func TestReadme_NamedTestsAreThere(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tests []string
+	declared := regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+	err = filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, found := range declared.FindAllSubmatch(text, -1) {
+			tests = append(tests, string(found[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile(`Test[A-Z]\w*`).FindAllString(string(readme), -1)
+	for _, name := range named {
+		if !slices.ContainsFunc(tests, func(test string) bool { return strings.HasPrefix(test, name) }) {
+			t.Errorf("README.md names %s, which is nowhere", name)
+		}
+	}
+	if len(named) < 50 {
+		t.Errorf("README.md names %d tests", len(named))
+	}
+}

@@ -1,0 +1,232 @@
+package docs_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// step is a fenced block.
+type step struct{ language, where, name, text string }
+
+var (
+	fenced  = regexp.MustCompile("(?ms)^( *)```(\\w+) ?(\\w*) ?(\\w*)\n(.*?)^ *```$")
+	heading = regexp.MustCompile(`(?m)^## (.*)$`)
+)
+
+// steps are the blocks below a heading; all of the document if it is empty.
+func steps(t *testing.T, path, under string) (list []step) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(content)
+	if under != "" {
+		_, below, found := strings.Cut(text, "\n## "+under+"\n")
+		if !found {
+			t.Fatalf("%s has no section %q", path, under)
+		}
+		text = below
+		if next := heading.FindStringIndex(text); next != nil {
+			text = text[:next[0]]
+		}
+	}
+	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
+		list = append(list, step{language: m[2], where: m[3], name: m[4], text: strings.ReplaceAll("\n"+m[5], "\n"+m[1], "\n")})
+	}
+	if len(list) == 0 {
+		t.Fatalf("%s, %q: no blocks", path, under)
+	}
+	return list
+}
+
+func (r *runbook) section(t *testing.T, under string) {
+	t.Helper()
+	for _, s := range steps(t, r.path, under) {
+		*r.ran++
+		switch s.where {
+		case "once":
+			out := strings.TrimSpace(r.shell(t, s.text, nil))
+			if out == "" || s.name == "" {
+				t.Fatalf("%q: name %q, output %q", s.text, s.name, out)
+			}
+			r.words[s.name] = out
+		case "first", "node":
+			for i, n := range r.Nodes {
+				if s.where == "node" || i == 0 {
+					r.do(t, s, n.Path, n, nil)
+				}
+			}
+		case "agent":
+			for _, a := range r.Agents {
+				r.do(t, s, a.Path, nil, a)
+			}
+		default:
+			t.Fatalf("%s: a block for %q: expected once, first, node or agent", r.path, s.where)
+		}
+	}
+}
+
+// do executes one block on one machine.
+func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *harness.Agent) {
+	t.Helper()
+	if s.language == "yaml" {
+		r.lay(t, config, s.text)
+		return
+	}
+	unit := map[string]*harness.Unit{}
+	var places []string
+	words := maps.Clone(r.words)
+	if n != nil {
+		unit["gslb-overwatch"] = n.Unit
+		places = []string{"/etc/gslb/overwatch.yaml", n.Path, "/var/backups", filepath.Dir(filepath.Dir(n.Path)), "gslb.tar.gz", n.Name + ".tar.gz",
+			"/var/lib/gslb", n.File.DataDir, "127.0.0.1:9090", n.Prom.String(), "127.0.0.1:8080", n.API.String()}
+	} else {
+		unit["gslb-agent"] = a.Unit
+		places = []string{"/etc/gslb/agent.yaml", a.Path}
+		words["AGENT"] = a.Name
+	}
+	for line := range strings.Lines(strings.TrimSpace(s.text)) {
+		line = strings.NewReplacer(places...).Replace(strings.TrimSpace(line))
+		for word, is := range words {
+			line = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllLiteralString(line, is)
+		}
+		switch fields := strings.Fields(line); fields[0] {
+		case "systemctl":
+			r.systemctl(t, fields[1], unit[fields[2]], n)
+		case "chown": // everything here belongs to who runs the tests
+		default:
+			r.shell(t, line, n)
+		}
+	}
+	if n != nil {
+		r.Ready(t, n)
+		if spans := r.away[n]; len(spans) > 0 && spans[len(spans)-1].to.IsZero() {
+			spans[len(spans)-1].to = time.Now()
+		}
+	}
+	if a != nil {
+		r.sound(t)
+	}
+}
+
+// systemctl does to a unit what the service manager would.
+func (r *runbook) systemctl(t *testing.T, verb string, u *harness.Unit, n *harness.Node) {
+	t.Helper()
+	if u == nil {
+		t.Fatalf("systemctl %s of a unit that is not on this machine", verb)
+	}
+	if n != nil && verb != "reload" && verb != "start" {
+		r.away[n] = append(r.away[n], span{from: time.Now()})
+	}
+	var err error
+	switch verb {
+	case "stop":
+		err = u.Stop()
+	case "start":
+		err = u.Start()
+	case "restart":
+		if err = u.Stop(); err == nil {
+			err = u.Start()
+		}
+	case "reload":
+		told := func() int {
+			log, err := os.ReadFile(u.Log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Count(string(log), "configuration reloaded")
+		}
+		before := told()
+		if err = u.Signal(syscall.SIGHUP); err == nil {
+			testbed.Until(t, testbed.ReloadBound, u.Name+" to have reloaded", func(context.Context) error {
+				if told() <= before {
+					return fmt.Errorf("%d reloads", before)
+				}
+				return nil
+			})
+		}
+	default:
+		t.Fatalf("systemctl %s: not a verb that is known here", verb)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// shell runs commands as an operator on a machine, and returns what they print on standard output.
+func (r *runbook) shell(t *testing.T, text string, at *harness.Node) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), testbed.StartBound)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", text)
+	var nodes []string
+	for _, n := range r.Nodes {
+		if at == nil || at == n {
+			nodes = append(nodes, n.API.String())
+		}
+	}
+	cmd.Env = append(os.Environ(), "PATH="+r.words["PATH"]+":"+os.Getenv("PATH"), "GSLB_API="+strings.Join(nodes, ","))
+	var complaint strings.Builder
+	cmd.Stderr = &complaint
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", text, err, out, complaint.String())
+	}
+	return string(out)
+}
+
+// lay puts a block of the document over a configuration file, as whoever edits it would.
+func (r *runbook) lay(t *testing.T, path, text string) {
+	t.Helper()
+	for word, is := range r.words {
+		text = regexp.MustCompile(`\b`+word+`\b`).ReplaceAllLiteralString(text, is)
+	}
+	var over, file map[string]any
+	if err := yaml.Unmarshal([]byte(text), &over); err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(before, &file); err != nil {
+		t.Fatal(err)
+	}
+	merge(file, over)
+	after, err := yaml.Marshal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	testbed.Write(t, path, 0o600, string(after))
+}
+
+// merge lays keys over others; null takes one away.
+func merge(into, over map[string]any) {
+	for key, value := range over {
+		below, isMap := value.(map[string]any)
+		there, has := into[key].(map[string]any)
+		switch {
+		case value == nil:
+			delete(into, key)
+		case isMap && has:
+			merge(there, below)
+		default:
+			into[key] = value
+		}
+	}
+}

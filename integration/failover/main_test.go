@@ -1,0 +1,11 @@
+// Package failover_test shows the way from a failure to the answers.
+package failover_test
+
+import (
+	"os"
+	"testing"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+func TestMain(m *testing.M) { os.Exit(testbed.Main(m)) }

@@ -1,0 +1,25 @@
+package testbed
+
+import (
+	"time"
+)
+
+// The promises about restarts (rows 1 and 10 of the fault matrix), and what an agent's backoff may add.
+const (
+	DNSBackBound    = time.Second
+	AgentBackBound  = 3 * time.Second
+	ReconnectBound  = 20 * time.Second
+	StaleResolution = 200 * time.Millisecond // of asking the API
+)
+
+// RefusalBound is how long it may take until a refused agent says why: "within seconds".
+const RefusalBound = 15 * time.Second
+
+// CreatedName is a name that only the API knows.
+const CreatedName = "created.test.gslb.test"
+
+// The zones of the DNSSEC tests: one below the other, so that one signs the other's DS.
+const (
+	ZoneName  = "test.gslb.test"
+	ChildZone = "child.test.gslb.test"
+)

@@ -1,0 +1,156 @@
+package testbed
+
+import (
+	"context"
+	"crypto/ecdh"
+	"crypto/hkdf"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/shared/api"
+)
+
+// SyncPoll is how often the nodes of these tests ask one another: the shortest that is allowed.
+const SyncPoll = time.Second
+
+// KeyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the time in which
+// a key is provisional, a retry, and what a busy machine adds.
+const KeyBound = 60 * time.Second
+
+// KeyTags are those of the keys that a node publishes for the zone of these tests.
+func KeyTags(ctx context.Context, n *harness.Node) ([]int, error) {
+	list, err := n.Client.DNSSECKeys(ctx)
+	var tags []int
+	for _, k := range list.Keys {
+		if k.Zone == ZoneName+"." {
+			tags = append(tags, k.KeyTag)
+		}
+	}
+	return tags, err
+}
+
+func StopNode(t *testing.T, n *harness.Node) {
+	t.Helper()
+	if err := n.Stop(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func KeyFilesOf(t *testing.T, n *harness.Node) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(n.File.DataDir, "dnssec", "K"+ZoneName+".+*.private"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	return files
+}
+
+// AskNode asks a node itself, with DO and that much room in UDP, or over TCP.
+func AskNode(t *testing.T, n *harness.Node, network, name string, rtype, room uint16, do bool) *dns.Msg {
+	t.Helper()
+	q := new(dns.Msg).SetQuestion(dns.Fqdn(name), rtype)
+	q.AuthenticatedData = true // "I understand AD": still nothing to be set by an authority
+	q.SetEdns0(room, do)
+	reply, _, err := (&dns.Client{Net: network, Timeout: Patience}).ExchangeContext(t.Context(), q, n.DNS.String())
+	if err != nil {
+		t.Fatalf("%s %s over %s: %v", name, dns.Type(rtype), network, err)
+	}
+	return reply
+}
+
+// KeysAt are the DNSKEY records of a zone.
+func KeysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
+	t.Helper()
+	for _, rr := range AskNode(t, n, "tcp", zone, dns.TypeDNSKEY, 1232, true).Answer {
+		if key, ok := rr.(*dns.DNSKEY); ok {
+			keys = append(keys, key)
+		}
+	}
+	return keys
+}
+
+// DerivedSecret is what nodes use for key_sync.secret where none is set: whoever has the gossip key and all tokens can compute it.
+func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []byte {
+	t.Helper()
+	key, err := base64.StdEncoding.DecodeString(gossipKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := [][]byte{key}
+	for _, service := range slices.Sorted(maps.Keys(tokens)) {
+		values = append(values, []byte(service), []byte(tokens[service]))
+	}
+	secret, err := hkdf.Key(sha256.New, fields(values...), []byte("gslb key sync v1"), "of the gossip key and all tokens", sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// AskForKeys asks a node for its signing keys as another node does, proving a secret. It returns the status and what was sealed.
+func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, sealed string) {
+	t.Helper()
+	ask := func(authorization string) (*http.Response, api.DNSSECKeys) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.API.String()+"/api/v1/dnssec/keys", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if authorization != "" {
+			req.Header.Set("Authorization", authorization)
+		}
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var keys api.DNSSECKeys
+		_ = json.Unmarshal(body, &keys) // a refusal is another document
+		return resp, keys
+	}
+	first, _ := ask("")
+	text, ours := strings.CutPrefix(first.Header.Get("WWW-Authenticate"), api.KeySyncScheme+` nonce="`)
+	nonce, err := base64.RawURLEncoding.DecodeString(strings.TrimSuffix(text, `"`))
+	if !ours || err != nil {
+		t.Fatalf("no nonce: %q", first.Header.Get("WWW-Authenticate"))
+	}
+	private, err := ecdh.X25519().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name, point := []byte("ow-99"), private.PublicKey().Bytes()
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(fields([]byte("gslb key sync v1"), []byte("request"), []byte(http.MethodGet), []byte("/api/v1/dnssec/keys"), name, point, nonce))
+	proof := []string{"v1"}
+	for _, part := range [][]byte{name, point, nonce, mac.Sum(nil)} {
+		proof = append(proof, base64.RawURLEncoding.EncodeToString(part))
+	}
+	resp, keys := ask(api.KeySyncScheme + " " + strings.Join(proof, "."))
+	return resp.StatusCode, keys.Sealed
+}
+
+// fields joins values with their lengths in front, as nodes do for what they prove.
+func fields(values ...[]byte) (all []byte) {
+	for _, v := range values {
+		all = append(binary.BigEndian.AppendUint32(all, uint32(len(v))), v...)
+	}
+	return all
+}

@@ -1,0 +1,66 @@
+package testbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"gslb.internal/integration/harness"
+)
+
+// ReloadBound is how long a reload may take.
+const ReloadBound = 5 * time.Second
+
+// Rewrite writes a node's file as File has it now, at once: nobody reads half of it.
+func Rewrite(t *testing.T, n *harness.Node) {
+	t.Helper()
+	text, err := yaml.Marshal(n.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.WriteFile(n.Path+".new", text, 0o600), os.Rename(n.Path+".new", n.Path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// HangUp sends SIGHUP and waits until the node has dealt with it.
+func HangUp(t *testing.T, n *harness.Node) {
+	t.Helper()
+	before := Reloads(t, n.Unit)
+	if err := n.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	Until(t, ReloadBound, "the reload to be told", func(context.Context) error {
+		if now := Reloads(t, n.Unit); now <= before {
+			return fmt.Errorf("%d reloads so far", now)
+		}
+		return nil
+	})
+}
+
+// Reloads is how often a program has told of a reload, done or not, over all its starts.
+func Reloads(t *testing.T, u *harness.Unit) int {
+	t.Helper()
+	log, err := os.ReadFile(u.Log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(log), "reloaded")
+}
+
+func Write(t *testing.T, path string, mode os.FileMode, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil { // whatever the umask is
+		t.Fatal(err)
+	}
+}

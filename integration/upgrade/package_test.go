@@ -1,0 +1,306 @@
+package upgrade_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"gslb.internal/integration/harness"
+	"gslb.internal/integration/harness/testbed"
+)
+
+// releaser builds the program that makes releases.
+var releaser = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(os.TempDir(), "programs", "release")
+	if _, err := testbed.Programs(); err != nil { // it makes the directory
+		return "", err
+	}
+	cmd := exec.Command("go", "build", "-o", path, "./packaging/release")
+	cmd.Dir = "../.."
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, output)
+	}
+	return path, nil
+})
+
+// The packages that tests install are made once for all of them, from these sources, each in one of these versions.
+const (
+	firstVersion  = "1.0.0"
+	secondVersion = "1.1.0"
+)
+
+var packaged struct {
+	sync.Mutex
+	made map[string]bool // by directory
+}
+
+// packageOf is the file of a program's package that a pattern matches.
+func packageOf(t *testing.T, program, version, pattern string) string {
+	t.Helper()
+	packaged.Lock()
+	defer packaged.Unlock()
+	out := filepath.Join(os.TempDir(), "programs", program+"-"+version)
+	if !packaged.made[out] {
+		release(t, "../..", out, program, version)
+		if packaged.made == nil {
+			packaged.made = map[string]bool{}
+		}
+		packaged.made[out] = true
+	}
+	return one(t, filepath.Join(out, pattern))
+}
+
+// release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they are.
+func release(t *testing.T, sources, out, program, version string) string {
+	t.Helper()
+	cmd := releaseCommand(t, sources, out, program+"/linux/amd64", version)
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", program, err, output)
+	}
+	return out
+}
+
+// releaseCommand makes what some patterns match, with one version for all modules.
+func releaseCommand(t *testing.T, sources, out, only, version string) *exec.Cmd {
+	t.Helper()
+	path, err := releaser()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, "-out", out, "-commit", "c0ffee", "-date", "2026-01-02T03:04:05Z")
+	cmd.Args = append(cmd.Args, "-only", only)
+	for _, module := range testbed.Shipped {
+		cmd.Args = append(cmd.Args, "-version", module+"="+version)
+	}
+	cmd.Dir = sources
+	return cmd
+}
+
+// sourcesBefore is a copy of these sources whose packages are those of commit b1a12e4, the last before the agent had a
+// user of its own: with its maintainer scripts, its unit and its example, which testdata/package/before keeps, since a
+// shallow clone has not got that commit.
+func sourcesBefore(t *testing.T) string {
+	t.Helper()
+	sources := testbed.SourcesElsewhere(t)
+	testbed.RunIn(t, ".", "cp", "-r", "testdata/package/before/.", sources)
+	return sources
+}
+
+// one is the only file that a pattern matches.
+func one(t *testing.T, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(pattern)
+	if err != nil || len(found) != 1 {
+		t.Fatalf("%s: %v, %v", pattern, found, err)
+	}
+	return found[0]
+}
+
+// Whoever builds the same commit gets the same bytes, wherever and whenever, and can so prove that a package is what it
+// claims to be. This builds all that there is for Linux on one architecture, and gslbctl for each other system.
+func TestRelease_TwoBuildsOfOneCommitAreTheSameBytes(t *testing.T) {
+	t.Parallel()
+	const what = "*/linux/amd64,gslbctl/windows/amd64,gslbctl/darwin/arm64"
+	elsewhere := testbed.SourcesElsewhere(t)
+	testbed.RunIn(t, elsewhere, "find", ".", "-exec", "touch", "-h", "-d", "2020-02-02", "{}", "+")
+	first, second := t.TempDir(), t.TempDir()
+	for _, b := range []struct {
+		sources, out, umask string
+		env                 []string
+	}{
+		{"../..", first, "022", []string{"TZ=UTC", "LC_ALL=C"}},
+		{elsewhere, second, "077", []string{"TZ=Asia/Tokyo", "LC_ALL=C.UTF-8", "TMPDIR=" + t.TempDir(), "GOAMD64=v3"}},
+	} {
+		cmd := releaseCommand(t, b.sources, b.out, what, "1.2.3")
+		masked := []string{"-c", "umask " + b.umask + ` && exec "$@"`, "sh"}
+		shell := exec.CommandContext(t.Context(), "sh", append(masked, cmd.Args...)...)
+		shell.Dir, shell.Env = cmd.Dir, append(os.Environ(), b.env...)
+		if output, err := shell.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, output)
+		}
+	}
+	kinds := map[string]int{}
+	files, err := os.ReadDir(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		kinds[filepath.Ext(f.Name())]++
+		a, err := os.ReadFile(filepath.Join(first, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(filepath.Join(second, f.Name()))
+		if err != nil || !bytes.Equal(a, b) {
+			t.Errorf("%s differs between two builds (%v)", f.Name(), err)
+		}
+	}
+	if want := map[string]int{".deb": 4, ".rpm": 4, ".gz": 5, ".zip": 1, ".json": 6, "": 1}; !maps.Equal(kinds, want) {
+		t.Errorf("the files by their endings: %v, want %v", kinds, want)
+	}
+}
+
+// The rpm by rpm's own tools: its digests, its files, and an installation into an empty root that verifies.
+func TestRelease_TheRPMInstalls(t *testing.T) {
+	t.Parallel()
+	rpm := testbed.Judge(t, "rpm")
+	root := t.TempDir()
+	for _, program := range []string{"gslb-overwatch", "gslb-agent", "gslb"} {
+		file := packageOf(t, program, firstVersion, "*.rpm")
+		for _, args := range [][]string{
+			{"-K", "--nosignature", file},
+			{"--root", root, "-i", "--nodeps", "--noscripts", "--nosignature", "--ignoreos", "--ignorearch", file},
+			{"--root", root, "-V", "--nodeps", "--nouser", "--nogroup", program},
+		} {
+			if output, err := exec.CommandContext(t.Context(), rpm, args...).CombinedOutput(); err != nil {
+				t.Errorf("rpm %s: %v\n%s", strings.Join(args, " "), err, output)
+			}
+		}
+		for _, path := range []string{"/usr/bin/" + program, "/usr/lib/systemd/system/" + program + ".service", "/usr/share/man/man8/" + program + ".8.gz"} {
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Error(err)
+			}
+		}
+		scripts, err := exec.CommandContext(t.Context(), rpm, "-qp", "--scripts", file).Output()
+		if err != nil || strings.Contains(string(scripts), "@") || !strings.Contains(string(scripts), "useradd") {
+			t.Errorf("scripts of %s (%v):\n%s", program, err, scripts)
+		}
+	}
+}
+
+// The units leave a process little that it does not need: at most 2.0 of 10 by systemd's own measure.
+func TestUnits_AreHardened(t *testing.T) {
+	analyze := testbed.Judge(t, "systemd-analyze")
+	units, err := filepath.Glob("../../packaging/systemd/*.service")
+	if err != nil || len(units) == 0 {
+		t.Fatal(units, err)
+	}
+	for _, unit := range units {
+		output, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", "--no-pager", unit).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v\n%s", unit, err, output)
+		}
+	}
+}
+
+// The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this machine's
+// own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
+func TestPackages_Life(t *testing.T) {
+	nspawn := testbed.Judge(t, "systemd-nspawn")
+	testbed.Judge(t, "dnsperf")
+	testbed.Judge(t, "dig")
+	if os.Geteuid() != 0 {
+		testbed.Missing(t, "booting a container needs root")
+	}
+	if _, err := os.Stat("/var/lib/dpkg/status"); err != nil {
+		testbed.Missing(t, "installing a deb needs a machine with Debian packages")
+	}
+	root := layered(t)
+	place := filepath.Join(root, "test")
+	for _, p := range []struct{ dir, program, version string }{
+		{"first", "gslb-overwatch", firstVersion}, {"first", "gslb-agent", firstVersion}, {"second", "gslb-overwatch", secondVersion},
+		{"first", "gslb", firstVersion}, {"second", "gslb", secondVersion}, {"second", "gslb-agent", secondVersion},
+	} {
+		copyInto(t, packageOf(t, p.program, p.version, "*.deb"), filepath.Join(place, p.dir))
+	}
+	copyInto(t, packageOf(t, "gslb-agent", secondVersion, "*.rpm"), filepath.Join(place, "second"))
+	before := release(t, sourcesBefore(t), t.TempDir(), "gslb-agent", "0.9.0")
+	for _, pattern := range []string{"*.deb", "*.rpm"} {
+		copyInto(t, one(t, filepath.Join(before, pattern)), filepath.Join(place, "before"))
+	}
+	b, err := testbed.Programs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	copyFile(t, b.Backend, filepath.Join(place, "backend"), 0o755)
+	copyFile(t, "testdata/package/life.sh", filepath.Join(place, "life.sh"), 0o755)
+	// dpkg would read all manual pages of this machine anew after each package.
+	if err := os.Remove(filepath.Join(root, "var/lib/man-db/auto-update")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	unit := "[Unit]\nAfter=basic.target\n[Service]\nExecStart=/test/life.sh\n"
+	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.service"), []byte(unit), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	target := "[Unit]\nRequires=basic.target\nWants=life.service\nAllowIsolate=yes\n"
+	if err := os.WriteFile(filepath.Join(root, "etc/systemd/system/life.target"), []byte(target), 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine", fmt.Sprintf("gslb-test-%d", os.Getpid()),
+		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
+		"--boot", "--", "--unit=life.target", "--log-target=null", "--show-status=0")
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it
+	cmd.WaitDelay = 20 * time.Second
+	var console bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &console, &console
+	ended, err := harness.StartTied(cmd, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-ended
+	story, _ := os.ReadFile(filepath.Join(place, "story"))
+	verdict, _ := os.ReadFile(filepath.Join(place, "verdict"))
+	if !cmd.ProcessState.Success() || strings.TrimSpace(string(verdict)) != "pass" {
+		t.Fatalf("%v\n%s\nthe console:\n%s", cmd.ProcessState, story, &console)
+	}
+	t.Logf("%s", story)
+}
+
+// layered is a root directory that has everything of this machine's, and whose changes go away with the test.
+func layered(t *testing.T) string {
+	t.Helper()
+	base := t.TempDir()
+	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "mode=755", "gslb-test", base).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	unmount := func(path string) func() {
+		return func() { _ = exec.Command("umount", "--lazy", path).Run() }
+	}
+	t.Cleanup(unmount(base))
+	for _, dir := range []string{"upper", "work", "root"} {
+		if err := os.Mkdir(filepath.Join(base, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	root := filepath.Join(base, "root")
+	options := "lowerdir=/,upperdir=" + filepath.Join(base, "upper") + ",workdir=" + filepath.Join(base, "work")
+	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "overlay", "gslb-test", "-o", options, root).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	t.Cleanup(unmount(root))
+	for _, dir := range []string{"before", "first", "second"} {
+		if err := os.MkdirAll(filepath.Join(root, "test", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// copyInto copies a file into a directory, under its own name.
+func copyInto(t *testing.T, file, dir string) {
+	t.Helper()
+	copyFile(t, file, filepath.Join(dir, filepath.Base(file)), 0o644)
+}
+
+func copyFile(t *testing.T, from, to string, mode os.FileMode) {
+	t.Helper()
+	content, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, content, mode)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,121 @@
+package upgrade_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gslb.internal/integration/harness/testbed"
+)
+
+// minisignKey has the real minisign make a pair of keys, with a password or without, and returns the secret key's
+// file and the public key.
+func minisignKey(t *testing.T, program, password string) (file, public string) {
+	t.Helper()
+	dir := t.TempDir()
+	file = filepath.Join(dir, "secret.key")
+	args := []string{"-G", "-p", filepath.Join(dir, "public.key"), "-s", file}
+	if password == "" {
+		args = append(args, "-W")
+	}
+	cmd := exec.CommandContext(t.Context(), program, args...)
+	cmd.Stdin = strings.NewReader(password + "\n" + password + "\n")
+	if output, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("minisign %v: %v\n%s", args, err, output)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "public.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Fields(string(text))
+	return file, lines[len(lines)-1]
+}
+
+// The checksums are signed as the real minisign verifies it, by the command of packaging/README.md.
+func TestRelease_ChecksumsAreSignedForMinisign(t *testing.T) {
+	t.Parallel()
+	minisign := testbed.Judge(t, "minisign")
+	for _, password := range []string{"", "a password"} {
+		key, public := minisignKey(t, minisign, password)
+		out := t.TempDir()
+		said, err := releaseWith(t, out, "MINISIGN_KEY="+key, "MINISIGN_PASSWORD="+password)
+		if err != nil || !strings.Contains(said, "minisign -Vm SHA256SUMS -P "+public) {
+			t.Fatalf("password %q: %v, and it does not say how to verify:\n%s", password, err, said)
+		}
+		verify := func() error {
+			cmd := exec.CommandContext(t.Context(), minisign, "-Vm", "SHA256SUMS", "-P", public)
+			cmd.Dir = out
+			return cmd.Run()
+		}
+		if err := verify(); err != nil {
+			t.Errorf("password %q: minisign does not take the signature: %v", password, err)
+		}
+		testbed.RunIn(t, out, "sha256sum", "--check", "--quiet", "SHA256SUMS")
+		sums := filepath.Join(out, "SHA256SUMS")
+		text, err := os.ReadFile(sums)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(text), "minisig") {
+			t.Error("the signature is in the sums")
+		}
+		if err := os.WriteFile(sums, append(text, '\n'), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if verify() == nil {
+			t.Error("minisign takes the signature of other sums")
+		}
+		if password != "" { // each use of such a key takes seconds
+			refusesKeys(t, key)
+		}
+	}
+}
+
+// refusesKeys checks that a key that cannot be used stops a release before its work. The key locked has a password.
+func refusesKeys(t *testing.T, locked string) {
+	t.Helper()
+	wrong := filepath.Join(t.TempDir(), "wrong.key")
+	if err := os.WriteFile(wrong, []byte("no key\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for want, env := range map[string][]string{
+		"/nowhere/key: no such file":                   {"MINISIGN_KEY=/nowhere/key"},
+		"is no secret key of minisign":                 {"MINISIGN_KEY=" + wrong},
+		"give it in the variable MINISIGN_PASSWORD":    {"MINISIGN_KEY=" + locked},
+		"with the password in MINISIGN_PASSWORD: mini": {"MINISIGN_KEY=" + locked, "MINISIGN_PASSWORD=another"},
+	} {
+		out := filepath.Join(t.TempDir(), "dist")
+		said, err := releaseWith(t, out, env...)
+		if err == nil || !strings.Contains(said, want) {
+			t.Errorf("%v: %v, want %q in:\n%s", env, err, want, said)
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Errorf("%v: it worked before it looked at the key", env)
+		}
+	}
+}
+
+// Without a key, a release says that it is unsigned.
+func TestRelease_SaysThatItIsNotSigned(t *testing.T) {
+	t.Parallel()
+	out := t.TempDir()
+	said, err := releaseWith(t, out, "MINISIGN_KEY=")
+	if err != nil || !strings.Contains(said, "SHA256SUMS is not signed: MINISIGN_KEY") {
+		t.Errorf("%v:\n%s", err, said)
+	}
+	if _, err := os.Stat(filepath.Join(out, "SHA256SUMS.minisig")); err == nil {
+		t.Error("there is a signature")
+	}
+}
+
+// releaseWith makes a release of the agent for Linux on amd64 with variables of the environment, and returns what was
+// said.
+func releaseWith(t *testing.T, out string, env ...string) (string, error) {
+	t.Helper()
+	cmd := releaseCommand(t, "../..", out, "gslb-agent/linux/amd64", "1.2.3")
+	cmd.Env = append(os.Environ(), env...)
+	output, err := cmd.CombinedOutput()
+	return string(output), err
+}
