@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -133,9 +132,14 @@ func placeSources(cfg *config.Config) geo.Sources {
 		}
 		s.Regions = append(s.Regions, region)
 	}
-	s.Spots = slices.ContainsFunc(cfg.Domains, func(d config.Domain) bool {
-		return d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition })
-	})
+	for i := range cfg.Domains {
+		d := &cfg.Domains[i]
+		if i > 0 && d.RoutingAlgorithm == cfg.Domains[i-1].RoutingAlgorithm &&
+			d.FallbackAlgorithm == cfg.Domains[i-1].FallbackAlgorithm {
+			continue // as with most of very many
+		}
+		s.Spots = s.Spots || d.Uses(func(a *policy.Algorithm) bool { return a.NeedsPosition })
+	}
 	for _, m := range cfg.Overwatch.Geolocation.CustomMappings {
 		s.Mappings = append(s.Mappings, geo.Mapping(m))
 	}

@@ -26,16 +26,12 @@ func headOf(key string) uint64 {
 	return binary.BigEndian.Uint64(head[:])
 }
 
-// seal ends the building of a chain, once it has its keys and links. apex is the zone's.
-func (c *chain) seal(apex canonical) {
-	if !c.hashed {
-		c.apex, c.common = len(apex), len(appendKey(nil, []byte(apex)))
+// newChain begins the chain of a zone.
+func newChain(apex canonical, denial Denial) *chain {
+	if denial == NSEC3 {
+		return &chain{hashed: true}
 	}
-	c.heads = make([]uint64, len(c.keys))
-	for i, key := range c.keys {
-		c.heads[i] = headOf(key[c.common:])
-	}
-	c.start()
+	return &chain{apex: len(apex), common: len(appendKey(nil, []byte(apex)))}
 }
 
 // start makes the starts, once there are heads.

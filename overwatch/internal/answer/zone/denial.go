@@ -83,7 +83,7 @@ func (d *draft) touched(c *chain) []touched {
 // changed and for those right in front of them. The signatures of these records are appended to fresh.
 func (d *draft) link(fresh []*Signature) []*Signature {
 	z, old := d.zone, d.before.chain
-	c := &chain{hashed: z.denial == NSEC3}
+	c := newChain(z.apex, z.denial)
 	if old == nil || d.whole {
 		old = new(chain)
 	}
@@ -96,7 +96,7 @@ func (d *draft) link(fresh []*Signature) []*Signature {
 			fresh = append(fresh, c.links[at].denials(o.answers.Load().steered)...)
 		}
 	}
-	c.seal(z.apex)
+	c.start()
 	z.chain = c
 	if z.wildcard(z.find([]byte(z.apex))) == nil {
 		z.star = c.starBelow(z.apex)
@@ -108,7 +108,11 @@ func (d *draft) link(fresh []*Signature) []*Signature {
 // may be another, in ascending order; a link that is new has none.
 func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 	room := len(old.keys) + len(changes)
-	c.keys, c.links = make([]string, 0, room), make([]*link, 0, room)
+	c.keys, c.links, c.heads = make([]string, 0, room), make([]*link, 0, room), make([]uint64, 0, room)
+	take := func(from, to int) {
+		c.keys, c.links = append(c.keys, old.keys[from:to]...), append(c.links, old.links[from:to]...)
+		c.heads = append(c.heads, old.heads[from:to]...)
+	}
 	note := func(at int) {
 		if len(remake) == 0 || remake[len(remake)-1] != at {
 			remake = append(remake, at)
@@ -118,7 +122,7 @@ func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 	for _, t := range changes {
 		at, found := slices.BinarySearch(old.keys[from:], t.key)
 		at += from
-		c.keys, c.links = append(c.keys, old.keys[from:at]...), append(c.links, old.links[from:at]...)
+		take(from, at)
 		if from = at; found {
 			from++
 		}
@@ -136,10 +140,10 @@ func (c *chain) merge(old *chain, changes []touched) (remake []int) {
 				l = old.links[at]
 			}
 			note(len(c.links))
-			c.keys, c.links = append(c.keys, t.key), append(c.links, l)
+			c.keys, c.links, c.heads = append(c.keys, t.key), append(c.links, l), append(c.heads, headOf(t.key[c.common:]))
 		}
 	}
-	c.keys, c.links = append(c.keys, old.keys[from:]...), append(c.links, old.links[from:]...)
+	take(from, len(old.keys))
 	if last := len(c.links) - 1; around && last >= 0 {
 		note(last)
 	}
