@@ -23,8 +23,8 @@ func (s Secret) String() string {
 	return redacted
 }
 
-// GoString is what %#v prints.
+// GoString returns what String does, quoted, for %#v.
 func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
-// MarshalText is what encoders of text and JSON write, also where the secret is a map's value.
+// MarshalText returns what String does, for encoders of text and JSON, also where the secret is a map's value.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }

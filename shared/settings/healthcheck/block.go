@@ -19,7 +19,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Block is how a backend is probed, as it is configured.
+// Block is the configuration of a check.
 type Block struct {
 	// How a backend is probed: `http`, `https`, `tcp`, `grpc`
 	// (grpc.health.v1 without TLS) or `grpcs` (over TLS). Required in the block.

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// width is how long a line of a list may be, in octets.
+// width bounds a line of a list, in octets.
 const width = 120
 
 // row is one key of a reference.

@@ -43,7 +43,7 @@ func (z *Zones) NoKeys() bool {
 	return true
 }
 
-// Peers says whether other nodes can be asked for keys.
+// Peers is the relation to other nodes.
 type Peers uint8
 
 // What there may be.
@@ -93,7 +93,7 @@ type Merged struct {
 	Altered   bool     // the published, signing or announced keys have changed
 }
 
-// Response says how completely the other nodes have answered in a round.
+// Response is the completeness of a round's answers.
 type Response uint8
 
 // The ways in which a round ends.

@@ -13,7 +13,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// Options is what Zones needs.
+// Options configures Zones.
 type Options struct {
 	Dir        string           // of the key files
 	NodeID     string           // noted in the keys that are made here

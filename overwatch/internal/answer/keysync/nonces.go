@@ -20,7 +20,8 @@ const (
 const (
 	nonceRandom = 16
 	nonceMarked = nonceRandom + 8
-	nonceSize   = nonceMarked + sha256.Size
+	// nonceSize is the size of a nonce in bytes: random bytes, the time of issue, and the mark of this process.
+	nonceSize = nonceMarked + sha256.Size
 )
 
 // nonces makes nonces that carry their own proof, so that requests of strangers take no memory.

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/state/audit"
 )
 
-// Options is what a Sync needs.
+// Options configures a Sync.
 type Options struct {
 	NodeID     string
 	Settings   Settings

@@ -13,7 +13,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// Secret is what nodes prove to one another, as one configuration has it. The zero Secret is unusable.
+// Secret holds the proof that nodes share, as one configuration has it. The zero Secret is unusable.
 type Secret struct {
 	keys    [][]byte       // the first proves this node; a peer may prove itself by any
 	derived bool           // from the gossip key, which every agent has, and the service tokens

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Grade says how bad a finding is.
+// Grade is the severity of a finding.
 type Grade int
 
 // Grades, the worst last.
@@ -62,6 +62,7 @@ type Zone struct {
 
 // patience is how long one question to another machine may take, and bound how long the examination may.
 const (
+	// patience bounds one question to another machine, and bound the whole examination.
 	patience = 3 * time.Second
 	bound    = 30 * time.Second
 )

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// doctorZones is how many zones the doctor looks up in the world, the first ones of the configuration.
+// doctorZones bounds the zones whose delegation the doctor looks up: the first of the configuration.
 const doctorZones = 20
 
 // Run examines the machine and the configuration at path, writes what it found to out, and returns an error when

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/state/store"
 )
 
-// statusBound is how long the node may take for its answers: they never have to wait for anything.
+// statusBound bounds the time for the node's answers, which never wait for anything.
 const statusBound = 2 * time.Second
 
 // Status asks the running node of a configuration over each of its DNS listeners and tells on out what it answers. It

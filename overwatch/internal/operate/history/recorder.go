@@ -19,7 +19,7 @@ const (
 	Hours   = 30 * 24
 )
 
-// Options is what a Recorder needs.
+// Options configures a Recorder.
 type Options struct {
 	Read   func() Reading // may be called from any goroutine
 	Path   string         // of the file that carries the points over a restart

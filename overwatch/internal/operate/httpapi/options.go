@@ -23,7 +23,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Options is what a Server needs. Every field is required unless it says otherwise.
+// Options configures a Server and holds the owners that it calls. Every field is required unless it says otherwise.
 type Options struct {
 	API       config.API // where to listen and whom to admit
 	NodeID    string     // the node's own name, accepted as Host

@@ -29,7 +29,7 @@ const (
 	stopTimeout    = 2 * time.Second
 )
 
-// Options is what the endpoint needs.
+// Options configures the endpoint.
 type Options struct {
 	Address  string // metrics.address
 	Gatherer prometheus.Gatherer

@@ -40,7 +40,7 @@ type Store interface {
 	AuditBefore(id uint64, limit int) ([][]byte, error)
 }
 
-// Options is what a Log needs.
+// Options configures a Log.
 type Options struct {
 	Store     Store
 	Retention time.Duration // how long an entry is kept; above zero

@@ -37,7 +37,7 @@ type Config struct {
 	warnings []string
 }
 
-// Overwatch is what makes this node a member: who it is, whom it believes, how it checks, signs and locates.
+// Overwatch holds the keys of the node: identity, trust, checks, signing and geolocation.
 type Overwatch struct {
 	Identity Identity `key:"identity" reload:"restart"`
 	// The same, in another place; only one of the two may be given.
@@ -63,7 +63,7 @@ type Audit struct {
 	Retention time.Duration `key:"retention" default:"2160h" min:"1h"`
 }
 
-// Routing is what is kept and told of routing decisions.
+// Routing holds the keys of samples and explanations of routing decisions.
 type Routing struct {
 	// One query in so many is kept for `GET /routing/decisions`, if it is for a steered name; 0: none. See
 	// [why](why.md).
@@ -73,7 +73,7 @@ type Routing struct {
 	WhyNetworks []netip.Prefix `key:"why_networks" default:"127.0.0.0/8, ::1/128" reload:"live"`
 }
 
-// Identity says who this node is.
+// Identity holds the node's name and region.
 type Identity struct {
 	// The node's name: letters, digits, hyphens, underscores, dots; at most 128. Default: the host name.
 	NodeID string `key:"node_id"`
@@ -81,7 +81,7 @@ type Identity struct {
 	Region string `key:"region"`
 }
 
-// AgentPolicy narrows what agents of one service may claim, and says how their backends are checked.
+// AgentPolicy limits the claims of agents of one service, and sets the check of their backends.
 type AgentPolicy struct {
 	// Where backends of the service may be, see [below](#where-backends-of-agents-may-be); empty: anywhere but at the
 	// addresses of this machine's loopback, of the link, and of metadata services.
@@ -101,7 +101,7 @@ type AgentPolicy struct {
 	HealthCheck *HealthCheck `key:"health_check"`
 }
 
-// Gossip is how agents reach this node.
+// Gossip holds the keys of the gossip with agents and other nodes.
 type Gossip struct {
 	// Where agents reach the node, TCP and UDP.
 	BindAddress string `key:"bind_address" default:"0.0.0.0:7946"`
@@ -129,7 +129,7 @@ type Validation struct {
 	CheckTimeout time.Duration `key:"check_timeout" default:"5s" reload:"live" min:"10ms"`
 }
 
-// Stale is when an agent's silence counts.
+// Stale holds the times after which an agent's silence counts.
 type Stale struct {
 	// After this silence an agent's claim no longer counts, and the node's own checks decide.
 	Threshold time.Duration `key:"threshold" default:"30s" min:"1s" max:"87600h"`
@@ -228,7 +228,7 @@ type API struct {
 	Tokens     Tokens `key:"tokens" reload:"live"`
 }
 
-// TLS is what the API shows clients and wants from them. Without files it is plain HTTP.
+// TLS holds the files of HTTPS on the API. Without files it is plain HTTP.
 type TLS struct {
 	// PEM file with the certificate of the API and those that lead to its authority; with `key` it is HTTPS, of TLS 1.2
 	// or later. Read again when the file changes.
@@ -255,7 +255,7 @@ type Tokens struct {
 // Any reports whether there are tokens.
 func (t *Tokens) Any() bool { return len(t.Read)+len(t.Operate)+len(t.Admin) > 0 }
 
-// CORS is what browsers of other origins may do.
+// CORS holds the rights of browsers on pages of other origins.
 type CORS struct {
 	// Those origins, such as `https://dashboard.example.com`, or `*` for any.
 	AllowedOrigins []string `key:"allowed_origins" default:"*"`

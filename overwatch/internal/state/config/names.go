@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/settings/healthcheck"
 )
 
-// DNS is what is served and where.
+// DNS holds the keys of the DNS server and its zones.
 type DNS struct {
 	// Where queries are answered, UDP and TCP: an IP address and a port, or `:port` for all addresses. `0.0.0.0` is
 	// every IPv4 address and `[::]` every IPv6 address, so that both may have the port.
@@ -161,5 +161,5 @@ type LatencyConfig struct {
 	MinSamples int `key:"min_samples" default:"3" min:"1" max:"1000"`
 }
 
-// HealthCheck is how a backend is probed.
+// HealthCheck is the configuration of a check.
 type HealthCheck = healthcheck.Block

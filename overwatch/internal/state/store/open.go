@@ -45,7 +45,7 @@ func buckets() []string {
 		bucketMappings, bucketSettings, bucketNodes, bucketAudit, bucketLatencies}
 }
 
-// Options is what a Store needs besides its directory.
+// Options configures a Store beside its directory.
 type Options struct {
 	// Program is the name and version of this program, for the error message of an earlier one that finds the store;
 	// at most 128 octets.
