@@ -14,11 +14,7 @@ import (
 )
 
 // postRevokeAgent answers POST /overwatch/agents/{agent_id}/revoke.
-func (s *Server) postRevokeAgent(c *call) (answer, error) {
-	var req api.RevokeRequest
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postRevokeAgent(c *call, req api.RevokeRequest) (answer, error) {
 	if err := checkText("reason", req.Reason, api.MaxReason); err != nil {
 		return answer{}, err
 	}

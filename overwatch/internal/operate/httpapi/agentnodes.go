@@ -14,28 +14,22 @@ import (
 
 // postAgentNode answers POST /nodes/agent: it announces an agent, which is pending until it proves its token. An
 // announcement gives no rights.
-func (s *Server) postAgentNode(c *call) (answer, error) {
-	var req api.AgentRegistration
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postAgentNode(c *call, req api.AgentRegistration) (answer, error) {
 	made, err := s.announced(req)
 	if err != nil {
 		return answer{}, err
 	}
 	ch := &change{action: "create", resource: "agent", id: made.ID, after: made}
-	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			_, pinned := s.o.Pins.Get(made.ID)
-			switch {
-			case pinned || d.Now().Nodes[made.ID] != nil:
-				return problemf(http.StatusConflict, "agent %s is known already", made.ID)
-			case len(d.Now().Nodes) >= definitions.MaxNodes:
-				return problemf(http.StatusInsufficientStorage, "%d agents are announced, which is the most", definitions.MaxNodes)
-			}
-			d.PutNode(made)
-			return nil
-		})
+	err = s.define(c, ch, func(d *definitions.Draft) error {
+		_, pinned := s.o.Pins.Get(made.ID)
+		switch {
+		case pinned || d.Now().Nodes[made.ID] != nil:
+			return problemf(http.StatusConflict, "agent %s is known already", made.ID)
+		case len(d.Now().Nodes) >= definitions.MaxNodes:
+			return problemf(http.StatusInsufficientStorage, "%d agents are announced, which is the most", definitions.MaxNodes)
+		}
+		d.PutNode(made)
+		return nil
 	})
 	return answer{http.StatusCreated, pendingNode(made)}, err
 }

@@ -27,6 +27,17 @@ type call struct {
 // decode reads the body, which must be an object with fields of the struct that into points to and no others.
 func (c *call) decode(into any) error { return decodeObject(c.body, into) }
 
+// decoded returns the handler of an operation whose body is a T: it decodes the body and calls h.
+func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
+	return func(s *Server, c *call) (answer, error) {
+		var body T
+		if err := c.decode(&body); err != nil {
+			return answer{}, err
+		}
+		return h(s, c, body)
+	}
+}
+
 // entry returns the audit entry of a change that began at a time and ended with err now.
 func (c *call) entry(ch *change, began time.Time, err error) audit.Change {
 	return audit.Change{

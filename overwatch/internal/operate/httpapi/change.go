@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"gslb.internal/overwatch/internal/state/audit"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/overwatch/internal/state/store"
 )
 
@@ -53,6 +54,11 @@ func (s *Server) commit(c *call, ch *change, apply func(ctx context.Context, not
 		Str("resource_id", ch.id).Interface("before", ch.before).Interface("after", ch.after).Str("status",
 		status).Msg("change through the API")
 	return err
+}
+
+// define commits a change of definitions. edit changes the draft; see Definitions.Define.
+func (s *Server) define(c *call, ch *change, edit func(*definitions.Draft) error) error {
+	return s.commit(c, ch, func(_ context.Context, note store.Entry) error { return s.o.Definitions.Define(note, edit) })
 }
 
 // audit appends an entry to the audit log. A failure is only logged, because the change has been made.

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"math"
 	"net/http"
 	"slices"
@@ -24,11 +23,7 @@ const (
 )
 
 // postDomain answers POST /domains.
-func (s *Server) postDomain(c *call) (answer, error) {
-	var req api.DomainChange
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postDomain(c *call, req api.DomainChange) (answer, error) {
 	name, remedy := settings.ParseService(req.Name)
 	if remedy != "" {
 		return answer{}, badRequest("name is %.260q: %s", req.Name, remedy)
@@ -53,11 +48,7 @@ func (s *Server) postDomain(c *call) (answer, error) {
 }
 
 // putDomain answers PUT and PATCH /domains/{name}: both change the fields that the body has.
-func (s *Server) putDomain(c *call) (answer, error) {
-	var req api.DomainChange
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) putDomain(c *call, req api.DomainChange) (answer, error) {
 	name := wire.CanonicalService(c.Param("name"))
 	if req.Name != "" && wire.CanonicalService(req.Name) != name {
 		return answer{}, badRequest("name is %.260q: a domain keeps its name, %.260q", req.Name, name)
@@ -85,15 +76,13 @@ func (s *Server) putDomain(c *call) (answer, error) {
 func (s *Server) defineDomain(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Domain, error)) (answer, error) {
 	var after *store.Domain
-	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
-			if after, err = edit(d, ch); err != nil {
-				return err
-			}
-			ch.after = after
-			d.PutDomain(after)
-			return nil
-		})
+	err := s.define(c, ch, func(d *definitions.Draft) (err error) {
+		if after, err = edit(d, ch); err != nil {
+			return err
+		}
+		ch.after = after
+		d.PutDomain(after)
+		return nil
 	})
 	if err != nil {
 		return answer{}, err
@@ -106,16 +95,14 @@ func (s *Server) defineDomain(c *call, status int, ch *change,
 func (s *Server) deleteDomain(c *call) (answer, error) {
 	name := wire.CanonicalService(c.Param("name"))
 	ch := &change{action: "delete", resource: "domain", id: name}
-	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownDomain(d, name, "deleted", c.condition)
-			if err != nil {
-				return err
-			}
-			ch.before = before
-			d.DeleteDomain(name)
-			return nil
-		})
+	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+		before, err := ownDomain(d, name, "deleted", c.condition)
+		if err != nil {
+			return err
+		}
+		ch.before = before
+		d.DeleteDomain(name)
+		return nil
 	})
 }
 

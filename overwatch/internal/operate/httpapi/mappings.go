@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"net/netip"
 	"slices"
@@ -50,11 +49,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 
 // putGeoMapping answers PUT and PATCH /geo/mappings. PUT creates or replaces a mapping, PATCH changes the fields that
 // the body has.
-func (s *Server) putGeoMapping(c *call) (answer, error) {
-	var req api.GeoMappingChange
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) putGeoMapping(c *call, req api.GeoMappingChange) (answer, error) {
 	patch := c.Request.Method == http.MethodPatch
 	network, err := parseNetwork(req.CIDR)
 	if err != nil {
@@ -68,33 +63,31 @@ func (s *Server) putGeoMapping(c *call) (answer, error) {
 	var after *store.Mapping
 	status := http.StatusOK
 	ch := &change{resource: "geo_mapping", id: network.String()}
-	err = s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownMapping(d, network, "changed", c.condition)
-			if err != nil {
-				return err
+	err = s.define(c, ch, func(d *definitions.Draft) error {
+		before, err := ownMapping(d, network, "changed", c.condition)
+		if err != nil {
+			return err
+		}
+		after = &store.Mapping{CIDR: network.String(), Region: valueOr(req.Region, ""), Comment: valueOr(req.Comment, "")}
+		ch.action, status = "create", http.StatusCreated
+		switch {
+		case before != nil:
+			ch.action, status, ch.before = "update", http.StatusOK, mappingView(before)
+			if patch {
+				after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
 			}
-			after = &store.Mapping{CIDR: network.String(), Region: valueOr(req.Region, ""), Comment: valueOr(req.Comment, "")}
-			ch.action, status = "create", http.StatusCreated
-			switch {
-			case before != nil:
-				ch.action, status, ch.before = "update", http.StatusOK, mappingView(before)
-				if patch {
-					after.Region, after.Comment = valueOr(req.Region, before.Region), valueOr(req.Comment, before.Comment)
-				}
-			case patch:
-				return notFound("no mapping of %s was created through the API", network)
-			case len(d.Now().Mappings) >= definitions.MaxMappings:
-				return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most",
-					definitions.MaxMappings)
-			}
-			if err := checkRegionsIn(d, []string{after.Region}); err != nil {
-				return err
-			}
-			ch.after = mappingView(after)
-			d.PutMapping(network, after)
-			return nil
-		})
+		case patch:
+			return notFound("no mapping of %s was created through the API", network)
+		case len(d.Now().Mappings) >= definitions.MaxMappings:
+			return problemf(http.StatusInsufficientStorage, "the API has created %d mappings, which is the most",
+				definitions.MaxMappings)
+		}
+		if err := checkRegionsIn(d, []string{after.Region}); err != nil {
+			return err
+		}
+		ch.after = mappingView(after)
+		d.PutMapping(network, after)
+		return nil
 	})
 	if err != nil {
 		return answer{}, err
@@ -109,19 +102,17 @@ func (s *Server) deleteGeoMapping(c *call) (answer, error) {
 		return answer{}, err
 	}
 	ch := &change{action: "delete", resource: "geo_mapping", id: network.String()}
-	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownMapping(d, network, "deleted", c.condition)
-			switch {
-			case err != nil:
-				return err
-			case before == nil:
-				return notFound("no mapping of %s was created through the API", network)
-			}
-			ch.before = mappingView(before)
-			d.DeleteMapping(network)
-			return nil
-		})
+	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+		before, err := ownMapping(d, network, "deleted", c.condition)
+		switch {
+		case err != nil:
+			return err
+		case before == nil:
+			return notFound("no mapping of %s was created through the API", network)
+		}
+		ch.before = mappingView(before)
+		d.DeleteMapping(network)
+		return nil
 	})
 }
 

@@ -15,12 +15,13 @@ func geoOperations() []Operation {
 			Answer: api.GeoMappingList{Mappings: []api.GeoMapping{
 				{CIDR: "198.51.100.0/24", Region: "eu-west", Comment: "the office", Source: api.GeoFromConfig}}, Total: 1,
 				GeneratedAt: at()}},
-		{Method: put, Path: v1 + "/geo/mappings", handle: (*Server).putGeoMapping, Summary: "Place a network by hand",
+		{Method: put, Path: v1 + "/geo/mappings", handle: decoded((*Server).putGeoMapping),
+			Summary: "Place a network by hand",
 			Description: "201 when it is new. Only a mapping that the API has created can be changed; the network is brought " +
 				"into its one form.",
 			Header: conditionsOf(true), Body: mapping, Required: []string{"cidr"}, Status: 200, Answer: placed,
 			Also: map[int]any{201: placed}, Errors: changes},
-		{Method: patch, Path: v1 + "/geo/mappings", handle: (*Server).putGeoMapping,
+		{Method: patch, Path: v1 + "/geo/mappings", handle: decoded((*Server).putGeoMapping),
 			Summary: "Change how a network is placed", Description: "What is left out stays.",
 			Header: conditionsOf(false), Body: mapping, Required: []string{"cidr"}, Status: 200, Answer: placed,
 			Errors: append([]int{http.StatusNotFound}, changes...)},

@@ -29,7 +29,7 @@ func nodeOperations() []Operation {
 			Answer: api.AgentNodeList{Nodes: []api.AgentNode{agent}, Total: 1, GeneratedAt: at()}},
 		{Method: get, Path: v1 + "/nodes/agent/{id}", handle: (*Server).getAgentNode, Summary: "One agent as a node",
 			Status: 200, Answer: agent},
-		{Method: post, Path: v1 + "/nodes/agent", handle: (*Server).postAgentNode, Summary: "Announce an agent",
+		{Method: post, Path: v1 + "/nodes/agent", handle: decoded((*Server).postAgentNode), Summary: "Announce an agent",
 			Description: "It is pending until it proves its token; announcing gives it no right.",
 			Body:        api.AgentRegistration{Name: "eu-west-host-2", Region: "eu-west"}, Required: []string{"name"},
 			Status: 201,

@@ -67,7 +67,7 @@ func overwatchOperations() []Operation {
 			Description: "It must prove its service token again. What it reported is forgotten.", Status: 200,
 			Answer: api.Outcome{Success: true,
 				Message: "the pin of eu-west-host-1 is deleted: it must prove its service token again"}, Errors: []int{noStore}},
-		{Method: post, Path: v1 + "/overwatch/agents/{agent_id}/revoke", handle: (*Server).postRevokeAgent,
+		{Method: post, Path: v1 + "/overwatch/agents/{agent_id}/revoke", handle: decoded((*Server).postRevokeAgent),
 			Role: api.RoleOperate, Summary: "Refuse an agent from now on", Body: api.RevokeRequest{Reason: "its key was stolen"},
 			Required:    []string{"reason"},
 			Description: "With lock_service the tokens of its services admit no new agents until they are changed.",

@@ -28,7 +28,8 @@ func routingOperations() []Operation {
 	}}
 	span := []Parameter{moment("start_time", "not before"), moment("end_time", "not after")}
 	byAlgorithm := text("algorithm", "only by this algorithm", nil)
-	byAlgorithm.check = word(byAlgorithm.Name, "", policy.Names(policy.Algorithms())).check // the document lists none of them
+	// the document lists none of them
+	byAlgorithm.check = word(byAlgorithm.Name, "", policy.Names(policy.Algorithms())).check
 	addresses := word("query_type", "the type of the addresses, A without it", []string{"A", "AAAA"})
 	addresses.check = nil // familyOf takes small letters too
 	return []Operation{

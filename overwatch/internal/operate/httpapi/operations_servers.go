@@ -20,7 +20,7 @@ func serverOperations() []Operation {
 		{Method: get, Path: v1 + "/servers", handle: (*Server).listServers, Summary: "Servers of all sources", Query: paged(),
 			Status: 200,
 			Answer: api.ServerList{Servers: []api.Server{one}, Total: 1, GeneratedAt: at()}},
-		{Method: post, Path: v1 + "/servers", handle: (*Server).postServer, Summary: "Register a server",
+		{Method: post, Path: v1 + "/servers", handle: decoded((*Server).postServer), Summary: "Register a server",
 			Description: "Its service must be a configured domain. 400 if it exists already. agent names the agent whose own " +
 				"server it is: " +
 				"what another one says does not count against this node's own checks that succeed.",

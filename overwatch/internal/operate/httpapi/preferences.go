@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -56,34 +54,32 @@ func preferencesOf(set *definitions.Set) (api.Preferences, error) {
 func (s *Server) putPreferences(c *call) (answer, error) {
 	var after api.Preferences
 	ch := &change{action: "update", resource: "preferences", id: s.o.NodeID}
-	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := preferencesOf(d.Now())
-			if err == nil {
-				err = c.condition.holds(before)
-			}
-			if err != nil {
+	err := s.define(c, ch, func(d *definitions.Draft) error {
+		before, err := preferencesOf(d.Now())
+		if err == nil {
+			err = c.condition.holds(before)
+		}
+		if err != nil {
+			return err
+		}
+		if after = api.DefaultPreferences(); c.Request.Method == http.MethodPatch {
+			if after, err = preferencesOf(d.Now()); err != nil {
 				return err
 			}
-			if after = api.DefaultPreferences(); c.Request.Method == http.MethodPatch {
-				if after, err = preferencesOf(d.Now()); err != nil {
-					return err
-				}
-			}
-			after.UpdatedAt = nil
-			if err := mergePreferences(c, &after); err != nil {
-				return err
-			}
-			now := stamp(s.o.Now())
-			after.UpdatedAt = &now
-			encoded, err := json.Marshal(after)
-			if err != nil {
-				return err
-			}
-			ch.before, ch.after = before, after
-			d.PutSetting(definitions.Preferences, encoded)
-			return nil
-		})
+		}
+		after.UpdatedAt = nil
+		if err := mergePreferences(c, &after); err != nil {
+			return err
+		}
+		now := stamp(s.o.Now())
+		after.UpdatedAt = &now
+		encoded, err := json.Marshal(after)
+		if err != nil {
+			return err
+		}
+		ch.before, ch.after = before, after
+		d.PutSetting(definitions.Preferences, encoded)
+		return nil
 	})
 	if err != nil {
 		return answer{}, err

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"math"
 	"net/http"
 	"slices"
@@ -15,11 +14,7 @@ import (
 )
 
 // postRegion answers POST /regions.
-func (s *Server) postRegion(c *call) (answer, error) {
-	var req api.RegionChange
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postRegion(c *call, req api.RegionChange) (answer, error) {
 	name := valueOr(req.Name, "")
 	if err := checkLabel(name, wire.MaxRegion); err != nil {
 		return answer{}, err
@@ -44,11 +39,7 @@ func (s *Server) postRegion(c *call) (answer, error) {
 
 // putRegion answers PUT and PATCH /regions/{id}. A field that the body does not have takes its default with PUT, and
 // stays with PATCH.
-func (s *Server) putRegion(c *call) (answer, error) {
-	var req api.RegionChange
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) putRegion(c *call, req api.RegionChange) (answer, error) {
 	name := c.Param("id")
 	if valueOr(req.Name, name) != name {
 		return answer{}, badRequest("name is %.64q: a region keeps its name, %.64q", *req.Name, name)
@@ -73,15 +64,13 @@ func (s *Server) putRegion(c *call) (answer, error) {
 func (s *Server) defineRegion(c *call, status int, ch *change,
 	edit func(*definitions.Draft, *change) (*store.Region, error)) (answer, error) {
 	var after *store.Region
-	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) (err error) {
-			if after, err = edit(d, ch); err != nil {
-				return err
-			}
-			ch.after = after
-			d.PutRegion(after)
-			return nil
-		})
+	err := s.define(c, ch, func(d *definitions.Draft) (err error) {
+		if after, err = edit(d, ch); err != nil {
+			return err
+		}
+		ch.after = after
+		d.PutRegion(after)
+		return nil
 	})
 	if err != nil {
 		return answer{}, err
@@ -96,19 +85,17 @@ func (s *Server) deleteRegion(c *call) (answer, error) {
 	defer s.regions.Unlock()
 	name := c.Param("id")
 	ch := &change{action: "delete", resource: "region", id: name}
-	return noContent(), s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			before, err := ownRegion(d, name, "deleted", c.condition)
-			if err == nil {
-				err = s.unused(d, name)
-			}
-			if err != nil {
-				return err
-			}
-			ch.before = before
-			d.DeleteRegion(name)
-			return nil
-		})
+	return noContent(), s.define(c, ch, func(d *definitions.Draft) error {
+		before, err := ownRegion(d, name, "deleted", c.condition)
+		if err == nil {
+			err = s.unused(d, name)
+		}
+		if err != nil {
+			return err
+		}
+		ch.before = before
+		d.DeleteRegion(name)
+		return nil
 	})
 }
 

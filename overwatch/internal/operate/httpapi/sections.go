@@ -1,13 +1,11 @@
 package httpapi
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 )
 
@@ -68,19 +66,17 @@ func (s *Server) changeSection(c *call, section, action string, wanted func(*def
 	if section == definitions.Gossip {
 		ch.resource = "gossip"
 	}
-	err := s.commit(c, ch, func(_ context.Context, note store.Entry) error {
-		return s.o.Definitions.Define(note, func(d *definitions.Draft) error {
-			ch.before = definitions.View(section, d.File())
-			if err := c.condition.holds(ch.before); err != nil {
-				return err
-			}
-			after, err := wanted(d)
-			if err != nil {
-				return err
-			}
-			ch.after = after
-			return d.PutSection(section, after)
-		})
+	err := s.define(c, ch, func(d *definitions.Draft) error {
+		ch.before = definitions.View(section, d.File())
+		if err := c.condition.holds(ch.before); err != nil {
+			return err
+		}
+		after, err := wanted(d)
+		if err != nil {
+			return err
+		}
+		ch.after = after
+		return d.PutSection(section, after)
 	})
 	if err != nil {
 		return answer{}, err

@@ -19,11 +19,7 @@ import (
 )
 
 // postServer answers POST /servers.
-func (s *Server) postServer(c *call) (answer, error) {
-	var req api.ServerCreate
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postServer(c *call, req api.ServerCreate) (answer, error) {
 	cfg, _ := s.o.Config()
 	domain, found := s.findDomain(cfg, req.Service)
 	if !found {
@@ -320,11 +316,7 @@ func (s *Server) deleteDrain(c *call) (answer, error) {
 }
 
 // postDomainBackend answers POST /domains/{name}/backends.
-func (s *Server) postDomainBackend(c *call) (answer, error) {
-	var req api.DomainBackendCreate
-	if err := c.decode(&req); err != nil {
-		return answer{}, err
-	}
+func (s *Server) postDomainBackend(c *call, req api.DomainBackendCreate) (answer, error) {
 	cfg, _ := s.o.Config()
 	domain, found := s.findDomain(cfg, c.Param("name"))
 	if !found {
