@@ -101,7 +101,7 @@ func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		p := startPlaced(t, n, "proximity", func(f *harness.OverwatchFile) {
-			content, err := os.ReadFile(databases + "GeoIP2-City-Test.mmdb")
+			content, err := os.ReadFile(strings.TrimPrefix(testbed.Databases, "../") + "GeoIP2-City-Test.mmdb")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -115,7 +115,7 @@ func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 				r.Latitude, r.Longitude = at[0], at[1]
 			}
 		})
-		for client, region := range map[string]string{clientLondon: "eu", clientUS: "us", clientJapan: "rest"} {
+		for client, region := range map[string]string{testbed.ClientLondon: "eu", testbed.ClientUS: "us", clientJapan: "rest"} {
 			a := netip.MustParsePrefix(client).Addr()
 			if err := p.clients.AddAddress(a); err != nil {
 				t.Fatal(err)

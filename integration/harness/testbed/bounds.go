@@ -23,3 +23,12 @@ const (
 	ZoneName  = "test.gslb.test"
 	ChildZone = "child.test.gslb.test"
 )
+
+// Databases is where MaxMind's test files are, from a topic's folder. They have these clients, the last with no position.
+const (
+	Databases    = "../../overwatch/internal/answer/geo/testdata/"
+	ClientLondon = "81.2.69.142/32"
+	ClientUS     = "216.160.83.56/32" // Milton, Washington
+	ClientSweden = "89.160.20.112/32"
+	ClientNobody = "192.0.2.1/32"
+)

@@ -1,4 +1,4 @@
-package integration_test
+package restart_test
 
 import (
 	"context"
@@ -33,7 +33,7 @@ func ended(t *testing.T, u interface{ Running() bool }, bound time.Duration) {
 // An agent that is asked to stop leads traffic away first: its backend's share falls while it goes on answering.
 func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	leaving, b := s.Agents[0], s.Backends[0]
 	leaving.File.Agent.DrainTime = 4 * time.Second
 	s.StartAll(t)
@@ -57,7 +57,7 @@ func TestLeave_SIGTERMDrainsBeforeTheGoodbye(t *testing.T) {
 }
 
 func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	leaving, b := s.Agents[0], s.Backends[0]
 	leaving.File.Agent.DrainTime = time.Hour
 	s.StartAll(t)
@@ -83,7 +83,7 @@ func TestLeave_SecondSIGTERMEndsTheDrain(t *testing.T) {
 // Every machine uses more than a ten-thousandth of its memory, so this agent warns from its start.
 func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, 1, 2)
+	s := testbed.NewSite(t, 1, 2)
 	warning := s.Agents[0]
 	warning.File.Agent.Predictive = map[string]any{
 		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 0.01, "bleed_duration": "2s"},
@@ -108,7 +108,7 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 // A backend of a service that the agent has not spoken for so far is proved and served after SIGHUP; one that is gone from the
 // file leaves the answers.
 func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
-	s := startSite(t, 1, 2)
+	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]
 	f := &agent.File.Agent
 	f.Backends[0].Service = testbed.OtherName

@@ -1,4 +1,4 @@
-package integration_test
+package restart_test
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package integration_test
+package dns_test
 
 import (
 	"context"
@@ -17,15 +17,6 @@ import (
 
 	"gslb.internal/integration/harness"
 	"gslb.internal/integration/harness/testbed"
-)
-
-// Real databases: MaxMind's test files, which have these clients (the last two with no position).
-const (
-	databases    = "../overwatch/internal/answer/geo/testdata/"
-	clientLondon = "81.2.69.142/32"
-	clientUS     = "216.160.83.56/32" // Milton, Washington
-	clientSweden = "89.160.20.112/32"
-	clientNobody = "192.0.2.1/32"
 )
 
 // routedSite is a node that checks three backends itself: b1 in eu, b2 and b3 in us, each of all five names; and a database of cities.
@@ -74,7 +65,7 @@ func startRouted(t *testing.T) *routedSite {
 	s.Ready(t, r.node)
 	s.Nodes = []*harness.Node{r.node}
 	for _, name := range routedNames {
-		r.answers(t, name, clientLondon, map[string]string{"geolocation": "b1", "failover": "b1", "proximity": "b1"}[name], 0)
+		r.answers(t, name, testbed.ClientLondon, map[string]string{"geolocation": "b1", "failover": "b1", "proximity": "b1"}[name], 0)
 	}
 	return r
 }
@@ -82,7 +73,7 @@ func startRouted(t *testing.T) *routedSite {
 // replace puts another database file in the place of the one before, as an update does.
 func (r *routedSite) replace(t *testing.T, file string) {
 	t.Helper()
-	content, err := os.ReadFile(databases + file)
+	content, err := os.ReadFile(testbed.Databases + file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,12 +148,12 @@ func (r *routedSite) answers(t *testing.T, name, client, want string, bound time
 func TestRouting_GeolocationByARealDatabase(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)
-	if scope := r.answers(t, "geolocation", clientLondon, "b1", 0); scope == 0 || scope > 32 {
+	if scope := r.answers(t, "geolocation", testbed.ClientLondon, "b1", 0); scope == 0 || scope > 32 {
 		t.Errorf("scope %d", scope)
 	}
-	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+	r.answers(t, "geolocation", testbed.ClientUS, "b2 b3", 0)
 	r.answers(t, "geolocation", "2002:d8a0:5338::/48", "b2 b3", 0) // 6to4 of 216.160.83.56
-	r.answers(t, "geolocation", clientSweden, "b1", 0)             // in no region: the first
+	r.answers(t, "geolocation", testbed.ClientSweden, "b1", 0)     // in no region: the first
 	r.replace(t, "MaxMind-DB-test-broken-pointers-24.mmdb")
 	testbed.Until(t, testbed.StartBound, "the broken file to be refused", func(context.Context) error {
 		if testbed.Metric(t, r.node, "gslb_geo_reload_failures_total") == 0 {
@@ -170,23 +161,23 @@ func TestRouting_GeolocationByARealDatabase(t *testing.T) {
 		}
 		return nil
 	})
-	r.answers(t, "geolocation", clientUS, "b2 b3", 0)
+	r.answers(t, "geolocation", testbed.ClientUS, "b2 b3", 0)
 	r.replace(t, "GeoLite2-ASN-Test.mmdb") // which knows no countries
-	r.answers(t, "geolocation", clientUS, "b1", 0)
+	r.answers(t, "geolocation", testbed.ClientUS, "b1", 0)
 }
 
 func TestRouting_FailoverGoesAndComesBack(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)
-	r.answers(t, "failover", clientUS, "b1", 0)
+	r.answers(t, "failover", testbed.ClientUS, "b1", 0)
 	if _, err := r.Backends[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	r.answers(t, "failover", clientUS, "b2 b3", r.Timing.OwnDetection())
-	r.answers(t, "geolocation", clientLondon, "b2 b3", r.Timing.OwnDetection())
-	r.answers(t, "proximity", clientLondon, "b2 b3", r.Timing.OwnDetection())
+	r.answers(t, "failover", testbed.ClientUS, "b2 b3", r.Timing.OwnDetection())
+	r.answers(t, "geolocation", testbed.ClientLondon, "b2 b3", r.Timing.OwnDetection())
+	r.answers(t, "proximity", testbed.ClientLondon, "b2 b3", r.Timing.OwnDetection())
 	testbed.Start(t, r.Backends[0])
-	r.answers(t, "failover", clientUS, "b1", r.Timing.Recovery())
+	r.answers(t, "failover", testbed.ClientUS, "b1", r.Timing.Recovery())
 }
 
 func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
@@ -195,13 +186,13 @@ func TestRouting_LatencyFollowsTheFastAndSurvivesARestart(t *testing.T) {
 		testbed.Tell(t, b, "/slow?by=250ms")
 	}
 	r.Holds(t, "the first answer after a restart", func() (wrong error) {
-		r.answers(t, "latency", clientUS, "b3", 0)
+		r.answers(t, "latency", testbed.ClientUS, "b3", 0)
 		if err := r.node.Stop(); err != nil {
 			t.Fatal(err)
 		}
 		testbed.Start(t, r.node)
 		testbed.Until(t, testbed.StartBound, "the first answer", func(context.Context) error {
-			backend, scope, err := r.ask("latency", clientUS)
+			backend, scope, err := r.ask("latency", testbed.ClientUS)
 			if err == nil && (backend != "b3" || scope != 0) {
 				wrong = fmt.Errorf("it is %s with scope %d, want b3 as before", backend, scope)
 			}
@@ -247,7 +238,7 @@ func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 	if _, err := r.Backends[1].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	r.answers(t, "failover", clientUS, "b1", 0)
+	r.answers(t, "failover", testbed.ClientUS, "b1", 0)
 	testbed.Until(t, testbed.StartBound, "b2 to be out", func(context.Context) error {
 		for client := range before {
 			if backend, err := ask(client); err != nil || backend == "b2" {
@@ -268,11 +259,11 @@ func TestRouting_ClientHashKeepsAClientAtItsBackend(t *testing.T) {
 
 func TestRouting_ProximityIsByThePositionOfTheClient(t *testing.T) {
 	r := startRouted(t)
-	r.answers(t, "proximity", clientUS, "b2 b3", 0)
-	r.answers(t, "proximity", clientSweden, "b1", 0)
-	r.answers(t, "proximity", clientNobody, "b1", 0) // nowhere: the domain's order
-	r.replace(t, "GeoIP2-Country-Test.mmdb")         // which has no positions: those of the regions count
-	r.answers(t, "proximity", clientUS, "b2 b3", 0)
+	r.answers(t, "proximity", testbed.ClientUS, "b2 b3", 0)
+	r.answers(t, "proximity", testbed.ClientSweden, "b1", 0)
+	r.answers(t, "proximity", testbed.ClientNobody, "b1", 0) // nowhere: the domain's order
+	r.replace(t, "GeoIP2-Country-Test.mmdb")                 // which has no positions: those of the regions count
+	r.answers(t, "proximity", testbed.ClientUS, "b2 b3", 0)
 	testbed.HangUp(t, r.node)
-	r.answers(t, "proximity", clientUS, "b2 b3", 0)
+	r.answers(t, "proximity", testbed.ClientUS, "b2 b3", 0)
 }

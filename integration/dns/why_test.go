@@ -1,4 +1,4 @@
-package integration_test
+package dns_test
 
 import (
 	"context"
