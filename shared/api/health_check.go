@@ -8,7 +8,7 @@ import (
 // HealthCheck is how a node checks one server.
 type HealthCheck struct {
 	Enabled            bool   `json:"enabled"` // false where the node checks nothing itself
-	Type               string `json:"type"`    // http, https, tcp, grpc or grpcs
+	Type               string `json:"type"`    // as in configuration files, such as https
 	Path               string `json:"path"`
 	Interval           string `json:"interval"`            // such as "5s"
 	Timeout            string `json:"timeout"`             // such as "2s"

@@ -32,6 +32,10 @@ type grpc struct {
 	message   []byte
 }
 
+func prepareGRPC(t target) func(*attempt) error {
+	return newGRPC(t.spec, t.at, t.userAgent, t.connect).ask
+}
+
 func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*attempt) (net.Conn, error)) *grpc {
 	protocols := new(http.Protocols)
 	protocols.SetUnencryptedHTTP2(spec.Type == GRPC)

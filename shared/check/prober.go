@@ -14,10 +14,7 @@ type Prober struct {
 	timeout time.Duration
 	target  netip.AddrPort
 	dial    func(ctx context.Context, network, address string) (net.Conn, error)
-	// One of these is not nil.
-	web    *web
-	socket *socket
-	grpc   *grpc
+	make    func(*attempt) error // as the check's type does
 }
 
 // NewProber prepares the check that spec describes against backend. userAgent is
@@ -33,28 +30,20 @@ func (p *Patterns) NewProber(spec Spec, backend netip.AddrPort, userAgent string
 	if problems := spec.Validate(); len(problems) > 0 {
 		return nil, joinProblems(problems)
 	}
-	target := backend
+	at := backend
 	if spec.Address.IsValid() {
-		target = netip.AddrPortFrom(spec.Address, backend.Port())
+		at = netip.AddrPortFrom(spec.Address, backend.Port())
 	}
-	if !target.Addr().IsValid() || target.Port() == 0 {
-		return nil, errors.New("check target " + target.String() + ": an address and a port from 1 to 65535 are needed")
+	if !at.Addr().IsValid() || at.Port() == 0 {
+		return nil, errors.New("check target " + at.String() + ": an address and a port from 1 to 65535 are needed")
 	}
 	made := &Prober{
 		timeout: spec.Timeout,
-		target:  target,
+		target:  at,
 		// Keep-alive probes are for connections that last.
 		dial: (&net.Dialer{KeepAlive: -1}).DialContext,
 	}
-	switch spec.Type {
-	case TCP:
-		d := spec.Detail.Detail()
-		made.socket = &socket{send: []byte(d.Send), expect: []byte(d.Expect)}
-	case GRPC, GRPCS:
-		made.grpc = newGRPC(spec, target, userAgent, made.connect)
-	default:
-		made.web = newWeb(spec, target, userAgent, p, made.connect)
-	}
+	made.make = spec.Type.kind().prepare(target{spec, at, userAgent, p, made.connect})
 	return made, nil
 }
 
@@ -87,20 +76,6 @@ func (p *Prober) Probe(ctx context.Context) Result {
 		r = a.judge(r, err, p.timeout)
 	}
 	return r
-}
-
-func (p *Prober) make(a *attempt) error {
-	switch {
-	case p.web != nil:
-		return p.web.get(a)
-	case p.grpc != nil:
-		return p.grpc.ask(a)
-	}
-	conn, err := p.connect(a)
-	if err != nil {
-		return err
-	}
-	return p.socket.converse(a, conn)
 }
 
 // connect opens a connection to the target; the caller closes it.

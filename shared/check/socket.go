@@ -15,6 +15,18 @@ var errNotThere = errors.New("the expected text is not in the answer")
 // socket is the tcp half of a Prober.
 type socket struct{ send, expect []byte }
 
+func prepareSocket(t target) func(*attempt) error {
+	d := t.spec.Detail.Detail()
+	s, connect := &socket{send: []byte(d.Send), expect: []byte(d.Expect)}, t.connect
+	return func(a *attempt) error {
+		conn, err := connect(a)
+		if err != nil {
+			return err
+		}
+		return s.converse(a, conn)
+	}
+}
+
 // converse sends and reads what the check wants on a connection that is established, and closes it.
 func (s *socket) converse(a *attempt, conn net.Conn) error {
 	defer conn.Close()

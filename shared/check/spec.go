@@ -19,12 +19,6 @@ const (
 	GRPCS Type = "grpcs"
 )
 
-// Types are all of them, in words for messages.
-const Types = "http, https, tcp, grpc or grpcs"
-
-// secure reports whether a check of the type speaks TLS.
-func (t Type) secure() bool { return t == HTTPS || t == GRPCS }
-
 // Defaults of a check, the reference values of the specification.
 const (
 	DefaultInterval         = 5 * time.Second

@@ -15,11 +15,10 @@ func (s Spec) Validate() []Problem {
 	add := func(field, value, remedy string) {
 		found = append(found, Problem{Field: field, Value: value, Remedy: remedy})
 	}
-	web := s.Type == HTTP || s.Type == HTTPS
-	if !web && s.Type != TCP && s.Type != GRPC && s.Type != GRPCS {
-		add("type", quoteUnlessEmpty(string(s.Type)), "use "+Types)
+	if !s.Type.Known() {
+		add("type", quoteUnlessEmpty(string(s.Type)), "use "+Types())
 	}
-	if web {
+	if s.Type.Takes("path") {
 		if remedy := pathRemedy(s.Path); remedy != "" {
 			add("path", quoteUnlessEmpty(s.Path), remedy)
 		}

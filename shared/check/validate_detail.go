@@ -25,25 +25,21 @@ var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Enco
 
 // validateDetail adds what is wrong with d for a check of type t.
 func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
-	web, socket := t == HTTP || t == HTTPS, t == TCP
-	for _, f := range []struct {
-		field, value, remedy string
-		used                 bool
-	}{
-		{"method", d.Method, methodRemedy(d.Method), web},
-		{"headers", d.Headers, headersRemedy(d.Headers), web},
-		{"expected_status", d.ExpectedStatus, statusRemedy(d.ExpectedStatus), web},
-		{"body_contains", d.BodyContains, textRemedy(d.BodyContains), web},
-		{"body_matches", d.BodyMatches, patternRemedy(d.BodyMatches), web},
-		{"send", d.Send, textRemedy(d.Send), socket},
-		{"expect", d.Expect, textRemedy(d.Expect), socket},
-		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService), t == GRPC || t == GRPCS},
-		{"ca_file", d.Authorities, authoritiesRemedy(d.Authorities), t.secure()},
-		{"counting", string(d.Counting), countingRemedy(d.Counting), true},
+	for _, f := range []struct{ field, value, remedy string }{
+		{"method", d.Method, methodRemedy(d.Method)},
+		{"headers", d.Headers, headersRemedy(d.Headers)},
+		{"expected_status", d.ExpectedStatus, statusRemedy(d.ExpectedStatus)},
+		{"body_contains", d.BodyContains, textRemedy(d.BodyContains)},
+		{"body_matches", d.BodyMatches, patternRemedy(d.BodyMatches)},
+		{"send", d.Send, textRemedy(d.Send)},
+		{"expect", d.Expect, textRemedy(d.Expect)},
+		{"grpc_service", d.GRPCService, serviceRemedy(d.GRPCService)},
+		{"ca_file", d.Authorities, authoritiesRemedy(d.Authorities)},
+		{"counting", string(d.Counting), countingRemedy(d.Counting)},
 	} {
 		switch {
 		case f.value == "":
-		case !f.used:
+		case f.field != "counting" && !t.Takes(f.field):
 			add(f.field, shown(f.field, f.value), fmt.Sprintf("a check of type %s has no use for it: remove it, or change type", t))
 		case f.remedy != "":
 			add(f.field, shown(f.field, f.value), f.remedy)

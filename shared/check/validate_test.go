@@ -117,10 +117,10 @@ func FuzzSpec_WhatIsValidMakesOneRequest(f *testing.F) {
 		if (err == nil) != (len(problems) == 0) {
 			t.Fatalf("problems %v, error %v", problems, err)
 		}
-		if err != nil || prober.web == nil {
+		if err != nil || spec.Type != HTTP && spec.Type != HTTPS {
 			return
 		}
-		location := prober.web.request.URL
+		location := newWeb(spec, prober.target, "test", nil, prober.connect).request.URL
 		if host != "" && location.Host != host {
 			t.Errorf("host %q became %q", host, location.Host)
 		}

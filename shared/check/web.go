@@ -59,6 +59,10 @@ type web struct {
 	patterns *Patterns      // in whose turn matches is used; nil: at once
 }
 
+func prepareWeb(t target) func(*attempt) error {
+	return newWeb(t.spec, t.at, t.userAgent, t.patterns, t.connect).get
+}
+
 // newWeb prepares the request. Every connection it needs comes from connect, so
 // neither Host nor a redirect can lead it to another address.
 func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patterns, connect func(*attempt) (net.Conn, error)) *web {

@@ -71,7 +71,7 @@ func (v *validator) backend(key string, b *Backend) {
 		v.Addf(key+".weight", strconv.Itoa(b.Weight), "give a number from %d to %d", api.MinWeight, api.MaxWeight)
 	}
 	if b.HealthCheck == nil {
-		v.Add(key+".health_check", "", "is missing: say how the backend is probed, at least its type: "+check.Types)
+		v.Add(key+".health_check", "", "is missing: say how the backend is probed, at least its type: "+check.Types())
 		return
 	}
 	b.HealthCheck.Validate(v.Report, key+".health_check")

@@ -8,6 +8,7 @@ import (
 
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/check"
 )
 
 // checkFlags are what a health check can be given; only those that stand in
@@ -18,7 +19,7 @@ type checkFlags struct {
 }
 
 func (f *checkFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.kind, "type", "", "http, https, tcp, grpc or grpcs")
+	cmd.Flags().StringVar(&f.kind, "type", "", check.Types())
 	cmd.Flags().StringVar(&f.path, "path", "", "what http and https ask for")
 	cmd.Flags().StringVar(&f.interval, "interval", "", "time between two checks, such as 5s")
 	cmd.Flags().StringVar(&f.timeout, "check-timeout", "", "longest time that one check may take, such as 2s")

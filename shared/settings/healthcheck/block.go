@@ -111,16 +111,11 @@ func (b *Block) Validate(report *settings.Report, key string) {
 		}
 		report.Add(key+"."+p.Field, value, remedy)
 	}
-	if b.Type == string(check.TCP) {
+	if check.Type(b.Type).Known() {
 		b.refuseUnused(report, key, "path", b.Path)
 		b.refuseUnused(report, key, "host", b.Host)
 	}
-	if b.Type == string(check.GRPC) || b.Type == string(check.GRPCS) {
-		b.refuseUnused(report, key, "path", b.Path)
-	}
-	if b.Type != string(check.HTTPS) && b.Type != string(check.GRPCS) {
-		b.refuseUnused(report, key, "server_name", b.ServerName)
-	}
+	b.refuseUnused(report, key, "server_name", b.ServerName)
 }
 
 // readAuthorities reads ca_file, which is relative to the file that names it.
@@ -158,7 +153,7 @@ func reason(err error) string {
 
 // refuseUnused adds a problem for a key that this type of check never looks at: who wrote it expects an effect.
 func (b *Block) refuseUnused(report *settings.Report, key, name, value string) {
-	if value != "" {
+	if value != "" && !check.Type(b.Type).Takes(name) {
 		report.Addf(key+"."+name, value, "a check of type %s has no use for it: remove it, or change type", b.Type)
 	}
 }
