@@ -34,8 +34,9 @@ func main() {
 func run(ctx context.Context, args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("test", flag.ContinueOnError)
 	var o options
-	flags.StringVar(&o.bin, "bin", "", "directory of the programs for tests with real processes; empty: they are built first")
-	flags.DurationVar(&o.length, "length", 0, "how long each endless run of the plan long takes; 0: 10 minutes, a minute a fuzz target")
+	flags.StringVar(&o.bin, "bin", "", "directory of the programs for tests with real processes; empty: built first")
+	flags.DurationVar(&o.length, "length", 0,
+		"how long each endless run of the plan long takes; 0: 10 minutes, a minute a fuzz target")
 	only := flags.String("only", "", "steps to run, with a comma between them; empty: all of the plan")
 	list := flags.Bool("list", false, "show the steps of the plan and run nothing")
 	if err := flags.Parse(args); err != nil {

@@ -99,12 +99,15 @@ func rest(o options) ([][]step, error) {
 	}
 	return append(inTurn(alone),
 		[]step{{
-			name: "exact", about: "promises about allocations and processor time, and the whole of what is short with the race detector",
+			name:  "exact",
+			about: "promises about allocations and processor time, and the whole of what is short with the race detector",
 			tests: len(short),
-			argv:  goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)}, packages("overwatch", "shared", "agent")...)...),
+			argv: goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)},
+				packages("overwatch", "shared", "agent")...)...),
 		}},
 		[]step{{
-			name: integration, about: "real processes: everything that integration/README.md promises", dir: integration, env: programs(o), tests: 1,
+			name: integration, about: "real processes: everything that integration/README.md promises",
+			dir: integration, env: programs(o), tests: 1,
 			argv: goTest("40m", "-count=1", "-p", "1", "-parallel", "3", "-skip", exactly(smoke), "./..."),
 		}},
 	), nil
@@ -117,20 +120,24 @@ func long(o options) (stages [][]step, err error) {
 		length, fuzz = o.length, o.length
 	}
 	world := func(name, about, tests string, env ...string) step {
-		where, missing := packagesOf(integration, strings.Fields(tests))
+		names := strings.Fields(tests)
+		where, missing := packagesOf(integration, names)
 		err = errors.Join(err, missing)
 		return step{
 			name: name, about: about, dir: integration, env: append(programs(o), env...), tests: 1,
-			argv: goTest("0", append([]string{"-count=1", "-p", "1", "-run", "^(" + strings.Join(strings.Fields(tests), "|") + ")"}, where...)...),
+			argv: goTest("0", append([]string{"-count=1", "-p", "1", "-run", "^(" + strings.Join(names, "|") + ")"},
+				where...)...),
 		}
 	}
 	stages = inTurn([]step{
 		{
-			name: "store", about: "1 000 kills of a process that stores", dir: "overwatch", env: []string{"GSLB_KILLS=1000"}, tests: 1,
+			name: "store", about: "1 000 kills of a process that stores",
+			dir: "overwatch", env: []string{"GSLB_KILLS=1000"}, tests: 1,
 			argv: goTest("60m", "-count=1", "-run", "^TestKill_", "./internal/state/store"),
 		},
 		{
-			name: "model", about: "60 random histories, judged by a model", dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
+			name: "model", about: "60 random histories, judged by a model",
+			dir: "overwatch", env: []string{"GSLB_MODEL_HISTORIES=60"}, tests: 1,
 			argv: goTest("60m", "-count=1", "-run", "^TestAnswers_", "."),
 		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
@@ -141,7 +148,8 @@ func long(o options) (stages [][]step, err error) {
 		world("upgrade", "upgrades from two versions, and Prometheus with the dashboard and the alerts",
 			"TestDashboard_HasData TestUpgrade", "GSLB_PROMETHEUS=1", "GSLB_UPGRADE_FROM=8af032147c8d 7dbf207"),
 		world("soak", "random faults, every answer judged", "TestSoak_InvariantsHoldUnder", "GSLB_SOAK="+length.String()),
-		world("ways", "the same between sites on networks that are cut, lossy and long", "TestSoak_InvariantsHoldBetween", "GSLB_SOAK="+length.String()),
+		world("ways", "the same between sites on networks that are cut, lossy and long",
+			"TestSoak_InvariantsHoldBetween", "GSLB_SOAK="+length.String()),
 		world("siege", "64 agents that mean ill", "TestSiege", "GSLB_SIEGE="+length.String()),
 		{
 			name: "fuzz", about: "each fuzz target", live: true,

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -156,11 +157,8 @@ func (r *results) said(at key) string {
 
 func (r *results) fail(at key, what string) {
 	r.broken[at.pkg] = true
-	f := failure{what: strings.TrimSpace(short(at.pkg) + " " + at.test + " " + what), output: r.said(at), again: r.again(at)}
-	if at.test != "" && what != "" {
-		f.what = short(at.pkg) + " " + at.test + " " + what
-	}
-	r.failed(f)
+	name := strings.Join(strings.Fields(short(at.pkg)+" "+at.test+" "+what), " ")
+	r.failed(failure{what: name, output: r.said(at), again: r.again(at)})
 }
 
 func (r *results) failed(f failure) {
@@ -196,7 +194,7 @@ func (r *results) end(err error, words string) {
 	defer r.mu.Unlock()
 	again := strings.Join(r.step.argv, " ")
 	if r.step.dir != "" {
-		again = "(cd " + r.step.dir + " && " + strings.Join(append(append([]string{}, r.step.env...), r.step.argv...), " ") + ")"
+		again = "(cd " + r.step.dir + " && " + strings.Join(slices.Concat(r.step.env, r.step.argv), " ") + ")"
 	}
 	told := failure{what: r.step.name, output: words, again: again}
 	switch {
@@ -239,7 +237,8 @@ func short(pkg string) string { return strings.TrimPrefix(pkg, "gslb.internal/")
 func reason(output string) string {
 	var last string
 	for line := range strings.Lines(output) {
-		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
+		line = strings.TrimSpace(line)
+		if line != "" && !strings.HasPrefix(line, "=== ") && !strings.HasPrefix(line, "--- ") {
 			last = line
 		}
 	}

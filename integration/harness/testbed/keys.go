@@ -102,10 +102,11 @@ func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []b
 	return secret
 }
 
-// AskForKeys asks a node for its signing keys as another node does, proving a secret. It returns the status and what was sealed.
+// AskForKeys asks a node for its signing keys as another node does, proving a secret. It returns the status and what
+// was sealed.
 func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, sealed string) {
 	t.Helper()
-	ask := func(authorization string) (*http.Response, api.DNSSECKeys) {
+	ask := func(authorization string) (status int, challenge string, keys api.DNSSECKeys) {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.API.String()+"/api/v1/dnssec/keys", nil)
 		if err != nil {
 			t.Fatal(err)
@@ -122,15 +123,14 @@ func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 		if err != nil {
 			t.Fatal(err)
 		}
-		var keys api.DNSSECKeys
 		_ = json.Unmarshal(body, &keys) // a refusal is another document
-		return resp, keys
+		return resp.StatusCode, resp.Header.Get("WWW-Authenticate"), keys
 	}
-	first, _ := ask("")
-	text, ours := strings.CutPrefix(first.Header.Get("WWW-Authenticate"), api.KeySyncScheme+` nonce="`)
+	_, challenge, _ := ask("")
+	text, ours := strings.CutPrefix(challenge, api.KeySyncScheme+` nonce="`)
 	nonce, err := base64.RawURLEncoding.DecodeString(strings.TrimSuffix(text, `"`))
 	if !ours || err != nil {
-		t.Fatalf("no nonce: %q", first.Header.Get("WWW-Authenticate"))
+		t.Fatalf("no nonce: %q", challenge)
 	}
 	private, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -143,8 +143,8 @@ func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 	for _, part := range [][]byte{name, point, nonce, mac.Sum(nil)} {
 		proof = append(proof, base64.RawURLEncoding.EncodeToString(part))
 	}
-	resp, keys := ask(api.KeySyncScheme + " " + strings.Join(proof, "."))
-	return resp.StatusCode, keys.Sealed
+	status, _, keys := ask(api.KeySyncScheme + " " + strings.Join(proof, "."))
+	return status, keys.Sealed
 }
 
 // fields joins values with their lengths in front, as nodes do for what they prove.

@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -57,8 +58,10 @@ func Main(m *testing.M) int {
 		Clean(dir)   // the programs end with this process
 		os.Exit(130) // as shells say it
 	}()
-	os.Setenv("TMPDIR", dir)
-	os.Setenv(RunMark, rand.Text())
+	if err := errors.Join(os.Setenv("TMPDIR", dir), os.Setenv(RunMark, rand.Text())); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	code := m.Run()
 	os.RemoveAll(filepath.Join(dir, "programs"))
 	if left := Leftovers(dir, os.Getenv(RunMark)); len(left) > 0 {
