@@ -10,7 +10,8 @@
 //	GET /api/v1/dnssec/keys
 //	Authorization: Gslb-Key-Sync v1.id.E.N.P  ->  E: X25519 key for this request
 //	                                              P: HMAC-SHA-256 of method, path, id, E and N under the secret
-//	                                          <-  "sealed": F and AES-256-GCM of the keys, under HKDF of X25519(E, F) and the secret
+//	                                          <-  "sealed": F, an X25519 key for this answer, and
+//	                                              AES-256-GCM of the keys, under HKDF of X25519(E, F) and the secret
 //
 // A recording is of no use: each exchange has its own key, which nobody keeps. A nonce is accepted once, by the process
 // that made it, within a minute. The API gives public keys only to clients without the secret.

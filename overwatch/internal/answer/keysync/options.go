@@ -44,7 +44,7 @@ type Sync struct {
 	mu       sync.Mutex
 	settings Settings
 	status   status
-	off      string // why no keys are exchanged, as it was told last; empty: they are
+	off      string // reason why no keys are exchanged, as last logged; empty: they are
 }
 
 // order asks for a round now.

@@ -1,5 +1,5 @@
 // Package histogram counts durations in a fixed number of buckets, so that percentiles of any number of them take
-// the same room. Bucket limits grow with the duration, so a percentile is exact to an eighth of its value.
+// the same memory. Bucket limits grow with the duration, so a percentile is exact to an eighth of its value.
 package histogram
 
 import (

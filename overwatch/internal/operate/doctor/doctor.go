@@ -1,6 +1,6 @@
-// Package doctor examines a machine and an overwatch node on it for the command `doctor`, and checks the answers of a
-// running node for `status`. The node's own validation says whether a configuration is right; this package says whether
-// the node can work with it on this machine, and whether resolvers will find it.
+// Package doctor has the commands that look at a node from beside it: `doctor` examines the machine, the data directory
+// and the network, `validate` the configuration with its files, `status` the answers of a running node. The root calls
+// Run, Validate, Cautions and Status.
 //
 // It changes nothing, does not disturb a running node, and holds no state.
 package doctor
@@ -60,7 +60,7 @@ type Zone struct {
 	Nameservers []string
 }
 
-// patience is how long one question to another machine may take, and bound how long the examination may.
+// patience bounds one question to another machine, and bound the whole examination.
 const (
 	// patience bounds one question to another machine, and bound the whole examination.
 	patience = 3 * time.Second

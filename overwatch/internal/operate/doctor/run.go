@@ -18,9 +18,8 @@ import (
 // doctorZones bounds the zones whose delegation the doctor looks up: the first of the configuration.
 const doctorZones = 20
 
-// Run examines the machine and the configuration at path, writes what it found to out, and returns an error when
-// something is in trouble. What is wrong with the configuration itself is of type settings.Problems. It changes
-// nothing.
+// Run examines the machine and the configuration at path, writes the findings to out, and returns an error if one of
+// them is Trouble. Faults of the configuration itself are settings.Problems. It changes nothing.
 func Run(path string, out io.Writer) error {
 	if err := Validate(path); err != nil {
 		return err
@@ -102,7 +101,7 @@ func examined(cfg *config.Config) Node {
 	return p
 }
 
-// zonesOf is the configured zones and the domains that are zones of their own.
+// zonesOf returns the configured zones, and the domains that are zones of their own.
 func zonesOf(cfg *config.Config) (zones []Zone) {
 	for _, z := range cfg.DNS.Zones {
 		zones = append(zones, Zone{Name: strings.TrimSuffix(z.Name, "."), Nameservers: z.Nameservers})

@@ -14,9 +14,8 @@ import (
 // statusBound bounds the time for the node's answers, which never wait for anything.
 const statusBound = 2 * time.Second
 
-// Status asks the running node of a configuration over each of its DNS listeners and tells on out what it answers. It
-// is an error if no node runs, or if one of the listeners does not answer: this is what a container's health check
-// asks.
+// Status asks the running node of a configuration over each of its DNS listeners and writes the answers to out. It
+// returns an error if no node runs, or if one of the listeners does not answer. Health checks of containers use it.
 func Status(configPath string, out io.Writer) error {
 	cfg, err := control.Load(configPath)
 	if err != nil {

@@ -12,9 +12,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Validate returns everything that would keep a node with this configuration from starting, as settings.Problems; nil
-// if nothing would. It changes nothing, and a node that runs with the same data directory does not disturb it: its own
-// listeners are not held against it.
+// Validate returns all faults that would keep a node with this configuration from starting, as settings.Problems; nil
+// for none. It changes nothing. Listeners of a node that runs with the same data directory count as free.
 func Validate(path string) error {
 	cfg, err := control.Load(path)
 	if err != nil {
@@ -49,8 +48,8 @@ func Validate(path string) error {
 	return nil
 }
 
-// Cautions returns what works in a configuration but deserves a word, one sentence each: what the start logs and the
-// doctor tells. It is nil for one that cannot be read.
+// Cautions returns the warnings of a configuration, one sentence each: those that the start logs and the doctor
+// reports. It is nil for a file that cannot be read.
 func Cautions(path string) []string {
 	cfg, err := control.Load(path)
 	if err != nil {
@@ -63,8 +62,8 @@ func Cautions(path string) []string {
 	return cautions
 }
 
-// keysNotExchanged says why a node with this configuration does not exchange keys with its peers, by what its data
-// directory remembers of agents; nil if it does, or has none.
+// keysNotExchanged returns the reason why a node with this configuration does not exchange keys with its peers, from
+// the agents that its data directory knows; nil if it does, or has no peers.
 func keysNotExchanged(cfg *config.Config) error {
 	if !cfg.Overwatch.DNSSEC.Enabled || len(cfg.Overwatch.DNSSEC.KeySync.Peers) == 0 {
 		return nil
@@ -72,7 +71,7 @@ func keysNotExchanged(cfg *config.Config) error {
 	return keysync.SecretOf(cfg).Usable(keysync.OpenHolders(keysync.HoldersFile(cfg.DataDir)))
 }
 
-// checkKeyFiles finds files of signing keys that a start, or a reload, would refuse.
+// checkKeyFiles finds files of signing keys that a start or a reload would refuse.
 func checkKeyFiles(path string, cfg *config.Config) (found settings.Problems) {
 	if !cfg.Overwatch.DNSSEC.Enabled {
 		return nil

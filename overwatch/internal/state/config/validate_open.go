@@ -44,7 +44,7 @@ func (v *validator) openAPI(a *API) {
 	if !a.Tokens.Any() && a.TLS.ClientCA == "" {
 		lacks = append(lacks, "api.tokens")
 	}
-	if !a.Tokens.Any() && a.TLS.Certificate == "" { // with tokens it is told of them
+	if !a.Tokens.Any() && a.TLS.Certificate == "" { // with tokens, their warning says so
 		lacks = append(lacks, "api.tls")
 	}
 	if len(a.AllowedHosts) == 0 {
