@@ -19,8 +19,8 @@ type Agent struct {
 	Backends       int        `json:"backends"`
 }
 
-// AgentList is the answer of GET /api/v1/overwatch/agents. Total, Revoked and
-// Expiring count all agents, not only those of the page.
+// AgentList is the answer of GET /api/v1/overwatch/agents. Total, Revoked and Expiring count all
+// agents, not only those on the page.
 type AgentList struct {
 	Agents      []Agent   `json:"agents"`
 	Total       int       `json:"total"`
@@ -29,8 +29,8 @@ type AgentList struct {
 	GeneratedAt time.Time `json:"generated_at"`
 }
 
-// ExpiringAgents is the answer of GET /api/v1/overwatch/agents/expiring, the
-// one that expires first on top.
+// ExpiringAgents is the answer of GET /api/v1/overwatch/agents/expiring, sorted by expiry, the
+// earliest first.
 type ExpiringAgents struct {
 	Expiring      []Agent `json:"expiring"`
 	Count         int     `json:"count"`

@@ -11,7 +11,8 @@ import (
 // RevokeRequest is the body of POST /api/v1/overwatch/agents/{agent_id}/revoke.
 type RevokeRequest struct {
 	Reason string `json:"reason"`
-	// LockService has the tokens of the agent's services admit no new agents until they are changed.
+	// LockService makes the tokens of the agent's services admit no new agents until the tokens are
+	// changed.
 	LockService bool `json:"lock_service,omitempty"`
 }
 
@@ -20,17 +21,17 @@ type Revocation struct {
 	Success  bool     `json:"success"`
 	Message  string   `json:"message"`
 	Services []string `json:"services"` // whose tokens the agent knew
-	Locked   []string `json:"locked"`   // those of them whose tokens admit no new agents now
+	Locked   []string `json:"locked"`   // services whose tokens admit no new agents now
 	Next     []string `json:"next"`     // what to do next, step by step
 }
 
-// TokenLock is a service of which tokens admit no new agents.
+// TokenLock is a service some of whose tokens admit no new agents.
 type TokenLock struct {
 	Service   string    `json:"service"`
 	AgentID   string    `json:"agent_id"` // that was revoked with it
 	Reason    string    `json:"reason"`
 	LockedAt  time.Time `json:"locked_at"`
-	AdmitsNew bool      `json:"admits_new"` // the token of agent_tokens is another by now; only previous ones are locked
+	AdmitsNew bool      `json:"admits_new"` // the token in agent_tokens has been changed; only previous tokens are locked
 }
 
 // TokenLockList is the answer of GET /api/v1/overwatch/locks.
@@ -40,14 +41,15 @@ type TokenLockList struct {
 	GeneratedAt time.Time   `json:"generated_at"`
 }
 
-// MaxUnpin is how many pins one call of DELETE /api/v1/overwatch/agents deletes at most.
+// MaxUnpin is the largest number of pins that one call of DELETE /api/v1/overwatch/agents deletes.
 const MaxUnpin = 500
 
-// UnpinFilter says which agents' pins are meant: of a service, and by one or both of the others. Revoked agents never are.
+// UnpinFilter selects agents' pins: those of a service, and one or both of the other fields. It
+// never selects revoked agents.
 type UnpinFilter struct {
 	Service       string
 	NeverReported bool
-	PinnedSince   time.Time // zero: at any time
+	PinnedSince   time.Time // zero: pinned at any time
 }
 
 // Unpinned is the answer of DELETE /api/v1/overwatch/agents.
@@ -62,7 +64,7 @@ const (
 	pathLocks  = "/api/v1/overwatch/locks"
 )
 
-// Revoke refuses an agent from now on; what it reported leaves at once.
+// Revoke refuses an agent from now on. Its reports leave the answers at once.
 func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revocation, error) {
 	p, err := under(pathPinned, id, "revoke")
 	if err != nil {
@@ -71,7 +73,8 @@ func (c *Client) Revoke(ctx context.Context, id string, req RevokeRequest) (Revo
 	return send[Revocation](ctx, c, http.MethodPost, p, req)
 }
 
-// UnpinMany deletes the pins of at most MaxUnpin agents, or with dryRun tells which. Remaining says how many more there are.
+// UnpinMany deletes the pins of at most MaxUnpin agents. With dryRun it only returns them.
+// Remaining is the number of further pins that the filter selects.
 func (c *Client) UnpinMany(ctx context.Context, f UnpinFilter, dryRun bool) (Unpinned, error) {
 	query := url.Values{"service": {f.Service}}
 	if f.NeverReported {
@@ -88,12 +91,12 @@ func (c *Client) UnpinMany(ctx context.Context, f UnpinFilter, dryRun bool) (Unp
 	return answer, err
 }
 
-// TokenLocks lists the services of which tokens admit no new agents.
+// TokenLocks lists the services some of whose tokens admit no new agents.
 func (c *Client) TokenLocks(ctx context.Context) (TokenLockList, error) {
 	return get[TokenLockList](ctx, c, pathLocks, nil)
 }
 
-// UnlockToken has the locked tokens of a service admit new agents again.
+// UnlockToken lets the locked tokens of a service admit new agents again.
 func (c *Client) UnlockToken(ctx context.Context, service string) (Outcome, error) {
 	p, err := under(pathLocks, service)
 	if err != nil {

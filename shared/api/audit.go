@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// AuditEntry is one change and who made it. Before and After are JSON of the
-// object that changed.
+// AuditEntry is one change and its actor. Before and After are JSON of the changed object.
 type AuditEntry struct {
 	ID           uint64            `json:"id"` // one more than that of the entry before
 	Timestamp    time.Time         `json:"timestamp"`
@@ -37,12 +36,12 @@ const (
 	AuditFailure = "failure"
 )
 
-// AuditActions are what an entry may say was done.
+// AuditActions lists the possible values of an entry's action.
 func AuditActions() []string {
 	return []string{"create", "update", "delete", "revoke", "override", "reload", "sync", "validate"}
 }
 
-// AuditResources are what an entry may say it was done to.
+// AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	return []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config", "preferences", "gossip"}
 }
@@ -81,7 +80,7 @@ type AuditStats struct {
 	NewestEntry    *time.Time     `json:"newest_entry"`
 }
 
-// ActorCount is how many entries one actor has.
+// ActorCount is the number of entries of one actor.
 type ActorCount struct {
 	Actor string `json:"actor"`
 	Count int    `json:"count"`
@@ -93,8 +92,8 @@ type AuditStatsAnswer struct {
 	GeneratedAt time.Time  `json:"generated_at"`
 }
 
-// Sum is the hash that the entry must have: the SHA-256, in hexadecimal, of
-// its JSON as encoding/json writes it, with an empty hash.
+// Sum computes the hash of the entry: the SHA-256, in hexadecimal, of its JSON as encoding/json
+// writes it, with an empty Hash.
 func (e AuditEntry) Sum() (string, error) {
 	e.Hash = ""
 	canonical, err := json.Marshal(e)
@@ -105,9 +104,8 @@ func (e AuditEntry) Sum() (string, error) {
 	return hex.EncodeToString(sum[:]), nil
 }
 
-// Follows checks that the entry has its hash and comes right after before,
-// the one with the next lower id. nil for the oldest one that is kept, which
-// says nothing of what was there earlier.
+// Follows checks the entry's hash, and that before is the entry with the next lower id. Nil for
+// before means that the entry is the oldest one kept; then earlier entries are not checked.
 func (e AuditEntry) Follows(before *AuditEntry) error {
 	sum, err := e.Sum()
 	switch {

@@ -2,8 +2,7 @@ package api
 
 import "time"
 
-// Backend is the overwatch view of one backend: every verdict about it and
-// what the node concluded.
+// Backend is the node's view of one backend: every verdict about it and the conclusion.
 type Backend struct {
 	ID                  string          `json:"id"`
 	Service             string          `json:"service"`
@@ -23,7 +22,8 @@ type Backend struct {
 	ValidationLastCheck *time.Time      `json:"validation_last_check"`
 	ValidationError     *string         `json:"validation_error"` // null after a success
 	ValidationLatencyMS *float64        `json:"validation_latency_ms"`
-	// ValidationNote says how the node's own check differs from the one that the agent asks for, and why; null: it does not.
+	// ValidationNote says how the node's own check differs from the one that the agent asks for,
+	// and why. Null means that it does not differ.
 	ValidationNote *string         `json:"validation_note"`
 	Override       *ActiveOverride `json:"override"` // null when none is in force
 }
@@ -63,7 +63,7 @@ type Stats struct {
 	GeneratedAt         time.Time      `json:"generated_at"`
 }
 
-// ValidationResult is what one check that was asked for found out.
+// ValidationResult is the result of one check made on request.
 type ValidationResult struct {
 	Service   string  `json:"service"`
 	Address   string  `json:"address"`

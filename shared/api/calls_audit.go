@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// AuditLog lists the audit entries that the query chooses: all of them, or
-// the page that its limit and offset say.
+// AuditLog lists the audit entries that the query selects: all, or one page if the query has a
+// limit and offset.
 func (c *Client) AuditLog(ctx context.Context, query url.Values) (AuditList, error) {
 	const path = "/api/v1/audit-logs"
 	if query.Has("limit") {
@@ -22,8 +22,8 @@ func (c *Client) AuditLog(ctx context.Context, query url.Values) (AuditList, err
 // exportTimeout bounds an export, which may be as long as the log.
 const exportTimeout = 10 * time.Minute
 
-// ExportAudit writes the audit entries that the query chooses to w as they
-// come, in the query's format. An error may come after a part of them.
+// ExportAudit writes the audit entries that the query selects to w as they arrive, in the query's
+// format. After an error, w may have a part of them.
 func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, exportTimeout)
 	defer cancel()

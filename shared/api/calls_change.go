@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Unpin deletes the certificate pin of an agent: it must prove its token
-// again before it is believed.
+// Unpin deletes the certificate pin of an agent. The agent must prove its token again before its
+// reports count.
 func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
 	p, err := under("/api/v1/overwatch/agents", id)
 	if err != nil {
@@ -20,8 +20,8 @@ func (c *Client) Unpin(ctx context.Context, id string) (Outcome, error) {
 	return answer, err
 }
 
-// SetOverride sets the verdict on a backend; address is "<ip>" or
-// "<ip>:<port>". DNS has changed when it returns.
+// SetOverride sets the verdict on a backend. address is "<ip>" or "<ip>:<port>". When it returns,
+// DNS answers have changed.
 func (c *Client) SetOverride(ctx context.Context, service, address string, req OverrideRequest) (Override, error) {
 	p, err := under("/api/v1/overrides", service, address)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Client) SetOverride(ctx context.Context, service, address string, req O
 	return answer, err
 }
 
-// ClearOverride takes an override away. DNS has changed when it returns.
+// ClearOverride removes an override. When it returns, DNS answers have changed.
 func (c *Client) ClearOverride(ctx context.Context, service, address string) error {
 	p, err := under("/api/v1/overrides", service, address)
 	if err != nil {
@@ -48,12 +48,12 @@ type ValidateTarget struct {
 	Port    int
 }
 
-// answerMargin is what a call may take beyond the bound of its work, for
-// the way there and back.
+// answerMargin is added to the time bound of the node's work, for the transport of request and
+// answer.
 const answerMargin = 5 * time.Second
 
-// Validate has the node check backends now and waits for the results, at most
-// ValidateTimeout and a margin.
+// Validate makes the node check backends now and waits for the results, for ValidateTimeout and a
+// margin at most.
 func (c *Client) Validate(ctx context.Context, target ValidateTarget) (ValidationRun, error) {
 	query := url.Values{}
 	if target.Service != "" {

@@ -24,7 +24,7 @@ func send[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return answer, err
 }
 
-// DNSConfig shows how DNS is answered.
+// DNSConfig returns the settings of DNS answers.
 func (c *Client) DNSConfig(ctx context.Context) (DNSConfigAnswer, error) {
 	return get[DNSConfigAnswer](ctx, c, pathDNSConfig, nil)
 }
@@ -34,7 +34,7 @@ func (c *Client) ChangeDNSConfig(ctx context.Context, change DNSConfigChange) (D
 	return send[DNSConfigAnswer](ctx, c, http.MethodPatch, pathDNSConfig, change)
 }
 
-// HealthCheckConfig shows how the node checks backends itself.
+// HealthCheckConfig returns the settings of the node's own checks.
 func (c *Client) HealthCheckConfig(ctx context.Context) (HealthCheckConfigAnswer, error) {
 	return get[HealthCheckConfigAnswer](ctx, c, pathHealthCheckConfig, nil)
 }
@@ -44,7 +44,7 @@ func (c *Client) ChangeHealthCheckConfig(ctx context.Context, change HealthCheck
 	return send[HealthCheckConfigAnswer](ctx, c, http.MethodPatch, pathHealthCheckConfig, change)
 }
 
-// LoggingConfig shows what is logged.
+// LoggingConfig returns the settings of the log.
 func (c *Client) LoggingConfig(ctx context.Context) (LoggingConfigAnswer, error) {
 	return get[LoggingConfigAnswer](ctx, c, pathLoggingConfig, nil)
 }
@@ -54,19 +54,18 @@ func (c *Client) ChangeLoggingConfig(ctx context.Context, change LoggingConfigCh
 	return send[LoggingConfigAnswer](ctx, c, http.MethodPatch, pathLoggingConfig, change)
 }
 
-// GossipSettings shows how the node gossips.
+// GossipSettings returns the node's gossip settings.
 func (c *Client) GossipSettings(ctx context.Context) (GossipSettings, error) {
 	return get[GossipSettings](ctx, c, pathGossipConfig, nil)
 }
 
-// ChangeGossipSettings changes the settings that are not nil, from
-// the next start on.
+// ChangeGossipSettings changes the settings that are not nil. They count from the next start on.
 func (c *Client) ChangeGossipSettings(ctx context.Context, change GossipConfigChange) (GossipSettings, error) {
 	return send[GossipSettings](ctx, c, http.MethodPatch, pathGossipConfig, change)
 }
 
-// ResetConfig gives a section the settings of the file back: "dns",
-// "health-check", "logging" or "gossip".
+// ResetConfig resets a section to the settings of the file: "dns", "health-check", "logging" or
+// "gossip".
 func (c *Client) ResetConfig(ctx context.Context, section string) error {
 	path := pathGossipConfig
 	if section != "gossip" {
@@ -79,20 +78,20 @@ func (c *Client) ResetConfig(ctx context.Context, section string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: path}, nil)
 }
 
-// SystemConfig shows what the node is and runs from.
+// SystemConfig returns the node's identity, build and configuration file.
 func (c *Client) SystemConfig(ctx context.Context) (SystemConfigAnswer, error) {
 	return get[SystemConfigAnswer](ctx, c, "/api/v1/config/system", nil)
 }
 
-// ValidateConfig has the node check the YAML text of a configuration, which
-// must be complete in itself.
+// ValidateConfig makes the node check the YAML text of a configuration. The text must not include
+// other files.
 func (c *Client) ValidateConfig(ctx context.Context, text []byte) (ConfigValidation, error) {
 	var answer ConfigValidation
 	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text, contentType: "application/yaml"}, &answer)
 	return answer, err
 }
 
-// Preferences shows how people want the node shown.
+// Preferences returns the display preferences of people.
 func (c *Client) Preferences(ctx context.Context) (PreferencesAnswer, error) {
 	return get[PreferencesAnswer](ctx, c, pathPreferences, nil)
 }
@@ -116,12 +115,12 @@ func (c *Client) Region(ctx context.Context, name string) (Region, error) {
 	return get[Region](ctx, c, p, nil)
 }
 
-// CreateRegion creates a region, which can be used when it returns.
+// CreateRegion creates a region. When it returns, the region can be used.
 func (c *Client) CreateRegion(ctx context.Context, req RegionChange) (Region, error) {
 	return send[Region](ctx, c, http.MethodPost, pathRegions, req)
 }
 
-// ChangeRegion changes a region that the API has created.
+// ChangeRegion changes a region that was created through the API.
 func (c *Client) ChangeRegion(ctx context.Context, name string, req RegionChange) (Region, error) {
 	p, err := under(pathRegions, name)
 	if err != nil {
@@ -130,8 +129,7 @@ func (c *Client) ChangeRegion(ctx context.Context, name string, req RegionChange
 	return send[Region](ctx, c, http.MethodPatch, p, req)
 }
 
-// DeleteRegion deletes a region that the API has created and that nothing
-// uses.
+// DeleteRegion deletes an unused region that was created through the API.
 func (c *Client) DeleteRegion(ctx context.Context, name string) error {
 	p, err := under(pathRegions, name)
 	if err != nil {
@@ -140,13 +138,13 @@ func (c *Client) DeleteRegion(ctx context.Context, name string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
 }
 
-// PutGeoMapping places the clients of a network in a region. DNS has changed
-// when it returns.
+// PutGeoMapping places the clients of a network in a region. When it returns, DNS answers have
+// changed.
 func (c *Client) PutGeoMapping(ctx context.Context, req GeoMappingChange) (GeoMapping, error) {
 	return send[GeoMapping](ctx, c, http.MethodPut, pathMappings, req)
 }
 
-// DeleteGeoMapping deletes a mapping that the API has created.
+// DeleteGeoMapping deletes a mapping that was created through the API.
 func (c *Client) DeleteGeoMapping(ctx context.Context, cidr string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: pathMappings + "/" + url.PathEscape(cidr)}, nil)
 }

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// CreateDomain has a name answered. DNS has changed when it returns.
+// CreateDomain creates a domain. When it returns, DNS answers for it.
 func (c *Client) CreateDomain(ctx context.Context, req DomainChange) (DomainDetail, error) {
 	var answer DomainDetail
 	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/domains", body: req}, &answer)
 	return answer, err
 }
 
-// ChangeDomain changes a domain that the API has created.
+// ChangeDomain changes a domain that was created through the API.
 func (c *Client) ChangeDomain(ctx context.Context, name string, req DomainChange) (DomainDetail, error) {
 	p, err := under("/api/v1/domains", name)
 	if err != nil {
@@ -24,7 +24,7 @@ func (c *Client) ChangeDomain(ctx context.Context, name string, req DomainChange
 	return answer, err
 }
 
-// DeleteDomain deletes a domain that the API has created.
+// DeleteDomain deletes a domain that was created through the API.
 func (c *Client) DeleteDomain(ctx context.Context, name string) error {
 	p, err := under("/api/v1/domains", name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Client) DeleteDomain(ctx context.Context, name string) error {
 	return c.do(ctx, call{method: http.MethodDelete, path: p}, nil)
 }
 
-// Reload has the node read its configuration again.
+// Reload makes the node read its configuration again.
 func (c *Client) Reload(ctx context.Context) (Reload, error) {
 	var answer Reload
 	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/reload", timeout: time.Minute}, &answer)

@@ -24,12 +24,12 @@ func (c *Client) OverwatchNode(ctx context.Context, id string) (OverwatchNode, e
 	return get[OverwatchNode](ctx, c, p, nil)
 }
 
-// AgentNodes lists the agents as nodes, those that are announced included.
+// AgentNodes lists the agents as nodes, including announced ones that have not reported yet.
 func (c *Client) AgentNodes(ctx context.Context) (AgentNodeList, error) {
 	return everyPage(ctx, c, pathAgentNodes, nil, func(l *AgentNodeList) (*[]AgentNode, int) { return &l.Nodes, l.Total })
 }
 
-// AnnounceAgent has an agent listed as pending until it comes.
+// AnnounceAgent lists an agent as pending until it reports.
 func (c *Client) AnnounceAgent(ctx context.Context, req AgentRegistration) (AgentNode, error) {
 	return send[AgentNode](ctx, c, http.MethodPost, pathAgentNodes, req)
 }
@@ -52,8 +52,7 @@ func (c *Client) AgentCertificate(ctx context.Context, id string) (AgentCertific
 	return get[AgentCertificateAnswer](ctx, c, p, nil)
 }
 
-// ReissueCertificate has the next certificate of an agent pinned in place of
-// the one that it has.
+// ReissueCertificate makes the node pin the agent's next certificate in place of the current one.
 func (c *Client) ReissueCertificate(ctx context.Context, id string) (CertificateReissue, error) {
 	p, err := under(pathAgentNodes, id, "certificate")
 	if err != nil {

@@ -14,9 +14,8 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 	return answer, err
 }
 
-// everyPage reads a list page by page and returns the last page with the
-// entries of all of them. of points to the entries of a page and tells the
-// total.
+// everyPage reads a list page by page and returns the last page with the entries of all pages. of
+// returns a pointer to a page's entries, and the total.
 func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values, of func(*L) (*[]T, int)) (L, error) {
 	if query == nil {
 		query = url.Values{}
@@ -43,8 +42,7 @@ func (c *Client) Health(ctx context.Context) (Health, error) {
 	return get[Health](ctx, c, "/api/health", nil)
 }
 
-// Readiness asks whether the node is ready. That it is not is an answer, not
-// an error.
+// Readiness returns whether the node is ready. A node that is not ready is no error.
 func (c *Client) Readiness(ctx context.Context) (Readiness, error) {
 	var answer Readiness
 	err := c.do(ctx, call{method: http.MethodGet, path: "/api/v1/ready", also: http.StatusServiceUnavailable}, &answer)
@@ -116,7 +114,7 @@ func (c *Client) Backends(ctx context.Context, filter BackendFilter) (BackendLis
 	return everyPage(ctx, c, "/api/v1/overwatch/backends", filter.query(), func(l *BackendList) (*[]Backend, int) { return &l.Backends, l.Total })
 }
 
-// Stats asks for the counts of the node.
+// Stats returns the node's counts of backends and agents.
 func (c *Client) Stats(ctx context.Context) (Stats, error) {
 	return get[Stats](ctx, c, "/api/v1/overwatch/stats", nil)
 }
@@ -135,8 +133,7 @@ func (c *Client) Agent(ctx context.Context, id string) (Agent, error) {
 	return get[Agent](ctx, c, p, nil)
 }
 
-// ExpiringAgents lists the agents whose certificate ends within that many
-// days.
+// ExpiringAgents lists the agents whose certificates end within the given number of days.
 func (c *Client) ExpiringAgents(ctx context.Context, days int) (ExpiringAgents, error) {
 	query := url.Values{"threshold_days": {strconv.Itoa(days)}}
 	return get[ExpiringAgents](ctx, c, "/api/v1/overwatch/agents/expiring", query)

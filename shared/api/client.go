@@ -20,11 +20,11 @@ import (
 // last byte of the answer.
 const DefaultClientTimeout = 10 * time.Second
 
-// maxAnswer bounds the body of an answer, in bytes: far more than the largest
-// page, so that a wrong address cannot fill the memory.
+// maxAnswer bounds the body of an answer, in octets. It is far above the largest page, so that a
+// wrong address cannot fill the memory.
 const maxAnswer = 64 << 20
 
-// ClientOptions say how to reach a node.
+// ClientOptions are the inputs of NewClient.
 type ClientOptions struct {
 	Node      string        // as ParseNode takes it
 	Timeout   time.Duration // per request; 0 is DefaultClientTimeout
@@ -32,13 +32,14 @@ type ClientOptions struct {
 	TLS       *tls.Config // of https; nil: the system's authorities, no client certificate
 	Token     string      // sent as a bearer token (RFC 6750); empty: none
 
-	// Dial makes the connections, from another address or network, say, and without a proxy. Nil: as is usual.
+	// Dial opens the connections instead of the standard dialer, for example from another address.
+	// With Dial no proxy is used. Nil means the standard one.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
-// Client talks to the API of one node. Each call makes one request (a list:
-// one per page), and fails with *Error when the node answered something else,
-// or with *UnreachableError when it did not answer.
+// Client talks to the API of one node. Each call makes one request, or one per page of a list. It
+// fails with *Error if the node answers anything else, and with *UnreachableError if it does not
+// answer. Any goroutine may call its methods.
 type Client struct {
 	base      string
 	userAgent string
@@ -73,7 +74,7 @@ func NewClient(opts ClientOptions) (*Client, error) {
 	}, nil
 }
 
-// transport is the standard one, nil, unless TLS or Dial is configured.
+// transport returns nil, the standard transport, unless TLS or Dial is configured.
 func transport(opts ClientOptions) http.RoundTripper {
 	standard, ok := http.DefaultTransport.(*http.Transport)
 	if (opts.TLS == nil && opts.Dial == nil) || !ok {
@@ -89,7 +90,7 @@ func transport(opts ClientOptions) http.RoundTripper {
 	return own
 }
 
-// Node is the base URL of the node.
+// Node returns the base URL of the node.
 func (c *Client) Node() string { return c.base }
 
 // call is one request.
@@ -101,7 +102,7 @@ type call struct {
 	raw         []byte // a body that is not JSON, with its contentType
 	contentType string
 	timeout     time.Duration // 0: the client's
-	also        int           // a status beside 2xx that carries the answer
+	also        int           // a status other than 2xx that carries the answer
 }
 
 // do makes the request and decodes the answer into the value that into points
@@ -139,14 +140,15 @@ const (
 	matchKey
 )
 
-// NoteTag is a context with which a call that succeeds writes the entity tag of its answer into tag, empty where it has none: only
-// single objects that can be changed have one.
+// NoteTag returns a context with which a successful call writes the entity tag of its answer into
+// tag. The tag is empty unless the answer is a single object that can be changed.
 func NoteTag(ctx context.Context, tag *string) context.Context {
 	return context.WithValue(ctx, tagKey, tag)
 }
 
-// OnlyIf is a context with which a change is made only if the object still has the tag, which NoteTag has noted (If-Match, RFC 9110
-// section 13.1.1). Otherwise nothing is changed, and the call fails with an *Error of status 412. An empty tag is no condition.
+// OnlyIf returns a context with which a change is made only if the object still has the tag that
+// NoteTag has noted (If-Match, RFC 9110 section 13.1.1). Otherwise nothing changes and the call
+// fails with an *Error of status 412. An empty tag is no condition.
 func OnlyIf(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, matchKey, tag)
 }
@@ -216,8 +218,8 @@ func (c *Client) decode(resp *http.Response, body []byte, also int, into any) er
 	return nil
 }
 
-// unreachable takes the request line that net/http puts in front off the
-// cause, and names the timeout when that is what happened.
+// unreachable returns an UnreachableError without the request line that net/http puts before the
+// cause. A timeout is named as such.
 func (c *Client) unreachable(ctx context.Context, err error) error {
 	if inner, ok := errors.AsType[*url.Error](err); ok {
 		err = inner.Err
@@ -228,9 +230,8 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	return &UnreachableError{Node: c.base, Err: err}
 }
 
-// under joins a path and variable segments to an escaped path. Each variable
-// is one segment whatever it contains; the three texts that a URL cannot carry
-// as a segment are refused.
+// under appends variable segments to a path and escapes them. Each variable stays one segment
+// whatever it contains. The texts "", "." and ".." cannot be a segment of a URL and are refused.
 func under(prefix string, segments ...string) (string, error) {
 	var b strings.Builder
 	b.WriteString(prefix)

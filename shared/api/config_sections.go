@@ -2,8 +2,8 @@ package api
 
 import "time"
 
-// DNSConfig is how DNS is answered. What PUT may change takes effect at once
-// unless the answer names it in restart_required; the rest is shown only.
+// DNSConfig are the settings of DNS answers. Changes by PUT take effect at once unless the answer
+// names them in restart_required. Fields not marked as changeable are read-only.
 type DNSConfig struct {
 	ListenAddress     []string `json:"listen_address"`
 	EnableTCP         bool     `json:"enable_tcp"`
@@ -19,7 +19,7 @@ type DNSConfig struct {
 	Zones             []string `json:"zones"` // can be changed
 }
 
-// HealthCheckConfig is how the node checks backends itself.
+// HealthCheckConfig are the settings of the node's own checks.
 type HealthCheckConfig struct {
 	ValidationEnabled      bool    `json:"validation_enabled"`       // can be changed
 	DefaultIntervalSeconds float64 `json:"default_interval_seconds"` // can be changed
@@ -31,20 +31,19 @@ type HealthCheckConfig struct {
 	HTTPFollowRedirects    bool    `json:"http_follow_redirects"`
 }
 
-// LoggingConfig is what is logged, and how.
+// LoggingConfig are the settings of the log.
 type LoggingConfig struct {
 	Level  string `json:"level"`  // debug, info, warn or error
 	Format string `json:"format"` // json or console
 }
 
-// ConfigState says where the settings of a section come from. The section is
-// shown as it will be after the next start, at the latest.
+// ConfigState is the origin of a section's settings. The section shows the settings that are in
+// force after the next start at the latest.
 type ConfigState struct {
-	// Overlay names the settings that were changed through the API and so
-	// differ from the file.
+	// Overlay names the settings that were changed through the API and differ from the file.
 	Overlay []string `json:"overlay"`
-	// RestartRequired names the keys of the configuration whose value in
-	// force is still another one.
+	// RestartRequired names the configuration keys whose new value takes effect with the next
+	// start.
 	RestartRequired []string `json:"restart_required"`
 }
 
@@ -68,9 +67,9 @@ type LoggingConfigAnswer struct {
 	ConfigState
 }
 
-// DNSConfigChange is the body of PUT and PATCH /api/v1/config/dns. What is
-// nil has the file's value with PUT, and stays with PATCH. The other fields
-// of DNSConfig may be given as they are.
+// DNSConfigChange is the body of PUT and PATCH /api/v1/config/dns. A nil field gets the file's
+// value with PUT, and stays with PATCH. The read-only fields of DNSConfig may be given with their
+// current values.
 type DNSConfigChange struct {
 	DefaultTTL        *int      `json:"default_ttl,omitempty"` // seconds
 	ReturnLastHealthy *bool     `json:"return_last_healthy,omitempty"`
@@ -103,7 +102,7 @@ type GossipConfigChange struct {
 	Seeds            *[]string `json:"seeds,omitempty"` // host:port
 }
 
-// SystemConfig is what the node is and runs from.
+// SystemConfig is the node's identity, build and configuration file.
 type SystemConfig struct {
 	Version    string    `json:"version"`
 	BuildInfo  BuildInfo `json:"build_info"`
@@ -117,7 +116,7 @@ type SystemConfig struct {
 	DataDir    string    `json:"data_dir"`
 }
 
-// BuildInfo is where the program comes from.
+// BuildInfo is the origin of the program: version, commit, date and platform.
 type BuildInfo struct {
 	GoVersion string `json:"go_version"`
 	GitCommit string `json:"git_commit"`
@@ -136,7 +135,7 @@ type ConfigValidation struct {
 	Errors []ConfigError `json:"errors"`
 }
 
-// ConfigError is one thing that is wrong with a configuration.
+// ConfigError is one problem of a configuration.
 type ConfigError struct {
 	Line    int    `json:"line"` // 0: no line in particular
 	Key     string `json:"key"`  // empty: the text as a whole

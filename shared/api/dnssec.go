@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// KeySyncScheme is the scheme of WWW-Authenticate and Authorization
-// (RFC 9110 section 11) by which another node proves itself to
-// GET /api/v1/dnssec/keys.
+// KeySyncScheme is the scheme of WWW-Authenticate and Authorization (RFC 9110 section 11) with
+// which another node authenticates to GET /api/v1/dnssec/keys.
 const KeySyncScheme = "Gslb-Key-Sync"
 
-// KeyState says what a signing key does.
+// KeyState is the use of a signing key.
 type KeyState string
 
 // The states of a signing key.
 const (
-	KeyPublished KeyState = "published" // it is in the zone and does not sign yet
-	KeyActive    KeyState = "active"    // it signs
-	KeyRetired   KeyState = "retired"   // it is still in the zone and signs no more
+	KeyPublished KeyState = "published" // in the zone, not signing yet
+	KeyActive    KeyState = "active"    // signing
+	KeyRetired   KeyState = "retired"   // still in the zone, no longer signing
 )
 
 // DNSSECStatus is the answer of GET /api/v1/dnssec/status.
@@ -28,7 +27,7 @@ type DNSSECStatus struct {
 	Sync    DNSSECSyncState `json:"sync"`
 }
 
-// DNSSECKeyUse is a signing key as GET /api/v1/dnssec/status tells of it.
+// DNSSECKeyUse is the use of a signing key, as GET /api/v1/dnssec/status shows it.
 type DNSSECKeyUse struct {
 	KeyTag     int       `json:"key_tag"`
 	Zone       string    `json:"zone"` // with its trailing dot
@@ -39,23 +38,23 @@ type DNSSECKeyUse struct {
 	Active     bool      `json:"active"` // it signs now
 }
 
-// DNSSECSyncState tells how the exchange of keys with other nodes stands.
+// DNSSECSyncState is the state of the exchange of keys with other nodes.
 type DNSSECSyncState struct {
 	Enabled       bool       `json:"enabled"`
 	LastSync      *time.Time `json:"last_sync"`       // when all peers last answered; null: never
 	LastSyncError *string    `json:"last_sync_error"` // null: none
 	NextSync      *time.Time `json:"next_sync"`       // null: none is due
 	PeerCount     int        `json:"peer_count"`
-	// OffReason says why this node neither asks for keys nor gives any; null: it does.
+	// OffReason says why this node takes no part in the exchange of keys; null: it does.
 	OffReason *string `json:"off_reason"`
 
 	Peers []DNSSECPeer `json:"peers"`
 }
 
-// DNSSECPeer is how the exchange of keys with one other node stands.
+// DNSSECPeer is the state of the exchange of keys with one other node.
 type DNSSECPeer struct {
 	Peer        string     `json:"peer"`    // its base URL
-	NodeID      string     `json:"node_id"` // empty: it has never proved one
+	NodeID      string     `json:"node_id"` // empty: it has never authenticated
 	OK          bool       `json:"ok"`
 	LastAttempt *time.Time `json:"last_attempt"` // null: never
 	LastSuccess *time.Time `json:"last_success"` // null: never
@@ -70,7 +69,7 @@ type DNSSECSync struct {
 	Peers  []DNSSECPeerSync `json:"peers"`
 }
 
-// DNSSECPeerSync is what came of asking one other node for its keys.
+// DNSSECPeerSync is the result of asking one other node for its keys.
 type DNSSECPeerSync struct {
 	Peer     string  `json:"peer"`
 	OK       bool    `json:"ok"`
@@ -78,16 +77,15 @@ type DNSSECPeerSync struct {
 	Error    *string `json:"error"` // null: none
 }
 
-// DSRecords is the answer of GET /api/v1/dnssec/ds: what the parent zones
-// should have.
+// DSRecords is the answer of GET /api/v1/dnssec/ds: the records for the parent zones.
 type DSRecords struct {
 	Enabled   bool       `json:"enabled"`
 	DSRecords []DSRecord `json:"ds_records"`
-	// Warning says what to do before a parent zone gets these; null: nothing.
+	// Warning is a step to take before the records go into a parent zone; null: none.
 	Warning *string `json:"warning"`
 }
 
-// SignedApart is the warning of DSRecords while nodes exchange no keys.
+// SignedApart is the Warning of DSRecords while nodes do not exchange keys.
 const SignedApart = "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them: " +
 	"set it before the parent zone gets a record, or resolvers refuse the answers of the other nodes"
 
@@ -105,8 +103,8 @@ type DSRecord struct {
 type DNSSECKeys struct {
 	Enabled bool        `json:"enabled"`
 	Keys    []DNSSECKey `json:"keys"`
-	// Sealed is for another node that proved itself, which gets no list
-	// beside it: the keys with their private halves, readable by it alone.
+	// Sealed holds the keys with their private halves, encrypted for another node that has
+	// authenticated. That node gets no list beside it.
 	Sealed string `json:"sealed,omitempty"`
 }
 
@@ -123,7 +121,7 @@ type DNSSECKey struct {
 	OriginNode    string    `json:"origin_node"` // empty: not known
 }
 
-// DNSSECStatus tells whether answers are signed, and with which keys.
+// DNSSECStatus returns whether answers are signed, and the signing keys.
 func (c *Client) DNSSECStatus(ctx context.Context) (DNSSECStatus, error) {
 	return get[DNSSECStatus](ctx, c, "/api/v1/dnssec/status", nil)
 }
@@ -138,7 +136,7 @@ func (c *Client) DNSSECKeys(ctx context.Context) (DNSSECKeys, error) {
 	return get[DNSSECKeys](ctx, c, "/api/v1/dnssec/keys", nil)
 }
 
-// SyncDNSSEC has a node ask its peers for their keys now.
+// SyncDNSSEC makes a node ask its peers for their keys now.
 func (c *Client) SyncDNSSEC(ctx context.Context) (done DNSSECSync, err error) {
 	err = c.do(ctx, call{method: http.MethodPost, path: "/api/v1/dnssec/sync", timeout: SyncTimeout + answerMargin}, &done)
 	return done, err

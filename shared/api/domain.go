@@ -8,13 +8,15 @@ type Domain struct {
 	Name          string `json:"name"`
 	TTL           int    `json:"ttl"` // seconds
 	RoutingPolicy string `json:"routing_policy"`
-	// FallbackAlgorithm chooses where RoutingPolicy lacks data; empty: what that one does by itself.
+	// FallbackAlgorithm is used where RoutingPolicy lacks data. Empty means RoutingPolicy's own way
+	// without data.
 	FallbackAlgorithm string `json:"fallback_algorithm,omitempty"`
-	// MinHealthy is how many backends must be fit to serve, a number or a part of all ("50%"): with fewer, the name goes to its
-	// last resort. Empty: no minimum.
+	// MinHealthy is the least number of servable backends, absolute or as a part of all ("50%").
+	// With fewer, the domain uses its last resort. Empty means no minimum.
 	MinHealthy string `json:"min_healthy,omitempty"`
-	// ProximityToleranceKm is there where the routing policy or the fallback is proximity, the others where one is client-hash or a
-	// region chooses by it inside.
+	// ProximityToleranceKm is set if the routing policy or the fallback is proximity.
+	// ClientHashIPv4Prefix and ClientHashIPv6Prefix are set if one of them is client-hash, or if a
+	// region uses client-hash.
 	ProximityToleranceKm *float64  `json:"proximity_tolerance_km,omitempty"`
 	ClientHashIPv4Prefix *int      `json:"client_hash_ipv4_prefix,omitempty"` // bits
 	ClientHashIPv6Prefix *int      `json:"client_hash_ipv6_prefix,omitempty"`
@@ -27,7 +29,7 @@ type Domain struct {
 	HealthyBackends      int       `json:"healthy_backends"`
 	CreatedAt            time.Time `json:"created_at"`
 	UpdatedAt            time.Time `json:"updated_at"`
-	// Settings is set in the detail view only.
+	// Settings are set in the detail view only.
 	Settings *DomainSettings `json:"settings,omitempty"`
 }
 

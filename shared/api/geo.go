@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// GeoSource says who made a mapping.
+// GeoSource is the origin of a mapping.
 type GeoSource string
 
 // The sources of mappings.
@@ -23,8 +23,8 @@ type GeoMapping struct {
 	Source  GeoSource `json:"source"`
 }
 
-// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings: PATCH
-// leaves what is nil as it is.
+// GeoMappingChange is the body of PUT and PATCH /api/v1/geo/mappings. With PATCH, nil fields stay
+// as they are.
 type GeoMappingChange struct {
 	CIDR    string  `json:"cidr"`
 	Region  *string `json:"region,omitempty"`
@@ -38,7 +38,7 @@ type GeoMappingList struct {
 	GeneratedAt time.Time    `json:"generated_at"`
 }
 
-// GeoTest is the answer of GET /api/v1/geo/test: where a client is, and why.
+// GeoTest is the answer of GET /api/v1/geo/test: the place of a client, and its source.
 type GeoTest struct {
 	IP          string `json:"ip"`
 	Region      string `json:"region"`       // "" for none
@@ -55,7 +55,7 @@ func (c *Client) GeoMappings(ctx context.Context) (GeoMappingList, error) {
 	return everyPage(ctx, c, "/api/v1/geo/mappings", nil, func(l *GeoMappingList) (*[]GeoMapping, int) { return &l.Mappings, l.Total })
 }
 
-// GeoTest asks where a client is.
+// GeoTest returns the place of a client.
 func (c *Client) GeoTest(ctx context.Context, ip string) (GeoTest, error) {
 	return get[GeoTest](ctx, c, "/api/v1/geo/test", url.Values{"ip": {ip}})
 }

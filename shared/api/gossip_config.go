@@ -1,11 +1,11 @@
 package api
 
-// GossipConfig is how a node gossips; its keys are not in it.
+// GossipConfig are a node's gossip settings, without its keys.
 type GossipConfig struct {
 	Enabled           bool     `json:"enabled"`
 	BindAddress       string   `json:"bind_address"`
 	BindPort          int      `json:"bind_port"`
-	ClusterName       string   `json:"cluster_name"` // empty: who holds the key is in the cluster
+	ClusterName       string   `json:"cluster_name"` // empty: every node with the key is in the cluster
 	EncryptionEnabled bool     `json:"encryption_enabled"`
 	GossipIntervalMS  int      `json:"gossip_interval_ms"`
 	ProbeIntervalMS   int      `json:"probe_interval_ms"`

@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// HealthCheck is how a node checks one server.
+// HealthCheck is a node's check of one server.
 type HealthCheck struct {
 	Enabled            bool   `json:"enabled"` // false where the node checks nothing itself
 	Type               string `json:"type"`    // as in configuration files, such as https
@@ -25,8 +25,8 @@ type ServerHealthCheck struct {
 	HealthCheck HealthCheck `json:"health_check"`
 }
 
-// HealthCheckChange is the body of PUT, where what is nil takes its default,
-// and of PATCH, where it stays.
+// HealthCheckChange is the body of PUT, where nil fields get their defaults, and of PATCH, where
+// they stay.
 type HealthCheckChange struct {
 	Enabled            *bool   `json:"enabled,omitempty"` // only what the node does
 	Type               *string `json:"type,omitempty"`

@@ -21,7 +21,7 @@ type MemoryUse struct {
 	UsedBytes      *uint64 `json:"used_bytes"`      // by the process; null: not told
 	AvailableBytes *uint64 `json:"available_bytes"` // of the machine; null: not told
 	TotalBytes     *uint64 `json:"total_bytes"`     // of the machine; null: not told
-	Percent        float64 `json:"percent"`         // a node: used of total; an agent: how full its machine or container is
+	Percent        float64 `json:"percent"`         // a node: used of total; an agent: use of its machine or container
 }
 
 // CPUUse is the processor time that is used.
@@ -30,8 +30,7 @@ type CPUUse struct {
 	Cores       int     `json:"cores"`        // 0: not told
 }
 
-// Overview is what a node does now. Rates, shares and response times are of
-// the last minute.
+// Overview is the node's current activity. Rates, shares and response times are of the last minute.
 type Overview struct {
 	Timestamp          time.Time     `json:"timestamp"`
 	UptimeSeconds      int64         `json:"uptime_seconds"`
@@ -60,21 +59,21 @@ type OverviewAnswer struct {
 	Overview Overview `json:"overview"`
 }
 
-// HistoryPoint is what was measured in the time that ends at Timestamp. A
-// metric that was not measured then is not in Values.
+// HistoryPoint holds the measurements of the period that ends at Timestamp. Values has no entry for
+// a metric that was not measured.
 type HistoryPoint struct {
 	Timestamp time.Time          `json:"timestamp"`
 	Values    map[string]float64 `json:"values"`
 }
 
-// History is the answer of GET /api/v1/metrics/history, the oldest first.
+// History is the answer of GET /api/v1/metrics/history, the oldest point first.
 type History struct {
 	DataPoints  []HistoryPoint `json:"data_points"`
 	Total       int            `json:"total"`
 	GeneratedAt time.Time      `json:"generated_at"`
 }
 
-// NodeType says which program a node runs.
+// NodeType is the program that a node runs.
 type NodeType string
 
 // The types of nodes.
@@ -83,7 +82,7 @@ const (
 	NodeAgent     NodeType = "agent"
 )
 
-// NodeMetrics is what one node does: this one, or an agent by its own words.
+// NodeMetrics is the activity of one node: this one, or an agent as it reports itself.
 type NodeMetrics struct {
 	NodeID        string        `json:"node_id"`
 	NodeType      NodeType      `json:"node_type"`
@@ -95,7 +94,7 @@ type NodeMetrics struct {
 	ChecksTotal   uint64        `json:"checks_total"`
 	ChecksPerSec  float64       `json:"checks_per_sec"` // an agent: mean since its start
 	ResponseTimes ResponseTimes `json:"response_times"` // a node: of DNS answers; an agent: of the last check of each backend
-	ErrorRate     float64       `json:"error_rate"`     // a node: of DNS answers; an agent: the part of its checks that failed, 0 to 1
+	ErrorRate     float64       `json:"error_rate"`     // a node: of DNS answers; an agent: of its checks; 0 to 1
 	Memory        MemoryUse     `json:"memory"`
 	CPU           CPUUse        `json:"cpu"`
 }
@@ -105,18 +104,18 @@ type NodeMetricsAnswer struct {
 	Metrics NodeMetrics `json:"metrics"`
 }
 
-// RegionMetrics is what one region does. Its response times and its error
-// rate are those of this node's checks of its servers, the last one of each.
+// RegionMetrics is the activity of one region. Response times and error rate are of this node's
+// last check of each server.
 type RegionMetrics struct {
 	RegionID       string        `json:"region_id"`
 	Timestamp      time.Time     `json:"timestamp"`
 	TotalServers   int           `json:"total_servers"`
 	HealthyServers int           `json:"healthy_servers"`
-	QueriesTotal   *uint64       `json:"queries_total"`   // steered answers that led to a server of the region, since the start; null: not counted
+	QueriesTotal   *uint64       `json:"queries_total"`   // steered answers with a server of the region, since the start; null: not counted
 	QueriesPerSec  *float64      `json:"queries_per_sec"` // in the last minute; null: not counted
 	ResponseTimes  ResponseTimes `json:"response_times"`
 	ErrorRate      float64       `json:"error_rate"`      // part of its checked servers whose last check failed, 0 to 1
-	TrafficPercent *float64      `json:"traffic_percent"` // of all steered answers since the start that led to a server; null: there are none
+	TrafficPercent *float64      `json:"traffic_percent"` // of all steered answers with a server since the start; null: none
 }
 
 // RegionMetricsAnswer is the answer of GET /api/v1/metrics/regions/{id}.
@@ -131,8 +130,8 @@ type RoutingStats struct {
 	ByAlgorithm       map[string]uint64              `json:"by_algorithm"` // the one that chose
 	ByRegion          map[string]uint64              `json:"by_region"`    // of the server that answered; "" for none
 	ByOutcome         map[RoutingDecisionKind]uint64 `json:"by_outcome"`
-	GeoRoutingHits    uint64                         `json:"geo_routing_hits"` // answers that depended on where the client is, to clients in a region
-	FailoverEvents    uint64                         `json:"failover_events"`  // answers from a region other than the first, or than the client's
+	GeoRoutingHits    uint64                         `json:"geo_routing_hits"` // answers that depended on the client's place, to clients in a region
+	FailoverEvents    uint64                         `json:"failover_events"`  // answers from a region other than the first or the client's
 	AvgDecisionTimeUS float64                        `json:"avg_decision_time_us"`
 }
 
@@ -141,17 +140,17 @@ type RoutingStatsAnswer struct {
 	Stats RoutingStats `json:"stats"`
 }
 
-// Overview shows what the node does now.
+// Overview returns the node's current activity.
 func (c *Client) Overview(ctx context.Context) (OverviewAnswer, error) {
 	return get[OverviewAnswer](ctx, c, "/api/v1/metrics/overview", nil)
 }
 
-// History lists what the node did, as the query narrows it.
+// History returns the node's past activity, as the query narrows it.
 func (c *Client) History(ctx context.Context, query url.Values) (History, error) {
 	return get[History](ctx, c, "/api/v1/metrics/history", query)
 }
 
-// NodeMetrics shows what this node or an agent does.
+// NodeMetrics returns the activity of this node or of an agent.
 func (c *Client) NodeMetrics(ctx context.Context, id string) (NodeMetricsAnswer, error) {
 	p, err := under("/api/v1/metrics/nodes", id)
 	if err != nil {
@@ -160,7 +159,7 @@ func (c *Client) NodeMetrics(ctx context.Context, id string) (NodeMetricsAnswer,
 	return get[NodeMetricsAnswer](ctx, c, p, nil)
 }
 
-// RegionMetrics shows what a region does.
+// RegionMetrics returns the activity of a region.
 func (c *Client) RegionMetrics(ctx context.Context, id string) (RegionMetricsAnswer, error) {
 	p, err := under("/api/v1/metrics/regions", id)
 	if err != nil {
@@ -169,7 +168,7 @@ func (c *Client) RegionMetrics(ctx context.Context, id string) (RegionMetricsAns
 	return get[RegionMetricsAnswer](ctx, c, p, nil)
 }
 
-// RoutingMetrics counts steered answers.
+// RoutingMetrics returns the counts of steered answers.
 func (c *Client) RoutingMetrics(ctx context.Context) (RoutingStatsAnswer, error) {
 	return get[RoutingStatsAnswer](ctx, c, "/api/v1/metrics/routing", nil)
 }

@@ -2,8 +2,9 @@ package api
 
 import "time"
 
-// Moment is t as an answer and a stored record can have it: in UTC, and the nearest moment of the years 0 to 9999 where t is beyond
-// them, which RFC 3339 and JSON do not know. A clock that was set wrong, or a file of somebody else, may say any time.
+// Moment returns t in UTC, as answers and stored records have it. A time outside of the years 0 to
+// 9999, which RFC 3339 and JSON cannot express, becomes the nearest one inside. Such times come
+// from wrong clocks and foreign files.
 func Moment(t time.Time) time.Time {
 	t = t.UTC()
 	switch year := t.Year(); {

@@ -48,7 +48,7 @@ type AgentCertificate struct {
 	IssuedAt    time.Time         `json:"issued_at"`
 }
 
-// CertificateStatus is whether a certificate counts.
+// CertificateStatus is the standing of an agent's certificate.
 type CertificateStatus string
 
 // The values of CertificateStatus.
@@ -72,8 +72,8 @@ type CertificateReissue struct {
 	Status  AgentStatus `json:"status"` // pending
 }
 
-// OverwatchNode is one overwatch node: this one, or a peer that gossip knows.
-// What a peer does not tell is zero or null.
+// OverwatchNode is one overwatch node: this one, or a peer known by gossip. Facts that a peer does
+// not share are zero or null.
 type OverwatchNode struct {
 	ID            string          `json:"id"`
 	Name          string          `json:"name"`
@@ -105,7 +105,7 @@ type OverwatchStatus string
 const (
 	OverwatchOnline  OverwatchStatus = "online"
 	OverwatchOffline OverwatchStatus = "offline"
-	// OverwatchDegraded is a node that misses probes, or that is not ready.
+	// OverwatchDegraded is a node that misses probes or is not ready.
 	OverwatchDegraded OverwatchStatus = "degraded"
 )
 

@@ -31,8 +31,7 @@ func ParseNode(text string) (string, error) {
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// withPort adds brackets to a bare IPv6 address and the default port to
-// whatever comes without one.
+// withPort adds brackets to a bare IPv6 address, and the default port if none is given.
 func withPort(host string) string {
 	_, port, _ := net.SplitHostPort(DefaultAddress)
 	if addr, err := netip.ParseAddr(strings.Trim(host, "[]")); err == nil {
@@ -44,8 +43,8 @@ func withPort(host string) string {
 	return net.JoinHostPort(host, port)
 }
 
-// netipHost writes an address and a port as they stand in a URL, where the
-// percent sign of an IPv6 zone is itself escaped (RFC 6874).
+// netipHost returns an address and a port as they stand in a URL, with the percent sign of an IPv6
+// zone escaped (RFC 6874).
 func netipHost(addr netip.Addr, port string) string {
 	return strings.Replace(net.JoinHostPort(addr.String(), port), "%", "%25", 1)
 }

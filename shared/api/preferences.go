@@ -2,8 +2,7 @@ package api
 
 import "time"
 
-// Preferences are how people want a node shown. They change nothing of what
-// it does.
+// Preferences are people's wishes for the display of a node. They do not change its work.
 type Preferences struct {
 	Theme                  string         `json:"theme"` // light, dark or auto
 	Language               string         `json:"language"`
@@ -17,8 +16,8 @@ type Preferences struct {
 	UpdatedAt              *time.Time     `json:"updated_at"`      // the node's; null: never changed
 }
 
-// PreferencesChange is the body of PUT and PATCH /api/v1/preferences. What is
-// nil has its default with PUT, and stays with PATCH.
+// PreferencesChange is the body of PUT and PATCH /api/v1/preferences. A nil field gets its default
+// with PUT, and stays with PATCH.
 type PreferencesChange struct {
 	Theme                  *string        `json:"theme,omitempty"` // light, dark or auto
 	Language               *string        `json:"language,omitempty"`
@@ -36,7 +35,7 @@ type PreferencesAnswer struct {
 	Preferences Preferences `json:"preferences"`
 }
 
-// DefaultPreferences are those of who has said nothing.
+// DefaultPreferences returns the preferences before any change.
 func DefaultPreferences() Preferences {
 	return Preferences{
 		Theme: "auto", Language: "en", Timezone: "UTC", DateFormat: "YYYY-MM-DD", TimeFormat: "HH:mm:ss", RefreshIntervalSeconds: 30,

@@ -17,7 +17,7 @@ type Region struct {
 	ServerCount    int      `json:"server_count"`
 	HealthyServers int      `json:"healthy_servers"`
 	Source         string   `json:"source"` // config or api
-	// RoutingAlgorithm chooses among the backends of this region; empty: the domain's does.
+	// RoutingAlgorithm chooses among the region's backends; empty: the domain's algorithm.
 	RoutingAlgorithm string `json:"routing_algorithm,omitempty"`
 	ProximityBias    int    `json:"proximity_bias,omitempty"` // percent
 }
@@ -35,9 +35,8 @@ const (
 	FromAPI    = "api"
 )
 
-// RegionChange is the body of POST /api/v1/regions, and of PUT and PATCH
-// /api/v1/regions/{id}. What is nil has its default with POST and PUT, and
-// stays with PATCH.
+// RegionChange is the body of POST /api/v1/regions, and of PUT and PATCH /api/v1/regions/{id}. A
+// nil field gets its default with POST and PUT, and stays with PATCH.
 type RegionChange struct {
 	Name        *string   `json:"name,omitempty"` // needed with POST; a region keeps it
 	Code        *string   `json:"code,omitempty"`
@@ -48,8 +47,9 @@ type RegionChange struct {
 	Countries   *[]string `json:"countries,omitempty"`
 	Enabled     *bool     `json:"enabled,omitempty"` // default true
 	Priority    *int      `json:"priority,omitempty"`
-	// RoutingAlgorithm chooses among the backends of this region, once a domain has chosen it; empty: the domain's does.
+	// RoutingAlgorithm chooses among the region's backends after the domain has chosen the region;
+	// empty: the domain's algorithm.
 	RoutingAlgorithm *string `json:"routing_algorithm,omitempty"`
-	// ProximityBias makes the region seem nearer to proximity, or farther, in percent.
+	// ProximityBias changes the region's distance for proximity, in percent.
 	ProximityBias *int `json:"proximity_bias,omitempty"`
 }

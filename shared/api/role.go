@@ -1,21 +1,19 @@
 package api
 
-// Role is what the bearer of a token may do. Each role may do what those
-// before it may.
+// Role is the set of rights of a token. Each role includes the rights of those before it.
 type Role string
 
 // The roles.
 const (
 	// RoleNone needs no token, even where tokens are configured.
 	RoleNone Role = "none"
-	// RoleRead sees everything and changes nothing.
+	// RoleRead may read everything and change nothing.
 	RoleRead Role = "read"
-	// RoleOperate does what an operator on duty does: overrides, drains,
-	// checks, revocations.
+	// RoleOperate may do an on-duty operator's work: overrides, drains, checks, revocations.
 	RoleOperate Role = "operate"
-	// RoleAdmin changes what is served and how.
+	// RoleAdmin may change everything that is served.
 	RoleAdmin Role = "admin"
 )
 
-// Roles lists the roles that a token can have, the least first.
+// Roles lists the roles that a token can have, the weakest first.
 func Roles() []Role { return []Role{RoleRead, RoleOperate, RoleAdmin} }

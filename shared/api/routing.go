@@ -15,7 +15,7 @@ type RoutingTestRequest struct {
 	EDNS      *RoutingEDNS `json:"edns,omitempty"`
 }
 
-// RoutingEDNS is what the query would bring along.
+// RoutingEDNS are the EDNS options of the tested query.
 type RoutingEDNS struct {
 	ClientSubnet string `json:"client_subnet"` // a network such as 203.0.113.0/24, "" for none
 }
@@ -25,7 +25,7 @@ type RoutingTest struct {
 	Result RoutingResult `json:"result"`
 }
 
-// RoutingResult is an answer and why it is that one.
+// RoutingResult is an answer and its explanation.
 type RoutingResult struct {
 	Domain        string `json:"domain"`
 	QueryType     string `json:"query_type"`
@@ -33,8 +33,8 @@ type RoutingResult struct {
 	ClientSubnet  string `json:"client_subnet"` // whose place counted instead of client_ip's, "" for none
 	ClientCountry string `json:"client_country"`
 	ClientRegion  string `json:"client_region"`
-	// LocatedBy is custom_mapping, database or default; where nothing is known of the client's place, ecs or resolver:
-	// whose address stood for the client.
+	// LocatedBy is custom_mapping, database or default. If the client's place is unknown, it is ecs
+	// or resolver: the source of the client's address.
 	LocatedBy string `json:"located_by"`
 	Algorithm string `json:"algorithm"` // "" for a name that is not steered
 
@@ -42,7 +42,7 @@ type RoutingResult struct {
 	Alternatives    []RoutingBackend  `json:"alternatives"`     // whose turn is before or after
 	Excluded        []RoutingExcluded `json:"excluded"`
 	Factors         []RoutingFactor   `json:"factors"`
-	WouldBe         []RoutingWouldBe  `json:"would_be"` // what would be answered if backends that are down were up, where that differs
+	WouldBe         []RoutingWouldBe  `json:"would_be"` // answers that differ if a backend that is down were up
 
 	Decision   RoutingDecisionKind `json:"decision"`
 	Answer     []string            `json:"answer"`           // the records, in zone-file form
@@ -53,7 +53,7 @@ type RoutingResult struct {
 	Timestamp  time.Time           `json:"timestamp"`
 }
 
-// RoutingDecisionKind says in one word how a decision came about.
+// RoutingDecisionKind is the reason of a decision in one word.
 type RoutingDecisionKind string
 
 // The decisions.
@@ -72,7 +72,7 @@ func RoutingDecisionKinds() []RoutingDecisionKind {
 	return []RoutingDecisionKind{RoutingSuccess, RoutingFailover, RoutingFallback, RoutingNoData, RoutingNoBackend, RoutingNotFound, RoutingOwnAnswer}
 }
 
-// RoutingBackend is a backend that answers.
+// RoutingBackend is a backend in the answer.
 type RoutingBackend struct {
 	Address  string  `json:"address"`
 	Port     int     `json:"port"`
@@ -83,7 +83,7 @@ type RoutingBackend struct {
 	Share    float64 `json:"share"` // of the answers to this client: how many are led by its address
 }
 
-// RoutingExcluded is a backend that does not answer, and why.
+// RoutingExcluded is a backend that is not in the answer, and the reason.
 type RoutingExcluded struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`
@@ -91,7 +91,7 @@ type RoutingExcluded struct {
 	Reason  string `json:"reason"`
 }
 
-// RoutingFactor is one thing that a decision depended on.
+// RoutingFactor is one influence on a decision.
 type RoutingFactor struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"` // geo, health, weight, latency, priority, override or drain
@@ -99,7 +99,7 @@ type RoutingFactor struct {
 	Impact string `json:"impact"`
 }
 
-// RoutingWouldBe is what would be answered if a backend that may not serve could.
+// RoutingWouldBe is the answer if a backend that may not serve could.
 type RoutingWouldBe struct {
 	IfUp     string              `json:"if_up"` // address and port; "all" for all that may not serve
 	Decision RoutingDecisionKind `json:"decision"`
@@ -113,7 +113,8 @@ type RoutingShare struct {
 	Share   float64 `json:"share"`
 }
 
-// RoutingAnswerList is the answer of GET /api/v1/routing/answers: what all clients are answered for one domain.
+// RoutingAnswerList is the answer of GET /api/v1/routing/answers: the answers of one domain for all
+// clients.
 type RoutingAnswerList struct {
 	Domain      string          `json:"domain"`
 	QueryType   string          `json:"query_type"`
@@ -123,7 +124,8 @@ type RoutingAnswerList struct {
 	GeneratedAt time.Time       `json:"generated_at"`
 }
 
-// RoutingAnswer is what clients in one region are answered. By proximity, those in one region can get different answers.
+// RoutingAnswer is the answer for clients in one region. With proximity, clients in one region can
+// get different answers.
 type RoutingAnswer struct {
 	ClientRegion string              `json:"client_region"` // "" for none
 	Everybody    bool                `json:"everybody"`     // clients in all regions
@@ -133,7 +135,7 @@ type RoutingAnswer struct {
 	Addresses    []RoutingShare      `json:"addresses"`
 }
 
-// RoutingAlgorithm is a way of choosing among backends.
+// RoutingAlgorithm is an algorithm that chooses among backends.
 type RoutingAlgorithm struct {
 	ID          string            `json:"id"`
 	Name        string            `json:"name"`
@@ -180,11 +182,11 @@ type RoutingDecisionList struct {
 	GeneratedAt time.Time         `json:"generated_at"`
 }
 
-// RoutingFlow is how many answers sent clients of one region to another, for one domain.
+// RoutingFlow is the number of answers that sent clients of one region to another, for one domain.
 type RoutingFlow struct {
 	SourceRegion      string    `json:"source_region"`      // the clients', "" for none
 	DestinationRegion string    `json:"destination_region"` // the backends', "" for none
-	Domain            string    `json:"domain"`             // "" for all that had no room of their own
+	Domain            string    `json:"domain"`             // "" for all domains beyond the node's limit
 	RequestCount      uint64    `json:"request_count"`
 	Share             float64   `json:"share"`     // of all that the list counts
 	Timestamp         time.Time `json:"timestamp"` // of the latest answer, to about five seconds
@@ -194,18 +196,19 @@ type RoutingFlow struct {
 type RoutingFlowList struct {
 	Flows       []RoutingFlow `json:"flows"`
 	Total       int           `json:"total"`
-	Uncounted   uint64        `json:"uncounted"` // answers that came faster than they could be told apart
+	Uncounted   uint64        `json:"uncounted"` // answers left out because they came faster than the node samples
 	GeneratedAt time.Time     `json:"generated_at"`
 }
 
-// TestRouting asks what a client would be answered, and why.
+// TestRouting returns the answer that a client would get, and its explanation.
 func (c *Client) TestRouting(ctx context.Context, r RoutingTestRequest) (RoutingTest, error) {
 	var answer RoutingTest
 	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/routing/test", body: r}, &answer)
 	return answer, err
 }
 
-// RoutingAnswers says what the clients of all regions are answered for a domain, with addresses of type A or AAAA.
+// RoutingAnswers returns the answers of a domain for the clients of all regions. queryType is A or
+// AAAA.
 func (c *Client) RoutingAnswers(ctx context.Context, domain, queryType string) (RoutingAnswerList, error) {
 	return get[RoutingAnswerList](ctx, c, "/api/v1/routing/answers", url.Values{"domain": {domain}, "query_type": {queryType}})
 }
@@ -220,7 +223,7 @@ func (c *Client) RoutingDecisions(ctx context.Context, query url.Values) (Routin
 	return get[RoutingDecisionList](ctx, c, "/api/v1/routing/decisions", query)
 }
 
-// ExplainDecision says why a sampled answer was given.
+// ExplainDecision explains a sampled answer.
 func (c *Client) ExplainDecision(ctx context.Context, id string) (RoutingTest, error) {
 	p, err := under("/api/v1/routing/decisions", id)
 	if err != nil {
@@ -229,7 +232,7 @@ func (c *Client) ExplainDecision(ctx context.Context, id string) (RoutingTest, e
 	return get[RoutingTest](ctx, c, p, nil)
 }
 
-// RoutingFlows lists from where to where answers have sent clients.
+// RoutingFlows lists the numbers of answers by client region and backend region.
 func (c *Client) RoutingFlows(ctx context.Context, query url.Values) (RoutingFlowList, error) {
 	return get[RoutingFlowList](ctx, c, "/api/v1/routing/flows", query)
 }

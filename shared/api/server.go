@@ -14,7 +14,8 @@ type Server struct {
 	Source          Source          `json:"source"`
 	EffectiveStatus EffectiveStatus `json:"effective_status"`
 	AgentHealthy    *bool           `json:"agent_healthy"` // null where no agent reports
-	// Agent is the id of the agent that the declaration names, "" for none: what another one says decides less.
+	// Agent is the id of the agent named in the declaration, "" for none. Reports of other agents
+	// have less weight.
 	Agent     string    `json:"agent,omitempty"`
 	Draining  bool      `json:"draining"`
 	CreatedAt time.Time `json:"created_at"`

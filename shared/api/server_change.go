@@ -12,7 +12,7 @@ type ServerCreate struct {
 	Agent   string `json:"agent,omitempty"`  // id of the agent whose own server it is; empty: of none
 }
 
-// ServerPatch is the body of PATCH /api/v1/servers/{id}; what is nil stays.
+// ServerPatch is the body of PATCH /api/v1/servers/{id}. Nil fields stay as they are.
 type ServerPatch struct {
 	Weight *int    `json:"weight,omitempty"`
 	Region *string `json:"region,omitempty"`
@@ -33,13 +33,12 @@ type Named struct {
 	ID      string `json:"id"`
 }
 
-// DrainRequest is the body of POST /api/v1/servers/{id}/drain, which may be
-// left out.
+// DrainRequest is the optional body of POST /api/v1/servers/{id}/drain.
 type DrainRequest struct {
 	Duration string `json:"duration,omitempty"` // such as "30s"; empty: the domain's TTL
 }
 
-// Drain tells whether a server is drained, and until when its traffic falls.
+// Drain says whether a server is drained, and when its traffic ends.
 type Drain struct {
 	Draining    bool       `json:"draining"`
 	DrainEndsAt *time.Time `json:"drain_ends_at"` // null when not draining

@@ -1,7 +1,7 @@
 package api
 
-// EffectiveStatus is what a node concluded about a backend from overrides,
-// the agent's claim and its own validation.
+// EffectiveStatus is a node's conclusion about a backend, from overrides, the agent's claim and its
+// own validation.
 type EffectiveStatus string
 
 // The values of EffectiveStatus.
@@ -18,7 +18,7 @@ func EffectiveStatuses() []EffectiveStatus {
 	return []EffectiveStatus{EffectiveHealthy, EffectiveUnhealthy, EffectiveStale}
 }
 
-// ServiceStatus is a node's judgement of the whole service it gives.
+// ServiceStatus is a node's judgement of its own service.
 type ServiceStatus string
 
 // The values of ServiceStatus.
@@ -39,7 +39,7 @@ const (
 	CheckUnknown CheckStatus = "unknown"
 )
 
-// Source tells who declared a server.
+// Source is the origin of a server's declaration.
 type Source string
 
 // The values of Source.
@@ -56,7 +56,7 @@ type AgentStatus string
 const (
 	AgentOnline  AgentStatus = "online"
 	AgentOffline AgentStatus = "offline"
-	// AgentPending is a node that is known and has not reported yet.
+	// AgentPending is an agent that was announced and has not reported yet.
 	AgentPending AgentStatus = "pending"
 )
 
@@ -80,8 +80,8 @@ func GossipStatuses() []GossipStatus {
 	return []GossipStatus{GossipAlive, GossipSuspect, GossipDead}
 }
 
-// GossipState is the part a gossip node plays. There is no leader, so the
-// value that the vocabulary reserves for one is never sent.
+// GossipState is the role of a gossip node. There is no leader: the vocabulary's value for one is
+// never sent.
 type GossipState string
 
 // The values of GossipState.

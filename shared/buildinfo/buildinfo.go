@@ -1,5 +1,6 @@
-// Package buildinfo says what was built: the version from the module's tag, the commit and the date, as the linker
-// was told them, and where it was told nothing, what the Go toolchain recorded by itself.
+// Package buildinfo owns the description of the running binary: version, commit and date. They come
+// from the linker, or else from the Go toolchain's own records. Every program calls it; it never
+// reads a file.
 package buildinfo
 
 import (

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// phase is how far an attempt got; it tells an operator what a timeout waited for.
+// phase is the progress of an attempt. It tells an operator what a timed-out attempt was waiting
+// for.
 type phase uint32
 
 const (
@@ -30,8 +31,8 @@ func (p phase) String() string {
 	}
 }
 
-// attempt is one probe under way. net/http connects in a goroutine of its own, so
-// the phase is atomic.
+// attempt is one probe in progress. net/http connects in a goroutine of its own, so the phase is
+// atomic.
 type attempt struct {
 	ctx   context.Context
 	phase atomic.Uint32
@@ -42,11 +43,13 @@ type attempt struct {
 // process that is stopped, or a machine that has no time for it, misses beats.
 const (
 	beatsPerTimeout = 8
-	// fewBeats is with fewer of which a timeout says nothing of the backend: this process had less than half of the time.
+	// fewBeats is the number of beats below which a timeout says nothing about the backend: this
+	// process ran less than half of the time.
 	fewBeats = beatsPerTimeout / 2
 )
 
-// beat begins to measure an attempt that may take so long; the returned func ends it.
+// beat starts to measure how much this process runs during an attempt with the given timeout. The
+// returned func ends the measurement.
 func (a *attempt) beat(timeout time.Duration) (stop func()) {
 	every := timeout / beatsPerTimeout
 	var timer *time.Timer
@@ -59,14 +62,14 @@ func (a *attempt) beat(timeout time.Duration) (stop func()) {
 	return func() { timer.Stop() }
 }
 
-// never is when a timer fires that is only made to be reset.
+// never is the duration of a timer that is only made to be reset.
 const never = 1<<63 - 1
 
 func (a *attempt) enter(p phase)  { a.phase.Store(uint32(p)) }
 func (a *attempt) reached() phase { return phase(a.phase.Load()) }
 
-// attemptKey finds the attempt in the context that net/http hands to a dialer:
-// that context keeps the request's values but not its deadline.
+// attemptKey is the context key of the attempt. net/http hands a dialer a context with the
+// request's values but without its deadline.
 type attemptKey struct{}
 
 func (a *attempt) context() context.Context {

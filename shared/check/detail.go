@@ -5,46 +5,49 @@ import (
 	"unique"
 )
 
-// Counting is how results add up to a state.
+// Counting is the way in which results add up to a state.
 type Counting string
 
 // The ways of counting. The empty text is Consecutive.
 const (
 	// Consecutive counts equal results in a row.
 	Consecutive Counting = "consecutive"
-	// Leaky counts failures although there are successes in between, which finds what fails every now and then.
+	// Leaky counts failures even with successes in between. It finds backends that fail now and
+	// then.
 	Leaky Counting = "leaky"
 )
 
-// Detail is what few checks need beside the other fields of a Spec. Each field is at its zero value where it is not used.
+// Detail holds the rarely used settings of a Spec. A zero field is unused.
 type Detail struct {
-	// Method is what http and https ask with: GET, HEAD or OPTIONS; empty means GET. Others are no checks: they change something.
+	// Method is the request method of http and https: GET, HEAD or OPTIONS; empty means GET. Other
+	// methods are refused because they change something.
 	Method string `json:",omitzero"`
-	// Headers are further fields of the request of http and https, one "Name: value" per line, sorted.
+	// Headers are additional request headers of http and https, one "Name: value" per line, sorted.
 	Headers string `json:",omitzero"`
-	// ExpectedStatus is which statuses of http and https are healthy, as in "200,301-308"; empty means 200-399.
+	// ExpectedStatus lists the healthy statuses of http and https, as in "200,301-308"; empty means
+	// 200-399.
 	ExpectedStatus string `json:",omitzero"`
-	// BodyContains is a text that the body of http and https must have.
+	// BodyContains is a text that the body of http and https must contain.
 	BodyContains string `json:",omitzero"`
 	// BodyMatches is a regular expression (RE2) that the body of http and https must match.
 	BodyMatches string `json:",omitzero"`
-	// Send is what tcp sends after connecting.
+	// Send is the text that tcp sends after connecting.
 	Send string `json:",omitzero"`
-	// Expect is a text that must be in the first MaxExpectRead octets that come over tcp.
+	// Expect is a text that tcp must receive within the first MaxExpectRead octets.
 	Expect string `json:",omitzero"`
-	// GRPCService is what grpc and grpcs ask about; empty means the server as a whole.
+	// GRPCService is the service that grpc and grpcs ask about; empty means the server as a whole.
 	GRPCService string `json:",omitzero"`
-	// Authorities is certificates in PEM that https and grpcs trust in place of the system's.
+	// Authorities are PEM certificates that https and grpcs trust instead of the system's.
 	Authorities string `json:",omitzero"`
-	// Counting is how results add up; empty means Consecutive.
+	// Counting is the way in which results add up; empty means Consecutive.
 	Counting Counting `json:",omitzero"`
 }
 
-// Details is a Detail that takes no more memory than a pointer however many Specs have it, and that is comparable: two are
-// equal if their Details are. The zero value is the zero Detail.
+// Details is an interned, comparable Detail: equal Details have equal content, and all Specs with
+// that content share its memory. The zero value is the zero Detail.
 type Details struct{ handle unique.Handle[Detail] }
 
-// Details returns d in the form that a Spec has.
+// Details returns the interned form of d.
 func (d Detail) Details() Details {
 	if d == (Detail{}) {
 		return Details{}
@@ -52,7 +55,7 @@ func (d Detail) Details() Details {
 	return Details{unique.Make(d)}
 }
 
-// Detail returns what was made a Details.
+// Detail returns the content.
 func (d Details) Detail() Detail {
 	if d == (Details{}) {
 		return Detail{}
@@ -73,7 +76,7 @@ func (d *Details) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// String shows the Detail, for messages about a Spec.
+// String returns the content, for messages about a Spec.
 func (d Details) String() string {
 	text, _ := d.MarshalJSON() // texts only: it cannot fail
 	return string(text)

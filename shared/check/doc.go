@@ -1,11 +1,10 @@
-// Package check is what a health check is: its description (Spec), the one
-// attempt that carries it out (Prober), what that attempt found (Result) and
-// the state that a row of results leads to (Tracker).
+// Package check owns health checks: the description of a check (Spec), a single attempt (Prober), its
+// result (Result), and the state that follows from a row of results (Tracker). The agent's monitor and
+// the overwatch node's validation call it.
 //
-// It does not decide when to check, does not log and does not count: the
-// agent's monitor and the overwatch node's validation do. It uses the standard
-// library only. A Spec is a value. A Prober may be used by several goroutines
-// at once. A Tracker belongs to one goroutine at a time.
+// It never decides when to check, never logs and never counts. It uses the standard library only. A
+// Spec is a value. Several goroutines may use a Prober at once. A Tracker
+// belongs to one goroutine at a time.
 //
 // # What counts as healthy
 //
@@ -16,8 +15,9 @@
 //
 // http, https: GET path is answered completely, header and body, within the
 // timeout, with a status from 200 to 399 (as in Route 53, HAProxy and
-// Kubernetes) unless the Spec names others, a body as the Spec wants it, a header of at most MaxHeader and a body of at most MaxBody
-// octets. A redirect that stays on the same scheme and host is followed on the
+// Kubernetes) unless the Spec names others. The body must be as the Spec says.
+// The header has at most MaxHeader and the body at most MaxBody octets.
+// A redirect that stays on the same scheme and host is followed on the
 // same backend, at most MaxRedirects times, so a redirect loop is a failure; a
 // redirect that leads elsewhere is not followed and counts as the answer. The
 // connection is always made to the checked address, whatever Host or Location

@@ -25,7 +25,7 @@ const serving = 1
 
 var servingStatus = map[uint64]string{0: "UNKNOWN", 2: "NOT_SERVING", 3: "SERVICE_UNKNOWN"}
 
-// grpc is the grpc and grpcs half of a Prober: one unary call over HTTP/2.
+// grpc makes the checks of types grpc and grpcs: one unary call over HTTP/2.
 type grpc struct {
 	transport *http.Transport
 	request   http.Request
@@ -74,7 +74,7 @@ func newGRPC(spec Spec, target netip.AddrPort, userAgent string, connect func(*a
 	return g
 }
 
-// errNoHTTP2 is returned for a server that does not agree to HTTP/2 in the handshake, without which there is no grpc.
+// errNoHTTP2 means that the server did not agree to HTTP/2 in the TLS handshake. gRPC needs HTTP/2.
 var errNoHTTP2 = errors.New("the server does not offer HTTP/2 (ALPN h2)")
 
 func dialHTTP2(a *attempt, config *tls.Config, connect func(*attempt) (net.Conn, error)) (net.Conn, error) {
@@ -93,7 +93,8 @@ func dialHTTP2(a *attempt, config *tls.Config, connect func(*attempt) (net.Conn,
 	return secured, nil
 }
 
-// grpcRequest is a HealthCheckRequest with its frame: no compression, length, and field 1, the service's name.
+// grpcRequest returns a framed HealthCheckRequest: no compression, length, and field 1, the
+// service's name.
 func grpcRequest(service string) []byte {
 	var body []byte
 	if service != "" {
@@ -147,7 +148,7 @@ func grpcError(code, text string) error {
 	return fmt.Errorf("grpc status %s %s", code, text)
 }
 
-// grpcVerdict reads a framed HealthCheckResponse, whose field 1 is the status.
+// grpcVerdict reads a framed HealthCheckResponse. Its field 1 is the status.
 func grpcVerdict(answer []byte) error {
 	malformed := errors.New("malformed grpc answer")
 	if len(answer) < 5 || answer[0] != 0 || uint64(binary.BigEndian.Uint32(answer[1:])) != uint64(len(answer)-5) {

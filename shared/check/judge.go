@@ -16,9 +16,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxLateness is how far behind its deadline an attempt may end and still say
-// something about the backend. One that ends later was held up here: the process
-// was stopped, or the machine had no time for it.
+// maxLateness is the delay after its deadline up to which an attempt still says something about the
+// backend. A later one was held up by this process or machine.
 const maxLateness = time.Second
 
 // tlsError is an error of the TLS handshake.
@@ -26,14 +25,14 @@ type tlsError struct{ error }
 
 func (e tlsError) Unwrap() error { return e.error }
 
-// ownError is trouble of this machine; its text says which.
+// ownError is a local error; its text says which.
 type ownError string
 
 func (e ownError) Error() string { return string(e) }
 
-// own tells trouble of this machine: no file descriptors, memory, ports or address
-// family, no permission, no certificate authorities. Unreachable networks come as
-// an ownError only if withRoute found that this machine is the reason.
+// own reports whether an error is local: no file descriptors, memory, ports, address family,
+// permission or certificate authorities. An unreachable network is local only if withRoute has made
+// it an ownError.
 func own(err error) (text string, is bool) {
 	if known, ok := errors.AsType[ownError](err); ok {
 		return known.Error(), true
@@ -51,7 +50,7 @@ func own(err error) (text string, is bool) {
 	return "", false
 }
 
-// judge says what a failed attempt, of which r has the times, means.
+// judge turns the error of a failed attempt into a Result. r has the times of the attempt.
 func (a *attempt) judge(r Result, err error, timeout time.Duration) Result {
 	if r.Latency > timeout+maxLateness {
 		r.HeldUp, r.Err = true, "check held up for "+r.Latency.Round(time.Millisecond).String()+" on this machine"
@@ -82,8 +81,7 @@ func isTimeout(err error) bool {
 	return ok && network.Timeout()
 }
 
-// reason says in words what went wrong, without the address and path that the
-// reader knows already.
+// reason describes an error without the address and path, which the reader knows.
 func reason(err error, reached phase) string {
 	if failed, ok := errors.AsType[tlsError](err); ok {
 		return tlsReason(failed.error)
@@ -120,11 +118,10 @@ func tlsReason(err error) string {
 	return "TLS handshake: " + strings.TrimPrefix(err.Error(), "tls: ")
 }
 
-// withRoute replaces an error by an ownError where this machine itself does not
-// let the target be reached, and leaves what a router or the target reported: both
-// have the same numbers. Connecting a UDP socket sends nothing and asks only for
-// the route here. EACCES is a rule of this machine in IPv4, and in IPv6 also what a
-// firewall on the way answers.
+// withRoute replaces an error by an ownError if this machine itself has no route to the target.
+// Routers and targets report the same error numbers, so it asks the kernel for a route by
+// connecting a UDP socket, which sends nothing. EACCES is a rule of this machine in IPv4, and in
+// IPv6 also a firewall's answer.
 func withRoute(err error, target netip.AddrPort) error {
 	number, _ := errors.AsType[syscall.Errno](err)
 	switch number {
@@ -144,8 +141,8 @@ func withRoute(err error, target netip.AddrPort) error {
 	return err
 }
 
-// clip makes text from outside fit for a log, a message and a screen: at most
-// MaxReason octets, printable, one line.
+// clip makes foreign text fit for a log, a message and a screen: at most MaxReason octets,
+// printable, one line.
 func clip(text string) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// kind declares a type of check. Validation, probers, messages and configuration go by it. Declarations never
-// change.
+// kind declares a type of check for validation, probes, messages and configuration. Declarations
+// never change.
 type kind struct {
 	name Type
-	// takes are the keys of a health_check that not all types have a use for.
+	// takes lists the keys of health_check that this type uses and some other types do not.
 	takes []string
-	// prepare returns what makes one attempt.
+	// prepare returns the function that makes one attempt.
 	prepare func(target) func(*attempt) error
 }
 
-// target is what an attempt is prepared from.
+// target holds the inputs of prepare.
 type target struct {
 	spec      Spec
 	at        netip.AddrPort
@@ -33,7 +33,7 @@ var (
 	secureKeys = []string{"server_name", "ca_file"}
 )
 
-// kinds are all types, in the order in which messages list them.
+// kinds lists all types, in the order of messages.
 var kinds = []kind{
 	{HTTP, webKeys, prepareWeb},
 	{HTTPS, slices.Concat(webKeys, secureKeys), prepareWeb},
@@ -42,7 +42,7 @@ var kinds = []kind{
 	{GRPCS, slices.Concat(grpcKeys, secureKeys), prepareGRPC},
 }
 
-// kind returns the declaration of a type, or nil if there is no such type.
+// kind returns the declaration of a type, or nil for an unknown type.
 func (t Type) kind() *kind {
 	for i := range kinds {
 		if kinds[i].name == t {
@@ -55,13 +55,13 @@ func (t Type) kind() *kind {
 // Known reports whether there is such a type.
 func (t Type) Known() bool { return t.kind() != nil }
 
-// Takes reports whether a check of the type has a use for a key of health_check that not all types have a use for.
+// Takes reports whether the type uses a key of health_check that some types do not use.
 func (t Type) Takes(key string) bool {
 	k := t.kind()
 	return k != nil && slices.Contains(k.takes, key)
 }
 
-// Types lists the types in words, for messages.
+// Types lists the types, for messages.
 func Types() string {
 	var names []string
 	for _, k := range kinds {

@@ -13,18 +13,18 @@ import (
 // Bounds of body_matches. Together they bound what one match costs: its time grows with the instructions times the
 // octets.
 const (
-	// MaxInstructions is how many instructions a pattern may have when it is compiled (regexp/syntax).
+	// MaxInstructions bounds the instructions of a compiled pattern (regexp/syntax).
 	MaxInstructions = 2000
-	// MaxMatched is how much of a body a pattern sees, in octets.
+	// MaxMatched is the part of a body that patterns see, in octets.
 	MaxMatched = 64 << 10
 )
 
-// hopeless is the estimate above which a pattern is refused without being compiled. The estimate exceeds the truth
-// only for repetitions of what is empty, so a pattern below it is cheap to compile.
+// hopeless is the estimate above which a pattern is refused without being compiled. The estimate
+// exceeds the truth only for repetitions of empty expressions, so a pattern below it is cheap to
+// compile.
 const hopeless = 4 * MaxInstructions
 
-// patternRemedy says what is wrong with a regular expression; "" means nothing. It costs little, whatever the pattern
-// is.
+// patternRemedy returns the problem of a regular expression, or "". It is cheap for any pattern.
 func patternRemedy(pattern string) string {
 	if remedy := textRemedy(pattern); remedy != "" {
 		return remedy
@@ -47,8 +47,8 @@ func patternRemedy(pattern string) string {
 	return ""
 }
 
-// estimate is at least how many instructions a pattern is compiled to. The parser bounds what repetitions multiply to
-// by 1000, so the number is bounded by the length of the pattern.
+// estimate returns an upper bound of the instructions that a pattern compiles to. The parser limits
+// nested repetitions to 1000, so the result is bounded by the pattern's length.
 func estimate(tree *syntax.Regexp) int { return 2 + instructions(tree) } // it begins with fail and ends with match
 
 func instructions(re *syntax.Regexp) int {
@@ -72,28 +72,29 @@ func instructions(re *syntax.Regexp) int {
 	return n + 2 // of a capture, a star, a plus, a question mark; more than anything without a part has
 }
 
-// Patterns compiles the regular expressions of many checks, each once, and bounds how many are matched at a time, so
-// that dear ones do not take the processor from everything else. It is safe for concurrent use.
+// Patterns compiles the regular expressions of many checks, each once, and bounds the number of
+// concurrent matches, so that expensive patterns do not take all processors. It is safe for
+// concurrent use.
 type Patterns struct {
 	slots    chan struct{}
 	mu       sync.Mutex
 	compiled map[string]*regexp.Regexp
 }
 
-// maxCompiled bounds the patterns that are kept, each of up to some 200 KiB. One beyond them is compiled for each
-// check.
+// maxCompiled bounds the compiled patterns in memory, each up to 200 KiB. Others are compiled for
+// each check.
 const maxCompiled = 256
 
-// NewPatterns returns Patterns of which so many may be matched at a time.
+// NewPatterns returns Patterns with at most atOnce concurrent matches.
 func NewPatterns(atOnce int) *Patterns {
 	return &Patterns{slots: make(chan struct{}, max(atOnce, 1)), compiled: make(map[string]*regexp.Regexp)}
 }
 
-// errNoTurn is trouble of this machine: other checks' patterns took the time.
+// errNoTurn means that the patterns of other checks took all the time. It is a local error.
 const errNoTurn = ownError("this machine matches other checks' patterns and had no time for this one")
 
-// match reports whether the body, as much of it as a pattern sees, matches. It waits for its turn until ctx ends; then
-// the error is an ownError.
+// match reports whether the first MaxMatched octets of a body match. It waits for its turn until
+// ctx ends; then it returns an ownError.
 func (p *Patterns) match(ctx context.Context, pattern *regexp.Regexp, body []byte) (bool, error) {
 	if p != nil {
 		select {
@@ -106,8 +107,8 @@ func (p *Patterns) match(ctx context.Context, pattern *regexp.Regexp, body []byt
 	return pattern.Match(body[:min(len(body), MaxMatched)]), nil
 }
 
-// compile returns the program of a pattern that patternRemedy has nothing against; nil for no pattern. Without
-// Patterns it is compiled each time.
+// compile returns the compiled form of a pattern that patternRemedy has accepted; nil for an empty
+// pattern. A nil Patterns compiles it each time.
 func (p *Patterns) compile(pattern string) *regexp.Regexp {
 	if pattern == "" {
 		return nil

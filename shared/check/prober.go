@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Prober makes one check against one backend. It keeps no connection and no
-// goroutine between two attempts, so dropping it is enough to end it.
+// Prober makes the checks of one backend. It keeps no connection and no goroutine between attempts,
+// so it needs no Close.
 type Prober struct {
 	timeout time.Duration
 	target  netip.AddrPort
@@ -17,15 +17,15 @@ type Prober struct {
 	make    func(*attempt) error // as the check's type does
 }
 
-// NewProber prepares the check that spec describes against backend. userAgent is
-// sent with http and https requests. A Spec with problems is refused with all of
-// them joined. Its pattern is compiled here, and matched whenever a body has come.
+// NewProber prepares the check of spec for backend. userAgent is sent with http and https requests.
+// It returns all problems of a wrong Spec, joined. The pattern is compiled here and matched for
+// each received body.
 func NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {
 	return (*Patterns)(nil).NewProber(spec, backend, userAgent)
 }
 
-// NewProber is NewProber of the package, with a pattern that is among p: it is compiled
-// once for all checks that have it, and matched in its turn.
+// NewProber does the same as the package's NewProber, with a pattern that p compiles once for all
+// checks and matches in turn.
 func (p *Patterns) NewProber(spec Spec, backend netip.AddrPort, userAgent string) (*Prober, error) {
 	if problems := spec.Validate(); len(problems) > 0 {
 		return nil, joinProblems(problems)

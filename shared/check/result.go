@@ -2,7 +2,7 @@ package check
 
 import "time"
 
-// Outcome is what one attempt says about the backend.
+// Outcome is the meaning of one attempt for the backend.
 type Outcome uint8
 
 // The outcomes. The zero value is Unknown: an attempt that says nothing.
@@ -27,18 +27,19 @@ func (o Outcome) String() string {
 // MaxReason bounds Result.Err, in octets.
 const MaxReason = 200
 
-// Result is what one attempt found.
+// Result is the result of one attempt.
 type Result struct {
 	Outcome Outcome
-	// HeldUp tells that the attempt ended without an answer while this process did not run as it should: it was stopped, or the
-	// machine had no time for it. The outcome is Unknown then, until Tracker.Weigh has seen too many of them.
+	// HeldUp is true if the attempt ended without an answer while this process was stopped or had
+	// no processor time. The outcome is then Unknown, until Tracker.Weigh has seen too many in a
+	// row.
 	HeldUp bool
-	// Err says in at most MaxReason octets of printable UTF-8 why the outcome is not
-	// Success; it is empty for Success. It may quote the backend.
+	// Err is the reason of an outcome other than Success, in at most MaxReason octets of printable
+	// UTF-8; empty for Success. It may quote the backend.
 	Err string
-	// Latency is how long the whole attempt took: connecting, handshake, request
-	// and complete answer.
+	// Latency is the duration of the whole attempt: connecting, handshake, request and complete
+	// answer.
 	Latency time.Duration
-	// At is when the attempt ended.
+	// At is the time when the attempt ended.
 	At time.Time
 }

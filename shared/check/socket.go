@@ -7,12 +7,12 @@ import (
 	"net"
 )
 
-// MaxExpectRead is within how many octets of an answer over tcp the expected text must be.
+// MaxExpectRead is the number of octets of a tcp answer within which the expected text must be.
 const MaxExpectRead = 4 << 10
 
 var errNotThere = errors.New("the expected text is not in the answer")
 
-// socket is the tcp half of a Prober.
+// socket makes the checks of type tcp.
 type socket struct{ send, expect []byte }
 
 func prepareSocket(t target) func(*attempt) error {
@@ -27,7 +27,7 @@ func prepareSocket(t target) func(*attempt) error {
 	}
 }
 
-// converse sends and reads what the check wants on a connection that is established, and closes it.
+// converse sends and reads the texts of the check on an established connection, and closes it.
 func (s *socket) converse(a *attempt, conn net.Conn) error {
 	defer conn.Close()
 	if len(s.send) == 0 && len(s.expect) == 0 {
@@ -45,7 +45,7 @@ func (s *socket) converse(a *attempt, conn net.Conn) error {
 	return s.await(conn)
 }
 
-// await reads until the expected text has come.
+// await reads until the expected text has arrived.
 func (s *socket) await(from io.Reader) error {
 	if len(s.expect) == 0 {
 		return nil

@@ -32,10 +32,10 @@ const (
 const (
 	// MinInterval keeps one check from becoming a load test.
 	MinInterval = 50 * time.Millisecond
-	// MaxInterval is a day: a slower check is a mistyped unit.
+	// MaxInterval is a day. A longer one is probably a mistyped unit.
 	MaxInterval = 24 * time.Hour
-	// MinTimeout is above what a loaded machine may need for a connection on
-	// its own loopback interface.
+	// MinTimeout is the least timeout. A loaded machine may need that long to connect on its own
+	// loopback interface.
 	MinTimeout = 10 * time.Millisecond
 	// MaxThreshold bounds both thresholds.
 	MaxThreshold = 1000
@@ -50,8 +50,7 @@ const (
 type Spec struct {
 	// Type is one of the check types.
 	Type Type
-	// Path is what is asked for by http and https: it begins with a slash and may
-	// have a query.
+	// Path is the request path of http and https. It begins with a slash and may have a query.
 	Path string
 	// Host replaces the Host header of http and https, and the authority of grpc and grpcs; empty means the address.
 	Host string
@@ -62,8 +61,8 @@ type Spec struct {
 	Interval time.Duration
 	// Timeout bounds the whole check, from connecting to the last octet.
 	Timeout time.Duration
-	// FailureThreshold and SuccessThreshold are how many equal results in a row
-	// change the state to unhealthy and to healthy.
+	// FailureThreshold and SuccessThreshold are the numbers of equal results in a row that change
+	// the state to unhealthy and to healthy.
 	FailureThreshold int
 	SuccessThreshold int
 	// ServerName is the name that a certificate of https or grpcs must be valid for and that
@@ -71,17 +70,17 @@ type Spec struct {
 	ServerName string
 	// InsecureSkipVerify accepts any certificate.
 	InsecureSkipVerify bool
-	// Detail is what few checks need.
+	// Detail holds the rarely used settings.
 	Detail Details `json:",omitzero"`
 }
 
-// SameAttempt reports whether an attempt of both says the same of a backend. How often one is made, how long it may take and what
-// follows from a row of them may differ.
+// SameAttempt reports whether single attempts of both Specs have the same meaning. Interval,
+// timeout and thresholds may differ.
 func (s Spec) SameAttempt(other Spec) bool {
 	return s.attempt() == other.attempt()
 }
 
-// attempt is s without what is not about the single attempt.
+// attempt returns s without the fields that do not concern a single attempt.
 func (s Spec) attempt() Spec {
 	s.Interval, s.Timeout, s.FailureThreshold, s.SuccessThreshold = 0, 0, 0, 0
 	if d := s.Detail.Detail(); d.Counting != "" {
@@ -95,9 +94,9 @@ func (s Spec) attempt() Spec {
 type Problem struct {
 	// Field is the configuration key, relative to health_check: "path", "timeout".
 	Field string
-	// Value is what was found, in words.
+	// Value describes the value found.
 	Value string
-	// Remedy says what would be right.
+	// Remedy describes a right value.
 	Remedy string
 }
 

@@ -14,7 +14,7 @@ const (
 // statuses are ranges of http statuses, both ends included.
 type statuses [][2]int
 
-// parseStatuses reads "200,301-308". ok is false for anything else.
+// parseStatuses parses text such as "200,301-308". ok is false for an invalid one.
 func parseStatuses(text string) (list statuses, ok bool) {
 	if text == "" {
 		return statuses{{leastHealthy, mostHealthy}}, true
@@ -34,7 +34,7 @@ func parseStatuses(text string) (list statuses, ok bool) {
 	return list, true
 }
 
-// status reads one status. An interim answer (1xx) is none that a check could end with.
+// status parses one status. Interim statuses (1xx) are refused: no check can end with one.
 func status(text string) (code int, ok bool) {
 	code, err := strconv.Atoi(text)
 	return code, err == nil && len(text) == 3 && code >= 200 && code <= 599

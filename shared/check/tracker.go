@@ -1,6 +1,6 @@
 package check
 
-// State is what a row of results says about a backend.
+// State is the conclusion from a row of results.
 type State uint8
 
 // The states. The zero value is StateUnknown: no conclusive result yet.
@@ -44,7 +44,7 @@ func (s State) String() string {
 type Tracker struct {
 	leaky            bool
 	wary             bool
-	faults           int // failures that count together
+	faults           int // failures counted together
 	failureThreshold int
 	successThreshold int
 	state            State
@@ -53,18 +53,20 @@ type Tracker struct {
 	successes        int
 }
 
-// calmAfter is how many successes in a row end a row of failures in leaky counting, as in gdnsd.
+// calmAfter is the number of successes in a row that ends a row of failures in leaky counting, as
+// in gdnsd.
 const calmAfter = 10
 
-// Tracker returns a Tracker in StateUnknown that counts as the Spec says.
+// Tracker returns a Tracker in StateUnknown with the thresholds and counting of the Spec.
 func (s Spec) Tracker() *Tracker {
 	t := NewTracker(s.FailureThreshold, s.SuccessThreshold)
 	t.leaky = s.Detail.Detail().Counting == Leaky
 	return t
 }
 
-// TrackerAfter returns a Tracker that counts as the Spec says and goes on from what is known of the backend by a former Spec: its state
-// stays until the thresholds decide. The row goes on too if both make the same attempt; what was found in another way does not count.
+// TrackerAfter returns a Tracker with the thresholds and counting of s that continues known, a
+// tracker of the same backend with a former Spec. The state stays until the thresholds change it.
+// The current row of results continues only if attempts of both Specs have the same meaning.
 func (s Spec) TrackerAfter(former Spec, known Tracker) *Tracker {
 	t := s.Tracker()
 	t.state, t.wary = known.state, known.wary
@@ -79,8 +81,8 @@ func NewTracker(failure, success int) *Tracker {
 	return &Tracker{failureThreshold: max(failure, 1), successThreshold: max(success, 1)}
 }
 
-// Wary makes a tracker in StateUnknown want S successes in a row, not one, before it says healthy: the backend is known to
-// have been unhealthy.
+// Wary makes a tracker in StateUnknown require S successes in a row, instead of one, before it
+// becomes healthy. It is for a backend that is known to have been unhealthy.
 func (t *Tracker) Wary() { t.wary = true }
 
 // Observe takes the next outcome and reports whether it changed the state.
@@ -104,11 +106,12 @@ func (t *Tracker) Observe(o Outcome) (changed bool) {
 	return t.state != before
 }
 
-// MaxHeldUp is how many results in a row may be held up and say nothing, so that a machine that never has time does not take a
-// dead backend for a healthy one.
+// MaxHeldUp is the number of held-up results in a row that count as Unknown. Without the limit, a
+// machine that is always busy would take a dead backend for a healthy one.
 const MaxHeldUp = 3
 
-// Weigh returns a result as it counts; Observe takes its outcome. What was held up is a failure after MaxHeldUp in a row.
+// Weigh returns a result with its final outcome, for Observe. A held-up result is a failure after
+// MaxHeldUp in a row.
 func (t *Tracker) Weigh(r Result) Result {
 	switch {
 	case !r.HeldUp && r.Outcome != Unknown:

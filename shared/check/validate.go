@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Validate returns every reason why the check cannot be made, in the order of
-// the fields; nil means that NewProber will accept it. Nothing is defaulted.
+// Validate returns every problem of the check, in the order of the fields. Nil means that NewProber
+// will accept it. It sets no defaults.
 func (s Spec) Validate() []Problem {
 	var found []Problem
 	add := func(field, value, remedy string) {
@@ -51,7 +51,7 @@ func (s Spec) Validate() []Problem {
 	return found
 }
 
-// pathRemedy says what is wrong with an http path; "" means nothing.
+// pathRemedy returns the problem of an http path, or "".
 func pathRemedy(path string) string {
 	switch {
 	case path == "":
@@ -69,10 +69,10 @@ func pathRemedy(path string) string {
 	return ""
 }
 
-// notInPath reports what may not stand in a request target as it is.
+// notInPath reports whether a character must be escaped in a request target.
 func notInPath(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' }
 
-// hostRemedy says what is wrong with a Host header; "" means nothing.
+// hostRemedy returns the problem of a Host header, or "".
 func hostRemedy(host string) string {
 	if host == "" {
 		return ""

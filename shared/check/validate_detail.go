@@ -20,10 +20,10 @@ const (
 
 var methods = []string{"GET", "HEAD", "OPTIONS"}
 
-// ownHeaders are set by the check itself, or say how the message is framed.
+// ownHeaders are headers that the check sets itself, or that frame the message.
 var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Expect"}
 
-// validateDetail adds what is wrong with d for a check of type t.
+// validateDetail passes every problem of d for a check of type t to add.
 func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 	for _, f := range []struct{ field, value, remedy string }{
 		{"method", d.Method, methodRemedy(d.Method)},
@@ -50,7 +50,8 @@ func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 	}
 }
 
-// shown is how a message quotes a value. A header may be a password, so only its name is told.
+// shown returns a value as a message quotes it. A header may be a password, so only its name is
+// shown.
 func shown(field, value string) string {
 	switch field {
 	case "headers":
@@ -68,7 +69,7 @@ func methodRemedy(method string) string {
 	return ""
 }
 
-// headersRemedy says what is wrong with lines of "Name: value"; "" means nothing.
+// headersRemedy returns the problem of lines of the form "Name: value", or "".
 func headersRemedy(lines string) string {
 	if len(lines) > MaxHeadersLength {
 		return fmt.Sprintf("they have %d octets, at most %d are allowed", len(lines), MaxHeadersLength)
@@ -90,7 +91,7 @@ func headersRemedy(lines string) string {
 
 func notInToken(r rune) bool { return notInLabel(r) }
 
-// notInText reports what is neither printable ASCII nor a space.
+// notInText reports whether a character is neither printable ASCII nor a space.
 func notInText(r rune) bool { return r < ' ' || r > '~' }
 
 func statusRemedy(text string) string {

@@ -19,18 +19,18 @@ import (
 
 // Bounds of an answer.
 const (
-	// MaxHeader bounds the header of an answer, in octets: more than any server
-	// sends by intention, and what one backend may cost in memory.
+	// MaxHeader bounds the header of an answer, in octets. It is more than any server sends on
+	// purpose, and bounds the memory per backend.
 	MaxHeader = 32 << 10
 	// MaxBody bounds the body of an answer, in octets: a health page is small, and
 	// an endless one must end.
 	MaxBody = 1 << 20
-	// MaxRedirects is how many redirects to the same backend are followed.
+	// MaxRedirects is the number of redirects to the same backend that are followed.
 	MaxRedirects = 5
 )
 
-// bufferSize is for the one request and the header of the one answer that a
-// connection carries; net/http's own 4 KiB twice would be most of a probe's memory.
+// bufferSize is the size of the read and write buffers of a connection, which carries one request.
+// The 4 KiB of net/http, twice, would be most of a probe's memory.
 const bufferSize = 1 << 10
 
 var (
@@ -39,7 +39,7 @@ var (
 	errContains  = errors.New("the body does not have the expected text")
 )
 
-// statusError is an answer whose status is not a healthy one.
+// statusError is an answer with an unhealthy status.
 type statusError int
 
 func (e statusError) Error() string {
@@ -49,22 +49,22 @@ func (e statusError) Error() string {
 	return fmt.Sprintf("status %d", int(e))
 }
 
-// web is the http and https half of a Prober.
+// web makes the checks of types http and https.
 type web struct {
 	client   http.Client
 	request  http.Request
 	healthy  statuses
 	contains []byte
 	matches  *regexp.Regexp // nil: any body
-	patterns *Patterns      // in whose turn matches is used; nil: at once
+	patterns *Patterns      // matches in turn; nil: at once
 }
 
 func prepareWeb(t target) func(*attempt) error {
 	return newWeb(t.spec, t.at, t.userAgent, t.patterns, t.connect).get
 }
 
-// newWeb prepares the request. Every connection it needs comes from connect, so
-// neither Host nor a redirect can lead it to another address.
+// newWeb prepares the request. connect opens every connection, so neither Host nor a redirect can
+// lead it to another address.
 func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patterns, connect func(*attempt) (net.Conn, error)) *web {
 	transport := &http.Transport{
 		DisableKeepAlives:      true,
@@ -113,7 +113,8 @@ func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patter
 	return w
 }
 
-// requestURL holds the Host header as its host; the address is dialled anyway.
+// requestURL returns the URL of the request. Its host is the Host header; the connection goes to
+// the checked address anyway.
 func requestURL(spec Spec, target netip.AddrPort) *url.URL {
 	// Validate has parsed the path before.
 	location, err := url.ParseRequestURI(spec.Path)
@@ -128,7 +129,8 @@ func requestURL(spec Spec, target netip.AddrPort) *url.URL {
 	return location
 }
 
-// tlsConfig is how the certificate is looked at; host is who is asked.
+// tlsConfig returns the settings of certificate verification. host is the Host header without its
+// port.
 func tlsConfig(spec Spec, host string) *tls.Config {
 	var roots *x509.CertPool // nil: the system's
 	if pem := spec.Detail.Detail().Authorities; pem != "" {
@@ -170,7 +172,7 @@ func (w *web) get(a *attempt) error {
 	return w.judge(a.ctx, body.Bytes())
 }
 
-// judge looks at the body.
+// judge checks the body.
 func (w *web) judge(ctx context.Context, body []byte) error {
 	if !bytes.Contains(body, w.contains) {
 		return errContains
@@ -185,8 +187,7 @@ func (w *web) judge(ctx context.Context, body []byte) error {
 	return err
 }
 
-// sameBackend follows a redirect that asks the same backend again, and takes one
-// that leads elsewhere as the answer.
+// sameBackend follows a redirect to the same backend. A redirect elsewhere is the final answer.
 func sameBackend(next *http.Request, via []*http.Request) error {
 	if next.URL.Scheme != via[0].URL.Scheme || next.URL.Host != via[0].URL.Host {
 		return http.ErrUseLastResponse
@@ -197,7 +198,7 @@ func sameBackend(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// handshake secures conn, which it closes on an error.
+// handshake makes the TLS handshake on conn. It closes conn on an error.
 func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) {
 	secured, err := secure(a, conn, config)
 	if err != nil {
@@ -206,7 +207,7 @@ func handshake(a *attempt, conn net.Conn, config *tls.Config) (net.Conn, error) 
 	return newGate(secured), nil
 }
 
-// secure is handshake without a limit of what can be read.
+// secure does the same as handshake, without a limit on the data read.
 func secure(a *attempt, conn net.Conn, config *tls.Config) (*tls.Conn, error) {
 	a.enter(handshaking)
 	secured := tls.Client(conn, config)

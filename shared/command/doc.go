@@ -1,5 +1,6 @@
-// Package command is the command line that gslb-overwatch, gslb-agent and gslb have in common: flags, signals turned
-// into a context, and exit codes. What a program does is its Role.
+// Package command owns the command line that gslb-overwatch, gslb-agent and gslb share: flags,
+// signals turned into a context, and exit codes. Each program's main calls it with its Role, which
+// does the work.
 //
-// It starts no goroutine that outlives Main and holds no state.
+// It never starts a goroutine that outlives Main, and holds no state.
 package command

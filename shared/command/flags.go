@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// options is what the command line says.
+// options are the parsed flags.
 type options struct {
 	config            string
 	validate, version bool
@@ -68,7 +68,7 @@ func parse(name string, role Role, args []string, stdout io.Writer) (options, er
 	return o, nil
 }
 
-// misused tells what package flag found wrong with a flag, which it writes with one hyphen, as --help writes flags.
+// misused returns an error of package flag with the flag written as in --help, with two hyphens.
 func misused(err error) error {
 	sentence := err.Error()
 	if name, ok := strings.CutPrefix(sentence, "flag provided but not defined: -"); ok {
@@ -80,7 +80,7 @@ func misused(err error) error {
 	return err
 }
 
-// isSwitch says whether a flag exists and takes no value.
+// isSwitch reports whether a flag exists and takes no value.
 func isSwitch(f *flag.Flag) bool {
 	if f == nil {
 		return false
@@ -89,7 +89,7 @@ func isSwitch(f *flag.Flag) bool {
 	return ok && value.IsBoolFlag()
 }
 
-// actionUsage is the lines of --help about actions.
+// actionUsage returns the lines of --help about actions.
 func actionUsage(name string, actions []Action) string {
 	var lines strings.Builder
 	for _, a := range actions {

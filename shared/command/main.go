@@ -14,8 +14,9 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Main runs the program called name and returns its exit code. args are without the program's name. It returns when the
-// Role does; SIGINT and SIGTERM ask it to, and a second one of them ends the process at once.
+// Main runs the program called name and returns its exit code. args are the arguments without the
+// program's name. SIGINT and SIGTERM end the Role's context; a second one ends the process at once.
+// Main returns when the Role does.
 func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(name, role, args, stdout)
 	switch {
@@ -54,7 +55,7 @@ func Main(name string, role Role, args []string, stdout, stderr io.Writer) int {
 	return ExitOK
 }
 
-// fail tells why the program ends, line by line so that each can be found by the program's name, and returns the exit code.
+// fail writes an error, each line with the program's name before it, and returns the exit code.
 func fail(stderr io.Writer, name string, err error) int {
 	for line := range strings.Lines(err.Error()) {
 		fmt.Fprintf(stderr, "%s: %s\n", name, strings.TrimRight(line, "\n"))

@@ -7,33 +7,34 @@ import (
 
 // Exit codes of the programs.
 const (
-	// ExitOK: asked to stop, or asked for something that was done.
+	// ExitOK is the exit code after a requested stop and after a successful action.
 	ExitOK = 0
-	// ExitFailure: something went wrong while running.
+	// ExitFailure is the exit code after an error while running.
 	ExitFailure = 1
-	// ExitUsage: wrong arguments or a wrong configuration; starting again without a change is of no use.
+	// ExitUsage is the exit code for wrong arguments or a wrong configuration. Starting again
+	// without a change does not help.
 	ExitUsage = 2
 )
 
-// Role is what a program does with the configuration file that --config names.
+// Role is the work of a program with the configuration file that --config names.
 type Role struct {
-	// Summary is one sentence for --help: what the program does.
+	// Summary describes the program in one sentence, for --help.
 	Summary string
-	// Run works until ctx ends, which is how it is asked to stop, and then returns nil.
+	// Run works until ctx ends, and then returns nil.
 	Run func(ctx context.Context, configPath string) error
-	// Validate returns everything that is wrong with the configuration, nil if nothing is. It changes nothing.
+	// Validate returns every problem of the configuration, or nil. It changes nothing.
 	Validate func(configPath string) error
-	// Cautions returns what works but deserves a word, one sentence each, of a configuration that Validate has found nothing wrong with;
-	// nil for a role that has none.
+	// Cautions returns settings that work but are risky, one sentence each, of a configuration that
+	// Validate accepts; nil for a role that has none.
 	Cautions func(configPath string) []string
-	// Actions are what else the program can do.
+	// Actions are the program's commands besides running.
 	Actions []Action
 }
 
-// Action is something that a program does once, in place of running.
+// Action is a command that a program executes once instead of running.
 type Action struct {
-	// Flag asks for it, without the hyphens; Summary says in a few words what it does.
+	// Flag is the action's flag, without the hyphens. Summary describes the action in a few words.
 	Flag, Summary string
-	// Do does it and tells on out what was done.
+	// Do executes the action and writes its result to out.
 	Do func(configPath string, out io.Writer) error
 }

@@ -1,15 +1,19 @@
-// Package frame reads what memberlist puts on the wire, strictly: the label in front of a packet or stream, its
-// encryption, and the framing and types of the messages inside. It exists because memberlist itself trusts whoever
-// holds the key: a well-encrypted message that is empty, badly padded or compressed without end stops its process,
-// and one small header makes it allocate 120 MiB. Both sides of gslb look at every packet and stream through this
-// package before memberlist does, so that memberlist only ever sees messages that another memberlist could have sent.
+// Package frame owns the wire format of memberlist and reads it strictly: the label before a packet
+// or stream, its encryption, and the framing and types of the messages inside. Agents and overwatch
+// nodes pass every packet and stream through it before memberlist gets them.
 //
-// What it refuses although memberlist would take it: encryption version 0, compression, nested compound messages and
-// indirect pings, none of which gslb sends.
+// It exists because memberlist trusts everyone who has the key: a well-encrypted message that is
+// empty, badly padded or endlessly compressed crashes its process, and one small header makes it
+// allocate 120 MiB. Behind this package memberlist sees only messages that another memberlist could
+// have sent.
 //
-// What an overwatch node answers to 10 000 agents again and again, it writes itself: the acknowledgement of a ping and the answer to a
-// push/pull, in the octets that memberlist would send, at a fraction of the cost.
+// It refuses some messages that memberlist accepts and gslb never sends: encryption version 0,
+// compression, nested compound messages and indirect pings.
 //
-// It does no membership and knows nothing of what user messages contain. A Keyring is immutable and may be used by any
-// number of goroutines.
+// It also encodes the two answers that an overwatch node gives to 10 000 agents again and again, the
+// acknowledgement of a ping and the answer to a push/pull, in the octets that memberlist would send
+// and at a fraction of the cost.
+//
+// It never tracks membership and never reads user messages. A Keyring is immutable, so any goroutine
+// may use it.
 package frame

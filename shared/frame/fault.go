@@ -1,21 +1,23 @@
 package frame
 
-// Fault says why a packet or stream was refused; the values are a closed set, fit for a metric label.
+// Fault is the reason why a packet or stream was refused. The values are a closed set, fit for a
+// metric label.
 type Fault string
 
 const (
-	// None means that nothing was found wrong.
+	// None means that the packet or stream was accepted.
 	None Fault = ""
-	// Size: shorter than any real message or longer than the limit.
+	// Size means shorter than any real message or longer than the limit.
 	Size Fault = "size"
-	// Label: another label, hence another program, another major version or plain garbage.
+	// Label means another label: another program, another major version or garbage.
 	Label Fault = "label"
-	// Cipher: not encrypted, or not with encryption version 1.
+	// Cipher means not encrypted, or not with encryption version 1.
 	Cipher Fault = "cipher"
-	// Key: encrypted, but with none of our keys, or damaged.
+	// Key means encrypted with an unknown key, or damaged.
 	Key Fault = "key"
-	// Malformed: our key, but not a message that memberlist would send.
+	// Malformed means encrypted with a known key, but not a message that memberlist would send.
 	Malformed Fault = "malformed"
-	// Incomplete: the peer closed the stream or let the time pass before the announced octets had come.
+	// Incomplete means that the peer closed the stream or timed out before all announced octets
+	// arrived.
 	Incomplete Fault = "incomplete"
 )

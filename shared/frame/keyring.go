@@ -21,10 +21,11 @@ const (
 	maxLabel        = 255
 )
 
-// Keyring opens packets and streams that carry one label and were encrypted with one of its keys.
+// Keyring opens packets and streams with one label that are encrypted with one of its keys. It is
+// immutable.
 type Keyring struct {
 	label []byte
-	lead  []byte // the label header as it stands on the wire
+	lead  []byte // the label header in its wire form
 	aeads []cipher.AEAD
 }
 
@@ -54,7 +55,7 @@ func NewKeyring(label string, keys [][]byte) (*Keyring, error) {
 	return k, nil
 }
 
-// open decrypts version, nonce, ciphertext and tag. The plain text is appended to dst.
+// open decrypts version, nonce, ciphertext and tag, and appends the plain text to dst.
 func (k *Keyring) open(dst, sealed, authenticated []byte) ([]byte, bool) {
 	nonce, text := sealed[1:1+nonceSize], sealed[1+nonceSize:]
 	for _, aead := range k.aeads {

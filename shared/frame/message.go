@@ -20,7 +20,7 @@ const (
 // Kinds is a set of message types.
 type Kinds uint16
 
-// Of makes a set.
+// Of returns the set of the given types.
 func Of(kinds ...Kind) (set Kinds) {
 	for _, k := range kinds {
 		set |= 1 << k
@@ -34,24 +34,24 @@ func (s Kinds) Within(other Kinds) bool { return s&^other == 0 }
 // Has reports whether the type is in the set.
 func (s Kinds) Has(k Kind) bool { return s&(1<<k) != 0 }
 
-// Packet is what a packet holds. Its slices point into the plain text.
+// Packet is the content of a packet. Its slices point into the plain text.
 type Packet struct {
 	Kinds      Kinds  // every message type inside
 	User       []byte // the user message, if there is one
-	SourceNode []byte // a ping: the name that its sender goes by
-	Target     []byte // a ping: the name of the node that is meant, empty for whoever gets it
-	Sequence   uint32 // a ping: its number
-	ReplyPort  uint16 // a ping: where at another address its sender wants the answer; 0: where the packet came from
-	Single     bool   // it is one message, not several in one
-	AckPayload []byte // an acknowledgement: its payload
+	SourceNode []byte // of a ping: the name of its sender
+	Target     []byte // of a ping: the name of the node it is for, empty for any
+	Sequence   uint32 // of a ping: its number
+	ReplyPort  uint16 // of a ping: the port, at another address, for the answer; 0: the packet's source
+	Single     bool   // one message, not a compound
+	AckPayload []byte // of an acknowledgement: its payload
 }
 
-// Stream is what a stream holds. Its slices point into the plain text.
+// Stream is the content of a stream. Its slices point into the plain text.
 type Stream struct {
 	Kind Kind
 	User []byte // a user message
-	// Listening says of a push/pull that it names a node that could be dialled. Agents name none.
+	// Listening is true for a push/pull that names a node with a port. Agents name none.
 	Listening bool
-	// Announced is the name of the first node that a push/pull names: of an agent, AgentName.
+	// Announced is the name of the first node in a push/pull. For an agent it is AgentName.
 	Announced string
 }

@@ -2,9 +2,9 @@ package frame
 
 import "encoding/binary"
 
-// cursor walks the small part of msgpack that memberlist writes for its structs: maps with text keys whose values are
-// text, octets, integers, booleans or nil. Every length is checked against what is left before it is used, and nothing
-// is copied. After the first error every further call fails.
+// cursor reads the subset of msgpack that memberlist writes: maps with text keys whose values are
+// text, octets, integers, booleans or nil. It checks every length against the remaining data before
+// use, and copies nothing. After the first error every further call fails.
 type cursor struct {
 	rest   []byte
 	failed bool
@@ -12,7 +12,7 @@ type cursor struct {
 
 func (c *cursor) fail() { c.failed = true; c.rest = nil }
 
-// take cuts the next n octets off.
+// take returns the next n octets.
 func (c *cursor) take(n int) []byte {
 	if c.failed || n < 0 || n > len(c.rest) {
 		c.fail()
@@ -41,7 +41,7 @@ func (c *cursor) unsigned(size int) uint64 {
 	return binary.BigEndian.Uint64(wide[:])
 }
 
-// mapLength reads the head of a map: its number of pairs.
+// mapLength reads the header of a map and returns its number of pairs.
 func (c *cursor) mapLength() int {
 	switch b := c.octet(); {
 	case b&0xf0 == 0x80:

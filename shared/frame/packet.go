@@ -5,10 +5,12 @@ import "bytes"
 const (
 	// MinPacket is the length in octets below which no packet can hold a message.
 	MinPacket = 42
-	// SafePacket is the UDP payload that every way of IPv6, and nearly every one of IPv4, carries without cutting it into fragments, which many
-	// firewalls drop (RFC 8200 section 5): nothing that gslb sends is longer.
+	// SafePacket is the UDP payload that every IPv6 path, and nearly every IPv4 path, carries
+	// without fragments, which many firewalls drop (RFC 8200 section 5). Nothing that gslb sends is
+	// longer.
 	SafePacket = 1232
-	// MaxPacket is the UDP payload of a full Ethernet frame over IPv4, which versions before sent: the longest packet that is taken.
+	// MaxPacket is the longest accepted packet: the UDP payload of a full Ethernet frame over IPv4,
+	// which earlier versions sent.
 	MaxPacket = 1472
 )
 

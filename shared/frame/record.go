@@ -19,7 +19,7 @@ type field struct {
 // record describes one memberlist struct.
 type record []field
 
-// value is what a field held; fields that were absent stay zero, as in memberlist.
+// value is the content of a field. Absent fields are zero, as in memberlist.
 type value struct {
 	octets  []byte
 	integer uint64
@@ -30,7 +30,7 @@ const (
 	maxMeta        = 512     // memberlist.MetaMaxSize
 	maxAddress     = 16      // an IPv6 address
 	maxIncarnation = 1 << 31 // beyond it memberlist's arithmetic could wrap around
-	maxAccused     = 1 << 30 // of suspect and dead, so that what refutes them, which must be higher, is below maxIncarnation
+	maxAccused     = 1 << 30 // bound of suspect and dead, so that the higher incarnation that refutes them stays below maxIncarnation
 	maxNodes       = 64      // overwatch nodes that one push/pull may list
 	maxPayload     = 512     // an acknowledgement's payload; ours has 16 octets
 	versions       = 6       // entries in Vsn
@@ -57,8 +57,8 @@ var (
 // longest is the number of fields of the largest record.
 const longest = 7
 
-// read takes one map off the cursor. An unknown, doubled or oversized field is a failure: memberlist's decoder would
-// skip or convert it, and with that the two could disagree about what they read.
+// read reads one map. It refuses an unknown, doubled or oversized field: memberlist's decoder would
+// skip or convert it and so read something else.
 func (r record) read(c *cursor) (values [longest]value) {
 	var seen [longest]bool
 	for range c.mapLength() {

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// Dialer opens streams to other memberlists. What comes back on one is read whole, opened and looked at before the reader,
-// memberlist, gets the first octet of it.
+// Dialer opens streams to other memberlist instances. It reads a reply completely, decrypts and
+// checks it before memberlist gets its first octet.
 type Dialer struct {
 	Keyring *Keyring
-	// Allowed are the messages that may come back.
+	// Allowed are the message types that a reply may have.
 	Allowed Kinds
-	// Refused, unless nil, is told why a reply was refused.
+	// Refused is called with the reason when a reply is refused; nil: nothing is called.
 	Refused func(Fault)
 }
 
-// Dial connects to an IP address and port by TCP. The connection is closed when ctx ends; timeout bounds the connecting, and
-// everything after it unless the caller sets another deadline.
+// Dial connects to an IP address and port by TCP. The connection is closed when ctx ends. timeout
+// bounds the connecting, and everything after it unless the caller sets another deadline.
 func (d Dialer) Dial(ctx context.Context, addr string, timeout time.Duration) (net.Conn, error) {
 	dialer := net.Dialer{Timeout: timeout}
 	conn, err := dialer.DialContext(ctx, "tcp", addr)
@@ -30,15 +30,16 @@ func (d Dialer) Dial(ctx context.Context, addr string, timeout time.Duration) (n
 	return &replyConn{Conn: conn, Dialer: d, untie: context.AfterFunc(ctx, func() { conn.Close() })}, nil
 }
 
-// replyConn is a stream that we opened.
+// replyConn is a stream opened by Dialer.
 type replyConn struct {
 	net.Conn
 	Dialer
 	untie func() bool
-	rest  *bytes.Reader // the reply, once it was looked at
+	rest  *bytes.Reader // the unread part of the checked reply
 }
 
-// Read returns the reply as it came, or an error if it was refused. Nothing is read behind it.
+// Read returns the reply unchanged, or an error if it was refused. It reads nothing after the
+// reply.
 func (c *replyConn) Read(b []byte) (int, error) {
 	if c.rest == nil {
 		wire, fault := c.reply()
@@ -72,7 +73,7 @@ func (c *replyConn) reply() ([]byte, Fault) {
 	return wire, None
 }
 
-// Close closes the connection; the end of the context has nothing to do with it any more.
+// Close closes the connection and detaches it from the context.
 func (c *replyConn) Close() error {
 	c.untie()
 	return c.Conn.Close()

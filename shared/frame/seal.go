@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// SealPacket encrypts a message with the first key and appends the packet to dst. Nobody takes a packet longer than MaxPacket.
-// plain and dst must not share memory.
+// SealPacket encrypts a message with the first key and appends the packet to dst. Receivers refuse
+// packets longer than MaxPacket. plain and dst must not share memory.
 func (k *Keyring) SealPacket(dst, plain []byte) []byte {
 	return k.seal(append(dst, k.lead...), plain, k.label)
 }

@@ -6,10 +6,10 @@ import (
 	"io"
 )
 
-// MaxStream is the longest encrypted message that is read from a stream, in octets.
+// MaxStream bounds the encrypted message of a stream, in octets.
 const MaxStream = 64 << 10
 
-// StreamHeader is what stands in front of the ciphertext of a stream.
+// StreamHeader is the part of a stream before the ciphertext.
 type StreamHeader struct {
 	wire  []byte // every octet read so far
 	frame []byte // marker, length and cipher version inside wire
@@ -43,7 +43,8 @@ func (k *Keyring) readHeader(r io.Reader, lead int) (StreamHeader, Fault) {
 	return h, None
 }
 
-// length is the announced number of octets after the length field, the cipher version among them.
+// length returns the announced number of octets after the length field, including the cipher
+// version.
 func (h StreamHeader) length() uint32 { return binary.BigEndian.Uint32(h.frame[1:]) }
 
 // ReadBody reads the announced ciphertext and opens it. It returns all octets read since the start of the stream, so

@@ -17,7 +17,8 @@ import (
 const (
 	// Validity of a certificate is fixed by the specification: one year.
 	Validity = 365 * 24 * time.Hour
-	// backdate is how long before its making a certificate's validity begins, against clocks that differ a little.
+	// backdate is the time by which a new certificate is backdated, to allow for clocks that differ
+	// a little.
 	backdate = time.Hour
 	// maxValidity is what ParseCertificate accepts: a year, leap day and backdating included.
 	maxValidity = 366*24*time.Hour + 2*backdate
@@ -37,8 +38,8 @@ func KeyIDOf(der []byte) KeyID { return sha256.Sum256(der) }
 // Fingerprint returns the key id as the API shows it: "sha256:<hex>".
 func (k KeyID) Fingerprint() string { return "sha256:" + hex.EncodeToString(k[:]) }
 
-// Certificate is a self-signed Ed25519 certificate that has been checked for form. That it is valid now, and whether it is
-// trusted, is for the caller to decide.
+// Certificate is a self-signed Ed25519 certificate of correct form. The caller decides whether it
+// is valid now and trusted.
 type Certificate struct {
 	DER        []byte
 	KeyID      KeyID
@@ -52,8 +53,9 @@ type Certificate struct {
 // ErrCertificate is wrapped by every error of ParseCertificate.
 var ErrCertificate = errors.New("unacceptable certificate")
 
-// ParseCertificate checks a certificate that somebody presents: size, DER without anything behind it, Ed25519, signed by
-// its own key, a common name that ValidateID accepts, and a validity of at most a year. It copies der.
+// ParseCertificate checks a received certificate: size, DER with nothing after it, Ed25519, signed
+// by its own key, a common name that ValidateID accepts, and a validity of at most a year. It
+// copies der.
 func ParseCertificate(der []byte) (*Certificate, error) {
 	x, c, err := parseCertificate(der)
 	if err != nil {
@@ -65,8 +67,8 @@ func ParseCertificate(der []byte) (*Certificate, error) {
 	return c, nil
 }
 
-// ReadCertificate is ParseCertificate for one that it has accepted before and that was kept where nobody else writes:
-// the signature, which is nine tenths of the work, is not checked once more.
+// ReadCertificate does the same as ParseCertificate for a certificate that was accepted before and
+// kept where nobody else writes. It skips the signature check, which is nine tenths of the work.
 func ReadCertificate(der []byte) (*Certificate, error) {
 	_, c, err := parseCertificate(der)
 	return c, err
@@ -96,9 +98,9 @@ func parseCertificate(der []byte) (*x509.Certificate, *Certificate, error) {
 	}, nil
 }
 
-// ValidateID checks an agent or node id: up to MaxID letters, digits, '.', '_' and '-', beginning with a letter or digit. It
-// stands in certificates, URL paths, host:port/name lists and log lines. "expiring" is taken: the API has a path of that name
-// where agent ids stand.
+// ValidateID checks an agent or node id: up to MaxID letters, digits, '.', '_' and '-', beginning
+// with a letter or digit. Ids stand in certificates, URL paths, host:port/name lists and log lines.
+// "expiring" is refused, because the API has a path of that name beside agent ids.
 func ValidateID(id string) error {
 	if id == "" || len(id) > MaxID {
 		return fmt.Errorf("id of %d octets: 1 to %d are allowed", len(id), MaxID)
@@ -117,7 +119,7 @@ func ValidateID(id string) error {
 	return nil
 }
 
-// newCertificate makes a key and a certificate for it. Their validity begins a little before now and ends a year after that.
+// newCertificate creates a key and a certificate for it, valid from backdate before now for a year.
 func newCertificate(commonName string, now time.Time) (der []byte, key ed25519.PrivateKey, err error) {
 	if err := ValidateID(commonName); err != nil {
 		return nil, nil, err

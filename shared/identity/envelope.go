@@ -10,17 +10,18 @@ import (
 	"fmt"
 )
 
-// Nonce is drawn once per process of an overwatch node; messages to the node carry it, so that a recording of them fits no
-// later process.
+// Nonce is a random value of one process of an overwatch node. Messages to the node carry it, so
+// that a recording of them is refused by a later process.
 type Nonce [16]byte
 
-// NewNonce draws a nonce.
+// NewNonce returns a random Nonce.
 func NewNonce() (n Nonce) {
 	rand.Read(n[:]) // never fails: crypto/rand ends the process rather than return weak octets
 	return n
 }
 
-// Direction says who seals for whom. A message sealed in one direction is worthless in the other.
+// Direction is the pair of sender and receiver kinds. A message sealed in one direction is refused
+// in the other.
 type Direction uint8
 
 // The directions.
@@ -40,7 +41,8 @@ func (d Direction) context() string {
 	panic("identity: unknown direction")
 }
 
-// Envelope is what surrounds a message. In memory it is in clear and unsigned; Seal signs it, Parse and Verify open it.
+// Envelope is the metadata and payload of a message, unsigned. Seal signs it; Parse and Verify open
+// it.
 type Envelope struct {
 	Major, Minor uint8 // protocol version of the sender
 	Type         uint8 // of the message: wire.Type
@@ -69,11 +71,12 @@ const (
 	offSeq       = 61
 	offSentAt    = 69
 
-	// Overhead is how many octets a sealed message has more than its payload, at most: those of a Session are shorter.
+	// Overhead is the largest difference between the lengths of a sealed message and of its
+	// payload, in octets. Messages of a Session are shorter.
 	Overhead = headerSize + ed25519.SignatureSize
 )
 
-// ErrEnvelope is returned for what is not a sealed message at all.
+// ErrEnvelope means that the data is not a sealed message.
 var ErrEnvelope = errors.New("not a sealed message")
 
 // Seal signs e with id's key for one direction and returns the message that goes over the network.
@@ -87,7 +90,7 @@ func (id *Identity) Seal(dir Direction, e Envelope) []byte {
 	return append(b, signature...)
 }
 
-// append appends everything of a message but its signature or code.
+// append appends the message without its signature or code to b.
 func (e *Envelope) append(b []byte, magic string) []byte {
 	b = append(b, magic...)
 	b = append(b, e.Major, e.Minor, e.Type)
@@ -99,7 +102,8 @@ func (e *Envelope) append(b []byte, magic string) []byte {
 	return append(b, e.Payload...)
 }
 
-// Sealed is a message as it came, taken apart but not believed: everything in it is the sender's word until Verify or Authentic holds.
+// Sealed is a received message, parsed but not authenticated. Nothing in it may be relied on until
+// Verify or Authentic returns true.
 type Sealed struct {
 	Envelope
 	signed    []byte
@@ -107,8 +111,9 @@ type Sealed struct {
 	code      []byte // nil of a signed message
 }
 
-// Parse takes a sealed message apart without copying: b must not change while the result is in use. It looks at the form
-// only. Of another major version than 1, everything behind the key id is left at zero, for nobody here knows what it means.
+// Parse parses a sealed message without copying: b must not change while the result is in use. It
+// checks the form only. For a major version other than 1, fields after the key id stay zero,
+// because their meaning is unknown.
 func Parse(b []byte) (Sealed, error) {
 	tail := ed25519.SignatureSize
 	inSession := len(b) >= len(macMagic) && string(b[:len(macMagic)]) == macMagic
@@ -136,7 +141,7 @@ func Parse(b []byte) (Sealed, error) {
 	return s, nil
 }
 
-// envelopeMajor is the major protocol version whose layout stands above.
+// envelopeMajor is the major protocol version of the layout above.
 const envelopeMajor = 1
 
 // Verify reports whether the holder of pub's private key signed this message for this direction.

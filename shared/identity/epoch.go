@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// NextEpoch returns the epoch of a process that starts now: the time in milliseconds, but always more than the one before, which
-// is remembered in the file at path. So an agent whose clock was set back, and was then restarted, is not taken for a
-// recording of itself.
+// NextEpoch returns the epoch of a starting process: the time in milliseconds, but always more than
+// the one before, which the file at path stores. So an agent that restarts after its clock was set
+// back is not taken for a replay.
 //
-// The epoch is good for use even when there is an error: that it could not be remembered matters only if the clock goes back.
+// The epoch is usable even with an error: that the file could not be written matters only if the
+// clock is set back.
 func NextEpoch(path string, now time.Time) (uint64, error) {
 	epoch := uint64(max(now.UnixMilli(), 1))
 	if text, err := readFile(path); err == nil {

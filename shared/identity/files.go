@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxFile bounds what is read of a file, in octets; ours have a few hundred.
+// maxFile bounds an identity file, in octets. Ours have a few hundred.
 const maxFile = 16 << 10
 
 // readPEM returns the contents of the one block of a PEM file.
@@ -43,7 +43,7 @@ func readFile(path string) ([]byte, error) {
 	return text, nil
 }
 
-// ownerOnly refuses a file that its group or others can read or write.
+// ownerOnly returns an error for a file that its group or others can read or write.
 func ownerOnly(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -55,7 +55,7 @@ func ownerOnly(path string) error {
 	return nil
 }
 
-// writeFile writes a file so that after a crash at any moment either the old contents or the new are there, whole.
+// writeFile writes a file so that after a crash it has either the old or the new content, complete.
 func writeFile(path string, text []byte, mode os.FileMode) error {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")

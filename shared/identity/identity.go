@@ -18,14 +18,17 @@ type Identity struct {
 	key ed25519.PrivateKey
 }
 
-// LoadOrCreate returns the identity in two PEM files, and makes both (and their directory, 0700) if neither exists.
+// LoadOrCreate returns the identity in two PEM files. If neither exists, it creates both, and their
+// directory (0700).
 //
-// commonName is for a new identity only: an existing one keeps its name, for the default id contains the host name, which
-// may change while the identity must not. A caller whose configuration names an id compares it with CommonName.
+// commonName is used for a new identity only. An existing one keeps its name, because the default
+// id contains the host name, which may change. A caller whose configuration has an id compares it
+// with CommonName.
 //
-// One file without the other, a damaged file, a key that does not belong to the certificate, and a key that others than its
-// owner can read are errors that name the file and the remedy: an identity is never replaced silently, because its pin on every
-// overwatch node would refuse the new one. An expired certificate is returned like any other.
+// One file without the other, a damaged file, a key of another certificate, and a key that others
+// can read are errors that name the file and the remedy. An identity is never replaced silently,
+// because every overwatch node that has pinned it would refuse the new one. An expired certificate
+// is returned like any other.
 func LoadOrCreate(certPath, keyPath, commonName string, now time.Time) (id *Identity, created bool, err error) {
 	certThere, err := exists(certPath)
 	if err != nil {
@@ -59,7 +62,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-// remedy is what all errors about identity files end with.
+// remedy ends every error about identity files.
 const remedy = "restore it from a backup; or, to start with a new identity, delete both files, and the pin of the old one on every overwatch node"
 
 func halfThere(missing, present string) error {
@@ -86,7 +89,8 @@ func create(certPath, keyPath, commonName string, now time.Time) error {
 	return writeFile(certPath, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o644)
 }
 
-// Load returns the identity in two PEM files, and makes none; errors are those of LoadOrCreate.
+// Load returns the identity in two PEM files. It creates none; its errors are those of
+// LoadOrCreate.
 func Load(certPath, keyPath string) (*Identity, error) {
 	der, err := readPEM(certPath, "CERTIFICATE")
 	if err != nil {

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// Proof shows that its maker knows a service's token, without showing the token: HMAC-SHA-256 under a key derived (HKDF, RFC
-// 5869) from the token and the service name, over certificate hash, boot nonce, epoch and service. It is worth nothing for
-// another certificate, another node process, another agent process or another service. Tokens are case-sensitive, service
-// names are not. Compare proofs with hmac.Equal only.
+// Proof returns a proof of knowing a service's token that does not reveal the token: HMAC-SHA-256
+// under a key derived (HKDF, RFC 5869) from the token and the service name, over certificate hash,
+// boot nonce, epoch and service. It is valid only for this certificate, node process, agent process
+// and service. Tokens are case-sensitive, service names are not. Compare proofs with hmac.Equal
+// only.
 func Proof(token, service string, id KeyID, nonce Nonce, epoch uint64) [32]byte {
 	service = strings.ToLower(strings.TrimSuffix(service, "."))
 	mac := hmac.New(sha256.New, tokenKey(token, "gslb/1 token proof\x00"+service))
@@ -24,8 +25,9 @@ func Proof(token, service string, id KeyID, nonce Nonce, epoch uint64) [32]byte 
 	return [32]byte(mac.Sum(nil))
 }
 
-// TokenMark identifies the token that a certificate proved for a service, for the owner of the token to notice later that it
-// changed. It does not reveal the token, and differs between certificates and services that share one.
+// TokenMark returns a mark of the token that a certificate proved for a service. A changed token
+// has another mark. The mark does not reveal the token, and differs between certificates and
+// services with the same token.
 func TokenMark(token, service string, id KeyID) [16]byte {
 	service = strings.ToLower(strings.TrimSuffix(service, "."))
 	mac := hmac.New(sha256.New, tokenKey(token, "gslb/1 token mark\x00"+service))

@@ -14,14 +14,14 @@ import (
 // Share is the public half of an Exchange, an X25519 point (RFC 7748). The zero Share stands for none.
 type Share [32]byte
 
-// Exchange is one process's half of the agreement on session keys. It is drawn anew by each process and never stored, and may be used
-// from any number of goroutines.
+// Exchange is one process's half of the agreement on session keys. Each process creates its own and
+// never stores it. Any goroutine may use it.
 type Exchange struct {
 	key   *ecdh.PrivateKey
 	share Share
 }
 
-// NewExchange draws an Exchange.
+// NewExchange returns a random Exchange.
 func NewExchange() *Exchange {
 	key, err := ecdh.X25519().GenerateKey(rand.Reader)
 	if err != nil {
@@ -30,10 +30,11 @@ func NewExchange() *Exchange {
 	return &Exchange{key: key, share: Share(key.PublicKey().Bytes())}
 }
 
-// Share is what the other process has to know. It says who speaks only inside a message that its sender signed.
+// Share returns the public half for the other process. It is authentic only inside a message that
+// its sender signed.
 func (x *Exchange) Share() Share { return x.share }
 
-// Pairing names one process of an agent and one process of a node. A Session is for exactly these two.
+// Pairing names one process of an agent and one process of a node, the two ends of a Session.
 type Pairing struct {
 	Agent, Node           KeyID
 	Boot                  Nonce  // of the node's process
@@ -41,18 +42,20 @@ type Pairing struct {
 	AgentShare, NodeShare Share
 }
 
-// Session authenticates messages between the two processes of a Pairing by a key that nobody else has: it costs a fiftieth of a
-// signature. Each direction has a key of its own. A Session is immutable.
+// Session authenticates messages between the two processes of a Pairing with a key that only they
+// have, at a fiftieth of the cost of a signature. Each direction has its own key. A Session is
+// immutable.
 //
-// It is as good as a signature for those two and no other: it rests on the signed Hello, which has the node's share, and on the
-// signed Enrol, which has the agent's. It convinces no third party, and ends with either process.
+// For those two processes it is as good as a signature: it follows from the signed Hello, which has
+// the node's share, and the signed Enrol, which has the agent's. It proves nothing to others, and
+// ends with either process.
 type Session struct {
 	pairing Pairing
 	keys    [NodeToAgent + 1][sha256.Size]byte // by Direction
 }
 
-// Agree derives the Session of a pairing, one of whose shares is x's own. It fails for a share that is no point or one of low order,
-// whose secret anybody could know.
+// Agree derives the Session of a pairing. One of the pairing's shares must be x's own. It fails for
+// a share that is not a point or has low order, whose secret anyone could know.
 func (x *Exchange) Agree(p Pairing) (*Session, error) {
 	peer := p.NodeShare
 	if x.share == p.NodeShare {
@@ -80,8 +83,8 @@ func (x *Exchange) Agree(p Pairing) (*Session, error) {
 	return s, nil
 }
 
-// info is the context of one direction's key (RFC 5869, section 3.2): everything that the two sides must agree on. All of its parts but the
-// first have fixed lengths.
+// info returns the context of one direction's key (RFC 5869, section 3.2): everything that the two
+// sides must agree on. All parts but the first have fixed lengths.
 func (p Pairing) info(dir Direction) string {
 	b := []byte(dir.context() + ", session\x00")
 	for _, part := range [][]byte{p.Agent[:], p.Node[:], p.Boot[:], p.AgentShare[:], p.NodeShare[:]} {
@@ -90,8 +93,8 @@ func (p Pairing) info(dir Direction) string {
 	return string(binary.BigEndian.AppendUint64(b, p.Epoch))
 }
 
-// Seal authenticates e for one direction and returns the message that goes over the network. Key id, boot nonce and epoch are those of
-// the pairing, whatever e has.
+// Seal authenticates e for one direction and returns the sealed message. Key id, boot nonce and
+// epoch are those of the pairing, whatever e has.
 func (s *Session) Seal(dir Direction, e Envelope) []byte {
 	e.KeyID, e.BootNonce, e.Epoch = s.pairing.sender(dir), s.pairing.Boot, s.pairing.Epoch
 	b := e.append(make([]byte, 0, headerSize+len(e.Payload)+macSize), macMagic)
@@ -112,10 +115,12 @@ func (s *Session) mac(dst []byte, dir Direction, message []byte) []byte {
 	return h.Sum(dst)
 }
 
-// InSession reports whether the message says to be authenticated by a Session rather than signed.
+// InSession reports whether the message claims to be authenticated by a Session instead of a
+// signature.
 func (s *Sealed) InSession() bool { return s.code != nil }
 
-// Authentic reports whether the other side of a session sealed this message for this direction. A nil session authenticates nothing.
+// Authentic reports whether the other side of a session sealed this message for this direction. It
+// returns false for a nil session.
 func (s *Sealed) Authentic(dir Direction, by *Session) bool {
 	if by == nil || len(s.code) != macSize {
 		return false

@@ -1,20 +1,22 @@
 package identity
 
-// Window refuses what it has seen before: it takes only messages that are newer than every one taken so far. An older one that
-// was overtaken on the way is refused too, which does no harm, for messages carry whole state.
+// Window refuses replays: it accepts only messages newer than every accepted one. It also refuses
+// an older message that was overtaken on the way, which does no harm, because messages carry the
+// whole state.
 //
-// The zero Window takes any epoch and sequence number but (0, 0). Its size does not grow.
+// The zero Window accepts any epoch and sequence number but (0, 0). Its size does not grow.
 type Window struct {
 	epoch, seq uint64
 }
 
-// Newer reports whether Accept would take the message. It changes nothing, so it may be asked before the signature is checked.
+// Newer reports whether Accept would accept the message. It changes nothing, so it may be called
+// before the signature is checked.
 func (w *Window) Newer(epoch, seq uint64) bool {
 	return epoch > w.epoch || (epoch == w.epoch && seq > w.seq)
 }
 
-// Accept takes the message if it is newer and reports whether it did. It must be asked only for messages whose signature held:
-// otherwise anybody could move the window past the sender.
+// Accept accepts the message if it is newer, and reports whether it did. Call it only for messages
+// with a valid signature: otherwise anyone could move the window past the sender.
 func (w *Window) Accept(epoch, seq uint64) bool {
 	if !w.Newer(epoch, seq) {
 		return false
@@ -23,5 +25,5 @@ func (w *Window) Accept(epoch, seq uint64) bool {
 	return true
 }
 
-// Epoch returns the epoch of the newest message taken, 0 if there was none.
+// Epoch returns the epoch of the newest accepted message, 0 if there was none.
 func (w *Window) Epoch() uint64 { return w.epoch }

@@ -1,5 +1,6 @@
-// Package logging makes the one logger of a process from its configuration. It holds no global state: the root
-// package calls New once and hands sub-loggers down.
+// Package logging owns the logger of a process and its configuration. The root package of each
+// program calls New once and hands sub-loggers down. It holds no global state and never opens a
+// file.
 package logging
 
 import (
@@ -27,13 +28,13 @@ const (
 
 var levels = []string{"debug", "info", "warn", "error"}
 
-// Levels are the values that logging.level may have, from most to least talkative.
+// Levels lists the values of logging.level, the most verbose first.
 func Levels() []string { return slices.Clone(levels) }
 
-// Formats are the values that logging.format may have.
+// Formats lists the values of logging.format.
 func Formats() []string { return []string{FormatJSON, FormatConsole} }
 
-// Config is the logging block of both roles' configuration.
+// Config is the logging block in the configuration of both roles.
 type Config struct {
 	// `debug`, `info`, `warn` or `error`.
 	Level string `key:"level" default:"info"`
@@ -41,14 +42,15 @@ type Config struct {
 	Format string `key:"format" default:"json"`
 }
 
-// New returns a logger that writes to w with a timestamp on each line. It fails when level or format is unknown.
-// w is written to by one goroutine at a time only if it is itself safe for that; os.Stderr is.
+// New returns a logger that writes to w, with a timestamp on each line. It fails if level or format
+// is unknown. w must allow concurrent writes, as os.Stderr does.
 func New(cfg Config, w io.Writer) (zerolog.Logger, error) {
 	logger, _, err := Adjustable(cfg, w)
 	return logger, err
 }
 
-// Adjustable is New with a Control, for the logger and all that are derived from it.
+// Adjustable does the same as New, and returns a Control for the logger and all loggers derived
+// from it.
 func Adjustable(cfg Config, w io.Writer) (zerolog.Logger, *Control, error) {
 	control := &Control{lines: w, text: zerolog.ConsoleWriter{Out: w, TimeFormat: time.RFC3339, NoColor: true}}
 	if err := control.Set(cfg); err != nil {
@@ -57,7 +59,7 @@ func Adjustable(cfg Config, w io.Writer) (zerolog.Logger, *Control, error) {
 	return zerolog.New(control).Sample(control).With().Timestamp().Logger(), control, nil
 }
 
-// Control changes what is logged and how while the program runs. It may be used by any goroutine.
+// Control changes level and format of the log while the program runs. Any goroutine may use it.
 type Control struct {
 	least   atomic.Int32 // level
 	console atomic.Bool
@@ -66,7 +68,7 @@ type Control struct {
 	text  zerolog.ConsoleWriter
 }
 
-// Set puts a configuration into force; one with an unknown level or format changes nothing.
+// Set applies a configuration. One with an unknown level or format is an error and changes nothing.
 func (c *Control) Set(cfg Config) error {
 	level, err := zerolog.ParseLevel(cfg.Level)
 	if err != nil || !slices.Contains(levels, cfg.Level) {
@@ -80,10 +82,10 @@ func (c *Control) Set(cfg Config) error {
 	return nil
 }
 
-// Sample implements zerolog.Sampler, which is asked before a line is made.
+// Sample implements zerolog.Sampler: it decides by level before a line is built.
 func (c *Control) Sample(at zerolog.Level) bool { return int32(at) >= c.least.Load() }
 
-// Write implements io.Writer for the lines, which are JSON.
+// Write implements io.Writer for the JSON lines of the log.
 func (c *Control) Write(line []byte) (int, error) {
 	if c.console.Load() {
 		return c.text.Write(line)

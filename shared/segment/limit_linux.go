@@ -2,7 +2,8 @@ package segment
 
 import "syscall"
 
-// limit bounds the segments of a socket. Without that it works as well, on ways that are wide enough.
+// limit sets the largest TCP segment of a socket. An error is ignored, because most paths carry
+// larger ones.
 func limit(_, _ string, c syscall.RawConn) error {
 	return c.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG, Max) })
 }

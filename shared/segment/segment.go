@@ -1,4 +1,5 @@
-// Package segment keeps what goes by TCP small enough for every way.
+// Package segment owns the listeners whose TCP segments fit every network path. The DNS server and
+// gossip of overwatch call it. It never touches UDP.
 package segment
 
 import (
@@ -6,13 +7,15 @@ import (
 	"net"
 )
 
-// Max is how many octets a segment has at most: beside the headers of IPv6 and TCP they fit the 1280 that every way carries (RFC 8200,
-// section 5).
+// Max is the largest segment, in octets. With the headers of IPv6 and TCP it fits the 1280 octets
+// that every path carries (RFC 8200, section 5).
 const Max = 1280 - 40 - 20
 
-// Listen is net.Listen for TCP, with connections in which neither side sends segments of more than Max octets. Where a way is narrower
-// than its ends and the "too big" that says so is filtered, larger ones vanish, and the connection hangs (RFC 2923, section 2.1). What the
-// side that listens says of itself is enough for both directions. On systems other than Linux segments are as large as the system makes them.
+// Listen does the same as net.Listen for TCP, but neither side of a connection sends segments of
+// more than Max octets. If a path is narrower than its ends and "packet too big" messages are
+// filtered, larger segments vanish and the connection hangs (RFC 2923, section 2.1). The segment
+// size announced by the listening side is enough for both directions. On systems other than Linux
+// the system chooses the segment size.
 func Listen(network, address string) (net.Listener, error) {
 	config := net.ListenConfig{Control: limit}
 	config.SetMultipathTCP(false) // such sockets do not take the option

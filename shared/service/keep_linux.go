@@ -5,10 +5,11 @@ import (
 	"syscall"
 )
 
-// Keep gives the manager copies of the process's sockets, which it hands to the next process of the same service
-// (LISTEN_FDS, with name in LISTEN_FDNAMES), so that what arrives in between waits in them. The manager keeps as many as
-// FileDescriptorStoreMax= in the service's unit says and closes the rest, and lets go of all when the service is stopped
-// rather than restarted. The sockets stay the caller's; at most 250 can be given in one call.
+// Keep gives the service manager copies of the process's sockets. The manager hands them to the
+// next process of the same service (LISTEN_FDS, with name in LISTEN_FDNAMES), so that data arriving
+// in between waits in them. The manager keeps at most FileDescriptorStoreMax= sockets and drops all
+// when the service is stopped instead of restarted. The sockets stay the caller's. One call takes
+// at most 250.
 func Keep(name string, sockets []syscall.Conn) error {
 	conn, err := dial()
 	if conn == nil || len(sockets) == 0 {
@@ -65,5 +66,5 @@ func duplicate(s syscall.Conn) (fd int, err error) {
 	return fd, err
 }
 
-// Release makes the manager let go of what it keeps under name.
+// Release makes the manager drop the sockets kept under name.
 func Release(name string) error { return tell("FDSTOREREMOVE=1\nFDNAME=" + name) }

@@ -4,7 +4,7 @@ package service
 
 import "syscall"
 
-// Keep does nothing: no service manager of this system keeps sockets.
+// Keep does nothing: no service manager of this system stores sockets.
 func Keep(string, []syscall.Conn) error { return nil }
 
 // Release does nothing, as nothing is kept.

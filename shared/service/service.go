@@ -1,8 +1,8 @@
-// Package service tells the service manager how the process is, by the protocol of sd_notify(3): that it serves, that it
-// reads its configuration again, that it stops, that it is alive. Without a manager that listens (NOTIFY_SOCKET is not
-// set) every call does nothing and succeeds.
+// Package service owns the messages to the service manager, by the protocol of sd_notify(3):
+// serving, reloading, stopping, alive. The programs call it. Without a manager (NOTIFY_SOCKET is
+// not set) every call does nothing and succeeds.
 //
-// It starts no goroutine and holds no state.
+// It never starts a goroutine and holds no state.
 package service
 
 import (
@@ -23,18 +23,20 @@ const (
 	alive     = "WATCHDOG=1"
 )
 
-// Ready says that the process serves, at the end of its start or of a reload.
+// Ready reports that the process serves, after its start and after a reload.
 func Ready() error { return tell(ready) }
 
-// Reloading says that the process reads its configuration again; Ready ends that, also when nothing came of it.
+// Reloading reports that the process reads its configuration again. Ready ends that state, after a
+// failed reload too.
 func Reloading() error { return tell(reloading) }
 
-// Stopping says that the process has begun to stop.
+// Stopping reports that the process has begun to stop.
 func Stopping() error { return tell(stopping) }
 
-// Watch tells the manager's watchdog that the process is alive, three times within the time after which it would be
-// killed, as long as well returns nil. It returns nil when ctx ends, and at once where no watchdog is set
-// (WATCHDOG_USEC). A well that fails or does not return is told to nobody: the manager's patience decides.
+// Watch reports to the manager's watchdog that the process is alive, three times per watchdog
+// period, as long as well returns nil. It returns nil when ctx ends, and at once without a watchdog
+// (WATCHDOG_USEC). If well fails or blocks, Watch reports nothing, and the manager restarts the
+// process after its period.
 func Watch(ctx context.Context, well func(context.Context) error) error {
 	patience, err := watchdog()
 	if patience == 0 || err != nil {
@@ -59,7 +61,7 @@ func Watch(ctx context.Context, well func(context.Context) error) error {
 	}
 }
 
-// watchdog is the manager's patience with this process, 0 when it has set none.
+// watchdog returns the watchdog period of the manager, 0 if none is set.
 func watchdog() (time.Duration, error) {
 	text := os.Getenv("WATCHDOG_USEC")
 	if pid := os.Getenv("WATCHDOG_PID"); text == "" || pid != "" && pid != strconv.Itoa(os.Getpid()) {
@@ -72,7 +74,7 @@ func watchdog() (time.Duration, error) {
 	return time.Duration(micro) * time.Microsecond, nil
 }
 
-// dial opens the manager's socket, nil when there is none.
+// dial connects to the manager's socket. It returns nil if there is none.
 func dial() (*net.UnixConn, error) {
 	path := os.Getenv("NOTIFY_SOCKET")
 	if path == "" {

@@ -18,7 +18,7 @@ func (m *Enrol) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Enrol) UnmarshalBinary(b []byte) error {
 	*m = Enrol{}
 	d := newDecoder("enrol", b)
@@ -80,8 +80,9 @@ func (m *Heartbeat) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless. The memory of m.Backends
-// is used again, so whoever keeps backends of one message must not decode the next into the same value.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be
+// used. Decoding reuses the memory of m.Backends, so decode the next message into another value to
+// keep the backends of this one.
 func (m *Heartbeat) UnmarshalBinary(b []byte) error {
 	*m = Heartbeat{Backends: m.Backends[:0]}
 	d := newDecoder("heartbeat", b)
@@ -108,7 +109,8 @@ func (m *Heartbeat) UnmarshalBinary(b []byte) error {
 	return d.err
 }
 
-// decodeBackend adds a backend. Text that it has in common with the one before is shared with it.
+// decodeBackend decodes a backend and appends it. Text equal to the previous backend's shares its
+// memory.
 func (m *Heartbeat) decodeBackend(d *decoder) {
 	in := d.element("backends", len(m.Backends), MaxBackends)
 	var like Backend
@@ -152,7 +154,7 @@ func (m *Transition) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Transition) UnmarshalBinary(b []byte) error {
 	*m = Transition{}
 	d := newDecoder("transition", b)
@@ -174,7 +176,7 @@ func (m *Deregister) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Deregister) UnmarshalBinary(b []byte) error {
 	*m = Deregister{}
 	d := newDecoder("deregister", b)

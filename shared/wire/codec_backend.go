@@ -19,7 +19,8 @@ func (b *Backend) encode(e *encoder) {
 	e.number(13, uint64(b.DrainMillis))
 }
 
-// decodeBackend takes text from like where it is the same, so that backends with the same check cost no memory for it.
+// decodeBackend decodes a backend. Text equal to like's shares its memory, so that backends with
+// the same check cost no memory for it.
 func decodeBackend(d *decoder, like *Backend) (b Backend) {
 	for d.next() {
 		switch d.field {

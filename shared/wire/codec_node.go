@@ -14,7 +14,7 @@ func (m *Hello) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Hello) UnmarshalBinary(b []byte) error {
 	*m = Hello{}
 	d := newDecoder("hello", b)
@@ -54,7 +54,7 @@ func (m *Ack) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Ack) UnmarshalBinary(b []byte) error {
 	*m = Ack{}
 	d := newDecoder("ack", b)
@@ -117,7 +117,7 @@ func (m *Reject) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Reject) UnmarshalBinary(b []byte) error {
 	*m = Reject{}
 	d := newDecoder("reject", b)

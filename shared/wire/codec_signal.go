@@ -12,7 +12,7 @@ func (m *Signal) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Signal) UnmarshalBinary(b []byte) error {
 	*m = Signal{}
 	d := newDecoder("signal", b)
@@ -82,7 +82,7 @@ func (m *Drain) MarshalBinary() ([]byte, error) {
 	return e.finish()
 }
 
-// UnmarshalBinary decodes b, which may be reused afterwards. On error the message is worthless.
+// UnmarshalBinary decodes b, which may be reused afterwards. After an error the message must not be used.
 func (m *Drain) UnmarshalBinary(b []byte) error {
 	*m = Drain{}
 	d := newDecoder("drain", b)

@@ -84,7 +84,7 @@ func (d *decoder) varint() uint64 {
 	return v
 }
 
-// single checks what holds for every field that is not repeated: right kind, once, not zero.
+// single checks the rules of every field that is not repeated: right kind, once, not zero.
 func (d *decoder) single(name string, kind uint64) bool {
 	switch {
 	case d.kind != kind:
@@ -129,7 +129,7 @@ func (d *decoder) exactly(name string, dst []byte) {
 	}
 }
 
-// share returns 32 octets that are not all zero: none is written by leaving the field out.
+// share returns 32 octets that are not all zero. Zero is encoded by leaving the field out.
 func (d *decoder) share(name string) (v [32]byte) {
 	d.exactly(name, v[:])
 	d.need(name, v != [32]byte{})
@@ -149,7 +149,7 @@ func (d *decoder) text(name string, limit int, like string) string {
 	return s
 }
 
-// raw returns text with any characters; see text for like.
+// raw returns text with any characters. When it equals like, it returns like and allocates nothing.
 func (d *decoder) raw(name string, limit int, like string) string {
 	b := d.octets(name, limit)
 	if d.err != nil || string(b) == like {
@@ -175,7 +175,8 @@ func (d *decoder) address(name string) netip.Addr {
 	return a
 }
 
-// element starts a nested message that is one element of a repeated field, of which there are n already.
+// element starts a nested message that is an element of a repeated field. n is the number of
+// elements before it.
 func (d *decoder) element(name string, n, limit int) decoder {
 	if d.kind != kindOctets {
 		d.fail(name, "wrong kind of value")
@@ -191,7 +192,7 @@ func (d *decoder) nested(name string) decoder {
 	return decoder{in: d.body, inside: name, err: d.err}
 }
 
-// need fails unless a field that must be there was.
+// need fails unless a required field was present.
 func (d *decoder) need(name string, there bool) {
 	if !there {
 		d.fail(name, "missing")

@@ -151,7 +151,8 @@ func (e *encoder) atMost(name string, n, limit int) {
 	}
 }
 
-// forPeople makes any text fit to travel: printable, and cut at the limit on a character boundary.
+// forPeople makes any text valid for a message: printable, and cut at the limit on a character
+// boundary.
 func forPeople(s string) string {
 	if len(s) <= MaxText && printable(s) {
 		return s

@@ -2,16 +2,17 @@ package wire
 
 // Limits of the protocol. Both sides hold them: a message beyond one is neither encoded nor decoded.
 const (
-	// MaxBackends is how many backends one agent may report.
+	// MaxBackends bounds the backends that one agent may report.
 	MaxBackends = 64
-	// MaxServices is how many services one agent may speak for.
+	// MaxServices bounds the services that one agent may speak for.
 	MaxServices = 16
 
-	// MaxMessage is the largest sealed message, in octets: what a stream of 64 KiB carries after memberlist's framing
-	// and encryption (some 50 octets), with room to spare.
+	// MaxMessage is the largest sealed message, in octets. A stream of 64 KiB has room for it with
+	// memberlist's framing and encryption (some 50 octets).
 	MaxMessage = 64<<10 - 256
-	// MaxDatagram is the largest sealed message that goes by datagram, in octets: a packet of 1232 (frame.SafePacket) less the label (8),
-	// encryption (29), memberlist's type and checksum (6), with a few octets to spare.
+	// MaxDatagram is the largest sealed message sent by datagram, in octets: a packet of 1232
+	// (frame.SafePacket) without the label (8), encryption (29), memberlist's type and checksum
+	// (6), and a few octets to spare.
 	MaxDatagram = 1184
 	// MaxPayload is the largest payload, in octets: a message less its envelope, which is smaller than 256 octets.
 	MaxPayload = MaxMessage - 256

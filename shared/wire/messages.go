@@ -2,13 +2,13 @@ package wire
 
 import "net/netip"
 
-// Hello is how an overwatch node introduces itself to an agent that dialled it.
+// Hello is an overwatch node's introduction to an agent that dialled it.
 type Hello struct {
 	NodeID      string
 	Version     string
 	BootNonce   [16]byte // of this node process; every message to it carries it
 	Certificate []byte   // the node's, DER; agents pin it at first use
-	Share       [32]byte // for a session: see identity.Exchange; zero: the node has no sessions; since 1.1
+	Share       [32]byte // for a session, see identity.Exchange; zero: the node offers none; since 1.1
 }
 
 // Enrol asks a node to pin the agent's certificate for the services that the proofs cover.
@@ -21,7 +21,7 @@ type Enrol struct {
 	Share       [32]byte // for a session with the node whose Hello has one; zero: the agent wants none; since 1.1
 }
 
-// Proof shows that the sender knows the token of one service, without showing the token: see identity.Proof.
+// Proof proves knowledge of one service's token without revealing it: see identity.Proof.
 type Proof struct {
 	Service string
 	MAC     [32]byte
@@ -47,17 +47,19 @@ type Figures struct {
 	Cores         uint16 // processors that the agent may use; 0 when unknown; since 1.1
 }
 
-// Transition says at once that one backend changed; the heartbeats repeat it.
+// Transition reports at once that one backend changed. The heartbeats repeat it.
 type Transition struct {
 	Backend Backend
 }
 
-// Deregister is an agent's goodbye: its backends leave the answers now rather than when they go stale.
+// Deregister is an agent's goodbye: its backends leave the answers at once instead of becoming
+// stale.
 type Deregister struct {
 	Reason string // for people
 }
 
-// Signal says at once which early warnings hold now; the heartbeats repeat it. A backend of the agent's that is not named has none.
+// Signal reports at once the current early warnings. The heartbeats repeat them. Backends that are
+// not named have none.
 type Signal struct {
 	Backends []Warned
 }
@@ -70,15 +72,16 @@ type Warned struct {
 	Warnings Warnings
 }
 
-// Warnings are the early warnings about one backend. Each is the time over which traffic is to be reduced, in milliseconds,
-// and 0 while there is no such warning.
+// Warnings are the early warnings about one backend. Each is the time in milliseconds over which
+// traffic is to be reduced, or 0 without that warning.
 type Warnings struct {
 	CPUMillis       uint32
 	MemoryMillis    uint32
 	ErrorRateMillis uint32
 }
 
-// Drain says at once that all of the agent's backends are to be drained, as at its shutdown; the heartbeats repeat it.
+// Drain reports at once that all backends of the agent are to be drained, as at its shutdown. The
+// heartbeats repeat it.
 type Drain struct {
 	OverMillis uint32 // 0: the node decides
 }
@@ -100,7 +103,7 @@ type Backend struct {
 	DrainMillis          uint32 // over which traffic is to end while Draining; 0: the node decides
 }
 
-// Check is how the agent checks the backend, so that nodes can check it likewise.
+// Check is the agent's check of the backend, so that nodes can make the same one.
 type Check struct {
 	Type               string // "http", "https", "tcp", "grpc" or "grpcs"; a later version may add others
 	Path               string
@@ -125,15 +128,16 @@ type Check struct {
 	Counting       string
 }
 
-// Ack says that a message was taken.
+// Ack means that a message was accepted.
 type Ack struct {
 	AckedType Type
 	AckedSeq  uint64
-	Services  []string       // those that the agent's certificate speaks for now
-	Refused   []RefusedClaim // the parts of the message that were not taken
+	Services  []string       // services that the agent's certificate may speak for now
+	Refused   []RefusedClaim // parts of the message that were refused
 }
 
-// RefusedClaim is a service (then without address and port) or a backend that a node did not take from an agent.
+// RefusedClaim is a service (then without address and port) or a backend whose report a node
+// refused.
 type RefusedClaim struct {
 	Service string
 	Address netip.Addr
@@ -141,11 +145,11 @@ type RefusedClaim struct {
 	Code    RejectCode
 }
 
-// Reject says that a message was not taken.
+// Reject means that a message was refused.
 type Reject struct {
 	AckedType Type
 	AckedSeq  uint64
-	AckedKey  [32]byte // key id of the rejected message: an agent ignores what is not about its own certificate
+	AckedKey  [32]byte // key id of the rejected message: an agent ignores a Reject for another certificate
 	Code      RejectCode
 	Service   string // the service concerned, if it is about one
 	Detail    string // for people

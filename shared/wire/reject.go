@@ -2,7 +2,7 @@ package wire
 
 import "strconv"
 
-// RejectCode is the reason why a node did not take a message.
+// RejectCode is the reason why a node refused a message.
 type RejectCode uint8
 
 // The reasons, with their numbers on the wire.
@@ -15,9 +15,9 @@ const (
 	CodePinMismatch      RejectCode = 6  // another certificate is pinned for this agent id
 	CodeConflictingClaim RejectCode = 7  // another live agent claims the backend
 	CodeVersion          RejectCode = 8  // protocol version not understood
-	CodeBootNonce        RejectCode = 9  // meant for an earlier process of the node: say Hello again
+	CodeBootNonce        RejectCode = 9  // for an earlier process of the node: send Hello again
 	CodeNotEnrolled      RejectCode = 10 // no pin for the certificate, or not for the service
-	CodeLimit            RejectCode = 11 // too many backends, services or agents, or new agents too fast
+	CodeLimit            RejectCode = 11 // too many backends, services or agents, or new agents too often
 	CodePolicy           RejectCode = 12 // the address cannot be a backend's, by agent_policies or by the rules that need none
 	CodeUnavailable      RejectCode = 13 // the node cannot store a pin at present: try again later
 	CodeLocked           RejectCode = 14 // the service's token admits no new agents: an operator locked it

@@ -2,7 +2,8 @@ package wire
 
 import "strings"
 
-// CanonicalService returns the one spelling of a service name: lower case, without a trailing dot.
+// CanonicalService returns the canonical form of a service name: lower case, without a trailing
+// dot.
 func CanonicalService(name string) string {
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }

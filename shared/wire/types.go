@@ -10,7 +10,7 @@ const (
 	Label = "gslb/1"
 )
 
-// Type tells the messages apart. Its number is in the envelope, outside the payload.
+// Type is the type of a message. Its number is in the envelope, outside the payload.
 type Type uint8
 
 // The messages, with their numbers on the wire.
@@ -20,8 +20,8 @@ const (
 	TypeHeartbeat  Type = 3 // agent to node: the agent's whole state
 	TypeTransition Type = 4 // agent to node: one backend changed
 	TypeDeregister Type = 5 // agent to node: goodbye
-	TypeAck        Type = 6 // node to agent: taken
-	TypeReject     Type = 7 // node to agent: not taken, and why
+	TypeAck        Type = 6 // node to agent: accepted
+	TypeReject     Type = 7 // node to agent: refused, and why
 	TypeSignal     Type = 8 // agent to node: early warnings were set or cleared
 	TypeDrain      Type = 9 // agent to node: all of its backends are to be drained
 )
@@ -51,7 +51,7 @@ func (t Type) String() string {
 	return "type " + strconv.Itoa(int(t))
 }
 
-// Claim is what an agent says of a backend's health.
+// Claim is an agent's report of a backend's health.
 type Claim uint8
 
 // The claims. An agent that has not finished a first check claims nothing.

@@ -1,10 +1,10 @@
-// Package logtest is for tests of what writes a log.
+// Package logtest owns the in-memory log of tests. It is never linked into a program.
 package logtest
 
 import "sync"
 
-// Buffer is a log in memory. Its zero value is empty; any number of goroutines may write to it and read it. A test in virtual time
-// needs it too, since time alone orders nothing between the test and a goroutine that a timer wakes.
+// Buffer is a log in memory. Its zero value is empty; any number of goroutines may use it. Tests in
+// virtual time need it too: time alone does not order a test and a goroutine that a timer wakes.
 type Buffer struct {
 	mu   sync.Mutex
 	text []byte
@@ -18,7 +18,7 @@ func (b *Buffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String is all that was written so far.
+// String returns everything written so far.
 func (b *Buffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
