@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"fmt"
 	"net/netip"
 	"time"
@@ -34,15 +33,6 @@ func (a Answer) Has(addr netip.Addr) bool {
 // Good says whether a client could go on with the answer.
 func (a Answer) Good() bool {
 	return a.Err == nil && a.Rcode == dns.RcodeSuccess && len(a.Addrs) > 0
-}
-
-// Ask asks a server once over UDP, and waits for its answer as long as patience at most.
-func Ask(ctx context.Context, server netip.AddrPort, name string, patience time.Duration) Answer {
-	client := &dns.Client{Net: "udp", Timeout: patience}
-	return ask(func(m *dns.Msg) (*dns.Msg, error) {
-		r, _, err := client.ExchangeContext(ctx, m, server.String())
-		return r, err
-	}, name)
 }
 
 // ask makes a question, has it exchanged and reads the answer.
