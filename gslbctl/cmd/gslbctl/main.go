@@ -1,4 +1,4 @@
-// Command gslbctl looks after gslb overwatch nodes over their HTTP API.
+// Command gslbctl inspects and changes gslb overwatch nodes over their HTTP API.
 package main
 
 import (

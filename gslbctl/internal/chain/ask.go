@@ -11,10 +11,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// payload is the size of an answer over UDP that is asked for, in octets.
+// payload is the UDP payload size announced in queries (EDNS), in octets.
 const payload = 1232
 
-// ask asks one server one question with DO, over TCP where UDP was not enough.
+// ask sends one question with the DO bit to one server, and repeats a truncated one over TCP.
 func ask(ctx context.Context, server, name string, rtype uint16, recursion bool) (*dns.Msg, error) {
 	q := new(dns.Msg).SetQuestion(name, rtype)
 	q.RecursionDesired = recursion
@@ -44,10 +44,10 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// systemResolvers is where the machine's resolvers are written down.
+// systemResolvers is the file with the machine's resolvers.
 const systemResolvers = "/etc/resolv.conf"
 
-// Resolver is the first resolver that this machine is configured with, as host:port.
+// Resolver returns the first resolver of this machine's configuration, as host:port.
 func Resolver() (string, error) {
 	c, err := dns.ClientConfigFromFile(systemResolvers)
 	if err != nil || len(c.Servers) == 0 {
@@ -56,7 +56,7 @@ func Resolver() (string, error) {
 	return net.JoinHostPort(c.Servers[0], c.Port), nil
 }
 
-// AskDS asks a resolver for the DS records that a zone's parent has. None is no error.
+// AskDS asks a resolver for the DS records of a zone in its parent. No records is no error.
 func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	reply, err := ask(ctx, resolver, dns.Fqdn(zone), dns.TypeDS, true)
 	if err != nil {
@@ -68,7 +68,8 @@ func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	return all[*dns.DS](reply.Answer), nil
 }
 
-// ParseDS reads a DS record as a line of a zone file, or its data alone: "34505 13 2 <digest>".
+// ParseDS parses a DS record: a line of a zone file, or its data alone, such as "34505 13 2
+// <digest>".
 func ParseDS(zone, text string) (*dns.DS, error) {
 	wrong := fmt.Errorf("%q is no DS record: give one such as %q", text, "34505 13 2 <digest in hexadecimal>")
 	line := text
@@ -93,10 +94,10 @@ func ParseDS(zone, text string) (*dns.DS, error) {
 	return ds, nil
 }
 
-// digestSizes are the octets of a DS record's digest, by its type.
+// digestSizes are the lengths of a DS record's digest in octets, by digest type.
 var digestSizes = map[uint8]int{dns.SHA1: 20, dns.SHA256: 32, dns.SHA384: 48}
 
-// all picks the records of one type.
+// all returns the records of type T in a section.
 func all[T dns.RR](section []dns.RR) (found []T) {
 	for _, rr := range section {
 		if one, ok := rr.(T); ok {

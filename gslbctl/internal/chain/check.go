@@ -11,10 +11,10 @@ import (
 	"github.com/miekg/dns"
 )
 
-// Verdict is what a validating resolver concludes (RFC 4033 section 5).
+// Verdict is the conclusion of a validating resolver (RFC 4033 section 5).
 type Verdict string
 
-// The verdicts. Unanswered stands for a server that says nothing: resolvers go to the next.
+// The verdicts. Unanswered means that the server did not answer, so resolvers try the next one.
 const (
 	Secure     Verdict = "secure"
 	Insecure   Verdict = "insecure"
@@ -22,27 +22,28 @@ const (
 	Unanswered Verdict = "unanswered"
 )
 
-// Question is what is to be judged.
+// Question describes the zone to validate.
 type Question struct {
 	Zone    string    // its apex
-	DS      []*dns.DS // that the parent has
-	Names   []string  // in the zone, asked for their addresses beside the SOA
+	DS      []*dns.DS // the parent's
+	Names   []string  // in the zone; their addresses are queried beside the SOA
 	Servers []string  // host:port
-	Now     time.Time // to hold against signatures
+	Now     time.Time // the time for the signatures
 }
 
-// Finding is the verdict on what one server answers for a zone.
+// Finding is the verdict on one server's answers for a zone.
 type Finding struct {
 	Zone    string    `json:"zone"`
 	Server  string    `json:"server"`
 	Verdict Verdict   `json:"verdict"`
 	Reason  string    `json:"reason"`                  // one sentence
-	Expires time.Time `json:"signatures_end,omitzero"` // when the first of the signatures that were looked at ends
+	Expires time.Time `json:"signatures_end,omitzero"` // when the first of the checked signatures expires
 
-	keyless bool // the server has none of the keys that the parent's DS records lead to
+	keyless bool // the server has no key of the parent's DS records
 }
 
-// Check asks every server at once. The findings are in the order of the servers.
+// Check validates the answers of every server, all at once. The findings are in the order of the
+// servers.
 func Check(ctx context.Context, q Question) []Finding {
 	q.Zone = dns.CanonicalName(q.Zone)
 	views := make([]view, len(q.Servers))
@@ -65,7 +66,7 @@ func Check(ctx context.Context, q Question) []Finding {
 	return findings
 }
 
-// view is what one server says of a zone.
+// view holds one server's answers for a zone.
 type view struct {
 	server  string
 	err     error
@@ -95,8 +96,8 @@ func look(ctx context.Context, q *Question, server string) view {
 	return v
 }
 
-// withoutBackend says whether a name is answered SERVFAIL because nothing may serve it (RFC 8914 section 4.23), which has nothing
-// to do with signatures.
+// withoutBackend reports whether a SERVFAIL means that no backend may serve the name (RFC 8914
+// section 4.23). Such an answer says nothing about signatures.
 func withoutBackend(reply *dns.Msg) bool {
 	opt := reply.IsEdns0()
 	return reply.Rcode == dns.RcodeServerFailure && opt != nil && slices.ContainsFunc(opt.Option, func(o dns.EDNS0) bool {
@@ -105,7 +106,7 @@ func withoutBackend(reply *dns.Msg) bool {
 	})
 }
 
-// judge walks the chain of one server.
+// judge validates the chain of one server's answers.
 func (q *Question) judge(v *view) Finding {
 	f := Finding{Zone: q.Zone, Server: v.server, Verdict: Bogus}
 	if v.err != nil {
@@ -146,7 +147,7 @@ func (q *Question) judge(v *view) Finding {
 	return f
 }
 
-// notServed says why the server has nothing to say of the zone: it is not its, or the name is not a zone.
+// notServed returns the reason why the server does not serve the zone, or "".
 func (q *Question) notServed(reply *dns.Msg) string {
 	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
 		return fmt.Sprintf("the server answers %s for the DNSKEY records: it does not serve the zone (dns.zones)", dns.RcodeToString[reply.Rcode])
@@ -159,8 +160,8 @@ func (q *Question) notServed(reply *dns.Msg) string {
 	return ""
 }
 
-// usable says whether validators do anything with a DS record: with algorithms and digest types that they do not know, the zone is
-// unsigned to them (RFC 4035 section 5.2, RFC 6840 section 5.2).
+// usable reports whether validators use a DS record. For unknown algorithms and digest types they
+// treat the zone as unsigned (RFC 4035 section 5.2, RFC 6840 section 5.2).
 func usable(ds *dns.DS) bool {
 	switch ds.Algorithm {
 	case dns.RSASHA1, dns.RSASHA1NSEC3SHA1, dns.RSASHA256, dns.RSASHA512, dns.ECDSAP256SHA256, dns.ECDSAP384SHA384, dns.ED25519, dns.ED448:
@@ -176,7 +177,7 @@ func plural(n int) string {
 	return "answers"
 }
 
-// withoutDS says what is to be done where the parent has no DS record.
+// withoutDS returns the next step for a zone without DS records in its parent.
 func withoutDS(keys []*dns.DNSKEY) string {
 	if len(keys) == 0 {
 		return "the parent has no DS record and the server no key: the zone is not signed"
@@ -188,7 +189,8 @@ func record(ds *dns.DS) string {
 	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
 }
 
-// entry finds the key that a DS record leads to and that signs the DNSKEY RRset, or says why there is none.
+// entry returns the tag of the key that a DS record names and that signs the DNSKEY RRset, or the
+// reason why there is none.
 func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
 	var led []*dns.DNSKEY
 	for _, key := range keys {
@@ -217,7 +219,7 @@ func leads(ds *dns.DS, key *dns.DNSKEY) bool {
 	return made != nil && strings.EqualFold(made.Digest, ds.Digest)
 }
 
-// signed says with which of the keys a set of records is signed, or why with none.
+// signed returns the tag of the key that signs a set of records, or the reason why there is none.
 func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
 	owner, rtype := set[0].Header().Name, set[0].Header().Rrtype
 	why = "no signature"
@@ -247,7 +249,7 @@ func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNS
 	return 0, why
 }
 
-// answer says what is wrong with an answer; nothing if it is as a validator wants it.
+// answer returns the problem of an answer as a validator sees it, or "".
 func (q *Question) answer(reply *dns.Msg, keys []*dns.DNSKEY, f *Finding) string {
 	question := reply.Question[0]
 	what := question.Name + " " + dns.Type(question.Qtype).String()
@@ -271,7 +273,7 @@ func (q *Question) answer(reply *dns.Msg, keys []*dns.DNSKEY, f *Finding) string
 	return ""
 }
 
-// sets groups the records of a section, signatures left out.
+// sets groups the records of a section into RRsets, without signatures.
 func sets(section []dns.RR) (list [][]dns.RR) {
 	for _, rr := range section {
 		h := rr.Header()
@@ -290,7 +292,8 @@ func sets(section []dns.RR) (list [][]dns.RR) {
 	return list
 }
 
-// compare holds the answers of one server against the keys of the others, which resolvers may have in their caches.
+// compare validates one server's answers with the keys of the other servers, which resolvers may
+// have cached.
 func (q *Question) compare(f *Finding, alone []Finding, views []view, at int) {
 	if f.Verdict != Secure {
 		return
@@ -317,7 +320,7 @@ func toRRs(keys []*dns.DNSKEY) []dns.RR {
 	return set
 }
 
-// astray says how a DS record differs from the key whose tag it has.
+// astray describes the difference between a DS record and the key with the same tag.
 func astray(list []*dns.DS, keys []*dns.DNSKEY) string {
 	for _, ds := range list {
 		for _, key := range keys {
@@ -333,7 +336,7 @@ func astray(list []*dns.DS, keys []*dns.DNSKEY) string {
 	return ""
 }
 
-// describe is the records without their digests.
+// describe lists DS records without their digests.
 func describe(list []*dns.DS) string {
 	var all []string
 	for _, ds := range list {

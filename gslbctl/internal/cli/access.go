@@ -15,17 +15,17 @@ import (
 // The environment variables of gslbctl.
 const (
 	environmentNodes      = "GSLB_API"         // one node or several, separated by commas
-	environmentDNS        = "GSLB_DNS"         // where these answer DNS, in the same order; about no others
+	environmentDNS        = "GSLB_DNS"         // DNS addresses of these nodes, in the same order; unused without them
 	environmentContext    = "GSLB_CONTEXT"     // the context to use
 	environmentFile       = "GSLB_CONFIG"      // the file of contexts
-	environmentToken      = "GSLB_TOKEN"       // these stand in for what the context leaves out
+	environmentToken      = "GSLB_TOKEN"       // the rest replaces settings that the context leaves out
 	environmentCA         = "GSLB_CA"          //
 	environmentCert       = "GSLB_CLIENT_CERT" //
 	environmentKey        = "GSLB_CLIENT_KEY"  //
 	environmentServerName = "GSLB_SERVER_NAME" //
 )
 
-// contextsPath is the file of contexts.
+// contextsPath returns the path of the file of contexts.
 func (a *app) contextsPath() (string, error) {
 	if path := a.Getenv(environmentFile); path != "" {
 		return path, nil
@@ -33,8 +33,8 @@ func (a *app) contextsPath() (string, error) {
 	return contexts.DefaultPath(a.Getenv)
 }
 
-// access is the cluster that the command line, the environment or the file of
-// contexts names, in this order, with what lets gslbctl in.
+// access returns the cluster to talk to, with its credentials. It is named on the command line, in
+// the environment or in the file of contexts, in this order.
 func (a *app) access() (contexts.Context, error) {
 	c, err := a.cluster()
 	if err == nil {
@@ -77,8 +77,8 @@ func (a *app) cluster() (contexts.Context, error) {
 	return a.kept(name)
 }
 
-// kept is the context of that name in the file; without a name, the current
-// one, or the node on this machine.
+// kept returns a context of the file. Without a name it returns the current one, or else the node
+// on this machine.
 func (a *app) kept(name string) (contexts.Context, error) {
 	path, err := a.contextsPath()
 	if err != nil {
@@ -116,7 +116,7 @@ func words(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 }
 
-// adHoc makes a context of addresses.
+// adHoc returns a context of addresses.
 func adHoc(apis, dns []string) (contexts.Context, error) {
 	var c contexts.Context
 	for _, text := range apis {
@@ -125,8 +125,8 @@ func adHoc(apis, dns []string) (contexts.Context, error) {
 	return c, placeDNS(&c, dns)
 }
 
-// placeDNS says where the nodes answer DNS, in their order. The context's list
-// of nodes is made anew.
+// placeDNS sets the DNS addresses of the nodes, in the nodes' order. It replaces the context's list
+// of nodes.
 func placeDNS(c *contexts.Context, addresses []string) error {
 	if len(addresses) > len(c.Nodes) {
 		return fmt.Errorf("%s given for %s: give at most one for each, in the same order",
@@ -139,13 +139,13 @@ func placeDNS(c *contexts.Context, addresses []string) error {
 	return nil
 }
 
-// target is one overwatch node that was named.
+// target is one overwatch node to talk to.
 type target struct {
 	*api.Client
-	dns string // where it answers DNS, host:port
+	dns string // its DNS address, host:port
 }
 
-// named returns each node once, in the order in which they were named.
+// named returns the nodes to talk to, each once, in the order given.
 func (a *app) named() ([]target, error) {
 	c, err := a.access()
 	if err != nil {

@@ -65,7 +65,7 @@ func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 	return t
 }
 
-// soonHours is when the end of a certificate becomes worth a colour.
+// soonHours is the remaining validity of a certificate, in hours, below which it is coloured.
 const soonHours = api.DefaultExpiringDays * 24
 
 func (a *app) certificateCell(agent api.Agent) render.Cell {

@@ -40,7 +40,7 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 	return cmd
 }
 
-// revoke revokes on every node, and tells people once what to do next.
+// revoke revokes an agent on every node, and shows the next steps once.
 func (a *app) revoke(ctx context.Context, id string, req api.RevokeRequest) error {
 	var mu sync.Mutex
 	var next []string

@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// unpinMany is the options of agents unpin for many agents.
+// unpinMany holds the flags of agents unpin that select many agents.
 type unpinMany struct {
 	service       string
 	neverReported bool
@@ -57,7 +57,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	return cmd
 }
 
-// filter checks the options and makes what the API takes of them.
+// filter checks the flags and returns the filter of the API.
 func (m unpinMany) filter(now time.Time) (f api.UnpinFilter, err error) {
 	f = api.UnpinFilter{Service: m.service, NeverReported: m.neverReported}
 	if m.service == "" {
@@ -110,7 +110,8 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 	})
 }
 
-// unpinAll goes on until a call finds nobody, or does nothing.
+// unpinAll calls the API until no agent is left, or a call unpins none. It returns the number of
+// unpinned agents.
 func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, err error) {
 	for {
 		out, err := c.UnpinMany(ctx, f, false)
@@ -121,7 +122,7 @@ func unpinAll(ctx context.Context, c *api.Client, f api.UnpinFilter) (done int, 
 	}
 }
 
-// countUnpin returns how many agents are meant on the node where they are most.
+// countUnpin returns the number of selected agents on the node that has the most.
 func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err error) {
 	clients, err := a.clients()
 	if err != nil {
@@ -136,7 +137,7 @@ func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err 
 	return most, nil
 }
 
-// tellUnpin lists who would be unpinned, by the first node that answers.
+// tellUnpin lists the agents that would be unpinned, as the first answering node knows them.
 func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
 	out, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) })
 	if err != nil {

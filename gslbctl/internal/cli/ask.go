@@ -10,17 +10,17 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// maxAsked bounds how many domains one look asks each node for.
+// maxAsked bounds the domains that one look queries at each node.
 const maxAsked = 50
 
-// askedDomain is what each node answers to one question.
+// askedDomain holds the answers of all nodes to one question.
 type askedDomain struct {
 	Name    string     `json:"name"`
 	Type    string     `json:"type"` // A or AAAA
 	Replies []dnsReply `json:"replies"`
 }
 
-// dnsReply is what one node answers.
+// dnsReply is the answer of one node.
 type dnsReply struct {
 	Node      string   `json:"node"`
 	Addresses []string `json:"addresses"`
@@ -45,12 +45,11 @@ func (r dnsReply) ttl() render.Cell {
 	return render.C(render.Span(time.Duration(r.TTL) * time.Second))
 }
 
-// families are the types of addresses that are asked for.
+// families are the queried address types.
 var families = []string{"A", "AAAA"}
 
-// askAll asks every node's DNS for the addresses of the domains, all nodes at
-// once. Questions that no node has an address for are left out, unless they
-// failed.
+// askAll queries the DNS of all nodes at once for the addresses of the domains. It leaves out
+// questions without an address from any node, unless they failed.
 func askAll(ctx context.Context, nodes []target, domains []string, timeout time.Duration) []askedDomain {
 	domains = domains[:min(len(domains), maxAsked)]
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -72,8 +71,8 @@ func askAll(ctx context.Context, nodes []target, domains []string, timeout time.
 	return list
 }
 
-// askNode asks one node every question on one connection. After the first
-// failure the rest fail with it.
+// askNode sends all questions to one node, on one connection. After the first failure the rest fail
+// with it.
 func askNode(ctx context.Context, n target, domains []string) []dnsReply {
 	replies := make([]dnsReply, 0, len(domains)*len(families))
 	conn, failed := dnsask.Dial(ctx, n.dns)

@@ -53,7 +53,7 @@ func (a *app) auditListCommand() *cobra.Command {
 	return cmd
 }
 
-// auditVerdict is what audit verify prints.
+// auditVerdict is the output of audit verify.
 type auditVerdict struct {
 	Sound   bool   `json:"sound"`
 	Entries int    `json:"entries"`
@@ -89,8 +89,8 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	}
 }
 
-// verifyAudit looks for the first entry that breaks the chain; the oldest
-// comes first.
+// verifyAudit returns the first entry that breaks the chain of hashes. entries must be sorted, the
+// oldest first.
 func verifyAudit(entries []api.AuditEntry) auditVerdict {
 	v := auditVerdict{Entries: len(entries)}
 	var before *api.AuditEntry

@@ -46,8 +46,8 @@ func (a *app) auditExportCommand() *cobra.Command {
 	return cmd
 }
 
-// exportTo writes a new file that only its owner can read. What is not whole
-// does not stay.
+// exportTo writes an export to a new file, readable by its owner only. It removes the file if the
+// export fails.
 func exportTo(path string, export func(io.Writer) error) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

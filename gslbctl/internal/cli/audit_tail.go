@@ -14,7 +14,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// auditPace is how often audit tail -f looks for further entries.
+// auditPace is the time between two looks of audit tail -f.
 const auditPace = time.Second
 
 func (a *app) auditTailCommand() *cobra.Command {
@@ -38,7 +38,7 @@ func (a *app) auditTailCommand() *cobra.Command {
 	return cmd
 }
 
-// tailAudit prints the latest entries, and then those that follow.
+// tailAudit prints the latest entries and, with follow, those that come later.
 func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
 	from := url.Values{"limit": {strconv.Itoa(lines)}}
 	for last := uint64(0); ; {

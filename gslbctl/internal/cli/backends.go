@@ -68,8 +68,8 @@ func (a *app) backendTable(backends []api.Backend) *render.Table {
 	return t
 }
 
-// reason is why a backend has its status, with the words of whoever decided, and how the node's own check differs from its
-// agent's.
+// reason returns why a backend has its status, with any difference between the node's own check and
+// the agent's.
 func reason(b api.Backend) string {
 	text := status(b)
 	if b.ValidationNote != nil {

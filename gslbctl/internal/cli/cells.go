@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// endpoint writes an address and a port, IPv6 in brackets.
+// endpoint formats an address and a port, IPv6 in brackets.
 func endpoint(address string, port int) string {
 	return net.JoinHostPort(address, strconv.Itoa(port))
 }
@@ -23,7 +23,7 @@ func orNone(text string) render.Cell {
 	return render.C(text)
 }
 
-// statusCell shows a status of any vocabulary in its tone.
+// statusCell returns a cell with a status of any vocabulary in its colour.
 func statusCell[S ~string](status S) render.Cell {
 	tone := render.Bad
 	switch string(status) {
@@ -35,7 +35,7 @@ func statusCell[S ~string](status S) render.Cell {
 	return render.Cell{Text: string(status), Tone: tone}
 }
 
-// healthyOf shows how many of a number are healthy.
+// healthyOf returns a cell with the number of healthy ones out of total.
 func healthyOf(healthy, total int) render.Cell {
 	cell := render.Cell{Text: strconv.Itoa(healthy) + "/" + strconv.Itoa(total), Tone: render.Good}
 	switch {
@@ -49,7 +49,7 @@ func healthyOf(healthy, total int) render.Cell {
 	return cell
 }
 
-// saidCell shows the verdict of one source about a backend.
+// saidCell returns a cell with the verdict of one source about a backend.
 func saidCell(healthy *bool) render.Cell {
 	switch {
 	case healthy == nil:

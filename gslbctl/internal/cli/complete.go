@@ -11,14 +11,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// completionTimeout bounds a question that is asked while somebody waits for
-// the tab key.
+// completionTimeout bounds the request behind a completion, while a person waits for the tab key.
 const completionTimeout = time.Second
 
-// names asks a node for the names that may stand in an argument.
+// names asks a node for the possible values of an argument.
 type names func(context.Context, *api.Client) ([]string, error)
 
-// completion offers live names. A node that does not answer offers none.
+// completion completes an argument with names from a node. Without an answer there are none.
 func (a *app) completion(of names) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionTimeout)
@@ -31,7 +30,7 @@ func (a *app) completion(of names) cobra.CompletionFunc {
 	}
 }
 
-// firstArgument offers names for the first argument only.
+// firstArgument completes the first argument only.
 func (a *app) firstArgument(of names) cobra.CompletionFunc {
 	offer := a.completion(of)
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -42,7 +41,7 @@ func (a *app) firstArgument(of names) cobra.CompletionFunc {
 	}
 }
 
-// backendArguments offers a service and then the addresses of its backends.
+// backendArguments completes a service, and then the addresses of its backends.
 func (a *app) backendArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	switch len(args) {
 	case 0:
@@ -53,7 +52,7 @@ func (a *app) backendArguments(cmd *cobra.Command, args []string, typed string) 
 	return nil, cobra.ShellCompDirectiveNoFileComp
 }
 
-// overrideArguments offers the services and addresses that have an override.
+// overrideArguments completes the services and addresses with an override.
 func (a *app) overrideArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

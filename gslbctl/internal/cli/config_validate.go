@@ -41,7 +41,7 @@ func (a *app) configValidateCommand() *cobra.Command {
 	return cmd
 }
 
-// maxConfig bounds a file that is sent to a node.
+// maxConfig bounds a file sent to a node, in octets.
 const maxConfig = api.MaxBody
 
 func (a *app) validateOnNode(ctx context.Context, path string) error {
@@ -102,7 +102,7 @@ func readBounded(path string, most int64) ([]byte, error) {
 	return text, err
 }
 
-// validateHere has the role's own program check a file.
+// validateHere checks a file with the installed program of its role.
 func (a *app) validateHere(ctx context.Context, path string) error {
 	program, err := a.roleProgram(path)
 	if err != nil {
@@ -134,7 +134,7 @@ func (a *app) validateHere(ctx context.Context, path string) error {
 	return &outcome{code: exitDegraded}
 }
 
-// roleProgram finds the program of the role that a file is for.
+// roleProgram returns the path of the program of a file's role.
 func (a *app) roleProgram(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -158,7 +158,7 @@ func (a *app) roleProgram(path string) (string, error) {
 	return "", fmt.Errorf("neither gslb-%s nor gslb is installed here: install one, or have a node check the file with --on-node", head.Mode)
 }
 
-// installed is the path of a program beside this one or on the PATH.
+// installed returns the path of a program beside gslbctl or on the PATH.
 func installed(name string) string {
 	if runtime.GOOS == "windows" {
 		name += ".exe"

@@ -11,13 +11,13 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// yesFlag adds --yes to a command that asks before it acts.
+// yesFlag adds --yes to a command that asks for confirmation.
 func yesFlag(cmd *cobra.Command, yes *bool) {
 	cmd.Flags().BoolVarP(yes, "yes", "y", false, "do not ask before acting")
 }
 
-// seen is the entity tags of an object by node, as they are before somebody is asked, so that no other is changed than the one that
-// was meant; nothing with yes. A node that does not show it has none.
+// seen returns the entity tags of an object by node before a question, so that only the object that
+// the person saw is changed. With yes it returns none. A node without the object has no tag.
 func (a *app) seen(ctx context.Context, yes bool, look func(context.Context, *api.Client) error) (map[string]string, error) {
 	if yes || !a.Asks {
 		return nil, nil
@@ -36,8 +36,7 @@ func (a *app) seen(ctx context.Context, yes bool, look func(context.Context, *ap
 	return tags, nil
 }
 
-// confirm asks before something that cannot be taken back. Where nobody can
-// answer, only --yes lets it happen.
+// confirm asks before an irreversible change. Without a terminal to ask, only --yes confirms.
 func (a *app) confirm(ctx context.Context, yes bool, consequence string) error {
 	if yes {
 		return nil

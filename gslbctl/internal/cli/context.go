@@ -22,7 +22,7 @@ func (a *app) contextCommand() *cobra.Command {
 		a.contextSetCommand(), a.contextDeleteCommand())
 }
 
-// shownContext is a context without what is secret.
+// shownContext is a context without its secrets.
 type shownContext struct {
 	Name    string `json:"name"`
 	Current bool   `json:"current"`
@@ -145,7 +145,7 @@ func (a *app) contextUseCommand() *cobra.Command {
 	}
 }
 
-// changeContexts changes the file and says what was done.
+// changeContexts changes the file of contexts and prints done.
 func (a *app) changeContexts(done string, edit func(*contexts.File) error) error {
 	path, err := a.contextsPath()
 	if err != nil {
@@ -160,8 +160,7 @@ func (a *app) changeContexts(done string, edit func(*contexts.File) error) error
 	})
 }
 
-// contextFlags are what a context can be given; only those that stand in the
-// command line change it.
+// contextFlags are the flags for the settings of a context. Only given ones change it.
 type contextFlags struct {
 	ca, cert, key, serverName, tokenFile string
 	tokenStdin                           bool
@@ -212,8 +211,8 @@ func (a *app) contextSetCommand() *cobra.Command {
 	return cmd
 }
 
-// readToken takes the token from standard input, where neither the history of
-// a shell nor a list of processes shows it.
+// readToken reads the token from standard input, where it is in no shell history and no list of
+// processes.
 func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 	if !wanted {
 		return "", nil
@@ -231,7 +230,7 @@ func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 	return line, contexts.CheckToken(line)
 }
 
-// typed is one line of standard input, without its end.
+// typed returns one line of standard input, without its end.
 func (a *app) typed(ctx context.Context) (string, error) {
 	line := make(chan string, 1)
 	go func() { // ends with the process: a read of a terminal cannot be stopped
@@ -281,7 +280,7 @@ func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis, dns 
 	return nil
 }
 
-// absolute makes a path hold wherever gslbctl is started later.
+// absolute returns a path that is valid from any working directory.
 func absolute(path string) (string, error) {
 	if path == "" {
 		return "", nil
@@ -320,7 +319,7 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 	return cmd
 }
 
-// contextArgument offers the names of contexts.
+// contextArgument completes the names of contexts.
 func (a *app) contextArgument(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

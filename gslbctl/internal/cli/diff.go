@@ -27,21 +27,21 @@ func (a *app) diffCommand() *cobra.Command {
 	})
 }
 
-// difference is one thing that nodes say different things of.
+// difference is a fact on which nodes disagree.
 type difference struct {
 	Kind string            `json:"kind"`
 	Name string            `json:"name"`
-	Said map[string]string `json:"said"` // by node; a node that does not know it is left out
+	Said map[string]string `json:"said"` // by node; a node without the fact is left out
 }
 
-// diffReport is what diff found out.
+// diffReport is the output of diff.
 type diffReport struct {
-	Nodes       []string          `json:"nodes"` // that are compared
+	Nodes       []string          `json:"nodes"` // nodes that were compared
 	Differences []difference      `json:"differences"`
-	Unasked     map[string]string `json:"unasked,omitempty"` // why others are not, by node
+	Unasked     map[string]string `json:"unasked,omitempty"` // why other nodes were not compared, by node
 }
 
-// thing is something that a node knows.
+// thing identifies a fact that a node knows.
 type thing struct{ kind, name string }
 
 func (a *app) diff(ctx context.Context) error {
@@ -125,7 +125,7 @@ func diffTable(report diffReport) *render.Table {
 	return t
 }
 
-// readThings asks a node for all that diff compares.
+// readThings reads all facts of a node that diff compares.
 func readThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
 	all := map[thing]string{}
 	for _, part := range []func(context.Context, *api.Client) (map[thing]string, error){serverThings, domainThings, placeThings, trustThings} {
@@ -191,7 +191,7 @@ func placeThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
 	return found, err
 }
 
-// fingerprintShown is how much of a fingerprint tells two apart.
+// fingerprintShown is the length to which fingerprints are shortened.
 const fingerprintShown = len("sha256:") + 16
 
 func trustThings(ctx context.Context, c *api.Client) (map[thing]string, error) {

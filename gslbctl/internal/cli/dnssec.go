@@ -17,13 +17,13 @@ func (a *app) dnssecCommand() *cobra.Command {
 		a.dnssecSyncCommand(), a.dnssecCheckCommand())
 }
 
-// notSigned stands for a table of keys where there are none.
+// notSigned replaces an empty table of keys.
 const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 
-// notExchanged comes before the reason why a node neither asks for keys nor gives any.
+// notExchanged precedes the reason why a node takes no part in the exchange of keys.
 const notExchanged = "signing keys are not exchanged with the other nodes: "
 
-// notTold stands for DS records while nodes agree on keys.
+// notTold replaces the DS records until the nodes agree on keys.
 const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; gslbctl dnssec status shows what they say."
 
 func (a *app) dnssecStatusCommand() *cobra.Command {
@@ -113,7 +113,7 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 	})
 }
 
-// peersTable tells how the exchange of keys with each peer stands.
+// peersTable shows the state of the exchange of keys with each peer.
 func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"}, {Name: "REASON"}}}
 	for _, p := range peers {

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxCheckedNames bounds how many domains of a zone are asked for.
+// maxCheckedNames bounds the queried domains of a zone.
 const maxCheckedNames = 5
 
 // checkOptions are the flags of dnssec check.
@@ -95,7 +95,7 @@ func (a *app) sayFindings(list []chain.Finding) error {
 	return nil
 }
 
-// checkedServers are those of the command line, or of the nodes.
+// checkedServers returns the servers of the command line, or else those of the nodes.
 func (a *app) checkedServers(named []string) ([]string, error) {
 	var servers []string
 	if len(named) == 0 {
@@ -133,7 +133,7 @@ func withDNSPort(flag, text string) (string, error) {
 	return "", fmt.Errorf("%s is %q: give an address or host:port, such as 192.0.2.1 or [2001:db8::1]:5353", flag, text)
 }
 
-// checkedZones are the zones to check with names in them, as far as an API knows some.
+// checkedZones returns the zones to check, with names in them if an API knows some.
 func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) ([]chain.Question, error) {
 	var zones []string
 	if len(args) > 0 {
@@ -175,7 +175,7 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	return questions, nil
 }
 
-// namesIn are some of the domains that lie in a zone, and in none below it.
+// namesIn returns domains in a zone that are in no zone below it, at most maxCheckedNames.
 func namesIn(zone string, zones []string, domains []api.Domain) (names []string) {
 	for i := range domains {
 		name := dns.CanonicalName(concrete(domains[i].Name))
@@ -189,7 +189,7 @@ func namesIn(zone string, zones []string, domains []api.Domain) (names []string)
 	return names
 }
 
-// parentDS are the DS records of the command line, or those that the parent has.
+// parentDS returns the DS records of the command line, or else those of the parent zone.
 func (a *app) parentDS(ctx context.Context, o checkOptions, zone string) (list []*dns.DS, err error) {
 	for _, text := range o.ds {
 		ds, err := chain.ParseDS(zone, text)

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// syncedPeer is what came of one node asking one of its peers for keys.
+// syncedPeer is the result of one node asking one of its peers for keys.
 type syncedPeer struct {
 	Node string `json:"node"`
 	api.DNSSECPeerSync

@@ -1,5 +1,5 @@
-// Package cli is the commands of gslbctl, one file per command over the typed
-// client of shared/api. A command asks nodes, and prints what they say; it
-// decides nothing about backends itself. Run has no state beyond its
-// arguments, so tests run it as a function.
+// Package cli owns the commands of gslbctl, one file per command, on top of the typed client of
+// shared/api. gslbctl's main calls Run. A command asks nodes and prints their answers; it never
+// decides anything about backends itself. Run has no state beyond its arguments, so tests call it
+// as a function.
 package cli

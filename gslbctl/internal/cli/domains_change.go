@@ -11,8 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// domainFlags are what a domain can be given; only those that stand in the
-// command line are sent.
+// domainFlags are the flags for the settings of a domain. Only given ones are sent.
 type domainFlags struct {
 	ttl         int
 	policy      string
@@ -48,7 +47,7 @@ func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 	}
 }
 
-// given is the value of a flag, nil if the flag was not given.
+// given returns the value of a flag, nil if the flag was not given.
 func given[T any](cmd *cobra.Command, flag string, value *T) *T {
 	if !cmd.Flags().Changed(flag) {
 		return nil
@@ -80,7 +79,8 @@ func (a *app) domainsAddCommand() *cobra.Command {
 	return cmd
 }
 
-// checkWildcard refuses a wildcard that was not asked for: a shell may have made one, and it answers for names that nobody has thought of.
+// checkWildcard refuses a wildcard without --wildcard. A shell may have produced it, and it answers
+// for names that nobody has thought of.
 func checkWildcard(name string, asked bool) error {
 	switch is := strings.HasPrefix(name, "*."); {
 	case is && !asked:

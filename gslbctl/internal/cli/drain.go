@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// drainFlags are those of drain.
+// drainFlags are the flags of drain.
 type drainFlags struct {
 	over   time.Duration
 	wait   bool
@@ -77,8 +77,8 @@ func (a *app) undrainCommand() *cobra.Command {
 	}
 }
 
-// serversNamed are the backends of all nodes that a name on the command line
-// means: by id, address, address and port, agent or region, in this order.
+// serversNamed returns the backends of all nodes that a name on the command line selects: by id,
+// address, address and port, agent or region, in this order.
 func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, error) {
 	clients, err := a.clients()
 	if err != nil {
@@ -112,7 +112,7 @@ func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, err
 	return nil, &outcome{exitDegraded, fmt.Sprintf("no node knows a server, an address, an agent or a region %q: gslbctl servers -o name lists the servers", name)}
 }
 
-// meanings are what a name may mean, the closest first.
+// meanings returns the possible matches of a name, the most specific first.
 func meanings(name string) []func(api.Backend) bool {
 	list := []func(api.Backend) bool{
 		func(b api.Backend) bool { return b.ID == name },
@@ -128,7 +128,7 @@ func meanings(name string) []func(api.Backend) bool {
 		func(b api.Backend) bool { return b.Region == name })
 }
 
-// drainNames offers everything that drain takes.
+// drainNames returns every name that drain accepts.
 func drainNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Backends(ctx, api.BackendFilter{})
 	var found []string
@@ -191,8 +191,8 @@ func ids(servers []api.Backend) string {
 	return strings.Join(list, ", ")
 }
 
-// eachServer does something with each server on one node. One that the node
-// does not know is left out, unless it knows none.
+// eachServer calls do for each server on one node. It skips servers that the node does not know,
+// unless it knows none.
 func eachServer(servers []api.Backend, done string, do func(id string) (said string, err error)) (string, error) {
 	var sentences []string
 	var missing error

@@ -18,26 +18,26 @@ import (
 const (
 	// drainLook is the time between two looks while waiting.
 	drainLook = time.Second
-	// drainQuestions is how often each look asks a node's DNS for one name: a
-	// server with a small share is not in every answer.
+	// drainQuestions is the number of queries for one name at a node in each look: a server with a
+	// small share is not in every answer.
 	drainQuestions = 8
-	// drainMargin is what waiting may take beyond the drain and the TTL.
+	// drainMargin is the time that waiting may take beyond the drain and the TTL.
 	drainMargin = time.Minute
 )
 
-// drainWait waits until servers have no traffic any more.
+// drainWait waits until servers get no more traffic.
 type drainWait struct {
 	app     *app
 	nodes   []target
 	servers []api.Backend
-	ttl     time.Duration // the longest that resolvers keep an answer with one of them, as far as is known
+	ttl     time.Duration // the longest known time that resolvers cache an answer with a server
 	until   time.Time     // when waiting ends without success
-	quiet   time.Time     // since when no node answers with any of them; zero while one does
-	reason  string        // why one does
-	said    string        // the last line of progress where there is no terminal
+	quiet   time.Time     // since when no node answers with a server; zero while one does
+	reason  string        // why a node still does
+	said    string        // the last line of progress without a terminal
 }
 
-// drained is how waiting ended.
+// drained is the outcome of waiting.
 type drained struct {
 	Servers     []string `json:"servers"`
 	Drained     bool     `json:"drained"`
@@ -45,8 +45,7 @@ type drained struct {
 	Reason      string   `json:"reason,omitempty"` // why not
 }
 
-// newDrainWait sees whether all that waiting takes is there: each node's API
-// and its DNS, and the TTLs.
+// newDrainWait checks that each node's API and DNS answer, and reads the TTLs.
 func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFlags) (*drainWait, error) {
 	nodes, err := a.named()
 	if err != nil {
@@ -76,7 +75,7 @@ func (a *app) newDrainWait(ctx context.Context, servers []api.Backend, f drainFl
 	return w, nil
 }
 
-// prepared asks a node what waiting will ask it, and for the longest TTL of the
+// prepared sends a node the requests that waiting will send, and returns the longest TTL of the
 // servers' domains. The error is a sentence.
 func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, err error) {
 	asked := map[string]bool{}
@@ -101,13 +100,13 @@ func (w *drainWait) prepared(ctx context.Context, n target) (ttl time.Duration, 
 	return ttl, nil
 }
 
-// isNotFound says whether a node does not have what it was asked for.
+// isNotFound reports whether a node answered that an object does not exist.
 func isNotFound(err error) bool {
 	refused, ok := errors.AsType[*api.Error](err)
 	return ok && refused.Status == http.StatusNotFound
 }
 
-// answered asks a node's DNS whether it answers with a server's address.
+// answered reports whether a node's DNS answers with a server's address.
 func (n target) answered(ctx context.Context, s api.Backend, timeout time.Duration) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -132,11 +131,10 @@ func (n target) answered(ctx context.Context, s api.Backend, timeout time.Durati
 	return false, nil
 }
 
-// concrete is a name that a wildcard answers.
+// concrete returns a name that a wildcard covers.
 func concrete(name string) string { return strings.Replace(name, "*", "any", 1) }
 
-// run looks until no node has answered with a server for as long as resolvers
-// keep what they were told.
+// run looks until no node has answered with a server for the time that resolvers cache answers.
 func (w *drainWait) run(ctx context.Context) error {
 	began := time.Now()
 	tick := time.NewTicker(drainLook)
@@ -169,8 +167,7 @@ func (w *drainWait) run(ctx context.Context) error {
 	}
 }
 
-// look says why a server may still get traffic; nothing if none does. All
-// nodes are asked at once.
+// look asks all nodes at once. It returns why a server may still get traffic, or "".
 func (w *drainWait) look(ctx context.Context) string {
 	reasons := make([]string, len(w.nodes))
 	atOnce(len(w.nodes), func(i int) { reasons[i] = w.lookAt(ctx, w.nodes[i]) })
@@ -206,8 +203,8 @@ func (w *drainWait) lookAt(ctx context.Context, n target) string {
 	return ""
 }
 
-// clientsAnswered names the clients that a node answers with a server's
-// address, wherever they ask from; nothing if there are none.
+// clientsAnswered names the client regions that a node answers with a server's address, or returns
+// "".
 func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, error) {
 	kind := "A"
 	if strings.Contains(s.Address, ":") {
@@ -227,7 +224,7 @@ func (n target) clientsAnswered(ctx context.Context, s api.Backend) (string, err
 	return strings.Join(slices.Compact(who), ", "), err
 }
 
-// stillAnswered says why a node answers with a server whose share is nothing.
+// stillAnswered explains why a node answers with a server whose share is zero.
 func (w *drainWait) stillAnswered(n target, s api.Backend, clients string, all []api.Backend) string {
 	reason := fmt.Sprintf("%s still answers %s with %s", n.Node(), s.Service, s.Address)
 	if clients != "" {
@@ -246,7 +243,7 @@ func (w *drainWait) stillAnswered(n target, s api.Backend, clients string, all [
 	return reason
 }
 
-// timedOut says why waiting ended, and the next step.
+// timedOut returns why waiting ended, and the next step.
 func (w *drainWait) timedOut(left time.Duration) string {
 	if w.reason != "" {
 		return w.reason + "; the drain goes on, gslbctl undrain takes it back"
@@ -254,8 +251,7 @@ func (w *drainWait) timedOut(left time.Duration) string {
 	return fmt.Sprintf("resolvers may use it for another %s; run the same command again", render.Span(left))
 }
 
-// tell shows how far it is: on a terminal one line that changes, elsewhere a
-// line whenever what it says changes.
+// tell shows progress: one changing line on a terminal, else a new line whenever the text changes.
 func (w *drainWait) tell(left time.Duration) {
 	what, state := w.reason, "traffic"
 	if what == "" {

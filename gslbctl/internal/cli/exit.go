@@ -19,14 +19,14 @@ const (
 	exitNotAsked = 2
 )
 
-// exitCodes is their documentation, shown by --help.
+// exitCodes documents the exit codes, for --help.
 const exitCodes = `Exit codes:
   0  done; for status and health: the service is well
   1  the node refused or could not do it; for status and health: degraded or unhealthy
   2  nothing was done: no node could be reached, or the command line is wrong`
 
-// outcome ends a command with a code of its own. An empty sentence has been
-// said on standard output already.
+// outcome is an error with an exit code of its own. An empty sentence means that standard output
+// has the message already.
 type outcome struct {
 	code     int
 	sentence string
@@ -34,9 +34,9 @@ type outcome struct {
 
 func (o *outcome) Error() string { return o.sentence }
 
-// verdict is the one place where an error becomes an exit code and a sentence
-// with the next step. What is neither from a node nor about reaching one is a
-// mistake in the command line.
+// verdict turns an error into an exit code and a sentence with the next step. No other place does.
+// An error that is neither a node's answer nor a failure to reach one is a mistake in the command
+// line.
 func verdict(err error) (code int, sentence string) {
 	if err == nil {
 		return exitWell, ""
@@ -53,7 +53,7 @@ func verdict(err error) (code int, sentence string) {
 	return exitNotAsked, err.Error()
 }
 
-// advice is the next step after that answer.
+// advice returns the next step after a node's error answer.
 func advice(refused *api.Error) string {
 	if refused.Message == "" {
 		return "; no overwatch node answers so: check the address in --api, whether it is http or https, and what proxy is between"
@@ -99,7 +99,7 @@ func unreachableSentence(e *api.UnreachableError) string {
 	return e.Error() + "; check the address in --api"
 }
 
-// dnsSentence says why a node's DNS did not answer, and the next step.
+// dnsSentence returns why a node's DNS did not answer, and the next step.
 func dnsSentence(err error, address string) string {
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -25,7 +25,7 @@ func (a *app) healthCommand() *cobra.Command {
 	return cmd
 }
 
-// healthReport is what a node says to anybody.
+// healthReport is the state of a node that needs no token.
 type healthReport struct {
 	Health    api.Health    `json:"health"`
 	Readiness api.Readiness `json:"readiness"`

@@ -12,16 +12,16 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// initReport is what init made. Its secrets are in the files only.
+// initReport is the output of init. Secrets are in the files only.
 type initReport struct {
 	Files      pair.Files `json:"files"`
 	Zone       string     `json:"zone"`
 	Services   []string   `json:"services"`
 	Nodes      []initNode `json:"nodes"`
-	Delegation []string   `json:"delegation"` // the records that the zone above needs, without that of the keys
+	Delegation []string   `json:"delegation"` // the records for the parent zone, without the DS records
 }
 
-// initNode is one overwatch node of a report.
+// initNode is one overwatch node of an initReport.
 type initNode struct {
 	Name string `json:"name"`
 	DNS  string `json:"dns"`
@@ -125,10 +125,10 @@ func (a *app) printNextSteps(r initReport, plan *pair.Plan) error {
 	return err
 }
 
-// step is a command and where it is for.
+// step is a command and the machine to run it on.
 type step struct{ command, where string }
 
-// lined are steps as lines. Of local ones all are for this machine.
+// lined returns the steps as lines. With local, all are for this machine.
 func lined(steps []step, local bool) (lines []string) {
 	width := 0
 	for _, s := range steps {

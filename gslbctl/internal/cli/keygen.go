@@ -8,7 +8,7 @@ import (
 	"gslb.internal/gslbctl/internal/pair"
 )
 
-// freshSecret is what keygen prints.
+// freshSecret is the output of keygen.
 type freshSecret struct {
 	Key   string `json:"key,omitempty"`
 	Token string `json:"token,omitempty"`

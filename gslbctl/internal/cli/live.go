@@ -126,10 +126,10 @@ func (a *app) plainLook(p screen.Picture, failed error, first bool, title string
 	return nil
 }
 
-// forPeople says whether the output is for people rather than for programs.
+// forPeople reports whether the output is for people rather than for programs.
 func (a *app) forPeople() bool { return a.output == outputTable || a.output == outputWide }
 
-// passing says whether a failure may be gone the next time.
+// passing reports whether a later attempt may succeed.
 func passing(err error) bool {
 	if _, ok := errors.AsType[*api.UnreachableError](err); ok {
 		return true
@@ -141,7 +141,7 @@ func passing(err error) bool {
 	return ok && o.code != exitWell
 }
 
-// watchable gives a command that only looks the flag --watch.
+// watchable adds --watch, --interval and --count to a command that changes nothing.
 func (a *app) watchable(cmd *cobra.Command) *cobra.Command {
 	var f liveFlags
 	var watch bool

@@ -36,8 +36,8 @@ func (a *app) manCommand() *cobra.Command {
 	}
 }
 
-// literal has a command and those below it mean their text as it is written:
-// the generator takes it for Markdown, in which <name> is nothing to be seen.
+// literal escapes the help texts of cmd and its subcommands. The generator reads them as Markdown,
+// where <name> would vanish.
 func literal(cmd *cobra.Command) {
 	escape := strings.NewReplacer("<", `\<`, ">", `\>`, "*", `\*`, "_", `\_`).Replace
 	cmd.Use, cmd.Short, cmd.Long = escape(cmd.Use), escape(cmd.Short), escape(cmd.Long)

@@ -23,7 +23,7 @@ func (a *app) metricsCommand() *cobra.Command {
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
 
-// figures is a command that shows one object with its fields below one another.
+// figures returns a command that shows one object, one field per line.
 func figures[T any](a *app, cmd *cobra.Command, ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		answer, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (T, error) { return ask(ctx, c, args) })
@@ -67,8 +67,8 @@ func (a *app) metricsRoutingCommand() *cobra.Command {
 		})
 }
 
-// figureTable shows the one object in an answer, a line for each of its
-// fields, those of objects in it as object.field.
+// figureTable returns a table of the object in an answer, one line per field. Fields of nested
+// objects are named object.field.
 func figureTable(answer any) (*render.Table, error) {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
@@ -90,8 +90,7 @@ func figureTable(answer any) (*render.Table, error) {
 	return t, nil
 }
 
-// figureText writes a value in the unit that its name tells, with a precision
-// that can be read.
+// figureText formats a value in the unit of its field name, with readable precision.
 func figureText(name string, value any) string {
 	number, isNumber := value.(json.Number)
 	if !isNumber {
@@ -130,8 +129,7 @@ func bytesText(n float64) string {
 	return strconv.FormatFloat(n, 'f', min(i, 1), 64) + " " + units[i]
 }
 
-// historyShown are the metrics of the table of a history, where none are
-// named.
+// historyShown are the default metrics in the table of a history.
 var historyShown = []string{"queries_per_sec", "error_rate", "response_p99_ms", "healthy_servers", "unhealthy_servers", "stale_servers"}
 
 func (a *app) metricsHistoryCommand() *cobra.Command {
@@ -167,8 +165,8 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 	return a.watchable(cmd)
 }
 
-// historyTable has a column for each metric: those that were named, else the
-// usual ones of those that were measured.
+// historyTable has a column for each metric in named, or else for each measured metric of
+// historyShown.
 func historyTable(h api.History, named []string) *render.Table {
 	measured := map[string]bool{}
 	for _, p := range h.DataPoints {

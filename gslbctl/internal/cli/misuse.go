@@ -9,14 +9,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// misuse is a command line that is written wrongly. How it is written is in the help of its command.
+// misuse is an error in the form of a command line. The correct form is in the help of its command.
 type misuse struct{ command, sentence string }
 
 func (m *misuse) Error() string {
 	return m.sentence + "; " + m.command + " --help shows what is possible"
 }
 
-// sayMisuse has cmd and those below it say how they are written, in place of how many arguments are accepted.
+// sayMisuse makes cmd and its subcommands answer wrong arguments with their correct form instead of
+// a count.
 func sayMisuse(cmd *cobra.Command) {
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &misuse{cmd.CommandPath(), wrongFlag(err)} })
 	if accepts := cmd.Args; accepts != nil {
@@ -52,7 +53,7 @@ func wrongArguments(cmd *cobra.Command, args []string) string {
 	return fmt.Sprintf("%s: write %s %s", found, cmd.CommandPath(), arguments)
 }
 
-// wrongFlag tells what is wrong with a flag: of a value, what was found and what would be right.
+// wrongFlag describes the error of a flag: the value found, and what would be right.
 func wrongFlag(err error) string {
 	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -72,8 +73,8 @@ func wrongFlag(err error) string {
 	return fmt.Sprintf("--%s is %q: it must be %s", flag.Name, wrong.GetValue(), kind)
 }
 
-// plainUsage takes away the backquotes by which pflag knows what a flag's value is called: help hides them, shells' completion
-// does not.
+// plainUsage removes the backquotes with which pflag marks the name of a flag's value. Help hides
+// them, shell completion does not.
 func plainUsage(cmd *cobra.Command) {
 	plain := func(f *pflag.Flag) { _, f.Usage = pflag.UnquoteUsage(f) }
 	cmd.PersistentFlags().VisitAll(plain)

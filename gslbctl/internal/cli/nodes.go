@@ -81,7 +81,7 @@ func rate(perSecond float64) render.Cell {
 	return render.C(strconv.FormatFloat(perSecond, 'f', 1, 64))
 }
 
-// portCell shows a port; 0 is one that nobody has told.
+// portCell returns a cell with a port; 0 is unknown.
 func portCell(port int) render.Cell {
 	if port == 0 {
 		return render.C(render.None)

@@ -42,7 +42,7 @@ func (a *app) overridesListCommand() *cobra.Command {
 	})
 }
 
-// overrideSource is what gslbctl puts in the source of an override.
+// overrideSource is the source of overrides that gslbctl sets.
 const overrideSource = "gslbctl"
 
 func (a *app) overrideSetCommand() *cobra.Command {

@@ -7,14 +7,14 @@ import (
 	"gslb.internal/gslbctl/internal/render"
 )
 
-// Progress is shown after this time, and then as often.
+// Progress is shown after progressAfter, and updated every progressInterval.
 const (
 	progressAfter    = time.Second
 	progressInterval = 250 * time.Millisecond
 )
 
-// progress tells on a terminal what takes longer than a second, until the
-// function that it returns is called.
+// progress shows on a terminal what a slow command waits for, until the returned function is
+// called.
 func (a *app) progress(what string) (stop func()) {
 	if !a.Tells || a.quiet {
 		return func() {}

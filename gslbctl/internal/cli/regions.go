@@ -41,7 +41,7 @@ func (a *app) regionsListCommand() *cobra.Command {
 	})
 }
 
-// position is where a region is, in degrees; empty for one without.
+// position returns the place of a region in degrees, "" without one.
 func position(r api.Region) string {
 	if r.Latitude == nil || r.Longitude == nil {
 		return ""
@@ -82,8 +82,7 @@ func allRegionNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return found, err
 }
 
-// regionFlags are what a region can be given; only those that stand in the
-// command line are sent.
+// regionFlags are the flags for the settings of a region. Only given ones are sent.
 type regionFlags struct {
 	code, description, continent string
 	latitude, longitude          float64

@@ -64,7 +64,8 @@ func (a *app) routingWhyCommand() *cobra.Command {
 	}
 }
 
-// printExplanation ends with exit code 1 for an answer that has nothing for the client.
+// printExplanation prints an explanation. Its exit code is 1 if the answer has nothing for the
+// client.
 func (a *app) printExplanation(test api.RoutingTest) error {
 	r := &test.Result
 	err := a.print(test, func() error {
@@ -81,7 +82,7 @@ func (a *app) printExplanation(test api.RoutingTest) error {
 	return err
 }
 
-// explanationFacts are one to a line.
+// explanationFacts writes the facts of an explanation, one per line.
 func (a *app) explanationFacts(r *api.RoutingResult) func() error {
 	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: r.Domain + " " + r.QueryType}}}
 	client := r.ClientIP
@@ -164,7 +165,7 @@ func (a *app) explanationWouldBe(r *api.RoutingResult) func() error {
 	return a.section(t)
 }
 
-// section is a table below another one; nothing where it has no rows.
+// section writes a table below another one, or nothing for a table without rows.
 func (a *app) section(t *render.Table) func() error {
 	return func() error {
 		if len(t.Rows) == 0 {

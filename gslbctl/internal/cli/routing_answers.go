@@ -39,7 +39,7 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 	return cmd
 }
 
-// clientsOf names the clients whom an answer is for.
+// clientsOf names the clients of an answer.
 func clientsOf(answer api.RoutingAnswer) string {
 	switch {
 	case answer.Everybody:

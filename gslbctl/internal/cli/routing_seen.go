@@ -14,10 +14,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// followPace is how often a follower asks for what is new.
+// followPace is the time between two requests of routing decisions --follow.
 const followPace = time.Second
 
-// decisionFlags choose among sampled answers.
+// decisionFlags select sampled answers.
 type decisionFlags struct {
 	domain, algorithm, region, outcome string
 	since                              time.Duration
@@ -34,7 +34,7 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 	})
 }
 
-// query leaves out what is empty.
+// query returns the fields that are not empty as a query.
 func query(now time.Time, since time.Duration, fields map[string]string) (url.Values, error) {
 	q := url.Values{}
 	for name, value := range fields {
@@ -114,7 +114,7 @@ func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
 
-// follow writes decisions as they come, one at a time, until it is interrupted.
+// follow prints new decisions as they come, until it is interrupted.
 func (a *app) follow(ctx context.Context, q url.Values) error {
 	seen := map[string]bool{}
 	for {

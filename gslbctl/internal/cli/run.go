@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/buildinfo"
 )
 
-// System is what a command sees of the machine it runs on.
+// System is the environment of a command: streams, terminal, clock and variables.
 type System struct {
 	In       io.Reader
 	Out      io.Writer
@@ -26,15 +26,15 @@ type System struct {
 	Terminal bool // Out is a terminal that understands colours
 	Asks     bool // In is a terminal, so a question can be answered
 	Tells    bool // Err is a terminal, so progress can be shown
-	// Width is how many columns Out has where it is a terminal, 0 where that is
-	// not known; nil is never known.
+	// Width returns the columns of Out if it is a terminal, 0 if they are unknown. A nil Width is
+	// always unknown.
 	Width func() int
 	// ShowLive shows a view on the whole terminal, as screen.Show does; nil
 	// without a terminal.
 	ShowLive func(context.Context, screen.Live) error
 }
 
-// app is one invocation: the machine and the flags that all commands share.
+// app is one invocation: the system and the flags that all commands share.
 type app struct {
 	System
 	nodes   []string
@@ -42,7 +42,7 @@ type app struct {
 	context string
 	output  string
 	timeout time.Duration
-	quiet   bool // nothing may be written beside what is asked for
+	quiet   bool // print only the requested output: no progress, no line about columns
 }
 
 // Run executes one command line and returns the exit code.
@@ -125,7 +125,8 @@ func (a *app) rootCommand() *cobra.Command {
 	return root
 }
 
-// addCompletion adds the command that writes completion scripts. cobra's own takes any word for a shell: it prints its help and is content.
+// addCompletion adds the command that writes completion scripts. Unlike cobra's own, it refuses
+// unknown shells.
 func addCompletion(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -136,7 +137,7 @@ func addCompletion(root *cobra.Command) {
 	}
 }
 
-// isList marks, among a command's annotations, one that prints a list.
+// isList is the annotation of commands that print a list.
 const isList = "list"
 
 // listing marks a command that prints a list of things with names.
@@ -145,7 +146,7 @@ func (a *app) listing(cmd *cobra.Command) *cobra.Command {
 	return a.watchable(cmd)
 }
 
-// group is a command that only holds others; alone it does what list does.
+// group returns a command with subcommands. On its own it does the same as list.
 func group(use, short string, list *cobra.Command, others ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: list.RunE, Annotations: list.Annotations}
 	cmd.Flags().AddFlagSet(list.Flags())

@@ -11,8 +11,7 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// checkFlags are what a health check can be given; only those that stand in
-// the command line are sent.
+// checkFlags are the flags for the settings of a health check. Only given ones are sent.
 type checkFlags struct {
 	kind, path, interval, timeout, expected string
 	healthy, unhealthy                      int

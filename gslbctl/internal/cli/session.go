@@ -29,7 +29,7 @@ func outputs() []string {
 	return []string{outputTable, outputWide, outputName, outputJSON, outputYAML}
 }
 
-// checkFlags refuses values of the shared flags before any command acts.
+// checkFlags checks the values of the shared flags before a command runs.
 func (a *app) checkFlags(cmd *cobra.Command) error {
 	if !slices.Contains(outputs(), a.output) {
 		return fmt.Errorf("--output is %q: it must be one of %s", a.output, strings.Join(outputs(), ", "))
@@ -43,8 +43,7 @@ func (a *app) checkFlags(cmd *cobra.Command) error {
 	return nil
 }
 
-// read asks the first node that answers. An answer that is an error is an
-// answer.
+// read asks the nodes in turn and returns the first answer, which may be an error answer.
 func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Client) (T, error)) (T, error) {
 	var none T
 	clients, err := a.clients()
@@ -64,7 +63,7 @@ func read[T any](ctx context.Context, a *app, ask func(context.Context, *api.Cli
 	return none, noAnswer(silent)
 }
 
-// noAnswer is one sentence about all nodes that were silent.
+// noAnswer joins the errors of nodes that did not answer into one sentence.
 func noAnswer(silent []error) error {
 	if len(silent) == 1 {
 		return silent[0]
@@ -76,15 +75,15 @@ func noAnswer(silent []error) error {
 	return &outcome{exitNotAsked, fmt.Sprintf("none of %d nodes answers: %s", len(silent), strings.Join(sentences, "; "))}
 }
 
-// reply is what one node said to a request that went to all.
+// reply is the answer of one node to a request that went to all.
 type reply[T any] struct {
 	node   string
 	answer T
 	err    error
 }
 
-// everywhere asks all nodes at once and returns their replies in the order in
-// which the nodes were named.
+// everywhere asks all nodes at once and returns their replies in the order in which the nodes were
+// given.
 func everywhere[T any](ctx context.Context, clients []*api.Client, ask func(context.Context, *api.Client) (T, error)) []reply[T] {
 	replies := make([]reply[T], len(clients))
 	atOnce(len(clients), func(i int) {
@@ -94,8 +93,8 @@ func everywhere[T any](ctx context.Context, clients []*api.Client, ask func(cont
 	return replies
 }
 
-// atOnce does something n times at the same time and waits for all. A panic
-// comes up in the caller, where a terminal that was taken is given back.
+// atOnce calls do n times concurrently and waits for all calls. A panic of a call continues in the
+// caller, which can give a terminal back.
 func atOnce(n int, do func(i int)) {
 	panics := make([]any, n)
 	var all sync.WaitGroup
@@ -113,21 +112,21 @@ func atOnce(n int, do func(i int)) {
 	}
 }
 
-// changed is the report of a change on one node.
+// changed is the result of a change on one node.
 type changed struct {
 	Node    string `json:"node"`
 	Success bool   `json:"success"`
 	Message string `json:"message"`
 }
 
-// change makes a change on every node and reports each. A node that does not
-// have the object is a failure only if no other node had it.
+// change makes a change on every node and prints each result. A node without the object is a
+// failure only if no other node had it.
 func (a *app) change(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
 	return a.changeAll(ctx, apply, true)
 }
 
-// changeQuietly is change for a step of something that reports at its end:
-// programs get that report alone.
+// changeQuietly does the same as change for one of several steps. Programs get the command's final
+// report only.
 func (a *app) changeQuietly(ctx context.Context, apply func(context.Context, *api.Client) (string, error)) error {
 	return a.changeAll(ctx, apply, a.forPeople())
 }
@@ -183,8 +182,7 @@ func (a *app) printChanges(report []changed) error {
 	return nil
 }
 
-// print writes a value in the format that was asked for; table writes it for
-// people.
+// print writes a value in the chosen format. table writes it for people.
 func (a *app) print(value any, table func() error) error {
 	var err error
 	switch a.output {
@@ -198,8 +196,7 @@ func (a *app) print(value any, table func() error) error {
 	return written(err)
 }
 
-// list writes a list in the format that was asked for; t is the list for
-// people, with its names.
+// list writes a list in the chosen format. t is the list for people, with its names.
 func (a *app) list(value any, t *render.Table) error {
 	if a.output == outputName {
 		return written(t.WriteNames(a.Out))
@@ -207,8 +204,8 @@ func (a *app) list(value any, t *render.Table) error {
 	return a.print(value, a.table(t))
 }
 
-// entry writes one of many as it comes: in JSON a line, in YAML one more
-// element of a list; line writes it for people.
+// entry writes one element of a stream: in JSON a line, in YAML an element of a list. line writes
+// it for people.
 func (a *app) entry(value any, name string, line func() error) error {
 	switch a.output {
 	case outputJSON:
@@ -222,7 +219,7 @@ func (a *app) entry(value any, name string, line func() error) error {
 	return written(line())
 }
 
-// written says what happened to output that could not be written.
+// written wraps an error of writing the output.
 func written(err error) error {
 	if err != nil {
 		return &outcome{exitDegraded, "writing the output: " + err.Error()}
@@ -243,8 +240,8 @@ func (a *app) style() render.Style {
 	return render.Style{Colour: a.colour(), Wide: a.output == outputWide, Width: a.room()}
 }
 
-// room is how wide a table may be; 0 where that does not matter: in a pipe,
-// with -o wide, and on the whole screen, which can be moved sideways.
+// room returns the width that tables must fit, 0 for any: in a pipe, with -o wide, and on the live
+// screen, which scrolls sideways.
 func (a *app) room() int {
 	if !a.Terminal || a.Width == nil || a.output == outputWide || a.quiet {
 		return 0

@@ -19,16 +19,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// section is a part of a node's settings that can be shown, and most of them
-// changed.
+// section is a group of a node's settings.
 type section struct {
 	show   func(context.Context, *api.Client) (any, error)
-	change func(context.Context, *api.Client, []byte) (any, error) // nil: shown only
-	keys   []string                                                // what can be changed
-	reset  bool                                                    // whether the settings of the file can be given back
+	change func(context.Context, *api.Client, []byte) (any, error) // nil: read-only
+	keys   []string                                                // changeable keys
+	reset  bool                                                    // whether the settings can be reset to the file's
 }
 
-// changer makes the change function of a section whose change has the type T.
+// changer returns the change function of a section with changes of type T.
 func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) func(context.Context, *api.Client, []byte) (any, error) {
 	return func(ctx context.Context, c *api.Client, body []byte) (any, error) {
 		var change T
@@ -41,12 +40,12 @@ func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) fu
 	}
 }
 
-// shower makes the show function of a section.
+// shower returns the show function of a section.
 func shower[A any](get func(*api.Client, context.Context) (A, error)) func(context.Context, *api.Client) (any, error) {
 	return func(ctx context.Context, c *api.Client) (any, error) { return get(c, ctx) }
 }
 
-// configSections are the parts of the configuration that the API shows.
+// configSections returns the sections of the configuration in the API.
 func configSections() map[string]section {
 	return map[string]section{
 		"dns": {shower((*api.Client).DNSConfig), changer((*api.Client).ChangeDNSConfig), keysOf(api.DNSConfigChange{}), true},
@@ -58,7 +57,7 @@ func configSections() map[string]section {
 	}
 }
 
-// keysOf are the JSON names of a struct.
+// keysOf returns the JSON names of a struct's fields.
 func keysOf(of any) []string {
 	var keys []string
 	for _, field := range reflect.VisibleFields(reflect.TypeOf(of)) {
@@ -68,8 +67,8 @@ func keysOf(of any) []string {
 	return keys
 }
 
-// assignments reads "key=value" words into the JSON of a change. Values are
-// written as in YAML; a list as [a, b] or, for short, a,b.
+// assignments parses "key=value" words into the JSON of a change. Values are YAML; a list is [a, b]
+// or a,b.
 func assignments(words, known []string) ([]byte, error) {
 	change := map[string]any{}
 	for _, word := range words {
@@ -98,7 +97,7 @@ func assignments(words, known []string) ([]byte, error) {
 	return json.Marshal(change)
 }
 
-// listKeys are the settings that are lists.
+// listKeys are the settings with lists as values.
 var listKeys = map[string]bool{"zones": true, "seeds": true}
 
 func listValue(text string, value any) any {
@@ -111,8 +110,7 @@ func listValue(text string, value any) any {
 	return strings.Split(text, ",")
 }
 
-// settingsTable shows an answer of a section: each field of the object in it,
-// and what differs from the file.
+// settingsTable shows the answer of a section: each field, and whether it differs from the file.
 func settingsTable(name string, answer any) (*render.Table, error) {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
@@ -142,7 +140,7 @@ func settingsTable(name string, answer any) (*render.Table, error) {
 	return t, nil
 }
 
-// flat puts the fields of objects one level up, as object.field.
+// flat lifts the fields of nested objects one level, as object.field.
 func flat(fields map[string]any) map[string]any {
 	up := map[string]any{}
 	for key, value := range fields {
@@ -184,7 +182,7 @@ func valueText(v any) string {
 	}
 }
 
-// restartWaits are the keys that an answer says only a restart changes.
+// restartWaits returns the keys of an answer that wait for a restart.
 func restartWaits(answer any) []string {
 	encoded, err := json.Marshal(answer)
 	if err != nil {
@@ -276,7 +274,7 @@ func (a *app) changeSection(ctx context.Context, name string, s section, words [
 	})
 }
 
-// settingError says which of the "key=value" words has a value of the wrong type.
+// settingError names the "key=value" word whose value has the wrong type.
 func settingError(err error, words []string) error {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok {

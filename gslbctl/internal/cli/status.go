@@ -22,16 +22,15 @@ func (a *app) statusCommand() *cobra.Command {
 	})
 }
 
-// statusReport is what status found out. Status is the worst that any node
-// says of the service, and at best degraded when a node does not answer.
+// statusReport is the output of status. Status is the worst status of any node, and at best
+// degraded if a node does not answer.
 type statusReport struct {
 	Status   api.ServiceStatus `json:"status"`
 	Problems []string          `json:"problems"`
 	Nodes    []nodeStatus      `json:"nodes"`
 }
 
-// nodeStatus is what one node says. Without an answer only Node and Error are
-// set.
+// nodeStatus is the state of one node. Without an answer only Node and Error are set.
 type nodeStatus struct {
 	Node      string               `json:"node"`
 	Error     string               `json:"error,omitempty"`
@@ -63,7 +62,7 @@ func (a *app) showStatus(ctx context.Context) error {
 	return nil
 }
 
-// gatherStatus asks all nodes how they are. That none answers is an error.
+// gatherStatus reads the state of all nodes. It returns an error if none answers.
 func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusReport, error) {
 	defer a.progress("asking " + render.Count(len(clients), "node", "nodes"))()
 	replies := everywhere(ctx, clients, readStatus)
@@ -86,8 +85,7 @@ func (a *app) gatherStatus(ctx context.Context, clients []*api.Client) (statusRe
 	return report, nil
 }
 
-// readStatus asks one node everything that the screen shows. What it has
-// answered before a failure is kept.
+// readStatus reads the state of one node. After a failure it returns the part read so far.
 func readStatus(ctx context.Context, c *api.Client) (nodeStatus, error) {
 	var s nodeStatus
 	report, err := readHealth(ctx, c)

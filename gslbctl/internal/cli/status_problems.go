@@ -10,11 +10,11 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// maxProblems is how many problems fit on the screen.
+// maxProblems bounds the problems on the screen.
 const maxProblems = 20
 
-// judge derives the overall status and what needs attention. A problem that
-// several nodes have is listed once with their names.
+// judge computes the overall status and the list of problems. A problem of several nodes is listed
+// once with their names.
 func (r *statusReport) judge(now time.Time) {
 	seen := map[string][]string{}
 	var order []string
@@ -35,8 +35,8 @@ func (r *statusReport) judge(now time.Time) {
 	}
 }
 
-// worse joins the status so far with that of one more node. Other nodes still
-// answer for one that does not, so its silence alone degrades the service.
+// worse combines the status so far with that of one more node. A silent node only degrades the
+// service, because others still answer.
 func worse(so api.ServiceStatus, n nodeStatus) api.ServiceStatus {
 	order := []api.ServiceStatus{api.ServiceHealthy, api.ServiceDegraded, api.ServiceUnhealthy}
 	status := api.ServiceDegraded
@@ -91,7 +91,7 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 	return list
 }
 
-// lockProblem says what a locked service waits for.
+// lockProblem describes the open step of a locked service.
 func lockProblem(lock api.TokenLock) string {
 	if lock.AdmitsNew {
 		return fmt.Sprintf("%s has a locked previous token: remove it from overwatch.previous_agent_tokens", lock.Service)

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// versionReport is the build of gslbctl and of each node.
+// versionReport holds the builds of gslbctl and of each node.
 type versionReport struct {
 	Client api.Version   `json:"client"`
 	Nodes  []nodeVersion `json:"nodes,omitempty"`

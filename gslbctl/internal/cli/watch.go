@@ -46,7 +46,7 @@ func (a *app) watchCommand() *cobra.Command {
 	return cmd
 }
 
-// around is one look at everything that watch shows.
+// around holds everything that one look of watch shows.
 type around struct {
 	app     *app
 	Report  statusReport  `json:"status"`
@@ -54,7 +54,7 @@ type around struct {
 	Answers []askedDomain `json:"answers"`
 }
 
-// nodeAround is what one node says of its backends and agents.
+// nodeAround holds one node's backends and agents.
 type nodeAround struct {
 	Node     string        `json:"node"`
 	Backends []api.Backend `json:"backends"`
@@ -94,7 +94,7 @@ func readAround(ctx context.Context, c *api.Client) (nodeAround, error) {
 	return n, err
 }
 
-// domains are the names that any node answers, in order.
+// domains returns the names that any node serves, sorted.
 func (p *around) domains() []string {
 	var names []string
 	for _, n := range p.Report.Nodes {
@@ -106,7 +106,7 @@ func (p *around) domains() []string {
 	return slices.Compact(names)
 }
 
-// maxTop is how many of the things that need attention stay on top.
+// maxTop bounds the problems above the tabs.
 const maxTop = 5
 
 // Lines returns the nodes and what needs attention, and the table of a tab.
@@ -138,7 +138,7 @@ func (p *around) text(t *render.Table) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// nodes has one line for each node.
+// nodes returns a table with one line per node.
 func (p *around) nodes() string {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
 	var facts []nodeFact

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// differing is one cell for what several nodes say: one text when all say the
-// same, else what each says, in the order of the nodes.
+// differing returns one cell for the texts of several nodes: one text if all agree, else every
+// text, in the order of the nodes.
 func differing(cells []render.Cell) render.Cell {
 	var texts []string
 	for _, c := range cells {
@@ -24,8 +24,7 @@ func differing(cells []render.Cell) render.Cell {
 	return render.Cell{Text: strings.Join(texts, " | "), Tone: render.Warn}
 }
 
-// backends joins what the nodes say of each backend; where they disagree, all
-// is shown.
+// backends merges the nodes' views of each backend. Where they differ, it shows all.
 func (p *around) backends() *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"}, {Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
@@ -50,7 +49,7 @@ func (p *around) backends() *render.Table {
 	return t
 }
 
-// asListed orders backends as a node lists them: by service, then address as a number, then port.
+// asListed compares backends in the order of a node's lists: service, address as a number, port.
 func asListed(x, y *api.Backend) int {
 	first, _ := netip.ParseAddr(x.Address) // what is none comes first
 	second, _ := netip.ParseAddr(y.Address)
@@ -76,7 +75,7 @@ func (p *around) backendRow(said []*api.Backend) []render.Cell {
 		differing(share), p.app.ago(first.AgentLastSeen), latencyCell(first.ValidationLatencyMS), render.C(reason(*first))}
 }
 
-// agents joins what the nodes say of each agent: the latest that any has heard.
+// agents merges the nodes' views of each agent: the newest one.
 func (p *around) agents() *render.Table {
 	var joined []api.Agent
 	for _, n := range p.Nodes {

@@ -8,11 +8,10 @@ import (
 	"strings"
 )
 
-// maxToken bounds a token, in bytes: it travels in a header.
+// maxToken bounds a token, in octets, because it is sent in a header.
 const maxToken = 4096
 
-// TLSConfig is how the nodes prove who they are and how this client does; nil
-// for the system's ordinary way.
+// TLSConfig returns the settings of TLS with the nodes; nil for the system's defaults.
 func (c Context) TLSConfig() (*tls.Config, error) {
 	if c.CA == "" && c.ClientCert == "" && c.ServerName == "" {
 		return nil, nil
@@ -41,7 +40,7 @@ func (c Context) TLSConfig() (*tls.Config, error) {
 	return config, nil
 }
 
-// Secret is the token that the nodes want; empty for none.
+// Secret returns the token for the nodes, "" for none.
 func (c Context) Secret() (string, error) {
 	if c.TokenFile == "" {
 		return c.Token, CheckToken(c.Token)
@@ -60,7 +59,8 @@ func (c Context) Secret() (string, error) {
 	return token, CheckToken(token)
 }
 
-// CheckToken refuses what cannot stand in a header, without repeating it.
+// CheckToken returns an error for a token that cannot stand in a header. The error does not contain
+// the token.
 func CheckToken(token string) error {
 	if len(token) > maxToken {
 		return fmt.Errorf("the token is %d bytes long: at most %d are possible", len(token), maxToken)
@@ -73,7 +73,7 @@ func CheckToken(token string) error {
 	return nil
 }
 
-// ownersOnly refuses a file with a secret that others may read or write.
+// ownersOnly returns an error for a file with a secret that others may read or write.
 func ownersOnly(path, what string) error {
 	info, err := os.Stat(path)
 	switch {

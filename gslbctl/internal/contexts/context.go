@@ -12,7 +12,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Context is one cluster: its nodes, and what it takes to be let in.
+// Context is one cluster: its nodes and the credentials for them.
 type Context struct {
 	Nodes      []Node `yaml:"nodes" json:"nodes"`
 	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`                   // file of certificates, PEM, that are trusted in place of the system's
@@ -23,16 +23,16 @@ type Context struct {
 	TokenFile  string `yaml:"token_file,omitempty" json:"token_file,omitempty"`   // file of the token
 }
 
-// Node is where one node is reached.
+// Node holds the addresses of one node.
 type Node struct {
 	API string `yaml:"api" json:"api"`                     // as api.ParseNode takes it
 	DNS string `yaml:"dns,omitempty" json:"dns,omitempty"` // host:port; empty: port 53 of the API's host
 }
 
-// nameForm is what a context may be called: short, and safe in a shell.
+// nameForm is the form of a context's name: short, and safe in a shell.
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 
-// CheckName refuses what is not the name of a context.
+// CheckName returns an error for a text that cannot be the name of a context.
 func CheckName(name string) error {
 	if !nameForm.MatchString(name) {
 		return fmt.Errorf("%q is not the name of a context: letters, digits, dots, hyphens and underscores, at most 64", name)
@@ -40,7 +40,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Check refuses what no request could be made with.
+// Check returns an error for a context with which no request can be made.
 func (c Context) Check() error {
 	if len(c.Nodes) == 0 {
 		return errors.New("it names no node: give --api host:port")
@@ -66,8 +66,8 @@ func (c Context) Check() error {
 	return nil
 }
 
-// Private says whether what goes to a node, as api.ParseNode takes it, stays on
-// this machine or is encrypted on the way.
+// Private reports whether requests to a node, as api.ParseNode takes it, stay on this machine or
+// are encrypted.
 func Private(node string) bool {
 	base, err := api.ParseNode(node)
 	if err != nil {
@@ -84,10 +84,10 @@ func Private(node string) bool {
 	return err == nil && addr.Unmap().IsLoopback()
 }
 
-// dnsPort is where a node answers DNS unless its context says otherwise.
+// dnsPort is a node's default DNS port.
 const dnsPort = "53"
 
-// DNSAddress is where the node answers DNS, as host:port.
+// DNSAddress returns the node's DNS address, as host:port.
 func (n Node) DNSAddress() (string, error) {
 	if n.DNS == "" {
 		base, err := api.ParseNode(n.API)

@@ -14,10 +14,10 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// maxFile bounds the file, in bytes: some thousand contexts.
+// maxFile bounds the file, in octets. It is enough for some thousand contexts.
 const maxFile = 1 << 20
 
-// File is all contexts and the name of the one that is in use.
+// File holds all contexts and the name of the current one.
 type File struct {
 	Current  string             `yaml:"current,omitempty"`
 	Contexts map[string]Context `yaml:"contexts"`
@@ -25,9 +25,8 @@ type File struct {
 	path string
 }
 
-// DefaultPath is where the file is: gslb/config.yaml below XDG_CONFIG_HOME,
-// which is ~/.config unless it is set to an absolute path (XDG Base Directory
-// Specification).
+// DefaultPath returns the path of the file: gslb/config.yaml below XDG_CONFIG_HOME, which is
+// ~/.config unless it is set to an absolute path (XDG Base Directory Specification).
 func DefaultPath(getenv func(string) string) (string, error) {
 	dir := getenv("XDG_CONFIG_HOME")
 	if !filepath.IsAbs(dir) {
@@ -40,8 +39,8 @@ func DefaultPath(getenv func(string) string) (string, error) {
 	return filepath.Join(dir, "gslb", "config.yaml"), nil
 }
 
-// Load reads the file. One that does not exist has no contexts. A file with a
-// token in it that others than its owner may read or write is refused.
+// Load reads the file. A missing file has no contexts. A file with a token that others may read or
+// write is an error.
 func Load(path string) (*File, error) {
 	f := &File{path: path}
 	text, mode, err := read(path)
@@ -91,16 +90,15 @@ func read(path string) ([]byte, fs.FileMode, error) {
 	return text, info.Mode(), err
 }
 
-// exposed says whether others than the owner may read or write a file.
-// Windows keeps that elsewhere than in the mode.
+// exposed reports whether others may read or write a file. On Windows the mode does not say so, and
+// it returns false.
 func exposed(mode fs.FileMode) bool { return runtime.GOOS != "windows" && mode.Perm()&0o077 != 0 }
 
-// Path is where the file is.
+// Path returns the path of the file.
 func (f *File) Path() string { return f.path }
 
-// Change loads the file, has edit change it, and writes it anew, readable by
-// its owner only. Two changes at once exclude one another. Comments in the
-// file are lost. When edit fails, nothing is written.
+// Change loads the file, calls edit, and writes it again, readable by its owner only. Concurrent
+// changes wait for each other. Comments in the file are lost. If edit fails, nothing is written.
 func Change(path string, edit func(*File) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("making the directory of the contexts: %w", err)
@@ -124,7 +122,7 @@ func Change(path string, edit func(*File) error) error {
 	return nil
 }
 
-// replace writes the changed file to next and puts that in its place.
+// replace writes the changed file to next and renames it to path.
 func replace(path string, next *os.File, edit func(*File) error) error {
 	defer next.Close()
 	f, err := Load(path)

@@ -27,8 +27,8 @@ func Dial(ctx context.Context, address string) (*Conn, error) {
 // Close ends the connection.
 func (c *Conn) Close() { c.conn.Close() }
 
-// Ask asks for the addresses of a name, IPv4 or IPv6, and waits for the answer
-// until ctx ends. After an error the connection is of no more use.
+// Ask queries the IPv4 or IPv6 addresses of a name and waits for the answer until ctx ends. After
+// an error the connection must not be used.
 func (c *Conn) Ask(ctx context.Context, name string, v6 bool) (Answer, error) {
 	q := question{id: uint16(rand.Uint32()), name: name, v6: v6}
 	query, err := q.message()

@@ -1,4 +1,4 @@
-// Package dnsask asks one DNS server for the addresses of names, over TCP
-// (RFC 7766): nothing is lost on the way, and it goes through an SSH tunnel.
-// It is no resolver: what the server says is the answer.
+// Package dnsask owns the DNS queries of gslbctl for the addresses of names, over TCP (RFC 7766),
+// which loses nothing and works through an SSH tunnel. Package cli calls it. It never resolves: it
+// returns the server's own answer.
 package dnsask

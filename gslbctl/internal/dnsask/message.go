@@ -10,11 +10,11 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// Answer is what a server says.
+// Answer is a server's answer.
 type Answer struct {
 	Addresses []netip.Addr
 	TTL       time.Duration // the shortest; 0 without addresses
-	Failure   string        // such as SERVFAIL; empty for an answer, which may be without addresses
+	Failure   string        // such as SERVFAIL; empty for success, which may be without addresses
 }
 
 // question is one query for an address.
@@ -53,7 +53,7 @@ var failures = map[dnsmessage.RCode]string{
 	dnsmessage.RCodeNotImplemented: "NOTIMP", dnsmessage.RCodeRefused: "REFUSED",
 }
 
-// answer reads a reply. One that is not about the question is an error.
+// answer parses a reply. A reply to another question is an error.
 func (q question) answer(reply []byte) (Answer, error) {
 	var p dnsmessage.Parser
 	head, err := p.Start(reply)

@@ -1,4 +1,4 @@
-// Package pair writes a matching pair of configurations, of an overwatch node
-// and of an agent, with fresh keys. It knows the keys of the two files and
-// nothing else of the roles; the roles themselves read what it writes in a test.
+// Package pair owns the starting configurations that gslbctl init writes: matching files for
+// overwatch nodes and an agent, with fresh keys. It knows the keys of these files and nothing else
+// of the two programs. It never overwrites a file.
 package pair

@@ -29,10 +29,10 @@ const (
 	apiPort      = 8080
 )
 
-// maxNodes is how many nodes can exchange keys.
+// maxNodes bounds the nodes of a plan: more cannot exchange keys.
 const maxNodes = 32
 
-// ParseNode reads "<name>=<ip>[,<ip>...]", or a name alone.
+// ParseNode parses "<name>=<ip>[,<ip>...]", or a name alone.
 func ParseNode(text string) (Node, error) {
 	name, list, found := strings.Cut(text, "=")
 	n := Node{Name: strings.ToLower(name)}
@@ -55,12 +55,12 @@ func ParseNode(text string) (Node, error) {
 	return n, nil
 }
 
-// isMachine says whether an address can be that of one machine.
+// isMachine reports whether an address can be that of one machine.
 func isMachine(a netip.Addr) bool {
 	return a.Zone() == "" && !a.IsUnspecified() && !a.IsMulticast() && a != netip.AddrFrom4([4]byte{255, 255, 255, 255})
 }
 
-// completeNodes gives each node what was left out, and its listeners.
+// completeNodes fills in the omitted values of each node, and its listeners.
 func (p *Plan) completeNodes() error {
 	nodes := slices.Clone(p.Nodes)
 	if len(nodes) == 0 && p.Local {
@@ -99,7 +99,7 @@ func (p *Plan) completeNodes() error {
 	return p.exchange()
 }
 
-// listener is what a node listens on without being told.
+// listener returns the default listener of a node.
 func (p *Plan) listener(n *Node, i int, there string, localPort int) string {
 	if p.Local {
 		return net.JoinHostPort(n.Addresses[0].String(), strconv.Itoa(localPort+i))
@@ -107,7 +107,7 @@ func (p *Plan) listener(n *Node, i int, there string, localPort int) string {
 	return there
 }
 
-// anywhere is all addresses of a node's family.
+// anywhere returns the listener on all addresses of a node's family.
 func anywhere(n *Node, port int) string {
 	all := netip.IPv4Unspecified()
 	if n.Addresses[0].Is6() {
@@ -116,8 +116,7 @@ func anywhere(n *Node, port int) string {
 	return netip.AddrPortFrom(all, uint16(port)).String()
 }
 
-// apiListener is where only this machine reaches the API, unless other nodes
-// need it.
+// apiListener returns the default API listener: loopback only, unless other nodes need it.
 func apiListener(nodes int) string {
 	if nodes > 1 {
 		return fmt.Sprintf(":%d", apiPort)
@@ -125,8 +124,7 @@ func apiListener(nodes int) string {
 	return fmt.Sprintf("127.0.0.1:%d", apiPort)
 }
 
-// listen gives every node its listener of one kind: what was given once is for
-// all of them.
+// listen sets every node's listener of one kind. A single given value is for all nodes.
 func listen(nodes []Node, flag string, given []string, otherwise func(int) string, of func(*Node) *string) error {
 	if len(given) > 1 && len(given) != len(nodes) {
 		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", flag, len(given), len(nodes))
@@ -157,14 +155,14 @@ func sameMachine(a, b *Node) (shared bool, at netip.Addr) {
 	return true, a.Addresses[i]
 }
 
-// overlap says whether two listeners of one machine cannot both be opened.
+// overlap reports whether two listeners of one machine exclude each other.
 func overlap(a, b string) bool {
 	aHost, aPort, _ := net.SplitHostPort(a)
 	bHost, bPort, _ := net.SplitHostPort(b)
 	return aPort == bPort && (aHost == bHost || isAny(aHost) || isAny(bHost))
 }
 
-// isAny says whether the host of a listener stands for all addresses.
+// isAny reports whether the host of a listener stands for all addresses.
 func isAny(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return host == "" || err == nil && address.IsUnspecified()
@@ -181,7 +179,7 @@ func checkListen(text string) error {
 	return nil
 }
 
-// exchange says whether nodes reach one another's API.
+// exchange reports whether nodes can reach each other's API.
 func (p *Plan) exchange() error {
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -194,20 +192,20 @@ func (p *Plan) exchange() error {
 	return nil
 }
 
-// reach is where others reach one of a node's listeners.
+// reach returns the address at which others reach one of a node's listeners.
 func (n *Node) reach(listener string) string {
 	_, port, _ := net.SplitHostPort(listener)
 	return net.JoinHostPort(n.Addresses[0].String(), port)
 }
 
-// DNSAt is where a node answers DNS, host:port.
+// DNSAt returns a node's DNS address, host:port.
 func (n *Node) DNSAt() string { return n.here(n.DNS) }
 
-// APIAt is where a node's API is reached: from the other nodes, if there are
-// any, else from its own machine.
+// APIAt returns a node's API address: for the other nodes if there are any, else for its own
+// machine.
 func (n *Node) APIAt() string { return n.here(n.API) }
 
-// here is a listener, at the node's address if it is for all addresses.
+// here returns a listener with the node's address in place of a wildcard address.
 func (n *Node) here(listener string) string {
 	if host, _, _ := net.SplitHostPort(listener); !isAny(host) {
 		return listener
@@ -215,5 +213,5 @@ func (n *Node) here(listener string) string {
 	return n.reach(listener)
 }
 
-// agentAt is where agents reach a node.
+// agentAt returns the address at which agents reach a node.
 func (n *Node) agentAt() string { return n.reach(n.Gossip) }

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// Plan is what the configurations are for.
+// Plan describes the deployment to configure.
 type Plan struct {
 	Zone     string // the zone that is delegated to the nodes
-	Region   string // where the agent's backends and the nodes are
+	Region   string // region of the nodes and of the agent's backends
 	Nodes    []Node
 	Services []Service
-	Check    string // how backends are checked: tcp, http:/path or https:/path
-	DataDir  string // a directory for the data of all; empty: each has its own default
+	Check    string // health check: tcp, http:/path or https:/path
+	DataDir  string // parent of all data directories; empty: the programs' defaults
 	Local    bool   // all on this machine
-	// Listeners, of all nodes or of each in their order; none: what is usual.
+	// Listeners, one for all nodes or one for each in order; none: the defaults.
 	DNS, Gossip, API []string
 }
 
-// Service is a name in the zone and what serves it.
+// Service is a name in the zone and its backends.
 type Service struct {
 	Name     string
 	Backends []netip.AddrPort
@@ -34,7 +34,7 @@ const (
 	DefaultCheck  = "tcp"
 )
 
-// ParseService reads "<name>=<ip>:<port>[,<ip>:<port>...]".
+// ParseService parses "<name>=<ip>:<port>[,<ip>:<port>...]".
 func ParseService(text string) (Service, error) {
 	name, list, found := strings.Cut(text, "=")
 	if !found || name == "" || list == "" {
@@ -58,11 +58,10 @@ var (
 	pathForm   = regexp.MustCompile(`^/[!-~]*$`)
 )
 
-// maxName is the longest DNS name as text (RFC 1035 section 2.3.4).
+// maxName is the length of the longest DNS name as text (RFC 1035 section 2.3.4).
 const maxName = 253
 
-// complete checks the plan and fills in what is understood. Services of one
-// name become one.
+// complete checks the plan and fills in defaults. It merges services with the same name.
 func (p Plan) complete() (Plan, error) {
 	p.Zone = plain(p.Zone)
 	if err := checkName(p.Zone); err != nil {
@@ -103,10 +102,10 @@ func checkName(name string) error {
 	return nil
 }
 
-// maxBackends is how many backends one agent speaks for.
+// maxBackends bounds the backends of one agent.
 const maxBackends = 64
 
-// inZone puts names that stand for themselves into the zone.
+// inZone appends the zone to names that are not in it.
 func inZone(services []Service, zone string) ([]Service, error) {
 	if len(services) == 0 {
 		return nil, errors.New("--service is missing: name=ip:port, such as app=192.0.2.10:8080")
@@ -142,7 +141,7 @@ func inZone(services []Service, zone string) ([]Service, error) {
 	return list, nil
 }
 
-// check is the type and the path of the health check.
+// check returns the type and the path of the health check.
 func (p Plan) check() (kind, path string, err error) {
 	kind, path, _ = strings.Cut(p.Check, ":")
 	switch {

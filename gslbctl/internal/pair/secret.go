@@ -5,16 +5,16 @@ import (
 	"encoding/base64"
 )
 
-// gossipKeySize is the size of a gossip key, in bytes: AES-256.
+// gossipKeySize is the size of a gossip key in octets: AES-256.
 const gossipKeySize = 32
 
-// GossipKey returns a fresh gossip key as encryption_key wants it.
+// GossipKey returns a random gossip key in the form of encryption_key.
 func GossipKey() string {
 	key := make([]byte, gossipKeySize)
 	_, _ = rand.Read(key) // never fails
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// Token returns a fresh service token: 52 characters, of 5 random bits each,
-// that need no quotes anywhere. At least 32 are recommended.
+// Token returns a random service token: 52 characters of 5 random bits each, which need no quotes
+// anywhere. At least 32 characters are recommended.
 func Token() string { return rand.Text() + rand.Text() }

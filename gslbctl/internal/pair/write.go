@@ -20,13 +20,13 @@ var overwatchText string
 //go:embed agent.yaml.tmpl
 var agentText string
 
-// Files are the configurations on the disk.
+// Files are the paths of the written configurations.
 type Files struct {
 	Overwatch []string `json:"overwatch"` // in the order of the nodes
 	Agent     string   `json:"agent"`
 }
 
-// facts are what the templates show.
+// facts are the values that the templates show.
 type facts struct {
 	Plan
 	GossipKey  string
@@ -36,7 +36,7 @@ type facts struct {
 	Path       string
 }
 
-// nodeFacts are what the template of one node shows.
+// nodeFacts are the values of one node's template.
 type nodeFacts struct {
 	facts
 	Node  Node
@@ -44,8 +44,8 @@ type nodeFacts struct {
 	Peers []string // the APIs of the others
 }
 
-// Write makes all files in a directory, readable by their owner only, or none.
-// Files that are there already are left alone, which is an error.
+// Write creates all files in a directory, readable by their owner only, or none. An existing file
+// is an error and stays as it is.
 func Write(dir string, plan Plan) (Files, Plan, error) {
 	plan, err := plan.complete()
 	if err != nil {
@@ -81,7 +81,7 @@ func Write(dir string, plan Plan) (Files, Plan, error) {
 	return files, plan, nil
 }
 
-// base is what a node's file and directory are named after.
+// base returns the base name of a node's file and directory.
 func (p *Plan) base(i int) string {
 	if len(p.Nodes) == 1 {
 		return "overwatch"
@@ -89,7 +89,7 @@ func (p *Plan) base(i int) string {
 	return "overwatch-" + p.Nodes[i].Name
 }
 
-// facts has fresh secrets.
+// facts returns the template values, with new secrets.
 func (p *Plan) facts() facts {
 	f := facts{Plan: *p, GossipKey: GossipKey(), SyncSecret: Token(), Tokens: map[string]string{}}
 	f.Kind, f.Path, _ = p.check()
@@ -112,7 +112,7 @@ func (f facts) node(i int, base string) nodeFacts {
 	return n
 }
 
-// AgentsReach are the places where agents reach the nodes.
+// AgentsReach returns the addresses at which agents reach the nodes.
 func (f facts) AgentsReach() (list []string) {
 	for i := range f.Nodes {
 		list = append(list, f.Nodes[i].agentAt())
@@ -120,7 +120,7 @@ func (f facts) AgentsReach() (list []string) {
 	return list
 }
 
-// Networks are those that the API admits where nodes need one another's.
+// Networks returns the networks that the API admits if nodes need each other's.
 func (f facts) Networks() []string {
 	list := []string{"127.0.0.1/32", "::1/128"}
 	for _, n := range f.Nodes {
@@ -133,7 +133,7 @@ func (f facts) Networks() []string {
 	return list
 }
 
-// Nameservers are the nodes' names in the zone.
+// Nameservers returns the nodes' names in the zone.
 func (p Plan) Nameservers() (list []string) {
 	for _, n := range p.Nodes {
 		list = append(list, n.Name+"."+p.Zone)
@@ -141,7 +141,7 @@ func (p Plan) Nameservers() (list []string) {
 	return list
 }
 
-// Glue are the address records of the nodes' names.
+// Glue returns the address records of the nodes' names.
 func (p Plan) Glue() (list []string) {
 	for i, name := range p.Nameservers() {
 		for _, address := range p.Nodes[i].Addresses {
@@ -155,8 +155,7 @@ func (p Plan) Glue() (list []string) {
 	return list
 }
 
-// Delegation are the records that the zone above needs, without that of the
-// keys.
+// Delegation returns the records for the parent zone, without the DS records.
 func (p Plan) Delegation() (list []string) {
 	for _, name := range p.Nameservers() {
 		list = append(list, fmt.Sprintf("%s. 3600 IN NS %s.", p.Zone, name))

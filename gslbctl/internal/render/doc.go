@@ -1,5 +1,4 @@
-// Package render turns values of the API into what a person or a program
-// reads: aligned tables, JSON and YAML. It knows nothing of commands, makes
-// no request and reads no clock. Text that came from a node is shown without
-// the characters that could steer a terminal.
+// Package render owns the output of gslbctl: aligned tables, JSON and YAML of the API's values.
+// Package cli calls it. It never makes a request and never reads a clock. It replaces characters in
+// nodes' texts that could control a terminal.
 package render

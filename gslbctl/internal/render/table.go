@@ -8,7 +8,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// Tone is how a cell looks where colours are allowed.
+// Tone is the colour of a cell.
 type Tone int
 
 // The tones.
@@ -17,7 +17,7 @@ const (
 	Good
 	Warn
 	Bad
-	Dim // of less weight than the rest
+	Dim // less important
 )
 
 // Paint colours a text (ECMA-48 SGR), if colours are allowed.
@@ -46,12 +46,12 @@ type Cell struct {
 	Tone Tone
 }
 
-// C is a plain cell.
+// C returns a cell in the default colour.
 func C(text string) Cell { return Cell{Text: text} }
 
-// Column is the head of a column. Numbers stand on the right; what few people
-// want is shown in wide tables only. Spare is above 0 for what may be left out
-// where a terminal is too narrow; the lower it is, the sooner there is room.
+// Column is the head of a column. Right aligns it to the right, for numbers. Wide shows it in wide
+// tables only. A Spare above 0 lets it be left out on a narrow terminal; lower values are kept
+// longer.
 type Column struct {
 	Name  string
 	Right bool
@@ -59,8 +59,7 @@ type Column struct {
 	Spare int
 }
 
-// Table is rows under a head. Empty is the line that stands for a table
-// without rows.
+// Table is a head and rows. Empty is printed instead of a table without rows.
 type Table struct {
 	Columns []Column
 	Rows    [][]Cell
@@ -69,19 +68,19 @@ type Table struct {
 	names []string
 }
 
-// gap is what separates two columns.
+// gap separates two columns.
 const gap = "  "
 
 // Add adds a row, one cell for each column.
 func (t *Table) Add(cells ...Cell) { t.Rows = append(t.Rows, cells) }
 
-// AddNamed adds a row about something that has a name.
+// AddNamed adds a row about an object with a name.
 func (t *Table) AddNamed(name string, cells ...Cell) {
 	t.names = append(t.names, name)
 	t.Add(cells...)
 }
 
-// WriteNames writes the names of the rows, one a line.
+// WriteNames writes the names of the rows, one per line.
 func (t *Table) WriteNames(w io.Writer) error {
 	var b strings.Builder
 	for _, name := range t.names {
@@ -91,7 +90,7 @@ func (t *Table) WriteNames(w io.Writer) error {
 	return err
 }
 
-// only is the table with the columns that keep says yes to.
+// only returns the table with the columns that keep selects.
 func (t *Table) only(keep func(i int) bool) *Table {
 	n := &Table{Empty: t.Empty, Rows: make([][]Cell, len(t.Rows))}
 	for i, column := range t.Columns {
@@ -106,9 +105,8 @@ func (t *Table) only(keep func(i int) bool) *Table {
 	return n
 }
 
-// fit is the table with the columns for which there is room in a width, the
-// most important first, and the names of those that are left out. What cannot
-// be spared stays, whatever the width.
+// fit returns the table with the columns that fit into a width, by Spare, and the names of the
+// others. Columns without Spare stay in any case.
 func (t *Table) fit(width int) (fitted *Table, left []string) {
 	widths := t.widths(append([][]Cell{t.head()}, t.Rows...))
 	used, spare := -len(gap), []int(nil)
@@ -144,12 +142,12 @@ func (t *Table) head() []Cell {
 	return head
 }
 
-// Style is how a table is written.
+// Style describes how to write a table.
 type Style struct {
 	Colour bool
 	Wide   bool // with its wide columns
-	// Width is that of the terminal in columns: what can be spared and does not
-	// fit is left out, and a line below says so. 0: there is no limit.
+	// Width is the width of the terminal in columns. Columns that do not fit and have a Spare are
+	// left out, and a line below names them. 0 means no limit.
 	Width int
 }
 
@@ -191,8 +189,8 @@ func (t *Table) widths(rows [][]Cell) []int {
 	return widths
 }
 
-// line pads around the colour, so that escapes do not count as width, and
-// leaves no blanks at the end.
+// line returns a row with padding around the colours, because escape sequences have no width, and
+// without trailing blanks.
 func (t *Table) line(row []Cell, widths []int, colour bool) string {
 	var b strings.Builder
 	for i, cell := range row {

@@ -7,10 +7,11 @@ import (
 	"unicode"
 )
 
-// None stands where there is nothing to show.
+// None is the text of an absent value.
 const None = "-"
 
-// Printable replaces what a terminal would obey rather than show.
+// Printable replaces the characters of a text that are not printable, such as those that control a
+// terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -20,7 +21,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Span writes a duration in its two largest units: 45s, 5m10s, 3h12m, 12d4h.
+// Span formats a duration in its two largest units: 45s, 5m10s, 3h12m, 12d4h.
 func Span(d time.Duration) string {
 	const day = 24 * time.Hour
 	d = d.Abs()
@@ -43,7 +44,7 @@ func two(large int, unit string, small int, smallUnit string) string {
 	return fmt.Sprintf("%d%s%d%s", large, unit, small, smallUnit)
 }
 
-// Ago tells how long before now a moment was; None for one that never was.
+// Ago formats the time since a moment, such as "5m ago"; None for a nil or zero moment.
 func Ago(at *time.Time, now time.Time) string {
 	if at == nil || at.IsZero() {
 		return None
@@ -51,8 +52,7 @@ func Ago(at *time.Time, now time.Time) string {
 	return Span(max(0, now.Sub(*at))) + " ago"
 }
 
-// Until tells how long after now a moment is, and for one that has passed,
-// since when.
+// Until formats the time until a moment, such as "in 5m", or since a past one.
 func Until(at, now time.Time) string {
 	if left := at.Sub(now); left > 0 {
 		return "in " + Span(left)
@@ -60,7 +60,7 @@ func Until(at, now time.Time) string {
 	return Span(now.Sub(at)) + " ago"
 }
 
-// Count writes a number with its noun in singular or plural.
+// Count formats a number with its noun in singular or plural.
 func Count(n int, singular, plural string) string {
 	if n == 1 {
 		return "1 " + singular
@@ -68,7 +68,7 @@ func Count(n int, singular, plural string) string {
 	return fmt.Sprintf("%d %s", n, plural)
 }
 
-// YesNo writes a truth value.
+// YesNo formats a truth value.
 func YesNo(b bool) string {
 	if b {
 		return "yes"
@@ -76,7 +76,7 @@ func YesNo(b bool) string {
 	return "no"
 }
 
-// PrintableLines is Printable for a text of several lines.
+// PrintableLines applies Printable to each line of a text.
 func PrintableLines(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

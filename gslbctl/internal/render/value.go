@@ -17,8 +17,7 @@ func JSON(w io.Writer, value any) error {
 	return enc.Encode(value)
 }
 
-// YAML writes a value of the API as YAML with the names and the order of its
-// JSON, which YAML can read.
+// YAML writes a value of the API as YAML, with the names and the order of its JSON.
 func YAML(w io.Writer, value any) error {
 	encoded, err := json.Marshal(value)
 	if err != nil {
@@ -39,8 +38,8 @@ func YAML(w io.Writer, value any) error {
 	return err
 }
 
-// blockStyle drops the braces and quotes of JSON. The tag of a text stays, so
-// one that looks like a number keeps its quotes.
+// blockStyle removes JSON's braces and quotes. A text that looks like a number keeps its quotes,
+// because its tag stays.
 func blockStyle(n *yaml.Node) {
 	n.Style = 0
 	for _, child := range n.Content {
