@@ -25,7 +25,8 @@ func TestPage_IsWhatTheCodeSays(t *testing.T) {
 	times := map[string]int{}
 	made := listed.ReplaceAllFunc(found, func(block []byte) []byte {
 		below := string(listed.FindSubmatch(block)[1])
-		return fmt.Appendf(nil, "<!-- operations %s -->\n%s<!-- end of operations -->\n", below, table(strings.Fields(below), times))
+		return fmt.Appendf(nil, "<!-- operations %s -->\n%s<!-- end of operations -->\n", below,
+			table(strings.Fields(below), times))
 	})
 	for _, o := range httpapi.Operations() {
 		if n := times[o.Method+o.Path]; n != 1 && !strings.HasPrefix(o.Path, "/api/docs/") {

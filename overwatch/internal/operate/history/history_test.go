@@ -21,7 +21,8 @@ func busy(times *histogram.Counter) func() Reading {
 		n := uint64(time.Since(began).Seconds() * 10)
 		times.Add(time.Millisecond, int(n-told))
 		told = n
-		r := Reading{At: time.Now(), Queries: n, Failed: n / 10, Checks: n / 20, Healthy: 3, Cores: 2, CPU: time.Since(began) / 10, MemoryUsed: 25, MemoryTotal: 100}
+		r := Reading{At: time.Now(), Queries: n, Failed: n / 10, Checks: n / 20, Healthy: 3, Cores: 2,
+			CPU: time.Since(began) / 10, MemoryUsed: 25, MemoryTotal: 100}
 		times.AddTo(&r.Times)
 		return r
 	}
@@ -43,7 +44,8 @@ func near(a, b float64) bool { return math.Abs(a-b) <= math.Abs(b)/50 }
 
 func TestRecorder_KeepsADayOfMinutesAndThirtyOfHoursOverARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := Options{Read: busy(new(histogram.Counter)), Path: filepath.Join(t.TempDir(), "history.json"), Logger: zerolog.Nop()}
+		o := Options{Read: busy(new(histogram.Counter)), Path: filepath.Join(t.TempDir(), "history.json"),
+			Logger: zerolog.Nop()}
 		r, err := Open(o)
 		if err != nil {
 			t.Fatal(err)
@@ -72,12 +74,14 @@ func TestRecorder_KeepsADayOfMinutesAndThirtyOfHoursOverARestart(t *testing.T) {
 			t.Fatal(err)
 		}
 		for what, r := range map[string]*Recorder{"kept": r, "restored": again} {
-			minutes, fives, hours := r.Points(time.Time{}, now, time.Minute), r.Points(time.Time{}, now, 5*time.Minute), r.Points(time.Time{}, now, time.Hour)
+			minutes, fives, hours := r.Points(time.Time{}, now, time.Minute), r.Points(time.Time{}, now, 5*time.Minute),
+				r.Points(time.Time{}, now, time.Hour)
 			if len(minutes) != Minutes || len(fives) < Minutes/5 || len(fives) > Minutes/5+1 || len(hours) != 26 {
 				t.Fatalf("%s: %d minutes, %d of five, %d hours", what, len(minutes), len(fives), len(hours))
 			}
 			for _, p := range []Point{minutes[700], fives[100], hours[20]} {
-				for name, want := range map[string]float64{"queries_per_sec": 10, "error_rate": 0.1, "health_checks_per_sec": 0.5, "healthy_servers": 3, "cpu_percent": 5, "memory_percent": 25, "response_avg_ms": 1} {
+				for name, want := range map[string]float64{"queries_per_sec": 10, "error_rate": 0.1, "health_checks_per_sec": 0.5,
+					"healthy_servers": 3, "cpu_percent": 5, "memory_percent": 25, "response_avg_ms": 1} {
 					if got := value(t, p, name); !near(got, want) {
 						t.Errorf("%s, %v: %s is %v, want %v", what, p.At, name, got, want)
 					}
@@ -98,7 +102,8 @@ func TestRecorder_KeepsADayOfMinutesAndThirtyOfHoursOverARestart(t *testing.T) {
 
 func TestRecorder_WithoutQueriesNothingWasMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, err := Open(Options{Read: func() Reading { return Reading{At: time.Now()} }, Path: filepath.Join(t.TempDir(), "h"), Logger: zerolog.Nop()})
+		r, err := Open(Options{Read: func() Reading { return Reading{At: time.Now()} }, Path: filepath.Join(t.TempDir(), "h"),
+			Logger: zerolog.Nop()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +112,8 @@ func TestRecorder_WithoutQueriesNothingWasMeasured(t *testing.T) {
 			r.take()
 		}
 		points := r.Points(time.Time{}, time.Now(), time.Minute)
-		if len(points) != 1 || !math.IsNaN(value(t, points[0], "response_p99_ms")) || !math.IsNaN(value(t, points[0], "error_rate")) || value(t, points[0], "queries_per_sec") != 0 {
+		if len(points) != 1 || !math.IsNaN(value(t, points[0], "response_p99_ms")) ||
+			!math.IsNaN(value(t, points[0], "error_rate")) || value(t, points[0], "queries_per_sec") != 0 {
 			t.Errorf("%+v", points)
 		}
 	})
@@ -125,7 +131,8 @@ func TestOpen_ADamagedFileBeginsAnewAndAFullDiskHarmsNothing(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	r, err := Open(Options{Read: func() Reading { return Reading{At: time.Now()} }, Path: filepath.Join(dir, "no", "such"), Logger: zerolog.Nop()})
+	r, err := Open(Options{Read: func() Reading { return Reading{At: time.Now()} }, Path: filepath.Join(dir, "no", "such"),
+		Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,7 +31,8 @@ func (fitness) Status() api.ServiceStatus { return api.ServiceDegraded }
 func sources(t *testing.T) Sources {
 	t.Helper()
 	r, err := registry.New(registry.Options{
-		Timing:  registry.Timing{StaleThreshold: time.Hour, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Hour},
+		Timing: registry.Timing{StaleThreshold: time.Hour, RemoveAfter: time.Hour, ValidationEnabled: true,
+			ValidationInterval: time.Hour},
 		Changed: func(string) {}, Logger: zerolog.Nop(),
 	})
 	must(t, err)
@@ -46,18 +47,23 @@ func sources(t *testing.T) Sources {
 	for _, text := range []string{"a.example:192.0.2.1:80", "a.example:192.0.2.2:80", "c.example:192.0.2.3:80"} {
 		id, err := registry.ParseID(text)
 		must(t, err)
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu",
+			Check: unique.Make(check.Spec{Type: check.TCP})})
 	}
 	must(t, r.SetStatic(t.Context(), declarations))
-	must(t, r.Validated(t.Context(), registry.Verdict{ID: declarations[0].ID, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}))
-	must(t, r.SetOverride(t.Context(), registry.Override{Service: "a.example", Address: netip.MustParseAddr("192.0.2.2"), Reason: "r"}))
+	must(t, r.Validated(t.Context(), registry.Verdict{ID: declarations[0].ID, State: check.StateHealthy,
+		Outcome: check.Success, At: time.Now()}))
+	must(t, r.SetOverride(t.Context(), registry.Override{Service: "a.example", Address: netip.MustParseAddr("192.0.2.2"),
+		Reason: "r"}))
 	return Sources{
 		View: r.View(), Domains: func() []string { return []string{"a.example", "b.example"} }, Fitness: fitness{},
 		Agents: func() []trust.Record {
-			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000, Outdated: true}, {AgentID: "2", ExpiresInHours: 100}, {AgentID: "3", Revoked: true}}
+			return []trust.Record{{AgentID: "1", ExpiresInHours: 8000, Outdated: true}, {AgentID: "2", ExpiresInHours: 100},
+				{AgentID: "3", Revoked: true}}
 		},
 		Pins: func() []trust.Use {
-			return []trust.Use{{Service: "a.example", Pins: 3, Limit: 1024, Unreported: 1}, {Service: "b.example", Limit: 5, Locked: true}}
+			return []trust.Use{{Service: "a.example", Pins: 3, Limit: 1024, Unreported: 1},
+				{Service: "b.example", Limit: 5, Locked: true}}
 		},
 		ClockJump: func() time.Duration { return 90 * time.Second },
 		Build:     buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "abc"},
@@ -173,7 +179,8 @@ func TestRegister_NeedsEverySource(t *testing.T) {
 }
 
 func TestNew_NamesTheKeyOfAnAddressThatCannotBeHad(t *testing.T) {
-	if _, err := New(Options{Address: "192.0.2.1:1", Gatherer: prometheus.NewRegistry()}); err == nil || !strings.Contains(err.Error(), "metrics.address: listening on 192.0.2.1:1") {
+	if _, err := New(Options{Address: "192.0.2.1:1", Gatherer: prometheus.NewRegistry()}); err == nil ||
+		!strings.Contains(err.Error(), "metrics.address: listening on 192.0.2.1:1") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -12,8 +12,9 @@ func (s *Store) LoadPins() (pins []Pin, err error) {
 	err = s.read(bucketPins, func(key, value []byte) error {
 		var p Pin
 		if err := json.Unmarshal(value, &p); err != nil {
-			return fmt.Errorf("the pin of agent %q cannot be decoded: %w; start the version that stored it, delete the pin there "+
-				"(gslbctl agents unpin %s), then start this one", key, err, key)
+			return fmt.Errorf(
+				"the pin of agent %q cannot be decoded: %w; start the version that stored it, delete the pin there "+
+					"(gslbctl agents unpin %s), then start this one", key, err, key)
 		}
 		pins = append(pins, p)
 		return nil

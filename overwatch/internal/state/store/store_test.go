@@ -321,7 +321,8 @@ func TestLoadPins_OneThatCannotBeDecodedIsNamedWithTheRemedy(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.LoadPins()
-	if err == nil || !strings.Contains(err.Error(), `"eu-web-1"`) || !strings.Contains(err.Error(), "gslbctl agents unpin eu-web-1") {
+	if err == nil || !strings.Contains(err.Error(), `"eu-web-1"`) ||
+		!strings.Contains(err.Error(), "gslbctl agents unpin eu-web-1") {
 		t.Errorf("%v", err)
 	}
 }
