@@ -52,8 +52,9 @@ type Options struct {
 // nil. SIGHUP reloads backends, checks and tokens. A wrong configuration at the start is an error
 // of type settings.Problems.
 func Run(ctx context.Context, o Options) error {
-	hangups := make(chan os.Signal, 1)     // signals that come while one is waiting are for the same reload
-	signal.Notify(hangups, syscall.SIGHUP) // one that comes while the agent starts waits too; unwanted, it would end the process
+	hangups := make(chan os.Signal, 1) // signals that come while one is waiting are for the same reload
+	// one that comes while the agent starts waits too; unwanted, it would end the process
+	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	cfg, err := config.Load(o.ConfigPath)
 	if err != nil {
@@ -82,7 +83,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	epoch, err := identity.NextEpoch(filepath.Join(cfg.DataDir, epochFile), time.Now())
 	if err != nil {
-		logger.Warn().Err(err).Msg("the start could not be remembered; if the clock is set back before the next one, overwatch nodes will refuse the agent")
+		logger.Warn().Err(err).Msg(
+			"the start could not be remembered; if the clock is set back before the next one, overwatch nodes will refuse " +
+				"the agent")
 	}
 
 	figures, err := newFigures(build, id.NotAfter)
@@ -97,7 +100,8 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	warnings, err := predict.New(predict.Options{
-		Settings: predictive(cfg, userAgent), Meter: predict.NewGauge(), Failures: func() map[predict.Target]uint64 { return failures(watched) },
+		Settings: predictive(cfg, userAgent), Meter: predict.NewGauge(),
+		Failures:   func() map[predict.Target]uint64 { return failures(watched) },
 		Registerer: figures, Logger: part(logger, "predict"),
 	})
 	if err != nil {
@@ -129,21 +133,26 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	again := &reload{
-		path: o.ConfigPath, started: cfg, watched: watched, reporter: reporter, outcomes: newReloads(), logger: part(logger, "reload"),
+		path: o.ConfigPath, started: cfg, watched: watched, reporter: reporter, outcomes: newReloads(),
+		logger: part(logger, "reload"),
 	}
 	for _, c := range []prometheus.Collector{registeredGauge(watched.Snapshot, reporter.Nodes), again.outcomes} {
 		if err := figures.Register(c); err != nil {
 			return fmt.Errorf("registering metrics: %w", err)
 		}
 	}
-	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends", len(cfg.Agent.Backends)).Msg("agent started")
+	logger.Info().Str("version", build.Version).Str("agent_id", id.CommonName).Int("backends",
+		len(cfg.Agent.Backends)).Msg("agent started")
 	end := &farewell{outlook: view, reporter: reporter, over: cfg.Agent.DrainTime, logger: logger}
 	g.Go(func() error { return reporter.Run(running) })
 	g.Go(func() error { return watched.Run(running, reporter.Changed) })
 	g.Go(func() error { return warnings.Run(running, reporter.Warned) })
 	g.Go(func() error { return watchExpiry(running, id.NotAfter, logger) })
 	g.Go(func() error {
-		return keepStatus(running, cfg.DataDir, func() status { return takeStatus(id, view.backends(), reporter.Nodes(), time.Now()) }, logger)
+		return keepStatus(running, cfg.DataDir, func() status {
+			return takeStatus(id, view.backends(), reporter.Nodes(),
+				time.Now())
+		}, logger)
 	})
 	g.Go(func() error { return again.run(running, hangups) })
 	g.Go(func() error {
@@ -152,7 +161,8 @@ func Run(ctx context.Context, o Options) error {
 		return nil
 	})
 	g.Go(func() error { // as long as nobody waits for checks or reports in vain
-		if err := service.Watch(running, func(context.Context) error { view.backends(); reporter.Nodes(); return nil }); err != nil {
+		if err := service.Watch(running,
+			func(context.Context) error { view.backends(); reporter.Nodes(); return nil }); err != nil {
 			logger.Error().Err(err).Msg("the service manager's watchdog is not told that this process is alive")
 		}
 		return nil
@@ -182,7 +192,8 @@ func part(logger zerolog.Logger, name string) zerolog.Logger {
 func backends(cfg *config.Config) []monitor.Backend {
 	list := make([]monitor.Backend, len(cfg.Agent.Backends))
 	for i, b := range cfg.Agent.Backends {
-		list[i] = monitor.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight, Check: b.HealthCheck.Spec()}
+		list[i] = monitor.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight,
+			Check: b.HealthCheck.Spec()}
 	}
 	return list
 }

@@ -62,8 +62,8 @@ metrics: {enabled: true, address: %q}
 	}
 }
 
-// freeAddress returns an address of this host that nobody listens on, with a port that Linux gives nobody who wants just any, since the agent takes it
-// some time later, and again after a restart.
+// freeAddress returns an address of this host that nobody listens on, with a port that Linux gives nobody who wants
+// just any, since the agent takes it some time later, and again after a restart.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for range 100 {
@@ -134,7 +134,8 @@ func TestRun_ChecksItsBackendsAndStopsWhenAsked(t *testing.T) {
 	s := newSite(t)
 	r := s.start(t)
 	text := s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.1"`)
-	for _, want := range []string{"gslb_agent_backends_registered 0", "gslb_agent_certificate_expiry_days 36", "gslb_build_info{"} {
+	for _, want := range []string{"gslb_agent_backends_registered 0", "gslb_agent_certificate_expiry_days 36",
+		"gslb_build_info{"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
@@ -214,17 +215,20 @@ func TestReload_BackendsAndChecksFollowTheFileAndAWrongOneChangesNothing(t *test
 	if text := r.log.String(); !strings.Contains(text, "not reloaded") || !strings.Contains(text, "no_such_key") {
 		t.Errorf("log:\n%s", text)
 	}
-	more := "backends:\n    - {service: other.example.org, address: 127.0.0.2, port: 9, health_check: {type: tcp, interval: 100ms, timeout: 100ms}}"
+	more := "backends:\n    - {service: other.example.org, address: 127.0.0.2, port: 9, health_check: {type: tcp, " +
+		"interval: 100ms, timeout: 100ms}}"
 	changed := strings.Replace(strings.Replace(string(right), "backends:", more, 1), "drain_time: 0s", "drain_time: 1s", 1)
 	if err := os.WriteFile(s.config, []byte(changed), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	hup()
 	s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.2",port="9",service="other.example.org"} 0`)
-	if text := s.scrape(t, `gslb_agent_reloads_total{outcome="success"} 1`); !strings.Contains(text, `gslb_agent_backend_healthy{address="127.0.0.1"`) {
+	if text := s.scrape(t, `gslb_agent_reloads_total{outcome="success"} 1`); !strings.Contains(text,
+		`gslb_agent_backend_healthy{address="127.0.0.1"`) {
 		t.Error("the backend that stayed is not shown any more")
 	}
-	if text := r.log.String(); !strings.Contains(text, "configuration reloaded") || !strings.Contains(text, `"added":1`) || !strings.Contains(text, "agent.drain_time") {
+	if text := r.log.String(); !strings.Contains(text, "configuration reloaded") || !strings.Contains(text, `"added":1`) ||
+		!strings.Contains(text, "agent.drain_time") {
 		t.Errorf("log:\n%s", text)
 	}
 	if err := r.end(t); err != nil {

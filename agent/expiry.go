@@ -28,10 +28,12 @@ func watchExpiry(ctx context.Context, ends time.Time, logger zerolog.Logger) err
 }
 
 func tellExpiry(ends, now time.Time, logger zerolog.Logger) {
-	const remedy = "stop the agent, run gslb-agent --reset-identity, delete the agent's pin on every overwatch node, start it again"
+	const remedy = "stop the agent, run gslb-agent --reset-identity, delete the agent's pin on every overwatch node, " +
+		"start it again"
 	switch left := ends.Sub(now); {
 	case left <= 0:
-		logger.Error().Time("not_after", ends).Msg("the agent's certificate has expired, overwatch nodes refuse it: " + remedy)
+		logger.Error().Time("not_after", ends).Msg("the agent's certificate has expired, overwatch nodes refuse it: " +
+			remedy)
 	case left < expiryWarning:
 		logger.Warn().Time("not_after", ends).Int("days", int(left.Hours()/24)).
 			Msg("the agent's certificate expires soon, then overwatch nodes refuse it: " + remedy)

@@ -35,7 +35,8 @@ func TestExpiry_IsToldInTimeOnceADay(t *testing.T) {
 		}
 		before := len(log.String())
 		pass(60)
-		if text := log.String()[before:]; !strings.Contains(text, "has expired") || !strings.Contains(text, "--reset-identity") {
+		if text := log.String()[before:]; !strings.Contains(text, "has expired") ||
+			!strings.Contains(text, "--reset-identity") {
 			t.Errorf("after the end:\n%s", text)
 		}
 		cancel()

@@ -12,7 +12,8 @@ import (
 
 func TestRegistered_CountsBackendsThatSomeNodeTakes(t *testing.T) {
 	at := netip.MustParseAddr("2001:db8::1")
-	backends := []wire.Backend{{Service: "a", Address: at, Port: 80}, {Service: "a", Address: at, Port: 81}, {Service: "b", Address: at, Port: 80}}
+	backends := []wire.Backend{{Service: "a", Address: at, Port: 80}, {Service: "a", Address: at, Port: 81},
+		{Service: "b", Address: at, Port: 80}}
 	good := report.NodeState{Connected: true}
 	node := func(r report.Rejection) report.NodeState {
 		return report.NodeState{Connected: true, Rejects: []report.Rejection{r}}

@@ -20,7 +20,8 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 	if name == "" {
 		host, err := os.Hostname()
 		if err != nil {
-			return nil, fmt.Errorf("the agent's name would contain the host's, which is not known (%w): set agent.identity.agent_id", err)
+			return nil,
+				fmt.Errorf("the agent's name would contain the host's, which is not known (%w): set agent.identity.agent_id", err)
 		}
 		dataDir, err := filepath.Abs(cfg.DataDir)
 		if err != nil {
@@ -33,11 +34,13 @@ func loadIdentity(cfg *config.Config, logger zerolog.Logger) (*identity.Identity
 		return nil, err
 	}
 	if wanted := cfg.Agent.Identity.AgentID; wanted != "" && wanted != id.CommonName {
-		return nil, fmt.Errorf("agent.identity.agent_id is %s, but %s was made for %s: set agent_id back, or delete %s and %s "+
-			"(and the old agent's pin on every overwatch node)", wanted, certificate, id.CommonName, certificate, key)
+		return nil,
+			fmt.Errorf("agent.identity.agent_id is %s, but %s was made for %s: set agent_id back, or delete %s and %s "+
+				"(and the old agent's pin on every overwatch node)", wanted, certificate, id.CommonName, certificate, key)
 	}
 	if created {
-		logger.Info().Str("agent_id", id.CommonName).Str("fingerprint", id.KeyID.Fingerprint()).Msg("made a certificate and key for this agent")
+		logger.Info().Str("agent_id", id.CommonName).Str("fingerprint",
+			id.KeyID.Fingerprint()).Msg("made a certificate and key for this agent")
 	}
 	return id, nil
 }

@@ -41,7 +41,8 @@ func (o *outlook) drain(over time.Duration) {
 // figures returns the agent's own measurements in their wire form.
 func (o *outlook) figures() wire.Figures {
 	cpu, memory := o.warnings.Figures()
-	f := wire.Figures{CPUPercent: hundredths(cpu), MemoryPercent: hundredths(memory), ChecksTotal: o.checks.Checks(), Cores: uint16(min(runtime.NumCPU(), math.MaxUint16))}
+	f := wire.Figures{CPUPercent: hundredths(cpu), MemoryPercent: hundredths(memory), ChecksTotal: o.checks.Checks(),
+		Cores: uint16(min(runtime.NumCPU(), math.MaxUint16))}
 	for _, failed := range o.checks.Failures() {
 		f.ChecksFailed += failed
 	}

@@ -143,7 +143,8 @@ func (s *status) print(out io.Writer, now time.Time) error {
 		s.NotAfter.Format(time.DateOnly), now.Sub(s.At).Round(time.Second))
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for _, b := range s.Backends {
-		fmt.Fprintf(table, "backend %s\t%s%s%s\t%s\n", b.ID, b.State, mark(b.Warnings, ", warns"), mark(b.Draining, ", drains"), b.LastError)
+		fmt.Fprintf(table, "backend %s\t%s%s%s\t%s\n", b.ID, b.State, mark(b.Warnings, ", warns"),
+			mark(b.Draining, ", drains"), b.LastError)
 	}
 	connected := 0
 	for _, n := range s.Nodes {

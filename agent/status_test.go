@@ -16,18 +16,21 @@ import (
 func TestStatus_IsOfARunningAgentOnly(t *testing.T) {
 	s := newSite(t)
 	var out bytes.Buffer
-	if err := Status(s.config, &out); err == nil || !strings.Contains(err.Error(), "no agent runs with data_dir "+s.dataDir) {
+	if err := Status(s.config, &out); err == nil ||
+		!strings.Contains(err.Error(), "no agent runs with data_dir "+s.dataDir) {
 		t.Errorf("before the start: %v", err)
 	}
 	r := s.start(t)
 	s.scrape(t, `gslb_agent_backend_healthy{address="127.0.0.1"`)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && !strings.Contains(out.String(), "healthy"); {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) &&
+		!strings.Contains(out.String(), "healthy"); {
 		out.Reset()
 		if err := Status(s.config, &out); err == nil {
 			t.Error("well without an overwatch node")
 		}
 	}
-	for _, want := range []string{"agent eu-", "certificate sha256:", "backend app.example.org:127.0.0.1:", "healthy", "node 127.0.0.1:9", "not connected"} {
+	for _, want := range []string{"agent eu-", "certificate sha256:", "backend app.example.org:127.0.0.1:", "healthy",
+		"node 127.0.0.1:9", "not connected"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
@@ -44,8 +47,9 @@ func TestStatus_ShowsWhatNodesRefuse(t *testing.T) {
 	id := &identity.Identity{Certificate: &identity.Certificate{CommonName: "a1"}}
 	now := time.Now()
 	s := takeStatus(id, []wire.Backend{{
-		Service: "a.example", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Claim: wire.ClaimUnhealthy, LastError: "refused",
-		Warnings: wire.Warnings{CPUMillis: 1}, Draining: true,
+		Service: "a.example", Address: netip.MustParseAddr("192.0.2.1"), Port: 80, Claim: wire.ClaimUnhealthy,
+		LastError: "refused",
+		Warnings:  wire.Warnings{CPUMillis: 1}, Draining: true,
 	}}, []report.NodeState{{
 		Address: "ow:7946", NodeID: "ow-1", Connected: true, Path: "udp",
 		Rejects: []report.Rejection{{Code: wire.CodeConflictingClaim, Service: "a.example", Backend: "192.0.2.1:80"}},
@@ -54,7 +58,8 @@ func TestStatus_ShowsWhatNodesRefuse(t *testing.T) {
 	if err := s.print(&out, now.Add(time.Second)); err != nil {
 		t.Error(err)
 	}
-	for _, want := range []string{"unhealthy, warns, drains", "refused", "connected by udp", "conflicting_claim a.example 192.0.2.1:80"} {
+	for _, want := range []string{"unhealthy, warns, drains", "refused", "connected by udp",
+		"conflicting_claim a.example 192.0.2.1:80"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}

@@ -35,7 +35,8 @@ func (f *farewell) wait(asked, running context.Context) {
 	if f.over <= 0 || !connected {
 		return // nobody sends traffic here on this agent's word
 	}
-	f.logger.Info().Stringer("drain_time", f.over).Msg("draining: overwatch nodes lead traffic away, then the agent stops; another signal stops it at once")
+	f.logger.Info().Stringer("drain_time", f.over).Msg(
+		"draining: overwatch nodes lead traffic away, then the agent stops; another signal stops it at once")
 	f.outlook.drain(f.over)
 	f.reporter.Drained()
 	again := make(chan os.Signal, 1)

@@ -31,17 +31,20 @@ func Validate(path string) error {
 	}
 	var found settings.Problems
 	if info, err := os.Stat(cfg.DataDir); err == nil && !info.IsDir() {
-		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: "is a file: name a directory"})
+		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir,
+			Message: "is a file: name a directory"})
 	} else if err := datadir.CheckSchema(cfg.DataDir); err != nil {
 		found = append(found, settings.Problem{File: path, Key: "data_dir", Value: cfg.DataDir, Message: err.Error()})
 	}
 	if err := monitor.Check(backends(cfg)); err != nil {
-		found = append(found, settings.Problem{File: path, Key: "agent.backends", Message: strings.TrimPrefix(err.Error(), "agent.backends: ")})
+		found = append(found, settings.Problem{File: path, Key: "agent.backends",
+			Message: strings.TrimPrefix(err.Error(), "agent.backends: ")})
 	}
 	// The running agent listens on the address itself.
 	if cfg.Metrics.Enabled && !datadir.InUse(cfg.DataDir) {
 		if err := metrics.Try(cfg.Metrics.Address); err != nil {
-			found = append(found, settings.Problem{File: path, Key: "metrics.address", Value: cfg.Metrics.Address, Message: err.Error()})
+			found = append(found, settings.Problem{File: path, Key: "metrics.address", Value: cfg.Metrics.Address,
+				Message: err.Error()})
 		}
 	}
 	if len(found) > 0 {

@@ -26,12 +26,13 @@ const (
 	pollLongest = 2 * time.Second // of one lookup
 )
 
-// BenchmarkDNS_WhileTheAPIIsPolled measures lookups of one node while nobody asks an API, while one client reads everything
-// that can grow of that node in a loop, and while it reads it of a second node like the first, in turns. The client, the
-// asking and both nodes share the processors, so that the second node is what such a client costs lookups whomever it
-// asks: of-polling is the p99.9 beside a client of the node over that beside a client of the other.
+// BenchmarkDNS_WhileTheAPIIsPolled measures lookups of one node while nobody asks an API, while one client reads
+// everything that can grow of that node in a loop, and while it reads it of a second node like the first, in turns. The
+// client, the asking and both nodes share the processors, so that the second node is what such a client costs lookups
+// whomever it asks: of-polling is the p99.9 beside a client of the node over that beside a client of the other.
 func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
-	n, other := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9")), startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9"))
+	n, other := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9")),
+		startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9"))
 	query, err := new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), dns.TypeA).Pack()
 	if err != nil {
 		b.Fatal(err)
@@ -49,7 +50,8 @@ func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
 		polled, requests := beside(n)
 		elsewhere, others := beside(other)
 		for name, value := range map[string]float64{
-			"quiet-p99.9-ms": quiet, "polled-p99.9-ms": polled, "other-polled-p99.9-ms": elsewhere, "of-client": elsewhere / quiet, "of-polling": polled / elsewhere,
+			"quiet-p99.9-ms": quiet, "polled-p99.9-ms": polled, "other-polled-p99.9-ms": elsewhere,
+			"of-client": elsewhere / quiet, "of-polling": polled / elsewhere,
 			"requests/s": float64(requests) / pollPhase.Seconds(), "other-requests/s": float64(others) / pollPhase.Seconds(),
 		} {
 			figures[name] = append(figures[name], value)
@@ -112,8 +114,10 @@ func lookups(b *testing.B, at string, query []byte) float64 {
 func pollEverything(at string, stop <-chan struct{}) (requests int) {
 	for {
 		for _, path := range []string{
-			"servers?limit=1000", "domains?limit=1000", "overwatch/backends?limit=1000", "health/servers?limit=1000", "health/regions", "overwatch/stats", "overrides",
-			"metrics/overview", "metrics/history?duration=24h", "audit-logs?limit=1000", "routing/decisions?limit=1000", "routing/flows?limit=1000", "gossip/nodes",
+			"servers?limit=1000", "domains?limit=1000", "overwatch/backends?limit=1000", "health/servers?limit=1000",
+			"health/regions", "overwatch/stats", "overrides",
+			"metrics/overview", "metrics/history?duration=24h", "audit-logs?limit=1000", "routing/decisions?limit=1000",
+			"routing/flows?limit=1000", "gossip/nodes",
 		} {
 			select {
 			case <-stop:

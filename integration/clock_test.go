@@ -21,15 +21,17 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Row 12: an agent whose clock is a day ahead or behind, when it makes its certificate and in all that it says, is taken like any other, and
-// the node tells of it once, and by how much. So it is with one whose clock is set while it runs.
+// Row 12: an agent whose clock is a day ahead or behind, when it makes its certificate and in all that it says, is
+// taken like any other, and the node tells of it once, and by how much. So it is with one whose clock is set while it
+// runs.
 func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
 	cipher := newCipher(t, s.GossipKey)
 	told := func(name, ahead string) (count int) {
 		for _, l := range n.Output() {
-			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) && strings.Contains(l.Text, "ahead="+ahead) {
+			if strings.Contains(l.Text, "clock and ours differ") && strings.Contains(l.Text, name) &&
+				strings.Contains(l.Text, "ahead="+ahead) {
 				count++
 			}
 		}
@@ -50,10 +52,12 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 	for i, off := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
 		dir := t.TempDir()
 		name := []string{"fleet-00001", "fleet-00002"}[i]
-		if _, _, err := identity.LoadOrCreate(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"), name, time.Now().Add(off)); err != nil {
+		if _, _, err := identity.LoadOrCreate(filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key"), name,
+			time.Now().Add(off)); err != nil {
 			t.Fatal(err)
 		}
-		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, testbed.OtherName, s.Tokens[testbed.OtherName], func() time.Time { return time.Now().Add(off) })
+		agent, err := newFleetAgent(dir, i+1, cipher, n.Gossip, testbed.OtherName, s.Tokens[testbed.OtherName],
+			func() time.Time { return time.Now().Add(off) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -89,9 +93,10 @@ func TestClock_AnAgentThatIsADayOffIsTakenAndToldOnce(t *testing.T) {
 // clockLook is how often a node looks whether its wall clock was set.
 const clockLook = 5 * time.Second
 
-// Row 11: the wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even the first one of an agent
-// that comes meanwhile; a backend that dies or returns is noticed as soon as ever, nobody is silent, an order with an end goes on, and each
-// node says what happened. Answers never fail, and soon all signatures hold by the node's own clock.
+// Row 11: the wall clocks of four nodes are set, each by another time, and back again. No message is refused, not even
+// the first one of an agent that comes meanwhile; a backend that dies or returns is noticed as soon as ever, nobody is
+// silent, an order with an end goes on, and each node says what happened. Answers never fail, and soon all signatures
+// hold by the node's own clock.
 func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	t.Parallel()
 	const day = 24 * time.Hour
@@ -104,7 +109,8 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	yes := true
 	clocks, keys, refused := make([]*wallClock, len(ahead)), make([][]*dns.DNSKEY, len(ahead)), make([]float64, len(ahead))
 	for i, n := range s.Nodes {
-		if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, ordered.At.String(), api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
+		if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, ordered.At.String(),
+			api.OverrideRequest{Healthy: &yes, Reason: "row 11", ExpiresIn: "30m"}); err != nil {
 			t.Fatal(err)
 		}
 		keys[i], refused[i] = keysOf(t, n), untimely(t, n)
@@ -169,11 +175,12 @@ func TestClock_ANodeWhoseClockIsSetGoesOn(t *testing.T) {
 	}
 }
 
-// untimely is how many messages a node has refused for the time of something in them. A message that came twice on a busy machine is refused too, and that
-// is another matter.
+// untimely is how many messages a node has refused for the time of something in them. A message that came twice on a
+// busy machine is refused too, and that is another matter.
 func untimely(t *testing.T, n *harness.Node) float64 {
 	t.Helper()
-	return counted(t, n, `gslb_gossip_refused_total{code="expired"}`) + counted(t, n, `gslb_gossip_refused_total{code="not_yet_valid"}`)
+	return counted(t, n, `gslb_gossip_refused_total{code="expired"}`) + counted(t, n,
+		`gslb_gossip_refused_total{code="not_yet_valid"}`)
 }
 
 // counted is the sum of a metric over all its labels.

@@ -50,9 +50,9 @@ func spoil(t *testing.T, path string, damage func([]byte) []byte) {
 	}
 }
 
-// Row 15: whatever became of its store, a node that was killed answers within a second of its start as before, from the copy that was verified:
-// pins, names of the API and what agents said. It sets the file aside, says so in log and metric, and the start after that is like any
-// other. Without a copy it begins anew, and says that.
+// Row 15: whatever became of its store, a node that was killed answers within a second of its start as before, from the
+// copy that was verified: pins, names of the API and what agents said. It sets the file aside, says so in log and
+// metric, and the start after that is like any other. Without a copy it begins anew, and says that.
 func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
@@ -60,7 +60,8 @@ func TestStore_ADamagedOneIsSetAsideAndTheCopyAnswers(t *testing.T) {
 	store := filepath.Join(n.File.DataDir, "gslb.db")
 	pins := s.Pins(t, n)
 	testbed.Saved() // what agents said; with what comes now it is copied
-	if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: testbed.CreatedName, Regions: &[]string{"eu"}}); err != nil {
+	if _, err := n.Client.CreateDomain(t.Context(),
+		api.DomainChange{Name: testbed.CreatedName, Regions: &[]string{"eu"}}); err != nil {
 		t.Fatal(err)
 	}
 	testbed.Until(t, testbed.StartBound, "the copy to have it all", func(context.Context) error {
@@ -167,9 +168,9 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Row 16 without a peer: whatever becomes of a key's files, the node that runs goes on with the key that it has, over a reload too, and what it
-// signs is believed. The next start ends with the name of the file that is wrong; no key is made and nothing is changed, and with the files as they were
-// all is as before.
+// Row 16 without a peer: whatever becomes of a key's files, the node that runs goes on with the key that it has, over a
+// reload too, and what it signs is believed. The next start ends with the name of the file that is wrong; no key is
+// made and nothing is changed, and with the files as they were all is as before.
 func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 	t.Parallel()
 	s, n := signedSite(t, "nsec")
@@ -216,7 +217,10 @@ func TestDNSSEC_ADamagedKeyStopsTheStartByName(t *testing.T) {
 		}
 		started := time.Now()
 		s.ends(t, n, n.Unit)
-		if !slices.ContainsFunc(n.Output(), func(l harness.Line) bool { return l.At.After(started) && strings.Contains(l.Text, c.file) }) {
+		if !slices.ContainsFunc(n.Output(), func(l harness.Line) bool {
+			return l.At.After(started) &&
+				strings.Contains(l.Text, c.file)
+		}) {
 			t.Errorf("%s: nothing that it says names %s", c.what, c.file)
 		}
 		if now := contents(t, dir); !maps.Equal(now, damaged) {

@@ -18,7 +18,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// hangAtMost is after how long a disk that hangs goes on by itself, whatever becomes of the test: until then what waits for it cannot be killed.
+// hangAtMost is after how long a disk that hangs goes on by itself, whatever becomes of the test: until then what waits
+// for it cannot be killed.
 const hangAtMost = 60 * time.Second
 
 // hangingDisk mounts a disk that can be made to hang: then every write to it waits. It needs root.
@@ -26,7 +27,8 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 	t.Helper()
 	image, disk := filepath.Join(t.TempDir(), "image"), t.TempDir()
 	for _, command := range [][]string{
-		{"truncate", "-s", "64M", image}, {"mkfs.ext4", "-q", "-O", "^has_journal", image}, {"mount", "-o", "loop", image, disk},
+		{"truncate", "-s", "64M", image}, {"mkfs.ext4", "-q", "-O", "^has_journal", image},
+		{"mount", "-o", "loop", image, disk},
 	} {
 		if output, err := exec.Command(command[0], command[1:]...).CombinedOutput(); err != nil {
 			t.Fatalf("a disk that can hang needs root and a loop device: %v: %v: %s", command, err, output)
@@ -55,11 +57,13 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 	}
 }
 
-// A disk that hangs, full or not, is waited for by nothing but what must be durable: DNS, health, agents and what the API tells go on, and a
-// change through the API is answered in words within a bounded time. When the disk goes on, so does everything.
+// A disk that hangs, full or not, is waited for by nothing but what must be durable: DNS, health, agents and what the
+// API tells go on, and a change through the API is answered in words within a bounded time. When the disk goes on, so
+// does everything.
 func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	if os.Getenv("GSLB_FULL") == "" {
-		t.Skip("GSLB_FULL=1 runs it, as make test-long does: until the disk goes on, every sync(2) on this machine waits for it")
+		t.Skip("GSLB_FULL=1 runs it, as make test-long does: until the disk goes on, every sync(2) on this machine waits " +
+			"for it")
 	}
 	t.Parallel()
 	disk, hang := hangingDisk(t)
@@ -118,7 +122,8 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 	})
 	s.NoFailures(t, n, s.Began)
 
-	// SIGTERM while it hangs: DNS goes on for as long as the node has patience, then it says what it does not wait for, and ends.
+	// SIGTERM while it hangs: DNS goes on for as long as the node has patience, then it says what it does not wait for,
+	// and ends.
 	goOn = hang()
 	defer goOn()
 	go func() { _, _ = patient.CreateDomain(t.Context(), newDomain(3)) }()
@@ -127,8 +132,10 @@ func TestDiskHangs_AnswersGoOnAndChangesAreToldInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	asked := time.Now()
-	testbed.During(t, 5*time.Second, 100*time.Millisecond, func() { testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA) })
-	testbed.Until(t, 20*time.Second, "the node to give the disk up", func(context.Context) error { return testbed.Said(n.Unit, "takes too long") })
+	testbed.During(t, 5*time.Second, 100*time.Millisecond,
+		func() { testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA) })
+	testbed.Until(t, 20*time.Second, "the node to give the disk up",
+		func(context.Context) error { return testbed.Said(n.Unit, "takes too long") })
 	t.Logf("it gave the disk up after %v", time.Since(asked))
 	goOn()
 	testbed.Until(t, 10*time.Second, "its end", func(context.Context) error {

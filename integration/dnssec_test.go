@@ -21,16 +21,21 @@ import (
 )
 
 // steeredNames are names that make every shape a zone can have: wildcards and empty non-terminals, in both zones.
-var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + testbed.ZoneName, "a.b.ent." + testbed.ZoneName, "www." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone}
+var steeredNames = []string{testbed.AppName, testbed.OtherName, "*.wild." + testbed.ZoneName,
+	"a.b.ent." + testbed.ZoneName, "www." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone}
 
 // asked are the names to ask for: those that exist, and others around and below them.
 var asked = []string{
-	testbed.ZoneName, testbed.AppName, testbed.OtherName, "wild." + testbed.ZoneName, "q.wild." + testbed.ZoneName, "q.r.s.wild." + testbed.ZoneName, "*.wild." + testbed.ZoneName, "ent." + testbed.ZoneName, "b.ent." + testbed.ZoneName,
-	"a.b.ent." + testbed.ZoneName, "c.ent." + testbed.ZoneName, "z.a.b.ent." + testbed.ZoneName, "nx." + testbed.ZoneName, "0." + testbed.ZoneName, "zzzz." + testbed.ZoneName, "a.b.c.d.nx." + testbed.ZoneName, "x." + testbed.AppName,
-	"ow-1." + testbed.ZoneName, testbed.ChildZone, "www." + testbed.ChildZone, "nx." + testbed.ChildZone, "deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
+	testbed.ZoneName, testbed.AppName, testbed.OtherName, "wild." + testbed.ZoneName, "q.wild." + testbed.ZoneName,
+	"q.r.s.wild." + testbed.ZoneName, "*.wild." + testbed.ZoneName, "ent." + testbed.ZoneName, "b.ent." + testbed.ZoneName,
+	"a.b.ent." + testbed.ZoneName, "c.ent." + testbed.ZoneName, "z.a.b.ent." + testbed.ZoneName, "nx." + testbed.ZoneName,
+	"0." + testbed.ZoneName, "zzzz." + testbed.ZoneName, "a.b.c.d.nx." + testbed.ZoneName, "x." + testbed.AppName,
+	"ow-1." + testbed.ZoneName, testbed.ChildZone, "www." + testbed.ChildZone, "nx." + testbed.ChildZone,
+	"deep." + testbed.ChildZone, "x.under.deep." + testbed.ChildZone, "y.deep." + testbed.ChildZone, "APP.test.GSLB.test",
 }
 
-var askedTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY, dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
+var askedTypes = []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeTXT, dns.TypeMX, dns.TypeSOA, dns.TypeNS, dns.TypeDNSKEY,
+	dns.TypeDS, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeCAA}
 
 // server is a judge that serves.
 type server struct {
@@ -87,7 +92,8 @@ func stillSignedSite(t *testing.T, denial string) (*site, *harness.Node) {
 	for i := range n.File.Regions {
 		for _, name := range steeredNames[1:] {
 			n.File.Regions[i].Servers = append(n.File.Regions[i].Servers, harness.Server{
-				Service: name, Address: s.Backends[0].At.Addr(), Port: s.Backends[0].At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+				Service: name, Address: s.Backends[0].At.Addr(), Port: s.Backends[0].At.Port(), Weight: 100,
+				HealthCheck: s.Timing.Check(),
 			})
 		}
 	}
@@ -116,8 +122,8 @@ type resolver struct {
 	client dns.Client
 }
 
-// unboundTries is how often unbound is started when it ends at once, on another port each time: its port is free when it is chosen, and may be
-// anybody's when unbound comes to bind it.
+// unboundTries is how often unbound is started when it ends at once, on another port each time: its port is free when
+// it is chosen, and may be anybody's when unbound comes to bind it.
 const unboundTries = 5
 
 func startUnbound(t *testing.T, n *harness.Node, anchor string) *resolver {
@@ -167,7 +173,8 @@ remote-control:
 `, at.Addr(), at.Port(), dir, anchor, cache)
 	// A stub for each zone, since what the NS records of the zones lead to is port 53.
 	for _, zone := range []string{testbed.ZoneName, testbed.ChildZone} {
-		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(), n.DNS.Port())
+		config += fmt.Sprintf("stub-zone:\n  name: %q\n  stub-addr: %s@%d\n  stub-no-cache: yes\n", zone, n.DNS.Addr(),
+			n.DNS.Port())
 	}
 	path := filepath.Join(dir, "unbound.conf")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
@@ -210,10 +217,11 @@ func (r *resolver) ask(name string, rtype uint16) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	var reply *dns.Msg
-	err := harness.Until(ctx, fmt.Sprintf("an answer about %s %s", name, dns.Type(rtype)), func(context.Context) (err error) {
-		reply, _, err = r.client.Exchange(q, r.at)
-		return err
-	})
+	err := harness.Until(ctx, fmt.Sprintf("an answer about %s %s", name, dns.Type(rtype)),
+		func(context.Context) (err error) {
+			reply, _, err = r.client.Exchange(q, r.at)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -247,16 +255,20 @@ func TestDNSSEC_UnboundAndDelvFindEveryAnswerSecure(t *testing.T) {
 	}
 }
 
-// Validators whose clocks are off by hours either way, or the node's clock jumped before it signed, which is the same, believe every answer:
-// unbound is told another time and to allow for no skew. By clocks that are off by days, nothing is believed.
+// Validators whose clocks are off by hours either way, or the node's clock jumped before it signed, which is the same,
+// believe every answer: unbound is told another time and to allow for no skew. By clocks that are off by days, nothing
+// is believed.
 func TestDNSSEC_ValidatorsWhoseClocksAreOffBelieveEveryAnswer(t *testing.T) {
 	t.Parallel()
 	_, n := signedSite(t, "nsec")
 	ds := dsOf(t, n).DSRecord
 	for off, believes := range map[time.Duration]bool{
-		time.Hour: true, -time.Hour: true, 11 * time.Hour: true, -11 * time.Hour: true, 20 * 24 * time.Hour: false, -2 * 24 * time.Hour: false,
+		time.Hour: true, -time.Hour: true, 11 * time.Hour: true, -11 * time.Hour: true, 20 * 24 * time.Hour: false,
+		-2 * 24 * time.Hour: false,
 	} {
-		r := startUnboundWith(t, n, ds, fmt.Sprintf("cache-max-ttl: 0\n  cache-max-negative-ttl: 0\n  val-sig-skew-min: 0\n  val-sig-skew-max: 0\n  val-override-date: %q",
+		r := startUnboundWith(t, n, ds, fmt.Sprintf(
+			"cache-max-ttl: 0\n  cache-max-negative-ttl: 0\n  val-sig-skew-min: 0\n  val-sig-skew-max: 0\n  "+
+				"val-override-date: %q",
 			time.Now().Add(off).UTC().Format("20060102150405")))
 		for _, name := range asked {
 			for _, rtype := range []uint16{dns.TypeA, dns.TypeSOA, dns.TypeDNSKEY, dns.TypeMX} {
@@ -273,15 +285,19 @@ func delvAll(t *testing.T, n *harness.Node) {
 	t.Helper()
 	program, ds := testbed.Judge(t, "delv"), dsOf(t, n)
 	anchors := filepath.Join(t.TempDir(), "anchors")
-	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm, ds.DigestType, ds.Digest)
+	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm,
+		ds.DigestType, ds.Digest)
 	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, question := range []string{
-		testbed.AppName + " A", testbed.AppName + " TXT", "q.wild." + testbed.ZoneName + " A", "q.wild." + testbed.ZoneName + " MX", "ent." + testbed.ZoneName + " A", "nx." + testbed.ZoneName + " A",
-		testbed.ZoneName + " SOA", testbed.ZoneName + " DNSKEY", testbed.ChildZone + " DS", "www." + testbed.ChildZone + " A", "nx." + testbed.ChildZone + " A",
+		testbed.AppName + " A", testbed.AppName + " TXT", "q.wild." + testbed.ZoneName + " A",
+		"q.wild." + testbed.ZoneName + " MX", "ent." + testbed.ZoneName + " A", "nx." + testbed.ZoneName + " A",
+		testbed.ZoneName + " SOA", testbed.ZoneName + " DNSKEY", testbed.ChildZone + " DS", "www." + testbed.ChildZone + " A",
+		"nx." + testbed.ChildZone + " A",
 	} {
-		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root=" + testbed.ZoneName}, strings.Fields(question)...)
+		args := append([]string{"@" + n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors,
+			"+root=" + testbed.ZoneName}, strings.Fields(question)...)
 		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "fully validated") {
 			t.Errorf("delv %s: %v\n%s", strings.Join(args, " "), err, out)
@@ -297,8 +313,10 @@ func drillChases(t *testing.T, n *harness.Node) {
 	if err := os.WriteFile(anchor, []byte(ds.DSRecord+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()), "@"+n.DNS.Addr().String(), testbed.AppName, "A").CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "No errors found, trust is") && !strings.Contains(string(out), "trusted") {
+	out, err := exec.CommandContext(t.Context(), program, "-S", "-k", anchor, "-p", fmt.Sprint(n.DNS.Port()),
+		"@"+n.DNS.Addr().String(), testbed.AppName, "A").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "No errors found, trust is") &&
+		!strings.Contains(string(out), "trusted") {
 		t.Errorf("drill -S: %v\n%s", err, out)
 	}
 }
@@ -384,7 +402,8 @@ func TestDNSSEC_DeletedKeyFilesAndARestartMakeANewKey(t *testing.T) {
 		t.Error(err)
 	}
 	bogus := startUnbound(t, n, before.DSRecord)
-	if reply, err := bogus.ask(testbed.AppName, dns.TypeSOA); err == nil || reply == nil || reply.Rcode != dns.RcodeServerFailure {
+	if reply, err := bogus.ask(testbed.AppName, dns.TypeSOA); err == nil || reply == nil ||
+		reply.Rcode != dns.RcodeServerFailure {
 		t.Errorf("with the old DS: %v, %v; want SERVFAIL", reply, err)
 	}
 }

@@ -39,8 +39,8 @@ func relayed(t *testing.T, backends int) (*site, []*relay) {
 	return s, relays
 }
 
-// heardAlways watches for a while that a backend's agent is never taken for silent, but for a moment in which several streams came late: a whole threshold more is none.
-// How long the node takes to say so is another matter.
+// heardAlways watches for a while that a backend's agent is never taken for silent, but for a moment in which several
+// streams came late: a whole threshold more is none. How long the node takes to say so is another matter.
 func (s *site) heardAlways(t *testing.T, n *harness.Node, b *harness.Backend, over time.Duration) {
 	t.Helper()
 	s.allHeard(t, over, &heard{node: n, backend: b})
@@ -98,8 +98,8 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 6, one way each: packets that go only there, or only back, take nothing out of the answers, and soon after the way
-// is whole again all is as it was.
+// Row 6, one way each: packets that go only there, or only back, take nothing out of the answers, and soon after the
+// way is whole again all is as it was.
 func TestPartition_PacketsOneWayOnly(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 2)
@@ -124,8 +124,8 @@ func TestPartition_PacketsOneWayOnly(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 7: with 30 of 100 packets lost each way nobody is taken for silent, nor with 60, since what is not acknowledged is
-// repeated over TCP.
+// Row 7: with 30 of 100 packets lost each way nobody is taken for silent, nor with 60, since what is not acknowledged
+// is repeated over TCP.
 func TestLoss_NobodyIsTakenForSilent(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 2)
@@ -151,7 +151,8 @@ func TestAllAgentsGone_AnswersStay(t *testing.T) {
 		}
 	}
 	for _, b := range s.Backends {
-		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
+			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		s.Answered(t, n, b.At.Addr(), time.Now(), 5*time.Second)
 	}
 	s.NoFailures(t, n, s.Began)
@@ -300,7 +301,8 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 }
 
-// Row 34: whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the checkers' memory stays.
+// Row 34: whatever a backend does to who checks it, it is unhealthy with the reason, the others are answered, and the
+// checkers' memory stays.
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
@@ -395,7 +397,8 @@ func TestGarbage_TowardsAnAgentIsCountedAndHarmless(t *testing.T) {
 	t.Parallel()
 	s, relays := relayed(t, 1)
 	garbage := make([]byte, 1200)
-	testbed.Until(t, testbed.StartBound, "a packet of the agent's", func(context.Context) error { // it may have come this far by streams alone
+	// it may have come this far by streams alone
+	testbed.Until(t, testbed.StartBound, "a packet of the agent's", func(context.Context) error {
 		if !relays[0].inject(garbage) {
 			return errors.New("there is none")
 		}

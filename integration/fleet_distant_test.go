@@ -18,8 +18,8 @@ import (
 	"gslb.internal/integration/harness/agent"
 )
 
-// fleetPart is the environment variable by which the program of these tests, started once more, is a fleet of agents and runs no test: a
-// process may not open as many files as the agents of three nodes need.
+// fleetPart is the environment variable by which the program of these tests, started once more, is a fleet of agents
+// and runs no test: a process may not open as many files as the agents of three nodes need.
 const fleetPart = "INTEGRATION_FLEET"
 
 // fleetOrder is what such a process is told in the first line of its input.
@@ -31,8 +31,8 @@ type fleetOrder struct {
 	Count  int
 }
 
-// playFleet makes the agents of an order, says "made", lets them live from the second line of the input on, and prints how many are
-// registered, until the input ends.
+// playFleet makes the agents of an order, says "made", lets them live from the second line of the input on, and prints
+// how many are registered, until the input ends.
 func playFleet() int {
 	if err := fleetOf(bufio.NewReader(os.Stdin)); err != nil {
 		fmt.Fprintln(os.Stderr, err)

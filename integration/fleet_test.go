@@ -31,8 +31,8 @@ const (
 )
 
 // A node that has never seen any of them registers a whole fleet of agents within a minute, and then costs little: real
-// packets and streams on loopback, each agent from an address of its own, with pings, enrolments, heartbeats and repetitions
-// as gslb-agent sends them. GSLB_FLEET=10000 is the number that is promised; without it there are 1000.
+// packets and streams on loopback, each agent from an address of its own, with pings, enrolments, heartbeats and
+// repetitions as gslb-agent sends them. GSLB_FLEET=10000 is the number that is promised; without it there are 1000.
 func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	count := 1000
 	if s := os.Getenv("GSLB_FLEET"); s != "" {
@@ -60,8 +60,10 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 		}
 		return nil
 	})
-	t.Logf("%d agents with %d backends each were registered after %s and %s of processor time; Hellos tried again: %d, messages: %d", count, fleetBackends,
-		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.Path).Since(idleCPU).Sum(), f.hellos.Load(), f.repeated.Load())
+	t.Logf("%d agents with %d backends each were registered after %s and %s of processor time; Hellos tried again: %d, "+
+		"messages: %d", count, fleetBackends,
+		time.Since(begin).Round(10*time.Millisecond), testbed.Cpu(t, n.Path).Since(idleCPU).Sum(), f.hellos.Load(),
+		f.repeated.Load())
 
 	rest := fleetInterval / 5
 	if os.Getenv("GSLB_FLEET") != "" {
@@ -82,7 +84,8 @@ func TestFleet_RegistersWithinAMinuteAndCostsAQuarterOfACore(t *testing.T) {
 	if rss > fleetMemory {
 		t.Errorf("%d MiB in memory, allowed are %d", rss>>20, fleetMemory>>20)
 	}
-	for name, want := range map[string]int{"gslb_overwatch_agents_active": count, "gslb_overwatch_backends_healthy": count * fleetBackends} {
+	for name, want := range map[string]int{"gslb_overwatch_agents_active": count,
+		"gslb_overwatch_backends_healthy": count * fleetBackends} {
 		testbed.ComesTo(t, n, name, float64(want))
 	}
 	// What an agent waits a second for goes unacknowledged when the machine stops for that long, which is judged at rest.
@@ -99,7 +102,8 @@ func newFleet(t *testing.T, count int) (*harness.Node, []*fleetAgent) {
 	t.Helper()
 	var domains []harness.Domain
 	for i := range fleetServices {
-		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
+		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted",
+			Regions: []string{"eu"}, TTL: 30})
 	}
 	c := testbed.NewCluster(t, harness.Fast(), domains...)
 	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": nil})

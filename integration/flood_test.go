@@ -34,7 +34,8 @@ func TestFlood_GarbageOnTheGossipPortDisturbsNobody(t *testing.T) {
 	y := newYardstick(t)
 	for _, network := range []string{"tcp", "udp"} {
 		sent, conns := flood(t, network, n.Gossip)
-		t.Logf("%s: %d MiB in %d connections or packets after %s", network, sent>>20, conns, time.Since(y.began).Round(time.Millisecond))
+		t.Logf("%s: %d MiB in %d connections or packets after %s", network, sent>>20, conns,
+			time.Since(y.began).Round(time.Millisecond))
 	}
 	idle := idleStreams(t, n.Gossip, 2000)
 

@@ -45,7 +45,8 @@ func unsigned(section []dns.RR, keys []*dns.DNSKEY) string {
 	return ""
 }
 
-// Every RRset of every answer to a query with DO is signed, the truncated ones over TCP; without DO none is; AD is never set.
+// Every RRset of every answer to a query with DO is signed, the truncated ones over TCP; without DO none is; AD is
+// never set.
 func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
@@ -68,7 +69,8 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 						}
 					}
 					seen[fmt.Sprintf("%s, %t", dns.RcodeToString[signed.Rcode], len(signed.Answer) > 0)]++
-					if missing := unsigned(signed.Answer, keys) + unsigned(signed.Ns, keys); missing != "" || len(signed.Answer)+len(signed.Ns) == 0 {
+					if missing := unsigned(signed.Answer, keys) + unsigned(signed.Ns, keys); missing != "" ||
+						len(signed.Answer)+len(signed.Ns) == 0 {
 						t.Errorf("%s %s: not signed: %s\n%s", name, dns.Type(rtype), missing, signed)
 					}
 					for _, network := range []string{"udp", "tcp"} {
@@ -86,7 +88,8 @@ func TestDNSSEC_EveryRRsetIsSignedWithDOAndNoneWithout(t *testing.T) {
 				}
 			}
 			t.Logf("%v, %d truncated over UDP", seen, truncated)
-			if denial == "nsec3" && truncated == 0 || seen["NOERROR, true"] == 0 || seen["NOERROR, false"] == 0 || seen["NXDOMAIN, false"] == 0 {
+			if denial == "nsec3" && truncated == 0 || seen["NOERROR, true"] == 0 || seen["NOERROR, false"] == 0 ||
+				seen["NXDOMAIN, false"] == 0 {
 				t.Error("a kind of answer did not come up")
 			}
 		})
@@ -105,7 +108,8 @@ func dnsviz(t *testing.T, n *harness.Node, key string, names ...string) (faults 
 		t.Fatal(err)
 	}
 	server := fmt.Sprintf("ow-1.%s=%s", testbed.ZoneName, n.DNS)
-	args := append([]string{"probe", "-A", "-4", "-a", testbed.ZoneName, "-x", testbed.ZoneName + "+:" + server, "-x", testbed.ChildZone + ":" + server, "-o", probe}, names...)
+	args := append([]string{"probe", "-A", "-4", "-a", testbed.ZoneName, "-x", testbed.ZoneName + "+:" + server, "-x",
+		testbed.ChildZone + ":" + server, "-o", probe}, names...)
 	for _, args := range [][]string{args, {"print", "-P", "-r", probe, "-t", anchor}} {
 		out, err := exec.CommandContext(t.Context(), program, args...).CombinedOutput()
 		if err != nil {
@@ -122,7 +126,8 @@ func TestDNSSEC_DNSVizFindsNothingWrong(t *testing.T) {
 		t.Run(denial, func(t *testing.T) {
 			_, n := signedSite(t, denial)
 			key := testbed.KeysAt(t, n, testbed.ZoneName)[0]
-			faults, said := dnsviz(t, n, key.String(), testbed.ZoneName, testbed.AppName, "q.wild."+testbed.ZoneName, "ent."+testbed.ZoneName, "a.b.ent."+testbed.ZoneName, "nx."+testbed.ZoneName,
+			faults, said := dnsviz(t, n, key.String(), testbed.ZoneName, testbed.AppName, "q.wild."+testbed.ZoneName,
+				"ent."+testbed.ZoneName, "a.b.ent."+testbed.ZoneName, "nx."+testbed.ZoneName,
 				testbed.ChildZone, "www."+testbed.ChildZone, "nx."+testbed.ChildZone, "deep."+testbed.ChildZone)
 			if len(faults) > 0 || strings.Count(said, "[.]") < 100 {
 				t.Errorf("dnsviz finds\n%s\nin\n%s", strings.Join(faults, "\n"), said)
@@ -141,7 +146,8 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 	of := func(section []dns.RR, owner string, rtype uint16) (set []dns.RR) {
 		for _, rr := range section {
 			sig, ok := rr.(*dns.RRSIG)
-			if rr.Header().Name == owner && (rr.Header().Rrtype == rtype || ok && sig.TypeCovered == rtype && sig.SignerName == zone) {
+			if rr.Header().Name == owner && (rr.Header().Rrtype == rtype ||
+				ok && sig.TypeCovered == rtype && sig.SignerName == zone) {
 				set = append(set, rr)
 			}
 		}
@@ -174,7 +180,8 @@ func walkZone(t *testing.T, n *harness.Node, zone string) (records []dns.RR) {
 	return nil
 }
 
-// ldns-verify-zone wants the whole zone, which is what walking it gives: each name with one of the answers that it may have.
+// ldns-verify-zone wants the whole zone, which is what walking it gives: each name with one of the answers that it may
+// have.
 func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 	program := testbed.Judge(t, "ldns-verify-zone")
 	_, n := signedSite(t, "nsec")
@@ -204,8 +211,8 @@ func TestDNSSEC_LDNSVerifiesTheZoneThatAWalkFinds(t *testing.T) {
 	}
 }
 
-// bogus says why a validator does not believe the node; nil for what it believes, and for SERVFAIL of the node itself, which is what
-// a name without backends is answered. secure says that it was proven.
+// bogus says why a validator does not believe the node; nil for what it believes, and for SERVFAIL of the node itself,
+// which is what a name without backends is answered. secure says that it was proven.
 func (r *resolver) bogus(name string, rtype uint16) (secure bool, err error) {
 	reply, err := r.ask(name, rtype)
 	switch {
@@ -229,14 +236,16 @@ func (r *resolver) bogus(name string, rtype uint16) (secure bool, err error) {
 // churnPause is the time between two changes of the random walk.
 const churnPause = 30 * time.Millisecond
 
-// churn changes a site at random until ctx ends, and counts: backends die and return, orders are given and lifted, names come and go.
+// churn changes a site at random until ctx ends, and counts: backends die and return, orders are given and lifted,
+// names come and go.
 func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes *atomic.Int64) {
 	down, names := make([]bool, len(s.Backends)), map[string]bool{}
 	no := false
 	for ; ctx.Err() == nil; changes.Add(1) {
 		i := rand.IntN(len(s.Backends))
 		var err error
-		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)], testbed.ZoneName); rand.IntN(8) {
+		switch name := fmt.Sprintf("%s.%s", []string{"w1", "a.w1", "z.ent", "w2.child", "zz"}[rand.IntN(5)],
+			testbed.ZoneName); rand.IntN(8) {
 		case 0:
 			if down[i] {
 				err = s.Backends[i].Start()
@@ -245,7 +254,8 @@ func churn(ctx context.Context, t *testing.T, s *site, n *harness.Node, changes 
 			}
 			down[i] = !down[i]
 		case 1:
-			_, err = n.Client.SetOverride(ctx, testbed.AppName, s.Backends[i].At.String(), api.OverrideRequest{Healthy: &no, Reason: "the walk"})
+			_, err = n.Client.SetOverride(ctx, testbed.AppName, s.Backends[i].At.String(),
+				api.OverrideRequest{Healthy: &no, Reason: "the walk"})
 		case 2:
 			if err = n.Client.ClearOverride(ctx, testbed.AppName, s.Backends[i].At.String()); notThere(err) {
 				err = nil
@@ -273,8 +283,8 @@ func notThere(err error) bool {
 	return ok && answer.Status == 404
 }
 
-// walk asks random questions of resolvers until meanwhile has returned, and until so many answers were proven. It fails for each answer that
-// is bogus.
+// walk asks random questions of resolvers until meanwhile has returned, and until so many answers were proven. It fails
+// for each answer that is bogus.
 func walk(t *testing.T, what string, names []string, resolvers []*resolver, proofs int64, meanwhile func()) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), walkBound)
@@ -318,13 +328,14 @@ func walk(t *testing.T, what string, names []string, resolvers []*resolver, proo
 // walkBound is how long a walk may take, on whatever machine.
 const walkBound = 2 * time.Minute
 
-// Thousands of random questions while health, orders and names change at random; then the same while a peer starts that has keys of its own,
-// which are imported, and while the node is killed and comes back. Each answer is one that a validator believes, be it one that remembers
-// keys as long as it may or one that remembers nothing.
+// Thousands of random questions while health, orders and names change at random; then the same while a peer starts that
+// has keys of its own, which are imported, and while the node is killed and comes back. Each answer is one that a
+// validator believes, be it one that remembers keys as long as it may or one that remembers nothing.
 func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 	t.Parallel()
 	const proofs = 1000
-	names := append(slices.Clone(asked), "w1."+testbed.ZoneName, "a.w1."+testbed.ZoneName, "q.a.w1."+testbed.ZoneName, "z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone, "zz."+testbed.ZoneName)
+	names := append(slices.Clone(asked), "w1."+testbed.ZoneName, "a.w1."+testbed.ZoneName, "q.a.w1."+testbed.ZoneName,
+		"z.ent."+testbed.ZoneName, "w2."+testbed.ChildZone, "x.w2."+testbed.ChildZone, "zz."+testbed.ZoneName)
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			s, n := stillSignedSite(t, denial)
@@ -335,7 +346,8 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 			peer.File.DNS.Zones, peer.File.Overwatch.DNSSEC.Denial = n.File.DNS.Zones, denial
 			for _, both := range [][2]*harness.Node{{n, peer}, {peer, n}} {
 				both[0].File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-					PollInterval: testbed.SyncPoll, Timeout: 5 * time.Second, Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + both[1].API.String()},
+					PollInterval: testbed.SyncPoll, Timeout: 5 * time.Second,
+					Secret: "a secret of the nodes, in more than 32 characters", Peers: []string{"http://" + both[1].API.String()},
 				}
 				keygenFor(t, both[0], testbed.ZoneName, testbed.ChildZone)
 			}
@@ -365,7 +377,8 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 			walk(t, "while keys come from a peer, and a kill", names, resolvers, proofs, func() {
 				s.StartNodes(t, peer)
 				syncNow(t, n)
-				if keys := append(testbed.KeysAt(t, n, testbed.ZoneName), testbed.KeysAt(t, n, testbed.ChildZone)...); len(keys) != 4 {
+				if keys := append(testbed.KeysAt(t, n, testbed.ZoneName),
+					testbed.KeysAt(t, n, testbed.ChildZone)...); len(keys) != 4 {
 					t.Errorf("keys %v", keys)
 				}
 				if _, err := n.Kill(); err != nil {
@@ -374,7 +387,8 @@ func TestDNSSEC_EveryAnswerOfARandomWalkIsBelieved(t *testing.T) {
 				s.StartNodes(t, n)
 			})
 			sameKeysOf(t, 2, 4, n, peer)
-			walk(t, "through the peer", []string{testbed.ZoneName, "nx." + testbed.ZoneName, testbed.ChildZone, "nx." + testbed.ChildZone}, []*resolver{startUnbound(t, peer, ds)}, 50, func() {})
+			walk(t, "through the peer", []string{testbed.ZoneName, "nx." + testbed.ZoneName, testbed.ChildZone,
+				"nx." + testbed.ChildZone}, []*resolver{startUnbound(t, peer, ds)}, 50, func() {})
 		})
 	}
 }

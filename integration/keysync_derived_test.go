@@ -12,21 +12,26 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// With one service its agent has all that the nodes' secret would be derived from. It gets no key, the node says so, and serves.
+// With one service its agent has all that the nodes' secret would be derived from. It gets no key, the node says so,
+// and serves.
 func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
 	n := s.Nodes[0]
 	delete(n.File.Overwatch.AgentTokens, testbed.OtherName)
 	n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-		Peers: []string{"http://192.0.2.1:8080"}, PollInterval: testbed.SyncPoll, Timeout: n.File.Overwatch.Validation.CheckTimeout,
+		Peers: []string{"http://192.0.2.1:8080"}, PollInterval: testbed.SyncPoll,
+		Timeout: n.File.Overwatch.Validation.CheckTimeout,
 	}
 	s.StartAll(t)
-	if status, sealed := testbed.AskForKeys(t, n, testbed.DerivedSecret(t, s.GossipKey, n.File.Overwatch.AgentTokens)); status != http.StatusUnauthorized || sealed != "" {
+	if status, sealed := testbed.AskForKeys(t, n,
+		testbed.DerivedSecret(t, s.GossipKey, n.File.Overwatch.AgentTokens)); status != http.StatusUnauthorized ||
+		sealed != "" {
 		t.Errorf("the holder of the only token is answered %d and given %d octets of sealed keys", status, len(sealed))
 	}
 	status, err := n.Client.DNSSECStatus(t.Context())
-	if err != nil || status.Sync.OffReason == nil || len(status.Keys) == 0 || testbed.Metric(t, n, "gslb_dnssec_sync_off") != 1 {
+	if err != nil || status.Sync.OffReason == nil || len(status.Keys) == 0 ||
+		testbed.Metric(t, n, "gslb_dnssec_sync_off") != 1 {
 		t.Errorf("the node does not say that it exchanges no keys: %+v, %v", status.Sync, err)
 	}
 	ds, err := n.Client.DSRecords(t.Context())
@@ -38,7 +43,8 @@ func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	}
 }
 
-// With two services what is derived is a secret until an agent has proved both, and then no more, even when its pin is deleted.
+// With two services what is derived is a secret until an agent has proved both, and then no more, even when its pin is
+// deleted.
 func TestKeySync_AnAgentThatProvesAllServicesEndsTheExchange(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 1)

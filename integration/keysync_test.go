@@ -23,7 +23,8 @@ func keySite(t *testing.T) (*site, *recorder) {
 	s := newSite(t, 3, 0)
 	tap := record(t, s.Nodes[0])
 	for i, n := range s.Nodes {
-		sync := &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters"}
+		sync := &harness.KeySync{PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
+			Secret: "a secret of the nodes, in more than 32 characters"}
 		for k, other := range s.Nodes {
 			switch {
 			case k == i:
@@ -69,8 +70,8 @@ func sameKeysOf(t *testing.T, count, all int, nodes ...*harness.Node) (tags []in
 	return tags
 }
 
-// Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it). Validators that know the
-// first DS, and remember keys, believe every answer all along.
+// Three nodes, from nothing through all that may become of one of them (row 32 of the fault matrix among it).
+// Validators that know the first DS, and remember keys, believe every answer all along.
 func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	t.Parallel()
 	for _, tool := range []string{"unbound", "delv", "dnssec-keygen"} {
@@ -86,17 +87,19 @@ func TestKeySync_ThreeNodesHaveTheSameKeysWhateverHappensToOne(t *testing.T) {
 	ds := dsOf(t, a)
 	end := watchKeys(t, ds.DSRecord, s.Nodes...)
 
-	testbed.Until(t, testbed.KeyBound, "status and metrics to tell which node failed with a peer", func(ctx context.Context) error {
-		status, err := a.Client.DNSSECStatus(ctx)
-		if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
-			status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
-			return fmt.Errorf("the status with a liar among the peers is %+v (%w)", status.Sync, err)
-		}
-		if testbed.Metric(t, a, "gslb_dnssec_sync_success") != 0 || testbed.Metric(t, b, "gslb_dnssec_sync_success") != 1 || testbed.Metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
-			return errors.New("the metrics do not")
-		}
-		return nil
-	})
+	testbed.Until(t, testbed.KeyBound, "status and metrics to tell which node failed with a peer",
+		func(ctx context.Context) error {
+			status, err := a.Client.DNSSECStatus(ctx)
+			if err != nil || len(status.Sync.Peers) != 3 || !status.Sync.Peers[0].OK || status.Sync.Peers[0].NodeID != b.Name ||
+				status.Sync.Peers[2].OK || status.Sync.Peers[2].Error == nil || status.Sync.LastSyncError == nil {
+				return fmt.Errorf("the status with a liar among the peers is %+v (%w)", status.Sync, err)
+			}
+			if testbed.Metric(t, a, "gslb_dnssec_sync_success") != 0 || testbed.Metric(t, b, "gslb_dnssec_sync_success") != 1 ||
+				testbed.Metric(t, b, "gslb_dnssec_last_sync_timestamp") == 0 {
+				return errors.New("the metrics do not")
+			}
+			return nil
+		})
 
 	// One is wiped.
 	testbed.StopNode(t, c)
@@ -175,7 +178,8 @@ func keygenFor(t *testing.T, n *harness.Node, zones ...string) {
 		t.Fatal(err)
 	}
 	for _, zone := range zones {
-		out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "dnssec-keygen"), "-q", "-K", dir, "-a", "ECDSAP256SHA256", "-f", "KSK", zone).CombinedOutput()
+		out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "dnssec-keygen"), "-q", "-K", dir, "-a",
+			"ECDSAP256SHA256", "-f", "KSK", zone).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
@@ -186,11 +190,13 @@ func keygenFor(t *testing.T, n *harness.Node, zones ...string) {
 func delvSOA(t *testing.T, n *harness.Node, ds api.DSRecord) {
 	t.Helper()
 	anchors := filepath.Join(t.TempDir(), "anchors")
-	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm, ds.DigestType, ds.Digest)
+	text := fmt.Sprintf("trust-anchors { %s static-ds %d %d %d \"%s\"; };\n", ds.Zone, ds.KeyTag, ds.Algorithm,
+		ds.DigestType, ds.Digest)
 	if err := os.WriteFile(anchors, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p", fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+testbed.ZoneName, testbed.ZoneName, "SOA").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), testbed.Judge(t, "delv"), "@"+n.DNS.Addr().String(), "-p",
+		fmt.Sprint(n.DNS.Port()), "-a", anchors, "+root="+testbed.ZoneName, testbed.ZoneName, "SOA").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "fully validated") {
 		t.Errorf("delv through %s: %v\n%s", n.Name, err, out)
 	}
@@ -218,7 +224,9 @@ func checkChain(t *testing.T, s *site, ds api.DSRecord) {
 		t.Errorf("it says\n%s", r.Output)
 	}
 	check(append(servers, "--ds", record(ds.Digest))...).Want(t, testbed.ExitOK, "secure")
-	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).Want(t, testbed.ExitFailure, "bogus", "leads to none of the keys")
+	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).Want(t, testbed.ExitFailure, "bogus",
+		"leads to none of the keys")
 	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).Want(t, testbed.ExitBadInput, "unanswered")
-	testbed.Command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).Want(t, testbed.ExitFailure, s.Nodes[1].API.String(), "nothing of them was taken")
+	testbed.Command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).Want(t, testbed.ExitFailure,
+		s.Nodes[1].API.String(), "nothing of them was taken")
 }

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Nodes whose API is https of a private authority, and wants a certificate of its clients, exchange keys. One that does not know the
-// authority, or shows no certificate, gets none and says why; a file that cannot be used stops the start.
+// Nodes whose API is https of a private authority, and wants a certificate of its clients, exchange keys. One that does
+// not know the authority, or shows no certificate, gets none and says why; a file that cannot be used stops the start.
 func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 3, 0)
@@ -27,10 +27,12 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 	}
 	trusting := &tls.Config{RootCAs: authority, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	for i, n := range s.Nodes {
-		n.File.API.More = map[string]any{"tls": map[string]any{"certificate": files[0], "key": files[1], "client_ca": files[0]}}
+		n.File.API.More = map[string]any{"tls": map[string]any{"certificate": files[0], "key": files[1],
+			"client_ca": files[0]}}
 		sync := &harness.KeySync{
-			PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
-			CA: files[0], Certificate: files[0], Key: files[1],
+			PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
+			Secret: "a secret of the nodes, in more than 32 characters",
+			CA:     files[0], Certificate: files[0], Key: files[1],
 		}
 		for k, other := range s.Nodes {
 			if k != i {
@@ -38,7 +40,8 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 			}
 		}
 		n.File.Overwatch.DNSSEC.KeySync = sync
-		if n.Client, err = api.NewClient(api.ClientOptions{Node: "https://" + n.API.String(), Timeout: testbed.Patience, TLS: trusting}); err != nil {
+		if n.Client, err = api.NewClient(api.ClientOptions{Node: "https://" + n.API.String(), Timeout: testbed.Patience,
+			TLS: trusting}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -51,8 +54,10 @@ func TestKeySync_OverHTTPSWithAPrivateAuthorityAndClientCertificates(t *testing.
 		change  func(*harness.KeySync)
 		want    string
 	}{
-		{"a node that does not know the authority", func(k *harness.KeySync) { k.CA = "" }, "its certificate is not accepted"},
-		{"a node that shows no certificate", func(k *harness.KeySync) { k.Certificate, k.Key = "", "" }, "certificate required"},
+		{"a node that does not know the authority", func(k *harness.KeySync) { k.CA = "" },
+			"its certificate is not accepted"},
+		{"a node that shows no certificate", func(k *harness.KeySync) { k.Certificate, k.Key = "", "" },
+			"certificate required"},
 	} {
 		t.Run(bad.promise, func(t *testing.T) {
 			good := *stranger.File.Overwatch.DNSSEC.KeySync

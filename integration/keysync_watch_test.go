@@ -15,9 +15,12 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC 8914).
-var bogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired, dns.ExtendedErrorCodeSignatureNotYetValid,
-	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet, dns.ExtendedErrorCodeNSECMissing}
+// bogusCodes are the Extended DNS Errors by which unbound says that an answer is there and does not validate (RFC
+// 8914).
+var bogusCodes = []uint16{dns.ExtendedErrorCodeDNSBogus, dns.ExtendedErrorCodeSignatureExpired,
+	dns.ExtendedErrorCodeSignatureNotYetValid,
+	dns.ExtendedErrorCodeDNSKEYMissing, dns.ExtendedErrorCodeRRSIGsMissing, dns.ExtendedErrorCodeNoZoneKeyBitSet,
+	dns.ExtendedErrorCodeNSECMissing}
 
 // watcher asks validating resolvers all along, one for each node, which remember keys as long as they may.
 type watcher struct {

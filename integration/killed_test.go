@@ -36,9 +36,9 @@ func times(t *testing.T, variable string, few int) int {
 	return n
 }
 
-// Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the next start as before,
-// is ready only after it has checked every backend, and its agents come back to it with the pins that they had. GSLB_RESTARTS=100
-// makes it a hundred times.
+// Row 10: however often a node is killed, at whatever moment of its start or later, it answers within a second of the
+// next start as before, is ready only after it has checked every backend, and its agents come back to it with the pins
+// that they had. GSLB_RESTARTS=100 makes it a hundred times.
 func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -101,9 +101,10 @@ func TestOverwatchCrash_ManyTimesAtAnyMoment(t *testing.T) {
 	}
 }
 
-// answersAgain waits for the first good answer after a start, which must come within a second in which processor and disk are there for it, and says how long after it came. It asks anew every 100 ms,
-// as a query that a process took with it is answered by nobody. An answer that is none of the backends, or says that the name does not exist,
-// fails the test (I2).
+// answersAgain waits for the first good answer after a start, which must come within a second in which processor and
+// disk are there for it, and says how long after it came. It asks anew every 100 ms, as a query that a process took
+// with it is answered by nobody. An answer that is none of the backends, or says that the name does not exist, fails
+// the test (I2).
 func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) time.Duration {
 	t.Helper()
 	client := &dns.Client{Timeout: 100 * time.Millisecond}
@@ -117,7 +118,8 @@ func (s *site) answersAgain(t *testing.T, n *harness.Node, started time.Time) ti
 			t.Fatalf("the answer after a restart is %v", r)
 		}
 		for _, rr := range r.Answer {
-			if a, ok := rr.(*dns.A); !ok || !slices.ContainsFunc(s.Backends, func(b *harness.Backend) bool { return b.At.Addr().String() == a.A.String() }) {
+			if a, ok := rr.(*dns.A); !ok || !slices.ContainsFunc(s.Backends,
+				func(b *harness.Backend) bool { return b.At.Addr().String() == a.A.String() }) {
 				t.Fatalf("%s is nobody's address", rr)
 			}
 		}
@@ -149,7 +151,8 @@ func waitedForCPU(t *testing.T, pid int) (waited time.Duration) {
 	return waited
 }
 
-// waitsForDisk looks from now on whether a thread of a process waits for a disk, which others may keep busy for seconds; end says for how long one did.
+// waitsForDisk looks from now on whether a thread of a process waits for a disk, which others may keep busy for
+// seconds; end says for how long one did.
 func waitsForDisk(ctx context.Context, pid int) (end func() time.Duration) {
 	ctx, cancel := context.WithCancel(ctx)
 	waited := make(chan time.Duration, 1)
@@ -181,9 +184,9 @@ func uninterruptible(pid int) bool {
 	})
 }
 
-// Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was acknowledged,
-// in the API and in the answers, and its store is whole. GSLB_KILLS=100 makes it a hundred kills; those of the store alone are in
-// overwatch/internal/state/store.
+// Row 14: a node that is killed while the API creates and changes domains has, when it is back, every domain that was
+// acknowledged, in the API and in the answers, and its store is whole. GSLB_KILLS=100 makes it a hundred kills; those
+// of the store alone are in overwatch/internal/state/store.
 func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 	s := startSite(t, 1, 1)
 	n := s.Nodes[0]
@@ -197,7 +200,8 @@ func TestCreated_NothingAcknowledgedIsLostByKills(t *testing.T) {
 			writers.Go(func() {
 				for i := 0; ; i++ {
 					name := fmt.Sprintf("k%d-%d-%d.%s", round, w, i, testbed.ZoneName)
-					if _, err := n.Client.CreateDomain(t.Context(), api.DomainChange{Name: name, Regions: &[]string{"eu"}}); err != nil {
+					if _, err := n.Client.CreateDomain(t.Context(),
+						api.DomainChange{Name: name, Regions: &[]string{"eu"}}); err != nil {
 						return
 					}
 					ttl := 30 + i

@@ -23,8 +23,8 @@ const benchCheck = 100 * time.Millisecond
 
 // BenchmarkFailover_CheckToAnswer measures, with real programs, the time from the moment a backend has answered a check
 // with a failure until a node answers DNS without it: the agent's conclusion, the message, trust, registry, publication
-// and one lookup. The node's own checks are off, so nothing else can be what takes the backend out. The promise is under 100
-// ms beyond the check.
+// and one lookup. The node's own checks are off, so nothing else can be what takes the backend out. The promise is
+// under 100 ms beyond the check.
 func BenchmarkFailover_CheckToAnswer(b *testing.B) {
 	for _, names := range []int{10, 10_000} {
 		b.Run(fmt.Sprintf("names=%d", names), func(b *testing.B) { benchmarkFailover(b, names) })
@@ -73,13 +73,16 @@ func benchmarkFailover(b *testing.B, names int) {
 // startBench starts a node that steers many names and an agent that watches one backend.
 func startBench(b *testing.B, names int, at netip.AddrPort) *harness.Node {
 	timing := harness.Fast()
-	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
+	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck,
+		1, 1
 	domains := []harness.Domain{{Name: testbed.AppName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
 	var static []harness.Server
 	for i := range names - 1 {
 		name := fmt.Sprintf("d%05d.test.gslb.test", i)
-		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5})
-		static = append(static, harness.Server{Service: name, Address: at.Addr(), Port: at.Port(), Weight: 100, HealthCheck: timing.Check()})
+		domains = append(domains, harness.Domain{Name: name, RoutingAlgorithm: "round-robin", Regions: []string{"eu"},
+			TTL: 5})
+		static = append(static, harness.Server{Service: name, Address: at.Addr(), Port: at.Port(), Weight: 100,
+			HealthCheck: timing.Check()})
 	}
 	c := testbed.NewCluster(b, timing, domains...)
 	n, err := c.AddNode("ow-1", "eu", map[string][]harness.Server{"eu": static})

@@ -20,7 +20,8 @@ const (
 	loadTimes = 5
 )
 
-// loadFile writes a list of questions of each kind, a third each, and returns it with how many of each code it leads to.
+// loadFile writes a list of questions of each kind, a third each, and returns it with how many of each code it leads
+// to.
 func loadFile(t *testing.T) (path string, codes map[string]int) {
 	t.Helper()
 	var b strings.Builder
@@ -63,15 +64,19 @@ func generate(t *testing.T, program string, at netip.AddrPort, args ...string) s
 	return string(out)
 }
 
-// dnsperf loses no query, over UDP and TCP, with and without EDNS and DO, and gets exactly the response codes that its questions lead to.
+// dnsperf loses no query, over UDP and TCP, with and without EDNS and DO, and gets exactly the response codes that its
+// questions lead to.
 func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
 	_, n := signedSite(t, "nsec")
 	path, codes := loadFile(t)
 	for name, args := range map[string][]string{"UDP": nil, "UDP with DO": {"-e", "-D"}, "TCP": {"-m", "tcp", "-c", "4"}} {
 		t.Run(name, func(t *testing.T) {
-			// No more under way at once than the kernel's smallest buffers hold, and as much time for an answer as a busy machine takes.
-			said := generate(t, "dnsperf", n.DNS, append([]string{"-d", path, "-n", fmt.Sprint(loadTimes), "-q", "50", "-t", "10"}, args...)...)
-			if sent := figure(said, "Queries sent:"); sent != loadList*loadTimes || figure(said, "Queries completed:") != sent || figure(said, "Queries lost:") != 0 {
+			// No more under way at once than the kernel's smallest buffers hold, and as much time for an answer as a busy
+			// machine takes.
+			said := generate(t, "dnsperf", n.DNS, append([]string{"-d", path, "-n", fmt.Sprint(loadTimes), "-q", "50", "-t",
+				"10"}, args...)...)
+			if sent := figure(said, "Queries sent:"); sent != loadList*loadTimes || figure(said, "Queries completed:") != sent ||
+				figure(said, "Queries lost:") != 0 {
 				t.Errorf("%d queries should be sent and completed:\n%s", loadList*loadTimes, said)
 			}
 			for code, each := range codes {
@@ -83,13 +88,15 @@ func TestLoad_DnsperfLosesNothingAndEveryCodeIsRight(t *testing.T) {
 	}
 }
 
-// resperf, which raises its rate and does not wait for answers, loses nothing up to a rate that any machine has, and gets no code but those
-// that its questions lead to.
+// resperf, which raises its rate and does not wait for answers, loses nothing up to a rate that any machine has, and
+// gets no code but those that its questions lead to.
 func TestLoad_ResperfLosesNothing(t *testing.T) {
 	_, n := signedSite(t, "nsec")
 	path, codes := loadFile(t)
-	// After a moment in which the machine stood still it sends what was due meanwhile at once: its buffer of 32 KiB would be too small for the answers.
-	said := generate(t, "resperf", n.DNS, "-d", path, "-m", "150", "-r", "2", "-c", "1", "-i", "0.5", "-b", "1024", "-P", filepath.Join(t.TempDir(), "plot"))
+	// After a moment in which the machine stood still it sends what was due meanwhile at once: its buffer of 32 KiB would
+	// be too small for the answers.
+	said := generate(t, "resperf", n.DNS, "-d", path, "-m", "150", "-r", "2", "-c", "1", "-i", "0.5", "-b", "1024", "-P",
+		filepath.Join(t.TempDir(), "plot"))
 	sent := figure(said, "Queries sent:")
 	if sent < 100 || figure(said, "Queries completed:") != sent || figure(said, "Queries lost:") != 0 {
 		t.Errorf("queries were lost:\n%s", said)
@@ -103,8 +110,8 @@ func TestLoad_ResperfLosesNothing(t *testing.T) {
 	}
 }
 
-// curl gets from the API what any program may ask for: JSON of its own accord or compressed, an ETag that spares it the second answer, HEAD,
-// OPTIONS, ranges it may not have, over HTTP/1.0 and 1.1, and errors as JSON with their code.
+// curl gets from the API what any program may ask for: JSON of its own accord or compressed, an ETag that spares it the
+// second answer, HEAD, OPTIONS, ranges it may not have, over HTTP/1.0 and 1.1, and errors as JSON with their code.
 func TestAPI_ServesCurl(t *testing.T) {
 	s := startSite(t, 1, 1)
 	base := "http://" + s.Nodes[0].API.String()
@@ -113,15 +120,19 @@ func TestAPI_ServesCurl(t *testing.T) {
 		args  []string
 		wants string
 	}{
-		{"plain", []string{"/api/v1/domains"}, `(?s)HTTP/1.1 200 .*Content-Type: application/json.*"name":\s*"` + testbed.AppName},
+		{"plain", []string{"/api/v1/domains"}, `(?s)HTTP/1.1 200 .*Content-Type: application/json.*"name":\s*"` +
+			testbed.AppName},
 		{"HTTP/1.0", []string{"--http1.0", "/api/v1/version"}, `(?s)HTTP/1\.[01] 200 .*"version"`},
 		{"compressed", []string{"--compressed", "/api/v1/domains"}, `(?s) 200 .*"name":\s*"` + testbed.AppName},
 		{"HEAD", []string{"--head", "/api/v1/live"}, `(?s) 200 .*Content-Type: application/json`},
 		{"keeps its connection", []string{"/api/v1/live", base + "/api/v1/live"}, `(?s)"alive".*"alive"`},
 		{"creates", []string{"--json", `{"name":"curled.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled`},
-		{"expects to be told to go on", []string{"--expect100-timeout", "5", "-H", "Expect: 100-continue", "--json", `{"name":"curled2.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 100 Continue.* 201 .*curled2`},
-		{"sends in chunks", []string{"-H", "Transfer-Encoding: chunked", "--json", `{"name":"curled3.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled3`},
-		{"not JSON", []string{"--data", "name=x", "/api/v1/domains"}, `(?s) 4\d\d .*Content-Type: application/.*json.*"error"`},
+		{"expects to be told to go on", []string{"--expect100-timeout", "5", "-H", "Expect: 100-continue", "--json",
+			`{"name":"curled2.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 100 Continue.* 201 .*curled2`},
+		{"sends in chunks", []string{"-H", "Transfer-Encoding: chunked", "--json",
+			`{"name":"curled3.` + testbed.ZoneName + `"}`, "/api/v1/domains"}, `(?s) 201 .*curled3`},
+		{"not JSON", []string{"--data", "name=x", "/api/v1/domains"},
+			`(?s) 4\d\d .*Content-Type: application/.*json.*"error"`},
 		{"nothing there", []string{"/api/v1/nothing"}, `(?s) 404 .*"error"`},
 		{"wrong method", []string{"-X", "BREW", "/api/v1/domains"}, `(?s) 40[45] .*"error"`},
 		{"dots in its path", []string{"--path-as-is", "/api/v1/../../etc/passwd"}, `(?s) (301|400|404) `},

@@ -14,7 +14,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// branch is agents in a site of their own, which watch backends elsewhere for two nodes: the first is reached over IPv4, the other over IPv6.
+// branch is agents in a site of their own, which watch backends elsewhere for two nodes: the first is reached over
+// IPv4, the other over IPv6.
 type branch struct {
 	*site
 	place, apps *network.Site
@@ -49,8 +50,8 @@ func newBranch(t *testing.T, n *network.Network, backends int, others ...string)
 	return s
 }
 
-// Agents behind a NAT that hardly remembers them, to whom nobody opens a way, are heard by both nodes all along, over IPv4 and IPv6, follow
-// a failure in time, and get what the nodes have to tell them.
+// Agents behind a NAT that hardly remembers them, to whom nobody opens a way, are heard by both nodes all along, over
+// IPv4 and IPv6, follow a failure in time, and get what the nodes have to tell them.
 func TestNetwork_AgentsBehindANAT(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newBranch(t, n, 3)
@@ -76,13 +77,15 @@ func TestNetwork_AgentsBehindANAT(t *testing.T) {
 		if err := s.Nodes[0].Client.RevokeCertificate(t.Context(), s.Agents[1].Name); err != nil {
 			t.Fatal(err)
 		}
-		testbed.Until(t, testbed.RefusalBound, "the agent to hear that it is revoked", func(context.Context) error { return testbed.Said(s.Agents[1].Unit, "revoked") })
+		testbed.Until(t, testbed.RefusalBound, "the agent to hear that it is revoked",
+			func(context.Context) error { return testbed.Said(s.Agents[1].Unit, "revoked") })
 		s.NoFailures(t, s.Nodes[0], s.Began)
 		s.NoFailures(t, s.Nodes[1], s.Began)
 	})
 }
 
-// On a way that carries 1280 octets and no fragment, an agent with much to say, which is told as much, is heard and answered all along.
+// On a way that carries 1280 octets and no fragment, an agent with much to say, which is told as much, is heard and
+// answered all along.
 func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		names := longNames(6) // what names them all just fits the packets of a wider way
@@ -100,7 +103,8 @@ func TestNetwork_AgentsOnANarrowWay(t *testing.T) {
 // longNames are names of so many services that are nearly as long as names can be.
 func longNames(count int) (names []string) {
 	for i := range count {
-		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63), strings.Repeat("c", 50), testbed.ZoneName))
+		names = append(names, fmt.Sprintf("s%d.%s.%s.%s.%s", i, strings.Repeat("a", 63), strings.Repeat("b", 63),
+			strings.Repeat("c", 50), testbed.ZoneName))
 	}
 	return names
 }
@@ -120,7 +124,8 @@ func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.B
 	t.Helper()
 	inside := browser(s.place, netip.Addr{})
 	of := func(name string, node int) float64 {
-		return testbed.MetricBy(t, inside, agent.Prom, fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
+		return testbed.MetricBy(t, inside, agent.Prom,
+			fmt.Sprintf("%s{node=%q}", name, agent.File.Agent.Gossip.OverwatchNodes[node]))
 	}
 	for i, node := range s.Nodes {
 		testbed.Until(t, 5*time.Second, "the agent to be answered by "+node.Name, func(context.Context) error {
@@ -132,7 +137,9 @@ func (s *branch) answeredAlways(t *testing.T, agent *harness.Agent, b *harness.B
 	}
 	s.allHeard(t, 2*s.Timing.StaleThreshold, &heard{node: s.Nodes[0], backend: b}, &heard{node: s.Nodes[1], backend: b})
 	for i, node := range s.Nodes {
-		if failed, sent := of("gslb_agent_heartbeat_failures_total", i), of("gslb_agent_heartbeats_sent_total", i); 4*failed > sent { // a machine that stands still for a moment answers late
+		// a machine that stands still for a moment answers late
+		if failed, sent := of("gslb_agent_heartbeat_failures_total", i),
+			of("gslb_agent_heartbeats_sent_total", i); 4*failed > sent {
 			t.Errorf("%v of %v heartbeats were not answered by %s", failed, sent, node.Name)
 		}
 	}

@@ -15,8 +15,10 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// exchangeFrom asks a question on a connection that dial makes; a UDP one takes only answers that come from where the question went.
-func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, error), q *dns.Msg, protocol string, to netip.AddrPort) (*dns.Msg, error) {
+// exchangeFrom asks a question on a connection that dial makes; a UDP one takes only answers that come from where the
+// question went.
+func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, error), q *dns.Msg, protocol string,
+	to netip.AddrPort) (*dns.Msg, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
 	defer cancel()
 	conn, err := dial(ctx, protocol, to.String())
@@ -33,18 +35,21 @@ func exchangeFrom(dial func(ctx context.Context, network, at string) (net.Conn, 
 func question(kind uint16) *dns.Msg { return new(dns.Msg).SetQuestion(dns.Fqdn(testbed.AppName), kind) }
 
 // unwatched is a node at the first host of a site that checks nothing and has servers of appName at these addresses.
-func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name string, servers ...netip.Addr) *harness.Node {
+func (s *site) unwatched(t *testing.T, at *network.Site, h network.Host, name string,
+	servers ...netip.Addr) *harness.Node {
 	t.Helper()
 	n := s.nodeAt(t, at, h, name, "eu")
 	n.File.Overwatch.Validation.Enabled = false
 	for _, a := range servers {
-		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers, harness.Server{Service: testbed.AppName, Address: a, Port: appPort, Weight: 100, HealthCheck: s.Timing.Check()})
+		n.File.Regions[0].Servers = append(n.File.Regions[0].Servers,
+			harness.Server{Service: testbed.AppName, Address: a, Port: appPort, Weight: 100, HealthCheck: s.Timing.Check()})
 	}
 	return n
 }
 
-// On a machine with many addresses a node with the default configuration answers from the address that was asked: of both families, link-local
-// ones, and one that the machine got while the node ran; also where a client asks several of them from one port, at once.
+// On a machine with many addresses a node with the default configuration answers from the address that was asked: of
+// both families, link-local ones, and one that the machine got while the node ran; also where a client asks several of
+// them from one port, at once.
 func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newNetworkSite(t, []string{"eu"})
@@ -86,7 +91,8 @@ func TestNetwork_AnswersComeFromTheAddressThatWasAsked(t *testing.T) {
 	})
 }
 
-// askAtOnce asks all servers of a family from one port again and again without waiting, and wants each answer from where its question went.
+// askAtOnce asks all servers of a family from one port again and again without waiting, and wants each answer from
+// where its question went.
 func askAtOnce(t *testing.T, at *network.Site, from netip.Addr, servers []netip.AddrPort) {
 	t.Helper()
 	var conn *net.UDPConn
@@ -135,8 +141,8 @@ func askAtOnce(t *testing.T, at *network.Site, from netip.Addr, servers []netip.
 	}
 }
 
-// On a way that carries 1280 octets and no fragment, every answer arrives: over UDP whole or truncated, in 1232 octets at most whatever
-// the client allows, and whole over TCP.
+// On a way that carries 1280 octets and no fragment, every answer arrives: over UDP whole or truncated, in 1232 octets
+// at most whatever the client allows, and whole over TCP.
 func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newNetworkSite(t, []string{"eu"})
@@ -146,7 +152,8 @@ func TestNetwork_LargeAnswersOnANarrowWay(t *testing.T) {
 		const many = 45
 		var servers []netip.Addr
 		for i := range many {
-			servers = append(servers, netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)}), netip.AddrFrom16([16]byte{0: 0x20, 1: 1, 2: 0xd, 3: 0xb8, 15: byte(i + 1)}))
+			servers = append(servers, netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)}),
+				netip.AddrFrom16([16]byte{0: 0x20, 1: 1, 2: 0xd, 3: 0xb8, 15: byte(i + 1)}))
 		}
 		node := s.unwatched(t, home, h, "ow", servers...)
 		node.File.Domains[0].MaxAnswers = many

@@ -12,12 +12,14 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Ways become longer and shorter under a name that chooses by latency. Answers follow as the manual of routing says: the slower backend leaves
-// once it is a quarter slower on average, and comes back within a tenth; one that is in between and has clients keeps them.
+// Ways become longer and shorter under a name that chooses by latency. Answers follow as the manual of routing says:
+// the slower backend leaves once it is a quarter slower on average, and comes back within a tenth; one that is in
+// between and has clients keeps them.
 func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		const interval = 400 * time.Millisecond
-		const bound = 4*interval + 2*time.Second // three measurements and the one that was under way; a name is decided once a second
+		// three measurements and the one that was under way; a name is decided once a second
+		const bound = 4*interval + 2*time.Second
 		s := newNetworkSite(t, []string{"eu"})
 		home := addSite(t, n, "home", 0)
 		a, b := addSite(t, n, "a", 5*time.Millisecond), addSite(t, n, "b", 15*time.Millisecond)

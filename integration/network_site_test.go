@@ -13,8 +13,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// threeSites is a site each for eu, us and ap, with a backend and its agent, the first two with a node, the last far away; and clients
-// elsewhere.
+// threeSites is a site each for eu, us and ap, with a backend and its agent, the first two with a node, the last far
+// away; and clients elsewhere.
 type threeSites struct {
 	*site
 	eu, us, ap, clients *network.Site
@@ -69,9 +69,9 @@ func (s *threeSites) synced(t *testing.T, want bool) {
 	})
 }
 
-// Rows 6 and 8: a whole site is cut off from all others, its node too. The other site's node answers without its backend in time, shows it
-// as the table says, and fails no client; in the site that is alone, clients are answered all along. Both nodes say that they exchange no
-// keys, and keep theirs. When the way is back, all is as before by itself.
+// Rows 6 and 8: a whole site is cut off from all others, its node too. The other site's node answers without its
+// backend in time, shows it as the table says, and fails no client; in the site that is alone, clients are answered all
+// along. Both nodes say that they exchange no keys, and keep theirs. When the way is back, all is as before by itself.
 func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)
@@ -86,13 +86,15 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		cut := time.Now()
 		rules(t, n, s.site, network.Cut(s.eu)...)
 		s.Gone(t, other, lost.At.Addr(), cut, s.Timing.OwnDetection())
-		s.Status(t, other, lost, s.Timing.StaleThreshold+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
+		s.Status(t, other, lost, s.Timing.StaleThreshold+testbed.StaleResolution,
+			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
 		for _, b := range []*harness.Backend{near, far} {
 			s.Status(t, other, b, time.Second, testbed.WantSound)
 		}
 		// Nobody hears of the backends at the other end: in the site there is its own.
 		for _, b := range []*harness.Backend{near, far} {
-			s.Status(t, alone, b, s.Timing.StaleThreshold+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
+			s.Status(t, alone, b, s.Timing.StaleThreshold+testbed.StaleResolution,
+				func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, false) })
 		}
 		s.Status(t, alone, lost, time.Second, testbed.WantSound)
 		s.synced(t, false)
@@ -118,15 +120,17 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 		s.NoFailures(t, other, s.Began)
 		for _, a := range inside.Since(alone, testbed.AppName, cut) {
 			if !a.Good() {
-				t.Errorf("in the site that was alone a lookup failed %s after the cut: %+v", a.At.Sub(cut).Round(time.Millisecond), a)
+				t.Errorf("in the site that was alone a lookup failed %s after the cut: %+v", a.At.Sub(cut).Round(time.Millisecond),
+					a)
 				break
 			}
 		}
 	})
 }
 
-// Rows 6 and 7: with 30 or 60 of a hundred packets lost at random on the way, or all in one direction, nobody is taken for silent. With 60 of
-// a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep every answer as it was.
+// Rows 6 and 7: with 30 or 60 of a hundred packets lost at random on the way, or all in one direction, nobody is taken
+// for silent. With 60 of a hundred lost of the streams too, agents are heard too seldom; the nodes' own checks keep
+// every answer as it was.
 func TestNetwork_GossipThatIsLost(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)
@@ -138,7 +142,8 @@ func TestNetwork_GossipThatIsLost(t *testing.T) {
 		)...)
 		ow, b := s.Nodes, s.Backends
 		s.allHeard(t, 2*s.Timing.StaleThreshold, // half of it is what was true before anyhow
-			&heard{node: ow[1], backend: b[0]}, &heard{node: ow[1], backend: b[2]}, &heard{node: ow[0], backend: b[1]}, &heard{node: ow[0], backend: b[2]})
+			&heard{node: ow[1], backend: b[0]}, &heard{node: ow[1], backend: b[2]}, &heard{node: ow[0], backend: b[1]},
+			&heard{node: ow[0], backend: b[2]})
 
 		rules(t, n, s.site, lost(60, nil, nil, "{ tcp, udp }")...)
 		testbed.Pause(t.Context(), 2*s.Timing.StaleThreshold) // in which the watch asks all the time
@@ -151,7 +156,8 @@ func TestNetwork_GossipThatIsLost(t *testing.T) {
 	})
 }
 
-// lost is rules by which so many of a hundred packets of gossip are lost on the way from agents in one site to a node in another, and back.
+// lost is rules by which so many of a hundred packets of gossip are lost on the way from agents in one site to a node
+// in another, and back.
 func lost(percent int, agents, node *network.Site, protocols string) []string {
 	at := fmt.Sprintf("7946 numgen random mod 100 < %d drop", percent)
 	return []string{

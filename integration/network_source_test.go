@@ -42,7 +42,8 @@ func startPlaced(t *testing.T, n *network.Network, algorithm string, change func
 	for i := range f.Regions {
 		r := &f.Regions[i]
 		p.servers[r.Name] = netip.AddrFrom4([4]byte{192, 0, 2, byte(i + 1)})
-		r.Servers = []harness.Server{{Service: testbed.AppName, Address: p.servers[r.Name], Port: appPort, Weight: 100, HealthCheck: p.Timing.Check()}}
+		r.Servers = []harness.Server{{Service: testbed.AppName, Address: p.servers[r.Name], Port: appPort, Weight: 100,
+			HealthCheck: p.Timing.Check()}}
 	}
 	change(f)
 	p.StartPrograms(t)
@@ -71,15 +72,17 @@ func (p *placed) serves(t *testing.T, from netip.Addr, region string) {
 	}
 }
 
-// The region is that of the address a question really comes from, the longest prefix of its own family deciding: no network of one family holds a
-// client of the other, mapped or not.
+// The region is that of the address a question really comes from, the longest prefix of its own family deciding: no
+// network of one family holds a client of the other, mapped or not.
 func TestNetwork_TheRegionIsThatOfTheSource(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		prefix := netip.MustParsePrefix
 		p := startPlaced(t, n, "geolocation", func(f *harness.OverwatchFile) {
 			f.Overwatch.Geolocation.CustomMappings = []harness.Mapping{
-				{CIDR: prefix("10.77.2.2/32"), Region: "us"}, {CIDR: prefix("10.77.2.0/24"), Region: "eu"}, {CIDR: prefix("0.0.0.0/0"), Region: "rest"},
-				{CIDR: prefix("fd77:0:0:2::2/128"), Region: "eu"}, {CIDR: prefix("fd77:0:0:2::/64"), Region: "us"}, {CIDR: prefix("::/0"), Region: "rest"},
+				{CIDR: prefix("10.77.2.2/32"), Region: "us"}, {CIDR: prefix("10.77.2.0/24"), Region: "eu"},
+				{CIDR: prefix("0.0.0.0/0"), Region: "rest"},
+				{CIDR: prefix("fd77:0:0:2::2/128"), Region: "eu"}, {CIDR: prefix("fd77:0:0:2::/64"), Region: "us"},
+				{CIDR: prefix("::/0"), Region: "rest"},
 			}
 		})
 		one, other := addHost(t, p.clients), addHost(t, p.clients)
@@ -115,7 +118,8 @@ func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 				r.Latitude, r.Longitude = at[0], at[1]
 			}
 		})
-		for client, region := range map[string]string{testbed.ClientLondon: "eu", testbed.ClientUS: "us", clientJapan: "rest"} {
+		for client, region := range map[string]string{testbed.ClientLondon: "eu", testbed.ClientUS: "us",
+			clientJapan: "rest"} {
 			a := netip.MustParsePrefix(client).Addr()
 			if err := p.clients.AddAddress(a); err != nil {
 				t.Fatal(err)
@@ -128,8 +132,8 @@ func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 // clientJapan is in the database too: Japan.
 const clientJapan = "2001:218::1/128"
 
-// Who may use the API, read the metrics and ask why is known by the source, on a socket of both families too; a listener of all
-// IPv4 addresses has none of IPv6.
+// Who may use the API, read the metrics and ask why is known by the source, on a socket of both families too; a
+// listener of all IPv4 addresses has none of IPv6.
 func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 	onNetwork(t, func(t *testing.T, n *network.Network) {
 		prefix := netip.MustParsePrefix

@@ -20,7 +20,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// networkPart is the environment variable by which the program of these tests, started once more, is root of a user namespace.
+// networkPart is the environment variable by which the program of these tests, started once more, is root of a user
+// namespace.
 const networkPart = "INTEGRATION_NETWORK"
 
 // onNetwork runs a test that makes networks, beside others: here, or as a plain user in a user namespace of its own.
@@ -112,8 +113,8 @@ const (
 	appPort     = 443
 )
 
-// nodeAt prepares a node at a host of a site, which it has for itself, on the ports of the defaults. It is asked about itself from its own
-// site, whatever becomes of the network.
+// nodeAt prepares a node at a host of a site, which it has for itself, on the ports of the defaults. It is asked about
+// itself from its own site, whatever becomes of the network.
 func (s *site) nodeAt(t *testing.T, at *network.Site, h network.Host, name string, regions ...string) *harness.Node {
 	t.Helper()
 	servers := map[string][]harness.Server{}

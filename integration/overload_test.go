@@ -18,15 +18,16 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// tightMemory is the limit under which the Go runtime of a node is to stay while it is attacked (row 28), and tightBound what
-// the process may have then: the limit is not held to the byte, and what the kernel holds for it counts.
+// tightMemory is the limit under which the Go runtime of a node is to stay while it is attacked (row 28), and
+// tightBound what the process may have then: the limit is not held to the byte, and what the kernel holds for it
+// counts.
 const (
 	tightMemory = "GOMEMLIMIT=64MiB"
 	tightBound  = 128 << 20
 )
 
-// Row 24: malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client gets every answer,
-// in time.
+// Row 24: malformed messages, names that nobody ever asked for and questions for all types, at once: a steady client
+// gets every answer, in time.
 func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -41,20 +42,21 @@ func TestFlood_OfDNSDisturbsNoClient(t *testing.T) {
 	s.Status(t, n, s.Backends[0], time.Second, testbed.WantSound)
 }
 
-// Row 25: TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an answer, over UDP
-// or over a new connection.
+// Row 25: TCP clients that say nothing, send an octet now and then, or never read what they ask for keep nobody from an
+// answer, over UDP or over a new connection.
 func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
 	before, began := testbed.Memory(t, n.Path), time.Now()
 	tcpCrowd(t, n, 3000)
 	var open float64 // before the node gives up on those that say nothing
-	testbed.Until(t, testbed.StartBound, "1000 connections to be open, without which the test tests nothing", func(context.Context) error {
-		if open = testbed.Metric(t, n, "gslb_dns_tcp_connections"); open < 1000 {
-			return fmt.Errorf("%v are", open)
-		}
-		return nil
-	})
+	testbed.Until(t, testbed.StartBound, "1000 connections to be open, without which the test tests nothing",
+		func(context.Context) error {
+			if open = testbed.Metric(t, n, "gslb_dns_tcp_connections"); open < 1000 {
+				return fmt.Errorf("%v are", open)
+			}
+			return nil
+		})
 	t.Logf("3000 connections after %s", time.Since(began).Round(time.Millisecond))
 	y := newYardstick(t)
 	tcpAnswers(t, n, 4*time.Second)
@@ -66,11 +68,12 @@ func TestCrowd_OfTCPClientsOnDNSKeepsNobodyOut(t *testing.T) {
 	}
 }
 
-// manyConnections is how many TCP connections one test opens, and needs file descriptors for, which is more than a node keeps: 4096.
+// manyConnections is how many TCP connections one test opens, and needs file descriptors for, which is more than a node
+// keeps: 4096.
 const manyConnections = 10_000
 
-// Row 25 with 10 000: those that a node has no room for take the place of those that have waited longest, so that a client that asks is
-// served, and the room that the crowd takes is bounded.
+// Row 25 with 10 000: those that a node has no room for take the place of those that have waited longest, so that a
+// client that asks is served, and the room that the crowd takes is bounded.
 func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil || files.Cur < manyConnections+200 {
@@ -84,7 +87,9 @@ func TestCrowd_OfTenThousandOnDNSTakesBoundedRoom(t *testing.T) {
 	tcpAnswers(t, n, 2*time.Second)
 	s.NoFailures(t, n, s.Began)
 	const kept = 4096
-	open, ended := testbed.Metric(t, n, "gslb_dns_tcp_connections"), testbed.Metric(t, n, `gslb_dns_tcp_evicted_total{limit="total"}`)+testbed.Metric(t, n, `gslb_dns_tcp_closed_total{reason="idle"}`)
+	open, ended := testbed.Metric(t, n, "gslb_dns_tcp_connections"),
+		testbed.Metric(t, n, `gslb_dns_tcp_evicted_total{limit="total"}`)+testbed.Metric(t, n,
+			`gslb_dns_tcp_closed_total{reason="idle"}`)
 	grown := testbed.Memory(t, n.Path) - before
 	t.Logf("%v connections are open, %v were closed, memory grew by %d MiB", open, ended, grown>>20)
 	if open > kept || ended < manyConnections*9/10-kept {
@@ -104,7 +109,8 @@ func tcpCrowd(t *testing.T, n *harness.Node, count int) {
 	crowd(t, n.DNS, deafs, deaf)
 }
 
-// Row 26: connections to the API that stop in mid-request or drip keep neither others from their answers within a second nor DNS.
+// Row 26: connections to the API that stop in mid-request or drip keep neither others from their answers within a
+// second nor DNS.
 func TestCrowd_OnTheAPIKeepsNobodyOut(t *testing.T) {
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -125,7 +131,9 @@ func apiCrowd(t *testing.T, to netip.AddrPort, count int) {
 		}
 	}
 	crowd(t, to, count/3, half("GET /api/v1/backends HTTP/1.1\r\nHost: x\r\n"))
-	crowd(t, to, count/3, half("POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n{\"name\":"))
+	crowd(t, to, count/3,
+		half("POST /api/v1/domains HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: "+
+			"100000\r\n\r\n{\"name\":"))
 	crowd(t, to, count-2*(count/3), dripping("GET / HTTP/1.1\r\nX: y", 200*time.Millisecond))
 }
 
@@ -149,8 +157,9 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 	return longest
 }
 
-// Row 28, and garbage on every port at once: under a tight memory limit a node that has rows 18, 19, 24, 25 and 26 all together answers
-// every lookup, hears its agents, follows the death of a backend, and stays within its memory. GSLB_FULL has as much of each as its own row.
+// Row 28, and garbage on every port at once: under a tight memory limit a node that has rows 18, 19, 24, 25 and 26 all
+// together answers every lookup, hears its agents, follows the death of a backend, and stays within its memory.
+// GSLB_FULL has as much of each as its own row.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	s := newSite(t, 1, 2)
 	n := s.Nodes[0]
@@ -172,7 +181,8 @@ func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection()+time.Second) // the machine is full
 	most := testbed.Memory(t, n.Path)
 	cancel()
-	t.Logf("%d packets, %d streams in %s; memory %d MiB", endDNS()+endGossip(), streams(), time.Since(y.began).Round(time.Millisecond), most>>20)
+	t.Logf("%d packets, %d streams in %s; memory %d MiB", endDNS()+endGossip(), streams(),
+		time.Since(y.began).Round(time.Millisecond), most>>20)
 	if most > tightBound {
 		t.Errorf("the node has %d MiB, allowed are %d", most>>20, tightBound>>20)
 	}
@@ -195,8 +205,8 @@ func framed(r *rand.Rand) []byte {
 	return append([]byte("\xf4\x06gslb/1\x01"), noise(r)...)
 }
 
-// garbageStreams sends noise to some TCP ports, one connection after the other, until ctx ends. The returned function waits for the end
-// and says how many connections it was.
+// garbageStreams sends noise to some TCP ports, one connection after the other, until ctx ends. The returned function
+// waits for the end and says how many connections it was.
 func garbageStreams(ctx context.Context, t *testing.T, to ...netip.AddrPort) func() int {
 	t.Helper()
 	count := make(chan int, len(to))

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// A node that its agents cannot reach goes on with its own checks: what lives is answered, what dies is not, and when the way is
-// open again everything is as before without anybody's doing. The other node notices nothing.
+// A node that its agents cannot reach goes on with its own checks: what lives is answered, what dies is not, and when
+// the way is open again everything is as before without anybody's doing. The other node notices nothing.
 func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, 3)
@@ -33,7 +33,8 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 		r.cut.Store(true)
 	}
 	for _, b := range s.Backends {
-		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, cutOff, b, s.Timing.StaleThreshold+2*time.Second+testbed.StaleResolution,
+			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		s.Status(t, other, b, time.Second, testbed.WantSound)
 	}
 	killed, err := s.Backends[0].Kill()
@@ -64,10 +65,12 @@ func TestPartition_ANodeCutOffFromItsAgentsServesGoodAnswers(t *testing.T) {
 	}
 }
 
-// heardAgainBound is how soon a node is told everything again once its agents can reach it: they try at most 15 s apart.
+// heardAgainBound is how soon a node is told everything again once its agents can reach it: they try at most 15 s
+// apart.
 const heardAgainBound = 25 * time.Second
 
-// frontDoor passes connections on to a backend: the way on which nodes and clients come. The agent beside the backend goes none.
+// frontDoor passes connections on to a backend: the way on which nodes and clients come. The agent beside the backend
+// goes none.
 type frontDoor struct {
 	to netip.AddrPort
 
@@ -125,8 +128,8 @@ func (f *frontDoor) pass(in net.Conn) {
 	io.Copy(in, out)
 }
 
-// behindDoors gives each backend a front door, which is where it is advertised; the agents probe behind it. It returns the backends as
-// clients see them.
+// behindDoors gives each backend a front door, which is where it is advertised; the agents probe behind it. It returns
+// the backends as clients see them.
 func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*frontDoor) {
 	t.Helper()
 	for i, b := range s.Backends {
@@ -139,8 +142,8 @@ func (s *site) behindDoors(t *testing.T) (seen []*harness.Backend, doors []*fron
 	return seen, doors
 }
 
-// A node whose own checks fail all at once, while the agents see no trouble, is the one that is cut off: it sets its verdicts aside and
-// believes the agents, the death of a backend included, until its checks come through again.
+// A node whose own checks fail all at once, while the agents see no trouble, is the one that is cut off: it sets its
+// verdicts aside and believes the agents, the death of a backend included, until its checks come through again.
 func TestPartition_ANodeWhoseOwnChecksAreCutOffBelievesTheAgents(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
@@ -202,8 +205,8 @@ func (s *site) startSeen(t *testing.T, seen []*harness.Backend) {
 	s.WatchAnswers(t)
 }
 
-// An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own checks take, which the
-// node shows; nobody else's backend is touched by it.
+// An agent that says healthy whatever happens keeps its dead backend in the answers no longer than the node's own
+// checks take, which the node shows; nobody else's backend is touched by it.
 func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
@@ -227,8 +230,8 @@ func TestLie_AnAgentThatAlwaysSaysHealthyIsContradicted(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// All of a region dies at once, agents and backends. Its clients are answered with the other region within the bound, and it is
-// answered again when it is back.
+// All of a region dies at once, agents and backends. Its clients are answered with the other region within the bound,
+// and it is answered again when it is back.
 func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 4)
@@ -269,8 +272,8 @@ func TestSite_TheDeathOfARegionLeavesTheOther(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and no client an
-// answer.
+// A backend that goes up and down once a second costs a bounded number of publications and a few lines in the log, and
+// no client an answer.
 func TestFlap_OneHertzIsBoundedInAnswersAndLog(t *testing.T) {
 	t.Parallel()
 	const seconds = 12

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// chart is a plot of some lines over one axis, as SVG that can be read on a light and on a dark page; README.md shows some.
+// chart is a plot of some lines over one axis, as SVG that can be read on a light and on a dark page; README.md shows
+// some.
 type chart struct {
 	title, x, y string
 	logX        bool
@@ -47,18 +48,23 @@ func (c *chart) svg() string {
 	left, top := float64(leftMargin), float64(topMargin)
 	atX := func(v float64) float64 { return left + xs.part(v)*fieldWidth }
 	atY := func(v float64) float64 { return top + (1-ys.part(v))*fieldHeight }
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img"><title>%s</title><style>%s</style>`+"\n",
+	fmt.Fprintf(&b,
+		`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" `+
+			`role="img"><title>%s</title><style>%s</style>`+"\n",
 		chartWidth, chartHeight, chartWidth, chartHeight, html.EscapeString(c.title), chartStyle)
 	fmt.Fprintf(&b, `<text class="title" x="%d" y="20">%s</text>`+"\n", leftMargin, html.EscapeString(c.title))
 	for _, v := range ys.ticks {
-		fmt.Fprintf(&b, `<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
+		fmt.Fprintf(&b,
+			`<line class="grid" x1="%d" x2="%d" y1="%.1f" y2="%.1f"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
 			leftMargin, chartWidth-rightMargin, atY(v), atY(v), leftMargin-6, atY(v)+4, number(v))
 	}
 	for _, v := range xs.ticks {
-		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
+		fmt.Fprintf(&b,
+			`<line class="grid" x1="%.1f" x2="%.1f" y1="%d" y2="%d"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
 			atX(v), atX(v), topMargin, chartHeight-bottomMargin, atX(v), chartHeight-bottomMargin+16, number(v))
 	}
-	fmt.Fprintf(&b, `<line class="axis" x1="%d" x2="%d" y1="%d" y2="%d"/>`+"\n", leftMargin, chartWidth-rightMargin, chartHeight-bottomMargin, chartHeight-bottomMargin)
+	fmt.Fprintf(&b, `<line class="axis" x1="%d" x2="%d" y1="%d" y2="%d"/>`+"\n", leftMargin, chartWidth-rightMargin,
+		chartHeight-bottomMargin, chartHeight-bottomMargin)
 	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="middle">%s</text><text x="%d" y="%d">%s</text>`+"\n",
 		leftMargin+fieldWidth/2, chartHeight-10, html.EscapeString(c.x), 4, topMargin-8, html.EscapeString(c.y))
 	for i, l := range c.lines {
@@ -72,7 +78,9 @@ func (c *chart) svg() string {
 		}
 		fmt.Fprintf(&b, `<polyline stroke="%s" points="%s"/>`+"\n", colour, strings.Join(points, " "))
 		at := chartWidth - rightMargin - (len(c.lines)-i)*legendPerEntry
-		fmt.Fprintf(&b, `<line x1="%d" x2="%d" y1="36" y2="36" stroke="%s" stroke-width="3"/><text x="%d" y="40">%s</text>`+"\n", at, at+18, colour, at+24, html.EscapeString(l.name))
+		fmt.Fprintf(&b,
+			`<line x1="%d" x2="%d" y1="36" y2="36" stroke="%s" stroke-width="3"/><text x="%d" y="40">%s</text>`+"\n", at, at+18,
+			colour, at+24, html.EscapeString(l.name))
 	}
 	b.WriteString("</svg>\n")
 	return b.String()
@@ -138,7 +146,8 @@ func number(v float64) string {
 
 func TestChart_IsOneDocumentWithEverythingInItsField(t *testing.T) {
 	for _, c := range []chart{
-		{title: "a < b", x: "names", y: "MiB", logX: true, lines: []line{{"some", []point{{10, 3}, {100_000, 812}}}, {"more", []point{{10, 0}, {999, 4}}}}},
+		{title: "a < b", x: "names", y: "MiB", logX: true,
+			lines: []line{{"some", []point{{10, 3}, {100_000, 812}}}, {"more", []point{{10, 0}, {999, 4}}}}},
 		{title: "one", lines: []line{{"flat", []point{{0, 0}, {7, 0.25}}}}},
 		{title: "nothing", lines: []line{{"zero", []point{{0, 0}}}}},
 	} {

@@ -21,7 +21,8 @@ type relay struct {
 	to  netip.AddrPort
 	cut atomic.Bool // nothing passes, in neither direction
 
-	// Packets only: cut in both directions, towards the node, and towards the agent; and how many of a hundred are lost each way.
+	// Packets only: cut in both directions, towards the node, and towards the agent; and how many of a hundred are lost
+	// each way.
 	cutPackets, cutThere, cutBack atomic.Bool
 	loss                          atomic.Int32
 
@@ -154,7 +155,8 @@ func (r *relay) relayPackets(in net.PacketConn, running *sync.WaitGroup) {
 	}
 }
 
-// inject sends the agent a packet as if it came from the node. It says false where the agent has sent none yet: to where it would go is not known.
+// inject sends the agent a packet as if it came from the node. It says false where the agent has sent none yet: to
+// where it would go is not known.
 func (r *relay) inject(packet []byte) bool {
 	send, known := r.back.Load().(func([]byte))
 	if known {

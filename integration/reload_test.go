@@ -36,7 +36,8 @@ func TestReload_WrongFileLeavesTheOneBeforeInForce(t *testing.T) {
 	}
 	testbed.Rewrite(t, n)
 	testbed.HangUp(t, n)
-	testbed.Until(t, testbed.ReloadBound, "the node to reload", func(context.Context) error { return testbed.Said(n.Unit, "configuration reloaded") })
+	testbed.Until(t, testbed.ReloadBound, "the node to reload",
+		func(context.Context) error { return testbed.Said(n.Unit, "configuration reloaded") })
 	s.NoFailures(t, n, s.Began)
 }
 
@@ -82,15 +83,17 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 		}
 		testbed.Pause(t.Context(), 2*time.Millisecond) // signals that come at once are one
 	}
-	testbed.Until(t, testbed.ReloadBound, "the node to have what the file had at the last signal", func(context.Context) error {
-		r := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
-		if len(r.Answer) == 0 || r.Answer[0].Header().Ttl != 17 {
-			return fmt.Errorf("the answer is %v", r.Answer)
-		}
-		return nil
-	})
+	testbed.Until(t, testbed.ReloadBound, "the node to have what the file had at the last signal",
+		func(context.Context) error {
+			r := testbed.Exchange(t, "udp", n, testbed.AppName, dns.TypeA)
+			if len(r.Answer) == 0 || r.Answer[0].Header().Ttl != 17 {
+				return fmt.Errorf("the answer is %v", r.Answer)
+			}
+			return nil
+		})
 	done := testbed.Metric(t, n, `gslb_overwatch_config_reloads_total{outcome="done"}`)
-	if failed := testbed.Metric(t, n, `gslb_overwatch_config_reloads_total{outcome="failed"}`); done < 1 || done > signals || failed != 0 {
+	if failed := testbed.Metric(t, n, `gslb_overwatch_config_reloads_total{outcome="failed"}`); done < 1 ||
+		done > signals || failed != 0 {
 		t.Errorf("%d signals led to %v reloads, and %v failed", signals, done, failed)
 	}
 	for _, b := range s.Backends {
@@ -100,9 +103,9 @@ func TestReload_ManySignalsLoseNoLookup(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 30: with the reload that takes a token or a network away, what agents claimed by it is gone, and nothing else is, neither of others nor of
-// the same agent; with one that gives it back the agents prove it again by themselves. A restart does not bring back what the file forbids. Heartbeats are
-// rare here, so that it is the reload that does it.
+// Row 30: with the reload that takes a token or a network away, what agents claimed by it is gone, and nothing else is,
+// neither of others nor of the same agent; with one that gives it back the agents prove it again by themselves. A
+// restart does not bring back what the file forbids. Heartbeats are rare here, so that it is the reload that does it.
 func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
@@ -111,7 +114,8 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	third := s.Backends[2]
 	file := &both.File.Agent
 	file.Backends = append(file.Backends, harness.AgentBackend{
-		Service: testbed.OtherName, Address: third.At.Addr(), Port: third.At.Port(), Weight: 100, HealthCheck: s.Timing.Check(),
+		Service: testbed.OtherName, Address: third.At.Addr(), Port: third.At.Port(), Weight: 100,
+		HealthCheck: s.Timing.Check(),
 	})
 	file.Identity.ServiceTokens[testbed.OtherName] = s.Tokens[testbed.OtherName]
 	for _, a := range s.Agents {
@@ -149,7 +153,8 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 		return strings.Join(all, ", "), nil
 	}
 	name := func(service string, b *harness.Backend) string { return service + " " + b.At.Addr().String() }
-	first, second, others := name(testbed.AppName, s.Backends[0]), name(testbed.AppName, s.Backends[1]), name(testbed.OtherName, third)
+	first, second, others := name(testbed.AppName, s.Backends[0]), name(testbed.AppName, s.Backends[1]),
+		name(testbed.OtherName, third)
 	reload := func() {
 		t.Helper()
 		testbed.Rewrite(t, n)
@@ -187,7 +192,8 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	reload()
 	soon("the token to be proved again", first, second, others)
 
-	n.File.Overwatch.AgentPolicies = map[string]harness.AgentPolicy{testbed.AppName: {AllowedCIDRs: []netip.Prefix{netip.PrefixFrom(s.Backends[1].At.Addr(), 32)}}}
+	n.File.Overwatch.AgentPolicies = map[string]harness.AgentPolicy{
+		testbed.AppName: {AllowedCIDRs: []netip.Prefix{netip.PrefixFrom(s.Backends[1].At.Addr(), 32)}}}
 	reload()
 	now("without the network", second, others)
 	n.File.Overwatch.AgentPolicies = nil
@@ -199,7 +205,8 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	if _, err := n.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	n.File.Overwatch.AgentTokens = map[string]string{testbed.AppName: tokens[testbed.AppName], testbed.OtherName: harness.NewToken()}
+	n.File.Overwatch.AgentTokens = map[string]string{testbed.AppName: tokens[testbed.AppName],
+		testbed.OtherName: harness.NewToken()}
 	started := time.Now()
 	testbed.Start(t, n)
 	s.answersAgain(t, n, started)
@@ -210,8 +217,8 @@ func TestReload_ATokenOrANetworkThatIsTakenAwayTakesItsBackends(t *testing.T) {
 	soon("those of the other service to be back", first, second)
 }
 
-// Row 29: a signal that comes while a program starts is no end of it: it reads its file again when it has started. Nobody can promise that before
-// the program runs at all, so it comes with the first word that it says.
+// Row 29: a signal that comes while a program starts is no end of it: it reads its file again when it has started.
+// Nobody can promise that before the program runs at all, so it comes with the first word that it says.
 func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 1)
@@ -243,7 +250,8 @@ func TestReload_ASignalDuringTheStartWaits(t *testing.T) {
 	}
 }
 
-// speaks waits until a program that was started at a time has said anything: only then does it run, on a machine that is busy.
+// speaks waits until a program that was started at a time has said anything: only then does it run, on a machine that
+// is busy.
 func speaks(t *testing.T, u *harness.Unit, since time.Time) {
 	t.Helper()
 	testbed.Until(t, testbed.StartBound, u.Name+" to speak", func(context.Context) error {

@@ -61,14 +61,18 @@ func TestAgentCrash_BackendIsStaleAndValidationKeepsIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, n := range s.Nodes {
-		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+		s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
+			func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 		t.Logf("%s calls it stale %s after kill -9", n.Name, time.Since(killed).Round(time.Millisecond))
 		s.Answered(t, n, b.At.Addr(), time.Now(), time.Second)
 	}
 
 	testbed.Start(t, agent)
 	for _, n := range s.Nodes {
-		s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
+		s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error {
+			return testbed.WantStatus(v,
+				api.EffectiveHealthy, true)
+		})
 		s.NoFailures(t, n, s.Began)
 	}
 	if after := s.Pins(t, s.Nodes[0]); !maps.Equal(before, after) {
@@ -84,7 +88,8 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	if _, err := s.Agents[0].Kill(); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
+		func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	killed, err := b.Kill()
 	if err != nil {
 		t.Fatal(err)
@@ -93,8 +98,8 @@ func TestAgentCrash_ValidationAloneTakesADeadBackendOut(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 2: a frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes nothing. GSLB_FULL has it
-// frozen for a minute.
+// Row 2: a frozen agent is like a crashed one, and goes on where it was when it thaws: what it sent late changes
+// nothing. GSLB_FULL has it frozen for a minute.
 func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
@@ -103,7 +108,8 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	if err := s.Agents[0].Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
+	s.Status(t, n, b, s.Timing.StaleThreshold+time.Second+testbed.StaleResolution,
+		func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	testbed.During(t, inFull(time.Minute, 0), testbed.StaleResolution, func() {
 		s.Status(t, n, b, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveStale, true) })
 	})
@@ -111,8 +117,12 @@ func TestAgentFrozen_StaleThenHealthyWithoutAFlap(t *testing.T) {
 	if err := s.Agents[0].Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
-	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond), time.Since(thawed).Round(time.Millisecond))
+	s.Status(t, n, b, testbed.AgentBackBound, func(v api.Backend) error {
+		return testbed.WantStatus(v,
+			api.EffectiveHealthy, true)
+	})
+	t.Logf("frozen for %s, healthy %s after it went on", thawed.Sub(frozen).Round(time.Millisecond),
+		time.Since(thawed).Round(time.Millisecond))
 	s.heardAlways(t, n, b, 2*s.Timing.Heartbeat)
 	s.NoFailures(t, n, s.Began)
 }
@@ -155,7 +165,8 @@ func (s *site) exits(t *testing.T, u *harness.Unit) {
 	})
 }
 
-// Row 37: a node that is asked to end finishes what it was asked before, whoever else is connected and says nothing, and ends in time.
+// Row 37: a node that is asked to end finishes what it was asked before, whoever else is connected and says nothing,
+// and ends in time.
 func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
@@ -171,10 +182,13 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if _, err := fmt.Fprintf(client, "POST /api/v1/domains HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", n.API, len(body)); err != nil {
+	if _, err := fmt.Fprintf(client,
+		"POST /api/v1/domains HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: "+
+			"100-continue\r\n\r\n", n.API, len(body)); err != nil {
 		t.Fatal(err)
 	}
-	// Its header has been read when the node asks for the rest, and no sooner: one that is only on its way at the signal is cut.
+	// Its header has been read when the node asks for the rest, and no sooner: one that is only on its way at the signal
+	// is cut.
 	if err := client.SetReadDeadline(time.Now().Add(testbed.Patience)); err != nil {
 		t.Fatal(err)
 	}
@@ -217,7 +231,8 @@ func TestNodeStop_FinishesWhatItWasAskedAndEndsInTime(t *testing.T) {
 	}
 }
 
-// Row 37, the agent: it ends in time also where a node hangs, which then learns of it by the silence; those that hear the goodbye act on it.
+// Row 37, the agent: it ends in time also where a node hangs, which then learns of it by the silence; those that hear
+// the goodbye act on it.
 func TestAgentStop_EndsInTimeThoughANodeHangs(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 2, 2)

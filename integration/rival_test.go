@@ -24,17 +24,26 @@ import (
 const rivalZone = "d.test."
 
 var rivalRecords = append([]string{
-	"@ 300 MX 10 mail", "@ 300 MX 10 MAIL", "@ 300 MX 20 Mail.Example.ORG.", "@ 300 TXT \"v=spf1 -all\"", "@ 300 CAA 0 issue \"ca.example.net\"",
-	"ns1 300 A 192.0.2.1", "ns1 300 AAAA 2001:db8::1", "app 60 A 192.0.2.10", "app 60 A 192.0.2.11", "app 60 AAAA 2001:db8::10", "v6 60 AAAA 2001:db8::12",
-	"www 300 CNAME app", "out 300 CNAME target.example.org.", "dangling 300 CNAME nx", "cent 300 CNAME ent", "cwild 300 CNAME x.wild",
+	"@ 300 MX 10 mail", "@ 300 MX 10 MAIL", "@ 300 MX 20 Mail.Example.ORG.", "@ 300 TXT \"v=spf1 -all\"",
+	"@ 300 CAA 0 issue \"ca.example.net\"",
+	"ns1 300 A 192.0.2.1", "ns1 300 AAAA 2001:db8::1", "app 60 A 192.0.2.10", "app 60 A 192.0.2.11",
+	"app 60 AAAA 2001:db8::10", "v6 60 AAAA 2001:db8::12",
+	"www 300 CNAME app", "out 300 CNAME target.example.org.", "dangling 300 CNAME nx", "cent 300 CNAME ent",
+	"cwild 300 CNAME x.wild",
 	"c1 300 CNAME c2", "c2 300 CNAME c3", "c3 300 CNAME app",
-	"*.wild 60 A 192.0.2.20", "*.wild 60 TXT \"wild\"", "x.under.wild 60 A 192.0.2.21", "*.walias 60 CNAME app", "*.wout 60 CNAME out.example.org.",
+	"*.wild 60 A 192.0.2.20", "*.wild 60 TXT \"wild\"", "x.under.wild 60 A 192.0.2.21", "*.walias 60 CNAME app",
+	"*.wout 60 CNAME out.example.org.",
 	"a.b.ent 60 A 192.0.2.30", "*.ent2.x 60 A 192.0.2.44", "sub.app 60 A 192.0.2.43",
-	"_sip._tcp 60 SRV 10 20 5060 app", "_sip._tcp 60 SRV 20 20 5060 Mail.Example.ORG.", "_443._tcp.app 60 TLSA 3 1 1 0b9fa5a59eed715c26c1020c711b4f6ec42d58b0015e14337a39dad301c5afc3",
-	"h 60 HTTPS 1 . alpn=\"h2,h3\" ipv4hint=192.0.2.1", "h 60 SVCB 2 app alpn=\"h2\"", "n 60 NAPTR 100 10 \"S\" \"SIP+D2U\" \"\" _sip._tcp", "n 60 URI 10 1 \"https://example.org/\"",
-	"n 60 SSHFP 4 2 123456789ABCDEF67890123456789ABCDEF67890123456789ABCDEF123456789", "unk 60 TYPE65400 \\# 4 deadbeef", "unk 60 TYPE731 \\# 0",
-	"ptr 60 PTR App.D.test.", `ptr 60 PTR \077ail`, "rp 60 RP admin txt.Admin", "rp 60 AFSDB 1 afs.EXAMPLE.org.", "MiXed 60 A 192.0.2.40", "MiXed 60 TXT \"Mixed Case\"",
-	`esc\.dot 60 TXT "a dot"`, `bin\000\255\032x 60 A 192.0.2.41`, "long 60 TXT \"" + strings.Repeat("a", 255) + "\" \"" + strings.Repeat("b", 255) + "\"", "empty 60 TXT \"\"",
+	"_sip._tcp 60 SRV 10 20 5060 app", "_sip._tcp 60 SRV 20 20 5060 Mail.Example.ORG.",
+	"_443._tcp.app 60 TLSA 3 1 1 0b9fa5a59eed715c26c1020c711b4f6ec42d58b0015e14337a39dad301c5afc3",
+	"h 60 HTTPS 1 . alpn=\"h2,h3\" ipv4hint=192.0.2.1", "h 60 SVCB 2 app alpn=\"h2\"",
+	"n 60 NAPTR 100 10 \"S\" \"SIP+D2U\" \"\" _sip._tcp", "n 60 URI 10 1 \"https://example.org/\"",
+	"n 60 SSHFP 4 2 123456789ABCDEF67890123456789ABCDEF67890123456789ABCDEF123456789", "unk 60 TYPE65400 \\# 4 deadbeef",
+	"unk 60 TYPE731 \\# 0",
+	"ptr 60 PTR App.D.test.", `ptr 60 PTR \077ail`, "rp 60 RP admin txt.Admin", "rp 60 AFSDB 1 afs.EXAMPLE.org.",
+	"MiXed 60 A 192.0.2.40", "MiXed 60 TXT \"Mixed Case\"",
+	`esc\.dot 60 TXT "a dot"`, `bin\000\255\032x 60 A 192.0.2.41`,
+	"long 60 TXT \"" + strings.Repeat("a", 255) + "\" \"" + strings.Repeat("b", 255) + "\"", "empty 60 TXT \"\"",
 	strings.Repeat("l", 63) + "." + strings.Repeat("l", 63) + "." + strings.Repeat("l", 50) + ".lbl 60 A 192.0.2.42",
 }, addresses("mid", 20, "10.2.0.%d", "A")...)
 
@@ -47,14 +56,17 @@ func addresses(name string, count int, format, rtype string) (lines []string) {
 }
 
 var rivalTypes = []uint16{
-	dns.TypeA, dns.TypeA, dns.TypeAAAA, dns.TypeCNAME, dns.TypeTXT, dns.TypeMX, dns.TypeNS, dns.TypeSOA, dns.TypeSRV, dns.TypeCAA, dns.TypeHTTPS, dns.TypeSVCB, dns.TypeNAPTR,
-	dns.TypeURI, dns.TypeSSHFP, dns.TypeTLSA, dns.TypePTR, dns.TypeRP, dns.TypeAFSDB, dns.TypeDNSKEY, dns.TypeCDS, dns.TypeCDNSKEY, dns.TypeDS, dns.TypeNSEC3PARAM, 65400, 731, 1234,
+	dns.TypeA, dns.TypeA, dns.TypeAAAA, dns.TypeCNAME, dns.TypeTXT, dns.TypeMX, dns.TypeNS, dns.TypeSOA, dns.TypeSRV,
+	dns.TypeCAA, dns.TypeHTTPS, dns.TypeSVCB, dns.TypeNAPTR,
+	dns.TypeURI, dns.TypeSSHFP, dns.TypeTLSA, dns.TypePTR, dns.TypeRP, dns.TypeAFSDB, dns.TypeDNSKEY, dns.TypeCDS,
+	dns.TypeCDNSKEY, dns.TypeDS, dns.TypeNSEC3PARAM, 65400, 731, 1234,
 }
 
 // startKnot serves a zone file with Knot, which signs it as we do: one key, and the same way to deny.
 func startKnot(t *testing.T, zoneFile, denial string) netip.AddrPort {
 	t.Helper()
-	program, dir := testbed.Judge(t, "knotd"), testbed.NewCluster(t, harness.Fast()).Dir // which is short, as the path of a socket has to be
+	// which is short, as the path of a socket has to be
+	program, dir := testbed.Judge(t, "knotd"), testbed.NewCluster(t, harness.Fast()).Dir
 	file := filepath.Join(dir, "zone")
 	if err := os.WriteFile(file, []byte(zoneFile), 0o600); err != nil {
 		t.Fatal(err)
@@ -130,8 +142,8 @@ func knotServes(t *testing.T, at netip.AddrPort, ended <-chan struct{}) (alive b
 	return alive
 }
 
-// comparable is a response as far as two servers with keys of their own agree: the code, AA, and the records of answer and authority
-// section, without the NS records that one may add to a positive answer.
+// comparable is a response as far as two servers with keys of their own agree: the code, AA, and the records of answer
+// and authority section, without the NS records that one may add to a positive answer.
 func comparable(m *dns.Msg) string {
 	lines := []string{fmt.Sprintf("%s aa=%t tc=%t", dns.RcodeToString[m.Rcode], m.Authoritative, m.Truncated)}
 	for prefix, section := range map[string][]dns.RR{"": m.Answer, "| ": m.Ns} {
@@ -144,7 +156,8 @@ func comparable(m *dns.Msg) string {
 			line := fmt.Sprintf("%s%s %d %s", prefix, strings.ToLower(h.Name), h.Ttl, dns.Type(h.Rrtype))
 			switch rr := rr.(type) {
 			case *dns.RRSIG:
-				line = fmt.Sprintf("%s%s RRSIG %s %d %s", prefix, strings.ToLower(h.Name), dns.Type(rr.TypeCovered), rr.Labels, rr.SignerName)
+				line = fmt.Sprintf("%s%s RRSIG %s %d %s", prefix, strings.ToLower(h.Name), dns.Type(rr.TypeCovered), rr.Labels,
+					rr.SignerName)
 			case *dns.NSEC3PARAM, *dns.CDS, *dns.CDNSKEY: // nobody keeps these: any TTL will do
 				line = fmt.Sprintf("%s%s %s", prefix, strings.ToLower(h.Name), dns.Type(h.Rrtype))
 			case *dns.SOA, *dns.DNSKEY:
@@ -182,8 +195,9 @@ func rivalNames(random *rand.Rand) (names []string) {
 	return names
 }
 
-// A server that another team wrote answers the same, over the same zone: every kind of name and type, wildcards, empty non-terminals,
-// aliases, with and without DO, by NSEC and by NSEC3. What they may do differently is left out by comparable. GSLB_QUESTIONS asks more.
+// A server that another team wrote answers the same, over the same zone: every kind of name and type, wildcards, empty
+// non-terminals, aliases, with and without DO, by NSEC and by NSEC3. What they may do differently is left out by
+// comparable. GSLB_QUESTIONS asks more.
 func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 	t.Parallel()
 	questions := 1500
@@ -193,7 +207,8 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 	for _, denial := range bothDenials {
 		t.Run(denial, func(t *testing.T) {
 			t.Parallel()
-			zone := fmt.Sprintf("$ORIGIN %s\n$TTL 30\n@ 3600 SOA ns1 hostmaster 1 3600 600 604800 5\n@ 3600 NS ns1\n%s\n", rivalZone, strings.Join(rivalRecords, "\n"))
+			zone := fmt.Sprintf("$ORIGIN %s\n$TTL 30\n@ 3600 SOA ns1 hostmaster 1 3600 600 604800 5\n@ 3600 NS ns1\n%s\n",
+				rivalZone, strings.Join(rivalRecords, "\n"))
 			knot := startKnot(t, zone, denial)
 			s := newSite(t, 1, 0)
 			n := s.Nodes[0]
@@ -202,7 +217,8 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 				Nameservers []string `yaml:"nameservers"`
 				Records     []string `yaml:"records"`
 			}
-			text, err := yaml.Marshal(map[string]any{"dns": map[string]any{"default_ttl": 5, "zones": []zoneFile{{strings.TrimSuffix(rivalZone, "."), []string{"ns1." + rivalZone}, rivalRecords}}}})
+			text, err := yaml.Marshal(map[string]any{"dns": map[string]any{"default_ttl": 5,
+				"zones": []zoneFile{{strings.TrimSuffix(rivalZone, "."), []string{"ns1." + rivalZone}, rivalRecords}}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -225,7 +241,8 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 					q := new(dns.Msg).SetQuestion(name, rtype)
 					q.RecursionDesired = false
 					q.SetEdns0(1232, do)
-					reply, _, err := (&dns.Client{Net: network, Timeout: testbed.Patience}).ExchangeContext(t.Context(), q, at.String())
+					reply, _, err := (&dns.Client{Net: network, Timeout: testbed.Patience}).ExchangeContext(t.Context(), q,
+						at.String())
 					if err != nil {
 						t.Fatalf("%s %s over %s at %s: %v", name, dns.Type(rtype), network, at, err)
 					}
@@ -242,7 +259,8 @@ func TestDNS_AnswersAsKnotDoes(t *testing.T) {
 				seen[fmt.Sprintf("%s, %t", dns.RcodeToString[ours.Rcode], len(ours.Answer) > 0)]++
 			}
 			t.Logf("%d questions: %v", questions, seen)
-			if seen["NOERROR, true"] == 0 || seen["NOERROR, false"] == 0 || seen["NXDOMAIN, false"] == 0 || seen["NXDOMAIN, true"] == 0 {
+			if seen["NOERROR, true"] == 0 || seen["NOERROR, false"] == 0 || seen["NXDOMAIN, false"] == 0 ||
+				seen["NXDOMAIN, true"] == 0 {
 				t.Error("a kind of answer did not come up")
 			}
 		})

@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// Row 36 of the fault matrix: while the API creates and deletes names and a flood asks for others, every answer is secure, and so is every
-// proof that a name is not there.
+// Row 36 of the fault matrix: while the API creates and deletes names and a flood asks for others, every answer is
+// secure, and so is every proof that a name is not there.
 func TestRow36_EveryAnswerIsSecureWhileTheAPIWritesAThousandTimes(t *testing.T) {
 	const writes, writers = 1000, 4
 	_, n := signedSite(t, "nsec")

@@ -36,11 +36,13 @@ const (
 	askFor        = 2 * time.Second // to measure the processor time of queries
 )
 
-// One machine with three nodes, many names and many agents: what a start takes, what a query costs, how agents come back, what all
-// that takes in memory, and how soon the death of a backend is in the answers of all nodes. GSLB_SCALE=directory makes it 100 000 names and
-// 10 000 agents and puts the plots of README.md there; without it everything is small, and what is shown is that it can be measured.
+// One machine with three nodes, many names and many agents: what a start takes, what a query costs, how agents come
+// back, what all that takes in memory, and how soon the death of a backend is in the answers of all nodes.
+// GSLB_SCALE=directory makes it 100 000 names and 10 000 agents and puts the plots of README.md there; without it
+// everything is small, and what is shown is that it can be measured.
 func TestScale_NamesAgentsAndNodesOnOneMachine(t *testing.T) {
-	dir, size := os.Getenv("GSLB_SCALE"), scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000, flips: 60}
+	dir, size := os.Getenv("GSLB_SCALE"), scaleSize{names: []int{1_000, 10_000, 30_000, 100_000}, agents: 10_000,
+		flips: 60}
 	if dir == "" {
 		dir, size = t.TempDir(), scaleSize{names: []int{10, 100}, agents: 20, flips: 2}
 	}
@@ -66,7 +68,8 @@ type scaleRun struct {
 func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*harness.Cluster, []*harness.Node) {
 	t.Helper()
 	timing := harness.Fast()
-	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck, 1, 1
+	timing.CheckInterval, timing.CheckTimeout, timing.FailureThreshold, timing.SuccessThreshold = benchCheck, benchCheck,
+		1, 1
 	c := testbed.NewCluster(t, timing, domains...)
 	path := filepath.Join(c.Dir, "names.yaml")
 	if err := os.WriteFile(path, []byte(manyNames(names)), 0o600); err != nil {
@@ -89,10 +92,13 @@ func scaleCluster(t *testing.T, nodes, names int, domains []harness.Domain) (*ha
 // manyNames is a file that a node's configuration includes.
 func manyNames(names int) string {
 	var b strings.Builder
-	b.WriteString("overwatch:\n  dnssec: {enabled: false, security_acknowledgment: \"unsigned answers are measured\"}\nregions:\n  - name: many\n    servers:\n")
+	b.WriteString(
+		"overwatch:\n  dnssec: {enabled: false, security_acknowledgment: \"unsigned answers are measured\"}\nregions:\n  " +
+			"- name: many\n    servers:\n")
 	for i := range names {
 		for k := range scaleBackends {
-			fmt.Fprintf(&b, "      - {address: %s, port: 80, weight: %d, service: "+scaleName+"}\n", netip.AddrFrom4([4]byte{10, byte(i >> 14), byte(i >> 6), byte(i<<2 | k)}), 10*(k+1), i)
+			fmt.Fprintf(&b, "      - {address: %s, port: 80, weight: %d, service: "+scaleName+"}\n",
+				netip.AddrFrom4([4]byte{10, byte(i >> 14), byte(i >> 6), byte(i<<2 | k)}), 10*(k+1), i)
 		}
 	}
 	b.WriteString("domains:\n")
@@ -115,8 +121,10 @@ func (s *scaleRun) oneNode(t *testing.T, names int) {
 	s.perQuery = append(s.perQuery, point{float64(names), float64(cost.Nanoseconds()) / 1000})
 	s.peak = append(s.peak, point{float64(names), float64(peakMemory(t, n.PID()) >> 20)})
 	s.resting = append(s.resting, point{float64(names), float64(testbed.ResidentMiB(t, n.PID()))})
-	t.Logf("%d names with %d backends each: answers %s after the start, %v MiB at most, %v MiB then, %s of processor time per query over %d queries",
-		names, scaleBackends, took.Round(time.Millisecond), s.peak[len(s.peak)-1].y, s.resting[len(s.resting)-1].y, cost, asked)
+	t.Logf("%d names with %d backends each: answers %s after the start, %v MiB at most, %v MiB then, %s of processor "+
+		"time per query over %d queries",
+		names, scaleBackends, took.Round(time.Millisecond), s.peak[len(s.peak)-1].y, s.resting[len(s.resting)-1].y, cost,
+		asked)
 	if err := c.Close(); err != nil {
 		t.Error(err)
 	}
@@ -125,7 +133,8 @@ func (s *scaleRun) oneNode(t *testing.T, names int) {
 // firstAnswer waits until a node answers for a name.
 func firstAnswer(t *testing.T, n *harness.Node, name int) {
 	t.Helper()
-	client, query := &dns.Client{Timeout: 100 * time.Millisecond}, new(dns.Msg).SetQuestion(fmt.Sprintf(scaleName+".", name), dns.TypeA)
+	client, query := &dns.Client{Timeout: 100 * time.Millisecond},
+		new(dns.Msg).SetQuestion(fmt.Sprintf(scaleName+".", name), dns.TypeA)
 	testbed.Until(t, 5*time.Minute, n.Name+" to answer", func(context.Context) error {
 		r, _, err := client.Exchange(query, n.DNS.String())
 		if err == nil && len(r.Answer) == 0 {
@@ -194,7 +203,8 @@ func (s *scaleRun) cluster(t *testing.T, size scaleSize) {
 	t.Helper()
 	domains := []harness.Domain{{Name: testbed.AppName, RoutingAlgorithm: "round-robin", Regions: []string{"eu"}, TTL: 5}}
 	for i := range fleetServices {
-		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted", Regions: []string{"eu"}, TTL: 30})
+		domains = append(domains, harness.Domain{Name: fmt.Sprintf("s%d.test.gslb.test", i), RoutingAlgorithm: "weighted",
+			Regions: []string{"eu"}, TTL: 30})
 	}
 	names := size.names[len(size.names)-1]
 	c, nodes := scaleCluster(t, scaleNodes, names, domains)
@@ -216,7 +226,8 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 	t.Helper()
 	dir, fleets := t.TempDir(), make([]*distantFleet, len(nodes))
 	for k, n := range nodes {
-		fleets[k] = newDistantFleet(t, &fleetOrder{Dir: dir, Key: c.GossipKey, Node: n.Gossip, Tokens: c.Tokens, Count: count})
+		fleets[k] = newDistantFleet(t, &fleetOrder{Dir: dir, Key: c.GossipKey, Node: n.Gossip, Tokens: c.Tokens,
+			Count: count})
 	}
 	s.registered, s.memory = make([][]point, len(nodes)), []point{{0, float64(testbed.ResidentMiB(t, nodes[0].PID()))}}
 	began := time.Now()
@@ -226,19 +237,22 @@ func (s *scaleRun) comeToAll(t *testing.T, c *harness.Cluster, nodes []*harness.
 	testbed.Until(t, 10*time.Minute, "all agents to be registered", func(context.Context) (err error) {
 		for k, f := range fleets {
 			got, curve := float64(f.registered.Load()), s.registered[k]
-			if len(curve) == 0 || got >= curve[len(curve)-1].y+float64(count)/200 || got == float64(count) && got > curve[len(curve)-1].y {
+			if len(curve) == 0 || got >= curve[len(curve)-1].y+float64(count)/200 ||
+				got == float64(count) && got > curve[len(curve)-1].y {
 				s.registered[k] = append(curve, point{time.Since(began).Seconds(), got})
 			}
 			if got < float64(count) {
 				err = fmt.Errorf("%v are at %s", got, nodes[k].Name)
 			}
 		}
-		if got := s.registered[0][len(s.registered[0])-1].y; got > s.memory[len(s.memory)-1].x+float64(count)/100 || err == nil {
+		if got := s.registered[0][len(s.registered[0])-1].y; got > s.memory[len(s.memory)-1].x+float64(count)/100 ||
+			err == nil {
 			s.memory = append(s.memory, point{got, float64(testbed.ResidentMiB(t, nodes[0].PID()))})
 		}
 		return err
 	})
-	t.Logf("%d agents were registered at each of %d nodes after %s", count, len(nodes), time.Since(began).Round(100*time.Millisecond))
+	t.Logf("%d agents were registered at each of %d nodes after %s", count, len(nodes),
+		time.Since(began).Round(100*time.Millisecond))
 }
 
 // die lets a backend fail its checks again and again, and measures until each node answers without it.
@@ -282,7 +296,8 @@ func (s *scaleRun) die(t *testing.T, c *harness.Cluster, nodes []*harness.Node, 
 	for k, n := range nodes {
 		slices.Sort(s.flips[k])
 		took := s.flips[k]
-		t.Logf("%s: from a failing check to the answer: median %.1f ms, slowest %.1f ms", n.Name, took[len(took)/2], took[len(took)-1])
+		t.Logf("%s: from a failing check to the answer: median %.1f ms, slowest %.1f ms", n.Name, took[len(took)/2],
+			took[len(took)-1])
 		if took[len(took)-1] >= 10_000 {
 			t.Errorf("%s went on answering a dead backend for 10 s", n.Name)
 		}
@@ -308,12 +323,17 @@ func (s *scaleRun) draw(t *testing.T) {
 		answered = append(answered, line{name, shares})
 	}
 	for file, c := range map[string]chart{
-		"start.svg":    {title: "From the start of a node to its first answer", x: "names, with four backends each", y: "s", logX: true, lines: []line{{"one node", s.started}}},
-		"memory.svg":   {title: "Memory of a node over names", x: "names, with four backends each", y: "MiB", logX: true, lines: []line{{"most", s.peak}, {"after the queries", s.resting}}},
-		"query.svg":    {title: "Processor time for a query", x: "names, asked for at random", y: "µs", logX: true, lines: []line{{"one node", s.perQuery}}},
-		"agents.svg":   {title: "Agents come to three nodes at once", x: "s", y: "agents registered", lines: registered},
-		"fleet.svg":    {title: "Memory of a node over agents", x: "agents registered, with three backends each", y: "MiB", lines: []line{{"ow-1", s.memory}}},
-		"failover.svg": {title: "From a failing check to the answers of three nodes", x: "ms", y: "% of failures", lines: answered},
+		"start.svg": {title: "From the start of a node to its first answer", x: "names, with four backends each", y: "s",
+			logX: true, lines: []line{{"one node", s.started}}},
+		"memory.svg": {title: "Memory of a node over names", x: "names, with four backends each", y: "MiB", logX: true,
+			lines: []line{{"most", s.peak}, {"after the queries", s.resting}}},
+		"query.svg": {title: "Processor time for a query", x: "names, asked for at random", y: "µs", logX: true,
+			lines: []line{{"one node", s.perQuery}}},
+		"agents.svg": {title: "Agents come to three nodes at once", x: "s", y: "agents registered", lines: registered},
+		"fleet.svg": {title: "Memory of a node over agents", x: "agents registered, with three backends each", y: "MiB",
+			lines: []line{{"ow-1", s.memory}}},
+		"failover.svg": {title: "From a failing check to the answers of three nodes", x: "ms", y: "% of failures",
+			lines: answered},
 	} {
 		if err := os.WriteFile(filepath.Join(s.dir, file), []byte(c.svg()), 0o644); err != nil {
 			t.Fatal(err)

@@ -118,17 +118,19 @@ func (k *soak) order(t *testing.T, n *harness.Node, b *harness.Backend, lift boo
 	k.Ready(t, n)
 	no := false
 	address := b.At.String()
-	testbed.Until(t, testbed.StartBound, fmt.Sprintf("%s to take the order about %s", n.Name, address), func(ctx context.Context) error {
-		if !lift {
-			_, err := n.Client.SetOverride(ctx, testbed.AppName, address, api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
+	testbed.Until(t, testbed.StartBound, fmt.Sprintf("%s to take the order about %s", n.Name, address),
+		func(ctx context.Context) error {
+			if !lift {
+				_, err := n.Client.SetOverride(ctx, testbed.AppName, address,
+					api.OverrideRequest{Healthy: &no, Reason: "the soak test"})
+				return err
+			}
+			err := n.Client.ClearOverride(ctx, testbed.AppName, address)
+			if refused, is := errors.AsType[*api.Error](err); is && refused.Status == http.StatusNotFound {
+				return nil // it was taken when it was asked before, and the answer came too late
+			}
 			return err
-		}
-		err := n.Client.ClearOverride(ctx, testbed.AppName, address)
-		if refused, is := errors.AsType[*api.Error](err); is && refused.Status == http.StatusNotFound {
-			return nil // it was taken when it was asked before, and the answer came too late
-		}
-		return err
-	})
+		})
 }
 
 // heal makes everything well.

@@ -70,7 +70,8 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 			from = k.ways.changed // so has one that has lost its way, or has it again
 		}
 		if l.dead && a.At.Sub(from) > soakPatience+k.bound() {
-			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"), a.At.Sub(l.since), k.bound())
+			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"),
+				a.At.Sub(l.since), k.bound())
 		}
 		return
 	}
@@ -100,7 +101,8 @@ func (k *soak) verify(t *testing.T) {
 	}
 }
 
-// verified asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is judged over UDP.
+// verified asks over TCP, again for as long as a machine that is busy may take for an answer: who answers when is
+// judged over UDP.
 func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 	const bound = 2 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), testbed.Patience)
@@ -115,7 +117,11 @@ func verified(q *dns.Msg, n *harness.Node) (r *dns.Msg, err error) {
 // exchangeAt asks a node over TCP, on its own machine.
 func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, error) {
 	var conn net.Conn
-	if err := onMachineOf(n, func() (err error) { conn, err = net.DialTimeout("tcp", n.DNS.String(), bound); return err }); err != nil {
+	if err := onMachineOf(n, func() (err error) {
+		conn,
+			err = net.DialTimeout("tcp", n.DNS.String(), bound)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	defer conn.Close()
@@ -123,8 +129,8 @@ func exchangeAt(q *dns.Msg, n *harness.Node, bound time.Duration) (*dns.Msg, err
 	return r, err
 }
 
-// signed verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that holds at a time. It says
-// how many signatures do.
+// signed verifies that each RRset of an answer, and there is at least one, has a signature by one of the keys that
+// holds at a time. It says how many signatures do.
 func signed(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err error) {
 	type set struct {
 		name string
@@ -152,7 +158,8 @@ func signed(r *dns.Msg, keys []*dns.DNSKEY, at time.Time) (verified int, err err
 		}
 		for of := range sets {
 			if !holds[of] {
-				err = errors.Join(err, fmt.Errorf("I4: no signature over %s %s holds at %s:\n%s", of.name, dns.TypeToString[of.kind], at.Format(time.DateTime), r))
+				err = errors.Join(err, fmt.Errorf("I4: no signature over %s %s holds at %s:\n%s", of.name,
+					dns.TypeToString[of.kind], at.Format(time.DateTime), r))
 			}
 		}
 	}

@@ -11,9 +11,10 @@ import (
 	"gslb.internal/integration/harness/network"
 )
 
-// Row 38 between sites: random faults from a seed against two nodes and four backends on networks of their own, and against the ways between them: sites
-// are cut off, gossip is lost, a way becomes longer, and agents behind a NAT that forgets them change their uplink. The invariants are those of
-// TestSoak_InvariantsHoldUnderRandomFaults. GSLB_SOAK says for how long.
+// Row 38 between sites: random faults from a seed against two nodes and four backends on networks of their own, and
+// against the ways between them: sites are cut off, gossip is lost, a way becomes longer, and agents behind a NAT that
+// forgets them change their uplink. The invariants are those of TestSoak_InvariantsHoldUnderRandomFaults. GSLB_SOAK
+// says for how long.
 func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 	if os.Getenv("GSLB_SOAK") == "" {
 		t.Skip("it takes minutes: GSLB_SOAK=2m, as make test-long does")
@@ -29,8 +30,9 @@ func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 // soakWays are the ways between the sites of a soak.
 type soakWays struct {
 	network *network.Network
-	sites   []*network.Site // that may be cut off, each with the backend of the same place in the list; the first ones with that node
-	branch  *network.Site   // of most agents
+	// that may be cut off, each with the backend of the same place in the list; the first ones with that node
+	sites   []*network.Site
+	branch  *network.Site // of most agents
 	far     *network.Site
 	clients map[*harness.Node]*harness.Watch // each on the node's machine, so that it can ask whatever is cut
 
@@ -41,8 +43,8 @@ type soakWays struct {
 	second  bool      // the branch has its second uplink only
 }
 
-// startBetweenSites starts a site each for eu, us and ap, with a backend, the first two with a node, the last far away; one more backend
-// elsewhere; and a branch behind a NAT, with two uplinks, that has all agents but that of ap.
+// startBetweenSites starts a site each for eu, us and ap, with a backend, the first two with a node, the last far away;
+// one more backend elsewhere; and a branch behind a NAT, with two uplinks, that has all agents but that of ap.
 func (k *soak) startBetweenSites(t *testing.T, n *network.Network) {
 	t.Helper()
 	regions := []string{"eu", "us", "ap", "sa"}
@@ -107,7 +109,8 @@ func (w *soakWays) spared(k *soak, backend int) bool {
 
 // fault makes something go wrong between sites, or right again.
 func (w *soakWays) fault(t *testing.T, k *soak) string {
-	site, percent, delay := k.random.IntN(len(w.sites)), 20*k.random.IntN(4), time.Duration(5+k.random.IntN(20))*time.Millisecond
+	site, percent, delay := k.random.IntN(len(w.sites)), 20*k.random.IntN(4),
+		time.Duration(5+k.random.IntN(20))*time.Millisecond
 	switch k.random.IntN(4) {
 	case 0:
 		switch {

@@ -15,8 +15,9 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the invariants held
-// against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), with a seed of its own each time; GSLB_SOAK_SEED says which.
+// Row 38 of the fault matrix: random faults from a seed against two nodes, four agents and four backends, with the
+// invariants held against every answer that a client gets meanwhile. GSLB_SOAK is how long (30s), with a seed of its
+// own each time; GSLB_SOAK_SEED says which.
 func TestSoak_InvariantsHoldUnderRandomFaults(t *testing.T) {
 	t.Parallel()
 	length, random := soakOf(t, 30*time.Second)
@@ -75,11 +76,12 @@ func (k *soak) run(t *testing.T, length time.Duration) {
 	for _, n := range k.Nodes {
 		k.auditIsWhole(t, n)
 	}
-	t.Logf("%d faults, %d answers judged, %d signatures verified; %s", k.faults, k.answers, k.verified, strings.Join(k.done, " "))
+	t.Logf("%d faults, %d answers judged, %d signatures verified; %s", k.faults, k.answers, k.verified,
+		strings.Join(k.done, " "))
 }
 
-// soakBackBound is when a node that was started is to answer. On a machine at rest it does within dnsBackBound, which row 10 holds; a
-// soak is long, and its machine may be busy.
+// soakBackBound is when a node that was started is to answer. On a machine at rest it does within dnsBackBound, which
+// row 10 holds; a soak is long, and its machine may be busy.
 const soakBackBound = 5 * time.Second
 
 // soak is a site under random faults.

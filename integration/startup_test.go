@@ -99,8 +99,8 @@ func TestStartup_SecondProcessOnADataDirIsRefused(t *testing.T) {
 	s.Ready(t, first)
 }
 
-// Row 17: an agent whose key or certificate is missing, damaged, another's or open to others says so by the file and ends. It makes no new
-// identity and leaves the files as they are; with those of before it is who it was.
+// Row 17: an agent whose key or certificate is missing, damaged, another's or open to others says so by the file and
+// ends. It makes no new identity and leaves the files as they are; with those of before it is who it was.
 func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 2)
@@ -127,8 +127,11 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	kinds := map[string]func(path string) error{
 		"missing":            os.Remove,
 		"open to the others": func(path string) error { return os.Chmod(path, 0o644) },
-		"no identity":        func(path string) error { return os.WriteFile(path, []byte("-----BEGIN NOTHING-----\n"), 0o600) },
-		"another's":          func(path string) error { spoil(t, path, theirs(filepath.Base(path))); return nil },
+		"no identity": func(path string) error {
+			return os.WriteFile(path, []byte("-----BEGIN NOTHING-----\n"),
+				0o600)
+		},
+		"another's": func(path string) error { spoil(t, path, theirs(filepath.Base(path))); return nil },
 	}
 	for what, damage := range damages {
 		kinds[what] = func(path string) error { spoil(t, path, damage); return nil }
@@ -144,7 +147,10 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 			}
 			damaged, started := files(), time.Now()
 			s.ends(t, a, a.Unit)
-			if !slices.ContainsFunc(a.Output(), func(l harness.Line) bool { return l.At.After(started) && strings.Contains(l.Text, path) }) {
+			if !slices.ContainsFunc(a.Output(), func(l harness.Line) bool {
+				return l.At.After(started) &&
+					strings.Contains(l.Text, path)
+			}) {
 				t.Errorf("%s is %s, and nothing that the agent says names it", path, what)
 			}
 			if now := files(); !maps.Equal(now, damaged) {

@@ -10,13 +10,14 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Whoever has the gossip key, and no service token, is heard and changes nothing: neither by enrolling, nor by claims about
-// backends of his own or of others.
+// Whoever has the gossip key, and no service token, is heard and changes nothing: neither by enrolling, nor by claims
+// about backends of his own or of others.
 func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
 	n := s.Nodes[0]
-	thief, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName, "a token that he guessed, of some length", nil)
+	thief, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName,
+		"a token that he guessed, of some length", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +27,8 @@ func TestTrust_StolenGossipKeyAloneChangesNoAnswer(t *testing.T) {
 	}
 	his := thief.backends[0].Address
 	for _, b := range s.Backends {
-		thief.backends = append(thief.backends, wire.Backend{Service: testbed.AppName, Address: b.At.Addr(), Port: b.At.Port(), Weight: 1,
+		thief.backends = append(thief.backends, wire.Backend{Service: testbed.AppName, Address: b.At.Addr(),
+			Port: b.At.Port(), Weight: 1,
 			Claim: wire.ClaimUnhealthy, Check: thief.backends[0].Check})
 	}
 	begin := time.Now()

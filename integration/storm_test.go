@@ -25,8 +25,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// stormRate is how many packets a second each kind of packet storm sends. All kinds together, their senders and the node share
-// two cores with whatever else runs; a node that has a core for itself takes some hundred times as many.
+// stormRate is how many packets a second each kind of packet storm sends. All kinds together, their senders and the
+// node share two cores with whatever else runs; a node that has a core for itself takes some hundred times as many.
 var stormRate = inFull(1500, 500)
 
 // inFull is how much of something make test-long has (GSLB_FULL), or the little that make test-all has.
@@ -40,15 +40,16 @@ func inFull[T any](much, little T) T {
 // slowest is what 99 of 100 answers have to stay under while a node is attacked.
 const slowest = 20 * time.Millisecond
 
-// busyFactor is how much longer than an echo a lookup may take where that is more than slowest. On a machine at rest an echo takes below
-// half a millisecond, so that slowest counts; on one with ten runnable threads for each core, an echo that hardly runs is
-// preferred to a node that is busy.
+// busyFactor is how much longer than an echo a lookup may take where that is more than slowest. On a machine at rest an
+// echo takes below half a millisecond, so that slowest counts; on one with ten runnable threads for each core, an echo
+// that hardly runs is preferred to a node that is busy.
 const busyFactor = 25
 
 // burst is how often a storm sends what is due.
 const burst = 5 * time.Millisecond
 
-// storm sends packets at stormRate until ctx ends, from strangers' addresses and without reading an answer. It returns how many left.
+// storm sends packets at stormRate until ctx ends, from strangers' addresses and without reading an answer. It returns
+// how many left.
 func storm(ctx context.Context, to netip.AddrPort, packet func(*rand.Rand) []byte) (sent int) {
 	random := rand.New(rand.NewPCG(1, uint64(to.Port())))
 	var sockets []net.Conn
@@ -111,8 +112,8 @@ func query(name string, qtype uint16, r *rand.Rand) []byte {
 	return p
 }
 
-// malformed is what begins as a query and is none: cut off, with octets changed, with pointers in circles or forwards, with counts of
-// what is not there, an answer, or a query followed by more.
+// malformed is what begins as a query and is none: cut off, with octets changed, with pointers in circles or forwards,
+// with counts of what is not there, an answer, or a query followed by more.
 func malformed(r *rand.Rand) []byte {
 	p := query(testbed.AppName+".", dns.TypeA, r)
 	switch r.IntN(6) {
@@ -146,7 +147,8 @@ func anything(r *rand.Rand) []byte {
 	return query([]string{testbed.AppName + ".", testbed.ZoneName + "."}[r.IntN(2)], dns.TypeANY, r)
 }
 
-// crowd opens connections that behave as given until the test ends. On a machine that is too busy a few may not come about.
+// crowd opens connections that behave as given until the test ends. On a machine that is too busy a few may not come
+// about.
 func crowd(t *testing.T, to netip.AddrPort, count int, behave func(context.Context, net.Conn)) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -195,13 +197,15 @@ func deaf(ctx context.Context, c net.Conn) {
 	for range 300 {
 		p := query(testbed.ZoneName+".", dns.TypeDNSKEY, random)
 		_ = c.SetWriteDeadline(time.Now().Add(time.Second))
-		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(p))), p...)); err != nil || ctx.Err() != nil {
+		if _, err := c.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(p))), p...)); err != nil ||
+			ctx.Err() != nil {
 			return
 		}
 	}
 }
 
-// tcpAnswers asks over a new TCP connection every 100 ms for a while and fails the test for each answer that is missing.
+// tcpAnswers asks over a new TCP connection every 100 ms for a while and fails the test for each answer that is
+// missing.
 func tcpAnswers(t *testing.T, n *harness.Node, over time.Duration) {
 	t.Helper()
 	client := &dns.Client{Net: "tcp", Timeout: testbed.Patience}
@@ -236,15 +240,15 @@ func (s *site) p99(n *harness.Node, since time.Time) (time.Duration, int) {
 	return times[len(times)*99/100], len(times)
 }
 
-// yardstick is a client that asks nobody but an echo, at the pace of a watch, while something is attacked: what machine and client add to
-// each lookup meanwhile.
+// yardstick is a client that asks nobody but an echo, at the pace of a watch, while something is attacked: what machine
+// and client add to each lookup meanwhile.
 type yardstick struct {
 	began time.Time
 	end   func() time.Duration // its p99
 }
 
-// echoPart is the environment variable by which the program of these tests, started once more, is an echo and runs no test: in a process
-// of its own, so that it has to wait for a processor like a node.
+// echoPart is the environment variable by which the program of these tests, started once more, is an echo and runs no
+// test: in a process of its own, so that it has to wait for a processor like a node.
 const echoPart = "INTEGRATION_ECHO"
 
 // playEcho sends UDP packets back to where they came from, at an address that it prints, until its input ends.
@@ -317,8 +321,9 @@ func newYardstick(t *testing.T) *yardstick {
 	}}
 }
 
-// steady checks that each lookup since the beginning of all had a good answer (I1), and that 99 of 100 since the yardstick's beginning took
-// less than 20 ms, or on a machine that is too busy for that, less than busyFactor times what an echo took meanwhile.
+// steady checks that each lookup since the beginning of all had a good answer (I1), and that 99 of 100 since the
+// yardstick's beginning took less than 20 ms, or on a machine that is too busy for that, less than busyFactor times
+// what an echo took meanwhile.
 func (s *site) steady(t *testing.T, n *harness.Node, y *yardstick) {
 	t.Helper()
 	s.steadyWithin(t, n, y, slowest)
@@ -331,7 +336,8 @@ func (s *site) steadyWithin(t *testing.T, n *harness.Node, y *yardstick, slowest
 	echo := y.end()
 	t.Logf("%d lookups, p99 %s; of an echo %s", asked, took.Round(10*time.Microsecond), echo.Round(10*time.Microsecond))
 	if asked == 0 || took > max(slowest, busyFactor*echo) {
-		t.Errorf("p99 of %d lookups was %s, allowed are %s, or %d times the %s of an echo meanwhile", asked, took, slowest, busyFactor, echo)
+		t.Errorf("p99 of %d lookups was %s, allowed are %s, or %d times the %s of an echo meanwhile", asked, took, slowest,
+			busyFactor, echo)
 	}
 	s.NoFailures(t, n, s.Began)
 }

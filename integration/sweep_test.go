@@ -21,10 +21,12 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// victimPart is the environment variable by which the program of these tests, started once more, is a run that is to end badly: how.
+// victimPart is the environment variable by which the program of these tests, started once more, is a run that is to
+// end badly: how.
 const victimPart = "INTEGRATION_VICTIM"
 
-// TestVictim is what TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts beside a mount and an echo.
+// TestVictim is what TestHarness_LeavesNothingBehind lets end badly. By itself it shows that a site starts beside a
+// mount and an echo.
 func TestVictim(t *testing.T) {
 	s := startSite(t, 1, 1)
 	newYardstick(t)
@@ -62,15 +64,16 @@ func elsewhere(t *testing.T, s *site) {
 	testbed.Start(t, b)
 }
 
-// However a run ends, no process stays, and no file and no mount: those of a run that is killed go with the next. A run that fails tells
-// what happened to its programs, in order, with what they said.
+// However a run ends, no process stays, and no file and no mount: those of a run that is killed go with the next. A run
+// that fails tells what happened to its programs, in order, with what they said.
 func TestHarness_LeavesNothingBehind(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	bin := programDirectory(t)
-	for how, end := range map[string]syscall.Signal{"fails": 0, "is interrupted": syscall.SIGINT, "is killed": syscall.SIGKILL} {
+	for how, end := range map[string]syscall.Signal{"fails": 0, "is interrupted": syscall.SIGINT,
+		"is killed": syscall.SIGKILL} {
 		t.Run(how, func(t *testing.T) {
 			temp := filepath.Join(t.TempDir(), "a place") // people have such
 			if err := os.Mkdir(temp, 0o700); err != nil {
@@ -106,13 +109,16 @@ func TestHarness_LeavesNothingBehind(t *testing.T) {
 				files, err := os.ReadDir(temp)
 				processes := testbed.ProcessesOf(mark)
 				if len(files)+len(processes)+len(testbed.MountedBelow(dir)) > 0 || err != nil {
-					return fmt.Errorf("there are files %v, processes %q, mounts %q, %w", files, processes, testbed.MountedBelow(dir), err)
+					return fmt.Errorf("there are files %v, processes %q, mounts %q, %w", files, processes, testbed.MountedBelow(dir),
+						err)
 				}
 				return nil
 			})
 			if end == 0 {
-				wantInOrder(t, told, "harness      b1 started", "harness      ow-1 started", "harness      agent-1 started", "ow-1         .*overwatch started",
-					"agent-1      .*enrolled at the overwatch node", "harness      SIGKILL to b1", "harness      b1 ended: signal: killed", "harness      SIGTERM to agent-1")
+				wantInOrder(t, told, "harness      b1 started", "harness      ow-1 started", "harness      agent-1 started",
+					"ow-1         .*overwatch started",
+					"agent-1      .*enrolled at the overwatch node", "harness      SIGKILL to b1",
+					"harness      b1 ended: signal: killed", "harness      SIGTERM to agent-1")
 			}
 		})
 	}

@@ -67,7 +67,8 @@ func (g *guarded) audited(t *testing.T, code string) {
 	t.Helper()
 	n := g.Nodes[0]
 	testbed.Until(t, testbed.RefusalBound, "the refusal to be in the audit log", func(ctx context.Context) error {
-		list, err := n.Client.AuditLog(ctx, url.Values{"actions": {"validate"}, "resources": {"agent"}, "status": {api.AuditFailure}})
+		list, err := n.Client.AuditLog(ctx, url.Values{"actions": {"validate"}, "resources": {"agent"},
+			"status": {api.AuditFailure}})
 		if err != nil {
 			return err
 		}
@@ -95,7 +96,8 @@ func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 	g.intruder.File.Agent.Identity.ServiceTokens[testbed.AppName] = harness.NewToken()
 	g.StartAll(t)
 	g.refuse(t, "token", testbed.AppName)
-	testbed.Counts(t, g.Nodes[0], "the wrong token", `gslb_gossip_refused_total{code="wrong_token"}`, `gslb_gossip_claims_refused_total{code="wrong_token"}`)
+	testbed.Counts(t, g.Nodes[0], "the wrong token", `gslb_gossip_refused_total{code="wrong_token"}`,
+		`gslb_gossip_claims_refused_total{code="wrong_token"}`)
 	g.audited(t, "wrong_token")
 }
 
@@ -126,7 +128,11 @@ func TestTrust_BackendOfALiveAgentCannotBeTakenOver(t *testing.T) {
 	g.StartAll(t)
 	g.refuse(t, "another agent")
 	g.audited(t, "conflicting_claim")
-	if id := g.Status(t, g.Nodes[0], g.Backends[0], time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) }).AgentID; id != g.Agents[0].Name {
+	if id := g.Status(t, g.Nodes[0], g.Backends[0], time.Second,
+		func(v api.Backend) error {
+			return testbed.WantStatus(v, api.EffectiveHealthy,
+				true)
+		}).AgentID; id != g.Agents[0].Name {
 		t.Errorf("the backend is now reported by %q", id)
 	}
 }
@@ -156,7 +162,10 @@ func TestTrust_ChangedCertificateIsRefusedUntilThePinIsDeleted(t *testing.T) {
 	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
-	s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveHealthy, true) })
+	s.Status(t, n, b, testbed.ReconnectBound, func(v api.Backend) error {
+		return testbed.WantStatus(v,
+			api.EffectiveHealthy, true)
+	})
 	if now := s.Pins(t, n)[agent.Name]; now == before {
 		t.Error("the old pin is still there")
 	}

@@ -25,8 +25,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Row 4: an agent whose word about its own backend changes ten times a second costs a bounded number of publications, a few lines of
-// log and little processor time, and nobody else's backend notices.
+// Row 4: an agent whose word about its own backend changes ten times a second costs a bounded number of publications, a
+// few lines of log and little processor time, and nobody else's backend notices.
 func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	const over = 6 * time.Second
 	s := newSite(t, 1, 2)
@@ -48,7 +48,8 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	t.Cleanup(func() { _ = moody.Close() })
 	check := &s.Agents[0].File.Agent.Backends[0].HealthCheck
 	check.Address = looked.Addr().String()
-	check.Interval, check.Timeout, check.FailureThreshold, check.SuccessThreshold = 100*time.Millisecond, 100*time.Millisecond, 1, 1
+	check.Interval, check.Timeout, check.FailureThreshold, check.SuccessThreshold = 100*time.Millisecond,
+		100*time.Millisecond, 1, 1
 	s.StartAll(t)
 
 	const publications = "gslb_dns_publications_total"
@@ -66,7 +67,8 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 	flapping.Store(false)
 	seconds := time.Since(began).Seconds()
 	published, changes, logged := testbed.Metric(t, n, publications)-before, looks.Load()-first, lines()-told
-	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s in %s instead of %s", changes, seconds, published, logged, busy, over/2, quiet)
+	t.Logf("%d changes in %.1f s: %v publications, %d lines, processor %s in %s instead of %s", changes, seconds,
+		published, logged, busy, over/2, quiet)
 	if changes < 10 {
 		t.Errorf("only %d changes in %.1f s: the test tests nothing", changes, seconds)
 	}
@@ -77,7 +79,8 @@ func TestFlap_AnAgentThatChangesItsMindTenTimesASecond(t *testing.T) {
 		t.Errorf("%d lines in the logs of node and agent in %.1f s", logged, seconds)
 	}
 	if extra, allowed := busy-quiet, likeOurs(over/2/10); extra > allowed {
-		t.Errorf("the node took %s of processor time more in %s, allowed are %s, a tenth of a core like ours", extra, over/2, allowed)
+		t.Errorf("the node took %s of processor time more in %s, allowed are %s, a tenth of a core like ours", extra, over/2,
+			allowed)
 	}
 	for range testbed.QuietAnswers {
 		s.Answered(t, n, s.Backends[1].At.Addr(), time.Now(), time.Second)
@@ -122,15 +125,16 @@ const (
 	agentRate  = 50
 )
 
-// Row 4, by a program that keeps to no interval: an agent with the right token that calls its own backend well and unwell as fast as the node
-// takes it.
+// Row 4, by a program that keeps to no interval: an agent with the right token that calls its own backend well and
+// unwell as fast as the node takes it.
 func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	const over = 4 * time.Second
 	s := newSite(t, 1, 3)
 	n, own := s.Nodes[0], s.Backends[2]
 	s.Agents = s.Agents[:2]
 	s.StartAll(t)
-	moody, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName, s.Tokens[testbed.AppName], nil)
+	moody, err := newFleetAgent(t.TempDir(), 1, newCipher(t, s.GossipKey), n.Gossip, testbed.AppName,
+		s.Tokens[testbed.AppName], nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +151,8 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	began, sent := time.Now(), 0
 	// On a machine that is late it may take longer until it is too much.
 	tooMuch := func() bool {
-		return testbed.Metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) > 0 || time.Since(began) > over+testbed.Patience
+		return testbed.Metric(t, n, `gslb_gossip_dropped_total{reason="agent_rate"}`) > 0 ||
+			time.Since(began) > over+testbed.Patience
 	}
 	for ; time.Since(began) < over || !tooMuch(); sent++ {
 		moody.backends[0].Claim = []wire.Claim{wire.ClaimUnhealthy, wire.ClaimHealthy}[sent%2]
@@ -164,7 +169,8 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 		t.Errorf("%d lines in the node's log in %.1f s", logged, seconds)
 	}
 	if over := time.Duration(seconds * float64(time.Second)); took > likeOurs(over/4) {
-		t.Errorf("the node took %s of processor time in %s, allowed are %s, a quarter of a core like ours", took, over, likeOurs(over/4))
+		t.Errorf("the node took %s of processor time in %s, allowed are %s, a quarter of a core like ours", took, over,
+			likeOurs(over/4))
 	}
 	ended := time.Now()
 	for _, b := range s.Backends[:2] {
@@ -174,8 +180,8 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 8: nodes that cannot reach one another answer as before with the keys that they have, and say so in status and metric; with the way
-// back they agree again.
+// Row 8: nodes that cannot reach one another answer as before with the keys that they have, and say so in status and
+// metric; with the way back they agree again.
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 2, 2)
@@ -194,7 +200,8 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 				if err != nil {
 					return err
 				}
-				if len(status.Sync.Peers) != 1 || status.Sync.Peers[0].OK != peerOK || (status.Sync.Peers[0].Error == nil) != peerOK {
+				if len(status.Sync.Peers) != 1 || status.Sync.Peers[0].OK != peerOK ||
+					(status.Sync.Peers[0].Error == nil) != peerOK {
 					return fmt.Errorf("the status of %s is %+v", n.Name, status.Sync)
 				}
 				if got := testbed.Metric(t, n, "gslb_dnssec_sync_success"); got != want {
@@ -235,8 +242,9 @@ func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing
 	}
 }
 
-// Row 22, the documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes back by itself, and one
-// that was revoked when its entry is deleted. Its backend is answered again each time, the other's all along.
+// Row 22, the documented ways back: after --reset-identity an agent whose certificate was reissued on the node comes
+// back by itself, and one that was revoked when its entry is deleted. Its backend is answered again each time, the
+// other's all along.
 func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	t.Parallel()
 	s := startSite(t, 1, 2)
@@ -279,7 +287,8 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	}
 	s.Gone(t, n, b.At.Addr(), time.Now(), time.Second)
 	reset()
-	testbed.Until(t, testbed.RefusalBound, "the agent to say that it is refused", func(context.Context) error { return testbed.Said(agent.Unit, "revoked") })
+	testbed.Until(t, testbed.RefusalBound, "the agent to say that it is refused",
+		func(context.Context) error { return testbed.Said(agent.Unit, "revoked") })
 	if _, err := n.Client.Unpin(t.Context(), agent.Name); err != nil {
 		t.Fatal(err)
 	}
@@ -287,8 +296,8 @@ func TestTrust_TheWaysBackOfACertificate(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 }
 
-// Row 35: without the right to bind port 53, and without IPv6, the message names the address and what is missing, the exit code is 1,
-// and --validate finds it.
+// Row 35: without the right to bind port 53, and without IPv6, the message names the address and what is missing, the
+// exit code is 1, and --validate finds it.
 func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "this test makes a network namespace: run it as root")
@@ -307,14 +316,17 @@ func TestStartup_WithoutTheRightToBindOrWithoutIPv6(t *testing.T) {
 	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_NET_BIND_SERVICE, 0, 0, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []struct{ address, word string }{{"127.0.0.1:53", "CAP_NET_BIND_SERVICE"}, {"[::1]:5353", "`ip address`"}} {
+	for _, at := range []struct{ address, word string }{{"127.0.0.1:53", "CAP_NET_BIND_SERVICE"},
+		{"[::1]:5353", "`ip address`"}} {
 		s := newSite(t, 1, 0)
 		n := s.Nodes[0]
-		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946" // nobody else is in this namespace
+		// nobody else is in this namespace
+		n.File.DNS.ListenAddress, n.File.Overwatch.Gossip.BindAddress = at.address, "127.0.0.1:7946"
 		n.File.API.Enabled, n.File.Metrics.Enabled = false, false
 		testbed.Rewrite(t, n)
 		program := testbed.Binaries(t).Overwatch
-		testbed.Command(t, program, "--config", n.Path, "--validate").Want(t, testbed.ExitBadInput, "dns.listen_address", at.address, at.word)
+		testbed.Command(t, program, "--config", n.Path, "--validate").Want(t, testbed.ExitBadInput, "dns.listen_address",
+			at.address, at.word)
 		testbed.Command(t, program, "--config", n.Path).Want(t, testbed.ExitFailure, at.address, at.word)
 	}
 }

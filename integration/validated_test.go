@@ -18,14 +18,16 @@ func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 	keys := keysOf(t, n)
 	trusted := keys[:0]
 	for _, key := range keys {
-		if ds := key.ToDS(dns.SHA256); int(key.KeyTag()) == published.KeyTag && strings.EqualFold(ds.Digest, published.Digest) {
+		if ds := key.ToDS(dns.SHA256); int(key.KeyTag()) == published.KeyTag &&
+			strings.EqualFold(ds.Digest, published.Digest) {
 			trusted = append(trusted, key)
 		}
 	}
 	if len(trusted) != 1 {
 		t.Fatalf("the DS %+v is that of %d of the keys %v", published, len(trusted), keys)
 	}
-	for name, rcode := range map[string]int{testbed.AppName: dns.RcodeSuccess, "nothing." + testbed.ZoneName: dns.RcodeNameError} {
+	for name, rcode := range map[string]int{testbed.AppName: dns.RcodeSuccess,
+		"nothing." + testbed.ZoneName: dns.RcodeNameError} {
 		q := new(dns.Msg).SetQuestion(dns.Fqdn(name), dns.TypeA)
 		q.SetEdns0(1232, true)
 		r, err := exchangeAt(q, n, testbed.Patience)
@@ -33,7 +35,8 @@ func TestDNSSEC_ASignedAnswerIsValidated(t *testing.T) {
 			t.Fatal(err)
 		}
 		if count, err := signed(r, trusted, time.Now()); err != nil || count == 0 || r.Rcode != rcode {
-			t.Errorf("%s: %s with %d signatures that hold, want %s: %v", name, dns.RcodeToString[r.Rcode], count, dns.RcodeToString[rcode], err)
+			t.Errorf("%s: %s with %d signatures that hold, want %s: %v", name, dns.RcodeToString[r.Rcode], count,
+				dns.RcodeToString[rcode], err)
 		}
 	}
 	s.NoFailures(t, n, s.Began)

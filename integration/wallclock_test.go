@@ -19,15 +19,17 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// wallClock is the wall clock of one running program, which can be set without anybody else's noticing. Programs ask the kernel for the time by a
-// function that the kernel puts into their memory (vdso(7)). In this one it is replaced: it asks with a system call and adds a number of
-// seconds to the wall clock, and nothing to the monotonic clock. That is what a clock that is set looks like to a program.
+// wallClock is the wall clock of one running program, which can be set without anybody else's noticing. Programs ask
+// the kernel for the time by a function that the kernel puts into their memory (vdso(7)). In this one it is replaced:
+// it asks with a system call and adds a number of seconds to the wall clock, and nothing to the monotonic clock. That
+// is what a clock that is set looks like to a program.
 type wallClock struct {
 	memory *os.File // of the program
 	offset int64    // where in it the seconds are that are added
 }
 
-// clockCode is the function that takes the place of clock_gettime(clock, *timespec), and after it the seconds. It ends where those begin.
+// clockCode is the function that takes the place of clock_gettime(clock, *timespec), and after it the seconds. It ends
+// where those begin.
 var clockCode = []byte{
 	0xb8, 0xe4, 0x00, 0x00, 0x00, // mov eax, 228: clock_gettime
 	0x0f, 0x05, // syscall
@@ -39,7 +41,8 @@ var clockCode = []byte{
 	0x90, 0x90, // the seconds are aligned
 }
 
-// ownClock gives a program that runs a wall clock of its own, until it ends. It skips the test where the machine does not allow that.
+// ownClock gives a program that runs a wall clock of its own, until it ends. It skips the test where the machine does
+// not allow that.
 func ownClock(t *testing.T, u *harness.Unit) *wallClock {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
@@ -53,7 +56,8 @@ func ownClock(t *testing.T, u *harness.Unit) *wallClock {
 	return c
 }
 
-// replaceClock puts clockCode behind the kernel's functions, where their pages have room, and a jump to it at the beginning of clock_gettime.
+// replaceClock puts clockCode behind the kernel's functions, where their pages have room, and a jump to it at the
+// beginning of clock_gettime.
 func replaceClock(pid int) (_ *wallClock, err error) {
 	memory, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", pid), os.O_RDWR, 0)
 	if err != nil {
@@ -86,11 +90,16 @@ func replaceClock(pid int) (_ *wallClock, err error) {
 	if entry == 0 || used+int64(len(clockCode))+8 > int64(len(pages)) {
 		return nil, fmt.Errorf("clock_gettime is at %d, and %d of %d bytes are used", entry, used, len(pages))
 	}
-	if _, err := memory.WriteAt(append(clockCode[:len(clockCode):len(clockCode)], make([]byte, 8)...), base+used); err != nil {
+	if _, err := memory.WriteAt(append(clockCode[:len(clockCode):len(clockCode)], make([]byte, 8)...),
+		base+used); err != nil {
 		return nil, err
 	}
 	jump := binary.LittleEndian.AppendUint32([]byte{0xe9}, uint32(used-entry-5))
-	if err := stopped(pid, base+entry, func() error { _, err := memory.WriteAt(jump, base+entry); return err }); err != nil {
+	if err := stopped(pid, base+entry, func() error {
+		_,
+			err := memory.WriteAt(jump, base+entry)
+		return err
+	}); err != nil {
 		return nil, err
 	}
 	return &wallClock{memory, base + used + int64(len(clockCode))}, nil
@@ -113,7 +122,8 @@ func kernelFunctions(pid int, memory *os.File) (base int64, pages []byte, err er
 	return 0, nil, fmt.Errorf("process %d has no functions of the kernel", pid)
 }
 
-// stopped does something while all of a program's threads stand still and none is in the middle of the first five bytes of a function.
+// stopped does something while all of a program's threads stand still and none is in the middle of the first five bytes
+// of a function.
 func stopped(pid int, function int64, do func() error) error {
 	for range 100 {
 		if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
@@ -132,9 +142,11 @@ func stopped(pid int, function int64, do func() error) error {
 	return fmt.Errorf("the threads of process %d do not stand still", pid)
 }
 
-// standing waits a little until all threads have stopped, and says whether they have, each outside of what is to be changed.
+// standing waits a little until all threads have stopped, and says whether they have, each outside of what is to be
+// changed.
 func standing(pid int, function int64) bool {
-	for end := time.Now().Add(time.Second); time.Now().Before(end) && testbed.Pause(context.Background(), time.Millisecond); {
+	for end := time.Now().Add(time.Second); time.Now().Before(end) &&
+		testbed.Pause(context.Background(), time.Millisecond); {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 		if err != nil || len(threads) == 0 {
 			return false
@@ -167,7 +179,8 @@ func standing(pid int, function int64) bool {
 // set puts the program's wall clock ahead of everybody's by so much, or behind.
 func (c *wallClock) set(t *testing.T, ahead time.Duration) {
 	t.Helper()
-	if _, err := c.memory.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))), c.offset); err != nil {
+	if _, err := c.memory.WriteAt(binary.LittleEndian.AppendUint64(nil, uint64(int64(ahead/time.Second))),
+		c.offset); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -20,24 +20,26 @@ type pkg struct {
 	Imports    []string
 }
 
-// floors are the rooms of an overwatch node, the lowest first: each may import itself and what lies below it, never what lies
-// above. leaf knows nothing of gslb: its packages could be repositories of their own.
+// floors are the rooms of an overwatch node, the lowest first: each may import itself and what lies below it, never
+// what lies above. leaf knows nothing of gslb: its packages could be repositories of their own.
 var floors = []string{"leaf", "policy", "state", "health", "answer", "control", "operate"}
 
 // homes says which packages may import a library; everything below the prefix is meant.
 var homes = map[string][]string{
-	"github.com/gin-gonic/gin":        {"gslb.internal/overwatch/internal/operate/httpapi"},
-	"github.com/spf13/viper":          {"gslb.internal/shared/settings"},
-	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip", "gslb.internal/agent/internal/report"},
-	"go.etcd.io/bbolt":                {"gslb.internal/overwatch/internal/state/store"},
-	"charm.land/bubbletea/v2":         {"gslb.internal/gslbctl/internal/screen", "gslb.internal/integration/demo"},
+	"github.com/gin-gonic/gin": {"gslb.internal/overwatch/internal/operate/httpapi"},
+	"github.com/spf13/viper":   {"gslb.internal/shared/settings"},
+	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip",
+		"gslb.internal/agent/internal/report"},
+	"go.etcd.io/bbolt":        {"gslb.internal/overwatch/internal/state/store"},
+	"charm.land/bubbletea/v2": {"gslb.internal/gslbctl/internal/screen", "gslb.internal/integration/demo"},
 	"github.com/charmbracelet/x/ansi": {
 		"gslb.internal/gslbctl/internal/screen", "gslb.internal/gslbctl/internal/render", "gslb.internal/integration/demo",
 	},
 	"github.com/charmbracelet/x/vt": {"gslb.internal/integration"},
 	"github.com/miekg/dns": {
 		"gslb.internal/overwatch/internal/answer/zone", "gslb.internal/overwatch/internal/answer/dnssec",
-		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish", "gslb.internal/overwatch/internal/operate/doctor", "gslb.internal/gslbctl",
+		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish",
+		"gslb.internal/overwatch/internal/operate/doctor", "gslb.internal/gslbctl",
 		"gslb.internal/integration",
 	},
 }
@@ -145,8 +147,10 @@ func moduleOf(path string) string {
 // What a program does not need must not be linked into it, by whatever way.
 func TestWalls_ProgramsLinkNoLibraryOfAnotherRole(t *testing.T) {
 	for program, foreign := range map[string][]string{
-		"gslb.internal/agent/cmd/gslb-agent":         {"github.com/gin-gonic/gin", "go.etcd.io/bbolt", "gslb.internal/overwatch", "gslb.internal/gslbctl"},
-		"gslb.internal/gslbctl/cmd/gslbctl":          {"github.com/gin-gonic/gin", "go.etcd.io/bbolt", "github.com/hashicorp/memberlist", "gslb.internal/overwatch", "gslb.internal/agent"},
+		"gslb.internal/agent/cmd/gslb-agent": {"github.com/gin-gonic/gin", "go.etcd.io/bbolt",
+			"gslb.internal/overwatch", "gslb.internal/gslbctl"},
+		"gslb.internal/gslbctl/cmd/gslbctl": {"github.com/gin-gonic/gin", "go.etcd.io/bbolt",
+			"github.com/hashicorp/memberlist", "gslb.internal/overwatch", "gslb.internal/agent"},
 		"gslb.internal/overwatch/cmd/gslb-overwatch": {"gslb.internal/agent", "gslb.internal/gslbctl"},
 	} {
 		for _, p := range list(t, "-deps", program) {
@@ -167,8 +171,9 @@ const deadcode = "golang.org/x/tools/cmd/deadcode@v0.52.0"
 func TestReachability_NoDeadCodeInAnyProgram(t *testing.T) {
 	t.Parallel()
 	for name, programs := range map[string][]string{
-		"what ships": {"./overwatch/cmd/gslb-overwatch", "./agent/cmd/gslb-agent", "./gslbctl/cmd/gslbctl", "./packaging/launcher"},
-		"the demo":   {"./integration/cmd/demo", "./integration/cmd/backend"},
+		"what ships": {"./overwatch/cmd/gslb-overwatch", "./agent/cmd/gslb-agent", "./gslbctl/cmd/gslbctl",
+			"./packaging/launcher"},
+		"the demo": {"./integration/cmd/demo", "./integration/cmd/backend"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			filter := `^gslb\.internal/`

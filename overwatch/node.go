@@ -271,7 +271,8 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		if err := control.Declare(ctx, n.registry, cfg); err != nil {
 			return err
 		}
-		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.part("store")), Store: n.store,
+		n.servers, err = inventory.New(ctx, inventory.Options{Servers: restore.Servers(servers, n.part("store")),
+			Store:    n.store,
 			Registry: n.registry})
 		return err
 	})

@@ -142,7 +142,8 @@ func TestDefine_TheIntervalOfChecksIsInForceAtOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The checks go over real sockets, so they are counted by looking again; at the interval of the file they would take a minute.
+	// The checks go over real sockets, so they are counted by looking again; at the interval of the file they would take a
+	// minute.
 	for began := time.Now(); n.checks.Load() < 3; time.Sleep(20 * time.Millisecond) {
 		if time.Since(began) > 50*time.Second {
 			t.Fatalf("%d checks in 50 s, with one each second in force", n.checks.Load())

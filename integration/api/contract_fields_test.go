@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// schemaFields lists the fields of a schema of a document in the words of row.shape, without their types: "list[].field" is a
-// field of every element. What has fields of its own is listed by them alone.
+// schemaFields lists the fields of a schema of a document in the words of row.shape, without their types:
+// "list[].field" is a field of every element. What has fields of its own is listed by them alone.
 func schemaFields(document any, schema map[string]any, prefix string, into map[string]bool) {
 	if ref, ok := schema["$ref"].(string); ok {
 		schema = object(document, strings.Split(strings.TrimPrefix(ref, "#/"), "/")...)
@@ -42,7 +42,8 @@ type promised struct {
 	answer, body map[string]bool
 }
 
-// sharesWith is the operation under which the rows of one are gathered: PUT and PATCH of a path take and answer the same.
+// sharesWith is the operation under which the rows of one are gathered: PUT and PATCH of a path take and answer the
+// same.
 func sharesWith(operation string) string { return strings.Replace(operation, "PATCH ", "PUT ", 1) }
 
 // promises gathers the rows by operation.

@@ -58,14 +58,15 @@ func signedThere(n *harness.Node, name string) error {
 	if err != nil {
 		return err
 	}
-	if answer.Rcode != dns.RcodeSuccess || !slices.ContainsFunc(answer.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeRRSIG }) {
+	if answer.Rcode != dns.RcodeSuccess || !slices.ContainsFunc(answer.Ns,
+		func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeRRSIG }) {
 		return fmt.Errorf("%s is not there with a signature when the call returns: %v", name, answer)
 	}
 	return nil
 }
 
-// Many clients at once create servers and domains of a signed zone, each with its entry in the audit log, on disk and in the
-// answers, with their signatures, when the call returns.
+// Many clients at once create servers and domains of a signed zone, each with its entry in the audit log, on disk and
+// in the answers, with their signatures, when the call returns.
 func TestCreated_ManyClientsAtOnce(t *testing.T) {
 	s := testbed.NewSite(t, 1, 1)
 	n := s.Nodes[0]
@@ -93,8 +94,10 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 		disk := syncTime(t, n.File.DataDir)
 		least := min(slowCreations, creators/(10*disk.Seconds()))
 		each := testbed.Cpu(t, n.Path).Since(before).Sum() / time.Duration(count)
-		t.Logf("%d %s by %d clients: %.0f a second; the node took %s of a processor for one, the disk takes %s for a write", count, what, creators, rate, each, disk)
-		testbed.InTime(t, fmt.Sprintf("%d %s to be created", count, what), time.Duration(float64(count)/least*float64(time.Second)), began, ended)
+		t.Logf("%d %s by %d clients: %.0f a second; the node took %s of a processor for one, the disk takes %s for a write",
+			count, what, creators, rate, each, disk)
+		testbed.InTime(t, fmt.Sprintf("%d %s to be created", count, what),
+			time.Duration(float64(count)/least*float64(time.Second)), began, ended)
 	}
 	speed("domains", creations/5, func(i int) error {
 		name := fmt.Sprintf("d%d.test.gslb.test", i)
@@ -109,7 +112,8 @@ func TestCreated_ManyClientsAtOnce(t *testing.T) {
 	speed("servers", creations, func(i int) error {
 		address := netip.AddrFrom4([4]byte{10, 1, byte(i >> 8), byte(i)})
 		service := fmt.Sprintf("d%d.test.gslb.test", 1+i%(creations/5))
-		_, err := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: service, Address: address.String(), Port: 80, Region: "eu"})
+		_, err := n.Client.CreateServer(t.Context(),
+			api.ServerCreate{Service: service, Address: address.String(), Port: 80, Region: "eu"})
 		return err
 	})
 	log, err := n.Client.AuditLog(t.Context(), nil)

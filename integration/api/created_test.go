@@ -26,12 +26,14 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); r.Rcode == dns.RcodeNameError {
 		t.Error("the domain is not there when the call returns")
 	}
-	server, err := n.Client.CreateServer(t.Context(), api.ServerCreate{Service: testbed.CreatedName, Address: b.At.Addr().String(), Port: int(b.At.Port()), Region: "eu"})
+	server, err := n.Client.CreateServer(t.Context(),
+		api.ServerCreate{Service: testbed.CreatedName, Address: b.At.Addr().String(), Port: int(b.At.Port()), Region: "eu"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	healthy := true
-	if _, err := n.Client.SetOverride(t.Context(), testbed.CreatedName, b.At.Addr().String(), api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
+	if _, err := n.Client.SetOverride(t.Context(), testbed.CreatedName, b.At.Addr().String(),
+		api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); len(r.Answer) != 1 {
@@ -41,7 +43,8 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 		minimum string
 		answers int
 	}{{"2", 0}, {"50%", 1}} { // what is set last is what the rest of the test goes on with
-		if _, err := n.Client.ChangeDomain(t.Context(), testbed.CreatedName, api.DomainChange{MinHealthy: &c.minimum}); err != nil {
+		if _, err := n.Client.ChangeDomain(t.Context(), testbed.CreatedName,
+			api.DomainChange{MinHealthy: &c.minimum}); err != nil {
 			t.Fatal(err)
 		}
 		if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); len(r.Answer) != c.answers {
@@ -56,7 +59,8 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 		t.Fatal(err)
 	}
 	testbed.Start(t, n)
-	testbed.Until(t, testbed.StartBound, "what was created", func(context.Context) error { return answersCreated(t, n, server.ID, weight) })
+	testbed.Until(t, testbed.StartBound, "what was created",
+		func(context.Context) error { return answersCreated(t, n, server.ID, weight) })
 	testbed.HangUp(t, n)
 	if err := answersCreated(t, n, server.ID, weight); err != nil {
 		t.Errorf("after a reload: %v", err)
@@ -70,7 +74,8 @@ func TestCreated_SurvivesAKillAndIsAnsweredBeforeTheCallReturns(t *testing.T) {
 	if r := testbed.Exchange(t, "udp", n, testbed.CreatedName, dns.TypeA); r.Rcode != dns.RcodeNameError {
 		t.Errorf("deleted, and answered with %s", dns.RcodeToString[r.Rcode])
 	}
-	if done, err := n.Client.Reload(t.Context()); err != nil || !done.Reloaded || len(done.Changes)+len(done.RestartRequired) != 0 {
+	if done, err := n.Client.Reload(t.Context()); err != nil || !done.Reloaded ||
+		len(done.Changes)+len(done.RestartRequired) != 0 {
 		t.Errorf("a reload that changes nothing: %+v, %v", done, err)
 	}
 }

@@ -32,10 +32,12 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 	}
 	_, err := n.Client.CreateRegion(t.Context(), api.RegionChange{Name: ptr("ap"), Continent: ptr("AS")})
 	must(err)
-	_, err = n.Client.CreateDomain(t.Context(), api.DomainChange{Name: geoName, RoutingPolicy: ptr("geolocation"), Regions: &[]string{"eu", "ap"}})
+	_, err = n.Client.CreateDomain(t.Context(), api.DomainChange{Name: geoName, RoutingPolicy: ptr("geolocation"),
+		Regions: &[]string{"eu", "ap"}})
 	must(err)
 	for region, address := range map[string]string{"eu": "192.0.2.1", "ap": "192.0.2.2"} {
-		_, err = n.Client.CreateServer(t.Context(), api.ServerCreate{Service: geoName, Address: address, Port: 80, Region: region})
+		_, err = n.Client.CreateServer(t.Context(),
+			api.ServerCreate{Service: geoName, Address: address, Port: 80, Region: region})
 		must(err)
 		_, err = n.Client.SetOverride(t.Context(), geoName, address, api.OverrideRequest{Healthy: ptr(true), Reason: "test"})
 		must(err)
@@ -65,10 +67,12 @@ func TestDefined_IsInForceAtOnceAndSurvivesAKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	testbed.Start(t, n)
-	testbed.Until(t, testbed.StartBound, "what was defined", func(ctx context.Context) error { return stillDefined(t, ctx, n, drained) })
+	testbed.Until(t, testbed.StartBound, "what was defined",
+		func(ctx context.Context) error { return stillDefined(t, ctx, n, drained) })
 	testbed.HangUp(t, n)
 	must(stillDefined(t, t.Context(), n, drained))
-	if g, err := n.Client.GossipSettings(t.Context()); err != nil || g.Config.GossipIntervalMS != 150 || len(g.RestartRequired) != 0 {
+	if g, err := n.Client.GossipSettings(t.Context()); err != nil || g.Config.GossipIntervalMS != 150 ||
+		len(g.RestartRequired) != 0 {
 		t.Errorf("gossip after the restart: %+v, %v", g, err)
 	}
 	must(n.Client.ResetConfig(t.Context(), "dns"))

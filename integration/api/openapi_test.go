@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// officialSchema is where the JSON schema of OpenAPI 3.1 that the OpenAPI Initiative publishes can be had through the Go
-// module proxy alone: a library has it among its files.
+// officialSchema is where the JSON schema of OpenAPI 3.1 that the OpenAPI Initiative publishes can be had through the
+// Go module proxy alone: a library has it among its files.
 const officialSchema = "github.com/pb33f/libopenapi@v0.42.3"
 
 // apiDocument is the document that a node serves.
@@ -95,7 +95,8 @@ func fetch(t *testing.T, n *harness.Node, method, path, body string) (int, []byt
 
 // check holds an answer against what the document says of it. path is one of the document.
 func (d *apiDocument) check(method, path string, status int, body []byte) error {
-	pointer := "/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" + strings.ToLower(method) + "/responses/" + fmt.Sprint(status)
+	pointer := "/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" +
+		strings.ToLower(method) + "/responses/" + fmt.Sprint(status)
 	response := object(d.paths[path], strings.ToLower(method), "responses", fmt.Sprint(status))
 	if response == nil {
 		return fmt.Errorf("%s %s answered %d, which the document does not have: %s", method, path, status, body)
@@ -191,14 +192,17 @@ func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
 	backend := s.Backends[0].At
 	id := fmt.Sprintf("%s:%s", testbed.AppName, backend)
 	healthy := true
-	if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, backend.String(), api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
+	if _, err := n.Client.SetOverride(t.Context(), testbed.AppName, backend.String(),
+		api.OverrideRequest{Healthy: &healthy, Reason: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]string{
-		"{name}": testbed.AppName, "{service}": testbed.AppName, "{address}": backend.Addr().String(), "{port}": fmt.Sprint(backend.Port()), "{agent_id}": "agent-1", "{cidr}": "192.0.2.0/24",
+		"{name}": testbed.AppName, "{service}": testbed.AppName, "{address}": backend.Addr().String(),
+		"{port}": fmt.Sprint(backend.Port()), "{agent_id}": "agent-1", "{cidr}": "192.0.2.0/24",
 	}
 	ids := map[string]string{
-		"servers": id, "regions": "eu", "overwatch": "ow-1", "agent": "agent-1", "gossip": "ow-1", "audit-logs": "1", "metrics/nodes": "agent-1", "metrics/regions": "eu", "algorithms": "weighted", "decisions": "0-1",
+		"servers": id, "regions": "eu", "overwatch": "ow-1", "agent": "agent-1", "gossip": "ow-1", "audit-logs": "1",
+		"metrics/nodes": "agent-1", "metrics/regions": "eu", "algorithms": "weighted", "decisions": "0-1",
 	}
 	good := 0
 	for path, item := range d.paths {
@@ -231,7 +235,8 @@ func TestOpenAPI_AnswersAreAsDescribed(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch} { // an empty object is refused or changes nothing
+		// an empty object is refused or changes nothing
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodPatch} {
 			if item[strings.ToLower(method)] != nil && !strings.Contains(path, "reload") {
 				status, body := fetch(t, n, method, target, "{}")
 				if err := d.check(method, path, status, body); err != nil {

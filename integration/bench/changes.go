@@ -74,8 +74,9 @@ func (p *patients) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// changes measures what changes of health cost a node with many names, and what clients see of them: an agent watches backends
-// that change never, once a second or with every check, while a client asks at a steady rate for the other names.
+// changes measures what changes of health cost a node with many names, and what clients see of them: an agent watches
+// backends that change never, once a second or with every check, while a client asks at a steady rate for the other
+// names.
 func changes(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-changes-")
 	if err != nil {
@@ -104,7 +105,9 @@ func changes(ctx context.Context, o options) error {
 			}
 		}
 	}
-	fmt.Println("\n| environment | changes/s | p50 ms | p99 ms | p99.9 ms (each round) | most ms | lost | CPU of the node | CPU us per change | until all were followed ms | collections | MiB |")
+	fmt.Println(
+		"\n| environment | changes/s | p50 ms | p99 ms | p99.9 ms (each round) | most ms | lost | CPU of the node | CPU " +
+			"us per change | until all were followed ms | collections | MiB |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, c := range subjects {
 		c.report()
@@ -211,8 +214,10 @@ func (c *changing) agent(dir string, gossip int) *file {
 	f.line("  gossip: {encryption_key: %q, overwatch_nodes: [\"127.0.0.1:%d\"]}", gossipKey(), gossip)
 	f.line("  drain_time: 0s\n  backends:")
 	for i := range changingNames * changingEach {
-		f.line("    - {service: %s, address: 127.0.0.%d, port: %d, weight: 10, health_check: {type: http, path: /%d, address: 127.0.0.1, "+
-			"interval: %s, timeout: %[5]s, failure_threshold: 1, success_threshold: 1}}", changingName(i/changingEach), 1+i%changingEach, c.patients.port, i, changingCheck)
+		f.line("    - {service: %s, address: 127.0.0.%d, port: %d, weight: 10, health_check: {type: http, path: /%d, "+
+			"address: 127.0.0.1, "+
+			"interval: %s, timeout: %[5]s, failure_threshold: 1, success_threshold: 1}}", changingName(i/changingEach),
+			1+i%changingEach, c.patients.port, i, changingCheck)
 	}
 	f.line("logging: {level: error, format: json}\nmetrics: {enabled: false}")
 	return f
@@ -236,8 +241,9 @@ func (c *changing) phase(ctx context.Context, o options, mode int) error {
 	if err != nil {
 		return err
 	}
-	r := phaseResult{seen: seen, cpu: (after - before).Seconds() / took, changes: float64(c.patients.changes.Load()-count) / took,
-		gcs: float64(c.collections() - collected)}
+	r := phaseResult{seen: seen, cpu: (after - before).Seconds() / took,
+		changes: float64(c.patients.changes.Load()-count) / took,
+		gcs:     float64(c.collections() - collected)}
 	c.patients.mode.Store(0)
 	if r.follow, err = c.followed(followBound); err != nil {
 		return err
@@ -251,15 +257,16 @@ func (c *changing) collections() int {
 	return strings.Count("\n"+string(text), "\ngc ")
 }
 
-// followed waits until the node answers as if all were well, all names with each of their backends, and says how long that took from
-// now on, the checks' time included.
+// followed waits until the node answers as if all were well, all names with each of their backends, and says how long
+// that took from now on, the checks' time included.
 func (c *changing) followed(bound time.Duration) (time.Duration, error) {
 	client := &dns.Client{Timeout: time.Second}
 	began := time.Now()
 	for i := 0; i < changingNames; {
 		met := map[string]bool{}
 		for range 4 * changingEach {
-			reply, _, err := client.Exchange(new(dns.Msg).SetQuestion(changingName(i)+".", dns.TypeA), "127.0.0.1:"+strconv.Itoa(c.port))
+			reply, _, err := client.Exchange(new(dns.Msg).SetQuestion(changingName(i)+".", dns.TypeA),
+				"127.0.0.1:"+strconv.Itoa(c.port))
 			if err == nil && len(reply.Answer) == 1 {
 				met[reply.Answer[0].(*dns.A).A.String()] = true
 			}
@@ -287,7 +294,8 @@ func (c *changing) report() {
 			m, _, _ := spread(values)
 			return m
 		}
-		cpu, rate := median(func(r phaseResult) float64 { return r.cpu }), median(func(r phaseResult) float64 { return r.changes })
+		cpu, rate := median(func(r phaseResult) float64 { return r.cpu }),
+			median(func(r phaseResult) float64 { return r.changes })
 		each := "-"
 		if mode == 0 {
 			quiet = cpu
@@ -299,8 +307,10 @@ func (c *changing) report() {
 			lost += r.seen.Lost + r.seen.Wrong
 			high += fmt.Sprintf(" %.2f", r.seen.P999)
 		}
-		fmt.Printf("| %s | %.0f | %.2f | %.2f |%s | %.1f | %d | %.2f | %s | %.0f | %.0f | %.0f |\n", strings.Join(c.env, " "), rate,
-			median(func(r phaseResult) float64 { return r.seen.P50 }), median(func(r phaseResult) float64 { return r.seen.P99 }), high,
+		fmt.Printf("| %s | %.0f | %.2f | %.2f |%s | %.1f | %d | %.2f | %s | %.0f | %.0f | %.0f |\n", strings.Join(c.env, " "),
+			rate,
+			median(func(r phaseResult) float64 { return r.seen.P50 }), median(func(r phaseResult) float64 { return r.seen.P99 }),
+			high,
 			median(func(r phaseResult) float64 { return r.seen.Most }), lost, cpu, each,
 			median(func(r phaseResult) float64 { return r.follow.Seconds() * 1000 }),
 			median(func(r phaseResult) float64 { return r.gcs }), memory(session(c.run.cmd.Process.Pid)))

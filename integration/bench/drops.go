@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// drops watches what the kernel drops because a socket's buffer is full: queries at the server's sockets of a port of 127.0.0.1,
-// answers at those of its clients, which are gone when the client is.
+// drops watches what the kernel drops because a socket's buffer is full: queries at the server's sockets of a port of
+// 127.0.0.1, answers at those of its clients, which are gone when the client is.
 type drops struct {
 	port string
 	stop chan struct{}
@@ -25,7 +25,8 @@ type drops struct {
 
 // watchDrops begins to watch; end ends it.
 func watchDrops(port int) *drops {
-	d := &drops{port: ":" + fmt.Sprintf("%04X", port), stop: make(chan struct{}), servers: map[string]int{}, clients: map[string]int{}}
+	d := &drops{port: ":" + fmt.Sprintf("%04X", port), stop: make(chan struct{}), servers: map[string]int{},
+		clients: map[string]int{}}
 	d.done.Go(func() {
 		for {
 			d.look()

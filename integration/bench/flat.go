@@ -32,8 +32,8 @@ type subject struct {
 
 func (s *subject) String() string { return fmt.Sprintf("%s, %d names", s.server.name, s.names) }
 
-// flat compares how much an answer costs by the number of names, and by the build where there are two (-against). All stay up
-// and are asked in turns, so that a round is short and what else the machine does falls on all of them alike.
+// flat compares how much an answer costs by the number of names, and by the build where there are two (-against). All
+// stay up and are asked in turns, so that a round is short and what else the machine does falls on all of them alike.
 func flat(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {
@@ -139,9 +139,12 @@ func peak(pid int) (mebibytes float64) {
 	return number(fields[0]) / 1024
 }
 
-// reportFlat compares each with the first, round by round, and by the round that was the least disturbed by what else the machine does.
+// reportFlat compares each with the first, round by round, and by the round that was the least disturbed by what else
+// the machine does.
 func reportFlat(subjects []*subject) {
-	fmt.Println("\n| server | CPU us/query, median (quartiles) | ratio to the first of the same round, median (quartiles) | least us/query | ratio of the least | first answer after s | CPU s until then | MiB at the end | MiB at most |")
+	fmt.Println(
+		"\n| server | CPU us/query, median (quartiles) | ratio to the first of the same round, median (quartiles) | least " +
+			"us/query | ratio of the least | first answer after s | CPU s until then | MiB at the end | MiB at most |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|")
 	for _, s := range subjects {
 		var ratios []float64
@@ -150,7 +153,8 @@ func reportFlat(subjects []*subject) {
 		}
 		pid := s.run.cmd.Process.Pid
 		least := slices.Min(s.costs)
-		fmt.Printf("| %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f |\n", s, quartiles(s.costs), quartiles(ratios), least, least/slices.Min(subjects[0].costs), s.ready.Seconds(), s.spent.Seconds(),
+		fmt.Printf("| %s | %s | %s | %.2f | %.2f | %.2f | %.2f | %.0f | %.0f |\n", s, quartiles(s.costs), quartiles(ratios),
+			least, least/slices.Min(subjects[0].costs), s.ready.Seconds(), s.spent.Seconds(),
 			memory([]int{pid}), peak(pid))
 	}
 }

@@ -244,7 +244,8 @@ func (c *client) send(s *clientSocket, now time.Time) bool {
 
 // messages is recvmmsg or sendmmsg without waiting: how many it was.
 func messages(call uintptr, fd int, headers []unix.Mmsghdr) int {
-	n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(&headers[0])), uintptr(len(headers)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, errno := unix.RawSyscall6(call, uintptr(fd), uintptr(unsafe.Pointer(&headers[0])), uintptr(len(headers)),
+		unix.MSG_DONTWAIT, 0, 0)
 	if errno != 0 {
 		return 0
 	}

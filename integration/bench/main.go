@@ -70,13 +70,19 @@ func readFlags() (o options, err error) {
 	flag.Float64Var(&o.seconds, "seconds", 2, "how long each time")
 	flag.IntVar(&o.shape.sockets, "sockets", 8, "client sockets")
 	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
-	before := flag.String("against", "", "directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
-	flag.IntVar(&o.restart, "restart", 0, "instead of all else, restart ours under so many queries a second and say how many are lost")
-	flag.BoolVar(&o.flat, "flat", false, "instead of all else, keep ours up with each number of names and ask them in turns")
-	flag.BoolVar(&o.changes, "changes", false, "instead of all else, measure what changes of health cost a node with the last number of names")
-	flag.Float64Var(&o.share, "overload", 0, "instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
+	before := flag.String("against", "",
+		"directory with another gslb-overwatch; it is measured beside the other as rows named ...-before")
+	flag.IntVar(&o.restart, "restart", 0,
+		"instead of all else, restart ours under so many queries a second and say how many are lost")
+	flag.BoolVar(&o.flat, "flat", false,
+		"instead of all else, keep ours up with each number of names and ask them in turns")
+	flag.BoolVar(&o.changes, "changes", false,
+		"instead of all else, measure what changes of health cost a node with the last number of names")
+	flag.Float64Var(&o.share, "overload", 0,
+		"instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
 	flag.Float64Var(&o.rate, "rate", 20000, "queries a second meanwhile")
-	flag.StringVar(&o.env, "env", "", "with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")
+	flag.StringVar(&o.env, "env", "",
+		"with -changes: environments of nodes to compare, such as \"GOGC=100;GOGC=200\"; an empty one is as it ships")
 	rates := flag.String("rates", "2000,20000", "measure at these steady rates too, in queries a second; empty: at none")
 	names := flag.String("names", "10,1000,100000", "how many names are served")
 	servers := flag.String("servers", "", "only these, of: "+strings.Join(allNames(), " "))

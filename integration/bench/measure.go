@@ -72,12 +72,14 @@ func measure(ctx context.Context, o options, s server, names int, dir string) (s
 		steady = append(steady, cost)
 	}
 	return sample{
-		cpu: spent / float64(seen.All) * 1e6, steady: steady, rate: float64(seen.Answered) / seen.Seconds, failed: seen.Wrong + seen.Lost,
-		other: (others - spent - client) / wall, memory: mebibytes, ready: float64(ready.Milliseconds()),
+		cpu: spent / float64(seen.All) * 1e6, steady: steady, rate: float64(seen.Answered) / seen.Seconds,
+		failed: seen.Wrong + seen.Lost,
+		other:  (others - spent - client) / wall, memory: mebibytes, ready: float64(ready.Milliseconds()),
 	}, nil
 }
 
-// costAt returns the microseconds of CPU that a server uses for an answered query at a steady rate, in queries a second.
+// costAt returns the microseconds of CPU that a server uses for an answered query at a steady rate, in queries a
+// second.
 func costAt(ctx context.Context, o options, s server, port, names int, rate float64, group int) (float64, error) {
 	flags := []string{"-ask", string(s.asking), "-rate", fmt.Sprint(rate)}
 	if s.signed {
@@ -94,9 +96,9 @@ func costAt(ctx context.Context, o options, s server, port, names int, rate floa
 	return (cpuOf(session(group)) - before) / float64(seen.All) * 1e6, nil
 }
 
-// settle waits until a server has had nothing to do for six seconds, so that what is left from its start, such as collecting what it no
-// longer needs or signing, is done, but not forever. Ours sums up every five seconds who was sent where, which takes a while for names that
-// it has not counted before.
+// settle waits until a server has had nothing to do for six seconds, so that what is left from its start, such as
+// collecting what it no longer needs or signing, is done, but not forever. Ours sums up every five seconds who was sent
+// where, which takes a while for names that it has not counted before.
 func settle(group int) {
 	const look, enough, atMost, inARow = 500 * time.Millisecond, 0.01, 2 * time.Minute, 12
 	for end, idle := time.Now().Add(atMost), 0; idle < inARow && time.Now().Before(end); {
@@ -123,7 +125,8 @@ func askWith(ctx context.Context, port, names int, seconds float64, s shape, fla
 	if err != nil {
 		return seen, err
 	}
-	args := []string{"-c", strconv.Itoa(cores() - 1), self, loadCommand, "-port", strconv.Itoa(port), "-names", strconv.Itoa(names),
+	args := []string{"-c", strconv.Itoa(cores() - 1), self, loadCommand, "-port", strconv.Itoa(port), "-names",
+		strconv.Itoa(names),
 		"-seconds", fmt.Sprint(seconds), "-sockets", strconv.Itoa(s.sockets), "-window", strconv.Itoa(s.window)}
 	cmd := exec.CommandContext(ctx, "taskset", append(args, flags...)...)
 	cmd.Stderr = os.Stderr
@@ -171,7 +174,8 @@ func session(id int) (pids []int) {
 	return pids
 }
 
-// statFields is what stands behind the command in /proc/PID/stat: state, parent, group, session...; nil once it is gone.
+// statFields is what stands behind the command in /proc/PID/stat: state, parent, group, session...; nil once it is
+// gone.
 func statFields(path string) []string {
 	text, err := os.ReadFile(path)
 	if err != nil {

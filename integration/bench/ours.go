@@ -33,8 +33,8 @@ func gossipKey() string { return base64.StdEncoding.EncodeToString(bytes.Repeat(
 // listsName is the file that has a node's regions and domains.
 const listsName = "lists.json"
 
-// overwatchFile is the configuration of a node without its lists. More writes further keys of the section overwatch. Further
-// keys and lists may follow.
+// overwatchFile is the configuration of a node without its lists. More writes further keys of the section overwatch.
+// Further keys and lists may follow.
 func overwatchFile(at setup, algorithm string, signing signing, more func(f *file)) *file {
 	f := &file{}
 	f.line("mode: overwatch\nincludes: [%s]\ndata_dir: %s", listsName, filepath.Join(at.dir, "data"))

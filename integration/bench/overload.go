@@ -18,8 +18,9 @@ const frozenFor = 2 * time.Second
 // overloads is what the client asks for, in times of what the node can answer.
 var overloads = []float64{1.2, 2, 5}
 
-// overload asks a node that has the part o.share of a core for more than it can answer, and says how many queries are answered and how old they are by then.
-// In the last row the node is asked for half of what it can answer and is frozen for two seconds meanwhile.
+// overload asks a node that has the part o.share of a core for more than it can answer, and says how many queries are
+// answered and how old they are by then. In the last row the node is asked for half of what it can answer and is frozen
+// for two seconds meanwhile.
 func overload(ctx context.Context, o options) error {
 	scratch, err := os.MkdirTemp("", "gslb-overload-")
 	if err != nil {
@@ -27,7 +28,9 @@ func overload(ctx context.Context, o options) error {
 	}
 	defer os.RemoveAll(scratch)
 	o.tell()
-	fmt.Printf("the node has %.0f %% of a core\n\n| server | asked for | q/s | answered/s | of capacity | in time/s | p1 ms | p50 ms | p99 ms | most ms | dropped by the kernel |\n|---|---|---|---|---|---|---|---|---|---|---|\n", o.share*100)
+	fmt.Printf(
+		"the node has %.0f %% of a core\n\n| server | asked for | q/s | answered/s | of capacity | in time/s | p1 ms | "+
+			"p50 ms | p99 ms | most ms | dropped by the kernel |\n|---|---|---|---|---|---|---|---|---|---|---|\n", o.share*100)
 	var nodes []*overloaded
 	for _, s := range all {
 		if s.name != "gslb-weighted" && s.name != "gslb-weighted-before" {
@@ -99,18 +102,22 @@ func (n *overloaded) steadily(ctx context.Context, o options, what string, rate,
 	}
 	after, _ := dropped.now()
 	answered := float64(seen.Answered) / seen.Seconds
-	fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f | %.0f | %d |\n", n.name, what, rate, answered, answered/capacity,
+	fmt.Printf("| %s | %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f | %.0f | %d |\n", n.name, what, rate, answered,
+		answered/capacity,
 		float64(seen.InTime)/seen.Seconds, seen.P1, seen.P50, seen.P99, seen.Most, after-before)
 	return nil
 }
 
-// confine lets a process have a part of a core, by a control group of its own (of version 1 or 2), and all of that part whoever else wants it.
+// confine lets a process have a part of a core, by a control group of its own (of version 1 or 2), and all of that part
+// whoever else wants it.
 func confine(pid int, name string, share float64) (end func(), err error) {
 	const period = 100_000 // microseconds
 	quota := strconv.Itoa(int(share * period))
-	dir, files := "/sys/fs/cgroup/cpu/"+name, [][2]string{{"cpu.cfs_period_us", strconv.Itoa(period)}, {"cpu.cfs_quota_us", quota}, {"cpu.shares", "262144"}}
+	dir, files := "/sys/fs/cgroup/cpu/"+name, [][2]string{{"cpu.cfs_period_us", strconv.Itoa(period)},
+		{"cpu.cfs_quota_us", quota}, {"cpu.shares", "262144"}}
 	if _, err := os.Stat("/sys/fs/cgroup/cgroup.controllers"); err == nil {
-		dir, files = "/sys/fs/cgroup/"+name, [][2]string{{"cpu.max", quota + " " + strconv.Itoa(period)}, {"cpu.weight", "10000"}}
+		dir, files = "/sys/fs/cgroup/"+name, [][2]string{{"cpu.max", quota + " " + strconv.Itoa(period)},
+			{"cpu.weight", "10000"}}
 	}
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return func() {}, fmt.Errorf("this needs root and control groups: %w", err)

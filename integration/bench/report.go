@@ -48,7 +48,9 @@ func (r *result) ratio(to *result, of func(sample) float64) string {
 // report writes a table, as Markdown.
 func report(w io.Writer, names int, base string, order []string, results map[string]*result) {
 	fmt.Fprintf(w, "\n### %d names\n\n", names)
-	fmt.Fprintf(w, "| server | CPU us/query, median (min-max) | ratio to %s | queries/s, median (min-max) | MiB | ready ms | failed | other cores |\n", base)
+	fmt.Fprintf(w,
+		"| server | CPU us/query, median (min-max) | ratio to %s | queries/s, median (min-max) | MiB | ready ms | failed "+
+			"| other cores |\n", base)
 	fmt.Fprintln(w, "|---|---|---|---|---|---|---|---|")
 	for _, name := range order {
 		r := results[name]
@@ -69,7 +71,8 @@ func report(w io.Writer, names int, base string, order []string, results map[str
 		for _, s := range r.samples {
 			failed += s.failed
 		}
-		fmt.Fprintf(w, "| %s | %.2f (%.2f-%.2f) | %s | %.0f (%.0f-%.0f) | %.0f | %.0f | %d | %.2f |\n", name, cpu, cpuLeast, cpuMost,
+		fmt.Fprintf(w, "| %s | %.2f (%.2f-%.2f) | %s | %.0f (%.0f-%.0f) | %.0f | %.0f | %d | %.2f |\n", name, cpu, cpuLeast,
+			cpuMost,
 			r.ratio(results[base], saturated), rate, rateLeast, rateMost, memory, ready, failed, other)
 	}
 }
@@ -79,13 +82,15 @@ func reportSteady(w io.Writer, rates []float64, base string, order []string, res
 	if len(rates) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "\n| server | queries a second | CPU us/query, median (min-max) | ratio to %s |\n|---|---|---|---|\n", base)
+	fmt.Fprintf(w, "\n| server | queries a second | CPU us/query, median (min-max) | ratio to %s |\n|---|---|---|---|\n",
+		base)
 	for i, rate := range rates {
 		cost := func(s sample) float64 { return s.steady[i] }
 		for _, name := range order {
 			if r := results[name]; r != nil && len(r.samples) > 0 {
 				median, least, most := r.spread(cost)
-				fmt.Fprintf(w, "| %s | %.0f | %.1f (%.1f-%.1f) | %s |\n", name, rate, median, least, most, r.ratio(results[base], cost))
+				fmt.Fprintf(w, "| %s | %.0f | %.1f (%.1f-%.1f) | %s |\n", name, rate, median, least, most,
+					r.ratio(results[base], cost))
 			}
 		}
 	}

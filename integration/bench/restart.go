@@ -23,8 +23,8 @@ const (
 	restarts      = 2
 )
 
-// restart has dnsperf ask a node at a steady rate while the node is restarted, on sockets that this process keeps open as a service manager would
-// (sd_listen_fds(3)), and prints what dnsperf says of it. It is an error if a query is lost.
+// restart has dnsperf ask a node at a steady rate while the node is restarted, on sockets that this process keeps open
+// as a service manager would (sd_listen_fds(3)), and prints what dnsperf says of it. It is an error if a query is lost.
 func restart(ctx context.Context, o options, rate int) error {
 	if _, err := exec.LookPath("dnsperf"); err != nil {
 		return errors.New("dnsperf is not installed; run: apt-get install -y dnsperf")
@@ -62,7 +62,8 @@ func restart(ctx context.Context, o options, rate int) error {
 	if err != nil {
 		return err
 	}
-	perf := exec.CommandContext(ctx, "dnsperf", "-s", "127.0.0.1", "-p", strconv.Itoa(port), "-d", list, "-l", fmt.Sprint(restartLength.Seconds()),
+	perf := exec.CommandContext(ctx, "dnsperf", "-s", "127.0.0.1", "-p", strconv.Itoa(port), "-d", list, "-l",
+		fmt.Sprint(restartLength.Seconds()),
 		"-Q", strconv.Itoa(rate), "-c", "8", "-b", "4096", "-q", "60000", "-t", "5")
 	report := &strings.Builder{}
 	perf.Stdout, perf.Stderr = report, report
@@ -91,13 +92,16 @@ func restart(ctx context.Context, o options, rate int) error {
 		}
 		after, _ := dropped.now()
 		inRestarts += after - before
-		fmt.Printf("restarted: ended after %d ms, answering again after %d ms\n", ended.Milliseconds(), time.Since(began).Milliseconds())
+		fmt.Printf("restarted: ended after %d ms, answering again after %d ms\n", ended.Milliseconds(),
+			time.Since(began).Milliseconds())
 	}
 	if err := perf.Wait(); err != nil {
 		return fmt.Errorf("dnsperf: %w: %s", err, report)
 	}
 	queries, answers := dropped.now()
-	fmt.Printf("dropped for full buffers: %d queries while the node was restarted, %d before and after, %d answers that dnsperf did not read; %.2f cores were busy\n",
+	fmt.Printf(
+		"dropped for full buffers: %d queries while the node was restarted, %d before and after, %d answers that dnsperf "+
+			"did not read; %.2f cores were busy\n",
 		inRestarts, queries-inRestarts, answers, (machineBusy()-busy)/time.Since(began).Seconds())
 	for line := range strings.Lines(report.String()) {
 		if strings.Contains(line, "Queries") || strings.Contains(line, "Latency") {
@@ -136,7 +140,8 @@ func kept(port int) (files []*os.File, err error) {
 func startKept(argv []string, sockets []*os.File) (*exec.Cmd, error) {
 	cmd := exec.Command("sh", append([]string{"-c", `LISTEN_PID=$$ LISTEN_FDS=2 exec "$0" "$@"`}, argv...)...)
 	cmd.ExtraFiles = sockets
-	out, err := os.OpenFile(filepath.Join(filepath.Dir(argv[len(argv)-1]), "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	out, err := os.OpenFile(filepath.Join(filepath.Dir(argv[len(argv)-1]), "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+		0o600)
 	if err != nil {
 		return nil, err
 	}

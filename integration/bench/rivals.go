@@ -63,7 +63,8 @@ func against(bin string) (rows []server) {
 	return rows
 }
 
-// gdnsd writes what both of its plug-ins need: the zone, in which each name refers to a resource, and the plug-in's part.
+// gdnsd writes what both of its plug-ins need: the zone, in which each name refers to a resource, and the plug-in's
+// part.
 func gdnsd(at setup, plugin string, plugins *file) ([]string, error) {
 	zone := &file{}
 	zone.line("@ 3600 SOA ns1 hostmaster 1 3600 900 604800 60\n@ 3600 NS ns1\nns1 3600 A 127.0.0.1")
@@ -127,7 +128,8 @@ func nsd(signing signing) func(setup) ([]string, error) {
 			return nil, err
 		}
 		f := &file{}
-		f.line("server:\n server-count: 1\n ip-address: 127.0.0.1@%d\n reuseport: yes\n username: \"\"\n chroot: \"\"", at.port)
+		f.line("server:\n server-count: 1\n ip-address: 127.0.0.1@%d\n reuseport: yes\n username: \"\"\n chroot: \"\"",
+			at.port)
 		f.line(" zonesdir: %q\n database: \"\"\n pidfile: \"\"\n xfrdir: %q", at.dir, at.dir)
 		f.line(" xfrdfile: %q\n zonelistfile: %q", filepath.Join(at.dir, "xfrd.state"), filepath.Join(at.dir, "zone.list"))
 		f.line(" rrl-ratelimit: 0\n minimal-responses: yes\nremote-control:\n control-enable: no")
@@ -165,13 +167,15 @@ func knot(signed bool) func(setup) ([]string, error) {
 			return nil, err
 		}
 		f := &file{}
-		f.line("server:\n  rundir: %q\n  listen: 127.0.0.1@%d\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1", at.dir, at.port)
+		f.line("server:\n  rundir: %q\n  listen: 127.0.0.1@%d\n  udp-workers: 1\n  tcp-workers: 1\n  background-workers: 1",
+			at.dir, at.port)
 		f.line("database:\n  storage: %q\nlog:\n  - target: stderr\n    any: warning", at.dir)
 		if signed {
 			f.line("policy:\n  - id: bench\n    algorithm: ecdsap256sha256\n    single-type-signing: on")
 			f.line("mod-onlinesign:\n  - id: bench\n    policy: bench")
 		}
-		f.line("template:\n  - id: default\n    storage: %q\n    zonefile-sync: -1\n    zonefile-load: whole\n    journal-content: none", at.dir)
+		f.line("template:\n  - id: default\n    storage: %q\n    zonefile-sync: -1\n    zonefile-load: whole\n    "+
+			"journal-content: none", at.dir)
 		f.line("zone:\n  - domain: %s\n    file: %q", zoneName, zone)
 		if signed {
 			f.line("    module: mod-onlinesign/bench")
@@ -181,8 +185,8 @@ func knot(signed bool) func(setup) ([]string, error) {
 	}
 }
 
-// pdnsLua chooses an address by weight in Lua for each answer; signed, it signs it then too, unless it still has the signature of
-// the same address.
+// pdnsLua chooses an address by weight in Lua for each answer; signed, it signs it then too, unless it still has the
+// signature of the same address.
 func pdnsLua(signed bool) func(setup) ([]string, error) {
 	return func(at setup) ([]string, error) {
 		zone, err := zoneFile(at.names, luaAddress).write(at.dir, "zone")
@@ -196,8 +200,10 @@ func pdnsLua(signed bool) func(setup) ([]string, error) {
 			return nil, err
 		}
 		f := &file{}
-		f.line("launch=bind\nbind-config=%s\nenable-lua-records=shared\nlocal-address=127.0.0.1\nlocal-port=%d\nsocket-dir=%s", list, at.port, at.dir)
-		f.line("receiver-threads=1\ndistributor-threads=1\nreuseport=yes\nloglevel=3\nsecurity-poll-suffix=\nversion-string=anonymous")
+		f.line("launch=bind\nbind-config=%s\nenable-lua-records=shared", list)
+		f.line("local-address=127.0.0.1\nlocal-port=%d\nsocket-dir=%s", at.port, at.dir)
+		f.line("receiver-threads=1\ndistributor-threads=1\nreuseport=yes\nloglevel=3")
+		f.line("security-poll-suffix=\nversion-string=anonymous")
 		keys := filepath.Join(at.dir, "keys.db")
 		if signed {
 			f.line("bind-dnssec-db=%s\ndefault-ksk-algorithm=ecdsa256", keys)
@@ -213,7 +219,8 @@ func pdnsLua(signed bool) func(setup) ([]string, error) {
 				}
 			}
 		}
-		return []string{"pdns_server", "--config-dir=" + at.dir, "--daemon=no", "--guardian=no", "--disable-syslog", "--write-pid=no"}, nil
+		return []string{"pdns_server", "--config-dir=" + at.dir, "--daemon=no", "--guardian=no", "--disable-syslog",
+			"--write-pid=no"}, nil
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// What a role's program does besides running is the same by the launcher's name; what the other role does is refused by name.
+// What a role's program does besides running is the same by the launcher's name; what the other role does is refused by
+// name.
 func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
@@ -37,21 +38,26 @@ func TestLauncher_DoesWhatTheRolesProgramsDo(t *testing.T) {
 		})
 	}
 	certificate := filepath.Join(filepath.Dir(a.Path), "data", "agent.crt")
-	testbed.Command(t, testbed.Binaries(t).Launcher, "--config", a.Path, "--reset-identity").Want(t, testbed.ExitOK, "agent.crt", "agent.key", "unpin")
+	testbed.Command(t, testbed.Binaries(t).Launcher, "--config", a.Path, "--reset-identity").Want(t, testbed.ExitOK,
+		"agent.crt", "agent.key", "unpin")
 	if _, err := os.Stat(certificate); !os.IsNotExist(err) {
 		t.Errorf("%s: %v, want it gone", certificate, err)
 	}
 	n := s.Nodes[0]
-	testbed.Command(t, testbed.Binaries(t).Launcher, "--config", n.Path, "--reset-identity").Want(t, testbed.ExitFailure, "--reset-identity", "mode: overwatch")
+	testbed.Command(t, testbed.Binaries(t).Launcher, "--config", n.Path, "--reset-identity").Want(t, testbed.ExitFailure,
+		"--reset-identity", "mode: overwatch")
 	for _, program := range []string{testbed.Binaries(t).Overwatch, testbed.Binaries(t).Launcher} {
-		testbed.Command(t, program, "--config", n.Path, "--status").Want(t, testbed.ExitOK, "answers over udp", "answers over tcp")
+		testbed.Command(t, program, "--config", n.Path, "--status").Want(t, testbed.ExitOK, "answers over udp",
+			"answers over tcp")
 	}
 	if err := n.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", n.Path, "--status").Want(t, testbed.ExitFailure, "TROUBLE", "over udp", "the node is not well")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", n.Path, "--status").Want(t, testbed.ExitFailure,
+		"TROUBLE", "over udp", "the node is not well")
 	if err := errors.Join(n.Signal(syscall.SIGCONT), n.Stop()); err != nil {
 		t.Fatal(err)
 	}
-	testbed.Command(t, testbed.Binaries(t).Launcher, "--config", n.Path, "--status").Want(t, testbed.ExitFailure, "no node runs with data_dir "+n.File.DataDir)
+	testbed.Command(t, testbed.Binaries(t).Launcher, "--config", n.Path, "--status").Want(t, testbed.ExitFailure,
+		"no node runs with data_dir "+n.File.DataDir)
 }

@@ -95,7 +95,8 @@ func (s *site) plain(ts *testscript.TestScript, neg bool, args []string) {
 	for i, b := range s.Backends {
 		text = strings.ReplaceAll(text, b.At.String(), fmt.Sprintf("BACKEND%d", i+1))
 	}
-	for with, pattern := range map[string]*regexp.Regexp{"AGE": ages, "LATENCY": latencies, "${1}VERSION${2}": versions, "FINGERPRINT": hashes} {
+	for with, pattern := range map[string]*regexp.Regexp{"AGE": ages, "LATENCY": latencies, "${1}VERSION${2}": versions,
+		"FINGERPRINT": hashes} {
 		text = pattern.ReplaceAllString(text, with)
 	}
 	text = blanks.ReplaceAllString(text, "  ")
@@ -110,7 +111,8 @@ func keep(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
-// eventually CODE COMMAND: runs a command until it ends with that exit code, which nodes that agree on keys take longest for.
+// eventually CODE COMMAND: runs a command until it ends with that exit code, which nodes that agree on keys take
+// longest for.
 func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually code command args...")
@@ -132,7 +134,8 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("%v did not end with %s within %s; it says:\n%s", args[1:], args[0], testbed.Hang, said)
 }
 
-// valid FILE: wants a configuration in which nothing is wrong. That somebody else has its ports, or that this user may not use them, is this machine's.
+// valid FILE: wants a configuration in which nothing is wrong. That somebody else has its ports, or that this user may
+// not use them, is this machine's.
 func valid(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: valid file")
@@ -148,4 +151,5 @@ func valid(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 // machines is what a validation says of the machine, and its count of that.
-var machines = regexp.MustCompile(`: another process has (tcp|udp) port |: this user may not listen on port |: \d+ problems? in the configuration`)
+var machines = regexp.MustCompile(
+	`: another process has (tcp|udp) port |: this user may not listen on port |: \d+ problems? in the configuration`)

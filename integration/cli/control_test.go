@@ -28,11 +28,13 @@ func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 	control("agents", "show", "nobody").Want(t, testbed.ExitFailure, "nobody")
 
 	var asJSON api.AgentList
-	if err := json.Unmarshal([]byte(control("agents", "list", "-o", "json").Output), &asJSON); err != nil || len(asJSON.Agents) != 2 {
+	if err := json.Unmarshal([]byte(control("agents", "list", "-o", "json").Output), &asJSON); err != nil ||
+		len(asJSON.Agents) != 2 {
 		t.Errorf("-o json: %v, %d agents", err, len(asJSON.Agents))
 	}
 	var generic map[string]any
-	if err := yaml.Unmarshal([]byte(control("agents", "list", "-o", "yaml").Output), &generic); err != nil || generic["agents"] == nil {
+	if err := yaml.Unmarshal([]byte(control("agents", "list", "-o", "yaml").Output), &generic); err != nil ||
+		generic["agents"] == nil {
 		t.Errorf("-o yaml: %v, %v", err, generic)
 	}
 
@@ -50,11 +52,12 @@ func TestControl_ShowsAndChangesWhatANodeBelieves(t *testing.T) {
 }
 
 func TestControl_NodeThatIsNotThereIsToldByItsAddress(t *testing.T) {
-	testbed.Command(t, testbed.Binaries(t).Control, "--api", "127.0.0.1:1", "status").Want(t, testbed.ExitBadInput, "127.0.0.1:1")
+	testbed.Command(t, testbed.Binaries(t).Control, "--api", "127.0.0.1:1", "status").Want(t, testbed.ExitBadInput,
+		"127.0.0.1:1")
 }
 
-// startPromise is what a start of gslbctl takes of the processor, which is all that it does; the time by the clock depends on who else is
-// there, and startHang is what nothing but waiting explains.
+// startPromise is what a start of gslbctl takes of the processor, which is all that it does; the time by the clock
+// depends on who else is there, and startHang is what nothing but waiting explains.
 const (
 	startPromise = 30 * time.Millisecond
 	startHang    = 300 * time.Millisecond

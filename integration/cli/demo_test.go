@@ -67,7 +67,8 @@ func runDemo(t *testing.T, prepare func(*exec.Cmd)) *demoRun {
 	b := testbed.Binaries(t)
 	d := &demoRun{temp: t.TempDir(), mark: "demo-" + rand.Text(), out: &screen{}, done: make(chan struct{})}
 	program := filepath.Join(t.TempDir(), "demo")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "gslb.internal/integration/cmd/demo").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
+		"gslb.internal/integration/cmd/demo").CombinedOutput(); err != nil {
 		t.Fatalf("building the demo: %v\n%s", err, out)
 	}
 	// One directory with all the programs, wherever they come from.
@@ -152,12 +153,14 @@ var (
 // tryHints does what the lines say.
 func tryHints(t *testing.T, transcript string) {
 	t.Helper()
-	digs, curls, controls := digHint.FindAllStringSubmatch(transcript, -1), curlHint.FindAllStringSubmatch(transcript, -1), controlHint.FindAllStringSubmatch(transcript, -1)
+	digs, curls, controls := digHint.FindAllStringSubmatch(transcript, -1), curlHint.FindAllStringSubmatch(transcript, -1),
+		controlHint.FindAllStringSubmatch(transcript, -1)
 	if len(digs) < 2 || len(curls) < 1 || len(controls) < 2 {
 		t.Errorf("the demo offers %d dig lines, %d curl lines and %d gslbctl lines", len(digs), len(curls), len(controls))
 	}
 	for _, m := range digs {
-		r, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(t.Context(), new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
+		r, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(t.Context(),
+			new(dns.Msg).SetQuestion(m[3]+".", dns.TypeA), net.JoinHostPort(m[1], m[2]))
 		if err != nil || len(r.Answer) != 1 {
 			t.Errorf("%s: %v, %v", m[0], err, r)
 		}

@@ -11,8 +11,9 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// The doctor looks at a node that runs without disturbing it, says what is well and what is not, with what to do, and its exit code tells
-// scripts the same: 1 if and only if something is in trouble. What it finds of the machine (clock, limits) is the machine's.
+// The doctor looks at a node that runs without disturbing it, says what is well and what is not, with what to do, and
+// its exit code tells scripts the same: 1 if and only if something is in trouble. What it finds of the machine (clock,
+// limits) is the machine's.
 func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
@@ -44,12 +45,14 @@ func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 	s.NoFailures(t, n, s.Began)
 
 	n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-		Peers: []string{wrong}, PollInterval: testbed.SyncPoll, Timeout: n.File.Overwatch.Validation.CheckTimeout, Secret: "a secret of the nodes, in more than 32 characters",
+		Peers: []string{wrong}, PollInterval: testbed.SyncPoll, Timeout: n.File.Overwatch.Validation.CheckTimeout,
+		Secret: "a secret of the nodes, in more than 32 characters",
 	}
 	n.File.Overwatch.Geolocation.DatabasePath = testbed.File(t, "cities.mmdb", "not a database")
 	testbed.Rewrite(t, n)
 	testbed.Command(t, programs[0], "doctor", "--config", n.Path).Want(t, testbed.ExitFailure,
-		"TROUBLE", "peer", wrong+" does not answer", "geolocation", "cities.mmdb", "damaged or not an MMDB", "-> ", "in trouble")
+		"TROUBLE", "peer", wrong+" does not answer", "geolocation", "cities.mmdb", "damaged or not an MMDB", "-> ",
+		"in trouble")
 
 	broken := testbed.File(t, "overwatch.yaml", brokenOverwatch)
 	testbed.Command(t, programs[0], "doctor", "--config", broken).Want(t, testbed.ExitBadInput, "default_tll", "fastest")
@@ -73,6 +76,7 @@ func TestDoctor_FindsWhatIsWrongAndChangesNothing(t *testing.T) {
 func TestDoctor_OfAnAgentIsRefusedByName(t *testing.T) {
 	a := newSite(t, 1, 1).Agents[0]
 	testbed.Start(t, a)
-	testbed.Command(t, testbed.Binaries(t).Launcher, "doctor", "--config", a.Path).Want(t, testbed.ExitFailure, "doctor", "mode: overwatch", a.Path, "mode: agent")
+	testbed.Command(t, testbed.Binaries(t).Launcher, "doctor", "--config", a.Path).Want(t, testbed.ExitFailure, "doctor",
+		"mode: overwatch", a.Path, "mode: agent")
 	testbed.Command(t, testbed.Binaries(t).Agent, "doctor", "--config", a.Path).Want(t, testbed.ExitBadInput, "doctor")
 }

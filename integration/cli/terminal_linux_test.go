@@ -180,7 +180,8 @@ func TestDemo_KeysShowFailoverLiveAndQuitRestoresTheTerminal(t *testing.T) {
 
 // Ctrl-C and SIGTERM are ways to quit the live view too.
 func TestDemo_CtrlCAndSIGTERMRestoreTheTerminal(t *testing.T) {
-	for name, quit := range map[string]func(*testing.T, *liveRun){"Ctrl-C": byKey("\x03"), "SIGTERM": bySignal(syscall.SIGTERM)} {
+	for name, quit := range map[string]func(*testing.T, *liveRun){"Ctrl-C": byKey("\x03"),
+		"SIGTERM": bySignal(syscall.SIGTERM)} {
 		t.Run(name, func(t *testing.T) {
 			r := runDemoLive(t)
 			r.display.taken(t, demoBound)

@@ -60,7 +60,8 @@ agent:
 
 func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 	path := testbed.File(t, "agent.yaml", brokenAgent)
-	mistakes := []string{"port", "weight", "5000", "1000", "ping", "http", "tcp", "overwatch_nodes", "intervall", "agent.yaml:9"}
+	mistakes := []string{"port", "weight", "5000", "1000", "ping", "http", "tcp", "overwatch_nodes", "intervall",
+		"agent.yaml:9"}
 	for _, program := range []string{testbed.Binaries(t).Agent, testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
 			testbed.Command(t, program, "--config", path, "--validate").Want(t, testbed.ExitBadInput, mistakes...)
@@ -71,7 +72,8 @@ func TestValidate_TellsEveryMistakeOfAnAgentFileAtOnce(t *testing.T) {
 // Starting with a bad file says what validating it says, and starts nothing.
 func TestValidate_BadFileStopsTheStartInTheSameWords(t *testing.T) {
 	path := testbed.File(t, "overwatch.yaml", brokenOverwatch)
-	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", path).Want(t, testbed.ExitBadInput, "encryption_key", "default_tll", "mars")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", path).Want(t, testbed.ExitBadInput, "encryption_key",
+		"default_tll", "mars")
 }
 
 // A good file is called good and nothing is left in the directory that it names.
@@ -99,7 +101,8 @@ func TestValidate_GoodFilesOfBothRolesPassAndStartNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := filepath.Join(t.TempDir(), "data")
-			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(string(text), filepath.Join(filepath.Dir(u.path), "data"), dir))
+			copied := testbed.File(t, "copy.yaml", strings.ReplaceAll(string(text), filepath.Join(filepath.Dir(u.path), "data"),
+				dir))
 			testbed.Command(t, u.program, "--config", copied, "--validate").Want(t, testbed.ExitOK)
 			if _, err := os.Stat(dir); err == nil {
 				t.Errorf("--validate made %s", dir)
@@ -127,18 +130,21 @@ func TestValidate_IncludedFileThatOthersCanReadIsRefusedByName(t *testing.T) {
 	secret := filepath.Join(dir, "secrets.yaml")
 	testbed.Write(t, main, 0o644, "mode: overwatch\nincludes: [secrets.yaml]\ndomains: []\n")
 	testbed.Write(t, secret, 0o644, "overwatch:\n  gossip: {encryption_key: "+harness.NewGossipKey()+"}\n")
-	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", main, "--validate").Want(t, testbed.ExitBadInput, secret, "chmod")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", main, "--validate").Want(t, testbed.ExitBadInput, secret,
+		"chmod")
 }
 
 func TestValidate_IncludeCycleIsToldWithItsChain(t *testing.T) {
 	dir := t.TempDir()
 	testbed.Write(t, filepath.Join(dir, "a.yaml"), 0o600, "mode: overwatch\nincludes: [b.yaml]\n")
 	testbed.Write(t, filepath.Join(dir, "b.yaml"), 0o600, "includes: [a.yaml]\n")
-	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", filepath.Join(dir, "a.yaml"), "--validate").Want(t, testbed.ExitBadInput, "a.yaml", "b.yaml", "cycle")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", filepath.Join(dir, "a.yaml"), "--validate").Want(t,
+		testbed.ExitBadInput, "a.yaml", "b.yaml", "cycle")
 }
 
 func TestCommand_MissingFileAndUnknownFlagAreBadInput(t *testing.T) {
-	for _, program := range []string{testbed.Binaries(t).Overwatch, testbed.Binaries(t).Agent, testbed.Binaries(t).Launcher} {
+	for _, program := range []string{testbed.Binaries(t).Overwatch, testbed.Binaries(t).Agent,
+		testbed.Binaries(t).Launcher} {
 		t.Run(filepath.Base(program), func(t *testing.T) {
 			testbed.Command(t, program, "--config", "/nowhere/gslb.yaml").Want(t, testbed.ExitBadInput, "/nowhere/gslb.yaml")
 			testbed.Command(t, program, "--no-such-flag").Want(t, testbed.ExitBadInput, "no-such-flag")
@@ -160,15 +166,19 @@ func TestLauncher_MissingAndUnknownModeAreToldWithWhatWorks(t *testing.T) {
 	none := testbed.File(t, "none.yaml", "data_dir: /nowhere\n")
 	unknown := testbed.File(t, "unknown.yaml", "mode: observer\n")
 	for _, validate := range []string{"--validate=true", "--validate=false"} {
-		testbed.Command(t, launcher, "--config", none, validate).Want(t, testbed.ExitBadInput, "mode", "overwatch", "agent", none)
-		testbed.Command(t, launcher, "--config", unknown, validate).Want(t, testbed.ExitBadInput, "mode", "observer", "overwatch", "agent", unknown)
+		testbed.Command(t, launcher, "--config", none, validate).Want(t, testbed.ExitBadInput, "mode", "overwatch", "agent",
+			none)
+		testbed.Command(t, launcher, "--config", unknown, validate).Want(t, testbed.ExitBadInput, "mode", "observer",
+			"overwatch", "agent", unknown)
 	}
 }
 
 // The program of one role does not take the other role's file.
 func TestCommand_FileOfTheOtherRoleIsRefused(t *testing.T) {
-	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", testbed.File(t, "a.yaml", brokenAgent), "--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
-	testbed.Command(t, testbed.Binaries(t).Agent, "--config", testbed.File(t, "o.yaml", brokenOverwatch), "--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
+	testbed.Command(t, testbed.Binaries(t).Overwatch, "--config", testbed.File(t, "a.yaml", brokenAgent),
+		"--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
+	testbed.Command(t, testbed.Binaries(t).Agent, "--config", testbed.File(t, "o.yaml", brokenOverwatch),
+		"--validate").Want(t, testbed.ExitBadInput, "mode", "agent", "overwatch")
 }
 
 type configured struct{ program, path string }
@@ -177,9 +187,11 @@ type configured struct{ program, path string }
 func secretFiles(t *testing.T) []configured {
 	t.Helper()
 	b := testbed.Binaries(t)
-	overwatch := "mode: overwatch\ndata_dir: " + t.TempDir() + "\noverwatch:\n  gossip: {encryption_key: " + harness.NewGossipKey() + "}\n" +
+	overwatch := "mode: overwatch\ndata_dir: " + t.TempDir() + "\noverwatch:\n  gossip: {encryption_key: " +
+		harness.NewGossipKey() + "}\n" +
 		"  agent_tokens: {app.gslb.test: " + harness.NewToken() + "}\n"
-	agent := "mode: agent\ndata_dir: " + t.TempDir() + "\nagent:\n  identity: {region: eu, service_token: " + harness.NewToken() + "}\n" +
+	agent := "mode: agent\ndata_dir: " + t.TempDir() + "\nagent:\n  identity: {region: eu, service_token: " +
+		harness.NewToken() + "}\n" +
 		"  backends: [{service: app.gslb.test, address: 127.0.0.1, port: 80, health_check: {type: tcp}}]\n" +
 		"  gossip: {encryption_key: " + harness.NewGossipKey() + ", overwatch_nodes: [\"127.0.0.1:7946\"]}\n"
 	return []configured{

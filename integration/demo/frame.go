@@ -164,7 +164,8 @@ func hints(v view) []string {
 func keys() string {
 	line := " "
 	for _, k := range [][2]string{
-		{"k", "kill a backend"}, {"a", "kill an agent"}, {"o", "stop a node"}, {"r", "bring back"}, {"R", "all"}, {"q", "quit"},
+		{"k", "kill a backend"}, {"a", "kill an agent"}, {"o", "stop a node"}, {"r", "bring back"}, {"R", "all"},
+		{"q", "quit"},
 	} {
 		line += words(bold, "%s", k[0]) + words(plain, " %s  ", k[1])
 	}

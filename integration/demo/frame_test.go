@@ -18,20 +18,24 @@ func sample() view {
 	v := view{
 		running: 62 * time.Second, timing: harness.Fast(),
 		nodes: []nodeView{{name: "ow-eu", up: true}, {name: "ow-us"}},
-		hints: []string{"dig @127.0.0.1 -p 15353 app.demo.gslb.test +short", "curl http://127.0.0.1:18080/api/v1/overwatch/backends"},
+		hints: []string{"dig @127.0.0.1 -p 15353 app.demo.gslb.test +short",
+			"curl http://127.0.0.1:18080/api/v1/overwatch/backends"},
 	}
 	for i, c := range cast {
-		r := replicaView{name: c.name, addr: c.addr.String(), up: i != 0, agent: c.agent, agentUp: i == 1, heard: 400 * time.Millisecond}
+		r := replicaView{name: c.name, addr: c.addr.String(), up: i != 0, agent: c.agent, agentUp: i == 1,
+			heard: 400 * time.Millisecond}
 		r.status, r.serves = []string{"healthy", "-"}, []bool{true, false}
 		v.replicas = append(v.replicas, r)
 	}
 	v.replicas[0].status[0], v.replicas[0].serves[0] = "unhealthy", false
 	v.replicas[0].reason = "the agent says so\x1b[2J and so does the node's own check"
 	for _, name := range []string{appName, apiName} {
-		v.names = append(v.names, nameView{name: name, policy: "weighted", now: []string{"127.0.1.1", "SERVFAIL"}, due: []float64{0, .5, .3, .2}, got: []float64{1, .5, .3, .2}})
+		v.names = append(v.names, nameView{name: name, policy: "weighted", now: []string{"127.0.1.1", "SERVFAIL"},
+			due: []float64{0, .5, .3, .2}, got: []float64{1, .5, .3, .2}})
 	}
 	for i := range 2 * keptIncidents {
-		v.incidents = append(v.incidents, incidentView{at: time.Duration(i) * time.Second, what: fmt.Sprintf("kill -9 eu-%d", i), finding: finding{text: "last answer: ow-eu 0.41s", settled: true}})
+		v.incidents = append(v.incidents, incidentView{at: time.Duration(i) * time.Second,
+			what: fmt.Sprintf("kill -9 eu-%d", i), finding: finding{text: "last answer: ow-eu 0.41s", settled: true}})
 	}
 	return v
 }
@@ -59,7 +63,8 @@ func TestFrame_AnOrdinaryTerminalShowsEverything(t *testing.T) {
 		"2 overwatch nodes, 3 agents, 4 backends", "agents 300ms", "heartbeat 1s, stale after 3s",
 		"eu-1    127.0.1.1 down", "agent-eu-1 down", "unhealthy", "none, nodes check it",
 		"app (weighted)", "api (weighted)", "SERVFAIL", "50.0% of  50%",
-		"kill -9 eu-7: last answer: ow-eu 0.41s", "dig @127.0.0.1 -p 15353", "/api/v1/overwatch/backends", "k kill a backend", "q quit",
+		"kill -9 eu-7: last answer: ow-eu 0.41s", "dig @127.0.0.1 -p 15353", "/api/v1/overwatch/backends", "k kill a backend",
+		"q quit",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the screen does not show %q", want)
@@ -74,15 +79,18 @@ func TestFrame_AnOrdinaryTerminalShowsEverything(t *testing.T) {
 }
 
 func TestFrame_TextsOfOthersCannotDriveTheTerminal(t *testing.T) {
-	if text := drawn(sample(), 300, 40); strings.Contains(text, "\x1b[2J") || !strings.Contains(text, "the agent says so [2J and") {
+	if text := drawn(sample(), 300, 40); strings.Contains(text, "\x1b[2J") ||
+		!strings.Contains(text, "the agent says so [2J and") {
 		t.Errorf("an escape sequence from a reason is on the screen:\n%q", text)
 	}
 }
 
 func TestFrame_BrokenPromiseIsShownInPlaceOfTheFinding(t *testing.T) {
 	v := sample()
-	v.incidents = []incidentView{{what: "kill -9 eu-1", finding: finding{text: "fine", settled: true, broken: errors.New("it took an hour")}}}
-	if text := drawn(v, 80, 24); !strings.Contains(text, "promise not kept: it took an hour") || strings.Contains(text, "fine") {
+	v.incidents = []incidentView{{what: "kill -9 eu-1",
+		finding: finding{text: "fine", settled: true, broken: errors.New("it took an hour")}}}
+	if text := drawn(v, 80, 24); !strings.Contains(text, "promise not kept: it took an hour") ||
+		strings.Contains(text, "fine") {
 		t.Errorf("the screen:\n%s", text)
 	}
 }

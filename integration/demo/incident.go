@@ -59,7 +59,8 @@ func (p *perNode) wait(n *harness.Node) {
 
 // finding holds the times against the promise that was made for what happened at from.
 func (p *perNode) finding(label string, bound time.Duration, from time.Time) finding {
-	f := finding{text: fmt.Sprintf("%s: %s (promised %s)", label, strings.Join(p.parts, ", "), seconds(bound)), settled: !p.open}
+	f := finding{text: fmt.Sprintf("%s: %s (promised %s)", label, strings.Join(p.parts, ", "), seconds(bound)),
+		settled: !p.open}
 	switch {
 	case len(p.parts) == 0:
 		f.text, f.settled = "no overwatch node is running", true
@@ -67,7 +68,8 @@ func (p *perNode) finding(label string, bound time.Duration, from time.Time) fin
 		f.broken = fmt.Errorf("%s took %s, promised were %s", label, seconds(p.slowest), seconds(bound))
 	case p.open && time.Since(from) > clock.Allowed(bound+settleBound, from, time.Now()):
 		f.settled = true
-		f.broken = fmt.Errorf("%s: nothing to see after %s, promised were %s", label, seconds(time.Since(from)), seconds(bound))
+		f.broken = fmt.Errorf("%s: nothing to see after %s, promised were %s", label, seconds(time.Since(from)),
+			seconds(bound))
 	}
 	return f
 }
@@ -133,8 +135,8 @@ func (a *arrival) measure() finding {
 	return times.finding("first answer", a.scene.cluster.Timing.Recovery(), a.from)
 }
 
-// noFailures checks that running nodes gave a good answer to everything they were asked since, but for what a machine that is busy with something
-// else explains.
+// noFailures checks that running nodes gave a good answer to everything they were asked since, but for what a machine
+// that is busy with something else explains.
 func (s *scene) noFailures(from time.Time) error {
 	var errs []error
 	for _, n := range s.running() {

@@ -22,7 +22,8 @@ func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 		{"in time on both nodes", []time.Duration{300 * time.Millisecond, time.Second}, 0, true, ""},
 		{"late on one node", []time.Duration{300 * time.Millisecond, 1001 * time.Millisecond}, 0, true, "took 1.00s"},
 		{"one node has no result yet", []time.Duration{300 * time.Millisecond, -1}, bound, false, ""},
-		{"one node has none although it is time", []time.Duration{300 * time.Millisecond, -1}, bound + settleBound + time.Second, true, "nothing to see"},
+		{"one node has none although it is time", []time.Duration{300 * time.Millisecond, -1},
+			bound + settleBound + time.Second, true, "nothing to see"},
 		{"no node runs", nil, time.Hour, true, ""},
 	} {
 		t.Run(c.promise, func(t *testing.T) {

@@ -128,7 +128,8 @@ func (s *scene) prepare() error {
 
 // declare puts a backend that no agent watches into both domains.
 func (s *scene) declare(b *harness.Backend, weight int) []harness.Server {
-	server := harness.Server{Address: b.At.Addr(), Port: b.At.Port(), Weight: weight, HealthCheck: s.cluster.Timing.Check()}
+	server := harness.Server{Address: b.At.Addr(), Port: b.At.Port(), Weight: weight,
+		HealthCheck: s.cluster.Timing.Check()}
 	app, api := server, server
 	app.Service, api.Service = appName, apiName
 	return []harness.Server{app, api}
@@ -136,7 +137,8 @@ func (s *scene) declare(b *harness.Backend, weight int) []harness.Server {
 
 // addAgent has an agent watch a backend for both domains.
 func (s *scene) addAgent(name string, r replica) (*harness.Agent, error) {
-	b := harness.AgentBackend{Address: r.At.Addr(), Port: r.At.Port(), Weight: r.weight, HealthCheck: s.cluster.Timing.Check()}
+	b := harness.AgentBackend{Address: r.At.Addr(), Port: r.At.Port(), Weight: r.weight,
+		HealthCheck: s.cluster.Timing.Check()}
 	app, api := b, b
 	app.Service, api.Service = appName, apiName
 	return s.cluster.AddAgent(name, r.region, s.nodes, []harness.AgentBackend{app, api})

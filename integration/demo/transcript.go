@@ -70,7 +70,8 @@ func settle(ctx context.Context, i incident) (finding, error) {
 	}
 }
 
-// steadyTries is how often that is done on a machine that stands still again and again, so that backends are out for no fault of theirs.
+// steadyTries is how often that is done on a machine that stands still again and again, so that backends are out for no
+// fault of theirs.
 const steadyTries = 4
 
 // steady shows what clients get while all is well, and holds it against the weights.
@@ -107,7 +108,8 @@ func (s *scene) steadyOnce(ctx context.Context, say func(string, ...any), from t
 				parts = append(parts, fmt.Sprintf("%s %.1f%% of %.0f%%", r.At.Addr(), 100*got, 100*due))
 				// An answer that came too late for the client was taken out of the schedule all the same.
 				if off := math.Abs(got-due) * float64(t.Asked-t.Failed); off > countError+float64(t.Failed) {
-					errs = append(errs, fmt.Errorf("%s answered %s for %s in %.1f%% of the lookups, due are %.0f%%", n.Name, r.At.Addr(), name, 100*got, 100*due))
+					errs = append(errs, fmt.Errorf("%s answered %s for %s in %.1f%% of the lookups, due are %.0f%%", n.Name,
+						r.At.Addr(), name, 100*got, 100*due))
 				}
 			}
 			say("%s from %s: %d lookups, %d failed: %s", name, n.Name, t.Asked, t.Failed, strings.Join(parts, ", "))

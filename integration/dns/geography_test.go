@@ -15,8 +15,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// Row 33: without a database, and with files that are none or mean ill, clients are placed by what was known before, and nobody goes without
-// an answer, also while the file is replaced again and again.
+// Row 33: without a database, and with files that are none or mean ill, clients are placed by what was known before,
+// and nobody goes without an answer, also while the file is replaced again and again.
 func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	t.Parallel()
 	r := startRouted(t)
@@ -38,13 +38,15 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	}
 	put := func(content []byte) {
 		t.Helper()
-		if err := errors.Join(os.WriteFile(r.database+".new", content, 0o600), os.Rename(r.database+".new", r.database)); err != nil {
+		if err := errors.Join(os.WriteFile(r.database+".new", content, 0o600),
+			os.Rename(r.database+".new", r.database)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	const failures = "gslb_geo_reload_failures_total"
 	before := testbed.Metric(t, r.node, failures)
-	bad := map[string][]byte{"truncated": good[:len(good)/2], "empty": nil, "garbage": []byte(strings.Repeat("garbage\n", 5000)), "without its description": good[:len(good)-200]}
+	bad := map[string][]byte{"truncated": good[:len(good)/2], "empty": nil,
+		"garbage": []byte(strings.Repeat("garbage\n", 5000)), "without its description": good[:len(good)-200]}
 	for name, content := range bad {
 		put(content)
 		testbed.HangUp(t, r.node) // or in five seconds, by itself
@@ -85,7 +87,8 @@ func TestGeography_WhateverTheDatabaseFileIs(t *testing.T) {
 	if loaded := testbed.Metric(t, r.node, "gslb_geo_database_loaded"); loaded != 0 {
 		t.Errorf("gslb_geo_database_loaded is %v without a database", loaded)
 	}
-	testbed.Until(t, testbed.StartBound, "the node to say so", func(context.Context) error { return testbed.Said(r.node.Unit, "database_path", "no such file") })
+	testbed.Until(t, testbed.StartBound, "the node to say so",
+		func(context.Context) error { return testbed.Said(r.node.Unit, "database_path", "no such file") })
 	put(good)
 	r.answers(t, "geolocation", testbed.ClientUS, "b2 b3", 0)
 }

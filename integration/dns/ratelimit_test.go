@@ -48,9 +48,9 @@ regions: [{name: eu, servers: [{address: 127.0.0.2, port: 80, service: app.gslb.
 domains: [{name: app.gslb.test, regions: [eu]}]
 `
 
-// From addresses that are not loopback, a network gets as many identical answers in a second as the configuration says, from the whole node
-// and over all of its sockets; of those above, every second comes back empty and asks for TCP, where there is no limit.
-// Neither another network nor an exempt one notices.
+// From addresses that are not loopback, a network gets as many identical answers in a second as the configuration says,
+// from the whole node and over all of its sockets; of those above, every second comes back empty and asks for TCP,
+// where there is no limit. Neither another network nor an exempt one notices.
 func TestRateLimit_HoldsForStrangers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		testbed.Missing(t, "this test makes a network namespace: run it as root")
@@ -87,12 +87,14 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 		{"names that a wildcard answers for", []string{limitedClient}, wild, true},
 		{"an exempt network", []string{exemptClient}, same, false},
 	} {
-		// No t.Run: it would go on in another thread. Each case has a second of its own, as what was counted before is then forgotten.
+		// No t.Run: it would go on in another thread. Each case has a second of its own, as what was counted before is then
+		// forgotten.
 		testbed.Pause(t.Context(), time.Until(time.Now().Truncate(time.Second).Add(time.Second+50*time.Millisecond)))
 		began := time.Now()
 		whole, empty := ask(t, c.from, c.names, flood, !c.limited)
 		seconds := int(time.Since(began)/time.Second) + 2
-		t.Logf("%s: %d whole answers, %d empty, %d none, in %d seconds at most", c.promise, whole, empty, flood-whole-empty, seconds)
+		t.Logf("%s: %d whole answers, %d empty, %d none, in %d seconds at most", c.promise, whole, empty, flood-whole-empty,
+			seconds)
 		if !c.limited {
 			if whole != flood {
 				t.Errorf("%s: %d of %d answers", c.promise, whole, flood)
@@ -108,8 +110,10 @@ func TestRateLimit_HoldsForStrangers(t *testing.T) {
 		if whole, _ := ask(t, []string{innocentClient}, same, 20, true); whole != 20 {
 			t.Errorf("%s: another network got %d of 20 answers meanwhile", c.promise, whole)
 		}
-		tcp := &dns.Client{Net: "tcp", Timeout: testbed.Patience, Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(limitedClient)}}}
-		if m, _, err := tcp.Exchange(new(dns.Msg).SetQuestion("app.gslb.test.", dns.TypeA), limitedNode+":5353"); err != nil || len(m.Answer) != 1 {
+		tcp := &dns.Client{Net: "tcp", Timeout: testbed.Patience,
+			Dialer: &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(limitedClient)}}}
+		if m, _, err := tcp.Exchange(new(dns.Msg).SetQuestion("app.gslb.test.", dns.TypeA),
+			limitedNode+":5353"); err != nil || len(m.Answer) != 1 {
 			t.Errorf("%s: over TCP: %v %v", c.promise, m, err)
 		}
 	}
@@ -148,13 +152,15 @@ func startLimited(t *testing.T) {
 	})
 }
 
-// ask sends queries, each from a port of its own so that they spread over the node's sockets, and returns how many came back
-// whole and how many empty with the TC flag. Where all are expected each is waited for; else, only until none comes for a while.
+// ask sends queries, each from a port of its own so that they spread over the node's sockets, and returns how many came
+// back whole and how many empty with the TC flag. Where all are expected each is waited for; else, only until none
+// comes for a while.
 func ask(t *testing.T, from []string, names func(int) string, queries int, all bool) (whole, empty int) {
 	t.Helper()
 	var sockets []*net.UDPConn
 	for i := range queries {
-		conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from[i%len(from)])}, &net.UDPAddr{IP: net.ParseIP(limitedNode), Port: 5353})
+		conn, err := net.DialUDP("udp4", &net.UDPAddr{IP: net.ParseIP(from[i%len(from)])},
+			&net.UDPAddr{IP: net.ParseIP(limitedNode), Port: 5353})
 		if err != nil {
 			t.Fatal(err)
 		}

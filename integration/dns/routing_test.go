@@ -19,7 +19,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// routedSite is a node that checks three backends itself: b1 in eu, b2 and b3 in us, each of all five names; and a database of cities.
+// routedSite is a node that checks three backends itself: b1 in eu, b2 and b3 in us, each of all five names; and a
+// database of cities.
 type routedSite struct {
 	*site
 	node     *harness.Node
@@ -47,7 +48,8 @@ func startRouted(t *testing.T) *routedSite {
 	check := s.Timing.Check()
 	check.Interval, check.Timeout = 500*time.Millisecond, 500*time.Millisecond
 	for _, algorithm := range routedNames {
-		f.Domains = append(f.Domains, harness.Domain{Name: routedName(algorithm), RoutingAlgorithm: algorithm, Regions: []string{"eu", "us"}, TTL: 5})
+		f.Domains = append(f.Domains, harness.Domain{Name: routedName(algorithm), RoutingAlgorithm: algorithm,
+			Regions: []string{"eu", "us"}, TTL: 5})
 		for i, b := range s.Backends {
 			region := &f.Regions[min(i, 1)]
 			region.Servers = append(region.Servers, harness.Server{
@@ -65,7 +67,8 @@ func startRouted(t *testing.T) *routedSite {
 	s.Ready(t, r.node)
 	s.Nodes = []*harness.Node{r.node}
 	for _, name := range routedNames {
-		r.answers(t, name, testbed.ClientLondon, map[string]string{"geolocation": "b1", "failover": "b1", "proximity": "b1"}[name], 0)
+		r.answers(t, name, testbed.ClientLondon, map[string]string{"geolocation": "b1", "failover": "b1",
+			"proximity": "b1"}[name], 0)
 	}
 	return r
 }
@@ -95,7 +98,8 @@ func (r *routedSite) ask(name, client string) (backend string, scope uint8, err 
 		family = 2
 	}
 	m.IsEdns0().Option = []dns.EDNS0{&dns.EDNS0_SUBNET{
-		Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(network.Bits()), Address: net.IP(network.Addr().AsSlice()),
+		Code: dns.EDNS0SUBNET, Family: family, SourceNetmask: uint8(network.Bits()),
+		Address: net.IP(network.Addr().AsSlice()),
 	}}
 	answer, _, err := (&dns.Client{Timeout: testbed.Patience}).Exchange(m, r.node.DNS.String())
 	if err != nil {
@@ -121,25 +125,26 @@ func (r *routedSite) ask(name, client string) (backend string, scope uint8, err 
 // client and the scope.
 func (r *routedSite) answers(t *testing.T, name, client, want string, bound time.Duration) (scope uint8) {
 	t.Helper()
-	testbed.Until(t, max(bound, testbed.StartBound), fmt.Sprintf("%s to be answered %q for %s", name, want, client), func(context.Context) error {
-		seen := map[string]bool{}
-		for range 20 {
-			backend, s, err := r.ask(name, client)
-			if err != nil {
-				return err
+	testbed.Until(t, max(bound, testbed.StartBound), fmt.Sprintf("%s to be answered %q for %s", name, want, client),
+		func(context.Context) error {
+			seen := map[string]bool{}
+			for range 20 {
+				backend, s, err := r.ask(name, client)
+				if err != nil {
+					return err
+				}
+				seen[backend], scope = true, s
 			}
-			seen[backend], scope = true, s
-		}
-		var found []string
-		for backend := range seen {
-			found = append(found, backend)
-		}
-		slices.Sort(found)
-		if got := strings.Join(found, " "); want != "" && got != want {
-			return fmt.Errorf("it is %q", got)
-		}
-		return nil
-	})
+			var found []string
+			for backend := range seen {
+				found = append(found, backend)
+			}
+			slices.Sort(found)
+			if got := strings.Join(found, " "); want != "" && got != want {
+				return fmt.Errorf("it is %q", got)
+			}
+			return nil
+		})
 	return scope
 }
 

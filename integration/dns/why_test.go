@@ -18,9 +18,10 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// While backends die and come back, what the API explains is what DNS answers: whoever it gives a share is answered, and nobody
-// else, whenever nothing has changed between the two looks; and a backend that is down is excluded by its reason, with what would
-// be if it were up. The same is told by gslbctl and by DNS itself, and of real answers afterwards.
+// While backends die and come back, what the API explains is what DNS answers: whoever it gives a share is answered,
+// and nobody else, whenever nothing has changed between the two looks; and a backend that is down is excluded by its
+// reason, with what would be if it were up. The same is told by gslbctl and by DNS itself, and of real answers
+// afterwards.
 func TestWhy_TheExplanationIsWhatIsAnsweredWhileHealthChanges(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 3)
@@ -68,7 +69,10 @@ func (s *site) explainedAlike(t *testing.T, n *harness.Node, span time.Duration)
 		}
 		a := r.Answer[0].(*dns.A)
 		answering := append(before.Alternatives, *before.SelectedBackend)
-		if !slices.ContainsFunc(answering, func(b api.RoutingBackend) bool { return b.Address == a.A.String() && b.Share > 0 }) || int(a.Hdr.Ttl) != before.TTL {
+		if !slices.ContainsFunc(answering, func(b api.RoutingBackend) bool {
+			return b.Address == a.A.String() &&
+				b.Share > 0
+		}) || int(a.Hdr.Ttl) != before.TTL {
 			t.Fatalf("DNS answers %v, explained is %+v", a, before)
 		}
 	}
@@ -91,26 +95,32 @@ func (s *site) explainsTheLossOf(t *testing.T, n *harness.Node, b *harness.Backe
 	if lost < 0 || !strings.Contains(r.Excluded[lost].Reason, "unhealthy") || len(r.Alternatives) != 1 {
 		return fmt.Errorf("%s is down, and explained is %+v", b.At, r)
 	}
-	if !slices.ContainsFunc(r.WouldBe, func(w api.RoutingWouldBe) bool { return w.IfUp == b.At.String() && len(w.Answers) == 3 }) {
+	if !slices.ContainsFunc(r.WouldBe, func(w api.RoutingWouldBe) bool {
+		return w.IfUp == b.At.String() &&
+			len(w.Answers) == 3
+	}) {
 		return fmt.Errorf("what would be if %s were up is not told: %+v", b.At, r.WouldBe)
 	}
 	return nil
 }
 
-// whySays wants the explanation by DNS to tell of a backend, of both transports; and nobody who would validate it gets one.
+// whySays wants the explanation by DNS to tell of a backend, of both transports; and nobody who would validate it gets
+// one.
 func whySays(t *testing.T, n *harness.Node, backend string) {
 	t.Helper()
 	for _, network := range []string{"udp", "tcp"} {
 		r := testbed.Exchange(t, network, n, "_why."+testbed.AppName, dns.TypeTXT)
 		text := fmt.Sprint(r.Answer)
-		if r.Rcode != dns.RcodeSuccess || !strings.Contains(text, "not "+backend) || !strings.Contains(text, "if "+backend+" were up") {
+		if r.Rcode != dns.RcodeSuccess || !strings.Contains(text, "not "+backend) ||
+			!strings.Contains(text, "if "+backend+" were up") {
 			t.Errorf("over %s: %v", network, r)
 		}
 	}
 	m := new(dns.Msg).SetQuestion("_why."+testbed.AppName+".", dns.TypeTXT)
 	m.SetEdns0(1232, true)
 	r, _, err := (&dns.Client{Timeout: testbed.Patience}).ExchangeContext(t.Context(), m, n.DNS.String())
-	if err != nil || r.Rcode != dns.RcodeNameError || len(r.Answer) != 0 || !slices.ContainsFunc(r.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC }) {
+	if err != nil || r.Rcode != dns.RcodeNameError || len(r.Answer) != 0 ||
+		!slices.ContainsFunc(r.Ns, func(rr dns.RR) bool { return rr.Header().Rrtype == dns.TypeNSEC }) {
 		t.Errorf("with DO: %v, %v; want the denial", r, err)
 	}
 }
@@ -127,16 +137,19 @@ func gslbctlSays(t *testing.T, n *harness.Node, backend string) {
 		code int
 		says string
 	}{{testbed.AppName, 0, backend}, {"no." + testbed.AppName, 1, "domain_not_found"}} {
-		testbed.Command(t, b.Control, "--api", n.API.String(), "routing", "test", c.name, "--client", "127.0.0.1").Want(t, c.code, c.says)
+		testbed.Command(t, b.Control, "--api", n.API.String(), "routing", "test", c.name, "--client", "127.0.0.1").Want(t,
+			c.code, c.says)
 	}
 }
 
-// decisionsTellTheStory: of the real answers since, the sample has every backend, flows count all, and a reload ends the sampling.
+// decisionsTellTheStory: of the real answers since, the sample has every backend, flows count all, and a reload ends
+// the sampling.
 func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.Time) {
 	t.Helper()
 	var list api.RoutingDecisionList
 	testbed.Until(t, testbed.StartBound, "the sample to have each backend", func(ctx context.Context) (err error) {
-		list, err = n.Client.RoutingDecisions(ctx, url.Values{"domain": {testbed.AppName}, "start_time": {began.UTC().Format(time.RFC3339)}, "limit": {"1000"}})
+		list, err = n.Client.RoutingDecisions(ctx, url.Values{"domain": {testbed.AppName},
+			"start_time": {began.UTC().Format(time.RFC3339)}, "limit": {"1000"}})
 		if err != nil {
 			return err
 		}
@@ -158,7 +171,8 @@ func (s *site) decisionsTellTheStory(t *testing.T, n *harness.Node, began time.T
 		t.Errorf("%+v, %v", past, err)
 	}
 	flows, err := n.Client.RoutingFlows(t.Context(), url.Values{"domain": {testbed.AppName}})
-	if err != nil || flows.Total != 1 || flows.Flows[0].DestinationRegion != "eu" || flows.Flows[0].RequestCount < uint64(list.Total) {
+	if err != nil || flows.Total != 1 || flows.Flows[0].DestinationRegion != "eu" ||
+		flows.Flows[0].RequestCount < uint64(list.Total) {
 		t.Errorf("%+v, %v", flows, err)
 	}
 	n.File.Routing.DecisionSample = 0

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// TestDocsPage_InABrowser opens the page as a person does: it lists every operation of the document, opens the one that the address
-// names, and the browser asks nobody but the node and finds nothing to complain of.
+// TestDocsPage_InABrowser opens the page as a person does: it lists every operation of the document, opens the one that
+// the address names, and the browser asks nobody but the node and finds nothing to complain of.
 func TestDocsPage_InABrowser(t *testing.T) {
 	t.Parallel()
 	browser := testbed.Judge(t, "chromium")
@@ -60,7 +60,8 @@ func TestDocsPage_InABrowser(t *testing.T) {
 	if !strings.Contains(page, "Body, application/json") || !strings.Contains(page, "<td>routing_policy</td>") {
 		t.Error("the operation that the address names is not open")
 	}
-	if strings.Contains(said, "Content Security Policy") || strings.Contains(said, "Uncaught") || strings.Contains(said, "CONSOLE") {
+	if strings.Contains(said, "Content Security Policy") || strings.Contains(said, "Uncaught") ||
+		strings.Contains(said, "CONSOLE") {
 		t.Errorf("the browser complains:\n%s", said)
 	}
 	wanted := map[string]bool{"/api/docs/docs.css": true, "/api/docs/docs.js": true, "/api/v1/openapi.json": true}
@@ -76,17 +77,20 @@ func TestDocsPage_InABrowser(t *testing.T) {
 	}
 }
 
-// open loads a page in a browser and returns it as its script has made it, what the browser logged, and which addresses the page
-// asked for.
+// open loads a page in a browser and returns it as its script has made it, what the browser logged, and which addresses
+// the page asked for.
 func open(t *testing.T, browser, url, origin string) (page, said string, asked []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	dir := t.TempDir()
 	netLog := filepath.Join(dir, "net.json")
-	command := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--enable-logging=stderr", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-		"--user-data-dir="+filepath.Join(dir, "profile"), "--log-net-log="+netLog, "--virtual-time-budget=10000", "--dump-dom", url)
+	command := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic",
+		"--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--enable-logging=stderr",
+		"--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+		"--user-data-dir="+filepath.Join(dir, "profile"), "--log-net-log="+netLog, "--virtual-time-budget=10000",
+		"--dump-dom", url)
 	command.Env = append(os.Environ(), "HOME="+dir)
 	var out, log bytes.Buffer
 	command.Stdout, command.Stderr = &out, &log

@@ -23,7 +23,10 @@ func TestManuals_CommandsExist(t *testing.T) {
 		text, err := os.ReadFile(path)
 		for _, m := range lines.FindAllStringSubmatch(string(text), -1) {
 			words, flags := strings.Fields(m[1]), regexp.MustCompile(`--[a-z-]+`).FindAllString(m[1], -1)
-			if at := slices.IndexFunc(words, func(w string) bool { return !regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(w) }); at >= 0 {
+			if at := slices.IndexFunc(words, func(w string) bool {
+				return !regexp.MustCompile(`^[a-z][a-z-]*$`).MatchString(
+					w)
+			}); at >= 0 {
 				words = words[:at]
 			}
 			line := strings.Join(words, " ")

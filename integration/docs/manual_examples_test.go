@@ -19,7 +19,8 @@ var yamlBlock = regexp.MustCompile("(?ms)^```yaml\n(.*?)^```$")
 func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 	t.Parallel()
 	b := testbed.Binaries(t)
-	for path, program := range map[string]string{"../../overwatch/README.md": b.Overwatch, "../../agent/README.md": b.Agent} {
+	for path, program := range map[string]string{"../../overwatch/README.md": b.Overwatch,
+		"../../agent/README.md": b.Agent} {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -24,7 +24,8 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	blocks := regexp.MustCompile("(?s)```yaml\n# (overwatch|agent)\\.yaml\n(.*?)```").FindAllStringSubmatch(string(text),
+		-1)
 	if len(blocks) != 2 {
 		t.Fatalf("the README shows %d configurations, want one for each role", len(blocks))
 	}
@@ -33,7 +34,8 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 		"put the token here", harness.NewToken(), "put the gossip key here", harness.NewGossipKey(),
 		// A test may use neither these ports nor these directories.
 		":53\"", "127.0.0.1:0\"", "0.0.0.0:7946", "127.0.0.1:0", "/var/lib/", dir+"/",
-		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on", "{enabled: true, address: 127.0.0.1:0} # on",
+		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on",
+		"{enabled: true, address: 127.0.0.1:0} # on",
 	)
 	for _, block := range blocks {
 		role, config := block[1], fill.Replace(block[2])
@@ -42,13 +44,15 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 			t.Fatal(err)
 		}
 		program := map[string]string{"overwatch": b.Overwatch, "agent": b.Agent}[role]
-		if out, err := exec.CommandContext(t.Context(), program, "--config", path, "--validate").CombinedOutput(); err != nil {
+		if out, err := exec.CommandContext(t.Context(), program, "--config", path,
+			"--validate").CombinedOutput(); err != nil {
 			t.Errorf("%s: %v\n%s", role, err, out)
 		}
 	}
 }
 
-// Every test that this module's README names is there, in this module or in a package of another: a name may be cut off with "..." or "*".
+// Every test that this module's README names is there, in this module or in a package of another: a name may be cut off
+// with "..." or "*".
 func TestReadme_NamedTestsAreThere(t *testing.T) {
 	readme, err := os.ReadFile("../README.md")
 	if err != nil {

@@ -46,7 +46,8 @@ func steps(t *testing.T, path, under string) (list []step) {
 		}
 	}
 	for _, m := range fenced.FindAllStringSubmatch(text, -1) {
-		list = append(list, step{language: m[2], where: m[3], name: m[4], text: strings.ReplaceAll("\n"+m[5], "\n"+m[1], "\n")})
+		list = append(list, step{language: m[2], where: m[3], name: m[4],
+			text: strings.ReplaceAll("\n"+m[5], "\n"+m[1], "\n")})
 	}
 	if len(list) == 0 {
 		t.Fatalf("%s, %q: no blocks", path, under)
@@ -93,7 +94,8 @@ func (r *runbook) do(t *testing.T, s step, config string, n *harness.Node, a *ha
 	words := maps.Clone(r.words)
 	if n != nil {
 		unit["gslb-overwatch"] = n.Unit
-		places = []string{"/etc/gslb/overwatch.yaml", n.Path, "/var/backups", filepath.Dir(filepath.Dir(n.Path)), "gslb.tar.gz", n.Name + ".tar.gz",
+		places = []string{"/etc/gslb/overwatch.yaml", n.Path, "/var/backups", filepath.Dir(filepath.Dir(n.Path)),
+			"gslb.tar.gz", n.Name + ".tar.gz",
 			"/var/lib/gslb", n.File.DataDir, "127.0.0.1:9090", n.Prom.String(), "127.0.0.1:8080", n.API.String()}
 	} else {
 		unit["gslb-agent"] = a.Unit

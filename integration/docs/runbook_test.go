@@ -17,8 +17,9 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// runbook is a document whose blocks are executed: "```sh node" on each overwatch node, "agent" on each agent, "first" on the first
-// node, "once NAME" anywhere, what it prints being NAME from then on; "```yaml node" and "agent" are laid over the configuration.
+// runbook is a document whose blocks are executed: "```sh node" on each overwatch node, "agent" on each agent, "first"
+// on the first node, "once NAME" anywhere, what it prints being NAME from then on; "```yaml node" and "agent" are laid
+// over the configuration.
 type runbook struct {
 	*testbed.Site
 	path  string
@@ -45,8 +46,8 @@ func (r *runbook) sound(t *testing.T) {
 	}
 }
 
-// servedThroughout checks that every lookup was answered well but those of a node in the time in which the runbook had it away, and
-// that at no time two nodes were away.
+// servedThroughout checks that every lookup was answered well but those of a node in the time in which the runbook had
+// it away, and that at no time two nodes were away.
 func (r *runbook) servedThroughout(t *testing.T) {
 	t.Helper()
 	var all []span
@@ -96,7 +97,8 @@ func TestRunbook_Rotation(t *testing.T) {
 		})
 		for _, n := range r.Nodes {
 			testbed.Until(t, testbed.StartBound, n.Name+" to count packets of who has the old key", func(context.Context) error {
-				if text := testbed.Scrape(t, n.Prom.String()); !regexp.MustCompile(`gslb_gossip_dropped_total\{reason="[^"]*"\} [1-9]`).MatchString(text) {
+				if text := testbed.Scrape(t, n.Prom.String()); !regexp.MustCompile(
+					`gslb_gossip_dropped_total\{reason="[^"]*"\} [1-9]`).MatchString(text) {
 					return errors.New("it counts none")
 				}
 				return nil
@@ -113,7 +115,8 @@ func TestRunbook_Rotation(t *testing.T) {
 		}
 		late := r.JoinAgent(t, "agent-3", r.Backends[0]) // has the old token
 		testbed.Start(t, late)
-		testbed.Until(t, testbed.StartBound, "the old token to be refused", func(context.Context) error { return testbed.Said(late.Unit, "token") })
+		testbed.Until(t, testbed.StartBound, "the old token to be refused",
+			func(context.Context) error { return testbed.Said(late.Unit, "token") })
 	})
 	t.Run("key exchange secret", func(t *testing.T) {
 		r := startRunbook(t, path, &ran, 2, 2)
@@ -139,7 +142,8 @@ func TestRunbook_Rotation(t *testing.T) {
 		r.servedThroughout(t)
 		thief := r.JoinAgent(t, "agent-3", r.Backends[0]) // has the token, and another id
 		testbed.Start(t, thief)
-		testbed.Until(t, testbed.StartBound, "the locked token to be refused", func(context.Context) error { return testbed.Said(thief.Unit, "locked") })
+		testbed.Until(t, testbed.StartBound, "the locked token to be refused",
+			func(context.Context) error { return testbed.Said(thief.Unit, "locked") })
 		for _, n := range r.Nodes {
 			if _, err := n.Client.Agent(t.Context(), thief.Name); err == nil {
 				t.Errorf("%s took another agent with the locked token", n.Name)
@@ -179,8 +183,8 @@ func TestRunbook_Rotation(t *testing.T) {
 	}
 }
 
-// Both nodes are lost with their disks and come back from their backups: the same keys, pins and overrides, and agents that notice nothing
-// but a pause.
+// Both nodes are lost with their disks and come back from their backups: the same keys, pins and overrides, and agents
+// that notice nothing but a pause.
 func TestRunbook_AllNodesLost(t *testing.T) {
 	t.Parallel()
 	const path = "../../overwatch/docs/backup.md"
@@ -189,7 +193,8 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 	ctx := t.Context()
 	known := map[*harness.Node][]any{}
 	out := r.Backends[1].At
-	r.shell(t, fmt.Sprintf("gslbctl overrides set %s %s --healthy=false --reason drill --expires-in 1h", testbed.AppName, out), nil)
+	r.shell(t, fmt.Sprintf("gslbctl overrides set %s %s --healthy=false --reason drill --expires-in 1h", testbed.AppName,
+		out), nil)
 	changed := time.Now()
 	facts := func(n *harness.Node) []any {
 		ds, err := n.Client.DSRecords(ctx)
@@ -238,7 +243,10 @@ func TestRunbook_AllNodesLost(t *testing.T) {
 			}
 			return testbed.WantSound(v)
 		})
-		r.Status(t, n, r.Backends[1], time.Minute, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveUnhealthy, false) })
+		r.Status(t, n, r.Backends[1], time.Minute, func(v api.Backend) error {
+			return testbed.WantStatus(v,
+				api.EffectiveUnhealthy, false)
+		})
 		began := time.Now()
 		r.Answered(t, n, r.Backends[0].At.Addr(), began, testbed.StartBound)
 		r.NoFailures(t, n, began)

@@ -25,8 +25,12 @@ func TestFailover_AgentProbeToDNSAnswerAndBack(t *testing.T) {
 	}
 	for _, n := range s.Nodes {
 		last := s.Gone(t, n, victim.At.Addr(), killed, s.Timing.Detection())
-		t.Logf("%s: last answer with %s %s after kill -9, allowed are %s", n.Name, victim.At.Addr(), last.Sub(killed).Round(time.Millisecond), s.Timing.Detection())
-		s.Status(t, n, victim, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveUnhealthy, false) })
+		t.Logf("%s: last answer with %s %s after kill -9, allowed are %s", n.Name, victim.At.Addr(),
+			last.Sub(killed).Round(time.Millisecond), s.Timing.Detection())
+		s.Status(t, n, victim, time.Second, func(v api.Backend) error {
+			return testbed.WantStatus(v, api.EffectiveUnhealthy,
+				false)
+		})
 	}
 
 	testbed.Start(t, victim)
@@ -34,7 +38,8 @@ func TestFailover_AgentProbeToDNSAnswerAndBack(t *testing.T) {
 	serving := time.Now()
 	for _, n := range s.Nodes {
 		first := s.Answered(t, n, victim.At.Addr(), serving, s.Timing.Recovery())
-		t.Logf("%s: first answer with it %s after it served again, allowed are %s", n.Name, first.Sub(serving).Round(time.Millisecond), s.Timing.Recovery())
+		t.Logf("%s: first answer with it %s after it served again, allowed are %s", n.Name,
+			first.Sub(serving).Round(time.Millisecond), s.Timing.Recovery())
 	}
 	for _, n := range s.Nodes {
 		s.NoFailures(t, n, s.Began)
@@ -49,7 +54,10 @@ func TestFailover_BackendThatCallsItselfUnwellLeavesAndReturns(t *testing.T) {
 	sick := time.Now()
 	testbed.Tell(t, victim, "/unhealthy")
 	s.Gone(t, n, victim.At.Addr(), sick, s.Timing.Detection())
-	v := s.Status(t, n, victim, time.Second, func(v api.Backend) error { return testbed.WantStatus(v, api.EffectiveUnhealthy, false) })
+	v := s.Status(t, n, victim, time.Second, func(v api.Backend) error {
+		return testbed.WantStatus(v,
+			api.EffectiveUnhealthy, false)
+	})
 	if v.Reason == "" {
 		t.Error("the node gives no reason for an unhealthy backend")
 	}

@@ -12,15 +12,16 @@ const (
 	step = 10 * time.Millisecond
 	// punctual is what a machine at rest adds to a sleep.
 	punctual = 1500 * time.Microsecond
-	// strain is how much longer than the sleeper the programs of a cluster may have waited: each step of what is measured crosses some of
-	// them, and they do more than to wake up.
+	// strain is how much longer than the sleeper the programs of a cluster may have waited: each step of what is measured
+	// crosses some of them, and they do more than to wake up.
 	strain = 5
 	// keptSteps bounds the memory of a Clock: some hours.
 	keptSteps = 1 << 20
 )
 
-// Clock is the yardstick for promises in wall-clock time: it sleeps again and again and notes by how much it was late, which is what a
-// machine that is busy, or was stopped for a moment, takes from every program on it. On a machine at rest that is nothing.
+// Clock is the yardstick for promises in wall-clock time: it sleeps again and again and notes by how much it was late,
+// which is what a machine that is busy, or was stopped for a moment, takes from every program on it. On a machine at
+// rest that is nothing.
 type Clock struct {
 	mu    sync.Mutex
 	steps []lateStep
@@ -76,13 +77,15 @@ func (c *Clock) Late(from, to time.Time) (late time.Duration) {
 	return min(late, max(to.Sub(from), 0))
 }
 
-// Allowed is what a promise of so much time may have taken from one time to another on this machine: the promise itself on one at rest.
+// Allowed is what a promise of so much time may have taken from one time to another on this machine: the promise itself
+// on one at rest.
 func (c *Clock) Allowed(promise time.Duration, from, to time.Time) time.Duration {
 	return promise + strain*c.Late(from, to)
 }
 
-// Starved says whether backends that were well at a time may be missing from the answers, since the machine was so late shortly before that as
-// many checks as take one out may each have had all the time that they may take, and failed. It is back when it was checked again.
+// Starved says whether backends that were well at a time may be missing from the answers, since the machine was so late
+// shortly before that as many checks as take one out may each have had all the time that they may take, and failed. It
+// is back when it was checked again.
 func (c *Clock) Starved(t Timing, at time.Time) bool {
 	return c.StarvedBetween(t, at, at)
 }
@@ -103,8 +106,9 @@ func (c *Clock) StarvedBetween(t Timing, from, to time.Time) bool {
 	}
 }
 
-// Excuses says whether nothing can be said of an answer that is not good: there was none in a time in which this very client hardly ran, or it was that
-// no backend is left after one in which checks may have failed for want of a processor only.
+// Excuses says whether nothing can be said of an answer that is not good: there was none in a time in which this very
+// client hardly ran, or it was that no backend is left after one in which checks may have failed for want of a
+// processor only.
 func (c *Clock) Excuses(t Timing, a Answer) bool {
 	if a.Err != nil {
 		return c.Late(a.At.Add(-AnswerBound), a.At) > AnswerBound/2

@@ -49,7 +49,8 @@ func TestClock_ExcusesWhatAMachineThatStoodStillExplains(t *testing.T) {
 	timing := Fast()
 	begin := time.Now().Add(-time.Hour)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-	c := &Clock{steps: []lateStep{{to: begin}, {from: at(5000), to: at(5910), late: 900 * time.Millisecond}, {from: at(20000), to: at(20060), late: 50 * time.Millisecond}, {to: time.Now()}}}
+	c := &Clock{steps: []lateStep{{to: begin}, {from: at(5000), to: at(5910), late: 900 * time.Millisecond},
+		{from: at(20000), to: at(20060), late: 50 * time.Millisecond}, {to: time.Now()}}}
 	for _, try := range []struct {
 		what    string
 		answer  Answer

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// Ports are taken from firstPort on and before lastPort, below Linux's ephemeral range (32768 and up): a port there could be given to somebody's
-// outgoing connection while a stopped program waits to be started again on it.
+// Ports are taken from firstPort on and before lastPort, below Linux's ephemeral range (32768 and up): a port there
+// could be given to somebody's outgoing connection while a stopped program waits to be started again on it.
 const (
 	firstPort = 15000
 	lastPort  = 32000
@@ -42,8 +42,8 @@ var ports = sync.OnceValues(func() (first, last int) {
 	return portsBeside(low, high)
 })
 
-// portsBeside are ports that are not ephemeral, as those from low to high are: the usual ones, else those below or above. Where nearly all are ephemeral
-// there is nothing better than the usual ones.
+// portsBeside are ports that are not ephemeral, as those from low to high are: the usual ones, else those below or
+// above. Where nearly all are ephemeral there is nothing better than the usual ones.
 func portsBeside(low, high int) (first, last int) {
 	const unprivileged, end = 1024, 1 << 16
 	switch {
@@ -59,9 +59,9 @@ func portsBeside(low, high int) (first, last int) {
 // localhost is where the nodes and agents listen.
 var localhost = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// taken are the ports that this process has reserved already. None is reserved twice: its program may just be stopped, to be started on it again,
-// while a cluster beside it looks for ports. Another process on this machine that looks for ports, which it would find free then, is told by a
-// claim, where there are abstract sockets: on Linux.
+// taken are the ports that this process has reserved already. None is reserved twice: its program may just be stopped,
+// to be started on it again, while a cluster beside it looks for ports. Another process on this machine that looks for
+// ports, which it would find free then, is told by a claim, where there are abstract sockets: on Linux.
 var taken struct {
 	sync.Mutex
 	claims map[uint16]io.Closer // nil where the cluster is over
@@ -102,7 +102,8 @@ func unclaim(port uint16) {
 	}
 }
 
-// Reservation is a port that was found free. It is held until Release, and claimed, so that no other cluster takes it, until Close.
+// Reservation is a port that was found free. It is held until Release, and claimed, so that no other cluster takes it,
+// until Close.
 type Reservation struct {
 	port uint16
 	held []io.Closer

@@ -17,8 +17,8 @@ const StopBound = 15 * time.Second
 // killBound is how long the kernel may take to end a process after SIGKILL.
 const killBound = 15 * time.Second
 
-// pipeBound is how long output is still read after a program has ended, should a child of its own hold the pipe. A machine may stand still for
-// seconds between that end and the last line.
+// pipeBound is how long output is still read after a program has ended, should a child of its own hold the pipe. A
+// machine may stand still for seconds between that end and the last line.
 const pipeBound = 10 * time.Second
 
 // process is one running program.
@@ -40,9 +40,10 @@ func startProcess(argv, env []string, out io.Writer, inside func(func() error) e
 	return &process{cmd: cmd, done: done}, nil
 }
 
-// StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL, and that has a process group of its own, so that a
-// terminal's Ctrl-C does not reach it. It is started inside what inside leads to, a network of its own, say, which keeps the thread; nil: here. It is
-// waited for: once ended is closed, how it ended is in cmd.ProcessState.
+// StartTied starts a program that does not outlive this process, on Linux not even its SIGKILL, and that has a process
+// group of its own, so that a terminal's Ctrl-C does not reach it. It is started inside what inside leads to, a network
+// of its own, say, which keeps the thread; nil: here. It is waited for: once ended is closed, how it ended is in
+// cmd.ProcessState.
 func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan struct{}, err error) {
 	if cmd.SysProcAttr == nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
@@ -70,8 +71,8 @@ func StartTied(cmd *exec.Cmd, inside func(func() error) error) (ended <-chan str
 	return over, <-started
 }
 
-// onOneThread keeps a thread for f alone: a tied program dies with the thread that started it, and another goroutine that came to run there may end
-// locked to it, which ends the thread, as those do that enter a network.
+// onOneThread keeps a thread for f alone: a tied program dies with the thread that started it, and another goroutine
+// that came to run there may end locked to it, which ends the thread, as those do that enter a network.
 func onOneThread(f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

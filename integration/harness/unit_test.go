@@ -52,7 +52,8 @@ func TestUnit_OutputIsInTheStoryAndInTheLog(t *testing.T) {
 
 func TestUnit_StopIsPoliteThenFirm(t *testing.T) {
 	c := newTestCluster(t)
-	polite := c.newUnit("polite", []string{"sh", "-c", "trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done"})
+	polite := c.newUnit("polite", []string{"sh", "-c",
+		"trap 'echo bye; exit 0' TERM; echo up; while :; do sleep 0.01; done"})
 	if err := polite.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,8 @@ const keptAnswers = 8192
 // Watch is a steady client: it asks every node for every name at an even pace and remembers the newest answers. It is
 // how failover is measured, by what a client gets and nothing else.
 type Watch struct {
-	Dial func(ctx context.Context, network, address string) (net.Conn, error) // where it asks from; as NewWatch leaves it: here
+	// where it asks from; as NewWatch leaves it: here
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 	pace time.Duration
 

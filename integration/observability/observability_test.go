@@ -88,7 +88,8 @@ func theDashboard(t *testing.T) (d dashboard) {
 	return d
 }
 
-// A dashboard that Grafana takes: one data source that a variable names, panels that do not overlap, ids that are unique.
+// A dashboard that Grafana takes: one data source that a variable names, panels that do not overlap, ids that are
+// unique.
 func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 	d := theDashboard(t)
 	if d.SchemaVersion < 38 || d.UID == "" || d.Title == "" { // 38 is Grafana 10's
@@ -132,7 +133,8 @@ func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"Is it well?", "Traffic", "Answers by outcome", "Backends and domains", "Agents", "Gossip", "DNSSEC", "Key sync", "Process"}
+	want := []string{"Is it well?", "Traffic", "Answers by outcome", "Backends and domains", "Agents", "Gossip", "DNSSEC",
+		"Key sync", "Process"}
 	if !slices.Equal(rows, want) {
 		t.Errorf("rows %q", rows)
 	}
@@ -141,8 +143,8 @@ func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 // queried is a metric in an expression of Prometheus' language.
 var queried = regexp.MustCompile(`\b(?:gslb|go|process)_\w+`)
 
-// Dashboard and alert rules ask only for what the programs serve. Metrics of an agent that appear with the first event are in its
-// manual, which another test compares.
+// Dashboard and alert rules ask only for what the programs serve. Metrics of an agent that appear with the first event
+// are in its manual, which another test compares.
 func TestObservability_AsksForWhatIsServed(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	there := map[string]bool{}
@@ -214,7 +216,8 @@ func TestAlerts_NameRunbooksThatExist(t *testing.T) {
 	}
 }
 
-// Whoever is woken by an alert finds what it is about on the dashboard. A program that does not run has nothing to show there.
+// Whoever is woken by an alert finds what it is about on the dashboard. A program that does not run has nothing to show
+// there.
 func TestAlerts_AreOnTheDashboard(t *testing.T) {
 	shown := map[string]bool{}
 	for _, p := range theDashboard(t).Panels {
@@ -267,8 +270,10 @@ func TestAlerts_EachIsTested(t *testing.T) {
 // Prometheus itself takes the rules and the dashboard's expressions, and the rules do over time what their tests say.
 func TestAlerts_ByPromtool(t *testing.T) {
 	promtool := testbed.Judge(t, "promtool")
-	testbed.Command(t, promtool, "check", "rules", filepath.Join(observability, "gslb-alerts.yaml")).Want(t, testbed.ExitOK)
-	testbed.Command(t, promtool, "test", "rules", filepath.Join(observability, "gslb-alerts.test.yaml")).Want(t, testbed.ExitOK, "SUCCESS")
+	testbed.Command(t, promtool, "check", "rules", filepath.Join(observability, "gslb-alerts.yaml")).Want(t,
+		testbed.ExitOK)
+	testbed.Command(t, promtool, "test", "rules", filepath.Join(observability, "gslb-alerts.test.yaml")).Want(t,
+		testbed.ExitOK, "SUCCESS")
 
 	variables := strings.NewReplacer("$__rate_interval", "5m", "$instance", ".*")
 	var asRules ruleGroups

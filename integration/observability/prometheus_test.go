@@ -39,11 +39,13 @@ func startPrometheus(t *testing.T, s *testbed.Site) *prometheus {
 		agents = append(agents, a.Prom.String())
 	}
 	config := fmt.Sprintf("global: {scrape_interval: 1s, evaluation_interval: 1s}\nrule_files: [%q]\nscrape_configs:\n"+
-		"- {job_name: gslb-overwatch, static_configs: [{targets: [%q]}]}\n- {job_name: gslb-agent, static_configs: [{targets: [%q]}]}\n",
+		"- {job_name: gslb-overwatch, static_configs: [{targets: [%q]}]}\n- {job_name: gslb-agent, static_configs: "+
+		"[{targets: [%q]}]}\n",
 		rules, strings.Join(nodes, `","`), strings.Join(agents, `","`))
 	config = strings.ReplaceAll(config, `\"`, `"`)
 	at := testbed.UnusedAddress(t)
-	cmd := exec.Command(program, "--config.file="+testbed.File(t, "prometheus.yml", config), "--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at)
+	cmd := exec.Command(program, "--config.file="+testbed.File(t, "prometheus.yml", config),
+		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.listen-address="+at)
 	var words strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.WaitDelay = &words, &words, time.Second
 	if err := cmd.Start(); err != nil {
@@ -116,8 +118,9 @@ func (p *prometheus) alerts(ctx context.Context) (states map[string]string, err 
 	return states, nil
 }
 
-// A real Prometheus scrapes a real site under a little load: every expression of the dashboard has data, every alert rule can be evaluated
-// and is quiet, and when a node and an agent die the rules that are for it notice. GSLB_PROMETHEUS=1 asks for it: it takes most of a minute.
+// A real Prometheus scrapes a real site under a little load: every expression of the dashboard has data, every alert
+// rule can be evaluated and is quiet, and when a node and an agent die the rules that are for it notice.
+// GSLB_PROMETHEUS=1 asks for it: it takes most of a minute.
 func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	if os.Getenv("GSLB_PROMETHEUS") == "" {
 		t.Skip("GSLB_PROMETHEUS=1 runs it, as make test-long does")
@@ -127,7 +130,8 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	for i, n := range s.Nodes {
 		n.File.Domains = n.File.Domains[:1] // the other one has no backend, which is told
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-			Peers: []string{"http://" + s.Nodes[1-i].API.String()}, PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
+			Peers: []string{"http://" + s.Nodes[1-i].API.String()}, PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
+			Secret: "a secret of the nodes, in more than 32 characters",
 		}
 	}
 	s.StartAll(t)
@@ -142,7 +146,8 @@ func TestDashboard_HasDataAndAlertsNotice(t *testing.T) {
 	up := true
 	testbed.Until(t, testbed.StartBound, "the dashboard to have data", func(ctx context.Context) error {
 		// Something to publish, and to look up signatures for.
-		if _, err := s.Nodes[0].Client.SetOverride(ctx, testbed.AppName, s.Backends[0].At.String(), api.OverrideRequest{Healthy: &up, Reason: "a change"}); err != nil {
+		if _, err := s.Nodes[0].Client.SetOverride(ctx, testbed.AppName, s.Backends[0].At.String(),
+			api.OverrideRequest{Healthy: &up, Reason: "a change"}); err != nil {
 			return err
 		}
 		up = !up

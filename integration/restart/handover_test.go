@@ -34,8 +34,8 @@ regions: [{name: eu, servers: [{address: 127.0.0.2, port: 80, service: app.gslb.
 domains: [{name: app.gslb.test, regions: [eu]}]
 `
 
-// A service manager that keeps the sockets open loses no query over a restart: those that come while nobody reads wait in
-// the socket. Two processes follow one another here under a steady load, over UDP and TCP.
+// A service manager that keeps the sockets open loses no query over a restart: those that come while nobody reads wait
+// in the socket. Two processes follow one another here under a steady load, over UDP and TCP.
 func TestHandover_ARestartOnKeptSocketsLosesNoQuery(t *testing.T) {
 	const rate, senders = 20_000, 8
 	tcp, udp := keptSockets(t)
@@ -153,7 +153,10 @@ func roomFor(conn *net.UDPConn, size int) error {
 		return err
 	}
 	var refused error
-	err = raw.Control(func(fd uintptr) { refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, size) })
+	err = raw.Control(func(fd uintptr) {
+		refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUFFORCE,
+			size)
+	})
 	return errors.Join(err, refused)
 }
 
@@ -167,12 +170,12 @@ func askedOnce(t *testing.T, at, network string) {
 	}
 }
 
-// unanswered is how many queries of one client may wait for an answer at a time: more than come during a restart, and fewer than would
-// fill the kernel's buffers where the machine is too busy for the rate.
+// unanswered is how many queries of one client may wait for an answer at a time: more than come during a restart, and
+// fewer than would fill the kernel's buffers where the machine is too busy for the rate.
 const unanswered = 1000
 
-// askSteadily sends one query per interval until ctx ends, each with an id of its own, and counts the answers until all are there or
-// twenty seconds are over.
+// askSteadily sends one query per interval until ctx ends, each with an id of its own, and counts the answers until all
+// are there or twenty seconds are over.
 func askSteadily(ctx context.Context, t *testing.T, at string, interval time.Duration, sent, answered *atomic.Int64) {
 	conn, err := net.Dial("udp4", at)
 	if err != nil {

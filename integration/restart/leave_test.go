@@ -87,7 +87,8 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	warning := s.Agents[0]
 	warning.File.Agent.Predictive = map[string]any{
 		"enabled": true, "check_interval": "1s", "memory": map[string]any{"threshold": 0.01, "bleed_duration": "2s"},
-		"cpu": map[string]any{"threshold": 100}, "error_rate": map[string]any{"threshold": 1000}, // whatever else this machine does
+		// whatever else this machine does
+		"cpu": map[string]any{"threshold": 100}, "error_rate": map[string]any{"threshold": 1000},
 	}
 	s.StartAll(t)
 	n := s.Nodes[0]
@@ -105,8 +106,8 @@ func TestWarn_LowersTheShareOfABackendThatIsStillHealthy(t *testing.T) {
 	})
 }
 
-// A backend of a service that the agent has not spoken for so far is proved and served after SIGHUP; one that is gone from the
-// file leaves the answers.
+// A backend of a service that the agent has not spoken for so far is proved and served after SIGHUP; one that is gone
+// from the file leaves the answers.
 func TestAgentReload_BackendsComeAndGoWithTheFile(t *testing.T) {
 	s := testbed.StartSite(t, 1, 2)
 	n, agent, b := s.Nodes[0], s.Agents[0], s.Backends[0]

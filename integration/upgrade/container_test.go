@@ -19,8 +19,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// workshop is a place of buildah's own, in which images are built without a network: what the container files take from a registry, the
-// image of Go, is here an image whose /usr is this machine's.
+// workshop is a place of buildah's own, in which images are built without a network: what the container files take from
+// a registry, the image of Go, is here an image whose /usr is this machine's.
 type workshop struct {
 	t       *testing.T
 	dir     string
@@ -36,7 +36,9 @@ func newWorkshop(t *testing.T) *workshop {
 		testbed.Missing(t, "building a container without a daemon needs root here")
 	}
 	dir := t.TempDir()
-	w := &workshop{t: t, dir: dir, scripts: map[string]string{}, checks: map[string][]string{}, store: []string{buildah, "--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run"), "--storage-driver", "vfs"}}
+	w := &workshop{t: t, dir: dir, scripts: map[string]string{}, checks: map[string][]string{},
+		store: []string{buildah, "--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run"),
+			"--storage-driver", "vfs"}}
 	base := filepath.Join(dir, "base")
 	for _, sub := range []string{"usr", "tmp", "etc/ssl/certs", "root", "proc", "sys", "dev", "run", "modules", "cache"} {
 		if err := os.MkdirAll(filepath.Join(base, sub), 0o755); err != nil {
@@ -51,7 +53,8 @@ func newWorkshop(t *testing.T) *workshop {
 	copyFile(t, "/etc/ssl/certs/ca-certificates.crt", filepath.Join(base, "etc/ssl/certs/ca-certificates.crt"), 0o644)
 	golang := strings.TrimSpace(w.run("from", "scratch"))
 	w.run("copy", "--quiet", golang, base, "/")
-	w.run("config", "--env", "PATH="+filepath.Join(goEnv(t, "GOROOT"), "bin")+":/usr/bin", "--env", "HOME=/root", "--env", "GOPROXY=off",
+	w.run("config", "--env", "PATH="+filepath.Join(goEnv(t, "GOROOT"), "bin")+":/usr/bin", "--env", "HOME=/root", "--env",
+		"GOPROXY=off",
 		"--env", "GOMODCACHE=/modules", "--env", "GOCACHE=/cache", golang)
 	w.run("commit", "--quiet", golang, "docker.io/library/golang:1.26")
 	return w
@@ -107,18 +110,20 @@ func (w *workshop) build(file, name string) (i image) {
 	return i
 }
 
-// contain makes a program of a site run in a container of an image, with its configuration mounted, and its data in the volume that
-// buildah makes of the image's.
+// contain makes a program of a site run in a container of an image, with its configuration mounted, and its data in the
+// volume that buildah makes of the image's.
 func (w *workshop) contain(u *harness.Unit, i image, name, path string) {
 	w.t.Helper()
 	if err := errors.Join(os.WriteFile(path, nil, 0o600), os.Chown(path, 65532, 65532)); err != nil {
 		w.t.Fatal(err)
 	}
 	entry := i.Docker.Config.Entrypoint
-	line := slices.Concat([]string{"exec"}, w.store, []string{"run", "--isolation", "chroot", "-v", path + ":" + entry[len(entry)-1] + ":ro"})
+	line := slices.Concat([]string{"exec"}, w.store,
+		[]string{"run", "--isolation", "chroot", "-v", path + ":" + entry[len(entry)-1] + ":ro"})
 	line = append(line, strings.TrimSpace(w.run("from", "--pull=never", name)), "--")
 	// Asked to --config, it runs the image's entry point; otherwise what it is asked to.
-	text := fmt.Sprintf("#!/bin/bash\n[ \"$1\" = --config ] && set -- %s\n%s \"$@\"\n", strings.Join(entry, " "), strings.Join(line, " "))
+	text := fmt.Sprintf("#!/bin/bash\n[ \"$1\" = --config ] && set -- %s\n%s \"$@\"\n", strings.Join(entry, " "),
+		strings.Join(line, " "))
 	script := filepath.Join(w.t.TempDir(), name)
 	if err := os.WriteFile(script, []byte(text), 0o755); err != nil {
 		w.t.Fatal(err)
@@ -133,8 +138,8 @@ func (w *workshop) inside(name string, argv ...string) testbed.Result {
 	return testbed.Command(w.t, append([]string{w.scripts[name]}, argv...)...)
 }
 
-// The image of each role is built from its container file, has what a runtime needs to know, and does its work: a node of each image that
-// can be one, and an agent, run in their containers as a user without rights, and answer DNS.
+// The image of each role is built from its container file, has what a runtime needs to know, and does its work: a node
+// of each image that can be one, and an agent, run in their containers as a user without rights, and answer DNS.
 func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t)
@@ -157,7 +162,8 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 			t.Errorf("%s: ports %v", c.role, ports)
 		}
 		places := slices.Collect(maps.Keys(config.Volumes))
-		if config.User != "65532:65532" || config.StopSignal != "SIGTERM" || len(places) != 1 || len(config.Entrypoint) != 3 || len(config.Healthcheck.Test) != 5 {
+		if config.User != "65532:65532" || config.StopSignal != "SIGTERM" || len(places) != 1 ||
+			len(config.Entrypoint) != 3 || len(config.Healthcheck.Test) != 5 {
 			t.Fatalf("%s: %+v", c.role, config)
 		}
 		w.contain(c.unit, i, c.role, c.path)
@@ -167,8 +173,10 @@ func TestContainers_AreBuiltAndDoTheirWork(t *testing.T) {
 	s.StartAll(t)
 	for role, check := range w.checks {
 		w.inside(role, append([]string{check[0]}, "--version")...).Want(t, testbed.ExitOK, filepath.Base(check[0]))
-		w.inside(role, check[0], check[1], check[2], "--validate").Want(t, testbed.ExitOK, "is valid")  // beside the process that runs
-		testbed.Until(t, testbed.StartBound, "the health check of "+role, func(context.Context) error { // an agent's is of what it wrote last
+		// beside the process that runs
+		w.inside(role, check[0], check[1], check[2], "--validate").Want(t, testbed.ExitOK, "is valid")
+		// an agent's is of what it wrote last
+		testbed.Until(t, testbed.StartBound, "the health check of "+role, func(context.Context) error {
 			if r := w.inside(role, check...); r.Code != testbed.ExitOK {
 				return errors.New(r.Output)
 			}

@@ -59,7 +59,8 @@ func packageOf(t *testing.T, program, version, pattern string) string {
 	return one(t, filepath.Join(out, pattern))
 }
 
-// release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they are.
+// release makes the artifacts of a program for Linux on amd64, from the sources in a directory, and returns where they
+// are.
 func release(t *testing.T, sources, out, program, version string) string {
 	t.Helper()
 	cmd := releaseCommand(t, sources, out, program+"/linux/amd64", version)
@@ -165,7 +166,8 @@ func TestRelease_TheRPMInstalls(t *testing.T) {
 				t.Errorf("rpm %s: %v\n%s", strings.Join(args, " "), err, output)
 			}
 		}
-		for _, path := range []string{"/usr/bin/" + program, "/usr/lib/systemd/system/" + program + ".service", "/usr/share/man/man8/" + program + ".8.gz"} {
+		for _, path := range []string{"/usr/bin/" + program, "/usr/lib/systemd/system/" + program + ".service",
+			"/usr/share/man/man8/" + program + ".8.gz"} {
 			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
 				t.Error(err)
 			}
@@ -185,15 +187,16 @@ func TestUnits_AreHardened(t *testing.T) {
 		t.Fatal(units, err)
 	}
 	for _, unit := range units {
-		output, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", "--no-pager", unit).CombinedOutput()
+		output, err := exec.CommandContext(t.Context(), analyze, "security", "--offline=true", "--threshold=20", "--no-pager",
+			unit).CombinedOutput()
 		if err != nil {
 			t.Errorf("%s: %v\n%s", unit, err, output)
 		}
 	}
 }
 
-// The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this machine's
-// own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
+// The real packages on a machine with a real systemd: a container whose root is a copy-on-write layer over this
+// machine's own, booted by systemd-nspawn. What happens in it is testdata/package/life.sh.
 func TestPackages_Life(t *testing.T) {
 	nspawn := testbed.Judge(t, "systemd-nspawn")
 	testbed.Judge(t, "dnsperf")
@@ -207,7 +210,8 @@ func TestPackages_Life(t *testing.T) {
 	root := layered(t)
 	place := filepath.Join(root, "test")
 	for _, p := range []struct{ dir, program, version string }{
-		{"first", "gslb-overwatch", firstVersion}, {"first", "gslb-agent", firstVersion}, {"second", "gslb-overwatch", secondVersion},
+		{"first", "gslb-overwatch", firstVersion}, {"first", "gslb-agent", firstVersion},
+		{"second", "gslb-overwatch", secondVersion},
 		{"first", "gslb", firstVersion}, {"second", "gslb", secondVersion}, {"second", "gslb-agent", secondVersion},
 	} {
 		copyInto(t, packageOf(t, p.program, p.version, "*.deb"), filepath.Join(place, p.dir))
@@ -238,7 +242,8 @@ func TestPackages_Life(t *testing.T) {
 
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine", fmt.Sprintf("gslb-test-%d", os.Getpid()),
+	cmd := exec.CommandContext(ctx, nspawn, "--quiet", "--directory", root, "--machine",
+		fmt.Sprintf("gslb-test-%d", os.Getpid()),
 		"--register=no", "--keep-unit", "--private-network", "--link-journal=no", "--uuid=00112233445566778899aabbccddeeff",
 		"--boot", "--", "--unit=life.target", "--log-target=null", "--show-status=0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // then nspawn takes the container with it
@@ -262,7 +267,8 @@ func TestPackages_Life(t *testing.T) {
 func layered(t *testing.T) string {
 	t.Helper()
 	base := t.TempDir()
-	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "mode=755", "gslb-test", base).CombinedOutput(); err != nil {
+	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "mode=755", "gslb-test",
+		base).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
 	unmount := func(path string) func() {
@@ -276,7 +282,8 @@ func layered(t *testing.T) string {
 	}
 	root := filepath.Join(base, "root")
 	options := "lowerdir=/,upperdir=" + filepath.Join(base, "upper") + ",workdir=" + filepath.Join(base, "work")
-	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "overlay", "gslb-test", "-o", options, root).CombinedOutput(); err != nil {
+	if output, err := exec.CommandContext(t.Context(), "mount", "-t", "overlay", "gslb-test", "-o", options,
+		root).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
 	t.Cleanup(unmount(root))

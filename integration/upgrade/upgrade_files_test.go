@@ -18,14 +18,15 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// earlierFiles is what a node and an agent of the baseline left in their data directories: a store of schema 1 with a domain, a server and an
-// override that the API made, a DNSSEC key, identities, and what each knew of the other.
+// earlierFiles is what a node and an agent of the baseline left in their data directories: a store of schema 1 with a
+// domain, a server and an override that the API made, a DNSSEC key, identities, and what each knew of the other.
 const earlierFiles = "testdata/earlier.tar.gz"
 
 // makeVariable names a commit whose programs are to make earlierFiles anew.
 const makeVariable = "GSLB_UPGRADE_MAKE"
 
-// Their configuration had these secrets, which are of no use elsewhere, and its node this gossip address, by which the agent knew it.
+// Their configuration had these secrets, which are of no use elsewhere, and its node this gossip address, by which the
+// agent knew it.
 const (
 	earlierToken  = "the token of the directories that were made for a test"
 	earlierGossip = "earlier-gossip-address"
@@ -33,14 +34,15 @@ const (
 
 var earlierKey = base64.StdEncoding.EncodeToString([]byte("the gossip key of a test's files"))
 
-// The programs take over the directories of before, whatever this clone has of the history: nothing that a node knew is lost, the agent is the one
-// that was pinned, and what was converted is kept beside.
+// The programs take over the directories of before, whatever this clone has of the history: nothing that a node knew is
+// lost, the agent is the one that was pinned, and what was converted is kept beside.
 func TestUpgrade_DirectoriesOfBeforeAreTakenOver(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, 1, 1)
 	n, a := s.Nodes[0], s.Agents[0]
 	n.File.Overwatch.Gossip.EncryptionKey, a.File.Agent.Gossip.EncryptionKey = earlierKey, earlierKey
-	n.File.Overwatch.AgentTokens[testbed.AppName], a.File.Agent.Identity.ServiceTokens[testbed.AppName] = earlierToken, earlierToken
+	n.File.Overwatch.AgentTokens[testbed.AppName], a.File.Agent.Identity.ServiceTokens[testbed.AppName] = earlierToken,
+		earlierToken
 	if commit := os.Getenv(makeVariable); commit != "" {
 		s.makeEarlier(t, buildOf(t, commit))
 		return
@@ -64,7 +66,8 @@ func TestUpgrade_DirectoriesOfBeforeAreTakenOver(t *testing.T) {
 	if time.Now().Before(certificate.NotAfter) {
 		s.Status(t, n, s.Backends[0], testbed.StartBound, testbed.WantSound)
 	} else { // these files are more than a year old
-		testbed.Until(t, testbed.StartBound, "the agent to say that its certificate has expired", func(context.Context) error { return testbed.Said(a.Unit, "expired") })
+		testbed.Until(t, testbed.StartBound, "the agent to say that its certificate has expired",
+			func(context.Context) error { return testbed.Said(a.Unit, "expired") })
 	}
 	if !certificateOf(t, a).Equal(certificate) {
 		t.Error("the agent has made itself another certificate")
@@ -84,8 +87,10 @@ func (s *site) makeEarlier(t *testing.T, before harness.Binaries) {
 	a.Use(before.Agent)
 	s.StartAll(t)
 	_, domainErr := n.Client.CreateDomain(ctx, api.DomainChange{Name: keptDomain})
-	_, serverErr := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80, Region: "eu"})
-	_, overrideErr := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9", api.OverrideRequest{Healthy: &yes, Reason: "kept over the upgrade"})
+	_, serverErr := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80,
+		Region: "eu"})
+	_, overrideErr := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9",
+		api.OverrideRequest{Healthy: &yes, Reason: "kept over the upgrade"})
 	if err := errors.Join(domainErr, serverErr, overrideErr); err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +99,8 @@ func (s *site) makeEarlier(t *testing.T, before harness.Binaries) {
 		t.Fatal(err)
 	}
 	s.renamePins(t, n.Gossip.String(), earlierGossip)
-	testbed.RunIn(t, s.Dir, "tar", "--owner=0", "--group=0", "-czf", testbed.Absolute(t, earlierFiles), n.Name+"/data", a.Name+"/data")
+	testbed.RunIn(t, s.Dir, "tar", "--owner=0", "--group=0", "-czf", testbed.Absolute(t, earlierFiles), n.Name+"/data",
+		a.Name+"/data")
 }
 
 // renamePins has the agent know the node by another gossip address, since it is at another each time.

@@ -19,8 +19,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// baseline is the commit that upgrades start from as long as no version is tagged: the first that was in use, with store schema 1, agents'
-// directories without a schema, and nodes that do not exchange keys.
+// baseline is the commit that upgrades start from as long as no version is tagged: the first that was in use, with
+// store schema 1, agents' directories without a schema, and nodes that do not exchange keys.
 const baseline = "8af032147c8d8c40be02134e9b085aa298bf1ae9"
 
 // fromVariable names other versions to upgrade from, with spaces between them: what git knows as a commit.
@@ -39,8 +39,8 @@ func git(t *testing.T, args ...string) (string, error) {
 	return strings.TrimSpace(out.String()), nil
 }
 
-// earlier are the commits to upgrade from: the newest tagged version, or the baseline. A clone that has neither skips the test: the
-// frames and stores of earlier versions, which are in the repository, are then all that is tested.
+// earlier are the commits to upgrade from: the newest tagged version, or the baseline. A clone that has neither skips
+// the test: the frames and stores of earlier versions, which are in the repository, are then all that is tested.
 func earlier(t *testing.T) []string {
 	t.Helper()
 	if named := strings.Fields(os.Getenv(fromVariable)); len(named) > 0 {
@@ -51,7 +51,8 @@ func earlier(t *testing.T) []string {
 		return []string{tag}
 	}
 	if _, err := git(t, "cat-file", "-e", baseline+"^{tree}"); err != nil {
-		t.Skipf("this clone has neither a tag overwatch/v* nor the commit %.12s, so there are no programs of before: `git fetch --unshallow --tags` (%v)", baseline, err)
+		t.Skipf("this clone has neither a tag overwatch/v* nor the commit %.12s, so there are no programs of before: `git "+
+			"fetch --unshallow --tags` (%v)", baseline, err)
 	}
 	return []string{baseline}
 }
@@ -67,7 +68,8 @@ func buildOf(t *testing.T, commit string) harness.Binaries {
 	b := harness.Binaries{Overwatch: filepath.Join(dir, "gslb-overwatch"), Agent: filepath.Join(dir, "gslb-agent")}
 	for _, args := range [][]string{
 		{"tar", "-xf", archive},
-		{"go", "build", "-trimpath", "-buildvcs=false", "-o", dir, "./overwatch/cmd/gslb-overwatch", "./agent/cmd/gslb-agent"},
+		{"go", "build", "-trimpath", "-buildvcs=false", "-o", dir, "./overwatch/cmd/gslb-overwatch",
+			"./agent/cmd/gslb-agent"},
 	} {
 		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...)
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "CGO_ENABLED=0")
@@ -113,7 +115,8 @@ const keptDomain = "kept.test.gslb.test"
 func (s *site) asBefore(t *testing.T, n *harness.Node, keys string) {
 	t.Helper()
 	ctx := t.Context()
-	if reply := testbed.AskNode(t, n, "udp", keptDomain, dns.TypeA, 1232, false); len(reply.Answer) != 1 || !strings.HasSuffix(reply.Answer[0].String(), "192.0.2.9") {
+	if reply := testbed.AskNode(t, n, "udp", keptDomain, dns.TypeA, 1232, false); len(reply.Answer) != 1 ||
+		!strings.HasSuffix(reply.Answer[0].String(), "192.0.2.9") {
 		t.Errorf("%s: what the API made: %s", n.Name, reply)
 	}
 	overrides, err := n.Client.Overrides(ctx)
@@ -143,9 +146,9 @@ func tagsAt(t *testing.T, n *harness.Node) string {
 	return strings.Join(tags, " ")
 }
 
-// A fleet is upgraded one program after the other, while clients ask: agents and nodes of both versions work together in every mixture,
-// each program takes over what the one before it left, and the node that is not being replaced never fails a lookup. Then the way back
-// that the manual tells.
+// A fleet is upgraded one program after the other, while clients ask: agents and nodes of both versions work together
+// in every mixture, each program takes over what the one before it left, and the node that is not being replaced never
+// fails a lookup. Then the way back that the manual tells.
 func TestUpgrade_OneAfterTheOtherNoLookupFails(t *testing.T) {
 	t.Parallel()
 	for _, commit := range earlier(t) {
@@ -163,7 +166,8 @@ func upgrade(t *testing.T, before harness.Binaries) {
 	for i, n := range s.Nodes {
 		n.Use(before.Overwatch)
 		n.File.Overwatch.DNSSEC.KeySync = &harness.KeySync{
-			Peers: []string{"http://" + s.Nodes[1-i].API.String()}, PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second, Secret: "a secret of the nodes, in more than 32 characters",
+			Peers: []string{"http://" + s.Nodes[1-i].API.String()}, PollInterval: testbed.SyncPoll, Timeout: 2 * time.Second,
+			Secret: "a secret of the nodes, in more than 32 characters",
 		}
 	}
 	s.Agents[0].Use(before.Agent) // and the other is ahead of its nodes
@@ -173,10 +177,12 @@ func upgrade(t *testing.T, before harness.Binaries) {
 		if _, err := n.Client.CreateDomain(ctx, api.DomainChange{Name: keptDomain}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80, Region: "eu"}); err != nil {
+		if _, err := n.Client.CreateServer(ctx, api.ServerCreate{Service: keptDomain, Address: "192.0.2.9", Port: 80,
+			Region: "eu"}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9", api.OverrideRequest{Healthy: &yes, Reason: "kept over the upgrade"}); err != nil {
+		if _, err := n.Client.SetOverride(ctx, keptDomain, "192.0.2.9",
+			api.OverrideRequest{Healthy: &yes, Reason: "kept over the upgrade"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -236,7 +242,8 @@ func (s *site) goesBack(t *testing.T, n *harness.Node, program, copied string) {
 	if words := fmt.Sprint(n.Output()); !strings.Contains(words, "schema 2") {
 		t.Errorf("it does not say why: %s", words)
 	}
-	if err := errors.Join(os.Rename(kept, filepath.Join(n.File.DataDir, "gslb.db")), os.Remove(filepath.Join(n.File.DataDir, "gslb.db.copy"))); err != nil {
+	if err := errors.Join(os.Rename(kept, filepath.Join(n.File.DataDir, "gslb.db")),
+		os.Remove(filepath.Join(n.File.DataDir, "gslb.db.copy"))); err != nil {
 		t.Fatal(err)
 	}
 	testbed.Start(t, n)

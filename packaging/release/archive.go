@@ -50,7 +50,8 @@ func (r *release) tar(f *os.File, entries []entry) error {
 		if err != nil {
 			return err
 		}
-		header := &tar.Header{Typeflag: tar.TypeReg, Name: e.name, Size: int64(len(content)), Mode: int64(e.mode), ModTime: r.date, Format: tar.FormatUSTAR}
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: e.name, Size: int64(len(content)), Mode: int64(e.mode),
+			ModTime: r.date, Format: tar.FormatUSTAR}
 		if err := w.WriteHeader(header); err != nil {
 			return err
 		}

@@ -28,8 +28,9 @@ func (r *release) bill(binary string, p program, t target, version string) ([]by
 	bom.Metadata = &cdx.Metadata{
 		Timestamp: r.date.UTC().Format(time.RFC3339),
 		Component: &cdx.Component{
-			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: p.name, Version: version, Description: p.summary, PackageURL: ref,
-			Hashes: &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
+			BOMRef: ref, Type: cdx.ComponentTypeApplication, Name: p.name, Version: version, Description: p.summary,
+			PackageURL: ref,
+			Hashes:     &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(digest[:])}},
 		},
 	}
 	standard := "pkg:golang/std@" + strings.TrimPrefix(info.GoVersion, "go")
@@ -46,7 +47,8 @@ func (r *release) bill(binary string, p program, t target, version string) ([]by
 		}
 		purl := "pkg:golang/" + m.Path + "@" + m.Version
 		components = append(components, cdx.Component{
-			BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl, Scope: cdx.ScopeRequired,
+			BOMRef: purl, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version, PackageURL: purl,
+			Scope:      cdx.ScopeRequired,
 			Properties: &[]cdx.Property{{Name: "go:sum", Value: m.Sum}},
 		})
 		uses = append(uses, purl)

@@ -46,7 +46,8 @@ func run(ctx context.Context, args []string) error {
 	only := flags.String("only", "", "make only the artifacts of these programs and platforms: "+
 		"`patterns` with commas between them, such as gslb-agent/linux/amd64 or */linux/*")
 	keyFile := flags.String("sign", os.Getenv(keyVariable),
-		"sign SHA256SUMS with this secret key of minisign, a `file`; "+passwordVariable+" in the environment has its password")
+		"sign SHA256SUMS with this secret key of minisign, a `file`; "+passwordVariable+
+			" in the environment has its password")
 	flags.Func("version", "version of a module, as `module=version`; once for each", func(text string) error {
 		module, version, ok := strings.Cut(text, "=")
 		if !ok || version == "" {

@@ -37,7 +37,8 @@ func (r *release) packages(ctx context.Context, binary string, bom []byte, p pro
 		packager nfpm.Packager
 	}{{"deb", &deb.Deb{}}, {"rpm", rpm.DefaultRPM}} {
 		info := &nfpm.Info{
-			Name: p.name, Arch: t.arch, Platform: t.os, Version: version, Release: "1", MTime: r.date, Section: "net", Priority: "optional",
+			Name: p.name, Arch: t.arch, Platform: t.os, Version: version, Release: "1", MTime: r.date, Section: "net",
+			Priority:   "optional",
 			Maintainer: maintainer, Vendor: "gslb", Description: p.summary, DisableGlobbing: true,
 		}
 		info.Contents = contents
@@ -82,7 +83,8 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 			to += ".gz"
 		}
 		list = append(list, &files.Content{
-			Source: from, Destination: to, FileInfo: &files.ContentFileInfo{Mode: mode, MTime: r.date, Owner: "root", Group: "root"},
+			Source: from, Destination: to, FileInfo: &files.ContentFileInfo{Mode: mode, MTime: r.date, Owner: "root",
+				Group: "root"},
 		})
 		return nil
 	}
@@ -103,7 +105,8 @@ func (r *release) contents(ctx context.Context, binary string, bom []byte, p pro
 		}
 	} else {
 		list = append(list, &files.Content{
-			Destination: "/etc/gslb", Type: files.TypeDir, FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.date, Owner: "root", Group: "root"},
+			Destination: "/etc/gslb", Type: files.TypeDir,
+			FileInfo: &files.ContentFileInfo{Mode: 0o755, MTime: r.date, Owner: "root", Group: "root"},
 		})
 	}
 	for _, from := range slices.Sorted(maps.Keys(all)) {
@@ -178,7 +181,8 @@ func (r *release) scripts(p program) (nfpm.Scripts, error) {
 		}
 	}
 	names := strings.NewReplacer(
-		"@NAME@", p.name, "@UNIT@", p.service.unit, "@UNITS@", strings.Join(p.service.units, " "), "@CONFIG@", p.service.config,
+		"@NAME@", p.name, "@UNIT@", p.service.unit, "@UNITS@", strings.Join(p.service.units, " "), "@CONFIG@",
+		p.service.config,
 		"@STATE@", p.service.state, "@OTHERS@", strings.Join(others, " "),
 		"@USER@", p.service.user, "@FORMER@", p.service.former,
 	)
@@ -193,7 +197,8 @@ func (r *release) scripts(p program) (nfpm.Scripts, error) {
 	}
 	var s nfpm.Scripts
 	for name, path := range map[string]*string{
-		"preinstall.sh": &s.PreInstall, "postinstall.sh": &s.PostInstall, "preremove.sh": &s.PreRemove, "postremove.sh": &s.PostRemove,
+		"preinstall.sh": &s.PreInstall, "postinstall.sh": &s.PostInstall, "preremove.sh": &s.PreRemove,
+		"postremove.sh": &s.PostRemove,
 	} {
 		var err error
 		if *path, err = write(name); err != nil {

@@ -7,7 +7,8 @@ func (t target) String() string { return t.os + "/" + t.arch }
 
 var (
 	servers  = []target{{"linux", "amd64"}, {"linux", "arm64"}}
-	everyone = append(servers, target{"darwin", "amd64"}, target{"darwin", "arm64"}, target{"windows", "amd64"}, target{"windows", "arm64"})
+	everyone = append(servers, target{"darwin", "amd64"}, target{"darwin", "arm64"}, target{"windows", "amd64"},
+		target{"windows", "arm64"})
 )
 
 // program is one executable and what is packed with it.
@@ -16,7 +17,8 @@ type program struct {
 	summary            string
 	targets            []target
 	service            *service // nil for a tool
-	// files is what a package brings beside the executable: from the path in the repository to the path where it is installed.
+	// files is what a package brings beside the executable: from the path in the repository to the path where it is
+	// installed.
 	files map[string]string
 	// examples are the words of examples that are others for this program: each is followed by what takes its place.
 	examples []string

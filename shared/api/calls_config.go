@@ -40,7 +40,8 @@ func (c *Client) HealthCheckConfig(ctx context.Context) (HealthCheckConfigAnswer
 }
 
 // ChangeHealthCheckConfig changes the settings that are not nil.
-func (c *Client) ChangeHealthCheckConfig(ctx context.Context, change HealthCheckConfigChange) (HealthCheckConfigAnswer, error) {
+func (c *Client) ChangeHealthCheckConfig(ctx context.Context, change HealthCheckConfigChange) (HealthCheckConfigAnswer,
+	error) {
 	return send[HealthCheckConfigAnswer](ctx, c, http.MethodPatch, pathHealthCheckConfig, change)
 }
 
@@ -87,7 +88,8 @@ func (c *Client) SystemConfig(ctx context.Context) (SystemConfigAnswer, error) {
 // other files.
 func (c *Client) ValidateConfig(ctx context.Context, text []byte) (ConfigValidation, error) {
 	var answer ConfigValidation
-	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text, contentType: "application/yaml"}, &answer)
+	err := c.do(ctx, call{method: http.MethodPost, path: "/api/v1/config/validate", raw: text,
+		contentType: "application/yaml"}, &answer)
 	return answer, err
 }
 

@@ -12,7 +12,8 @@ const (
 
 // OverwatchNodes lists the node and its peers.
 func (c *Client) OverwatchNodes(ctx context.Context) (OverwatchNodeList, error) {
-	return everyPage(ctx, c, pathOverwatchNodes, nil, func(l *OverwatchNodeList) (*[]OverwatchNode, int) { return &l.Nodes, l.Total })
+	return everyPage(ctx, c, pathOverwatchNodes, nil,
+		func(l *OverwatchNodeList) (*[]OverwatchNode, int) { return &l.Nodes, l.Total })
 }
 
 // OverwatchNode shows one overwatch node.

@@ -16,7 +16,8 @@ func get[T any](ctx context.Context, c *Client, path string, query url.Values) (
 
 // everyPage reads a list page by page and returns the last page with the entries of all pages. of
 // returns a pointer to a page's entries, and the total.
-func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values, of func(*L) (*[]T, int)) (L, error) {
+func everyPage[L, T any](ctx context.Context, c *Client, path string, query url.Values, of func(*L) (*[]T, int)) (L,
+	error) {
 	if query == nil {
 		query = url.Values{}
 	}
@@ -56,7 +57,8 @@ func (c *Client) Version(ctx context.Context) (Version, error) {
 
 // ServerHealth lists the health records of all servers.
 func (c *Client) ServerHealth(ctx context.Context) (ServerHealthList, error) {
-	return everyPage(ctx, c, "/api/v1/health/servers", nil, func(l *ServerHealthList) (*[]ServerHealth, int) { return &l.Servers, l.Total })
+	return everyPage(ctx, c, "/api/v1/health/servers", nil,
+		func(l *ServerHealthList) (*[]ServerHealth, int) { return &l.Servers, l.Total })
 }
 
 // RegionHealth lists the health of all regions.
@@ -89,7 +91,8 @@ func (c *Client) DomainBackends(ctx context.Context, name string) (DomainBackend
 	if err != nil {
 		return DomainBackendList{}, err
 	}
-	return everyPage(ctx, c, p+"/backends", nil, func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total })
+	return everyPage(ctx, c, p+"/backends", nil,
+		func(l *DomainBackendList) (*[]DomainBackend, int) { return &l.Backends, l.Total })
 }
 
 // BackendFilter narrows a list of backends; an empty field matches all.
@@ -111,7 +114,8 @@ func (f BackendFilter) query() url.Values {
 
 // Backends lists the overwatch view of all backends that the filter matches.
 func (c *Client) Backends(ctx context.Context, filter BackendFilter) (BackendList, error) {
-	return everyPage(ctx, c, "/api/v1/overwatch/backends", filter.query(), func(l *BackendList) (*[]Backend, int) { return &l.Backends, l.Total })
+	return everyPage(ctx, c, "/api/v1/overwatch/backends", filter.query(),
+		func(l *BackendList) (*[]Backend, int) { return &l.Backends, l.Total })
 }
 
 // Stats returns the node's counts of backends and agents.
@@ -121,7 +125,8 @@ func (c *Client) Stats(ctx context.Context) (Stats, error) {
 
 // Agents lists all pinned agents.
 func (c *Client) Agents(ctx context.Context) (AgentList, error) {
-	return everyPage(ctx, c, "/api/v1/overwatch/agents", nil, func(l *AgentList) (*[]Agent, int) { return &l.Agents, l.Total })
+	return everyPage(ctx, c, "/api/v1/overwatch/agents", nil,
+		func(l *AgentList) (*[]Agent, int) { return &l.Agents, l.Total })
 }
 
 // Agent shows one pinned agent.
@@ -141,5 +146,6 @@ func (c *Client) ExpiringAgents(ctx context.Context, days int) (ExpiringAgents, 
 
 // Overrides lists all overrides in force.
 func (c *Client) Overrides(ctx context.Context) (OverrideList, error) {
-	return everyPage(ctx, c, "/api/v1/overrides", nil, func(l *OverrideList) (*[]Override, int) { return &l.Overrides, l.Total })
+	return everyPage(ctx, c, "/api/v1/overrides", nil,
+		func(l *OverrideList) (*[]Override, int) { return &l.Overrides, l.Total })
 }

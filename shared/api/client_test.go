@@ -64,10 +64,13 @@ func TestClient_WhatIsNotTheAPIIsSaidSo(t *testing.T) {
 		handler http.HandlerFunc
 		want    string
 	}{
-		"html":       {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }, "not the API of an overwatch node"},
-		"html error": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>secret</h1>", 502) }, "answered 502: Bad Gateway"},
-		"not json":   {func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, "text") }, "cannot be read"},
-		"redirect":   {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://elsewhere.invalid/", 302) }, "answered 302"},
+		"html": {func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") },
+			"not the API of an overwatch node"},
+		"html error": {func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "<h1>secret</h1>", 502) },
+			"answered 502: Bad Gateway"},
+		"not json": {func(w http.ResponseWriter, _ *http.Request) { answer(w, 200, "text") }, "cannot be read"},
+		"redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://elsewhere.invalid/", 302) },
+			"answered 302"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := serve(t, tc.handler).Stats(t.Context())
@@ -200,7 +203,8 @@ func TestClient_Calls(t *testing.T) {
 		{"GET /api/v1/servers", "", func() error { _, err := c.Servers(ctx); return err }},
 		{"GET /api/v1/domains", "", func() error { _, err := c.Domains(ctx); return err }},
 		{"GET /api/v1/domains/app.example", "", func() error { _, err := c.Domain(ctx, "app.example"); return err }},
-		{"GET /api/v1/domains/a%2F..%2Fb/backends", "", func() error { _, err := c.DomainBackends(ctx, "a/../b"); return err }},
+		{"GET /api/v1/domains/a%2F..%2Fb/backends", "",
+			func() error { _, err := c.DomainBackends(ctx, "a/../b"); return err }},
 		{"GET /api/v1/overwatch/backends", "", func() error { _, err := c.Backends(ctx, BackendFilter{}); return err }},
 		{"GET /api/v1/overwatch/backends?region=eu&service=app&status=stale", "", func() error {
 			_, err := c.Backends(ctx, BackendFilter{Service: "app", Region: "eu", Status: EffectiveStale})
@@ -209,9 +213,11 @@ func TestClient_Calls(t *testing.T) {
 		{"GET /api/v1/overwatch/stats", "", func() error { _, err := c.Stats(ctx); return err }},
 		{"GET /api/v1/overwatch/agents", "", func() error { _, err := c.Agents(ctx); return err }},
 		{"GET /api/v1/overwatch/agents/a1", "", func() error { _, err := c.Agent(ctx, "a1"); return err }},
-		{"GET /api/v1/overwatch/agents/expiring?threshold_days=60", "", func() error { _, err := c.ExpiringAgents(ctx, 60); return err }},
+		{"GET /api/v1/overwatch/agents/expiring?threshold_days=60", "",
+			func() error { _, err := c.ExpiringAgents(ctx, 60); return err }},
 		{"DELETE /api/v1/overwatch/agents/a1", "", func() error { _, err := c.Unpin(ctx, "a1"); return err }},
-		{"POST /api/v1/overwatch/agents/a%201/revoke", `{"reason":"lost"}`, func() error { _, err := c.Revoke(ctx, "a 1", RevokeRequest{Reason: "lost"}); return err }},
+		{"POST /api/v1/overwatch/agents/a%201/revoke", `{"reason":"lost"}`,
+			func() error { _, err := c.Revoke(ctx, "a 1", RevokeRequest{Reason: "lost"}); return err }},
 		{"POST /api/v1/overwatch/agents/a1/revoke", `{"reason":"lost","lock_service":true}`, func() error {
 			_, err := c.Revoke(ctx, "a1", RevokeRequest{Reason: "lost", LockService: true})
 			return err
@@ -221,17 +227,21 @@ func TestClient_Calls(t *testing.T) {
 			return err
 		}},
 		{"DELETE /api/v1/overwatch/agents?pinned_since=2026-03-01T12%3A00%3A00Z&service=app", "", func() error {
-			_, err := c.UnpinMany(ctx, UnpinFilter{Service: "app", PinnedSince: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}, false)
+			_, err := c.UnpinMany(ctx, UnpinFilter{Service: "app", PinnedSince: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)},
+				false)
 			return err
 		}},
 		{"GET /api/v1/overwatch/locks", "", func() error { _, err := c.TokenLocks(ctx); return err }},
 		{"DELETE /api/v1/overwatch/locks/app", "", func() error { _, err := c.UnlockToken(ctx, "app"); return err }},
 		{"GET /api/v1/overrides", "", func() error { _, err := c.Overrides(ctx); return err }},
-		{"PUT /api/v1/overrides/app.example/%5B2001:db8::1%5D:80", `{"healthy":false,"reason":"r","expires_in":"30m"}`, func() error {
-			_, err := c.SetOverride(ctx, "app.example", "[2001:db8::1]:80", OverrideRequest{Healthy: &healthy, Reason: "r", ExpiresIn: "30m"})
-			return err
-		}},
-		{"DELETE /api/v1/overrides/app.example/192.0.2.1", "", func() error { return c.ClearOverride(ctx, "app.example", "192.0.2.1") }},
+		{"PUT /api/v1/overrides/app.example/%5B2001:db8::1%5D:80", `{"healthy":false,"reason":"r","expires_in":"30m"}`,
+			func() error {
+				_, err := c.SetOverride(ctx, "app.example", "[2001:db8::1]:80",
+					OverrideRequest{Healthy: &healthy, Reason: "r", ExpiresIn: "30m"})
+				return err
+			}},
+		{"DELETE /api/v1/overrides/app.example/192.0.2.1", "",
+			func() error { return c.ClearOverride(ctx, "app.example", "192.0.2.1") }},
 		{"POST /api/v1/overwatch/validate", "", func() error { _, err := c.Validate(ctx, ValidateTarget{}); return err }},
 		{"POST /api/v1/overwatch/validate?address=192.0.2.1&port=80&service=app", "", func() error {
 			_, err := c.Validate(ctx, ValidateTarget{Service: "app", Address: "192.0.2.1", Port: 80})
@@ -306,7 +316,10 @@ func TestClient_SendsItsTokenToTheNodeAndNobodyElse(t *testing.T) {
 }
 
 func TestClient_TrustsTheAuthorityItIsGiven(t *testing.T) {
-	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, Health{}) }))
+	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter,
+		_ *http.Request) {
+		answer(w, http.StatusOK, Health{})
+	}))
 	t.Cleanup(srv.Close)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(srv.Certificate())

@@ -86,7 +86,8 @@ type DSRecords struct {
 }
 
 // SignedApart is the Warning of DSRecords while nodes do not exchange keys.
-const SignedApart = "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them: " +
+const SignedApart = "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of " +
+	"them: " +
 	"set it before the parent zone gets a record, or resolvers refuse the answers of the other nodes"
 
 // DSRecord is the delegation signer record of one key.

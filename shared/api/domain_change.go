@@ -28,8 +28,9 @@ type DomainChange struct {
 
 // Reload is the answer of POST /api/v1/config/reload.
 type Reload struct {
-	Reloaded        bool     `json:"reloaded"`
-	Changes         []string `json:"changes"`          // changed keys now in force, and the directory of changed signing keys
+	Reloaded bool `json:"reloaded"`
+	// changed keys now in force, and the directory of changed signing keys
+	Changes         []string `json:"changes"`
 	RestartRequired []string `json:"restart_required"` // changed keys and files that wait for a restart
 }
 

@@ -52,7 +52,8 @@ type GeoTest struct {
 
 // GeoMappings lists the custom mappings of clients to regions.
 func (c *Client) GeoMappings(ctx context.Context) (GeoMappingList, error) {
-	return everyPage(ctx, c, "/api/v1/geo/mappings", nil, func(l *GeoMappingList) (*[]GeoMapping, int) { return &l.Mappings, l.Total })
+	return everyPage(ctx, c, "/api/v1/geo/mappings", nil,
+		func(l *GeoMappingList) (*[]GeoMapping, int) { return &l.Mappings, l.Total })
 }
 
 // GeoTest returns the place of a client.

@@ -49,7 +49,8 @@ func (c *Client) ServerHealthCheck(ctx context.Context, id string) (ServerHealth
 
 // ChangeServerHealthCheck changes how a server that the API has created is
 // checked, from its next check on.
-func (c *Client) ChangeServerHealthCheck(ctx context.Context, id string, req HealthCheckChange) (ServerHealthCheck, error) {
+func (c *Client) ChangeServerHealthCheck(ctx context.Context, id string, req HealthCheckChange) (ServerHealthCheck,
+	error) {
 	p, err := under("/api/v1/servers", id, "health-check")
 	if err != nil {
 		return ServerHealthCheck{}, err

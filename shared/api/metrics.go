@@ -26,8 +26,9 @@ type MemoryUse struct {
 
 // CPUUse is the processor time that is used.
 type CPUUse struct {
-	UsedPercent float64 `json:"used_percent"` // of all cores; a node: by its process; an agent: of its machine or container
-	Cores       int     `json:"cores"`        // 0: not told
+	// of all cores; a node: by its process; an agent: of its machine or container
+	UsedPercent float64 `json:"used_percent"`
+	Cores       int     `json:"cores"` // 0: not told
 }
 
 // Overview is the node's current activity. Rates, shares and response times are of the last minute.
@@ -84,17 +85,18 @@ const (
 
 // NodeMetrics is the activity of one node: this one, or an agent as it reports itself.
 type NodeMetrics struct {
-	NodeID        string        `json:"node_id"`
-	NodeType      NodeType      `json:"node_type"`
-	Timestamp     time.Time     `json:"timestamp"` // an agent: when it said so
-	Status        string        `json:"status"`    // online, offline or degraded
-	UptimeSeconds int64         `json:"uptime_seconds"`
-	QueriesTotal  uint64        `json:"queries_total"` // an agent answers none
-	QueriesPerSec float64       `json:"queries_per_sec"`
-	ChecksTotal   uint64        `json:"checks_total"`
-	ChecksPerSec  float64       `json:"checks_per_sec"` // an agent: mean since its start
-	ResponseTimes ResponseTimes `json:"response_times"` // a node: of DNS answers; an agent: of the last check of each backend
-	ErrorRate     float64       `json:"error_rate"`     // a node: of DNS answers; an agent: of its checks; 0 to 1
+	NodeID        string    `json:"node_id"`
+	NodeType      NodeType  `json:"node_type"`
+	Timestamp     time.Time `json:"timestamp"` // an agent: when it said so
+	Status        string    `json:"status"`    // online, offline or degraded
+	UptimeSeconds int64     `json:"uptime_seconds"`
+	QueriesTotal  uint64    `json:"queries_total"` // an agent answers none
+	QueriesPerSec float64   `json:"queries_per_sec"`
+	ChecksTotal   uint64    `json:"checks_total"`
+	ChecksPerSec  float64   `json:"checks_per_sec"` // an agent: mean since its start
+	// a node: of DNS answers; an agent: of the last check of each backend
+	ResponseTimes ResponseTimes `json:"response_times"`
+	ErrorRate     float64       `json:"error_rate"` // a node: of DNS answers; an agent: of its checks; 0 to 1
 	Memory        MemoryUse     `json:"memory"`
 	CPU           CPUUse        `json:"cpu"`
 }
@@ -107,15 +109,17 @@ type NodeMetricsAnswer struct {
 // RegionMetrics is the activity of one region. Response times and error rate are of this node's
 // last check of each server.
 type RegionMetrics struct {
-	RegionID       string        `json:"region_id"`
-	Timestamp      time.Time     `json:"timestamp"`
-	TotalServers   int           `json:"total_servers"`
-	HealthyServers int           `json:"healthy_servers"`
-	QueriesTotal   *uint64       `json:"queries_total"`   // steered answers with a server of the region, since the start; null: not counted
-	QueriesPerSec  *float64      `json:"queries_per_sec"` // in the last minute; null: not counted
-	ResponseTimes  ResponseTimes `json:"response_times"`
-	ErrorRate      float64       `json:"error_rate"`      // part of its checked servers whose last check failed, 0 to 1
-	TrafficPercent *float64      `json:"traffic_percent"` // of all steered answers with a server since the start; null: none
+	RegionID       string    `json:"region_id"`
+	Timestamp      time.Time `json:"timestamp"`
+	TotalServers   int       `json:"total_servers"`
+	HealthyServers int       `json:"healthy_servers"`
+	// steered answers with a server of the region, since the start; null: not counted
+	QueriesTotal  *uint64       `json:"queries_total"`
+	QueriesPerSec *float64      `json:"queries_per_sec"` // in the last minute; null: not counted
+	ResponseTimes ResponseTimes `json:"response_times"`
+	ErrorRate     float64       `json:"error_rate"` // part of its checked servers whose last check failed, 0 to 1
+	// of all steered answers with a server since the start; null: none
+	TrafficPercent *float64 `json:"traffic_percent"`
 }
 
 // RegionMetricsAnswer is the answer of GET /api/v1/metrics/regions/{id}.
@@ -125,14 +129,16 @@ type RegionMetricsAnswer struct {
 
 // RoutingStats counts steered answers since the start.
 type RoutingStats struct {
-	Timestamp         time.Time                      `json:"timestamp"`
-	TotalDecisions    uint64                         `json:"total_decisions"`
-	ByAlgorithm       map[string]uint64              `json:"by_algorithm"` // the one that chose
-	ByRegion          map[string]uint64              `json:"by_region"`    // of the server that answered; "" for none
-	ByOutcome         map[RoutingDecisionKind]uint64 `json:"by_outcome"`
-	GeoRoutingHits    uint64                         `json:"geo_routing_hits"` // answers that depended on the client's place, to clients in a region
-	FailoverEvents    uint64                         `json:"failover_events"`  // answers from a region other than the first or the client's
-	AvgDecisionTimeUS float64                        `json:"avg_decision_time_us"`
+	Timestamp      time.Time                      `json:"timestamp"`
+	TotalDecisions uint64                         `json:"total_decisions"`
+	ByAlgorithm    map[string]uint64              `json:"by_algorithm"` // the one that chose
+	ByRegion       map[string]uint64              `json:"by_region"`    // of the server that answered; "" for none
+	ByOutcome      map[RoutingDecisionKind]uint64 `json:"by_outcome"`
+	// answers that depended on the client's place, to clients in a region
+	GeoRoutingHits uint64 `json:"geo_routing_hits"`
+	// answers from a region other than the first or the client's
+	FailoverEvents    uint64  `json:"failover_events"`
+	AvgDecisionTimeUS float64 `json:"avg_decision_time_us"`
 }
 
 // RoutingStatsAnswer is the answer of GET /api/v1/metrics/routing.

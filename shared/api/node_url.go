@@ -23,7 +23,8 @@ func ParseNode(text string) (string, error) {
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return "", fmt.Errorf("%q is not the address of a node: give host:port or a URL such as http://%s", text, DefaultAddress)
+		return "", fmt.Errorf("%q is not the address of a node: give host:port or a URL such as http://%s", text,
+			DefaultAddress)
 	}
 	if err := checkNodeURL(u); err != nil {
 		return "", fmt.Errorf("%q is not the address of a node: %w", text, err)

@@ -19,15 +19,16 @@ type Preferences struct {
 // PreferencesChange is the body of PUT and PATCH /api/v1/preferences. A nil field gets its default
 // with PUT, and stays with PATCH.
 type PreferencesChange struct {
-	Theme                  *string        `json:"theme,omitempty"` // light, dark or auto
-	Language               *string        `json:"language,omitempty"`
-	Timezone               *string        `json:"timezone,omitempty"` // such as Europe/Berlin
-	DateFormat             *string        `json:"date_format,omitempty"`
-	TimeFormat             *string        `json:"time_format,omitempty"`
-	RefreshIntervalSeconds *int           `json:"refresh_interval_seconds,omitempty"` // 0: never
-	NotificationsEnabled   *bool          `json:"notifications_enabled,omitempty"`
-	DefaultView            *string        `json:"default_view,omitempty"`
-	CustomSettings         map[string]any `json:"custom_settings,omitempty"` // replaces the whole; at most MaxCustomSettings as JSON
+	Theme                  *string `json:"theme,omitempty"` // light, dark or auto
+	Language               *string `json:"language,omitempty"`
+	Timezone               *string `json:"timezone,omitempty"` // such as Europe/Berlin
+	DateFormat             *string `json:"date_format,omitempty"`
+	TimeFormat             *string `json:"time_format,omitempty"`
+	RefreshIntervalSeconds *int    `json:"refresh_interval_seconds,omitempty"` // 0: never
+	NotificationsEnabled   *bool   `json:"notifications_enabled,omitempty"`
+	DefaultView            *string `json:"default_view,omitempty"`
+	// replaces the whole; at most MaxCustomSettings as JSON
+	CustomSettings map[string]any `json:"custom_settings,omitempty"`
 }
 
 // PreferencesAnswer is the answer of GET /api/v1/preferences.
@@ -38,7 +39,8 @@ type PreferencesAnswer struct {
 // DefaultPreferences returns the preferences before any change.
 func DefaultPreferences() Preferences {
 	return Preferences{
-		Theme: "auto", Language: "en", Timezone: "UTC", DateFormat: "YYYY-MM-DD", TimeFormat: "HH:mm:ss", RefreshIntervalSeconds: 30,
-		NotificationsEnabled: true, DefaultView: "overview", CustomSettings: map[string]any{},
+		Theme: "auto", Language: "en", Timezone: "UTC", DateFormat: "YYYY-MM-DD", TimeFormat: "HH:mm:ss",
+		RefreshIntervalSeconds: 30,
+		NotificationsEnabled:   true, DefaultView: "overview", CustomSettings: map[string]any{},
 	}
 }

@@ -44,13 +44,14 @@ type RoutingResult struct {
 	Factors         []RoutingFactor   `json:"factors"`
 	WouldBe         []RoutingWouldBe  `json:"would_be"` // answers that differ if a backend that is down were up
 
-	Decision   RoutingDecisionKind `json:"decision"`
-	Answer     []string            `json:"answer"`           // the records, in zone-file form
-	ECSScope   int                 `json:"ecs_scope"`        // leading bits of the client's address that the answer depends on
-	TTL        int                 `json:"ttl"`              // seconds
-	TimeMicros float64             `json:"decision_time_us"` // finding the answer
-	Generation uint64              `json:"snapshot_generation"`
-	Timestamp  time.Time           `json:"timestamp"`
+	Decision RoutingDecisionKind `json:"decision"`
+	Answer   []string            `json:"answer"` // the records, in zone-file form
+	// leading bits of the client's address that the answer depends on
+	ECSScope   int       `json:"ecs_scope"`
+	TTL        int       `json:"ttl"`              // seconds
+	TimeMicros float64   `json:"decision_time_us"` // finding the answer
+	Generation uint64    `json:"snapshot_generation"`
+	Timestamp  time.Time `json:"timestamp"`
 }
 
 // RoutingDecisionKind is the reason of a decision in one word.
@@ -69,7 +70,8 @@ const (
 
 // RoutingDecisionKinds lists the vocabulary in the order it is documented.
 func RoutingDecisionKinds() []RoutingDecisionKind {
-	return []RoutingDecisionKind{RoutingSuccess, RoutingFailover, RoutingFallback, RoutingNoData, RoutingNoBackend, RoutingNotFound, RoutingOwnAnswer}
+	return []RoutingDecisionKind{RoutingSuccess, RoutingFailover, RoutingFallback, RoutingNoData, RoutingNoBackend,
+		RoutingNotFound, RoutingOwnAnswer}
 }
 
 // RoutingBackend is a backend in the answer.
@@ -137,13 +139,14 @@ type RoutingAnswer struct {
 
 // RoutingAlgorithm is an algorithm that chooses among backends.
 type RoutingAlgorithm struct {
-	ID          string            `json:"id"`
-	Name        string            `json:"name"`
-	Description string            `json:"description"`
-	Type        string            `json:"type"`       // static: by configuration and health; geo: by the client's place; measured: by latency
-	Parameters  map[string]string `json:"parameters"` // keys of a domain, and what they mean
-	Enabled     bool              `json:"enabled"`
-	Default     bool              `json:"default"`
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	// static: by configuration and health; geo: by the client's place; measured: by latency
+	Type       string            `json:"type"`
+	Parameters map[string]string `json:"parameters"` // keys of a domain, and what they mean
+	Enabled    bool              `json:"enabled"`
+	Default    bool              `json:"default"`
 }
 
 // RoutingAlgorithmList is the answer of GET /api/v1/routing/algorithms.
@@ -210,7 +213,8 @@ func (c *Client) TestRouting(ctx context.Context, r RoutingTestRequest) (Routing
 // RoutingAnswers returns the answers of a domain for the clients of all regions. queryType is A or
 // AAAA.
 func (c *Client) RoutingAnswers(ctx context.Context, domain, queryType string) (RoutingAnswerList, error) {
-	return get[RoutingAnswerList](ctx, c, "/api/v1/routing/answers", url.Values{"domain": {domain}, "query_type": {queryType}})
+	return get[RoutingAnswerList](ctx, c, "/api/v1/routing/answers",
+		url.Values{"domain": {domain}, "query_type": {queryType}})
 }
 
 // RoutingAlgorithms lists the algorithms.

@@ -24,7 +24,8 @@ type DomainBackendCreate struct {
 	Address string `json:"address"`
 	Port    int    `json:"port"`
 	Weight  *int   `json:"weight,omitempty"` // nil: DefaultBackendWeight
-	Region  string `json:"region,omitempty"` // empty: the first region of the domain, or of the node for a domain without any
+	// empty: the first region of the domain, or of the node for a domain without any
+	Region string `json:"region,omitempty"`
 }
 
 // Named is the answer of a change of one object.

@@ -39,8 +39,8 @@ type attempt struct {
 	beats atomic.Uint32
 }
 
-// An attempt that lasts measures how much of its time this process really ran: it beats, each time a little after the one before, and a
-// process that is stopped, or a machine that has no time for it, misses beats.
+// An attempt that lasts measures how much of its time this process really ran: it beats, each time a little after the
+// one before, and a process that is stopped, or a machine that has no time for it, misses beats.
 const (
 	beatsPerTimeout = 8
 	// fewBeats is the number of beats below which a timeout says nothing about the backend: this

@@ -98,7 +98,8 @@ func anotherAuthority(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true,
+		BasicConstraintsValid: true}
 	der, err := x509.CreateCertificate(nil, c, c, public, private)
 	if err != nil {
 		t.Fatal(err)
@@ -208,7 +209,8 @@ func TestGRPCS_VerifiesTheCertificateAndNeedsHTTP2(t *testing.T) {
 		server.EnableHTTP2 = h2
 		server.StartTLS()
 		t.Cleanup(server.Close)
-		return server.Listener.Addr().String(), string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+		return server.Listener.Addr().String(), string(
+			pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	}
 	at, authorities := serve(true)
 	old, oldAuthorities := serve(false)
@@ -313,7 +315,8 @@ func TestValidate_NamesTheFieldOfADetail(t *testing.T) {
 		detail Detail
 		field  string // empty: no problem
 	}{
-		{"all of http", HTTP, Detail{Method: "GET", Headers: "A: b", ExpectedStatus: "200-299,304", BodyContains: "x", BodyMatches: "y|z"}, ""},
+		{"all of http", HTTP, Detail{Method: "GET", Headers: "A: b", ExpectedStatus: "200-299,304", BodyContains: "x",
+			BodyMatches: "y|z"}, ""},
 		{"all of tcp", TCP, Detail{Send: "a\x00b", Expect: "c", Counting: Consecutive}, ""},
 		{"grpc", GRPC, Detail{GRPCService: "a.B"}, ""},
 		{"grpcs", GRPCS, Detail{GRPCService: "a.B"}, ""},

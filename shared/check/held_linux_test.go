@@ -18,8 +18,8 @@ import (
 // holdVariable makes the test that has it in its environment the process that is stopped.
 const holdVariable = "GSLB_TEST_HOLD"
 
-// A process that is stopped for most of a check cannot say that the backend did not answer. However late this test lets it go on, the
-// check says nothing.
+// A process that is stopped for most of a check cannot say that the backend did not answer. However late this test lets
+// it go on, the check says nothing.
 func TestProbe_StoppedProcessDoesNotBlameTheBackend(t *testing.T) {
 	if at := os.Getenv(holdVariable); at != "" {
 		probeStopped(t, at)

@@ -94,7 +94,8 @@ func TestJudge_ATimeoutThatThisMachineSleptThroughSaysNothing(t *testing.T) {
 		want  Result // but for the time that it took, which is 2 s
 	}{
 		{0, context.DeadlineExceeded, Result{HeldUp: true, Err: "timeout after 2s connecting, held up on this machine"}},
-		{fewBeats - 1, os.ErrDeadlineExceeded, Result{HeldUp: true, Err: "timeout after 2s connecting, held up on this machine"}},
+		{fewBeats - 1, os.ErrDeadlineExceeded, Result{HeldUp: true,
+			Err: "timeout after 2s connecting, held up on this machine"}},
 		{fewBeats, context.DeadlineExceeded, Result{Outcome: Failure, Err: "timeout after 2s connecting"}},
 		{0, syscall.ECONNREFUSED, Result{Outcome: Failure, Err: "connection refused"}},
 		{0, syscall.EMFILE, Result{Err: "check not possible here: too many open files"}},

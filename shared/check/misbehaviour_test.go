@@ -72,9 +72,12 @@ func TestProbe_MisbehavingBackendFailsInTimeWithItsReason(t *testing.T) {
 		{"silence", HTTP, func(c net.Conn) { io.Copy(io.Discard, c) }, "timeout after 2s waiting for the answer"},
 		{"closes without an answer", HTTP, send(""), "connection closed without an answer"},
 		{"closes in the header", HTTP, send(ok + "Content-"), ""},
-		{"closes in the body", HTTP, send(ok + "Content-Length: 10\r\n\r\nabc"), "connection closed in the middle of the body"},
-		{"closes in a chunk", HTTP, send(ok + "Transfer-Encoding: chunked\r\n\r\na\r\nabc"), "connection closed in the middle of the body"},
-		{"drips its header", HTTP, func(c net.Conn) { send(ok + "X: ")(c); drip(c) }, "timeout after 2s waiting for the answer"},
+		{"closes in the body", HTTP, send(ok + "Content-Length: 10\r\n\r\nabc"),
+			"connection closed in the middle of the body"},
+		{"closes in a chunk", HTTP, send(ok + "Transfer-Encoding: chunked\r\n\r\na\r\nabc"),
+			"connection closed in the middle of the body"},
+		{"drips its header", HTTP, func(c net.Conn) { send(ok + "X: ")(c); drip(c) },
+			"timeout after 2s waiting for the answer"},
 		{"drips its body", HTTP, func(c net.Conn) { send(ok + "\r\n")(c); drip(c) }, "timeout after 2s reading the body"},
 		{"endless body", HTTP, func(c net.Conn) {
 			send(ok + "\r\n")(c)
@@ -95,16 +98,19 @@ func TestProbe_MisbehavingBackendFailsInTimeWithItsReason(t *testing.T) {
 				}
 			}
 		}, ""},
-		{"redirects to itself", HTTP, send("HTTP/1.1 302 Found\r\nLocation: /health\r\nContent-Length: 0\r\n\r\n"), "more than 5 redirects"},
+		{"redirects to itself", HTTP, send("HTTP/1.1 302 Found\r\nLocation: /health\r\nContent-Length: 0\r\n\r\n"),
+			"more than 5 redirects"},
 		{"redirects to nonsense", HTTP, send("HTTP/1.1 302 Found\r\nLocation: http://[\r\n\r\n"), ""},
 		{"not HTTP", HTTP, send("SSH-2.0-OpenSSH_9.9\r\n\r\n"), `malformed HTTP response "SSH-2.0-OpenSSH_9.9"`},
 		{"control characters", HTTP, send(ok + "\x00\x1b[31m\xff: \n\n\r\n"), ""},
 		{"status 500", HTTP, send("HTTP/1.1 500 X\r\nContent-Length: 0\r\n\r\n"), "status 500 Internal Server Error"},
 		{"status nobody knows", HTTP, send("HTTP/1.1 799 X\r\nContent-Length: 0\r\n\r\n"), "status 799"},
-		{"switching protocols", HTTP, send("HTTP/1.1 101 X\r\nUpgrade: y\r\nConnection: upgrade\r\n\r\n"), "status 101 Switching Protocols"},
+		{"switching protocols", HTTP, send("HTTP/1.1 101 X\r\nUpgrade: y\r\nConnection: upgrade\r\n\r\n"),
+			"status 101 Switching Protocols"},
 		{"plain HTTP where TLS is expected", HTTPS, send("HTTP/1.1 400 Bad Request\r\n\r\n"), ""},
 		{"TLS garbage", HTTPS, send("\x16\x03\x03\x40\x00" + strings.Repeat("\xff", 1<<14)), ""},
-		{"silence in the handshake", HTTPS, func(c net.Conn) { io.Copy(io.Discard, c) }, "timeout after 2s in the TLS handshake"},
+		{"silence in the handshake", HTTPS, func(c net.Conn) { io.Copy(io.Discard, c) },
+			"timeout after 2s in the TLS handshake"},
 		{"closes in the handshake", HTTPS, func(c net.Conn) { c.Read(make([]byte, 1)) }, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {

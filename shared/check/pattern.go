@@ -42,7 +42,8 @@ func patternRemedy(pattern string) string {
 		n = len(program.Inst)
 	}
 	if n > MaxInstructions {
-		return fmt.Sprintf("it has about %d instructions, at most %d are allowed: repeat less, or look for less", n, MaxInstructions)
+		return fmt.Sprintf("it has about %d instructions, at most %d are allowed: repeat less, or look for less", n,
+			MaxInstructions)
 	}
 	return ""
 }

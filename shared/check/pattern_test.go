@@ -24,7 +24,8 @@ var hostile = []string{
 }
 
 func TestPatternRemedy_CountsInstructions(t *testing.T) {
-	for _, good := range []string{"ok", `^\{"status": ?"(up|ok)"`, `(?i)[a-z]{1,200}`, "a{1000}", `\pL{500}`, strings.Repeat("a", 256)} {
+	for _, good := range []string{"ok", `^\{"status": ?"(up|ok)"`, `(?i)[a-z]{1,200}`, "a{1000}", `\pL{500}`,
+		strings.Repeat("a", 256)} {
 		if remedy := patternRemedy(good); remedy != "" {
 			t.Errorf("%q is refused: %s", good, remedy)
 		}
@@ -102,8 +103,9 @@ func TestProber_APatternSeesTheFirst64KiB(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	for path, want := range map[string]Outcome{"/within": Success, "/beyond": Failure} {
-		spec := Spec{Type: HTTP, Path: path, Interval: time.Minute, Timeout: 10 * time.Second, FailureThreshold: 1, SuccessThreshold: 1,
-			Detail: Detail{BodyMatches: "ok"}.Details()}
+		spec := Spec{Type: HTTP, Path: path, Interval: time.Minute, Timeout: 10 * time.Second, FailureThreshold: 1,
+			SuccessThreshold: 1,
+			Detail:           Detail{BodyMatches: "ok"}.Details()}
 		prober, err := NewPatterns(1).NewProber(spec, netip.MustParseAddrPort(server.Listener.Addr().String()), "test")
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +125,8 @@ const (
 
 // Whatever the pattern is, judging it is cheap, and one that is taken has no more instructions than the bound.
 func FuzzPattern(f *testing.F) {
-	for _, s := range append([]string{"ok", "(", `[\pL\pM]{30}`, "(a|b|)*{2,}", `^(?i:[^a]|\pL?){9}$`, "(?:(?:){1000}){1}", `\Qa.b\E+`}, hostile...) {
+	for _, s := range append([]string{"ok", "(", `[\pL\pM]{30}`, "(a|b|)*{2,}", `^(?i:[^a]|\pL?){9}$`, "(?:(?:){1000}){1}",
+		`\Qa.b\E+`}, hostile...) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, pattern string) {

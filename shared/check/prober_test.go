@@ -93,7 +93,8 @@ func TestProbe_RequestIsWhatTheSpecSays(t *testing.T) {
 	r := p.last
 	if r.Method != "GET" || r.RequestURI != "/a%2Fb/health?deep=1" || r.Host != "www.example.com" ||
 		r.UserAgent() != "gslb/test" || !r.Close || r.ContentLength != 0 {
-		t.Errorf("the backend was asked %s %s, host %s, agent %s, close %v", r.Method, r.RequestURI, r.Host, r.UserAgent(), r.Close)
+		t.Errorf("the backend was asked %s %s, host %s, agent %s, close %v", r.Method, r.RequestURI, r.Host, r.UserAgent(),
+			r.Close)
 	}
 	wantSuccess(t, probe(t, check.HTTP, addrOf(server.Listener), nil))
 	if p.last.Host != server.Listener.Addr().String() {
@@ -147,10 +148,12 @@ func TestProbe_CertificateIsVerifiedUnlessSwitchedOff(t *testing.T) {
 	// The certificate names example.com and 127.0.0.1.
 	wantSuccess(t, probe(t, check.HTTPS, backend, nil))
 	wantSuccess(t, probe(t, check.HTTPS, backend, func(s *check.Spec) { s.Host = "example.com:8443" }))
-	wantSuccess(t, probe(t, check.HTTPS, backend, func(s *check.Spec) { s.Host, s.ServerName = "other.test", "example.com" }))
+	wantSuccess(t, probe(t, check.HTTPS, backend,
+		func(s *check.Spec) { s.Host, s.ServerName = "other.test", "example.com" }))
 	wantFailure(t, probe(t, check.HTTPS, backend, func(s *check.Spec) { s.Host = "other.test" }), "certificate refused")
 	wantFailure(t, probe(t, check.HTTPS, backend, func(s *check.Spec) { s.ServerName = "other.test" }), "not other.test")
-	wantSuccess(t, probe(t, check.HTTPS, backend, func(s *check.Spec) { s.Host, s.InsecureSkipVerify = "other.test", true }))
+	wantSuccess(t, probe(t, check.HTTPS, backend,
+		func(s *check.Spec) { s.Host, s.InsecureSkipVerify = "other.test", true }))
 }
 
 func TestProbe_TCPNeedsAConnectionOnly(t *testing.T) {

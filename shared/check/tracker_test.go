@@ -53,7 +53,8 @@ func TestTracker_WaryWantsSuccessThresholdToBegin(t *testing.T) {
 	for i, c := range []struct {
 		outcome Outcome
 		want    State
-	}{{Success, StateUnknown}, {Failure, StateUnknown}, {Success, StateUnknown}, {Unknown, StateUnknown}, {Success, StateHealthy}} {
+	}{{Success, StateUnknown}, {Failure, StateUnknown}, {Success, StateUnknown}, {Unknown, StateUnknown},
+		{Success, StateHealthy}} {
 		if tracker.Observe(c.outcome); tracker.State() != c.want {
 			t.Errorf("after %d outcomes: %s, want %s", i+1, tracker.State(), c.want)
 		}

@@ -45,7 +45,8 @@ func (s Spec) Validate() []Problem {
 		add("success_threshold", strconv.Itoa(s.SuccessThreshold), fmt.Sprintf("give a number from 1 to %d", MaxThreshold))
 	}
 	if s.ServerName != "" && !validName(s.ServerName) {
-		add("server_name", strconv.Quote(s.ServerName), "give the DNS name or address in the backend's certificate, without a port")
+		add("server_name", strconv.Quote(s.ServerName),
+			"give the DNS name or address in the backend's certificate, without a port")
 	}
 	validateDetail(s.Type, s.Detail.Detail(), add)
 	return found

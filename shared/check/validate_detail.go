@@ -21,7 +21,8 @@ const (
 var methods = []string{"GET", "HEAD", "OPTIONS"}
 
 // ownHeaders are headers that the check sets itself, or that frame the message.
-var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade", "Expect"}
+var ownHeaders = []string{"Host", "Connection", "Content-Length", "Transfer-Encoding", "Te", "Trailer", "Upgrade",
+	"Expect"}
 
 // validateDetail passes every problem of d for a check of type t to add.
 func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
@@ -40,7 +41,8 @@ func validateDetail(t Type, d Detail, add func(field, value, remedy string)) {
 		switch {
 		case f.value == "":
 		case f.field != "counting" && !t.Takes(f.field):
-			add(f.field, shown(f.field, f.value), fmt.Sprintf("a check of type %s has no use for it: remove it, or change type", t))
+			add(f.field, shown(f.field, f.value), fmt.Sprintf("a check of type %s has no use for it: remove it, or change type",
+				t))
 		case f.remedy != "":
 			add(f.field, shown(f.field, f.value), f.remedy)
 		}
@@ -117,7 +119,9 @@ func serviceRemedy(name string) string {
 
 func authoritiesRemedy(pem string) string {
 	if len(pem) > MaxAuthoritiesLength {
-		return fmt.Sprintf("it has %d octets, at most %d are allowed: keep only the authorities that sign this backend's certificate", len(pem), MaxAuthoritiesLength)
+		return fmt.Sprintf(
+			"it has %d octets, at most %d are allowed: keep only the authorities that sign this backend's certificate", len(pem),
+			MaxAuthoritiesLength)
 	}
 	if !x509.NewCertPool().AppendCertsFromPEM([]byte(pem)) {
 		return "it has no certificate in PEM form"

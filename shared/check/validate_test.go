@@ -84,7 +84,8 @@ func TestValidate_NamesTheField(t *testing.T) {
 }
 
 func TestValidate_ReportsEverythingAtOnce(t *testing.T) {
-	bad := Spec{Type: "x", Host: "a b", Address: netip.IPv4Unspecified(), Timeout: MaxInterval + time.Hour, ServerName: "/"}
+	bad := Spec{Type: "x", Host: "a b", Address: netip.IPv4Unspecified(), Timeout: MaxInterval + time.Hour,
+		ServerName: "/"}
 	if got := bad.Validate(); len(got) != 8 {
 		t.Errorf("%d problems, want 8: %v", len(got), got)
 	}

@@ -65,7 +65,8 @@ func prepareWeb(t target) func(*attempt) error {
 
 // newWeb prepares the request. connect opens every connection, so neither Host nor a redirect can
 // lead it to another address.
-func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patterns, connect func(*attempt) (net.Conn, error)) *web {
+func newWeb(spec Spec, target netip.AddrPort, userAgent string, patterns *Patterns,
+	connect func(*attempt) (net.Conn, error)) *web {
 	transport := &http.Transport{
 		DisableKeepAlives:      true,
 		DisableCompression:     true,

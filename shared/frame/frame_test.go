@@ -89,11 +89,14 @@ func withChecksum(b []byte) []byte {
 }
 
 var (
-	goodPing  = object(Ping, "SeqNo", 5, "Node", "ow-1", "SourceAddr", "\x7f\x00\x00\x01", "SourcePort", 0, "SourceNode", "agent")
+	goodPing = object(Ping, "SeqNo", 5, "Node", "ow-1", "SourceAddr", "\x7f\x00\x00\x01", "SourcePort", 0, "SourceNode",
+		"agent")
 	goodAck   = object(Ack, "SeqNo", 5, "Payload", "0123456789abcdef")
-	goodAlive = object(Alive, "Incarnation", 1, "Node", "n", "Addr", "\x7f\x00\x00\x01", "Port", 7946, "Meta", nil, "Vsn", "\x01\x05\x02\x00\x00\x00")
-	goodState = plainObject("Name", "n", "Addr", "\x7f\x00\x00\x01", "Port", 7946, "Meta", nil, "Incarnation", 1, "State", 0, "Vsn", "\x01\x05\x02\x00\x00\x00")
-	goodUser  = append(object(User, "UserMsgLen", 3), "abc"...)
+	goodAlive = object(Alive, "Incarnation", 1, "Node", "n", "Addr", "\x7f\x00\x00\x01", "Port", 7946, "Meta", nil, "Vsn",
+		"\x01\x05\x02\x00\x00\x00")
+	goodState = plainObject("Name", "n", "Addr", "\x7f\x00\x00\x01", "Port", 7946, "Meta", nil, "Incarnation", 1, "State",
+		0, "Vsn", "\x01\x05\x02\x00\x00\x00")
+	goodUser = append(object(User, "UserMsgLen", 3), "abc"...)
 )
 
 func pushPull(nodes, userLength int, rest ...[]byte) []byte {

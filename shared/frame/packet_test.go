@@ -123,7 +123,8 @@ func TestParsePacket_RefusesWhatMemberlistWouldChokeOn(t *testing.T) {
 		"odd address":              object(Alive, "Addr", "\x7f\x00", "Vsn", "\x01\x05\x02\x00\x00\x00"),
 		"no versions":              object(Alive, "Addr", "\x7f\x00\x00\x01"),
 		"incarnation at its end":   object(Suspect, "Incarnation", 1<<32-1, "Node", "a"),
-		"long metadata":            object(Alive, "Addr", "\x7f\x00\x00\x01", "Meta", string(make([]byte, 513)), "Vsn", "\x01\x05\x02\x00\x00\x00"),
+		"long metadata": object(Alive, "Addr", "\x7f\x00\x00\x01", "Meta", string(make([]byte, 513)), "Vsn",
+			"\x01\x05\x02\x00\x00\x00"),
 	} {
 		if p, fault := ParsePacket(plain); fault != Malformed || p.Kinds != 0 {
 			t.Errorf("%s: %+v, fault %q", name, p, fault)
@@ -132,7 +133,8 @@ func TestParsePacket_RefusesWhatMemberlistWouldChokeOn(t *testing.T) {
 }
 
 func FuzzParsePacket(f *testing.F) {
-	for _, plain := range [][]byte{goodPing, goodAck, goodAlive, withChecksum(goodPing), compoundOf(goodPing, goodAck), []byte("\x08abc")} {
+	for _, plain := range [][]byte{goodPing, goodAck, goodAlive, withChecksum(goodPing), compoundOf(goodPing, goodAck),
+		[]byte("\x08abc")} {
 		f.Add(plain)
 	}
 	f.Fuzz(func(t *testing.T, plain []byte) {

@@ -31,8 +31,8 @@ func ParseStream(plain []byte) (Stream, Fault) {
 	return s, None
 }
 
-// readPushPull reads the header, the states of the nodes it announces and the user state. It reports whether one of the nodes
-// has a port, and the name of the first.
+// readPushPull reads the header, the states of the nodes it announces and the user state. It reports whether one of the
+// nodes has a port, and the name of the first.
 func readPushPull(c *cursor) (listening bool, first string) {
 	header := pushPullRecord.read(c)
 	for range header[0].integer {

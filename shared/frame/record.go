@@ -30,13 +30,14 @@ const (
 	maxMeta        = 512     // memberlist.MetaMaxSize
 	maxAddress     = 16      // an IPv6 address
 	maxIncarnation = 1 << 31 // beyond it memberlist's arithmetic could wrap around
-	maxAccused     = 1 << 30 // bound of suspect and dead, so that the higher incarnation that refutes them stays below maxIncarnation
-	maxNodes       = 64      // overwatch nodes that one push/pull may list
-	maxPayload     = 512     // an acknowledgement's payload; ours has 16 octets
-	versions       = 6       // entries in Vsn
-	maxSequence    = 1<<32 - 1
-	maxPort        = 1<<16 - 1
-	maxState       = 3 // memberlist.StateLeft
+	// bound of suspect and dead, so that the higher incarnation that refutes them stays below maxIncarnation
+	maxAccused  = 1 << 30
+	maxNodes    = 64  // overwatch nodes that one push/pull may list
+	maxPayload  = 512 // an acknowledgement's payload; ours has 16 octets
+	versions    = 6   // entries in Vsn
+	maxSequence = 1<<32 - 1
+	maxPort     = 1<<16 - 1
+	maxState    = 3 // memberlist.StateLeft
 )
 
 // The structs of memberlist 0.7.0 (net.go) that may arrive, by their field names on the wire.
@@ -45,9 +46,11 @@ var (
 		{"SourcePort", integer, maxPort}, {"SourceNode", octets, maxName}}
 	ackRecord     = record{{"SeqNo", integer, maxSequence}, {"Payload", octets, maxPayload}}
 	suspectRecord = record{{"Incarnation", integer, maxAccused}, {"Node", octets, maxName}, {"From", octets, maxName}}
-	aliveRecord   = record{{"Incarnation", integer, maxIncarnation}, {"Node", octets, maxName}, {"Addr", octets, maxAddress},
+	aliveRecord   = record{{"Incarnation", integer, maxIncarnation}, {"Node", octets, maxName},
+		{"Addr", octets, maxAddress},
 		{"Port", integer, maxPort}, {"Meta", octets, maxMeta}, {"Vsn", octets, versions}}
-	stateRecord = record{{"Name", octets, maxName}, {"Addr", octets, maxAddress}, {"Port", integer, maxPort}, {"Meta", octets, maxMeta},
+	stateRecord = record{{"Name", octets, maxName}, {"Addr", octets, maxAddress}, {"Port", integer, maxPort},
+		{"Meta", octets, maxMeta},
 		{"Incarnation", integer, maxIncarnation}, {"State", integer, maxState}, {"Vsn", octets, versions}}
 	pushPullRecord   = record{{"Nodes", integer, maxNodes}, {"UserStateLen", integer, MaxStream}, {"Join", boolean, 1}}
 	userHeaderRecord = record{{"UserMsgLen", integer, MaxStream}}

@@ -84,22 +84,23 @@ func TestParseStream_RefusesWhatMemberlistWouldChokeOn(t *testing.T) {
 		many[i] = goodState
 	}
 	for name, plain := range map[string][]byte{
-		"empty":                      {},
-		"compressed":                 {9, 1, 2, 3},
-		"alive":                      goodAlive,
-		"encrypted in encrypted":     {encryptMarker, 0, 0, 0, 1},
-		"empty user message":         object(User, "UserMsgLen", 0),
-		"announces 20 MiB":           object(User, "UserMsgLen", 20<<20),
-		"announces less":             append(object(User, "UserMsgLen", 2), "abc"...),
-		"announces more":             append(object(User, "UserMsgLen", 4), "abc"...),
-		"a million nodes":            pushPull(1<<20, 0),
-		"too many nodes":             pushPull(len(many), 0, many...),
-		"fewer nodes":                pushPull(2, 0, goodState),
-		"more nodes":                 pushPull(1, 0, goodState, goodState),
-		"20 MiB of user state":       pushPull(0, 20<<20),
-		"user state cut off":         pushPull(0, 3, []byte("ab")),
-		"node without versions":      pushPull(1, 0, plainObject("Name", "n", "Addr", "\x7f\x00\x00\x01")),
-		"node with an unknown state": pushPull(1, 0, plainObject("Name", "n", "Addr", "\x7f\x00\x00\x01", "State", 9, "Vsn", "\x01\x05\x02\x00\x00\x00")),
+		"empty":                  {},
+		"compressed":             {9, 1, 2, 3},
+		"alive":                  goodAlive,
+		"encrypted in encrypted": {encryptMarker, 0, 0, 0, 1},
+		"empty user message":     object(User, "UserMsgLen", 0),
+		"announces 20 MiB":       object(User, "UserMsgLen", 20<<20),
+		"announces less":         append(object(User, "UserMsgLen", 2), "abc"...),
+		"announces more":         append(object(User, "UserMsgLen", 4), "abc"...),
+		"a million nodes":        pushPull(1<<20, 0),
+		"too many nodes":         pushPull(len(many), 0, many...),
+		"fewer nodes":            pushPull(2, 0, goodState),
+		"more nodes":             pushPull(1, 0, goodState, goodState),
+		"20 MiB of user state":   pushPull(0, 20<<20),
+		"user state cut off":     pushPull(0, 3, []byte("ab")),
+		"node without versions":  pushPull(1, 0, plainObject("Name", "n", "Addr", "\x7f\x00\x00\x01")),
+		"node with an unknown state": pushPull(1, 0,
+			plainObject("Name", "n", "Addr", "\x7f\x00\x00\x01", "State", 9, "Vsn", "\x01\x05\x02\x00\x00\x00")),
 	} {
 		if s, fault := ParseStream(plain); fault != Malformed {
 			t.Errorf("%s: %+v, fault %q", name, s, fault)
@@ -194,7 +195,8 @@ func TestAgentName_DiffersByKeyAndEpoch(t *testing.T) {
 }
 
 func FuzzParseStream(f *testing.F) {
-	for _, plain := range [][]byte{goodPing, goodUser, pushPull(1, 3, goodState, []byte("abc")), object(Error, "Error", "no")} {
+	for _, plain := range [][]byte{goodPing, goodUser, pushPull(1, 3, goodState, []byte("abc")),
+		object(Error, "Error", "no")} {
 		f.Add(plain)
 	}
 	f.Fuzz(func(t *testing.T, plain []byte) {

@@ -56,8 +56,10 @@ type Envelope struct {
 
 // Layout of a sealed message, all numbers big-endian:
 //
-//	0 magic "GS"  2 major  3 minor  4 type  5 key id (32)  37 boot nonce (16)  53 epoch (8)  61 seq (8)  69 sent at (8)  77 payload  -64 signature
-//	0 magic "GM"  the same                                                                                                   -32 code of a Session
+//	0 magic "GS"  2 major  3 minor  4 type  5 key id (32)  37 boot nonce (16)  53 epoch (8)  61 seq (8)
+//	69 sent at (8)  77 payload  -64 signature
+//
+// A message of a Session has the magic "GM", and at its end a code of 32 octets instead of the signature.
 //
 // The first 37 octets keep their places in every major version, so that a node can tell whose message it cannot read.
 const (

@@ -13,11 +13,13 @@ import (
 // fixed is an identity whose key is always the same, for golden frames.
 func fixed() *Identity {
 	key := ed25519.NewKeyFromSeed(bytes.Repeat([]byte{7}, ed25519.SeedSize))
-	return &Identity{Certificate: &Certificate{KeyID: KeyIDOf([]byte("fixed")), PublicKey: key.Public().(ed25519.PublicKey)}, key: key}
+	return &Identity{Certificate: &Certificate{KeyID: KeyIDOf([]byte("fixed")),
+		PublicKey: key.Public().(ed25519.PublicKey)}, key: key}
 }
 
 func testEnvelope() Envelope {
-	return Envelope{Major: 1, Minor: 0, Type: 3, BootNonce: Nonce{1, 2, 3}, Epoch: 1700000000000, Seq: 42, SentAtMillis: 1700000000123, Payload: []byte("payload")}
+	return Envelope{Major: 1, Minor: 0, Type: 3, BootNonce: Nonce{1, 2, 3}, Epoch: 1700000000000, Seq: 42,
+		SentAtMillis: 1700000000123, Payload: []byte("payload")}
 }
 
 func TestSeal_EverythingArrivesAndVerifies(t *testing.T) {
@@ -96,7 +98,8 @@ func TestParse_OfAnotherMajorVersionOnlyTheSenderIsRead(t *testing.T) {
 	}
 }
 
-// The frame of every released version must be read for ever, and is what is sealed as long as that is the version spoken.
+// The frame of every released version must be read for ever, and is what is sealed as long as that is the version
+// spoken.
 func TestGolden_EnvelopeStaysAsItIs(t *testing.T) {
 	text, err := os.ReadFile("testdata/v1.0/envelope.hex")
 	if err != nil {
@@ -114,7 +117,8 @@ func TestGolden_EnvelopeStaysAsItIs(t *testing.T) {
 
 func TestProof_StaysAsItIs(t *testing.T) {
 	proof := Proof("0123456789abcdef0123456789abcdef", "app.gslb.test", KeyID{1}, Nonce{2}, 3)
-	if got, want := hex.EncodeToString(proof[:]), "12f00126ae28ce11a2a941927e72a442e785f1a7b8f783f04818c3a21bf9ea38"; got != want {
+	if got, want := hex.EncodeToString(proof[:]),
+		"12f00126ae28ce11a2a941927e72a442e785f1a7b8f783f04818c3a21bf9ea38"; got != want {
 		t.Errorf("proof %s, want %s", got, want)
 	}
 	mark := TokenMark("0123456789abcdef0123456789abcdef", "app.gslb.test", KeyID{1})
@@ -142,7 +146,8 @@ func TestProof_IsWorthNothingForAnythingElse(t *testing.T) {
 		t.Error("the spelling of the service matters")
 	}
 	mark := TokenMark(token, service, key)
-	if bytes.Equal(mark[:], proof[:16]) || TokenMark(token, service, KeyID{9}) == mark || TokenMark(token+"x", service, key) == mark || TokenMark(token, "db.gslb.test", key) == mark {
+	if bytes.Equal(mark[:], proof[:16]) || TokenMark(token, service, KeyID{9}) == mark ||
+		TokenMark(token+"x", service, key) == mark || TokenMark(token, "db.gslb.test", key) == mark {
 		t.Error("marks are not apart from each other and from proofs")
 	}
 }
@@ -160,7 +165,8 @@ func TestWindow_TakesOnlyWhatIsNewer(t *testing.T) {
 		want       bool
 	}{
 		{0, 0, false}, {5, 1, true}, {5, 1, false}, {5, 2, true}, {5, 9, true}, {5, 8, false}, {4, 100, false},
-		{6, 1, true}, {5, 10, false}, {6, 0, false}, {6, 1, false}, {1<<64 - 1, 1<<64 - 1, true}, {1<<64 - 1, 1<<64 - 1, false},
+		{6, 1, true}, {5, 10, false}, {6, 0, false}, {6, 1, false}, {1<<64 - 1, 1<<64 - 1, true},
+		{1<<64 - 1, 1<<64 - 1, false},
 	} {
 		if newer := w.Newer(c.epoch, c.seq); newer != c.want {
 			t.Errorf("%d: (%d, %d) newer: %v", i, c.epoch, c.seq, newer)
@@ -188,7 +194,8 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if s.InSession() && (s.Verify(AgentToNode, id.PublicKey) || s.Authentic(AgentToNode, session) != bytes.Equal(session.Seal(AgentToNode, s.Envelope), b)) {
+		if s.InSession() && (s.Verify(AgentToNode, id.PublicKey) ||
+			s.Authentic(AgentToNode, session) != bytes.Equal(session.Seal(AgentToNode, s.Envelope), b)) {
 			t.Error("of a session, but not what was sealed in it")
 		}
 		if s.Verify(AgentToNode, id.PublicKey) && !bytes.Equal(id.Seal(AgentToNode, s.Envelope), b) {
@@ -211,7 +218,8 @@ func FuzzParseCertificate(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if ValidateID(c.CommonName) != nil || c.KeyID != KeyIDOf(der) || len(c.PublicKey) != ed25519.PublicKeySize || !c.NotBefore.Before(c.NotAfter) {
+		if ValidateID(c.CommonName) != nil || c.KeyID != KeyIDOf(der) || len(c.PublicKey) != ed25519.PublicKeySize ||
+			!c.NotBefore.Before(c.NotAfter) {
 			t.Errorf("accepted %+v", c)
 		}
 	})

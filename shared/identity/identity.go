@@ -63,7 +63,8 @@ func exists(path string) (bool, error) {
 }
 
 // remedy ends every error about identity files.
-const remedy = "restore it from a backup; or, to start with a new identity, delete both files, and the pin of the old one on every overwatch node"
+const remedy = "restore it from a backup; or, to start with a new identity, delete both files, and the pin of the " +
+	"old one on every overwatch node"
 
 func halfThere(missing, present string) error {
 	return fmt.Errorf("%s is missing although %s exists: %s", missing, present, remedy)

@@ -122,7 +122,8 @@ func TestLoadOrCreate_NeverReplacesWhatItCannotUse(t *testing.T) {
 		}
 	}
 	swapped := rewrite(func(text []byte) []byte {
-		return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("CERTIFICATE"), []byte("PUBLIC KEY")), []byte("PRIVATE KEY"), []byte("CERTIFICATE"))
+		return bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("CERTIFICATE"), []byte("PUBLIC KEY")), []byte("PRIVATE KEY"),
+			[]byte("CERTIFICATE"))
 	})
 	ecKey := func(t *testing.T, path string) {
 		k, _ := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -233,7 +234,8 @@ func TestValidateID(t *testing.T) {
 			t.Errorf("%q: %v", id, err)
 		}
 	}
-	for _, id := range []string{"", strings.Repeat("x", MaxID+1), "-a", ".a", "a b", "a/b", "a:b", "é", "a\n", "expiring"} {
+	for _, id := range []string{"", strings.Repeat("x", MaxID+1), "-a", ".a", "a b", "a/b", "a:b", "é", "a\n",
+		"expiring"} {
 		if ValidateID(id) == nil {
 			t.Errorf("%q is accepted", id)
 		}
@@ -247,7 +249,8 @@ func certificate(t *testing.T, change func(*x509.Certificate)) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a"}, NotBefore: noon, NotAfter: noon.Add(Validity)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a"}, NotBefore: noon,
+		NotAfter: noon.Add(Validity)}
 	change(template)
 	der, err := x509.CreateCertificate(rand.Reader, template, template, pub, key)
 	if err != nil {
@@ -265,7 +268,8 @@ func TestParseCertificate_RefusesWhatIsNotOurs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a"}, NotBefore: noon, NotAfter: noon.Add(Validity)}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "a"}, NotBefore: noon,
+		NotAfter: noon.Add(Validity)}
 	ec, err := x509.CreateCertificate(rand.Reader, template, template, ecKey.Public(), ecKey)
 	if err != nil {
 		t.Fatal(err)
@@ -312,7 +316,8 @@ func TestParseCertificate_NoOctetCanBeChanged(t *testing.T) {
 func TestNextEpoch_AlwaysGrows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "agent.epoch")
 	var last uint64
-	for _, now := range []time.Time{noon, noon, noon.Add(time.Hour), noon.AddDate(-10, 0, 0), time.Unix(-5, 0), noon.Add(2 * time.Hour)} {
+	for _, now := range []time.Time{noon, noon, noon.Add(time.Hour), noon.AddDate(-10, 0, 0), time.Unix(-5, 0),
+		noon.Add(2 * time.Hour)} {
 		epoch, err := NextEpoch(path, now)
 		if err != nil || epoch <= last {
 			t.Errorf("epoch %d after %d, %v", epoch, last, err)

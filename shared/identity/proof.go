@@ -38,7 +38,8 @@ func TokenMark(token, service string, id KeyID) [16]byte {
 func tokenKey(token, info string) []byte {
 	key, err := hkdf.Key(sha256.New, []byte(token), nil, info, sha256.Size)
 	if err != nil {
-		panic("identity: deriving a key: " + err.Error()) // only for lengths beyond 8160 octets, or too short a secret in FIPS-only mode
+		// only for lengths beyond 8160 octets, or too short a secret in FIPS-only mode
+		panic("identity: deriving a key: " + err.Error())
 	}
 	return key
 }

@@ -21,7 +21,8 @@ func exchangeOf(t testing.TB, fill byte) *Exchange {
 
 func testPairing(agent, node *Exchange) Pairing {
 	e := testEnvelope()
-	return Pairing{Agent: KeyID{1}, Node: KeyID{2}, Boot: e.BootNonce, Epoch: e.Epoch, AgentShare: agent.Share(), NodeShare: node.Share()}
+	return Pairing{Agent: KeyID{1}, Node: KeyID{2}, Boot: e.BootNonce, Epoch: e.Epoch, AgentShare: agent.Share(),
+		NodeShare: node.Share()}
 }
 
 func agree(t testing.TB, x *Exchange, p Pairing) *Session {
@@ -52,7 +53,8 @@ func TestSession_EverythingArrivesAtTheOtherSideInEitherDirection(t *testing.T) 
 		sender   KeyID
 	}{{AgentToNode, one, other, p.Agent}, {NodeToAgent, other, one, p.Node}} {
 		s := parsed(t, c.from.Seal(c.dir, e))
-		if s.KeyID != c.sender || s.BootNonce != e.BootNonce || s.Epoch != e.Epoch || s.Seq != e.Seq || s.SentAtMillis != e.SentAtMillis ||
+		if s.KeyID != c.sender || s.BootNonce != e.BootNonce || s.Epoch != e.Epoch || s.Seq != e.Seq ||
+			s.SentAtMillis != e.SentAtMillis ||
 			s.Type != e.Type || !bytes.Equal(s.Payload, e.Payload) || !s.InSession() || !s.Authentic(c.dir, c.to) {
 			t.Errorf("got %+v\nwant %+v", s.Envelope, e)
 		}
@@ -161,7 +163,8 @@ func TestAgree_RefusesSharesOfNobody(t *testing.T) {
 	}
 }
 
-// The frame of every released version must be understood for ever, and is what is sealed as long as that is the version spoken.
+// The frame of every released version must be understood for ever, and is what is sealed as long as that is the version
+// spoken.
 func TestGolden_SessionStaysAsItIs(t *testing.T) {
 	text, err := os.ReadFile("testdata/v1.1/session.hex")
 	if err != nil {

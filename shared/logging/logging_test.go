@@ -20,7 +20,8 @@ func TestNew_WritesOneObjectPerLineWithItsTime(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatalf("%v in %q", err, out.String())
 	}
-	if _, err := time.Parse(time.RFC3339, line.Time); err != nil || line.Level != "info" || line.Message != "hello" || line.Key != "value" {
+	if _, err := time.Parse(time.RFC3339, line.Time); err != nil || line.Level != "info" || line.Message != "hello" ||
+		line.Key != "value" {
 		t.Errorf("got %+v, %v", line, err)
 	}
 }
@@ -79,7 +80,8 @@ func TestControl_ChangesLevelAndFormatOfEveryLogger(t *testing.T) {
 		t.Error("an unknown format was taken")
 	}
 	part.Info().Msg("three")
-	if got := out.String(); strings.Contains(got, "first") || !strings.Contains(got, "DBG two component=x\n") || !strings.Contains(got, "INF three component=x\n") {
+	if got := out.String(); strings.Contains(got, "first") || !strings.Contains(got, "DBG two component=x\n") ||
+		!strings.Contains(got, "INF three component=x\n") {
 		t.Errorf("got %q", got)
 	}
 }

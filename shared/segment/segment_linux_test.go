@@ -35,7 +35,9 @@ func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := raw.Control(func(fd uintptr) {
-				if size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG); err != nil || size > Max || size < Max-12 { // which are a time stamp
+				// which are a time stamp
+				if size, err := syscall.GetsockoptInt(int(fd), syscall.IPPROTO_TCP, syscall.TCP_MAXSEG); err != nil || size > Max ||
+					size < Max-12 {
 					t.Errorf("%s, the %s's segments have up to %d octets, want %d: %v", network, side, size, Max, err)
 				}
 			}); err != nil {

@@ -69,7 +69,8 @@ func watchdog() (time.Duration, error) {
 	}
 	micro, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || micro <= 0 || micro > int64(365*24*time.Hour/time.Microsecond) {
-		return 0, fmt.Errorf("WATCHDOG_USEC=%q: want a number of microseconds; it is set by WatchdogSec= in the service's unit", text)
+		return 0, fmt.Errorf(
+			"WATCHDOG_USEC=%q: want a number of microseconds; it is set by WatchdogSec= in the service's unit", text)
 	}
 	return time.Duration(micro) * time.Microsecond, nil
 }

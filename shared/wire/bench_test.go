@@ -9,12 +9,15 @@ import (
 
 // usual is the heartbeat of an agent with n backends of one service, as they are found in practice.
 func usual(n int) *Heartbeat {
-	h := &Heartbeat{Region: "eu-west", Version: "1.0.0", UptimeSeconds: 864000, IntervalMillis: 10000, MissedThreshold: 3, Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 518400}}
+	h := &Heartbeat{Region: "eu-west", Version: "1.0.0", UptimeSeconds: 864000, IntervalMillis: 10000, MissedThreshold: 3,
+		Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 518400}}
 	for i := range n {
 		h.Backends = append(h.Backends, Backend{
-			Service: "app.gslb.example.com", Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Port: 8080, Weight: 100, Claim: ClaimHealthy,
+			Service: "app.gslb.example.com", Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Port: 8080, Weight: 100,
+			Claim:                ClaimHealthy,
 			ConsecutiveSuccesses: 1000, LatencyMicros: 1234,
-			Check: Check{Type: "http", Path: "/healthz", TimeoutMillis: 2000, IntervalMillis: 5000, FailureThreshold: 3, SuccessThreshold: 2},
+			Check: Check{Type: "http", Path: "/healthz", TimeoutMillis: 2000, IntervalMillis: 5000, FailureThreshold: 3,
+				SuccessThreshold: 2},
 		})
 	}
 	return h

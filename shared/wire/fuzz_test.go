@@ -19,8 +19,8 @@ var kinds = map[uint8]func() message{
 	uint8(TypeDrain):      func() message { return new(Drain) },
 }
 
-// FuzzUnmarshal: no input makes decoding panic; what decodes can be encoded; encoding it gives the input again, but for fields of
-// later versions; and decoding that gives the same message.
+// FuzzUnmarshal: no input makes decoding panic; what decodes can be encoded; encoding it gives the input again, but for
+// fields of later versions; and decoding that gives the same message.
 func FuzzUnmarshal(f *testing.F) {
 	for kind, make := range kinds {
 		for _, m := range samples() {

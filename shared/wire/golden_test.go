@@ -17,8 +17,8 @@ var update = flag.Bool("update", false, "write the golden frames of the present,
 
 const goldenHead = "# payload of a %s, protocol %d.%d; made by: go test ./wire -run TestGolden -update\n"
 
-// The frames of every released version must decode to the same messages for ever; those of the present one must also be what is
-// encoded.
+// The frames of every released version must decode to the same messages for ever; those of the present one must also be
+// what is encoded.
 func TestGolden_FramesStayAsTheyAre(t *testing.T) {
 	dir := filepath.Join("testdata", fmt.Sprintf("v%d.%d", Major, Minor))
 	for name, m := range samples() {
@@ -37,8 +37,8 @@ func TestGolden_FramesStayAsTheyAre(t *testing.T) {
 	}
 }
 
-// Whoever speaks an earlier version of the same major number is understood: what its messages have means the same, and what
-// they lack is zero.
+// Whoever speaks an earlier version of the same major number is understood: what its messages have means the same, and
+// what they lack is zero.
 func TestGolden_FramesOfEarlierVersionsMeanTheSame(t *testing.T) {
 	for _, version := range []string{"v1.0"} {
 		for name, later := range samples() {

@@ -18,9 +18,10 @@ const (
 	CodeBootNonce        RejectCode = 9  // for an earlier process of the node: send Hello again
 	CodeNotEnrolled      RejectCode = 10 // no pin for the certificate, or not for the service
 	CodeLimit            RejectCode = 11 // too many backends, services or agents, or new agents too often
-	CodePolicy           RejectCode = 12 // the address cannot be a backend's, by agent_policies or by the rules that need none
-	CodeUnavailable      RejectCode = 13 // the node cannot store a pin at present: try again later
-	CodeLocked           RejectCode = 14 // the service's token admits no new agents: an operator locked it
+	// the address cannot be a backend's, by agent_policies or by the rules that need none
+	CodePolicy      RejectCode = 12
+	CodeUnavailable RejectCode = 13 // the node cannot store a pin at present: try again later
+	CodeLocked      RejectCode = 14 // the service's token admits no new agents: an operator locked it
 )
 
 // String returns the code's name as it stands in logs, metrics and the API.

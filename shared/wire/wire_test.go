@@ -25,20 +25,26 @@ func samples() map[string]message {
 			Type: "https", Path: "/healthz", Host: "app.gslb.test", TimeoutMillis: 2000, IntervalMillis: 5000,
 			FailureThreshold: 3, SuccessThreshold: 2, ServerName: "app.internal", InsecureSkipVerify: true,
 			Method: "GET", Headers: "Accept: text/plain\nX-Probe: 1", ExpectedStatus: "200,301-308", BodyContains: "ready\n",
-			BodyMatches: "^ok", Expect: "+PONG\r\n", GRPCService: "shop.v1.Orders", Authorities: "-----BEGIN CERTIFICATE-----\n", Counting: "leaky",
+			BodyMatches: "^ok", Expect: "+PONG\r\n", GRPCService: "shop.v1.Orders", Authorities: "-----BEGIN CERTIFICATE-----\n",
+			Counting: "leaky",
 		},
 		Warnings: Warnings{CPUMillis: 30_000, MemoryMillis: 30_001, ErrorRateMillis: 60_000}, DrainMillis: 5000,
 	}
-	second := Backend{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432, Claim: ClaimHealthy, Check: Check{Type: "tcp"}}
+	second := Backend{Service: "db.gslb.test", Address: netip.MustParseAddr("2001:db8::1"), Port: 5432,
+		Claim: ClaimHealthy, Check: Check{Type: "tcp"}}
 	return map[string]message{
-		"hello": &Hello{NodeID: "ow-1", Version: "1.0.0", BootNonce: [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, Certificate: []byte("DER"), Share: [32]byte{31: 5}},
+		"hello": &Hello{NodeID: "ow-1", Version: "1.0.0",
+			BootNonce: [16]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16}, Certificate: []byte("DER"),
+			Share: [32]byte{31: 5}},
 		"enrol": &Enrol{
 			AgentID: "eu-web-1", Region: "eu", Version: "1.0.0", Certificate: []byte("DER"),
-			Proofs: []Proof{{Service: "app.gslb.test", MAC: [32]byte{1, 2, 3}}, {Service: "db.gslb.test", MAC: [32]byte{4}}}, Share: [32]byte{6},
+			Proofs: []Proof{{Service: "app.gslb.test", MAC: [32]byte{1, 2, 3}}, {Service: "db.gslb.test", MAC: [32]byte{4}}},
+			Share:  [32]byte{6},
 		},
 		"heartbeat": &Heartbeat{
 			Region: "eu", Version: "1.0.0", UptimeSeconds: 86400, IntervalMillis: 10000, MissedThreshold: 3,
-			Backends: []Backend{backend, second}, Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 123456, ChecksFailed: 78, Cores: 4},
+			Backends: []Backend{backend, second}, Figures: Figures{CPUPercent: 1250, MemoryPercent: 4075, ChecksTotal: 123456,
+				ChecksFailed: 78, Cores: 4},
 		},
 		"transition": &Transition{Backend: backend},
 		"deregister": &Deregister{Reason: "stopped"},
@@ -54,7 +60,8 @@ func samples() map[string]message {
 				{Service: "web.gslb.test", Code: CodeWrongToken},
 			},
 		},
-		"reject": &Reject{AckedType: TypeEnrol, AckedSeq: 1, AckedKey: [32]byte{31: 9}, Code: CodeWrongToken, Service: "app.gslb.test", Detail: "the token is another"},
+		"reject": &Reject{AckedType: TypeEnrol, AckedSeq: 1, AckedKey: [32]byte{31: 9}, Code: CodeWrongToken,
+			Service: "app.gslb.test", Detail: "the token is another"},
 	}
 }
 
@@ -168,17 +175,18 @@ func TestDecode_RefusesBackendsThatCannotBe(t *testing.T) {
 		return []byte(strings.Replace(string(good), field, replacement, 1))
 	}
 	for name, b := range map[string][]byte{
-		"no address":            with("\x05\x04\xc0\x00\x02\x01", ""),
-		"no port":               with("\x06\x50", ""),
-		"port beyond 65535":     with("\x06\x50", "\x06\x80\x80\x04"),
-		"address of 5 octets":   with("\x05\x04\xc0\x00\x02\x01", "\x05\x05\xc0\x00\x02\x01\x01"),
-		"IPv4 mapped into IPv6": with("\x05\x04\xc0\x00\x02\x01", "\x05\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xc0\x00\x02\x01"),
-		"service in capitals":   with("a.tst", "A.tst"),
-		"service with a colon":  with("a.tst", "a:tst"),
-		"service with a dot":    with("a.tst", "a.ts."),
-		"service with a slash":  with("a.tst", "a/tst"),
-		"unknown claim":         append(append([]byte{}, good...), 5<<1, 3),
-		"flag of two":           append(append([]byte{}, good...), 6<<1, 2),
+		"no address":          with("\x05\x04\xc0\x00\x02\x01", ""),
+		"no port":             with("\x06\x50", ""),
+		"port beyond 65535":   with("\x06\x50", "\x06\x80\x80\x04"),
+		"address of 5 octets": with("\x05\x04\xc0\x00\x02\x01", "\x05\x05\xc0\x00\x02\x01\x01"),
+		"IPv4 mapped into IPv6": with("\x05\x04\xc0\x00\x02\x01",
+			"\x05\x10\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xc0\x00\x02\x01"),
+		"service in capitals":  with("a.tst", "A.tst"),
+		"service with a colon": with("a.tst", "a:tst"),
+		"service with a dot":   with("a.tst", "a.ts."),
+		"service with a slash": with("a.tst", "a/tst"),
+		"unknown claim":        append(append([]byte{}, good...), 5<<1, 3),
+		"flag of two":          append(append([]byte{}, good...), 6<<1, 2),
 	} {
 		var m Transition
 		if err := m.UnmarshalBinary(append([]byte{1<<1 | kindOctets, byte(len(b))}, b...)); !errors.Is(err, ErrMalformed) {
@@ -255,7 +263,8 @@ func TestEncode_RefusesWhatCouldNotBeDecoded(t *testing.T) {
 	big := Heartbeat{Backends: make([]Backend, MaxBackends)}
 	for i := range big.Backends {
 		big.Backends[i] = good
-		big.Backends[i].Check = Check{Path: strings.Repeat("/", maxPath), Host: strings.Repeat("h", maxHost), ServerName: strings.Repeat("s", maxHost)}
+		big.Backends[i].Check = Check{Path: strings.Repeat("/", maxPath), Host: strings.Repeat("h", maxHost),
+			ServerName: strings.Repeat("s", maxHost)}
 		big.Backends[i].LastError = strings.Repeat("e", MaxText)
 	}
 	if _, err := big.MarshalBinary(); !errors.Is(err, ErrTooLarge) {
@@ -288,7 +297,8 @@ func TestNumbersOnTheWire_StayAsTheyAre(t *testing.T) {
 			t.Errorf("type %d is %s", i+1, Type(i+1))
 		}
 	}
-	for i, want := range []string{"wrong_token", "unknown_service", "revoked", "expired", "not_yet_valid", "pin_mismatch", "conflicting_claim", "version", "boot_nonce", "not_enrolled", "limit", "policy", "unavailable", "locked"} {
+	for i, want := range []string{"wrong_token", "unknown_service", "revoked", "expired", "not_yet_valid", "pin_mismatch",
+		"conflicting_claim", "version", "boot_nonce", "not_enrolled", "limit", "policy", "unavailable", "locked"} {
 		if got := RejectCode(i + 1).String(); got != want {
 			t.Errorf("code %d is %s", i+1, got)
 		}

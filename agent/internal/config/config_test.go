@@ -79,8 +79,10 @@ func TestLoad_EachServiceHasItsToken(t *testing.T) {
 	other := strings.ToUpper(testToken)
 	c, problems := loadText(t, "mode: agent\nagent:\n  data_dir: /x\n"+
 		"  identity: {region: eu, service_token: "+testToken+", service_tokens: {B.example.: "+other+"}}\n"+
-		"  gossip: {overwatch_nodes: ['ow:7946'], encryption_key: "+testKey+", previous_encryption_keys: [\"AQECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\"]}\n"+
-		"  backends: [{service: A.Example., address: 192.0.2.1, port: 80, health_check: {type: tcp}}, {service: b.example, address: 192.0.2.1, port: 80, health_check: {type: tcp}}]\n")
+		"  gossip: {overwatch_nodes: ['ow:7946'], encryption_key: "+testKey+", previous_encryption_keys: "+
+		"[\"AQECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\"]}\n"+
+		"  backends: [{service: A.Example., address: 192.0.2.1, port: 80, health_check: {type: tcp}}, {service: "+
+		"b.example, address: 192.0.2.1, port: 80, health_check: {type: tcp}}]\n")
 	if problems != nil {
 		t.Fatal(problems)
 	}

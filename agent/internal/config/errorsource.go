@@ -26,15 +26,18 @@ func (v *validator) errorSource(key string, s *ErrorSource, interval time.Durati
 	at, err := url.Parse(s.URL)
 	switch {
 	case s.URL == "":
-		v.Add(key+".url", "", "is missing: give where the application tells its errors, such as http://127.0.0.1:8080/metrics")
+		v.Add(key+".url", "",
+			"is missing: give where the application tells its errors, such as http://127.0.0.1:8080/metrics")
 	case err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "":
 		v.Add(key+".url", s.URL, "give a URL with http or https and a host, such as http://127.0.0.1:8080/metrics")
 	case at.User != nil:
-		v.Add(key+".url", at.Redacted(), "a name and password cannot be given here: let the application answer this host without")
+		v.Add(key+".url", at.Redacted(),
+			"a name and password cannot be given here: let the application answer this host without")
 	}
 	switch {
 	case s.Metric == "" && s.Field == "":
-		v.Add(key+".metric", "", "is missing: name a metric of Prometheus' text format here, or in field a number in a JSON document")
+		v.Add(key+".metric", "",
+			"is missing: name a metric of Prometheus' text format here, or in field a number in a JSON document")
 	case s.Metric != "" && s.Field != "":
 		v.Add(key+".field", s.Field, "metric is given too: keep the one that the application answers with")
 	case s.Field != "" && slices.Contains(s.Path(), ""):
@@ -42,7 +45,8 @@ func (v *validator) errorSource(key string, s *ErrorSource, interval time.Durati
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Labels)) {
 		if _, err := wholly(s.Labels[name]); err != nil {
-			v.Add(settings.Entry(key+".labels", name), s.Labels[name], "it is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
+			v.Add(settings.Entry(key+".labels", name), s.Labels[name],
+				"it is no regular expression: "+strings.TrimPrefix(err.Error(), "error parsing regexp: "))
 		}
 	}
 	if len(s.Labels) > 0 && s.Metric == "" {
@@ -50,7 +54,8 @@ func (v *validator) errorSource(key string, s *ErrorSource, interval time.Durati
 	}
 	v.oneOf(key+".kind", s.Kind, []string{KindCounter, KindRate})
 	if s.Timeout < minSourceTimeout || s.Timeout > interval {
-		v.Addf(key+".timeout", s.Timeout.String(), "give a time from %s to check_interval, which is %s", minSourceTimeout, interval)
+		v.Addf(key+".timeout", s.Timeout.String(), "give a time from %s to check_interval, which is %s", minSourceTimeout,
+			interval)
 	}
 }
 

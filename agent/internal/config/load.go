@@ -54,7 +54,8 @@ func (i *Identity) token(service string) settings.Secret {
 // GossipKeys returns the gossip keys: first the one that encrypts, then those that only decrypt.
 func (c *Config) GossipKeys() [][]byte {
 	keys := make([][]byte, 0, 1+len(c.Agent.Gossip.PreviousEncryptionKeys))
-	for _, text := range append([]settings.Secret{c.Agent.Gossip.EncryptionKey}, c.Agent.Gossip.PreviousEncryptionKeys...) {
+	for _, text := range append([]settings.Secret{c.Agent.Gossip.EncryptionKey},
+		c.Agent.Gossip.PreviousEncryptionKeys...) {
 		key, _ := settings.ParseKey(text) // validated by Load
 		keys = append(keys, key)
 	}

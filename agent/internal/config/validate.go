@@ -68,7 +68,8 @@ func (v *validator) gossip() {
 	g := &v.config.Agent.Gossip
 	v.CheckKeys(key, g.EncryptionKey, g.PreviousEncryptionKeys)
 	if len(g.OverwatchNodes) == 0 {
-		v.Add(key+".overwatch_nodes", "", "is missing: give every overwatch node as host:port, such as overwatch-1.example.com:7946")
+		v.Add(key+".overwatch_nodes", "",
+			"is missing: give every overwatch node as host:port, such as overwatch-1.example.com:7946")
 	}
 	for i, node := range g.OverwatchNodes {
 		at := fmt.Sprintf("%s.overwatch_nodes[%d]", key, i)
@@ -90,7 +91,8 @@ func (v *validator) heartbeat() {
 		v.Addf(key+".missed_threshold", strconv.Itoa(h.MissedThreshold), "give a number from 1 to %d", maxMissed)
 	}
 	if h.Interval >= staleThreshold {
-		v.warn("%s.interval: %s: overwatch nodes count a backend as stale %s after its last report, unless their stale.threshold says otherwise",
+		v.warn("%s.interval: %s: overwatch nodes count a backend as stale %s after its last report, unless their "+
+			"stale.threshold says otherwise",
 			key, h.Interval, staleThreshold)
 	}
 }
@@ -108,7 +110,8 @@ func (v *validator) predictive() {
 	}
 	v.between(key+".error_rate.bleed_duration", p.ErrorRate.BleedDuration, time.Second, maxPredictive)
 	if w := p.ErrorRate.Window; w < p.CheckInterval || w > maxPredictive {
-		v.Addf(key+".error_rate.window", w.String(), "give a time from check_interval, which is %s, to %s", p.CheckInterval, maxPredictive)
+		v.Addf(key+".error_rate.window", w.String(), "give a time from check_interval, which is %s, to %s", p.CheckInterval,
+			maxPredictive)
 	}
 	if p.ErrorRate.Source.Given() {
 		v.errorSource(key+".error_rate.source", &p.ErrorRate.Source, p.CheckInterval)

@@ -25,7 +25,8 @@ func (v *validator) backends() {
 		v.Add("agent.backends", "", "is missing: give at least one backend to watch")
 	}
 	if len(list) > wire.MaxBackends {
-		v.Addf("agent.backends", strconv.Itoa(len(list))+" entries", "one agent can watch %d: let another agent, with its own agent_id and data_dir, watch the others", wire.MaxBackends)
+		v.Addf("agent.backends", strconv.Itoa(len(list))+" entries",
+			"one agent can watch %d: let another agent, with its own agent_id and data_dir, watch the others", wire.MaxBackends)
 	}
 	type id struct {
 		service string
@@ -45,7 +46,9 @@ func (v *validator) backends() {
 		first[id{b.Service, at}] = i
 	}
 	if len(services) > wire.MaxServices {
-		v.Addf("agent.backends", strconv.Itoa(len(services))+" services", "one agent can speak for %d: let another agent, with its own agent_id and data_dir, speak for the others", wire.MaxServices)
+		v.Addf("agent.backends", strconv.Itoa(len(services))+" services",
+			"one agent can speak for %d: let another agent, with its own agent_id and data_dir, speak for the others",
+			wire.MaxServices)
 	}
 }
 
@@ -76,7 +79,8 @@ func (v *validator) backend(key string, b *Backend) {
 	}
 	b.HealthCheck.Validate(v.Report, key+".health_check")
 	if b.HealthCheck.InsecureSkipVerify {
-		v.warn("%s.health_check.insecure_skip_verify: any certificate is accepted, so the check does not tell whose server answers", key)
+		v.warn("%s.health_check.insecure_skip_verify: any certificate is accepted, so the check does not tell whose "+
+			"server answers", key)
 	}
 }
 
@@ -93,9 +97,11 @@ func (v *validator) tokens() {
 		case remedy != "":
 			v.Add(settings.Entry(key, written), "", remedy)
 		case again:
-			v.Add(settings.Entry(key, written), "", "this service is there already, spelled otherwise (case and a final dot do not count): keep one")
+			v.Add(settings.Entry(key, written), "",
+				"this service is there already, spelled otherwise (case and a final dot do not count): keep one")
 		case token == "":
-			v.Add(settings.Entry(key, written), "", "the token is empty: give the one that overwatch nodes have under agent_tokens")
+			v.Add(settings.Entry(key, written), "",
+				"the token is empty: give the one that overwatch nodes have under agent_tokens")
 		default:
 			v.shortToken(settings.Entry(key, written), token)
 			v.unusedToken(settings.Entry(key, written), name)
@@ -111,12 +117,14 @@ func (v *validator) missingTokens() {
 	identity := &v.config.Agent.Identity
 	missing := func(b Backend) bool { return identity.token(b.Service) == "" }
 	if len(identity.ServiceTokens) == 0 && slices.ContainsFunc(v.config.Agent.Backends, missing) {
-		v.Add("agent.identity.service_token", "", "is missing: give the token that overwatch nodes have for the service under agent_tokens")
+		v.Add("agent.identity.service_token", "",
+			"is missing: give the token that overwatch nodes have for the service under agent_tokens")
 		return
 	}
 	for i, b := range v.config.Agent.Backends {
 		if missing(b) {
-			v.Addf(fmt.Sprintf("agent.backends[%d].service", i), b.Service, "has no token: give one in agent.identity.service_tokens, or one for all in agent.identity.service_token")
+			v.Addf(fmt.Sprintf("agent.backends[%d].service", i), b.Service,
+				"has no token: give one in agent.identity.service_tokens, or one for all in agent.identity.service_token")
 		}
 	}
 }

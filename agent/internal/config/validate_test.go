@@ -15,8 +15,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 	}{
 		{"nothing but the mode", "mode: agent\n", []string{
 			` agent.identity.region: is missing: give a name`,
-			` agent.gossip.encryption_key: is missing: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
-			` agent.gossip.overwatch_nodes: is missing: give every overwatch node as host:port, such as overwatch-1.example.com:7946`,
+			` agent.gossip.encryption_key: is missing: give 32 octets in base64; make one with: head -c 32 /dev/urandom | ` +
+				`base64`,
+			` agent.gossip.overwatch_nodes: is missing: give every overwatch node as host:port, such as ` +
+				`overwatch-1.example.com:7946`,
 			` agent.backends: is missing: give at least one backend to watch`}},
 		{"an overwatch node's file", "mode: overwatch\ndns: {}\n", []string{
 			`1: mode: "overwatch": this program runs mode: agent; start the program of that mode, or gslb, which runs either`}},
@@ -26,64 +28,95 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`3: agent.identity.region: "e u": use letters, digits, hyphens, underscores and dots`,
 			`3: agent.identity.agent_id: "a/b": use letters, digits, hyphens, underscores and dots`}},
 		{"nodes", strings.Replace(smallest, "['ow:7946']", "[ow, 'b:1', 'b:1']", 1), []string{
-			`4: agent.gossip.overwatch_nodes[0]: "ow": give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 or [2001:db8::1]:7946`,
+			`4: agent.gossip.overwatch_nodes[0]: "ow": give a host and a port, such as overwatch-1.example.com:7946, ` +
+				`192.0.2.1:7946 or [2001:db8::1]:7946`,
 			`4: agent.gossip.overwatch_nodes[2]: "b:1": is already overwatch_nodes[1]: remove one`}},
-		{"keys", strings.Replace(smallest, "encryption_key: ", "previous_encryption_keys: [x, "+testKey+"], encryption_key: ", 1), []string{
-			`4: agent.gossip.previous_encryption_keys[0]: its 1 characters are not base64: give 32 octets in base64; make one with: head -c 32 /dev/urandom | base64`,
+		{"keys", strings.Replace(smallest, "encryption_key: ", "previous_encryption_keys: [x, "+testKey+"], encryption_key: ",
+			1), []string{
+			`4: agent.gossip.previous_encryption_keys[0]: its 1 characters are not base64: give 32 octets in base64; make ` +
+				`one with: head -c 32 /dev/urandom | base64`,
 			`4: agent.gossip.previous_encryption_keys[1]: is the same as encryption_key: remove it`}},
 		{"heartbeat", smallest + "  heartbeat: {interval: 10ms, missed_threshold: 0}\n", []string{
 			`6: agent.heartbeat.interval: "10ms": give a time from 100ms to 1h0m0s`,
 			`6: agent.heartbeat.missed_threshold: "0": give a number from 1 to 1000`}},
-		{"predictive", smallest + "  predictive:\n    check_interval: 90s\n    cpu: {threshold: 101, bleed_duration: 0s}\n    memory: {threshold: 0, bleed_duration: 1ms}\n    error_rate: {threshold: -1, bleed_duration: 0s}\n", []string{
-			`8: agent.predictive.cpu.threshold: "101": give a percentage above 0 and up to 100`,
-			`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
-			`9: agent.predictive.memory.threshold: "0": give a percentage above 0 and up to 100`,
-			`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h0m0s`,
-			`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
-			`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
-			`10: agent.predictive.error_rate.window: "1m0s": give a time from check_interval, which is 1m30s, to 1h0m0s`}},
-		{"no numbers", smallest + "  predictive:\n    cpu: {threshold: .nan}\n    memory: {threshold: NaN}\n    error_rate: {threshold: Inf}\n", []string{
-			`7: agent.predictive.cpu.threshold: ".nan": give a number`,
-			`8: agent.predictive.memory.threshold: "NaN": give a number`,
-			`9: agent.predictive.error_rate.threshold: "Inf": give a number`}},
-		{"error source", smallest + "  predictive:\n    error_rate:\n      source: {url: 'ftp://a', metric: m, field: a..b, labels: {code: '5[', x: y}, kind: gauge, timeout: 11s}\n", []string{
-			`8: agent.predictive.error_rate.source.url: "ftp://a": give a URL with http or https and a host, such as http://127.0.0.1:8080/metrics`,
-			`8: agent.predictive.error_rate.source.field: "a..b": metric is given too: keep the one that the application answers with`,
-			"8: agent.predictive.error_rate.source.labels[\"code\"]: \"5[\": it is no regular expression: missing closing ]: `[)$`",
-			`8: agent.predictive.error_rate.source.kind: "gauge": known are counter, rate`,
-			`8: agent.predictive.error_rate.source.timeout: "11s": give a time from 10ms to check_interval, which is 10s`}},
-		{"empty error source", smallest + "  predictive: {error_rate: {source: {url: 'http://a:b@c/', labels: {x: y}, field: a.}}}\n", []string{
-			`6: agent.predictive.error_rate.source.url: "http://a:xxxxx@c/": a name and password cannot be given here: let the application answer this host without`,
-			`6: agent.predictive.error_rate.source.field: "a.": give the names on the way to the number with dots between, such as errors.total`,
-			`6: agent.predictive.error_rate.source.labels: only a metric has labels: give metric, or remove them`}},
+		{"predictive",
+			smallest +
+				"  predictive:\n    check_interval: 90s\n    cpu: {threshold: 101, bleed_duration: 0s}\n    memory: {threshold: " +
+				"0, bleed_duration: 1ms}\n    error_rate: {threshold: -1, bleed_duration: 0s}\n", []string{
+				`8: agent.predictive.cpu.threshold: "101": give a percentage above 0 and up to 100`,
+				`8: agent.predictive.cpu.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
+				`9: agent.predictive.memory.threshold: "0": give a percentage above 0 and up to 100`,
+				`9: agent.predictive.memory.bleed_duration: "1ms": give a time from 1s to 1h0m0s`,
+				`10: agent.predictive.error_rate.threshold: "-1": give a number of errors per minute above 0`,
+				`10: agent.predictive.error_rate.bleed_duration: "0s": give a time from 1s to 1h0m0s`,
+				`10: agent.predictive.error_rate.window: "1m0s": give a time from check_interval, which is 1m30s, to 1h0m0s`}},
+		{"no numbers",
+			smallest +
+				"  predictive:\n    cpu: {threshold: .nan}\n    memory: {threshold: NaN}\n    error_rate: {threshold: Inf}\n",
+			[]string{
+				`7: agent.predictive.cpu.threshold: ".nan": give a number`,
+				`8: agent.predictive.memory.threshold: "NaN": give a number`,
+				`9: agent.predictive.error_rate.threshold: "Inf": give a number`}},
+		{"error source",
+			smallest +
+				"  predictive:\n    error_rate:\n      source: {url: 'ftp://a', metric: m, field: a..b, labels: {code: '5[', x: " +
+				"y}, kind: gauge, timeout: 11s}\n", []string{
+				`8: agent.predictive.error_rate.source.url: "ftp://a": give a URL with http or https and a host, such as ` +
+					`http://127.0.0.1:8080/metrics`,
+				`8: agent.predictive.error_rate.source.field: "a..b": metric is given too: keep the one that the application ` +
+					`answers with`,
+				"8: agent.predictive.error_rate.source.labels[\"code\"]: \"5[\": it is no regular expression: missing closing ]: " +
+					"`[)$`",
+				`8: agent.predictive.error_rate.source.kind: "gauge": known are counter, rate`,
+				`8: agent.predictive.error_rate.source.timeout: "11s": give a time from 10ms to check_interval, which is 10s`}},
+		{"empty error source",
+			smallest + "  predictive: {error_rate: {source: {url: 'http://a:b@c/', labels: {x: y}, field: a.}}}\n", []string{
+				`6: agent.predictive.error_rate.source.url: "http://a:xxxxx@c/": a name and password cannot be given here: let ` +
+					`the application answer this host without`,
+				`6: agent.predictive.error_rate.source.field: "a.": give the names on the way to the number with dots between, ` +
+					`such as errors.total`,
+				`6: agent.predictive.error_rate.source.labels: only a metric has labels: give metric, or remove them`}},
 		{"drain_time", smallest + "  drain_time: 25h\n", []string{
 			`6: agent.drain_time: "25h0m0s": give a time from 0s to 24h0m0s`}},
-		{"backends", head + "  backends:\n  - {}\n  - {service: a b, address: '::', port: 80, weight: 0, health_check: {type: http}}\n  - " + backend + "\n  - " + backend + "\n", []string{
-			`6: agent.backends[0].service: is missing: give the domain that the backend serves, such as app.example.com`,
-			`6: agent.backends[0].address: is missing: give the IP address at which clients reach the backend`,
-			`6: agent.backends[0].port: is missing: give a port from 1 to 65535`,
-			`6: agent.backends[0].health_check: is missing: say how the backend is probed, at least its type: http, https, tcp, grpc or grpcs`,
-			`7: agent.backends[1].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
-			`7: agent.backends[1].address: "::": this stands for every address: give the one of the machine`,
-			`7: agent.backends[1].weight: "0": give a number from 1 to 1000`,
-			`7: agent.backends[1].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
-			`9: agent.backends[3]: "192.0.2.1:80": is already agent.backends[2] for the same service: keep one`}},
+		{"backends",
+			head + "  backends:\n  - {}\n  - {service: a b, address: '::', port: 80, weight: 0, health_check: {type: " +
+				"http}}\n  - " + backend + "\n  - " + backend + "\n", []string{
+				`6: agent.backends[0].service: is missing: give the domain that the backend serves, such as app.example.com`,
+				`6: agent.backends[0].address: is missing: give the IP address at which clients reach the backend`,
+				`6: agent.backends[0].port: is missing: give a port from 1 to 65535`,
+				`6: agent.backends[0].health_check: is missing: say how the backend is probed, at least its type: http, https, ` +
+					`tcp, grpc or grpcs`,
+				`7: agent.backends[1].service: "a b": a name has letters, digits, hyphens, underscores and dots, nothing else`,
+				`7: agent.backends[1].address: "::": this stands for every address: give the one of the machine`,
+				`7: agent.backends[1].weight: "0": give a number from 1 to 1000`,
+				`7: agent.backends[1].health_check.path: is missing: an http check needs the path to ask for, for example /health`,
+				`9: agent.backends[3]: "192.0.2.1:80": is already agent.backends[2] for the same service: keep one`}},
 		{"too many backends", head + "  backends:\n" + manyBackends(65, 1), []string{
-			`5: agent.backends: "65 entries": one agent can watch 64: let another agent, with its own agent_id and data_dir, watch the others`}},
+			`5: agent.backends: "65 entries": one agent can watch 64: let another agent, with its own agent_id and data_dir, ` +
+				`watch the others`}},
 		{"too many services", head + "  backends:\n" + manyBackends(17, 17), []string{
-			`5: agent.backends: "17 services": one agent can speak for 16: let another agent, with its own agent_id and data_dir, speak for the others`}},
+			`5: agent.backends: "17 services": one agent can speak for 16: let another agent, with its own agent_id and ` +
+				`data_dir, speak for the others`}},
 		{"no token", strings.Replace(smallest, "service_token: "+testToken, "service_token: ", 1), []string{
-			`3: agent.identity.service_token: is missing: give the token that overwatch nodes have for the service under agent_tokens`}},
-		{"tokens", strings.Replace(smallest, "service_token: "+testToken, "service_tokens: {-a: x, b: '', c: "+testToken+", C: "+testToken+"}", 1), []string{
+			`3: agent.identity.service_token: is missing: give the token that overwatch nodes have for the service under ` +
+				`agent_tokens`}},
+		{"tokens", strings.Replace(smallest, "service_token: "+testToken,
+			"service_tokens: {-a: x, b: '', c: "+testToken+", C: "+testToken+"}", 1), []string{
 			`3: agent.identity.service_tokens["-a"]: the label "-a" begins or ends with a hyphen`,
-			`3: agent.identity.service_tokens["b"]: the token is empty: give the one that overwatch nodes have under agent_tokens`,
-			`3: agent.identity.service_tokens["c"]: this service is there already, spelled otherwise (case and a final dot do not count): keep one`,
-			`5: agent.backends[0].service: "a.example": has no token: give one in agent.identity.service_tokens, or one for all in agent.identity.service_token`}},
-		{"process", smallest + "  data_dir: /a\ndata_dir: /b\nlogging: {level: loud}\nmetrics: {enabled: true, address: x}\n", []string{
-			`6: agent.data_dir: "/a": data_dir says "/b": keep one of the two`,
-			`8: logging.level: "loud": known are debug, info, warn, error`,
-			`9: metrics.address: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every address`}},
-		{"no data_dir", smallest + "data_dir: ''\n", []string{`6: data_dir: is empty: give a directory, such as /var/lib/gslb`}},
+			`3: agent.identity.service_tokens["b"]: the token is empty: give the one that overwatch nodes have under ` +
+				`agent_tokens`,
+			`3: agent.identity.service_tokens["c"]: this service is there already, spelled otherwise (case and a final dot ` +
+				`do not count): keep one`,
+			`5: agent.backends[0].service: "a.example": has no token: give one in agent.identity.service_tokens, or one for ` +
+				`all in agent.identity.service_token`}},
+		{"process", smallest + "  data_dir: /a\ndata_dir: /b\nlogging: {level: loud}\nmetrics: {enabled: true, address: x}\n",
+			[]string{
+				`6: agent.data_dir: "/a": data_dir says "/b": keep one of the two`,
+				`8: logging.level: "loud": known are debug, info, warn, error`,
+				`9: metrics.address: "x": give an IP address and a port, such as 127.0.0.1:8080, [::1]:8080, or :53 for every ` +
+					`address`}},
+		{"no data_dir", smallest + "data_dir: ''\n",
+			[]string{`6: data_dir: is empty: give a directory, such as /var/lib/gslb`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,7 +131,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 func manyBackends(count, services int) string {
 	var b strings.Builder
 	for i := range count {
-		fmt.Fprintf(&b, "  - {service: s%d.example, address: 192.0.2.1, port: %d, health_check: {type: tcp}}\n", i%services, i+1)
+		fmt.Fprintf(&b, "  - {service: s%d.example, address: 192.0.2.1, port: %d, health_check: {type: tcp}}\n", i%services,
+			i+1)
 	}
 	return b.String()
 }
@@ -109,13 +143,18 @@ func TestWarnings_NameWhatWorksButDeservesAWord(t *testing.T) {
 		want       []string
 	}{
 		{"slow heartbeat", smallest + "  heartbeat: {interval: 30s}\n", []string{
-			`agent.heartbeat.interval: 30s: overwatch nodes count a backend as stale 30s after its last report, unless their stale.threshold says otherwise`}},
+			`agent.heartbeat.interval: 30s: overwatch nodes count a backend as stale 30s after its last report, unless their ` +
+				`stale.threshold says otherwise`}},
 		{"short token", strings.Replace(smallest, testToken, "short", 1), []string{
-			`agent.identity.service_token: the token has 5 characters: use at least 32 random characters, for example from: head -c 32 /dev/urandom | base64`}},
-		{"token of no backend", strings.Replace(smallest, "region: eu", "region: eu, service_tokens: {b.example: "+testToken+"}", 1), []string{
+			`agent.identity.service_token: the token has 5 characters: use at least 32 random characters, for example from: ` +
+				`head -c 32 /dev/urandom | base64`}},
+		{"token of no backend", strings.Replace(smallest, "region: eu",
+			"region: eu, service_tokens: {b.example: "+testToken+"}", 1), []string{
 			`agent.identity.service_tokens["b.example"]: no backend has this service`}},
-		{"any certificate", strings.Replace(smallest, "type: tcp", "type: https, path: /, insecure_skip_verify: true", 1), []string{
-			`agent.backends[0].health_check.insecure_skip_verify: any certificate is accepted, so the check does not tell whose server answers`}},
+		{"any certificate", strings.Replace(smallest, "type: tcp", "type: https, path: /, insecure_skip_verify: true", 1),
+			[]string{
+				`agent.backends[0].health_check.insecure_skip_verify: any certificate is accepted, so the check does not tell ` +
+					`whose server answers`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

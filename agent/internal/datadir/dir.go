@@ -30,7 +30,10 @@ func Open(path, program string) (*Dir, error) {
 	}
 	lock, err := os.OpenFile(filepath.Join(path, lockName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("data_dir %s cannot be written to (%w): make it belong to the user that runs the agent, or choose another", path, plain(err))
+		return nil,
+			fmt.Errorf(
+				"data_dir %s cannot be written to (%w): make it belong to the user that runs the agent, or choose another", path,
+				plain(err))
 	}
 	if err := take(lock, path); err != nil {
 		return nil, errors.Join(err, lock.Close())
@@ -49,14 +52,17 @@ func create(path string) error {
 	if info, statErr := os.Stat(path); statErr == nil && !info.IsDir() {
 		return fmt.Errorf("data_dir %s is a file: name a directory", path)
 	}
-	return fmt.Errorf("data_dir %s cannot be made (%w): make it, belonging to the user that runs the agent, or choose another", path, plain(err))
+	return fmt.Errorf(
+		"data_dir %s cannot be made (%w): make it, belonging to the user that runs the agent, or choose another", path,
+		plain(err))
 }
 
 // take locks the file and writes this process's number into it.
 func take(lock *os.File, path string) error {
 	err := tryLock(lock)
 	if errors.Is(err, errLocked) {
-		return fmt.Errorf("data_dir %s is in use by another agent%s: stop it, or give this one a data_dir of its own", path, holder(lock))
+		return fmt.Errorf("data_dir %s is in use by another agent%s: stop it, or give this one a data_dir of its own", path,
+			holder(lock))
 	}
 	if err != nil {
 		return fmt.Errorf("locking data_dir %s: %w", path, err)

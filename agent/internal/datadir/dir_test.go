@@ -36,7 +36,8 @@ func TestOpen_SecondAgentIsKeptOutAndToldByWhom(t *testing.T) {
 		t.Error("a directory that is open is not in use")
 	}
 	_, err = Open(path, thisProgram)
-	if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
+	if err == nil || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), fmt.Sprintf("process %d", os.Getpid())) {
 		t.Errorf("second open: %v", err)
 	}
 	first.Close()

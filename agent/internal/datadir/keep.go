@@ -67,7 +67,8 @@ func keepOne(from string, info fs.FileInfo, to string) error {
 		return err
 	}
 	if len(entries) > maxKeptFiles {
-		return fmt.Errorf("%s has %d files, of which at most %d are kept: move what is not the agent's elsewhere", from, len(entries), maxKeptFiles)
+		return fmt.Errorf("%s has %d files, of which at most %d are kept: move what is not the agent's elsewhere", from,
+			len(entries), maxKeptFiles)
 	}
 	for _, e := range entries {
 		info, err := e.Info()
@@ -87,7 +88,8 @@ func keepOne(from string, info fs.FileInfo, to string) error {
 // copyFile copies a file, readable by its owner only.
 func copyFile(from string, info fs.FileInfo, to string) error {
 	if info.Size() > maxKeptFile {
-		return fmt.Errorf("%s has %d octets, an agent's files have at most %d: move it elsewhere if it is not the agent's", from, info.Size(), maxKeptFile)
+		return fmt.Errorf("%s has %d octets, an agent's files have at most %d: move it elsewhere if it is not the agent's",
+			from, info.Size(), maxKeptFile)
 	}
 	content, err := os.ReadFile(from)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 // even if it could read it, needs a new number.
 const schema = 1
 
-// schemaFile says the schema of a directory. Its form is the same in every schema: "schema: 1", then "program: <name and
-// version>" of the agent that first wrote that schema.
+// schemaFile says the schema of a directory. Its form is the same in every schema: "schema: 1", then "program: <name
+// and version>" of the agent that first wrote that schema.
 const (
 	// schemaFile is the file with the schema of a directory. Its form never changes: "schema: 1",
 	// then "program: <name and version>" of the agent that first wrote that schema.
@@ -57,14 +57,16 @@ func migrate(path, program string) error {
 	for ; found < schema; found++ {
 		s := steps[found]
 		if err := keep(path, s.keeps, keptName(path, found)); err != nil {
-			return fmt.Errorf("data_dir %s: keeping a copy before it is converted from schema %d to %d: %w: nothing was changed", path, found, found+1, err)
+			return fmt.Errorf("data_dir %s: keeping a copy before it is converted from schema %d to %d: %w: nothing was changed",
+				path, found, found+1, err)
 		}
 		err := s.apply(path)
 		if err == nil {
 			err = writeSchema(path, found+1, program)
 		}
 		if err != nil {
-			return fmt.Errorf("data_dir %s: converting it from schema %d to %d: %w: what it had is in %s", path, found, found+1, err, keptName(path, found))
+			return fmt.Errorf("data_dir %s: converting it from schema %d to %d: %w: what it had is in %s", path, found, found+1,
+				err, keptName(path, found))
 		}
 	}
 	return nil
@@ -99,7 +101,9 @@ func readSchema(path string) (int, error) {
 	digits, ok := strings.CutPrefix(first, "schema: ")
 	found, err := strconv.Atoi(digits)
 	if !ok || err != nil || found < 1 {
-		return 0, fmt.Errorf("%s is damaged: its first line must be \"schema: <number>\", not %.40q; if no agent newer than this one had the directory, delete the file", name, first)
+		return 0, fmt.Errorf(
+			"%s is damaged: its first line must be \"schema: <number>\", not %.40q; if no agent newer than this one had the "+
+				"directory, delete the file", name, first)
 	}
 	if found > schema {
 		return 0, newer(path, found, rest)
@@ -114,7 +118,8 @@ func newer(path string, found int, rest string) error {
 	if program, ok := strings.CutPrefix(line, "program: "); ok && program != "" {
 		install = fmt.Sprintf("%.100s", program)
 	}
-	text := fmt.Sprintf("data_dir %s has schema %d, and this agent understands up to %d: install %s or later", path, found, schema, install)
+	text := fmt.Sprintf("data_dir %s has schema %d, and this agent understands up to %d: install %s or later", path, found,
+		schema, install)
 	if kept := keptName(path, schema); isDir(kept) {
 		text += fmt.Sprintf("; or go back to the copy that was kept when it was converted: cp -a %s/. %s/", kept, path)
 	}

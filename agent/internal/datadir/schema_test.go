@@ -57,7 +57,8 @@ func part(t *testing.T, name, dir string) *exec.Cmd {
 
 // older is what an agent of before schemas left: file names and contents.
 var older = map[string]string{
-	"agent.crt": "certificate", "agent.key": strings.Repeat("k", 3000), "agent.epoch": "1700000000000\n", "agent.lock": "17\n", "agent.status": "{}",
+	"agent.crt": "certificate", "agent.key": strings.Repeat("k", 3000), "agent.epoch": "1700000000000\n",
+	"agent.lock": "17\n", "agent.status": "{}",
 	"overwatch_pins/192.0.2.1:7946": "sha256:01", "overwatch_pins/[2001:db8::1]:7946": "sha256:02",
 }
 
@@ -86,7 +87,8 @@ func wantAll(t *testing.T, path string, names ...string) {
 	}
 }
 
-var kept = []string{"agent.crt", "agent.key", "agent.epoch", "overwatch_pins/192.0.2.1:7946", "overwatch_pins/[2001:db8::1]:7946"}
+var kept = []string{"agent.crt", "agent.key", "agent.epoch", "overwatch_pins/192.0.2.1:7946",
+	"overwatch_pins/[2001:db8::1]:7946"}
 
 func opened(t *testing.T, path string) {
 	t.Helper()
@@ -167,7 +169,8 @@ func TestOpen_KilledInTheMiddleOfAStepIsDoneByTheNextStart(t *testing.T) {
 func TestOpen_OnAFullDiskNothingIsChangedUntilThereIsRoom(t *testing.T) {
 	path := olderDirectory(t)
 	out, err := part(t, "small files only", path).CombinedOutput()
-	if err == nil || !strings.Contains(string(out), "keeping a copy before it is converted") || !strings.Contains(string(out), "nothing was changed") {
+	if err == nil || !strings.Contains(string(out), "keeping a copy before it is converted") ||
+		!strings.Contains(string(out), "nothing was changed") {
 		t.Errorf("%v: %s", err, out)
 	}
 	wantAll(t, path, kept...)
@@ -211,16 +214,19 @@ func TestOpen_ANewerDirectoryIsRefusedWithTheWayOutAndLeftAlone(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(path, schemaFile), []byte(newer), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf("has schema %d, and this agent understands up to %d: install gslb-agent 9.8.7 or later", schema+1, schema)
+	want := fmt.Sprintf("has schema %d, and this agent understands up to %d: install gslb-agent 9.8.7 or later", schema+1,
+		schema)
 	_, err := Open(path, thisProgram)
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "copy") {
 		t.Errorf("%v", err)
 	}
-	if err := errors.Join(os.Mkdir(keptName(path, schema), 0o700), os.WriteFile(filepath.Join(path, schemaFile), []byte(strings.SplitAfter(newer, "\n")[0]), 0o600)); err != nil {
+	if err := errors.Join(os.Mkdir(keptName(path, schema), 0o700),
+		os.WriteFile(filepath.Join(path, schemaFile), []byte(strings.SplitAfter(newer, "\n")[0]), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	err = CheckSchema(path)
-	if err == nil || !strings.Contains(err.Error(), "install the version that wrote it or later") || !strings.Contains(err.Error(), "cp -a "+keptName(path, schema)+"/. "+path+"/") {
+	if err == nil || !strings.Contains(err.Error(), "install the version that wrote it or later") ||
+		!strings.Contains(err.Error(), "cp -a "+keptName(path, schema)+"/. "+path+"/") {
 		t.Errorf("%v", err)
 	}
 	wantAll(t, path, kept...)
@@ -231,12 +237,14 @@ func TestOpen_ANewerDirectoryIsRefusedWithTheWayOutAndLeftAlone(t *testing.T) {
 }
 
 func TestOpen_ADamagedSchemaIsAClearError(t *testing.T) {
-	for _, text := range []string{"", "\n", "schema: \n", "schema: 0\n", "schema: -1\n", "schema: 1x\n", "Schema: 1\n", "schema: 99999999999999999999\n", strings.Repeat("x", 1<<20)} {
+	for _, text := range []string{"", "\n", "schema: \n", "schema: 0\n", "schema: -1\n", "schema: 1x\n", "Schema: 1\n",
+		"schema: 99999999999999999999\n", strings.Repeat("x", 1<<20)} {
 		path := t.TempDir()
 		if err := os.WriteFile(filepath.Join(path, schemaFile), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Open(path, thisProgram); err == nil || !strings.Contains(err.Error(), schemaFile+" is damaged") || len(err.Error()) > 500 {
+		if _, err := Open(path, thisProgram); err == nil || !strings.Contains(err.Error(), schemaFile+" is damaged") ||
+			len(err.Error()) > 500 {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}

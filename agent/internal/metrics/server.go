@@ -18,8 +18,8 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Bounds of the listener. Anybody who reaches the address may connect, so one client must not take memory or descriptors
-// from the checks.
+// Bounds of the listener. Anybody who reaches the address may connect, so one client must not take memory or
+// descriptors from the checks.
 const (
 	maxConnections = 32
 	maxInFlight    = 4

@@ -79,7 +79,8 @@ func TestListen_NamesKeyAddressAndRemedy(t *testing.T) {
 	defer taken.Close()
 	address := taken.Addr().String()
 	_, err = Listen(address, prometheus.NewRegistry(), zerolog.Nop())
-	if err == nil || !strings.Contains(err.Error(), "metrics.address "+address) || !strings.Contains(err.Error(), "choose another") {
+	if err == nil || !strings.Contains(err.Error(), "metrics.address "+address) ||
+		!strings.Contains(err.Error(), "choose another") {
 		t.Errorf("%v", err)
 	}
 }

@@ -30,7 +30,8 @@ func TestRun_FailureOfARealBackendIsToldWithinItsCheckTime(t *testing.T) {
 	const interval = 2 * time.Second // and timeout, which a machine that stalls must not reach
 	m, err := monitor.New(monitor.Options{
 		Backends: []monitor.Backend{{Service: "app.test", Address: at.Addr(), Port: at.Port(), Weight: 1,
-			Check: check.Spec{Type: check.HTTP, Path: "/", Interval: interval, Timeout: interval, FailureThreshold: 1, SuccessThreshold: 1}}},
+			Check: check.Spec{Type: check.HTTP, Path: "/", Interval: interval, Timeout: interval, FailureThreshold: 1,
+				SuccessThreshold: 1}}},
 		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
 	})
 	if err != nil {

@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// A failure and the return from it are logged when they happen, but a backend that flaps ten times a second must not fill a
-// disk: after journalBurst entries there is one more per journalInterval. What happens in between is counted and told with
-// the next entry.
+// A failure and the return from it are logged when they happen, but a backend that flaps ten times a second must not
+// fill a disk: after journalBurst entries there is one more per journalInterval. What happens in between is counted and
+// told with the next entry.
 const (
 	journalBurst    = 4
 	journalInterval = 10 * time.Second

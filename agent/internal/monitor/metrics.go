@@ -22,7 +22,8 @@ func (m *Monitor) measure(r prometheus.Registerer) (count func(check.Result), er
 	}
 	heldUp := prometheus.NewCounter(prometheus.CounterOpts{
 		Name: "gslb_agent_checks_held_up_total",
-		Help: "Health checks that ended without an answer while this process was stopped or had no time; up to three in a row say nothing.",
+		Help: "Health checks that ended without an answer while this process was stopped or had no time; up to three in a " +
+			"row say nothing.",
 	})
 	for _, c := range []prometheus.Collector{checks, heldUp, newHealth(m)} {
 		if err := r.Register(c); err != nil {
@@ -50,7 +51,8 @@ func newHealth(m *Monitor) *health {
 	return &health{
 		monitor: m,
 		healthy: prometheus.NewDesc("gslb_agent_backend_healthy",
-			"1 for a backend that the agent finds healthy, 0 for an unhealthy one; absent before the first conclusive check.", labels, nil),
+			"1 for a backend that the agent finds healthy, 0 for an unhealthy one; absent before the first conclusive check.",
+			labels, nil),
 		latency: prometheus.NewDesc("gslb_agent_backend_check_seconds",
 			"How long the last health check of the backend took; absent before the first conclusive check.", labels, nil),
 	}

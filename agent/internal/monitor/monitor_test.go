@@ -127,8 +127,8 @@ func TestRun_TellsEveryChangeOfStateAtOnceAndNothingElse(t *testing.T) {
 	})
 }
 
-// The first success after a start is told, and once more when there are success_threshold of them: a node that knew the backend as unhealthy
-// waits for that.
+// The first success after a start is told, and once more when there are success_threshold of them: a node that knew the
+// backend as unhealthy waits for that.
 func TestRun_TellsOnceThatTheFirstSuccessWasNoSingleOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := outcomes(u, s, f, s, s, s, f, s, s)
@@ -209,7 +209,8 @@ func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
 			if n == 0 {
 				return check.Result{Outcome: s, Latency: 3 * time.Millisecond}
 			}
-			return check.Result{Outcome: u, Err: "too many open files", Latency: time.Microsecond} // which is no latency of the backend's
+			// which is no latency of the backend's
+			return check.Result{Outcome: u, Err: "too many open files", Latency: time.Microsecond}
 		}})
 		r.runFor(t, time.Hour)
 		got := r.Snapshot()[0]
@@ -269,7 +270,8 @@ func TestLog_FailureAndReturnAreToldWhenTheyHappen(t *testing.T) {
 		w.interval = 100 * time.Millisecond
 		r.runFor(t, time.Second)
 		lines := strings.Split(strings.TrimSpace(r.log.String()), "\n")
-		if len(lines) != 3 || !strings.Contains(lines[1], "backend is unhealthy") || !strings.Contains(lines[1], "status 500") {
+		if len(lines) != 3 || !strings.Contains(lines[1], "backend is unhealthy") ||
+			!strings.Contains(lines[1], "status 500") {
 			t.Errorf("%d lines, want 3:\n%s", len(lines), r.log.String())
 		}
 	})
@@ -356,7 +358,8 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A row of quick entries is bounded after a long quiet too: it is no more than journalBurst of them that may have been saved up.
+// A row of quick entries is bounded after a long quiet too: it is no more than journalBurst of them that may have been
+// saved up.
 func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &script{find: func(_ context.Context, n int) check.Result {

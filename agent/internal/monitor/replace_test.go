@@ -110,7 +110,8 @@ func TestReplace_ErrorChangesNothing(t *testing.T) {
 		kept := r.list()[0]
 		bad := backend(8001)
 		bad.Check.Type = "nonsense"
-		if _, err := r.Replace([]Backend{backend(9000), bad}); err == nil || !strings.Contains(err.Error(), "app.example.org:127.0.0.1:8001") {
+		if _, err := r.Replace([]Backend{backend(9000), bad}); err == nil ||
+			!strings.Contains(err.Error(), "app.example.org:127.0.0.1:8001") {
 			t.Errorf("%v", err)
 		}
 		if _, err := r.Replace(nil); err == nil {
@@ -132,7 +133,8 @@ func TestReplace_BeforeRunIsWhatRunBegins(t *testing.T) {
 	}
 }
 
-// What was unhealthy stays so under another check until that has succeeded as often as it must, and its failures stay counted.
+// What was unhealthy stays so under another check until that has succeeded as often as it must, and its failures stay
+// counted.
 func TestReplace_AnotherCheckOfWhatIsUnhealthyKeepsTheState(t *testing.T) {
 	inRun(t, func(r *rig) {
 		slower := backend(8000)

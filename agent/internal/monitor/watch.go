@@ -56,7 +56,8 @@ func newWatch(b Backend, p prober, count func(check.Result), log zerolog.Logger)
 
 // onWireBackend returns the report about a backend that has not been checked yet.
 func onWireBackend(b Backend) wire.Backend {
-	return wire.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight), Check: onWire(b.Check)}
+	return wire.Backend{Service: b.Service, Address: b.Address, Port: b.Port, Weight: uint16(b.Weight),
+		Check: onWire(b.Check)}
 }
 
 // begin starts the checks.
@@ -169,6 +170,7 @@ func onWire(s check.Spec) wire.Check {
 		FailureThreshold: uint16(s.FailureThreshold), SuccessThreshold: uint16(s.SuccessThreshold),
 		ServerName: s.ServerName, InsecureSkipVerify: s.InsecureSkipVerify,
 		Method: d.Method, Headers: d.Headers, ExpectedStatus: d.ExpectedStatus, BodyContains: d.BodyContains,
-		BodyMatches: d.BodyMatches, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities, Counting: string(d.Counting),
+		BodyMatches: d.BodyMatches, Expect: d.Expect, GRPCService: d.GRPCService, Authorities: d.Authorities,
+		Counting: string(d.Counting),
 	}
 }

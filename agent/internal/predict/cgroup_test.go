@@ -94,7 +94,8 @@ func TestGauge_OfALimitedContainerIsItsUseOfTheLimit(t *testing.T) {
 	stat := &fstest.MapFile{Data: []byte("usage_usec 0\n")}
 	g := &Gauge{group: cgroup{fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("50000 100000")}, "cpu.stat": stat}}}
 	// 4 s of the 5 s that half a processor may have
-	if v, err := g.busyAfter(t, 10*time.Second, func() { stat.Data = []byte("usage_usec 4000000\n") }); err != nil || v != 80 {
+	if v, err := g.busyAfter(t, 10*time.Second, func() { stat.Data = []byte("usage_usec 4000000\n") }); err != nil ||
+		v != 80 {
 		t.Errorf("%v %%, %v", v, err)
 	}
 }
@@ -104,8 +105,9 @@ func TestGauge_ALimitAboveWhatTheHostHasIsNone(t *testing.T) {
 	stat := &fstest.MapFile{Data: []byte("usage_usec 0\n")}
 	g := &Gauge{group: cgroup{fstest.MapFS{
 		"cpu.max": &fstest.MapFile{Data: []byte(fmt.Sprint(100_000*4*runtime.NumCPU(), " 100000"))}, "cpu.stat": stat,
-		"memory.max": &fstest.MapFile{Data: []byte(fmt.Sprint(uint64(1) << 50))}, "memory.current": &fstest.MapFile{Data: []byte("0")},
-		"memory.stat": &fstest.MapFile{Data: []byte("inactive_file 0\n")},
+		"memory.max":     &fstest.MapFile{Data: []byte(fmt.Sprint(uint64(1) << 50))},
+		"memory.current": &fstest.MapFile{Data: []byte("0")},
+		"memory.stat":    &fstest.MapFile{Data: []byte("inactive_file 0\n")},
 	}}}
 	use := func() { stat.Data = []byte(fmt.Sprint("usage_usec ", 9_000_000*runtime.NumCPU(), "\n")) }
 	if v, err := g.busyAfter(t, 10*time.Second, use); err != nil || v != 90 {
@@ -118,7 +120,8 @@ func TestGauge_ALimitAboveWhatTheHostHasIsNone(t *testing.T) {
 
 // A limit that is set while the agent runs has no reading before it to be compared with.
 func TestGauge_ALimitThatComesLaterIsNoLoad(t *testing.T) {
-	files := fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("max 100000")}, "cpu.stat": &fstest.MapFile{Data: []byte("usage_usec 900000000000\n")}}
+	files := fstest.MapFS{"cpu.max": &fstest.MapFile{Data: []byte("max 100000")},
+		"cpu.stat": &fstest.MapFile{Data: []byte("usage_usec 900000000000\n")}}
 	g := &Gauge{group: cgroup{files}}
 	for range 2 {
 		_, _ = g.CPU(t.Context())

@@ -70,7 +70,10 @@ func TestRead_FindsTheNumber(t *testing.T) {
 		{"empty", "", Source{Field: []string{"rate"}}, 0, "not JSON"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.body) }))
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter,
+				_ *http.Request) {
+				io.WriteString(w, c.body)
+			}))
 			defer server.Close()
 			c.source.URL, c.source.Timeout = server.URL, 5*time.Second
 			got, err := newReader(c.source).read(t.Context())
@@ -99,8 +102,10 @@ func TestRead_IsBounded(t *testing.T) {
 			}
 		}, "8 MiB"},
 		{"silent", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "Timeout"},
-		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, "status 302"},
-		{"huge header", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) }, "header"},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) },
+			"status 302"},
+		{"huge header", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) },
+			"header"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			server := httptest.NewServer(c.answer)

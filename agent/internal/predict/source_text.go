@@ -36,7 +36,8 @@ func metricValue(from io.Reader, name string, labels map[string]*regexp.Regexp) 
 		}
 		value, ok := valueOf(series, counts)
 		if !ok {
-			return 0, fmt.Errorf("metric %s is a %s: name a counter, a gauge, or a histogram's %s_count", name, strings.ToLower(family.GetType().String()), name)
+			return 0, fmt.Errorf("metric %s is a %s: name a counter, a gauge, or a histogram's %s_count", name,
+				strings.ToLower(family.GetType().String()), name)
 		}
 		sum += value
 	}

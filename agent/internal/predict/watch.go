@@ -62,7 +62,8 @@ func New(o Options) (*Watch, error) {
 		}, []string{"signal"}),
 		percent: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "gslb_agent_resource_percent",
-			Help: "Use of the processor and of memory in percent, of the container where it has limits, else of the host; absent while it cannot be read.",
+			Help: "Use of the processor and of memory in percent, of the container where it has limits, else of the host; " +
+				"absent while it cannot be read.",
 		}, []string{"resource"}),
 	}
 	for _, c := range []prometheus.Collector{w.active, w.percent} {
@@ -80,8 +81,8 @@ func New(o Options) (*Watch, error) {
 	return w, nil
 }
 
-// secondReading is how long after a first reading of the processor the second follows. An agent that restarts under load has no
-// warning until then.
+// secondReading is how long after a first reading of the processor the second follows. An agent that restarts under
+// load has no warning until then.
 const secondReading = time.Second
 
 // Run looks at the figures until ctx ends. changed is called whenever a warning was set or cleared; it must not block.
@@ -134,7 +135,8 @@ func (w *Watch) look(ctx context.Context, now time.Time) (changed bool) {
 }
 
 // measure takes one figure of the machine. That it cannot be had is told once.
-func (w *Watch) measure(ctx context.Context, name string, which int, read func(context.Context) (float64, error)) (value float64, ok bool) {
+func (w *Watch) measure(ctx context.Context, name string, which int,
+	read func(context.Context) (float64, error)) (value float64, ok bool) {
 	value, err := read(ctx)
 	if err == nil {
 		w.percent.WithLabelValues(name).Set(value)

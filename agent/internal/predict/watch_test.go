@@ -80,7 +80,8 @@ func inSceneOf(t *testing.T, s *scene, enabled bool, test func(s *scene)) {
 		s.failures, s.registry = map[Target]uint64{target: 0}, prometheus.NewRegistry()
 		w, err := New(Options{
 			Settings: Settings{
-				Enabled: enabled, Interval: cmp.Or(s.interval, 10*time.Second), CPU: Resource{85, 30 * time.Second}, Memory: Resource{90, 31 * time.Second},
+				Enabled: enabled, Interval: cmp.Or(s.interval, 10*time.Second), CPU: Resource{85, 30 * time.Second},
+				Memory: Resource{90, 31 * time.Second},
 				Errors: Resource{10, time.Minute}, Window: time.Minute,
 			},
 			Meter: s, Failures: s.failed, Registerer: s.registry, Logger: zerolog.New(&s.log),
@@ -130,7 +131,8 @@ func TestWatch_LoadAtTheStartIsToldAfterASecond(t *testing.T) {
 		s.set(func() { s.half = true }) // a container got a limit, or lost it
 		s.pass(11 * time.Second)
 		s.pass(9 * time.Second)
-		if got, want := s.gaps(), []time.Duration{secondReading, 10 * time.Second, 10 * time.Second, secondReading}; !slices.Equal(got, want) {
+		if got, want := s.gaps(), []time.Duration{secondReading, 10 * time.Second, 10 * time.Second,
+			secondReading}; !slices.Equal(got, want) {
 			t.Errorf("readings %v apart, want %v", got, want)
 		}
 	})
@@ -140,7 +142,8 @@ func TestWatch_SecondReadingIsNotOneMoreAtTheSameMoment(t *testing.T) {
 	for range 20 { // whichever timer is seen first
 		inSceneOf(t, &scene{half: true, cpu: 97, interval: secondReading}, true, func(s *scene) {
 			s.pass(3 * time.Second)
-			if got, want := s.gaps(), []time.Duration{time.Second, time.Second, time.Second, time.Second}; !slices.Equal(got, want) {
+			if got, want := s.gaps(), []time.Duration{time.Second, time.Second, time.Second, time.Second}; !slices.Equal(got,
+				want) {
 				t.Errorf("readings %v apart, want %v", got, want)
 			}
 		})
@@ -164,12 +167,14 @@ func TestWatch_LoadSetsAWarningForEveryBackendAndItsEndClearsIt(t *testing.T) {
 		}
 		s.set(func() { s.cpu = 97 })
 		s.pass(10 * time.Second)
-		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes.Load() != 1 || s.active(t, "cpu") != 1 {
+		if got := s.Warnings(target); got != (wire.Warnings{CPUMillis: 30_000}) || s.changes.Load() != 1 ||
+			s.active(t, "cpu") != 1 {
 			t.Errorf("%+v after %d changes", got, s.changes.Load())
 		}
 		s.set(func() { s.memory = 95 })
 		s.pass(10 * time.Second)
-		if got := s.Warnings(Target{}); got != (wire.Warnings{CPUMillis: 30_000, MemoryMillis: 31_000}) || s.changes.Load() != 2 {
+		if got := s.Warnings(Target{}); got != (wire.Warnings{CPUMillis: 30_000, MemoryMillis: 31_000}) ||
+			s.changes.Load() != 2 {
 			t.Errorf("%+v after %d changes", got, s.changes.Load())
 		}
 		s.set(func() { s.cpu, s.memory = 80, 86 }) // the processor is 5 points below, memory only 4
@@ -178,7 +183,8 @@ func TestWatch_LoadSetsAWarningForEveryBackendAndItsEndClearsIt(t *testing.T) {
 			t.Error("cleared after one check")
 		}
 		s.pass(10 * time.Second)
-		if got := s.Warnings(target); got != (wire.Warnings{MemoryMillis: 31_000}) || s.changes.Load() != 3 || s.active(t, "cpu") != 0 {
+		if got := s.Warnings(target); got != (wire.Warnings{MemoryMillis: 31_000}) || s.changes.Load() != 3 ||
+			s.active(t, "cpu") != 0 {
 			t.Errorf("%+v after %d changes", got, s.changes.Load())
 		}
 		if cpu, memory := s.Figures(); cpu != 80 || memory != 86 {
@@ -197,7 +203,8 @@ func TestWatch_FailingChecksWarnOfTheirBackendOnly(t *testing.T) {
 			s.set(func() { s.failures = map[Target]uint64{target: s.failures[target] + 2, other: 0} })
 			s.pass(10 * time.Second)
 		}
-		if got := s.Warnings(target); got != (wire.Warnings{ErrorRateMillis: 60_000}) || s.changes.Load() != 1 || s.active(t, "error_rate") != 1 {
+		if got := s.Warnings(target); got != (wire.Warnings{ErrorRateMillis: 60_000}) || s.changes.Load() != 1 ||
+			s.active(t, "error_rate") != 1 {
 			t.Errorf("12 failures in a minute: %+v after %d changes", got, s.changes.Load())
 		}
 		if got := s.Warnings(other); got != (wire.Warnings{}) {
@@ -264,7 +271,8 @@ func TestNew_NamesWhatIsMissing(t *testing.T) {
 	if _, err := New(Options{}); err == nil {
 		t.Error("a Watch without anything")
 	}
-	if _, err := New(Options{Meter: &scene{}, Failures: func() map[Target]uint64 { return nil }, Registerer: prometheus.NewRegistry()}); err == nil {
+	if _, err := New(Options{Meter: &scene{}, Failures: func() map[Target]uint64 { return nil },
+		Registerer: prometheus.NewRegistry()}); err == nil {
 		t.Error("a Watch without an interval")
 	}
 }

@@ -101,7 +101,8 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 // certificate.
 func aboutCertificate(code wire.RejectCode) bool {
 	switch code {
-	case wire.CodeNotEnrolled, wire.CodeRevoked, wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch, wire.CodeVersion:
+	case wire.CodeNotEnrolled, wire.CodeRevoked, wire.CodeExpired, wire.CodeNotYetValid, wire.CodePinMismatch,
+		wire.CodeVersion:
 		return true
 	}
 	return false

@@ -49,7 +49,9 @@ func (l *link) enrolUnheard(now time.Time) {
 	}
 	if s := l.session; !s.reporting {
 		s.reporting, l.beat.at = true, now
-		l.logger.Warn().Msg("datagrams to or from the overwatch node are blocked: reporting by TCP, without acknowledgements; open UDP on the gossip port")
+		l.logger.Warn().Msg(
+			"datagrams to or from the overwatch node are blocked: reporting by TCP, without acknowledgements; open UDP on " +
+				"the gossip port")
 	}
 }
 

@@ -48,8 +48,8 @@ type received struct {
 
 func (r received) kind() wire.Type { return wire.Type(r.sealed.Type) }
 
-// fakeNode is an overwatch node in memory, and the peer that leads to it. Without further orders it acknowledges everything
-// that is sealed for its boot nonce.
+// fakeNode is an overwatch node in memory, and the peer that leads to it. Without further orders it acknowledges
+// everything that is sealed for its boot nonce.
 type fakeNode struct {
 	mu       sync.Mutex
 	id       *identity.Identity
@@ -195,7 +195,8 @@ func (n *fakeNode) agree(enrol *identity.Sealed) {
 	}
 	var err error
 	n.session, err = n.half.Agree(identity.Pairing{
-		Agent: enrol.KeyID, Node: n.id.KeyID, Boot: n.nonce, Epoch: enrol.Epoch, AgentShare: m.Share, NodeShare: n.half.Share(),
+		Agent: enrol.KeyID, Node: n.id.KeyID, Boot: n.nonce, Epoch: enrol.Epoch, AgentShare: m.Share,
+		NodeShare: n.half.Share(),
 	})
 	if err != nil {
 		panic(err)
@@ -211,7 +212,8 @@ func (n *fakeNode) inSession(r received, m encoding.BinaryMarshaler) []byte {
 	if err != nil {
 		panic(err)
 	}
-	return n.session.Seal(identity.NodeToAgent, identity.Envelope{Major: wire.Major, Type: uint8(wire.TypeAck), Payload: payload})
+	return n.session.Seal(identity.NodeToAgent, identity.Envelope{Major: wire.Major, Type: uint8(wire.TypeAck),
+		Payload: payload})
 }
 
 func (r received) ack(refused ...wire.RefusedClaim) *wire.Ack {
@@ -219,7 +221,8 @@ func (r received) ack(refused ...wire.RefusedClaim) *wire.Ack {
 }
 
 func (r received) reject(code wire.RejectCode) *wire.Reject {
-	return &wire.Reject{AckedType: r.kind(), AckedSeq: r.sealed.Seq, AckedKey: r.sealed.KeyID, Code: code, Service: testService, Detail: "because"}
+	return &wire.Reject{AckedType: r.kind(), AckedSeq: r.sealed.Seq, AckedKey: r.sealed.KeyID, Code: code,
+		Service: testService, Detail: "because"}
 }
 
 func (n *fakeNode) seal(m encoding.BinaryMarshaler, epoch uint64) []byte {
@@ -231,7 +234,8 @@ func (n *fakeNode) seal(m encoding.BinaryMarshaler, epoch uint64) []byte {
 	if _, ok := m.(*wire.Reject); ok {
 		kind = wire.TypeReject
 	}
-	return n.id.Seal(identity.NodeToAgent, identity.Envelope{Major: wire.Major, Type: uint8(kind), BootNonce: n.nonce, Epoch: epoch, Payload: payload})
+	return n.id.Seal(identity.NodeToAgent, identity.Envelope{Major: wire.Major, Type: uint8(kind), BootNonce: n.nonce,
+		Epoch: epoch, Payload: payload})
 }
 
 // set changes the node.
@@ -275,9 +279,12 @@ type testLink struct {
 func testOptions(t testing.TB) Options {
 	id := testIdentity(t, "a1")
 	return Options{
-		Nodes: []string{"ow.example.com:7946"}, Keys: [][]byte{gossipKey}, Identity: id, AgentID: "a1", Epoch: 77, Region: "eu", Version: "1",
-		DataDir: t.TempDir(), Tokens: map[string]string{testService: testToken}, Interval: 10 * time.Second, MissedThreshold: 3,
-		State: func() []wire.Backend { return []wire.Backend{testBackend()} }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Nodes: []string{"ow.example.com:7946"}, Keys: [][]byte{gossipKey}, Identity: id, AgentID: "a1", Epoch: 77,
+		Region: "eu", Version: "1",
+		DataDir: t.TempDir(), Tokens: map[string]string{testService: testToken}, Interval: 10 * time.Second,
+		MissedThreshold: 3,
+		State:           func() []wire.Backend { return []wire.Backend{testBackend()} }, Registerer: prometheus.NewRegistry(),
+		Logger: zerolog.Nop(),
 	}
 }
 

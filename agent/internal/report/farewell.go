@@ -49,7 +49,8 @@ func (l *link) farewell() {
 }
 
 func (l *link) goodbye() []byte {
-	message, _, _ := l.seal(l.session.boot, wire.TypeDeregister, &wire.Deregister{Reason: "agent stopped"}) // has no limit to exceed
+	// has no limit to exceed
+	message, _, _ := l.seal(l.session.boot, wire.TypeDeregister, &wire.Deregister{Reason: "agent stopped"})
 	return message
 }
 

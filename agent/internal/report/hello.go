@@ -97,8 +97,9 @@ func (l *link) greeted(message []byte, now time.Time) error {
 		l.resume(now)
 		return nil
 	}
-	l.session = &session{node: node, hello: hello, boot: hello.BootNonce, keys: l.agree(node, &hello), enrolAt: now, enrolFrom: l.seq.Load() + 1,
-		retry: backoff{first: time.Second}}
+	l.session = &session{node: node, hello: hello, boot: hello.BootNonce, keys: l.agree(node, &hello), enrolAt: now,
+		enrolFrom: l.seq.Load() + 1,
+		retry:     backoff{first: time.Second}}
 	l.beat = beat{}
 	return nil
 }
@@ -111,7 +112,8 @@ func (l *link) agree(node *identity.Certificate, hello *wire.Hello) *identity.Se
 	}
 	o := &l.options
 	session, err := l.exchange.Agree(identity.Pairing{
-		Agent: o.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: o.Epoch, AgentShare: l.exchange.Share(), NodeShare: hello.Share,
+		Agent: o.Identity.KeyID, Node: node.KeyID, Boot: hello.BootNonce, Epoch: o.Epoch, AgentShare: l.exchange.Share(),
+		NodeShare: hello.Share,
 	})
 	if err != nil {
 		l.logger.Warn().Err(err).Msg("no session with the overwatch node: everything is signed")
@@ -139,7 +141,8 @@ func openHello(message []byte) (*identity.Certificate, wire.Hello, error) {
 	if err != nil {
 		return nil, hello, err
 	}
-	if node.KeyID != sealed.KeyID || sealed.BootNonce != hello.BootNonce || !sealed.Verify(identity.NodeToAgent, node.PublicKey) {
+	if node.KeyID != sealed.KeyID || sealed.BootNonce != hello.BootNonce ||
+		!sealed.Verify(identity.NodeToAgent, node.PublicKey) {
 		return nil, hello, errors.New("its Hello is not sealed by the certificate in it")
 	}
 	return node, hello, nil
@@ -173,7 +176,8 @@ func (l *link) unreached(err error, now time.Time) {
 	l.status.edit(func(s *NodeState) { s.LastError = err.Error() })
 	if l.contact.told != err.Error() {
 		l.contact.told = err.Error()
-		l.logger.Warn().Str("reason", string(why.reason)).Err(err).Msg("overwatch node not reached; trying again, at most 15 s apart")
+		l.logger.Warn().Str("reason", string(why.reason)).Err(err).Msg(
+			"overwatch node not reached; trying again, at most 15 s apart")
 	}
 }
 

@@ -21,16 +21,17 @@ const (
 	lostPings = 3
 )
 
-// link is the conversation with one overwatch node. Its fields belong to the goroutine of run, unless they say otherwise.
+// link is the conversation with one overwatch node. Its fields belong to the goroutine of run, unless they say
+// otherwise.
 //
 //	no session --Hello--> session --Enrol, Ack--> enrolled: heartbeats and transitions
 //
-//	Hello is due     at the start, after a failure (backoff), when a ping's answer or a Reject shows another process of the
-//	                 node, and every interval while datagrams are blocked
-//	Enrol is due     after a Hello that found another process, after each unanswered one (backoff), after a Reject (backoff),
-//	                 and when heartbeats stay unacknowledged although pings are answered
-//	heartbeat is due at once after the Enrol's Ack or after a cut has healed, then every interval; it goes by datagram if it fits, and
-//	                 again as a stream if it is not acknowledged in time
+//	Hello is due     at the start, after a failure (backoff), when a ping's answer or a Reject shows another
+//	                 process of the node, and every interval while datagrams are blocked
+//	Enrol is due     after a Hello that found another process, after each unanswered one (backoff), after a
+//	                 Reject (backoff), and when heartbeats stay unacknowledged although pings are answered
+//	heartbeat is due at once after the Enrol's Ack or after a cut has healed, then every interval; it goes by
+//	                 datagram if it fits, and again as a stream if it is not acknowledged in time
 //	lost             no ping is answered and no Hello succeeds: nothing is sent but those two
 type link struct {
 	*self
@@ -65,7 +66,8 @@ type session struct {
 	node  *identity.Certificate
 	hello wire.Hello
 	boot  identity.Nonce
-	keys  *identity.Session // authenticate heartbeats and their Acks instead of signatures; nil: the node offers no session
+	// authenticate heartbeats and their Acks instead of signatures; nil: the node offers no session
+	keys *identity.Session
 
 	enrolled  bool
 	reporting bool      // heartbeats and transitions may be sent

@@ -26,17 +26,20 @@ func TestLink_EnrolsAndReportsAtOnceThenEveryInterval(t *testing.T) {
 			t.Fatalf("heartbeats after a second: %+v", beats)
 		}
 		var m wire.Heartbeat
-		if err := m.UnmarshalBinary(beats[0].sealed.Payload); err != nil || m.IntervalMillis != 10000 || len(m.Backends) != 1 {
+		if err := m.UnmarshalBinary(beats[0].sealed.Payload); err != nil || m.IntervalMillis != 10000 ||
+			len(m.Backends) != 1 {
 			t.Errorf("heartbeat %+v, %v", m, err)
 		}
 		after(100 * time.Second)
 		if got := len(n.got(wire.TypeHeartbeat, begun)); got < 11 || got > 12 {
 			t.Errorf("%d heartbeats in 101 s", got)
 		}
-		if s := l.status.read(); !s.Connected || s.NodeID != "ow-1" || s.RTT != 2*oneWay || s.Path != "udp" || s.LastError != "" {
+		if s := l.status.read(); !s.Connected || s.NodeID != "ow-1" || s.RTT != 2*oneWay || s.Path != "udp" ||
+			s.LastError != "" {
 			t.Errorf("state %+v", s)
 		}
-		if l.count(t, "gslb_agent_heartbeat_failures_total", "") != 0 || l.count(t, "gslb_agent_overwatch_connected", "") != 1 || n.greeted() != 1 {
+		if l.count(t, "gslb_agent_heartbeat_failures_total", "") != 0 ||
+			l.count(t, "gslb_agent_overwatch_connected", "") != 1 || n.greeted() != 1 {
 			t.Errorf("%v failures, %d Hellos", l.count(t, "gslb_agent_heartbeat_failures_total", ""), n.greeted())
 		}
 	})
@@ -208,8 +211,9 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 		l := startLink(t, n)
 		defer l.stop()
 		after(5 * time.Second)
-		tried := 0                                                                        // under the node's lock
-		n.set(func(n *fakeNode) { n.lossy = func([]byte) bool { tried++; return true } }) // pings pass: a path that loses large packets
+		tried := 0 // under the node's lock
+		// pings pass: a path that loses large packets
+		n.set(func(n *fakeNode) { n.lossy = func([]byte) bool { tried++; return true } })
 		begun := time.Now()
 		after(60 * time.Second)
 		n.set(func(*fakeNode) {
@@ -231,7 +235,8 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 	})
 }
 
-// Another process of a node, as after its address or its firewall was mended, is spoken to by datagrams, whatever became of those before.
+// Another process of a node, as after its address or its firewall was mended, is spoken to by datagrams, whatever
+// became of those before.
 func TestLink_ANodeThatRestartedIsSentDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -245,7 +250,8 @@ func TestLink_ANodeThatRestartedIsSentDatagrams(t *testing.T) {
 		after(5 * time.Second)
 		beats := n.got(wire.TypeHeartbeat, time.Time{})
 		if last := beats[len(beats)-1]; last.sealed.BootNonce != n.nonce || last.stream {
-			t.Errorf("the last heartbeat was a stream: %v, for the new process: %v", last.stream, last.sealed.BootNonce == n.nonce)
+			t.Errorf("the last heartbeat was a stream: %v, for the new process: %v", last.stream,
+				last.sealed.BootNonce == n.nonce)
 		}
 	})
 }
@@ -260,8 +266,10 @@ func TestLink_StreamsBlockedLeavesDatagrams(t *testing.T) {
 		begun := time.Now()
 		l.changed(testBackend())
 		after(30 * time.Second)
-		if len(n.got(wire.TypeHeartbeat, begun)) < 3 || len(n.got(wire.TypeTransition, begun)) == 0 || !l.status.read().Connected {
-			t.Errorf("%d heartbeats, %d transitions, state %+v", len(n.got(wire.TypeHeartbeat, begun)), len(n.got(wire.TypeTransition, begun)), l.status.read())
+		if len(n.got(wire.TypeHeartbeat, begun)) < 3 || len(n.got(wire.TypeTransition, begun)) == 0 ||
+			!l.status.read().Connected {
+			t.Errorf("%d heartbeats, %d transitions, state %+v", len(n.got(wire.TypeHeartbeat, begun)),
+				len(n.got(wire.TypeTransition, begun)), l.status.read())
 		}
 	})
 }

@@ -29,13 +29,15 @@ func newSelf(o Options) *self {
 }
 
 // seal signs a message for one process of a node and returns it with its sequence number.
-func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
+func (s *self) seal(boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64,
+	err error) {
 	return s.sealWith(s.options.Identity.Seal, boot, t, m)
 }
 
 // sealWith seals a message with the given function, such as a session's, instead of the
 // certificate's key.
-func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte, boot identity.Nonce, t wire.Type, m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
+func (s *self) sealWith(seal func(identity.Direction, identity.Envelope) []byte, boot identity.Nonce, t wire.Type,
+	m encoding.BinaryMarshaler) (message []byte, seq uint64, err error) {
 	payload, err := m.MarshalBinary()
 	if err != nil {
 		return nil, 0, fmt.Errorf("encoding a %s: %w", t, err)
@@ -54,7 +56,8 @@ func (s *self) enrol(boot identity.Nonce, session bool) *wire.Enrol {
 	m := &wire.Enrol{AgentID: o.AgentID, Region: o.Region, Version: o.Version, Certificate: o.Identity.DER}
 	for service, token := range *s.tokens.Load() {
 		service = wire.CanonicalService(service)
-		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, o.Identity.KeyID, boot, o.Epoch)})
+		m.Proofs = append(m.Proofs, wire.Proof{Service: service,
+			MAC: identity.Proof(token, service, o.Identity.KeyID, boot, o.Epoch)})
 	}
 	if session {
 		m.Share = s.exchange.Share()

@@ -27,13 +27,17 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"node"})
 	}
 	m := &metrics{
-		sent:      counter("gslb_agent_heartbeats_sent_total", "Heartbeats sent, by overwatch node.", "node"),
-		failed:    counter("gslb_agent_heartbeat_failures_total", "Heartbeats that could not be sent or were not acknowledged, by overwatch node.", "node"),
+		sent: counter("gslb_agent_heartbeats_sent_total", "Heartbeats sent, by overwatch node.", "node"),
+		failed: counter("gslb_agent_heartbeat_failures_total",
+			"Heartbeats that could not be sent or were not acknowledged, by overwatch node.", "node"),
 		connected: gauge("gslb_agent_overwatch_connected", "1 while the overwatch node takes this agent's messages, else 0."),
 		rtt:       gauge("gslb_agent_overwatch_rtt_seconds", "Round-trip time of the newest answered ping."),
-		rejected:  counter("gslb_agent_rejects_total", "What overwatch nodes did not take from this agent, by node and reason.", "node", "code"),
-		contact:   counter("gslb_agent_overwatch_contact_failures_total", "Failed attempts to speak to an overwatch node, by node and reason.", "node", "reason"),
-		dropped:   counter("gslb_agent_gossip_dropped_total", "Packets dropped because they are not what an overwatch node sends, by reason.", "reason"),
+		rejected: counter("gslb_agent_rejects_total",
+			"What overwatch nodes did not take from this agent, by node and reason.", "node", "code"),
+		contact: counter("gslb_agent_overwatch_contact_failures_total",
+			"Failed attempts to speak to an overwatch node, by node and reason.", "node", "reason"),
+		dropped: counter("gslb_agent_gossip_dropped_total",
+			"Packets dropped because they are not what an overwatch node sends, by reason.", "reason"),
 	}
 	for _, c := range []prometheus.Collector{m.sent, m.failed, m.connected, m.rtt, m.rejected, m.contact, m.dropped} {
 		if err := r.Register(c); err != nil {

@@ -20,8 +20,8 @@ import (
 // patience is how long a test with sockets waits for something that should take milliseconds.
 const patience = 30 * time.Second
 
-// socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is sealed for it,
-// to where pings come from.
+// socketNode is an overwatch node of an unguarded memberlist on a real socket. It acknowledges everything that is
+// sealed for it, to where pings come from.
 type socketNode struct {
 	*memberlist.NetTransport
 	t     testing.TB
@@ -59,7 +59,8 @@ func (n *socketNode) start(key []byte, bind string) {
 	number, _ := strconv.Atoi(port)
 	quiet := log.New(io.Discard, "", 0)
 	for range 16 { // until UDP and TCP are both free
-		n.NetTransport, err = memberlist.NewNetTransport(&memberlist.NetTransportConfig{BindAddrs: []string{host}, BindPort: number, Logger: quiet})
+		n.NetTransport, err = memberlist.NewNetTransport(&memberlist.NetTransportConfig{BindAddrs: []string{host},
+			BindPort: number, Logger: quiet})
 		if err == nil {
 			break
 		}

@@ -56,7 +56,9 @@ func (o *Options) complete() error {
 		return errors.New("report: Identity, State, Registerer, Epoch and DataDir must be set")
 	}
 	if o.AgentID != o.Identity.CommonName {
-		return fmt.Errorf("agent.identity.agent_id is %q, but the certificate in data_dir was made for %q: use that id, or delete the certificate and its key", o.AgentID, o.Identity.CommonName)
+		return fmt.Errorf(
+			"agent.identity.agent_id is %q, but the certificate in data_dir was made for %q: use that id, or delete the "+
+				"certificate and its key", o.AgentID, o.Identity.CommonName)
 	}
 	if len(o.Nodes) == 0 {
 		return errors.New("agent.gossip.overwatch_nodes is empty: name at least one overwatch node as host:port")
@@ -86,7 +88,8 @@ func (o *Options) complete() error {
 
 func checkTokens(tokens map[string]string) error {
 	if n := len(tokens); n == 0 || n > wire.MaxServices {
-		return fmt.Errorf("the agent has tokens for %d services, must have 1 to %d: see agent.identity.service_token", n, wire.MaxServices)
+		return fmt.Errorf("the agent has tokens for %d services, must have 1 to %d: see agent.identity.service_token", n,
+			wire.MaxServices)
 	}
 	return nil
 }

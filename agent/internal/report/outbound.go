@@ -54,7 +54,8 @@ func newOutbound(keyring *frame.Keyring, heard func([]byte), dropped func(frame.
 	if err != nil {
 		return nil, fmt.Errorf("opening a UDP socket: %w", err)
 	}
-	t := &outbound{keyring: keyring, udp: udp, heard: heard, dropped: dropped, packets: make(chan *memberlist.Packet, packetBacklog)}
+	t := &outbound{keyring: keyring, udp: udp, heard: heard, dropped: dropped,
+		packets: make(chan *memberlist.Packet, packetBacklog)}
 	t.ctx, t.stop = context.WithCancel(context.Background())
 	t.reader.Go(t.read)
 	return t, nil
@@ -102,7 +103,8 @@ func (t *outbound) packet(raw, scratch []byte, from netip.AddrPort) frame.Fault 
 		t.boot.Store(&nonce)
 	}
 	select {
-	case t.packets <- &memberlist.Packet{Buf: bytes.Clone(raw), From: net.UDPAddrFromAddrPort(from), Timestamp: time.Now()}:
+	case t.packets <- &memberlist.Packet{Buf: bytes.Clone(raw), From: net.UDPAddrFromAddrPort(from),
+		Timestamp: time.Now()}:
 	default: // an acknowledgement that memberlist has no time for is as good as lost
 	}
 	return frame.None

@@ -57,7 +57,8 @@ type memberPeer struct {
 }
 
 // newMemberPeer starts a memberlist instance without members.
-func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), dropped func(frame.Fault)) (*memberPeer, error) {
+func newMemberPeer(address, name string, keys [][]byte, heard func([]byte), dropped func(frame.Fault)) (*memberPeer,
+	error) {
 	keyring, err := frame.NewKeyring(wire.Label, keys)
 	if err != nil {
 		return nil, fmt.Errorf("agent.gossip.encryption_key: %w", err)
@@ -99,7 +100,8 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	for _, target := range targets {
 		p.transport.target.Store(&target)
 		p.transport.reply.Store(frame.None)
-		literal := netip.AddrPortFrom(target.Addr().WithZone(""), target.Port()) // memberlist reads no zones; the transport knows the target
+		// memberlist reads no zones; the transport knows the target
+		literal := netip.AddrPortFrom(target.Addr().WithZone(""), target.Port())
 		if _, err = p.list.Join([]string{literal.String()}); err == nil {
 			break
 		}
@@ -108,7 +110,8 @@ func (p *memberPeer) hello(ctx context.Context) ([]byte, error) {
 	case err != nil:
 		return nil, p.explain(err)
 	case len(p.greeted) == 0:
-		return nil, &contactError{reasonHello, errors.New("it answered without introducing itself: it is no gslb overwatch node")}
+		return nil, &contactError{reasonHello, errors.New(
+			"it answered without introducing itself: it is no gslb overwatch node")}
 	}
 	return p.greeted, nil
 }
@@ -163,12 +166,16 @@ func (p *memberPeer) explain(err error) error {
 	}
 	switch fault, _ := p.transport.reply.Load().(frame.Fault); {
 	case fault == frame.Key:
-		return &contactError{reasonKey, errors.New("it answered with another gossip key: compare gossip.encryption_key on both sides")}
+		return &contactError{reasonKey, errors.New(
+			"it answered with another gossip key: compare gossip.encryption_key on both sides")}
 	case fault == frame.Incomplete, says(syscall.ECONNRESET, syscall.EPIPE) != nil:
 		if _, err := p.ping(); err == nil { // so the key is right
-			return &contactError{reasonBusy, errors.New("it closed the connection although it answers pings: it takes no further stream at present")}
+			return &contactError{reasonBusy, errors.New(
+				"it closed the connection although it answers pings: it takes no further stream at present")}
 		}
-		return &contactError{reasonKey, errors.New("it closed the connection without an answer: its gossip.encryption_key differs from ours, or it is no gslb overwatch node of our major version")}
+		return &contactError{reasonKey, errors.New(
+			"it closed the connection without an answer: its gossip.encryption_key differs from ours, or it is no gslb " +
+				"overwatch node of our major version")}
 	case fault != frame.None:
 		return &contactError{reasonHello, errors.New("what it answered is not gslb: check the address and port")}
 	}

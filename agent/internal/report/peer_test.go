@@ -54,7 +54,8 @@ func TestPeer_HelloPingAndMessagesReachTheNode(t *testing.T) {
 			t.Errorf("boot nonce %x, %v", nonce, ok)
 		}
 		before := n.count(wire.TypeHeartbeat)
-		message := testIdentity(t, "a1").Seal(identity.AgentToNode, identity.Envelope{Major: 1, Type: uint8(wire.TypeHeartbeat)})
+		message := testIdentity(t, "a1").Seal(identity.AgentToNode,
+			identity.Envelope{Major: 1, Type: uint8(wire.TypeHeartbeat)})
 		if err := errors.Join(p.datagram(message), p.stream(message)); err != nil {
 			t.Error(err)
 		}
@@ -118,7 +119,8 @@ func TestInOrder_KeepsThePreferredFamilyAndFixesTheRest(t *testing.T) {
 	}
 	for _, try := range []struct{ given, want []netip.Addr }{
 		{addrs("192.0.2.2", "192.0.2.1"), addrs("192.0.2.1", "192.0.2.2")},
-		{addrs("2001:db8::2", "192.0.2.2", "2001:db8::1", "192.0.2.1"), addrs("2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2")},
+		{addrs("2001:db8::2", "192.0.2.2", "2001:db8::1", "192.0.2.1"),
+			addrs("2001:db8::1", "2001:db8::2", "192.0.2.1", "192.0.2.2")},
 		{addrs("192.0.2.2", "2001:db8::1"), addrs("192.0.2.2", "2001:db8::1")},
 		{nil, nil},
 	} {
@@ -257,8 +259,8 @@ func TestPeer_CloseEndsWhatIsUnderWay(t *testing.T) {
 	}
 }
 
-// FuzzPeer_WhatDecryptsToNonsense gives a running memberlist behind its transport arbitrary plain text in packets that were
-// encrypted with the right key.
+// FuzzPeer_WhatDecryptsToNonsense gives a running memberlist behind its transport arbitrary plain text in packets that
+// were encrypted with the right key.
 func FuzzPeer_WhatDecryptsToNonsense(f *testing.F) {
 	for _, plain := range []string{
 		"", "\x02", "\x02\x82\xa5SeqNo\x01\xa7Payload\xa1x", "\x03\x83\xabIncarnation\x01\xa4Node\xa5agent\xa4From\xa1x",

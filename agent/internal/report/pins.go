@@ -65,7 +65,9 @@ func (p *pins) first(path, address string, shown identity.KeyID) error {
 		return fmt.Errorf("%w: it shows %s, at first use it showed %s; if the node was set up anew, restart the agent",
 			errOtherCertificate, shown.Fingerprint(), before.Fingerprint())
 	}
-	text := fmt.Sprintf("# Certificate of the overwatch node at %s, pinned at first use.\n# Delete this file to let the agent accept another one.\n%s\n",
+	text := fmt.Sprintf(
+		"# Certificate of the overwatch node at %s, pinned at first use.\n# Delete this file to let the agent accept "+
+			"another one.\n%s\n",
 		address, shown.Fingerprint())
 	if err := writeFile(path, []byte(text)); err != nil {
 		p.unkept[address] = shown
@@ -98,7 +100,10 @@ func readPin(path string) (key identity.KeyID, err error) {
 			break
 		}
 	}
-	return key, fmt.Errorf("%s is damaged: it must hold sha256:<64 hexadecimal digits>; restore it, or delete it to pin the node's certificate anew", path)
+	return key,
+		fmt.Errorf(
+			"%s is damaged: it must hold sha256:<64 hexadecimal digits>; restore it, or delete it to pin the node's "+
+				"certificate anew", path)
 }
 
 // writeFile writes a file so that after a crash it is complete or absent.

@@ -27,7 +27,8 @@ func TestPins_TheFirstCertificateStays(t *testing.T) {
 		t.Error(err)
 	}
 	file := filepath.Join(dir, "overwatch_pins", "ow:7946")
-	if err := p.check("ow:7946", second); !errors.Is(err, errOtherCertificate) || !strings.Contains(err.Error(), "delete "+file) {
+	if err := p.check("ow:7946", second); !errors.Is(err, errOtherCertificate) ||
+		!strings.Contains(err.Error(), "delete "+file) {
 		t.Errorf("another certificate: %v", err)
 	}
 	if err := p.check("[::1]:7946", second); err != nil {
@@ -51,12 +52,14 @@ func TestPins_ADamagedFileIsNoReasonToPinAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := identity.KeyID{1}.Fingerprint()
-	for _, text := range []string{"", "# only a comment\n", good[:20], good + "0", "sha256:zz" + good[9:], strings.Repeat("#\n", 2000) + good} {
+	for _, text := range []string{"", "# only a comment\n", good[:20], good + "0", "sha256:zz" + good[9:],
+		strings.Repeat("#\n", 2000) + good} {
 		file := filepath.Join(p.dir, "ow:7946")
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := p.check("ow:7946", identity.KeyID{1}); err == nil || !strings.Contains(err.Error(), "damaged") || !strings.Contains(err.Error(), file) {
+		if err := p.check("ow:7946", identity.KeyID{1}); err == nil || !strings.Contains(err.Error(), "damaged") ||
+			!strings.Contains(err.Error(), file) {
 			t.Errorf("%.40q: %v", text, err)
 		}
 	}

@@ -21,7 +21,8 @@ func TestLink_RejectedEnrolmentIsToldOnceAndTriedAgain(t *testing.T) {
 		defer l.stop()
 		after(10 * time.Minute)
 		text := l.logs.String()
-		if strings.Count(text, "another token for this service") != 1 || !strings.Contains(text, testService) || !strings.Contains(text, "because") {
+		if strings.Count(text, "another token for this service") != 1 || !strings.Contains(text, testService) ||
+			!strings.Contains(text, "because") {
 			t.Errorf("log: %s", text)
 		}
 		tries := len(n.got(wire.TypeEnrol, time.Time{}))
@@ -32,7 +33,8 @@ func TestLink_RejectedEnrolmentIsToldOnceAndTriedAgain(t *testing.T) {
 			t.Errorf("%v rejects counted, %d came", got, tries)
 		}
 		s := l.status.read()
-		if s.Connected || len(s.Rejects) != 1 || s.Rejects[0] != (Rejection{Code: wire.CodeWrongToken, Service: testService, Detail: "because"}) {
+		if s.Connected || len(s.Rejects) != 1 || s.Rejects[0] != (Rejection{Code: wire.CodeWrongToken, Service: testService,
+			Detail: "because"}) {
 			t.Errorf("state %+v", s)
 		}
 		if len(n.got(wire.TypeHeartbeat, time.Time{})) != 0 {
@@ -79,7 +81,8 @@ func TestLink_RejectAboutAnotherCertificateChangesNothing(t *testing.T) {
 		after(5 * time.Second)
 		beat := n.got(wire.TypeHeartbeat, time.Time{})[0]
 		stranger := testIdentity(t, "a1") // the same name, another key
-		for _, code := range []wire.RejectCode{wire.CodePinMismatch, wire.CodeRevoked, wire.CodeNotEnrolled, wire.CodeBootNonce} {
+		for _, code := range []wire.RejectCode{wire.CodePinMismatch, wire.CodeRevoked, wire.CodeNotEnrolled,
+			wire.CodeBootNonce} {
 			reject := beat.reject(code)
 			reject.AckedKey = stranger.KeyID
 			l.hear(n.seal(reject, 77))
@@ -105,7 +108,8 @@ func TestLink_RefusedClaimIsToldOnceAndShown(t *testing.T) {
 			if r.kind() != wire.TypeHeartbeat {
 				return r.ack()
 			}
-			return r.ack(wire.RefusedClaim{Service: b.Service, Address: b.Address, Port: b.Port, Code: wire.CodeConflictingClaim})
+			return r.ack(wire.RefusedClaim{Service: b.Service, Address: b.Address, Port: b.Port,
+				Code: wire.CodeConflictingClaim})
 		}
 		l := startLink(t, n)
 		defer l.stop()
@@ -201,11 +205,12 @@ func TestLink_AnswersFromOthersAreIgnored(t *testing.T) {
 		tampered[80] ^= 1
 		other := &fakeNode{id: n.id, nonce: identity.NewNonce()}
 		for name, forged := range map[string][]byte{
-			"another node":             stranger.seal(enrol.ack(), 77),
-			"for another process":      n.seal(enrol.ack(), 78),
-			"from another process":     other.seal(enrol.ack(), 77),
-			"tampered":                 tampered,
-			"sealed by an agent":       n.id.Seal(identity.AgentToNode, identity.Envelope{Major: 1, Type: uint8(wire.TypeAck), BootNonce: n.nonce, Epoch: 77}),
+			"another node":         stranger.seal(enrol.ack(), 77),
+			"for another process":  n.seal(enrol.ack(), 78),
+			"from another process": other.seal(enrol.ack(), 77),
+			"tampered":             tampered,
+			"sealed by an agent": n.id.Seal(identity.AgentToNode,
+				identity.Envelope{Major: 1, Type: uint8(wire.TypeAck), BootNonce: n.nonce, Epoch: 77}),
 			"for an earlier enrolment": n.seal(&wire.Ack{AckedType: wire.TypeEnrol, AckedSeq: 0}, 77),
 			"garbage":                  make([]byte, 200),
 			"empty":                    nil,
@@ -234,7 +239,8 @@ func TestLink_ForgedSignsOfARestartCostOneHelloPerSecond(t *testing.T) {
 		for range 6000 {
 			forged := identity.NewNonce()
 			n.set(func(n *fakeNode) { n.seen = &forged })
-			l.hear(n.seal(&wire.Reject{AckedType: wire.TypeHeartbeat, AckedSeq: 1, AckedKey: l.options.Identity.KeyID, Code: wire.CodeBootNonce}, 77))
+			l.hear(n.seal(&wire.Reject{AckedType: wire.TypeHeartbeat, AckedSeq: 1, AckedKey: l.options.Identity.KeyID,
+				Code: wire.CodeBootNonce}, 77))
 			after(10 * time.Millisecond)
 		}
 		if got := n.greeted() - hellos; got > 61 {

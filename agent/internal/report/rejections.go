@@ -55,7 +55,8 @@ func (r *rejections) add(l *link, s scope, more []Rejection) {
 // log describes a refusal and its remedy in the log.
 func (r Rejection) log(l *link) {
 	event := l.logger.Error().Stringer("code", r.Code)
-	for _, part := range []struct{ key, value string }{{"service", r.Service}, {"backend", r.Backend}, {"detail", r.Detail}} {
+	for _, part := range []struct{ key, value string }{{"service", r.Service}, {"backend", r.Backend},
+		{"detail", r.Detail}} {
 		if part.value != "" {
 			event.Str(part.key, part.value)
 		}

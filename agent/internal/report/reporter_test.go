@@ -101,7 +101,11 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 		{"another id", func(o *Options) { o.AgentID = "a2" }, "agent_id"},
 		{"no identity", func(o *Options) { o.Identity = nil }, "Identity"},
 		{"no tokens", func(o *Options) { o.Tokens = nil }, "service_token"},
-		{"data_dir is a file", func(o *Options) { o.DataDir = filepath.Join(o.DataDir, "f"); os.WriteFile(o.DataDir, nil, 0o600) }, "data_dir"},
+		{"data_dir is a file", func(o *Options) {
+			o.DataDir = filepath.Join(o.DataDir, "f")
+			os.WriteFile(o.DataDir, nil,
+				0o600)
+		}, "data_dir"},
 	} {
 		o := testOptions(t)
 		try.edit(&o)

@@ -64,7 +64,8 @@ func TestSession_WithANodeThatHasNoneEverythingIsSigned(t *testing.T) {
 			t.Errorf("%d heartbeats in a session, %d signed", coded, signed)
 		}
 		var m wire.Enrol
-		if err := m.UnmarshalBinary(n.got(wire.TypeEnrol, time.Time{})[0].sealed.Payload); err != nil || m.Share != (identity.Share{}) {
+		if err := m.UnmarshalBinary(n.got(wire.TypeEnrol, time.Time{})[0].sealed.Payload); err != nil ||
+			m.Share != (identity.Share{}) {
 			t.Errorf("it asked for a session: %v", err)
 		}
 	})

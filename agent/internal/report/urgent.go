@@ -47,7 +47,8 @@ func signalOf(backends []wire.Backend) *wire.Signal {
 	m := &wire.Signal{}
 	for i := range backends {
 		if b := &backends[i]; b.Warnings != (wire.Warnings{}) {
-			m.Backends = append(m.Backends, wire.Warned{Service: b.Service, Address: b.Address, Port: b.Port, Warnings: b.Warnings})
+			m.Backends = append(m.Backends, wire.Warned{Service: b.Service, Address: b.Address, Port: b.Port,
+				Warnings: b.Warnings})
 		}
 	}
 	return m

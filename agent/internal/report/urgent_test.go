@@ -45,7 +45,8 @@ func TestLink_WarningIsSaidAtOnceAndRepeatedByAHeartbeatSoon(t *testing.T) {
 			t.Fatalf("%d signals", len(got))
 		}
 		var m wire.Signal
-		if err := m.UnmarshalBinary(got[0].sealed.Payload); err != nil || len(m.Backends) != 1 || m.Backends[0].Warnings.CPUMillis != 30_000 {
+		if err := m.UnmarshalBinary(got[0].sealed.Payload); err != nil || len(m.Backends) != 1 ||
+			m.Backends[0].Warnings.CPUMillis != 30_000 {
 			t.Errorf("%+v, %v", m, err)
 		}
 		after(repeatSoon)
@@ -116,7 +117,8 @@ func TestLink_TransitionThatIsRepeatedHasTheWarningsOfTheMoment(t *testing.T) {
 		after(time.Second)
 		got := n.got(wire.TypeTransition, begun)
 		var first, last wire.Transition
-		if len(got) < 2 || first.UnmarshalBinary(got[0].sealed.Payload) != nil || last.UnmarshalBinary(got[len(got)-1].sealed.Payload) != nil {
+		if len(got) < 2 || first.UnmarshalBinary(got[0].sealed.Payload) != nil ||
+			last.UnmarshalBinary(got[len(got)-1].sealed.Payload) != nil {
 			t.Fatalf("%d transitions", len(got))
 		}
 		if first.Backend.Warnings.MemoryMillis != 0 || last.Backend.Warnings.MemoryMillis != 7 {

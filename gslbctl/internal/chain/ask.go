@@ -63,7 +63,8 @@ func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 		return nil, fmt.Errorf("the resolver %s %w", resolver, err)
 	}
 	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
-		return nil, fmt.Errorf("the resolver %s answers %s for the DS records of %s", resolver, dns.RcodeToString[reply.Rcode], zone)
+		return nil, fmt.Errorf("the resolver %s answers %s for the DS records of %s", resolver,
+			dns.RcodeToString[reply.Rcode], zone)
 	}
 	return all[*dns.DS](reply.Answer), nil
 }

@@ -24,7 +24,8 @@ type key struct {
 
 func newKey(t testing.TB) key {
 	t.Helper()
-	k := &dns.DNSKEY{Hdr: dns.RR_Header{Name: zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600}, Flags: 257, Protocol: 3, Algorithm: dns.ECDSAP256SHA256}
+	k := &dns.DNSKEY{Hdr: dns.RR_Header{Name: zone, Rrtype: dns.TypeDNSKEY, Class: dns.ClassINET, Ttl: 3600}, Flags: 257,
+		Protocol: 3, Algorithm: dns.ECDSAP256SHA256}
 	private, err := k.Generate(256)
 	if err != nil {
 		t.Fatal(err)
@@ -154,28 +155,39 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 		verdict Verdict
 		reason  string
 	}{
-		"as it should be":  {server{keys: []key{a}, signers: []key{a}}, of(a), Secure, "the signatures of 3 answers hold until"},
-		"over TCP":         {server{keys: []key{a}, signers: []key{a}, truncate: true}, of(a), Secure, ""},
-		"two keys, one DS": {server{keys: []key{a, b}, signers: []key{a, b}}, of(b), Secure, fmt.Sprintf("DS %d", b.KeyTag())},
-		"two DS, one key":  {server{keys: []key{a}, signers: []key{a}}, of(b, a), Secure, ""},
-		"no DS":            {server{keys: []key{a}, signers: []key{a}}, nil, Insecure, fmt.Sprintf("give it \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
+		"as it should be": {server{keys: []key{a}, signers: []key{a}}, of(a), Secure,
+			"the signatures of 3 answers hold until"},
+		"over TCP": {server{keys: []key{a}, signers: []key{a}, truncate: true}, of(a), Secure, ""},
+		"two keys, one DS": {server{keys: []key{a, b}, signers: []key{a, b}}, of(b), Secure,
+			fmt.Sprintf("DS %d", b.KeyTag())},
+		"two DS, one key": {server{keys: []key{a}, signers: []key{a}}, of(b, a), Secure, ""},
+		"no DS": {server{keys: []key{a}, signers: []key{a}}, nil, Insecure,
+			fmt.Sprintf("give it \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
 		"no DS and no key": {server{}, nil, Insecure, "not signed"},
 		"the DS of another key": {server{keys: []key{a}, signers: []key{a}}, of(b), Bogus,
 			fmt.Sprintf("DS %d (algorithm 13, digest type 2) leads to none of the keys %d: give", b.KeyTag(), a.KeyTag())},
-		"a DS of another algorithm": {server{keys: []key{a}, signers: []key{a}}, changed(a, func(ds *dns.DS) { ds.Algorithm = dns.RSASHA256 }), Bogus,
+		"a DS of another algorithm": {server{keys: []key{a}, signers: []key{a}},
+			changed(a, func(ds *dns.DS) { ds.Algorithm = dns.RSASHA256 }), Bogus,
 			fmt.Sprintf("since it is of algorithm 8 and key %d of 13", a.KeyTag())},
-		"a DS with a wrong digest": {server{keys: []key{a}, signers: []key{a}}, changed(a, func(ds *dns.DS) { ds.Digest = strings.Repeat("ab", 32) }), Bogus,
+		"a DS with a wrong digest": {server{keys: []key{a}, signers: []key{a}},
+			changed(a, func(ds *dns.DS) { ds.Digest = strings.Repeat("ab", 32) }), Bogus,
 			fmt.Sprintf("since its digest is not that of key %d", a.KeyTag())},
-		"a DS that nobody can use":     {server{keys: []key{a}, signers: []key{a}}, changed(a, func(ds *dns.DS) { ds.DigestType = 99 }), Insecure, "resolvers do not validate with"},
-		"one that can be used as well": {server{keys: []key{a}, signers: []key{a}}, append(changed(a, func(ds *dns.DS) { ds.Algorithm = 200 }), a.ds()), Secure, ""},
-		"not its zone":                 {server{spoil: func(m *dns.Msg) { m.Rcode, m.Ns = dns.RcodeRefused, nil }}, of(a), Unanswered, "REFUSED for the DNSKEY records: it does not serve the zone"},
+		"a DS that nobody can use": {server{keys: []key{a}, signers: []key{a}},
+			changed(a, func(ds *dns.DS) { ds.DigestType = 99 }), Insecure, "resolvers do not validate with"},
+		"one that can be used as well": {server{keys: []key{a}, signers: []key{a}},
+			append(changed(a, func(ds *dns.DS) { ds.Algorithm = 200 }), a.ds()), Secure, ""},
+		"not its zone": {server{spoil: func(m *dns.Msg) { m.Rcode, m.Ns = dns.RcodeRefused, nil }}, of(a),
+			Unanswered, "REFUSED for the DNSKEY records: it does not serve the zone"},
 		"no zone but a name": {server{spoil: func(m *dns.Msg) {
-			m.Ns = []dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: "Test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET}, Ns: "ns.test.", Mbox: "x.test."}}
+			m.Ns = []dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: "Test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET},
+				Ns: "ns.test.", Mbox: "x.test."}}
 		}}, nil, Unanswered, "no zone but a name in test.: check that"},
-		"a DS and no key":           {server{}, of(a), Bogus, "without a DNSKEY record"},
-		"keys not signed by its DS": {server{keys: []key{a, b}, signers: []key{b}}, of(a), Bogus, "the DNSKEY records: signed with key"},
-		"unsigned":                  {server{keys: []key{a}}, of(a), Bogus, "the DNSKEY records: no signature"},
-		"expired":                   {server{keys: []key{a}, signers: []key{a}, expires: now.Add(-time.Hour)}, of(a), Bogus, "holds from"},
+		"a DS and no key": {server{}, of(a), Bogus, "without a DNSKEY record"},
+		"keys not signed by its DS": {server{keys: []key{a, b}, signers: []key{b}}, of(a), Bogus,
+			"the DNSKEY records: signed with key"},
+		"unsigned": {server{keys: []key{a}}, of(a), Bogus, "the DNSKEY records: no signature"},
+		"expired": {server{keys: []key{a}, signers: []key{a}, expires: now.Add(-time.Hour)}, of(a), Bogus,
+			"holds from"},
 		"an answer without its signature": {server{keys: []key{a}, signers: []key{a}, spoil: drop(dns.TypeA)}, of(a), Bogus,
 			"app.gslb.test. A: the A of app.gslb.test.: no signature"},
 		"a changed answer": {server{keys: []key{a}, signers: []key{a}, spoil: func(m *dns.Msg) {
@@ -195,7 +207,8 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 				m.IsEdns0().Option = append(m.IsEdns0().Option, &dns.EDNS0_EDE{InfoCode: dns.ExtendedErrorCodeNoReachableAuthority})
 			}
 		}}, of(a), Secure, "the signatures of 2 answers"},
-		"an empty answer": {server{keys: []key{a}, signers: []key{a}, spoil: func(m *dns.Msg) { m.Ns = nil }}, of(a), Bogus, "has nothing in it"},
+		"an empty answer": {server{keys: []key{a}, signers: []key{a}, spoil: func(m *dns.Msg) { m.Ns = nil }}, of(a), Bogus,
+			"has nothing in it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := check(t, c.ds, start(t, &c.server))[0]
@@ -208,15 +221,18 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 
 func TestCheck_ServersWithDifferentKeysAreBogusToCaches(t *testing.T) {
 	a, b := newKey(t), newKey(t)
-	first, second := start(t, &server{keys: []key{a}, signers: []key{a}}), start(t, &server{keys: []key{b}, signers: []key{b}})
+	first, second := start(t, &server{keys: []key{a}, signers: []key{a}}),
+		start(t, &server{keys: []key{b}, signers: []key{b}})
 	both := start(t, &server{keys: []key{a, b}, signers: []key{a, b}})
 	ds := []*dns.DS{a.ds(), b.ds()}
 	for i, f := range check(t, ds, first, second) {
-		if f.Verdict != Bogus || !strings.Contains(f.Reason, "to resolvers that have the keys of "+[]string{second.at, first.at}[i]) {
+		if f.Verdict != Bogus || !strings.Contains(f.Reason,
+			"to resolvers that have the keys of "+[]string{second.at, first.at}[i]) {
 			t.Errorf("%+v", f)
 		}
 	}
-	if f := check(t, ds[:1], first, second)[1]; f.Verdict != Bogus || !strings.Contains(f.Reason, first.at+" has that key: run gslbctl dnssec sync") {
+	if f := check(t, ds[:1], first, second)[1]; f.Verdict != Bogus ||
+		!strings.Contains(f.Reason, first.at+" has that key: run gslbctl dnssec sync") {
 		t.Errorf("%+v", f)
 	}
 	for _, f := range check(t, ds, both, both) {
@@ -234,7 +250,8 @@ func TestCheck_ASilentServerIsUnanswered(t *testing.T) {
 	defer silent.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
-	f := Check(ctx, Question{Zone: zone, DS: []*dns.DS{newKey(t).ds()}, Servers: []string{silent.LocalAddr().String()}, Now: now})[0]
+	f := Check(ctx, Question{Zone: zone, DS: []*dns.DS{newKey(t).ds()}, Servers: []string{silent.LocalAddr().String()},
+		Now: now})[0]
 	if f.Verdict != Unanswered || f.Reason == "" {
 		t.Errorf("%+v", f)
 	}
@@ -248,7 +265,8 @@ func TestAskDS_ReadsWhatTheParentHas(t *testing.T) {
 		t.Errorf("%v, %v", list, err)
 	}
 	failing := start(t, &server{spoil: func(m *dns.Msg) { m.Rcode, m.Answer = dns.RcodeServerFailure, nil }})
-	if _, err := AskDS(t.Context(), failing.at, zone); err == nil || !strings.Contains(err.Error(), "answers SERVFAIL for the DS records of gslb.test.") {
+	if _, err := AskDS(t.Context(), failing.at, zone); err == nil ||
+		!strings.Contains(err.Error(), "answers SERVFAIL for the DS records of gslb.test.") {
 		t.Error(err)
 	}
 }
@@ -260,12 +278,14 @@ func TestParseDS(t *testing.T) {
 		fmt.Sprintf("%d 13 2 %s", want.KeyTag, digest), fmt.Sprintf("gslb.test. IN DS %d 13 2 %s", want.KeyTag, digest),
 		fmt.Sprintf("GSLB.test. 3600 IN DS %d 13 2 %s", want.KeyTag, strings.ToLower(digest)), record(want),
 	} {
-		if ds, err := ParseDS("gslb.test", text); err != nil || ds.KeyTag != want.KeyTag || !strings.EqualFold(ds.Digest, digest) {
+		if ds, err := ParseDS("gslb.test", text); err != nil || ds.KeyTag != want.KeyTag ||
+			!strings.EqualFold(ds.Digest, digest) {
 			t.Errorf("%q: %v, %v", text, ds, err)
 		}
 	}
 	for text, words := range map[string]string{
-		"": "is no DS record", "x": "is no DS record", "1 2 3": "is no DS record", "gslb.test. IN A 192.0.2.1": "is no DS record",
+		"": "is no DS record", "x": "is no DS record", "1 2 3": "is no DS record",
+		"gslb.test. IN A 192.0.2.1":          "is no DS record",
 		"1 13 2 AA":                          "has 64 hexadecimal digits",
 		"1 13 2 " + digest[:62] + "zz":       "has 64 hexadecimal digits",
 		"1 13 4 " + digest:                   "has 96 hexadecimal digits",
@@ -291,7 +311,8 @@ func FuzzJudge(f *testing.F) {
 	a := newKey(f)
 	s := &server{t: f, keys: []key{a}, signers: []key{a}, expires: now.Add(time.Hour)}
 	soa := new(dns.Msg).SetQuestion(zone, dns.TypeSOA)
-	soa.Answer = s.sign([]dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: zone, Rrtype: dns.TypeSOA, Class: dns.ClassINET}, Ns: zone, Mbox: zone}})
+	soa.Answer = s.sign([]dns.RR{&dns.SOA{Hdr: dns.RR_Header{Name: zone, Rrtype: dns.TypeSOA, Class: dns.ClassINET},
+		Ns: zone, Mbox: zone}})
 	keys := new(dns.Msg).SetQuestion(zone, dns.TypeDNSKEY)
 	keys.Answer = s.sign([]dns.RR{a.DNSKEY})
 	first, err := keys.Pack()

@@ -59,7 +59,8 @@ func Check(ctx context.Context, q Question) []Finding {
 	alone := slices.Clone(findings)
 	for i := range views {
 		q.compare(&findings[i], alone, views, i)
-		if at := slices.IndexFunc(alone, func(f Finding) bool { return f.Verdict == Secure }); at >= 0 && findings[i].keyless {
+		if at := slices.IndexFunc(alone, func(f Finding) bool { return f.Verdict == Secure }); at >= 0 &&
+			findings[i].keyless {
 			findings[i].Reason += fmt.Sprintf("; %s has that key: run gslbctl dnssec sync", findings[at].Server)
 		}
 	}
@@ -81,7 +82,8 @@ func look(ctx context.Context, q *Question, server string) view {
 	}
 	questions := []dns.Question{{Name: q.Zone, Qtype: dns.TypeSOA}}
 	for _, name := range q.Names {
-		questions = append(questions, dns.Question{Name: dns.Fqdn(name), Qtype: dns.TypeA}, dns.Question{Name: dns.Fqdn(name), Qtype: dns.TypeAAAA})
+		questions = append(questions, dns.Question{Name: dns.Fqdn(name), Qtype: dns.TypeA},
+			dns.Question{Name: dns.Fqdn(name), Qtype: dns.TypeAAAA})
 	}
 	for _, question := range questions {
 		reply, err := ask(ctx, server, question.Name, question.Qtype, false)
@@ -123,12 +125,15 @@ func (q *Question) judge(v *view) Finding {
 		return f
 	}
 	if !slices.ContainsFunc(q.DS, usable) {
-		f.Verdict, f.Reason = Insecure, fmt.Sprintf("resolvers do not validate with the parent's DS %s: its algorithm or digest type is none that they know", describe(q.DS))
+		f.Verdict, f.Reason = Insecure, fmt.Sprintf(
+			"resolvers do not validate with the parent's DS %s: its algorithm or digest type is none that they know",
+			describe(q.DS))
 		return f
 	}
 	if len(keys) == 0 {
 		f.keyless = true
-		f.Reason = fmt.Sprintf("the parent has DS %s, but the server answers %s without a DNSKEY record", tags(q.DS), dns.RcodeToString[v.keys.Rcode])
+		f.Reason = fmt.Sprintf("the parent has DS %s, but the server answers %s without a DNSKEY record", tags(q.DS),
+			dns.RcodeToString[v.keys.Rcode])
 		return f
 	}
 	entry, why := q.entry(v, keys, &f)
@@ -143,14 +148,16 @@ func (q *Question) judge(v *view) Finding {
 		}
 	}
 	f.Verdict = Secure
-	f.Reason = fmt.Sprintf("DS %d, DNSKEY %d, and the signatures of %d %s hold until %s", entry, entry, len(v.answers), plural(len(v.answers)), f.Expires.UTC().Format(time.RFC3339))
+	f.Reason = fmt.Sprintf("DS %d, DNSKEY %d, and the signatures of %d %s hold until %s", entry, entry, len(v.answers),
+		plural(len(v.answers)), f.Expires.UTC().Format(time.RFC3339))
 	return f
 }
 
 // notServed returns the reason why the server does not serve the zone, or "".
 func (q *Question) notServed(reply *dns.Msg) string {
 	if reply.Rcode != dns.RcodeSuccess && reply.Rcode != dns.RcodeNameError {
-		return fmt.Sprintf("the server answers %s for the DNSKEY records: it does not serve the zone (dns.zones)", dns.RcodeToString[reply.Rcode])
+		return fmt.Sprintf("the server answers %s for the DNSKEY records: it does not serve the zone (dns.zones)",
+			dns.RcodeToString[reply.Rcode])
 	}
 	for _, soa := range all[*dns.SOA](reply.Ns) {
 		if !strings.EqualFold(soa.Hdr.Name, q.Zone) {
@@ -164,7 +171,8 @@ func (q *Question) notServed(reply *dns.Msg) string {
 // treat the zone as unsigned (RFC 4035 section 5.2, RFC 6840 section 5.2).
 func usable(ds *dns.DS) bool {
 	switch ds.Algorithm {
-	case dns.RSASHA1, dns.RSASHA1NSEC3SHA1, dns.RSASHA256, dns.RSASHA512, dns.ECDSAP256SHA256, dns.ECDSAP384SHA384, dns.ED25519, dns.ED448:
+	case dns.RSASHA1, dns.RSASHA1NSEC3SHA1, dns.RSASHA256, dns.RSASHA512, dns.ECDSAP256SHA256, dns.ECDSAP384SHA384,
+		dns.ED25519, dns.ED448:
 		return ds.DigestType == dns.SHA1 || ds.DigestType == dns.SHA256 || ds.DigestType == dns.SHA384
 	}
 	return false
@@ -182,11 +190,13 @@ func withoutDS(keys []*dns.DNSKEY) string {
 	if len(keys) == 0 {
 		return "the parent has no DS record and the server no key: the zone is not signed"
 	}
-	return fmt.Sprintf("the parent has no DS record, so resolvers do not validate: give it %q", record(keys[0].ToDS(dns.SHA256)))
+	return fmt.Sprintf("the parent has no DS record, so resolvers do not validate: give it %q",
+		record(keys[0].ToDS(dns.SHA256)))
 }
 
 func record(ds *dns.DS) string {
-	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType, strings.ToUpper(ds.Digest))
+	return fmt.Sprintf("%s IN DS %d %d %d %s", ds.Hdr.Name, ds.KeyTag, ds.Algorithm, ds.DigestType,
+		strings.ToUpper(ds.Digest))
 }
 
 // entry returns the tag of the key that a DS record names and that signs the DNSKEY RRset, or the
@@ -200,7 +210,8 @@ func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, w
 	}
 	if len(led) == 0 {
 		f.keyless = true
-		return 0, fmt.Sprintf("the parent's DS %s leads to none of the keys %s%s: give the parent %q, or bring back the key of that DS",
+		return 0, fmt.Sprintf(
+			"the parent's DS %s leads to none of the keys %s%s: give the parent %q, or bring back the key of that DS",
 			describe(q.DS), keyTags(keys), astray(q.DS, keys), record(keys[0].ToDS(dns.SHA256)))
 	}
 	set := toRRs(keys)
@@ -220,7 +231,8 @@ func leads(ds *dns.DS, key *dns.DNSKEY) bool {
 }
 
 // signed returns the tag of the key that signs a set of records, or the reason why there is none.
-func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNSKEY, f *Finding) (tag uint16, why string) {
+func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNSKEY, f *Finding) (tag uint16,
+	why string) {
 	owner, rtype := set[0].Header().Name, set[0].Header().Rrtype
 	why = "no signature"
 	for _, sig := range signatures {
@@ -235,7 +247,8 @@ func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNS
 				}
 			case !sig.ValidityPeriod(q.Now):
 				why = fmt.Sprintf("the signature of key %d holds from %s to %s, and it is %s", sig.KeyTag,
-					time.Unix(int64(sig.Inception), 0).UTC().Format(time.RFC3339), expires.UTC().Format(time.RFC3339), q.Now.UTC().Format(time.RFC3339))
+					time.Unix(int64(sig.Inception), 0).UTC().Format(time.RFC3339), expires.UTC().Format(time.RFC3339),
+					q.Now.UTC().Format(time.RFC3339))
 			case sig.Verify(key, set) != nil:
 				why = fmt.Sprintf("the signature of key %d is wrong", sig.KeyTag)
 			default:
@@ -306,7 +319,8 @@ func (q *Question) compare(f *Finding, alone []Finding, views []view, at int) {
 		var unused Finding
 		if why := q.answer(views[at].answers[0], theirs, &unused); why != "" {
 			f.Verdict = Bogus
-			f.Reason = fmt.Sprintf("to resolvers that have the keys of %s in their caches: %s; run gslbctl dnssec sync", views[i].server, why)
+			f.Reason = fmt.Sprintf("to resolvers that have the keys of %s in their caches: %s; run gslbctl dnssec sync",
+				views[i].server, why)
 			return
 		}
 	}

@@ -68,7 +68,8 @@ func (a *app) cluster() (contexts.Context, error) {
 		return adHoc(a.nodes, nil)
 	case name != "":
 	case len(byEnvironment) > 0 && a.Getenv(environmentContext) != "":
-		return contexts.Context{}, fmt.Errorf("%s and %s both name nodes: set one of them", environmentNodes, environmentContext)
+		return contexts.Context{}, fmt.Errorf("%s and %s both name nodes: set one of them", environmentNodes,
+			environmentContext)
 	case len(byEnvironment) > 0:
 		return adHoc(byEnvironment, words(a.Getenv(environmentDNS)))
 	default:
@@ -107,7 +108,9 @@ func (a *app) kept(name string) (contexts.Context, error) {
 func noContext(f *contexts.File, name string) error {
 	known := slices.Sorted(maps.Keys(f.Contexts))
 	if len(known) == 0 {
-		return fmt.Errorf("there is no context %q, and none at all in %s: make one with gslbctl context set %[1]s --api host:port", name, f.Path())
+		return fmt.Errorf(
+			"there is no context %q, and none at all in %s: make one with gslbctl context set %[1]s --api host:port", name,
+			f.Path())
 	}
 	return fmt.Errorf("there is no context %q: %s has %s", name, f.Path(), strings.Join(known, ", "))
 }
@@ -161,7 +164,8 @@ func (a *app) named() ([]target, error) {
 	}
 	var list []target
 	for _, n := range c.Nodes {
-		client, err := api.NewClient(api.ClientOptions{Node: n.API, Timeout: a.timeout, UserAgent: "gslbctl/" + a.Build.Version, TLS: config, Token: token})
+		client, err := api.NewClient(api.ClientOptions{Node: n.API, Timeout: a.timeout,
+			UserAgent: "gslbctl/" + a.Build.Version, TLS: config, Token: token})
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,8 @@ import (
 
 func (a *app) agentsCommand() *cobra.Command {
 	return group("agents", "Show pinned agents and decide whom to believe", a.agentsListCommand(), a.agentsShowCommand(),
-		a.agentsExpiringCommand(), a.agentsUnpinCommand(), a.agentsRevokeCommand(), a.agentsLocksCommand(), a.agentsUnlockCommand())
+		a.agentsExpiringCommand(), a.agentsUnpinCommand(), a.agentsRevokeCommand(), a.agentsLocksCommand(),
+		a.agentsUnlockCommand())
 }
 
 func (a *app) agentsListCommand() *cobra.Command {
@@ -22,7 +23,10 @@ func (a *app) agentsListCommand() *cobra.Command {
 		Short: "List all pinned agents",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentList, error) { return c.Agents(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentList,
+				error) {
+				return c.Agents(ctx)
+			})
 			if err != nil {
 				return err
 			}
@@ -44,7 +48,8 @@ func (a *app) agentsExpiringCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return a.list(list, a.agentTable(list.Expiring, fmt.Sprintf("No certificate ends within %s.", render.Count(days, "day", "days"))))
+			return a.list(list, a.agentTable(list.Expiring,
+				fmt.Sprintf("No certificate ends within %s.", render.Count(days, "day", "days"))))
 		},
 	})
 	cmd.Flags().IntVar(&days, "days", api.DefaultExpiringDays, "how soon is soon, in days")
@@ -53,12 +58,14 @@ func (a *app) agentsExpiringCommand() *cobra.Command {
 
 func (a *app) agentTable(agents []api.Agent, empty string) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "SERVICES", Spare: 4}, {Name: "BACKENDS", Right: true, Spare: 3}, {Name: "SEEN", Spare: 1},
+		Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "SERVICES", Spare: 4},
+			{Name: "BACKENDS", Right: true, Spare: 3}, {Name: "SEEN", Spare: 1},
 			{Name: "CERTIFICATE"}, {Name: "VERSION", Spare: 5}, {Name: "PINNED", Wide: true}, {Name: "FINGERPRINT", Wide: true}},
 		Empty: empty,
 	}
 	for _, agent := range agents {
-		t.AddNamed(agent.AgentID, render.C(agent.AgentID), orNone(agent.Region), orNone(strings.Join(agent.Services, ",")), number(agent.Backends),
+		t.AddNamed(agent.AgentID, render.C(agent.AgentID), orNone(agent.Region), orNone(strings.Join(agent.Services, ",")),
+			number(agent.Backends),
 			a.ago(agent.LastSeen), a.certificateCell(agent), orNone(agent.Version),
 			a.ago(&agent.FirstSeen), render.C(agent.Fingerprint))
 	}
@@ -88,7 +95,10 @@ func (a *app) agentsShowCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			agent, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Agent, error) { return c.Agent(ctx, args[0]) })
+			agent, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Agent,
+				error) {
+				return c.Agent(ctx, args[0])
+			})
 			if err != nil {
 				return err
 			}

@@ -28,14 +28,16 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 			if req.Reason == "" {
 				return errors.New("a revocation needs --reason, for whoever finds it later")
 			}
-			if err := a.confirm(cmd.Context(), yes, "Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
 			}
 			return a.revoke(cmd.Context(), args[0], req)
 		},
 	}
 	cmd.Flags().StringVar(&req.Reason, "reason", "", "why, for whoever finds it later")
-	cmd.Flags().BoolVar(&req.LockService, "lock-service", false, "have the tokens of its services admit no new agents until they are changed")
+	cmd.Flags().BoolVar(&req.LockService, "lock-service", false,
+		"have the tokens of its services admit no new agents until they are changed")
 	yesFlag(cmd, &yes)
 	return cmd
 }
@@ -68,7 +70,10 @@ func (a *app) agentsLocksCommand() *cobra.Command {
 		Short: "List services whose tokens admit no new agents",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.TokenLockList, error) { return c.TokenLocks(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.TokenLockList,
+				error) {
+				return c.TokenLocks(ctx)
+			})
 			if err != nil {
 				return err
 			}
@@ -93,11 +98,13 @@ func (a *app) agentsUnlockCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unlock <service>",
 		Short: "Have the locked tokens of a service admit new agents again",
-		Long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol again.\n" +
+		Long: "unlock ends what revoke --lock-service began, without a changed token: whoever has the token may enrol " +
+			"again.\n" +
 			"A changed token ends it by itself.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "Unlocking "+args[0]+" admits everybody who has its token, also whoever stole it"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Unlocking "+args[0]+" admits everybody who has its token, also whoever stole it"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

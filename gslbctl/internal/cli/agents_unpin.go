@@ -26,7 +26,8 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unpin <agent> | --service <name> --never-reported|--since <time>",
 		Short: "Forget the certificates of agents, so that new ones can be pinned",
-		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at once;\n" +
+		Long: "unpin deletes the certificate pin of an agent, also that of a revoked one. What it reported leaves at " +
+			"once;\n" +
 			"the agent comes back by proving its service token again, with a new certificate.\n\n" +
 			"With --service it deletes the pins of many: those that never reported, or that were pinned since a time,\n" +
 			"revoked ones excepted. These come back by themselves while their token admits them: lock or change it first.",
@@ -39,7 +40,8 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			if many != (unpinMany{}) {
 				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
 			}
-			if err := a.confirm(cmd.Context(), yes, "Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Unpinning "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -51,7 +53,8 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&many.service, "service", "", "of this service, many agents")
 	flags.BoolVar(&many.neverReported, "never-reported", false, "those that never reported")
-	flags.StringVar(&many.since, "since", "", "those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h")
+	flags.StringVar(&many.since, "since", "",
+		"those pinned since this `time`: 2026-01-31T12:00:00Z, or so long ago, such as 2h")
 	flags.BoolVar(&many.dryRun, "dry-run", false, "only tell which")
 	yesFlag(cmd, &yes)
 	return cmd
@@ -95,10 +98,13 @@ func (a *app) unpinMany(ctx context.Context, m unpinMany, args []string, yes boo
 		if err != nil {
 			return err
 		}
-		if err := a.confirm(ctx, yes, "Unpinning "+render.Count(most, "agent", "agents")+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
+		if err := a.confirm(ctx, yes, "Unpinning "+render.Count(most, "agent",
+			"agents")+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
 			return err
 		}
-	} else if err := a.confirm(ctx, yes, "Unpinning agents of "+m.service+" takes the backends that only they report out of DNS until they enrol again"); err != nil {
+	} else if err := a.confirm(ctx, yes,
+		"Unpinning agents of "+m.service+" takes the backends that only they report out of DNS until they enrol "+
+			"again"); err != nil {
 		return err
 	}
 	return a.change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
@@ -128,7 +134,10 @@ func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err 
 	if err != nil {
 		return 0, err
 	}
-	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) }) {
+	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Unpinned,
+		error) {
+		return c.UnpinMany(ctx, f, true)
+	}) {
 		if r.err != nil && len(clients) == 1 {
 			return 0, r.err
 		}
@@ -139,7 +148,10 @@ func (a *app) countUnpin(ctx context.Context, f api.UnpinFilter) (most int, err 
 
 // tellUnpin lists the agents that would be unpinned, as the first answering node knows them.
 func (a *app) tellUnpin(ctx context.Context, f api.UnpinFilter) error {
-	out, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Unpinned, error) { return c.UnpinMany(ctx, f, true) })
+	out, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.Unpinned,
+		error) {
+		return c.UnpinMany(ctx, f, true)
+	})
 	if err != nil {
 		return err
 	}

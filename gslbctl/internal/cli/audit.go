@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) auditCommand() *cobra.Command {
-	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(), a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
+	return group("audit", "Show who changed what, and check that the log of it is whole", a.auditListCommand(),
+		a.auditVerifyCommand(), a.auditTailCommand(), a.auditExportCommand())
 }
 
 func (a *app) auditListCommand() *cobra.Command {
@@ -31,18 +32,23 @@ func (a *app) auditListCommand() *cobra.Command {
 			if search != "" {
 				query.Set("search", search)
 			}
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AuditList, error) { return c.AuditLog(ctx, query) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AuditList,
+				error) {
+				return c.AuditLog(ctx, query)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"}, {Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
+				Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"},
+					{Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
 					{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
 				Empty: "Nothing was changed.",
 			}
 			for _, e := range list.Entries {
 				id := strconv.FormatUint(e.ID, 10)
-				t.AddNamed(id, render.C(id), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action), render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status),
+				t.AddNamed(id, render.C(id), a.ago(&e.Timestamp), render.C(e.Actor), render.C(e.Action), render.C(e.Resource),
+					render.C(e.ResourceID), render.C(e.Status),
 					orNone(e.ActorIP), orNone(e.RequestID))
 			}
 			return a.list(list, t)

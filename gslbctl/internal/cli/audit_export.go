@@ -42,7 +42,8 @@ func (a *app) auditExportCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&format, "format", "json", "`format`: "+strings.Join(auditFormats(), ", "))
 	cmd.Flags().StringVar(&path, "file", "", "`file` to write, which must not exist; without it, standard output")
-	_ = cmd.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("format",
+		cobra.FixedCompletions(auditFormats(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 

@@ -17,11 +17,13 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	n.answers["GET /api/v1/audit-logs"] = list
 	r := call(t, System{}, []*node{n}, "--api", documented(0), "audit", "tail")
 	lines := strings.Split(strings.TrimSpace(r.out), "\n")
-	if r.code != exitWell || len(lines) != 2 || !strings.Contains(lines[0], "override") || !strings.Contains(lines[1], "reload") {
+	if r.code != exitWell || len(lines) != 2 || !strings.Contains(lines[0], "override") ||
+		!strings.Contains(lines[1], "reload") {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
 	r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "json", "audit", "tail", "--lines", "2")
-	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != exitWell || len(lines) != 2 || !strings.HasPrefix(lines[0], `{"id":1,`) {
+	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); r.code != exitWell || len(lines) != 2 ||
+		!strings.HasPrefix(lines[0], `{"id":1,`) {
 		t.Errorf("exit code %d: %q %s", r.code, r.out, r.errors)
 	}
 	var entries []map[string]any
@@ -32,11 +34,13 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "name", "audit", "tail"); r.out != "1\n2\n" {
 		t.Errorf("%+v", r)
 	}
-	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "wide", "audit", "tail"); strings.Count(r.out, "  from ") != 2 {
+	if r = call(t, System{}, []*node{n}, "--api", documented(0), "-o", "wide", "audit", "tail"); strings.Count(r.out,
+		"  from ") != 2 {
 		t.Errorf("%+v", r)
 	}
 	for _, args := range [][]string{{"--lines", "0"}, {"--lines", "1001"}, {"-o", "csv"}} {
-		if r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "tail"}, args...)...); r.code == exitWell {
+		if r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0), "audit", "tail"},
+			args...)...); r.code == exitWell {
 			t.Errorf("%v: %s", args, r.out)
 		}
 	}

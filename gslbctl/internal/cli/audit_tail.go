@@ -21,9 +21,11 @@ func (a *app) auditTailCommand() *cobra.Command {
 	var follow bool
 	var lines int
 	cmd := &cobra.Command{
-		Use:         "tail",
-		Short:       "Print the latest changes, the newest last",
-		Long:        "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C. It follows one node: the first that answers.",
+		Use:   "tail",
+		Short: "Print the latest changes, the newest last",
+		Long: "tail prints the latest changes, one a line, the newest last; with -o json each line is one entry, " +
+			"with -o yaml it is one more of a list.\nWith -f it goes on with those that come, until Ctrl-C. It follows one " +
+			"node: the first that answers.",
 		Args:        cobra.NoArgs,
 		Annotations: map[string]string{isList: isList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -42,7 +44,10 @@ func (a *app) auditTailCommand() *cobra.Command {
 func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
 	from := url.Values{"limit": {strconv.Itoa(lines)}}
 	for last := uint64(0); ; {
-		list, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.AuditList, error) { return c.AuditLog(ctx, from) })
+		list, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.AuditList,
+			error) {
+			return c.AuditLog(ctx, from)
+		})
 		if err != nil {
 			return err
 		}
@@ -59,7 +64,8 @@ func (a *app) tailAudit(ctx context.Context, lines int, follow bool) error {
 			}
 			last = e.ID
 			// From here on, all that is not older: ids tell which are new.
-			from = url.Values{"limit": {strconv.Itoa(api.MaxPageLimit)}, "sort_order": {"asc"}, "start_time": {e.Timestamp.Format(time.RFC3339Nano)}}
+			from = url.Values{"limit": {strconv.Itoa(api.MaxPageLimit)}, "sort_order": {"asc"},
+				"start_time": {e.Timestamp.Format(time.RFC3339Nano)}}
 		}
 		if !follow {
 			return nil
@@ -78,8 +84,10 @@ func (a *app) printAudit(e *api.AuditEntry) error {
 		if a.output == outputWide {
 			from = fmt.Sprintf("  from %s, request %s", e.ActorIP, e.RequestID)
 		}
-		_, err := fmt.Fprintf(a.Out, "%s  %d  %s  %s %s %s  %s%s\n", e.Timestamp.Local().Format("2006-01-02 15:04:05"), e.ID, render.Printable(e.Actor),
-			render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status), render.Printable(from))
+		_, err := fmt.Fprintf(a.Out, "%s  %d  %s  %s %s %s  %s%s\n", e.Timestamp.Local().Format("2006-01-02 15:04:05"), e.ID,
+			render.Printable(e.Actor),
+			render.Printable(e.Action), render.Printable(e.Resource), render.Printable(e.ResourceID), render.Printable(e.Status),
+			render.Printable(from))
 		return err
 	})
 }

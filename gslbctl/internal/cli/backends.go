@@ -33,7 +33,10 @@ func (a *app) backendsListCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			filter.Status = api.EffectiveStatus(status)
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.BackendList, error) { return c.Backends(ctx, filter) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.BackendList,
+				error) {
+				return c.Backends(ctx, filter)
+			})
 			if err != nil {
 				return err
 			}
@@ -55,15 +58,20 @@ func (a *app) backendsListCommand() *cobra.Command {
 
 func (a *app) backendTable(backends []api.Backend) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"}, {Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
-			{Name: "AGENT", Spare: 5}, {Name: "SEEN", Spare: 6}, {Name: "VALIDATION", Spare: 7}, {Name: "LATENCY", Right: true, Spare: 8},
-			{Name: "WEIGHT", Right: true, Wide: true}, {Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true}, {Name: "REASON", Spare: 3}},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
+			{Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
+			{Name: "AGENT", Spare: 5}, {Name: "SEEN", Spare: 6}, {Name: "VALIDATION", Spare: 7},
+			{Name: "LATENCY", Right: true, Spare: 8},
+			{Name: "WEIGHT", Right: true, Wide: true}, {Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true},
+			{Name: "REASON", Spare: 3}},
 		Empty: "No backend matches.",
 	}
 	for _, b := range backends {
-		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region), statusCell(b.EffectiveStatus), goodCell(b.MayServe),
+		t.AddNamed(b.ID, render.C(b.Service), render.C(endpoint(b.Address, b.Port)), orNone(b.Region),
+			statusCell(b.EffectiveStatus), goodCell(b.MayServe),
 			render.C(strconv.FormatFloat(100*b.Share, 'f', 0, 64)+"%"), saidCell(b.AgentHealthy), a.ago(b.AgentLastSeen),
-			saidCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), number(b.Weight), orNone(b.AgentID), a.ago(b.ValidationLastCheck), render.C(reason(b)))
+			saidCell(b.ValidationHealthy), latencyCell(b.ValidationLatencyMS), number(b.Weight), orNone(b.AgentID),
+			a.ago(b.ValidationLastCheck), render.C(reason(b)))
 	}
 	return t
 }
@@ -97,7 +105,10 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 			"It takes up to " + api.ValidateTimeout.String() + ". With several nodes, the first that answers checks.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			run, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ValidationRun, error) { return c.Validate(ctx, target) })
+			run, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ValidationRun,
+				error) {
+				return c.Validate(ctx, target)
+			})
 			if err != nil {
 				return err
 			}
@@ -113,15 +124,17 @@ func (a *app) backendsValidateCommand() *cobra.Command {
 
 func validationTable(run api.ValidationRun) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "RESULT"}, {Name: "LATENCY", Right: true, Spare: 8}, {Name: "ERROR"}},
-		Empty:   "No backend was checked.",
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "RESULT"},
+			{Name: "LATENCY", Right: true, Spare: 8}, {Name: "ERROR"}},
+		Empty: "No backend was checked.",
 	}
 	for _, r := range run.Results {
 		problem := render.None
 		if r.Error != nil {
 			problem = *r.Error
 		}
-		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), saidCell(&r.Healthy), latencyCell(&r.LatencyMS), render.C(problem))
+		t.Add(render.C(r.Service), render.C(endpoint(r.Address, r.Port)), saidCell(&r.Healthy), latencyCell(&r.LatencyMS),
+			render.C(problem))
 	}
 	return t
 }

@@ -29,7 +29,8 @@ func statusCell[S ~string](status S) render.Cell {
 	switch string(status) {
 	case string(api.EffectiveHealthy), string(api.AgentOnline), string(api.GossipAlive):
 		tone = render.Good
-	case string(api.EffectiveStale), string(api.ServiceDegraded), string(api.CheckUnknown), string(api.AgentPending), string(api.GossipSuspect):
+	case string(api.EffectiveStale), string(api.ServiceDegraded), string(api.CheckUnknown), string(api.AgentPending),
+		string(api.GossipSuspect):
 		tone = render.Warn
 	}
 	return render.Cell{Text: string(status), Tone: tone}

@@ -10,58 +10,101 @@ import (
 
 func TestChanges_GoToAllNodes(t *testing.T) {
 	for _, tc := range []struct{ args, sent, out string }{
-		{"agents unpin eu-1 --yes", "DELETE /api/v1/overwatch/agents/eu-1", "the pin of eu-1 is deleted: it must prove its service token again"},
-		{"agents unlock app.example.com --yes", "DELETE /api/v1/overwatch/locks/app.example.com", "the token of app.example.com admits new agents again"},
-		{"agents unpin --service app.example.com --never-reported --yes", "DELETE /api/v1/overwatch/agents never_reported=true&service=app.example.com", "2 agents are unpinned"},
+		{"agents unpin eu-1 --yes", "DELETE /api/v1/overwatch/agents/eu-1",
+			"the pin of eu-1 is deleted: it must prove its service token again"},
+		{"agents unlock app.example.com --yes", "DELETE /api/v1/overwatch/locks/app.example.com",
+			"the token of app.example.com admits new agents again"},
+		{"agents unpin --service app.example.com --never-reported --yes",
+			"DELETE /api/v1/overwatch/agents never_reported=true&service=app.example.com", "2 agents are unpinned"},
 		{"overrides set app.example.com 192.0.2.11:443 --healthy=false --reason r --expires-in 30m",
-			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":false,"reason":"r","source":"gslbctl","expires_in":"30m0s"}`, "app.example.com 192.0.2.11:443 is unhealthy for 30m"},
+			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  ` +
+				`{"healthy":false,"reason":"r","source":"gslbctl","expires_in":"30m0s"}`,
+			"app.example.com 192.0.2.11:443 is unhealthy for 30m"},
 		{"backends override set app.example.com 192.0.2.11:443 --healthy --reason r",
-			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`, "app.example.com 192.0.2.11:443 is unhealthy for 30m"},
-		{"domains add shop.example.com --ttl 20 --regions us,eu", `POST /api/v1/domains  {"name":"shop.example.com","ttl":20,"regions":["us","eu"]}`, "domain shop.example.com is answered"},
-		{"domains add *.shop.example.com --wildcard", `POST /api/v1/domains  {"name":"*.shop.example.com"}`, "domain shop.example.com is answered"},
-		{"domains set shop.example.com --policy latency --fallback weighted --min-healthy 50% --enabled=false --description x",
-			`PATCH /api/v1/domains/shop.example.com  {"routing_policy":"latency","fallback_algorithm":"weighted","min_healthy":"50%","enabled":false,"description":"x"}`, "domain shop.example.com is changed"},
-		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com", "domain shop.example.com is removed"},
-		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false --priority 3 --code ap1 --description x",
-			`POST /api/v1/regions  {"name":"ap","code":"ap1","description":"x","latitude":35.7,"longitude":-139.7,"continent":"AS","countries":["JP","KR"],"enabled":false,"priority":3}`, "region ap is there"},
+			`PUT /api/v1/overrides/app.example.com/192.0.2.11:443  {"healthy":true,"reason":"r","source":"gslbctl"}`,
+			"app.example.com 192.0.2.11:443 is unhealthy for 30m"},
+		{"domains add shop.example.com --ttl 20 --regions us,eu",
+			`POST /api/v1/domains  {"name":"shop.example.com","ttl":20,"regions":["us","eu"]}`,
+			"domain shop.example.com is answered"},
+		{"domains add *.shop.example.com --wildcard", `POST /api/v1/domains  {"name":"*.shop.example.com"}`,
+			"domain shop.example.com is answered"},
+		{"domains set shop.example.com --policy latency --fallback weighted --min-healthy 50% --enabled=false " +
+			"--description x",
+			`PATCH /api/v1/domains/shop.example.com  ` +
+				`{"routing_policy":"latency","fallback_algorithm":"weighted","min_healthy":"50%","enabled":false,` +
+				`"description":"x"}`, "domain shop.example.com is changed"},
+		{"domains remove shop.example.com -y", "DELETE /api/v1/domains/shop.example.com",
+			"domain shop.example.com is removed"},
+		{"regions add ap --continent AS --countries JP,KR --latitude 35.7 --longitude -139.7 --enabled=false --priority 3 " +
+			"--code ap1 --description x",
+			`POST /api/v1/regions  ` +
+				`{"name":"ap","code":"ap1","description":"x","latitude":35.7,"longitude":-139.7,"continent":"AS",` +
+				`"countries":["JP","KR"],"enabled":false,"priority":3}`, "region ap is there"},
 		{"regions set ap --priority 0", `PATCH /api/v1/regions/ap  {"priority":0}`, "region ap is changed"},
 		{"regions remove ap -y", "DELETE /api/v1/regions/ap", "region ap is removed"},
-		{"geo set 203.0.113.0/24 eu --comment office", `PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","region":"eu","comment":"office"}`, "clients of 203.0.113.0/24 are in eu"},
-		{"geo remove 203.0.113.0/24 -y", "DELETE /api/v1/geo/mappings/203.0.113.0/24", "the mapping of 203.0.113.0/24 is gone"},
+		{"geo set 203.0.113.0/24 eu --comment office",
+			`PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","region":"eu","comment":"office"}`,
+			"clients of 203.0.113.0/24 are in eu"},
+		{"geo remove 203.0.113.0/24 -y", "DELETE /api/v1/geo/mappings/203.0.113.0/24",
+			"the mapping of 203.0.113.0/24 is gone"},
 		{"config set dns default_ttl=60 zones=a.example,b.example return_last_healthy=true",
 			`PATCH /api/v1/config/dns  {"default_ttl":60,"return_last_healthy":true,"zones":["a.example","b.example"]}`,
-			"dns is changed: default_ttl=60, zones=a.example,b.example, return_last_healthy=true; only a restart changes dns.rate_limit"},
-		{"config set health-check default_interval_seconds=2.5", `PATCH /api/v1/config/health-check  {"default_interval_seconds":2.5}`, "health-check is changed: default_interval_seconds=2.5"},
-		{"config set logging level=debug", `PATCH /api/v1/config/logging  {"level":"debug"}`, "logging is changed: level=debug"},
+			"dns is changed: default_ttl=60, zones=a.example,b.example, return_last_healthy=true; only a restart changes " +
+				"dns.rate_limit"},
+		{"config set health-check default_interval_seconds=2.5",
+			`PATCH /api/v1/config/health-check  {"default_interval_seconds":2.5}`,
+			"health-check is changed: default_interval_seconds=2.5"},
+		{"config set logging level=debug", `PATCH /api/v1/config/logging  {"level":"debug"}`,
+			"logging is changed: level=debug"},
 		{"config set gossip seeds=", `PATCH /api/v1/gossip/config  {"seeds":[]}`, "gossip is changed: seeds="},
 		{"config reset dns -y", "DELETE /api/v1/config/dns", "dns is as the file says"},
 		{"config reset gossip -y", "DELETE /api/v1/gossip/config", "gossip is as the file says"},
-		{`preferences set theme=dark custom_settings={"a":[1]}`, `PATCH /api/v1/preferences  {"theme":"dark","custom_settings":{"a":[1]}}`, `preferences is changed: theme=dark, custom_settings={"a":[1]}`},
-		{"nodes announce eu-9 --region eu --address 192.0.2.9 --port 9100", `POST /api/v1/nodes/agent  {"name":"eu-9","address":"192.0.2.9","port":9100,"region":"eu"}`, "agent eu-9 is pending"},
+		{`preferences set theme=dark custom_settings={"a":[1]}`,
+			`PATCH /api/v1/preferences  {"theme":"dark","custom_settings":{"a":[1]}}`,
+			`preferences is changed: theme=dark, custom_settings={"a":[1]}`},
+		{"nodes announce eu-9 --region eu --address 192.0.2.9 --port 9100",
+			`POST /api/v1/nodes/agent  {"name":"eu-9","address":"192.0.2.9","port":9100,"region":"eu"}`,
+			"agent eu-9 is pending"},
 		{"nodes deregister eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is forgotten"},
 		{"nodes revoke eu-1 -y", "DELETE /api/v1/nodes/agent/eu-1/certificate", "eu-1 is refused until it is unpinned"},
 		{"nodes reissue eu-1 -y", "POST /api/v1/nodes/agent/eu-1/certificate", "its next certificate is pinned"},
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",
-			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`, "server app.example.com:192.0.2.12:443 is registered"},
-		{"servers set app.example.com:192.0.2.12:443 --agent eu-1", `PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"agent":"eu-1"}`, "server app.example.com:192.0.2.12:443 is changed"},
-		{"servers set app.example.com:192.0.2.12:443 --weight 9", `PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"weight":9}`, "server app.example.com:192.0.2.12:443 is changed"},
-		{"servers remove app.example.com:192.0.2.12:443 -y", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443", "server app.example.com:192.0.2.12:443 is removed"},
-		{"servers check app.example.com:192.0.2.12:443 --type http --path /up --interval 5s --check-timeout 1s --expected-status 200 --healthy-threshold 1 --unhealthy-threshold 2",
-			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check  {"type":"http","path":"/up","interval":"5s","timeout":"1s","healthy_threshold":1,"unhealthy_threshold":2,"expected_status":"200"}`,
+			`POST /api/v1/servers  {"service":"app.example.com","address":"192.0.2.12","port":443,"weight":50,"region":"eu"}`,
+			"server app.example.com:192.0.2.12:443 is registered"},
+		{"servers set app.example.com:192.0.2.12:443 --agent eu-1",
+			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"agent":"eu-1"}`,
+			"server app.example.com:192.0.2.12:443 is changed"},
+		{"servers set app.example.com:192.0.2.12:443 --weight 9",
+			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443  {"weight":9}`,
+			"server app.example.com:192.0.2.12:443 is changed"},
+		{"servers remove app.example.com:192.0.2.12:443 -y", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443",
+			"server app.example.com:192.0.2.12:443 is removed"},
+		{"servers check app.example.com:192.0.2.12:443 --type http --path /up --interval 5s --check-timeout 1s " +
+			"--expected-status 200 --healthy-threshold 1 --unhealthy-threshold 2",
+			`PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check  ` +
+				`{"type":"http","path":"/up","interval":"5s","timeout":"1s","healthy_threshold":1,"unhealthy_threshold":2,` +
+				`"expected_status":"200"}`,
 			"the check of app.example.com:192.0.2.12:443 is changed"},
-		{"servers drain app.example.com:192.0.2.12:443 --over 2m", `POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  {"duration":"2m0s"}`, "server app.example.com:192.0.2.12:443 is draining"},
-		{"servers undrain app.example.com:192.0.2.12:443", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain", "server app.example.com:192.0.2.12:443 takes traffic again"},
-		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443", "the override of app.example.com 192.0.2.11:443 is gone"},
-		{"backends override clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443", "the override of app.example.com 192.0.2.11:443 is gone"},
+		{"servers drain app.example.com:192.0.2.12:443 --over 2m",
+			`POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  {"duration":"2m0s"}`,
+			"server app.example.com:192.0.2.12:443 is draining"},
+		{"servers undrain app.example.com:192.0.2.12:443", "DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
+			"server app.example.com:192.0.2.12:443 takes traffic again"},
+		{"overrides clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
+			"the override of app.example.com 192.0.2.11:443 is gone"},
+		{"backends override clear app.example.com 192.0.2.11:443", "DELETE /api/v1/overrides/app.example.com/192.0.2.11:443",
+			"the override of app.example.com 192.0.2.11:443 is gone"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		r := call(t, System{}, nodes[:1], append(strings.Fields(tc.args), "--api", documented(0))...)
-		if r.code != 0 || r.out != tc.out+"\n" || r.errors != "" || fmt.Sprint(nodes[0].changes()) != fmt.Sprint([]string{tc.sent}) {
+		if r.code != 0 || r.out != tc.out+"\n" || r.errors != "" ||
+			fmt.Sprint(nodes[0].changes()) != fmt.Sprint([]string{tc.sent}) {
 			t.Errorf("%s: %+v, sent %q", tc.args, r, nodes[0].changes())
 		}
 		r = call(t, System{}, nodes, append(strings.Fields(tc.args), "--api", documented(0), "--api", documented(1))...)
-		if r.code != 0 || r.out != "http://127.0.0.1:18080: "+tc.out+"\nhttp://127.0.0.1:28080: "+tc.out+"\n" || len(nodes[1].changes()) != 1 {
+		if r.code != 0 || r.out != "http://127.0.0.1:18080: "+tc.out+"\nhttp://127.0.0.1:28080: "+tc.out+"\n" ||
+			len(nodes[1].changes()) != 1 {
 			t.Errorf("%s on two nodes: %+v", tc.args, r)
 		}
 	}
@@ -74,13 +117,16 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 		code   int
 		words  string
 	}{
-		"not pinned there": {&api.Error{Status: 404, Message: "no agent is pinned"}, 0, "http://127.0.0.1:28080: no agent is pinned\n"},
-		"full disk":        {&api.Error{Status: 507, Message: "nothing was changed"}, 1, "http://127.0.0.1:28080: http://127.0.0.1:28080 answered 507: nothing was changed; make room"},
+		"not pinned there": {&api.Error{Status: 404, Message: "no agent is pinned"}, 0,
+			"http://127.0.0.1:28080: no agent is pinned\n"},
+		"full disk": {&api.Error{Status: 507, Message: "nothing was changed"}, 1,
+			"http://127.0.0.1:28080: http://127.0.0.1:28080 answered 507: nothing was changed; make room"},
 	} {
 		nodes := []*node{startNode(t), startNode(t)}
 		nodes[1].answers[unpin] = tc.second
 		r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api", documented(1))
-		if r.code != tc.code || !strings.Contains(r.out, tc.words) || (tc.code == 1) != strings.Contains(r.errors, "changed on 1 of 2 nodes; repeat it for the others") {
+		if r.code != tc.code || !strings.Contains(r.out, tc.words) ||
+			(tc.code == 1) != strings.Contains(r.errors, "changed on 1 of 2 nodes; repeat it for the others") {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
@@ -88,27 +134,34 @@ func TestChanges_ThatOneNodeRefusesAreReported(t *testing.T) {
 	for _, n := range nodes {
 		delete(n.answers, unpin)
 	}
-	if r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api", documented(1)); r.code != 1 || !strings.Contains(r.errors, "changed on 0 of 2 nodes") {
+	if r := call(t, System{}, nodes, "agents", "unpin", "eu-1", "-y", "--api", documented(0), "--api",
+		documented(1)); r.code != 1 || !strings.Contains(r.errors, "changed on 0 of 2 nodes") {
 		t.Errorf("nowhere: %+v", r)
 	}
-	if r := call(t, System{}, nodes[:1], "agents", "unpin", "eu-1", "-y", "--api", documented(0)); r.code != 1 || r.out != "" || !strings.Contains(r.errors, "answered 404") {
+	if r := call(t, System{}, nodes[:1], "agents", "unpin", "eu-1", "-y", "--api", documented(0)); r.code != 1 ||
+		r.out != "" || !strings.Contains(r.errors, "answered 404") {
 		t.Errorf("one node: %+v", r)
 	}
-	r := call(t, System{}, nodes[:1], "-o", "json", "overrides", "clear", "app.example.com", "192.0.2.11:443", "--api", documented(0))
+	r := call(t, System{}, nodes[:1], "-o", "json", "overrides", "clear", "app.example.com", "192.0.2.11:443", "--api",
+		documented(0))
 	if r.code != 0 || !strings.Contains(r.out, `"message": "the override of app.example.com 192.0.2.11:443 is gone"`) {
 		t.Errorf("as JSON: %+v", r)
 	}
 }
 
-// What to do after a revocation is told once, beside what each node says, and programs find it in the API's answer only.
+// What to do after a revocation is told once, beside what each node says, and programs find it in the API's answer
+// only.
 func TestRevoke_TellsWhatToDoNext(t *testing.T) {
 	nodes := []*node{startNode(t), startNode(t)}
-	line := []string{"agents", "revoke", "eu-1", "--reason", "stolen", "--lock-service", "-y", "--api", documented(0), "--api", documented(1)}
+	line := []string{"agents", "revoke", "eu-1", "--reason", "stolen", "--lock-service", "-y", "--api", documented(0),
+		"--api", documented(1)}
 	r := call(t, System{}, nodes, line...)
-	if r.code != 0 || strings.Count(r.out, "eu-1 is revoked") != 2 || r.errors != "What to do next:\n1. lock the token\n2. make a new one\n" {
+	if r.code != 0 || strings.Count(r.out, "eu-1 is revoked") != 2 ||
+		r.errors != "What to do next:\n1. lock the token\n2. make a new one\n" {
 		t.Errorf("%+v", r)
 	}
-	if sent := fmt.Sprint(nodes[1].changes()); sent != `[POST /api/v1/overwatch/agents/eu-1/revoke  {"reason":"stolen","lock_service":true}]` {
+	if sent := fmt.Sprint(
+		nodes[1].changes()); sent != `[POST /api/v1/overwatch/agents/eu-1/revoke  {"reason":"stolen","lock_service":true}]` {
 		t.Errorf("sent %s", sent)
 	}
 	if r := call(t, System{}, nodes, append(line, "-o", "json")...); r.code != 0 || r.errors != "" {
@@ -118,20 +171,26 @@ func TestRevoke_TellsWhatToDoNext(t *testing.T) {
 
 func TestUnpinMany_WantsToKnowWho(t *testing.T) {
 	for line, words := range map[string]string{
-		"agents unpin": "name an agent", "agents unpin eu-1 --since 2h": "with --service", "agents unpin --service a": "--never-reported or --since",
-		"agents unpin eu-1 --service a --since 2h": "not both", "agents unpin --service a --since today": "2026-01-31T12:00:00Z", "agents unpin --service a --since -2h": "duration",
+		"agents unpin": "name an agent", "agents unpin eu-1 --since 2h": "with --service",
+		"agents unpin --service a":                 "--never-reported or --since",
+		"agents unpin eu-1 --service a --since 2h": "not both",
+		"agents unpin --service a --since today":   "2026-01-31T12:00:00Z",
+		"agents unpin --service a --since -2h":     "duration",
 	} {
 		n := startNode(t)
-		if r := call(t, System{}, []*node{n}, append(strings.Fields(line), "-y", "--api", documented(0))...); r.code == 0 || !strings.Contains(r.errors, words) || len(n.changes()) > 0 {
+		if r := call(t, System{}, []*node{n}, append(strings.Fields(line), "-y", "--api", documented(0))...); r.code == 0 ||
+			!strings.Contains(r.errors, words) || len(n.changes()) > 0 {
 			t.Errorf("%s: %+v", line, r)
 		}
 	}
 	nodes := []*node{startNode(t)}
-	r := call(t, System{Asks: true, In: strings.NewReader("n\n")}, nodes, "agents", "unpin", "--service", "app.example.com", "--never-reported", "--api", documented(0))
+	r := call(t, System{Asks: true, In: strings.NewReader("n\n")}, nodes, "agents", "unpin", "--service",
+		"app.example.com", "--never-reported", "--api", documented(0))
 	if r.code != 1 || !strings.Contains(r.errors, "nothing was changed") {
 		t.Errorf("%+v", r)
 	}
-	r = call(t, System{}, nodes, "agents", "unpin", "--service", "app.example.com", "--never-reported", "--dry-run", "-o", "json", "--api", documented(0))
+	r = call(t, System{}, nodes, "agents", "unpin", "--service", "app.example.com", "--never-reported", "--dry-run", "-o",
+		"json", "--api", documented(0))
 	if r.code != 0 || !strings.Contains(r.out, `"eu-8"`) {
 		t.Errorf("%+v", r)
 	}
@@ -141,8 +200,10 @@ func TestConfirm_AsksBeforeWhatCannotBeTakenBack(t *testing.T) {
 	for typed, code := range map[string]int{"y\n": 0, "YES\n": 0, "y": 0, "n\n": 1, "\n": 1, "": 1, "yep\n": 1} {
 		for _, args := range []string{"agents unpin eu-1", "agents revoke eu-1 --reason r"} {
 			n := startNode(t)
-			r := call(t, System{Asks: true, In: strings.NewReader(typed)}, []*node{n}, append(strings.Fields(args), "--api", documented(0))...)
-			if r.code != code || !strings.Contains(r.errors, "eu-1 takes the backends that only it reports out of DNS") || len(n.changes()) != 1-code {
+			r := call(t, System{Asks: true, In: strings.NewReader(typed)}, []*node{n},
+				append(strings.Fields(args), "--api", documented(0))...)
+			if r.code != code || !strings.Contains(r.errors, "eu-1 takes the backends that only it reports out of DNS") ||
+				len(n.changes()) != 1-code {
 				t.Errorf("%s, %q: %+v, %q", args, typed, r, n.changes())
 			}
 			if code == 1 && !strings.Contains(r.errors, "nothing was changed") {

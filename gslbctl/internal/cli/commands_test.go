@@ -84,7 +84,8 @@ func TestReads_JSONAndYAMLSayTheSame(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	for _, tc := range reads {
 		line := func(format string) string {
-			r := call(t, System{Terminal: true}, nodes, append([]string{"--api", documented(0), "-o", format}, strings.Fields(tc.args)...)...)
+			r := call(t, System{Terminal: true}, nodes,
+				append([]string{"--api", documented(0), "-o", format}, strings.Fields(tc.args)...)...)
 			if r.code != tc.code || r.errors != "" {
 				t.Errorf("%s -o %s: exit code %d, %s", tc.args, format, r.code, r.errors)
 			}
@@ -121,7 +122,9 @@ func TestGroups_AloneDoWhatListDoes(t *testing.T) {
 
 func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
 	nodes := []*node{startNode(t)}
-	for _, args := range []string{"domains", "servers", "backends", "overrides", "agents", "agents expiring", "audit", "dnssec keys", "geo mappings", "regions", "nodes", "nodes agents", "gossip nodes", "health servers", "health regions"} {
+	for _, args := range []string{"domains", "servers", "backends", "overrides", "agents", "agents expiring", "audit",
+		"dnssec keys", "geo mappings", "regions", "nodes", "nodes agents", "gossip nodes", "health servers",
+		"health regions"} {
 		for _, format := range []string{outputWide, outputName} {
 			r := call(t, System{}, nodes, append([]string{"--api", documented(0), "-o", format}, strings.Fields(args)...)...)
 			if r.code != 0 || r.errors != "" {
@@ -135,7 +138,8 @@ func TestOutputs_WideShowsMoreAndNameTheNamesAlone(t *testing.T) {
 func TestTables_FitTheTerminalAndNothingElseIsCut(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	say := func(terminal bool, width int, args string) string {
-		sys := System{Terminal: terminal, Width: func() int { return width }, Getenv: func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }}
+		sys := System{Terminal: terminal, Width: func() int { return width },
+			Getenv: func(key string) string { return map[string]string{"NO_COLOR": "1"}[key] }}
 		r := call(t, sys, nodes, append([]string{"--api", documented(0)}, strings.Fields(args)...)...)
 		if r.code != 0 || r.errors != "" {
 			t.Errorf("%s: %+v", args, r)
@@ -143,7 +147,8 @@ func TestTables_FitTheTerminalAndNothingElseIsCut(t *testing.T) {
 		return r.out
 	}
 	tables := map[int]string{} // by the width of the terminal
-	for _, args := range []string{"backends", "agents", "servers", "nodes", "nodes agents", "gossip nodes", "health servers", "overrides", "audit", "regions", "domains"} {
+	for _, args := range []string{"backends", "agents", "servers", "nodes", "nodes agents", "gossip nodes",
+		"health servers", "overrides", "audit", "regions", "domains"} {
 		for _, width := range []int{80, 100, 200} {
 			got := say(true, width, args)
 			tables[width] += "gslbctl " + args + "\n" + got + "\n"
@@ -184,7 +189,8 @@ func TestColour_OnlyOnATerminalThatWantsIt(t *testing.T) {
 		"yaml":        {true, nil, "yaml", false},
 	} {
 		for _, command := range []string{"status", "health", "backends"} {
-			r := call(t, System{Terminal: tc.terminal, Getenv: func(key string) string { return tc.env[key] }}, nodes, "--api", documented(0), "-o", tc.format, command)
+			r := call(t, System{Terminal: tc.terminal, Getenv: func(key string) string { return tc.env[key] }}, nodes, "--api",
+				documented(0), "-o", tc.format, command)
 			if strings.Contains(r.out, "\x1b[") != tc.want {
 				t.Errorf("%s, %s: %q", name, command, r.out)
 			}
@@ -212,7 +218,8 @@ func TestNodes_AreNamedByFlagThenEnvironmentThenDefault(t *testing.T) {
 	if r := call(t, env(dead(t)), nil, "--api", address, "servers"); r.code != 0 {
 		t.Errorf("the flag comes first: %+v", r)
 	}
-	if r := call(t, env(""), nil, "--api", n.url+"/", "--api", address, "agents", "unpin", "eu-1", "--yes"); r.code != 0 || len(n.changes()) != 1 {
+	if r := call(t, env(""), nil, "--api", n.url+"/", "--api", address, "agents", "unpin", "eu-1", "--yes"); r.code != 0 ||
+		len(n.changes()) != 1 {
 		t.Errorf("one node by two names: %+v, %q", r, n.changes())
 	}
 }
@@ -242,7 +249,8 @@ func TestVersion_WorksWithoutANode(t *testing.T) {
 	if r := call(t, System{}, nil, "--version"); r.code != 0 || r.out != "gslbctl 1.2.3\n" {
 		t.Errorf("got %+v", r)
 	}
-	if r := call(t, System{}, nil, "version", "--nodes", "--api", dead(t)); r.code != 0 || !strings.Contains(r.out, "no answer") {
+	if r := call(t, System{}, nil, "version", "--nodes", "--api", dead(t)); r.code != 0 ||
+		!strings.Contains(r.out, "no answer") {
 		t.Errorf("got %+v", r)
 	}
 }
@@ -273,10 +281,12 @@ func TestCompletion_OffersLiveNames(t *testing.T) {
 			t.Errorf("%s: offers %q, want %q (%+v)", args, offered, want, r)
 		}
 	}
-	if r := call(t, System{}, nil, "__complete", "routing", "test", "--client"); !strings.Contains(r.out, "--client\taddress of the resolver") {
+	if r := call(t, System{}, nil, "__complete", "routing", "test", "--client"); !strings.Contains(r.out,
+		"--client\taddress of the resolver") {
 		t.Errorf("what a flag is for has marks in it: %q", r.out)
 	}
-	if r := call(t, System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 || strings.Contains(r.out, "eu-1") {
+	if r := call(t, System{}, nil, "__complete", "--api", dead(t), "agents", "show", ""); r.code != 0 ||
+		strings.Contains(r.out, "eu-1") {
 		t.Errorf("without a node: %+v", r)
 	}
 	for _, shell := range []string{"bash", "zsh", "fish"} {

@@ -14,7 +14,8 @@ import (
 func (a *app) configCommand() *cobra.Command {
 	cmd := &cobra.Command{Use: "config", Short: "Show, check and change the configuration of nodes", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
-	cmd.AddCommand(a.configShowCommand(), a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(), a.configReloadCommand())
+	cmd.AddCommand(a.configShowCommand(), a.configSetCommand(), a.configResetCommand(), a.configValidateCommand(),
+		a.configReloadCommand())
 	return cmd
 }
 
@@ -56,14 +57,20 @@ func (a *app) gossipConfigCommand() *cobra.Command {
 		Short: "Show how a node gossips, without the key",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			shown, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipSettings, error) { return c.GossipSettings(ctx) })
+			shown, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipSettings,
+				error) {
+				return c.GossipSettings(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			g := shown.Config
-			t := &render.Table{Columns: []render.Column{{Name: "LISTENS ON"}, {Name: "ENCRYPTED"}, {Name: "GOSSIP"}, {Name: "PROBE"}, {Name: "PROBE TIMEOUT"}, {Name: "SEEDS"}}}
-			t.Add(render.C(endpoint(g.BindAddress, g.BindPort)), render.C(render.YesNo(g.EncryptionEnabled)), render.C(fmt.Sprint(g.GossipIntervalMS, " ms")),
-				render.C(fmt.Sprint(g.ProbeIntervalMS, " ms")), render.C(fmt.Sprint(g.ProbeTimeoutMS, " ms")), orNone(strings.Join(g.Seeds, " ")))
+			t := &render.Table{Columns: []render.Column{{Name: "LISTENS ON"}, {Name: "ENCRYPTED"}, {Name: "GOSSIP"},
+				{Name: "PROBE"}, {Name: "PROBE TIMEOUT"}, {Name: "SEEDS"}}}
+			t.Add(render.C(endpoint(g.BindAddress, g.BindPort)), render.C(render.YesNo(g.EncryptionEnabled)),
+				render.C(fmt.Sprint(g.GossipIntervalMS, " ms")),
+				render.C(fmt.Sprint(g.ProbeIntervalMS, " ms")), render.C(fmt.Sprint(g.ProbeTimeoutMS, " ms")),
+				orNone(strings.Join(g.Seeds, " ")))
 			return a.print(shown, a.table(t))
 		},
 	})
@@ -75,7 +82,10 @@ func (a *app) gossipKeyCommand() *cobra.Command {
 		Short: "Print a new random key for encryption_key; nothing changes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			key, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipKey, error) { return c.GenerateGossipKey(ctx) })
+			key, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipKey,
+				error) {
+				return c.GenerateGossipKey(ctx)
+			})
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,8 @@ func TestGossipGenerateKey_PrintsTheKeyAloneSoThatAScriptCanTakeIt(t *testing.T)
 func TestServersCheck_ShowsHowAServerIsChecked(t *testing.T) {
 	n := startNode(t)
 	r := call(t, System{}, []*node{n}, "--api", n.url, "servers", "check", "app.example.com:192.0.2.12:443")
-	if r.code != 0 || r.errors != "" || len(n.changes()) != 0 || !strings.Contains(r.out, "yes      http  /up   5s     1s ") {
+	if r.code != 0 || r.errors != "" || len(n.changes()) != 0 ||
+		!strings.Contains(r.out, "yes      http  /up   5s     1s ") {
 		t.Errorf("got %+v after %q", r, n.changes())
 	}
 }

@@ -25,7 +25,8 @@ func (a *app) configValidateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate <file>",
 		Short: "Tell everything that is wrong with a configuration file",
-		Long: "validate has the role that the file is for check it: the program beside gslbctl or on the PATH that its key mode\n" +
+		Long: "validate has the role that the file is for check it: the program beside gslbctl or on the PATH that its " +
+			"key mode\n" +
 			"names, gslb-overwatch or gslb-agent, or gslb. With --on-node a node checks it; then the file must be one of an\n" +
 			"overwatch node without includes, and it goes there with its secrets, so over https or on this machine only.\n" +
 			"The exit code is 0 when the file is valid, 1 when it is not, 2 when it could not be checked.",
@@ -55,7 +56,9 @@ func (a *app) validateOnNode(ctx context.Context, path string) error {
 	}
 	for _, n := range c.Nodes {
 		if !contexts.Private(n.API) {
-			return fmt.Errorf("%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or leave --on-node out", path, n.API)
+			return fmt.Errorf(
+				"%s has secrets in it that would cross the network to %s unencrypted: name the node with https://, or leave "+
+					"--on-node out", path, n.API)
 		}
 	}
 	v, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.ConfigValidation, error) {
@@ -145,7 +148,8 @@ func (a *app) roleProgram(path string) (string, error) {
 		Mode string `yaml:"mode"`
 	}
 	if err := yaml.NewDecoder(file).Decode(&head); err != nil && !errors.Is(err, io.EOF) {
-		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: agent", path)
+		return "", fmt.Errorf("%s: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: agent",
+			path)
 	}
 	if head.Mode != "overwatch" && head.Mode != "agent" {
 		return "", fmt.Errorf("%s: mode is %q: it must be overwatch or agent", path, head.Mode)
@@ -155,7 +159,8 @@ func (a *app) roleProgram(path string) (string, error) {
 			return found, nil
 		}
 	}
-	return "", fmt.Errorf("neither gslb-%s nor gslb is installed here: install one, or have a node check the file with --on-node", head.Mode)
+	return "", fmt.Errorf(
+		"neither gslb-%s nor gslb is installed here: install one, or have a node check the file with --on-node", head.Mode)
 }
 
 // installed returns the path of a program beside gslbctl or on the PATH.

@@ -18,7 +18,8 @@ func yesFlag(cmd *cobra.Command, yes *bool) {
 
 // seen returns the entity tags of an object by node before a question, so that only the object that
 // the person saw is changed. With yes it returns none. A node without the object has no tag.
-func (a *app) seen(ctx context.Context, yes bool, look func(context.Context, *api.Client) error) (map[string]string, error) {
+func (a *app) seen(ctx context.Context, yes bool, look func(context.Context, *api.Client) error) (map[string]string,
+	error) {
 	if yes || !a.Asks {
 		return nil, nil
 	}

@@ -18,7 +18,8 @@ import (
 )
 
 func (a *app) contextCommand() *cobra.Command {
-	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(), a.contextShowCommand(), a.contextUseCommand(),
+	return group("context", "Keep clusters by name, and choose one", a.contextListCommand(), a.contextShowCommand(),
+		a.contextUseCommand(),
 		a.contextSetCommand(), a.contextDeleteCommand())
 }
 
@@ -47,8 +48,9 @@ func (a *app) contextListCommand() *cobra.Command {
 			}
 			list := []shownContext{}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "USED"}, {Name: "NAME"}, {Name: "NODES"}, {Name: "TOKEN"}, {Name: "CLIENT CERTIFICATE"}, {Name: "CA", Wide: true}, {Name: "DNS", Wide: true}},
-				Empty:   "No context is kept in " + f.Path() + ": make one with gslbctl context set NAME --api host:port",
+				Columns: []render.Column{{Name: "USED"}, {Name: "NAME"}, {Name: "NODES"}, {Name: "TOKEN"},
+					{Name: "CLIENT CERTIFICATE"}, {Name: "CA", Wide: true}, {Name: "DNS", Wide: true}},
+				Empty: "No context is kept in " + f.Path() + ": make one with gslbctl context set NAME --api host:port",
 			}
 			for _, name := range slices.Sorted(maps.Keys(f.Contexts)) {
 				c := showContext(f, name)
@@ -171,9 +173,11 @@ func (a *app) contextSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set <name> --api <node> [--api <node> ...]",
 		Short: "Make a context or change one",
-		Long: "set makes a context, or changes what the flags name in one that there is; an empty value takes something away.\n" +
+		Long: "set makes a context, or changes what the flags name in one that there is; an empty value takes something " +
+			"away.\n" +
 			"The first context that is made is in use at once. The file is readable by its owner only.",
-		Example: "  gslbctl context set prod --api https://ow1.example.net --api https://ow2.example.net --ca ca.pem --token-file token\n" +
+		Example: "  gslbctl context set prod --api https://ow1.example.net --api https://ow2.example.net --ca ca.pem " +
+			"--token-file token\n" +
 			"  gslbctl context set lab --api 127.0.0.1:8080 --dns 127.0.0.1:5353",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.contextArgument,
@@ -201,12 +205,15 @@ func (a *app) contextSetCommand() *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().StringVar(&flags.ca, "ca", "", "`file` of the certificates, PEM, that are trusted in place of the system's")
+	cmd.Flags().StringVar(&flags.ca, "ca", "",
+		"`file` of the certificates, PEM, that are trusted in place of the system's")
 	cmd.Flags().StringVar(&flags.cert, "client-cert", "", "`file` of the client certificate, PEM")
 	cmd.Flags().StringVar(&flags.key, "client-key", "", "`file` of its key, PEM")
-	cmd.Flags().StringVar(&flags.serverName, "server-name", "", "the `name` that the nodes' certificates must have (default the host in their address)")
+	cmd.Flags().StringVar(&flags.serverName, "server-name", "",
+		"the `name` that the nodes' certificates must have (default the host in their address)")
 	cmd.Flags().StringVar(&flags.tokenFile, "token-file", "", "`file` with the token, readable by its owner only")
-	cmd.Flags().BoolVar(&flags.tokenStdin, "token-stdin", false, "read the token from standard input and keep it in the file of contexts")
+	cmd.Flags().BoolVar(&flags.tokenStdin, "token-stdin", false,
+		"read the token from standard input and keep it in the file of contexts")
 	cmd.MarkFlagsMutuallyExclusive("token-file", "token-stdin")
 	return cmd
 }
@@ -218,7 +225,10 @@ func (a *app) readToken(ctx context.Context, wanted bool) (string, error) {
 		return "", nil
 	}
 	if a.Asks {
-		return "", errors.New("a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < FILE, or --token-file")
+		return "",
+			errors.New(
+				"a token that is typed stays on the screen: write it into a file of yours and use --token-stdin < FILE, or " +
+					"--token-file")
 	}
 	line, err := a.typed(ctx)
 	if err != nil {
@@ -257,7 +267,8 @@ func (f *contextFlags) apply(cmd *cobra.Command, c *contexts.Context, apis, dns 
 		return err
 	}
 	for flag, to := range map[string]struct{ from, into *string }{
-		"ca": {&f.ca, &c.CA}, "client-cert": {&f.cert, &c.ClientCert}, "client-key": {&f.key, &c.ClientKey}, "token-file": {&f.tokenFile, &c.TokenFile},
+		"ca": {&f.ca, &c.CA}, "client-cert": {&f.cert, &c.ClientCert}, "client-key": {&f.key, &c.ClientKey},
+		"token-file": {&f.tokenFile, &c.TokenFile},
 	} {
 		if !given(flag) {
 			continue
@@ -303,7 +314,8 @@ func (a *app) contextDeleteCommand() *cobra.Command {
 			if _, known := f.Contexts[args[0]]; !known {
 				return noContext(f, args[0])
 			}
-			if err := a.confirm(cmd.Context(), yes, "deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"deleting the context "+args[0]+" forgets its nodes and its token"); err != nil {
 				return err
 			}
 			return a.changeContexts("context "+args[0]+" is deleted", func(f *contexts.File) error {

@@ -102,7 +102,8 @@ func TestContext_TokenIsSentAndNeverShownNorReadByOthers(t *testing.T) {
 	if r := run("agents"); r.code != 0 || sent.Load() != "Bearer "+token {
 		t.Errorf("%+v, sent %q", r, sent.Load())
 	}
-	if r := run("context set far --token-stdin --api http://192.0.2.1"); r.code != 2 || !strings.Contains(r.errors, "would cross the network unencrypted") {
+	if r := run("context set far --token-stdin --api http://192.0.2.1"); r.code != 2 ||
+		!strings.Contains(r.errors, "would cross the network unencrypted") {
 		t.Errorf("a token over http: %+v", r)
 	}
 	if runtime.GOOS == "windows" {
@@ -127,17 +128,24 @@ func TestAccess_EnvironmentFillsInWhatTheContextLeavesOut(t *testing.T) {
 		code int
 		says string
 	}{
-		"both name nodes":        {map[string]string{environmentNodes: "x", environmentContext: "y"}, "agents", 2, "set one of them"},
-		"the flag comes first":   {map[string]string{environmentContext: "y"}, "agents --api " + address, 0, "eu-1"},
-		"an unknown context":     {map[string]string{environmentContext: "y"}, "agents", 2, `no context "y"`},
-		"a token over http":      {map[string]string{environmentNodes: "192.0.2.1", environmentToken: "t"}, "agents", 2, "unencrypted"},
-		"a token with a newline": {map[string]string{environmentNodes: address, environmentToken: "a\nb"}, "agents", 2, "visible ASCII"},
-		"half a certificate":     {map[string]string{environmentNodes: address, environmentCert: "x"}, "agents", 2, "client_key"},
-		"no CA there":            {map[string]string{environmentNodes: address, environmentCA: "/nowhere"}, "agents", 2, "/nowhere"},
-		"more DNS than nodes":    {map[string]string{environmentNodes: address, environmentDNS: "a:1,b:2"}, "agents", 2, "at most one for each"},
+		"both name nodes": {map[string]string{environmentNodes: "x", environmentContext: "y"}, "agents", 2,
+			"set one of them"},
+		"the flag comes first": {map[string]string{environmentContext: "y"}, "agents --api " + address, 0, "eu-1"},
+		"an unknown context":   {map[string]string{environmentContext: "y"}, "agents", 2, `no context "y"`},
+		"a token over http": {map[string]string{environmentNodes: "192.0.2.1", environmentToken: "t"}, "agents", 2,
+			"unencrypted"},
+		"a token with a newline": {map[string]string{environmentNodes: address, environmentToken: "a\nb"}, "agents", 2,
+			"visible ASCII"},
+		"half a certificate": {map[string]string{environmentNodes: address, environmentCert: "x"}, "agents", 2,
+			"client_key"},
+		"no CA there": {map[string]string{environmentNodes: address, environmentCA: "/nowhere"}, "agents", 2,
+			"/nowhere"},
+		"more DNS than nodes": {map[string]string{environmentNodes: address, environmentDNS: "a:1,b:2"}, "agents", 2,
+			"at most one for each"},
 	} {
 		sys, _ := atHome(t, tc.env)
-		if r := call(t, sys, nil, strings.Fields(tc.args)...); r.code != tc.code || !strings.Contains(r.out+r.errors, tc.says) {
+		if r := call(t, sys, nil, strings.Fields(tc.args)...); r.code != tc.code ||
+			!strings.Contains(r.out+r.errors, tc.says) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

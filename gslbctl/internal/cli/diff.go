@@ -19,9 +19,12 @@ func (a *app) diffCommand() *cobra.Command {
 	return a.watchable(&cobra.Command{
 		Use:   "diff",
 		Short: "Show in what nodes differ",
-		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, pinned agents and signing keys.\n" +
-			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays a difference.\n" +
-			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than two can.",
+		Long: "diff compares what the nodes say: domains, servers with their status, overrides, regions, mappings, pinned " +
+			"agents and signing keys.\n" +
+			"Nodes do not talk to one another about most of these, so a change that did not reach one of them stays a " +
+			"difference.\n" +
+			"The exit code is 0 when they say the same, 1 when they differ or one of them cannot be asked, 2 when fewer than " +
+			"two can.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context()) },
 	})
@@ -106,7 +109,8 @@ func (a *app) diff(ctx context.Context) error {
 }
 
 func diffTable(report diffReport) *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "WHICH"}}, Empty: fmt.Sprintf("The %d nodes say the same.", len(report.Nodes))}
+	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "WHICH"}},
+		Empty: fmt.Sprintf("The %d nodes say the same.", len(report.Nodes))}
 	for _, node := range report.Nodes {
 		t.Columns = append(t.Columns, render.Column{Name: node})
 	}
@@ -128,7 +132,8 @@ func diffTable(report diffReport) *render.Table {
 // readThings reads all facts of a node that diff compares.
 func readThings(ctx context.Context, c *api.Client) (map[thing]string, error) {
 	all := map[thing]string{}
-	for _, part := range []func(context.Context, *api.Client) (map[thing]string, error){serverThings, domainThings, placeThings, trustThings} {
+	for _, part := range []func(context.Context, *api.Client) (map[thing]string, error){serverThings, domainThings,
+		placeThings, trustThings} {
 		found, err := part(ctx, c)
 		if err != nil {
 			return nil, err

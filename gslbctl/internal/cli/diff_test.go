@@ -14,7 +14,9 @@ func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	nodes[1].answers["GET /api/v1/overrides"] = api.OverrideList{}
-	nodes[1].answers["GET /api/v1/domains"] = api.DomainList{Total: 2, Domains: []api.Domain{{Name: "app.example.com", RoutingPolicy: "weighted", TTL: 300, Enabled: true}, {Name: "new.example.com"}}}
+	nodes[1].answers["GET /api/v1/domains"] = api.DomainList{Total: 2,
+		Domains: []api.Domain{{Name: "app.example.com", RoutingPolicy: "weighted", TTL: 300, Enabled: true},
+			{Name: "new.example.com"}}}
 	nodes[1].answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{}
 	agents := fakeAgents()
 	agents[0].Fingerprint = "sha256:0000000000000000000000000000000000000000000000000000000000000000"
@@ -24,19 +26,23 @@ func TestDiff_ShowsWhatNodesSayDifferently(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	golden(t, "diff", r.out)
-	if r := call(t, System{}, nodes, "diff", "--api", documented(0), "--api", dead(t)); r.code != 2 || r.out != "" || !strings.Contains(r.errors, "nothing can be compared: nothing listens") {
+	if r := call(t, System{}, nodes, "diff", "--api", documented(0), "--api", dead(t)); r.code != 2 || r.out != "" ||
+		!strings.Contains(r.errors, "nothing can be compared: nothing listens") {
 		t.Errorf("one is gone: %+v", r)
 	}
 	// Without the third, the others are compared all the same, and that it is missing is told.
 	three := append(args, "--api", dead(t))
-	if other := call(t, System{}, nodes, three...); other.code != 1 || other.out != r.out || !strings.Contains(other.errors, "not compared: nothing listens") {
+	if other := call(t, System{}, nodes, three...); other.code != 1 || other.out != r.out ||
+		!strings.Contains(other.errors, "not compared: nothing listens") {
 		t.Errorf("one of three is gone: %+v", other)
 	}
-	if other := call(t, System{}, nodes, append([]string{"-o", "json"}, three...)...); !strings.Contains(other.out, `"unasked": {`) {
+	if other := call(t, System{}, nodes, append([]string{"-o", "json"}, three...)...); !strings.Contains(other.out,
+		`"unasked": {`) {
 		t.Errorf("one of three is gone: %+v", other)
 	}
 	nodes[1].answers["GET /api/v1/servers"] = &api.Error{Status: 401, Message: "this needs a token"}
-	if r := call(t, System{}, nodes, args...); r.code != 2 || !strings.Contains(r.errors, "nothing can be compared: "+"http://"+documented(1)) {
+	if r := call(t, System{}, nodes, args...); r.code != 2 ||
+		!strings.Contains(r.errors, "nothing can be compared: "+"http://"+documented(1)) {
 		t.Errorf("one refuses: %+v", r)
 	}
 }

@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) dnssecCommand() *cobra.Command {
-	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(), a.dnssecKeysCommand(),
+	return group("dnssec", "Show how answers are signed", a.dnssecStatusCommand(), a.dnssecDSCommand(),
+		a.dnssecKeysCommand(),
 		a.dnssecSyncCommand(), a.dnssecCheckCommand())
 }
 
@@ -24,7 +25,8 @@ const notSigned = "Answers are not signed (overwatch.dnssec.enabled is false)."
 const notExchanged = "signing keys are not exchanged with the other nodes: "
 
 // notTold replaces the DS records until the nodes agree on keys.
-const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; gslbctl dnssec status shows what they say."
+const notTold = "There is no DS record yet: a new key is told of when the nodes agree on it, within 30 seconds; " +
+	"gslbctl dnssec status shows what they say."
 
 func (a *app) dnssecStatusCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
@@ -32,13 +34,18 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 		Short: "Show whether answers are signed, and with which keys",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			status, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECStatus, error) { return c.DNSSECStatus(ctx) })
+			status, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECStatus,
+				error) {
+				return c.DNSSECStatus(ctx)
+			})
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "SIGNS"}, {Name: "AGE"}}, Empty: notSigned}
+			t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "SIGNS"},
+				{Name: "AGE"}}, Empty: notSigned}
 			for _, k := range status.Keys {
-				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)), render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(render.YesNo(k.Active)),
+					render.C(render.Span(time.Duration(k.AgeSeconds)*time.Second)))
 			}
 			if a.output == outputName {
 				return a.list(status, t)
@@ -62,11 +69,15 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.listing(&cobra.Command{
-		Use:   "ds",
-		Short: "List the DS records that the parent zones should have; exit code 1 if there is none, or nodes sign differently",
-		Args:  cobra.NoArgs,
+		Use: "ds",
+		Short: "List the DS records that the parent zones should have; exit code 1 if there is none, or nodes sign " +
+			"differently",
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords, error) { return c.DSRecords(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DSRecords,
+				error) {
+				return c.DSRecords(ctx)
+			})
 			if err != nil {
 				return err
 			}
@@ -96,16 +107,21 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 		Short: "List the signing keys, their public halves only",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys, error) { return c.DNSSECKeys(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys,
+				error) {
+				return c.DNSSECKeys(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STATE"}, {Name: "ALGORITHM"}, {Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
-				Empty:   notSigned,
+				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STATE"}, {Name: "ALGORITHM"},
+					{Name: "CREATED"}, {Name: "MADE BY"}, {Name: "PUBLIC KEY"}},
+				Empty: notSigned,
 			}
 			for _, k := range list.Keys {
-				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(string(k.State)), render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
+				t.AddNamed(strconv.Itoa(k.KeyTag), render.C(k.Zone), number(k.KeyTag), render.C(string(k.State)),
+					render.C(strconv.Itoa(k.Algorithm)+" "+k.AlgorithmName),
 					a.ago(&k.CreatedAt), orNone(k.OriginNode), render.C(k.PublicKey))
 			}
 			return a.list(list, t)
@@ -115,13 +131,15 @@ func (a *app) dnssecKeysCommand() *cobra.Command {
 
 // peersTable shows the state of the exchange of keys with each peer.
 func (a *app) peersTable(peers []api.DNSSECPeer) *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"}, {Name: "REASON"}}}
+	t := &render.Table{Columns: []render.Column{{Name: "PEER"}, {Name: "NODE"}, {Name: "WELL"}, {Name: "LAST ANSWER"},
+		{Name: "REASON"}}}
 	for _, p := range peers {
 		reason, tone := render.None, render.Plain
 		if p.Error != nil {
 			reason, tone = *p.Error, render.Bad
 		}
-		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess), render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(p.Peer), orNone(p.NodeID), render.C(render.YesNo(p.OK)), a.ago(p.LastSuccess),
+			render.Cell{Text: reason, Tone: tone})
 	}
 	return t
 }

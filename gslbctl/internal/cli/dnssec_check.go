@@ -32,16 +32,21 @@ func (a *app) dnssecCheckCommand() *cobra.Command {
 	cmd := a.watchable(&cobra.Command{
 		Use:   "check [zone]",
 		Short: "Say what a validating resolver makes of each node's answers",
-		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of each node.\n" +
-			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are checked. With a zone\n" +
+		Long: "check walks the chain of trust: from the DS records that the parent has, to the keys and answers of each " +
+			"node.\n" +
+			"The zones, and domains in them, are those that a node's API names; without an argument, all zones are checked. " +
+			"With a zone\n" +
 			"and --server no API is needed.\n\n" +
 			"Exit codes: 0 all answers are secure; 1 some are bogus, insecure or missing; 2 the check could not be made.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.dnssecCheck(cmd.Context(), o, args) },
 	})
-	cmd.Flags().StringArrayVar(&o.ds, "ds", nil, "`record` that the parent has or will have, such as \"34505 13 2 <digest>\", instead of asking for it")
-	cmd.Flags().StringArrayVar(&o.servers, "server", nil, "`address` of DNS to check, with a port if it is not 53, instead of those of the nodes; repeat it")
-	cmd.Flags().StringVar(&o.resolver, "resolver", "", "`address` of the resolver to ask for DS records; the machine's own without it")
+	cmd.Flags().StringArrayVar(&o.ds, "ds", nil,
+		"`record` that the parent has or will have, such as \"34505 13 2 <digest>\", instead of asking for it")
+	cmd.Flags().StringArrayVar(&o.servers, "server", nil,
+		"`address` of DNS to check, with a port if it is not 53, instead of those of the nodes; repeat it")
+	cmd.Flags().StringVar(&o.resolver, "resolver", "",
+		"`address` of the resolver to ask for DS records; the machine's own without it")
 	return cmd
 }
 
@@ -88,7 +93,8 @@ func (a *app) sayFindings(list []chain.Finding) error {
 	}
 	switch {
 	case silent:
-		return &outcome{exitNotAsked, "no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
+		return &outcome{exitNotAsked,
+			"no server answers for the zone: name them with --server, or where nodes answer DNS with --dns"}
 	case wrong > 0:
 		return &outcome{exitDegraded, ""}
 	}
@@ -145,7 +151,10 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 	if len(zones) > 0 && len(o.servers) > 0 {
 		return []chain.Question{{Zone: zones[0]}}, nil
 	}
-	keys, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys, error) { return c.DNSSECKeys(ctx) })
+	keys, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DNSSECKeys,
+		error) {
+		return c.DNSSECKeys(ctx)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -159,12 +168,16 @@ func (a *app) checkedZones(ctx context.Context, o checkOptions, args []string) (
 		zones = known
 	}
 	if len(zones) == 0 {
-		return nil, &outcome{exitDegraded, "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
+		return nil,
+			&outcome{exitDegraded, "no zone is signed (overwatch.dnssec.enabled is false), so there is nothing to check"}
 	}
 	if len(o.ds) > 0 && len(zones) > 1 {
 		return nil, fmt.Errorf("--ds is for one zone, and there are %d: name one", len(zones))
 	}
-	domains, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DomainList, error) { return c.Domains(ctx) })
+	domains, err := read(ctx, a, func(ctx context.Context, c *api.Client) (api.DomainList,
+		error) {
+		return c.Domains(ctx)
+	})
 	if err != nil {
 		return nil, err
 	}

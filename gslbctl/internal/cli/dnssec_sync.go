@@ -32,7 +32,10 @@ func (a *app) dnssecSync(ctx context.Context) error {
 		return err
 	}
 	stop := a.progress("asking for keys")
-	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.DNSSECSync, error) { return c.SyncDNSSEC(ctx) })
+	replies := everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.DNSSECSync,
+		error) {
+		return c.SyncDNSSEC(ctx)
+	})
 	stop()
 	if len(replies) == 1 && replies[0].err != nil {
 		return replies[0].err
@@ -55,19 +58,22 @@ func (a *app) dnssecSync(ctx context.Context) error {
 		return err
 	}
 	if failed > 0 {
-		return &outcome{exitDegraded, fmt.Sprintf("%d of %s failed: nothing of them was taken", failed, render.Count(len(list), "exchange", "exchanges"))}
+		return &outcome{exitDegraded, fmt.Sprintf("%d of %s failed: nothing of them was taken", failed,
+			render.Count(len(list), "exchange", "exchanges"))}
 	}
 	return nil
 }
 
 func syncTable(list []syncedPeer) *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "PEER"}, {Name: "WELL"}, {Name: "NEW KEYS", Right: true}, {Name: "REASON"}}}
+	t := &render.Table{Columns: []render.Column{{Name: "NODE"}, {Name: "PEER"}, {Name: "WELL"},
+		{Name: "NEW KEYS", Right: true}, {Name: "REASON"}}}
 	for _, p := range list {
 		reason, tone := render.None, render.Plain
 		if p.Error != nil {
 			reason, tone = *p.Error, render.Bad
 		}
-		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), render.C(strconv.Itoa(p.Imported)), render.Cell{Text: reason, Tone: tone})
+		t.Add(render.C(p.Node), orNone(p.Peer), render.C(render.YesNo(p.OK)), render.C(strconv.Itoa(p.Imported)),
+			render.Cell{Text: reason, Tone: tone})
 	}
 	return t
 }

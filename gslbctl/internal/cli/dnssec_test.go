@@ -13,7 +13,8 @@ import (
 func TestDNSSECSync_SaysWhatCameOfEachPeer(t *testing.T) {
 	reason := "nothing listens there"
 	well, ill := startNode(t), startNode(t)
-	ill.set("POST /api/v1/dnssec/sync", api.DNSSECSync{Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.9:8080", Error: &reason}}})
+	ill.set("POST /api/v1/dnssec/sync", api.DNSSECSync{
+		Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.9:8080", Error: &reason}}})
 	r := call(t, System{}, []*node{well, ill}, "dnssec", "sync", "--api", documented(0))
 	if r.code != 0 || !strings.Contains(r.out, "http://192.0.2.2:8080") || !strings.Contains(r.out, "yes") {
 		t.Errorf("%+v", r)
@@ -23,7 +24,8 @@ func TestDNSSECSync_SaysWhatCameOfEachPeer(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	ill.set("POST /api/v1/dnssec/sync", &api.Error{Status: 400, Message: "no peer is configured"})
-	if r = call(t, System{}, []*node{ill}, "dnssec", "sync", "--api", documented(0)); r.code != 1 || !strings.Contains(r.errors, "no peer is configured") {
+	if r = call(t, System{}, []*node{ill}, "dnssec", "sync", "--api", documented(0)); r.code != 1 ||
+		!strings.Contains(r.errors, "no peer is configured") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -35,7 +37,10 @@ func unsigned(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &dns.Server{PacketConn: packets, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) { _ = w.WriteMsg(new(dns.Msg).SetReply(q)) })}
+	s := &dns.Server{PacketConn: packets, Handler: dns.HandlerFunc(func(w dns.ResponseWriter,
+		q *dns.Msg) {
+		_ = w.WriteMsg(new(dns.Msg).SetReply(q))
+	})}
 	ready := make(chan struct{})
 	s.NotifyStartedFunc = func() { close(ready) }
 	go func() { _ = s.ActivateAndServe() }()
@@ -79,10 +84,12 @@ func TestDNSSECDS_EndsWithOneWithoutARecord(t *testing.T) {
 	n := startNode(t)
 	for enabled, words := range map[bool]string{true: "There is no DS record yet", false: "not signed"} {
 		n.answers["GET /api/v1/dnssec/ds"] = api.DSRecords{Enabled: enabled, DSRecords: []api.DSRecord{}}
-		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 || !strings.Contains(r.out, words) {
+		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 ||
+			!strings.Contains(r.out, words) {
 			t.Errorf("%+v", r)
 		}
-		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0), "-o", "name"); r.code != 1 || r.out != "" {
+		if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0), "-o", "name"); r.code != 1 ||
+			r.out != "" {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -91,14 +98,17 @@ func TestDNSSECDS_EndsWithOneWithoutARecord(t *testing.T) {
 func TestDNSSEC_KeysThatAreNotExchangedAreTold(t *testing.T) {
 	n := startNode(t)
 	reason, warning := "overwatch.dnssec.key_sync.secret is not set", "the nodes sign with different keys"
-	n.answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{Enabled: true, Sync: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason,
-		Peers: []api.DNSSECPeer{{Peer: "http://192.0.2.3:8080", Error: &reason}}}}
+	n.answers["GET /api/v1/dnssec/status"] = api.DNSSECStatus{Enabled: true,
+		Sync: api.DNSSECSyncState{Enabled: true, PeerCount: 1, OffReason: &reason,
+			Peers: []api.DNSSECPeer{{Peer: "http://192.0.2.3:8080", Error: &reason}}}}
 	ds := api.DSRecord{DSRecord: "example.com. IN DS 34505 13 2 B07E"}
 	n.answers["GET /api/v1/dnssec/ds"] = api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{ds}, Warning: &warning}
-	if r := call(t, System{}, []*node{n}, "dnssec", "status", "--api", documented(0)); r.code != 0 || strings.Count(r.out, reason) != 1 {
+	if r := call(t, System{}, []*node{n}, "dnssec", "status", "--api", documented(0)); r.code != 0 ||
+		strings.Count(r.out, reason) != 1 {
 		t.Errorf("status: %d %s %s", r.code, r.out, r.errors)
 	}
-	if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 || !strings.Contains(r.out, "34505") || !strings.Contains(r.errors, warning) {
+	if r := call(t, System{}, []*node{n}, "dnssec", "ds", "--api", documented(0)); r.code != 1 ||
+		!strings.Contains(r.out, "34505") || !strings.Contains(r.errors, warning) {
 		t.Errorf("ds: %d %s %s", r.code, r.out, r.errors)
 	}
 	if r := call(t, System{}, []*node{n}, "status", "--api", documented(0)); strings.Count(r.out, reason) != 1 {

@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) domainsCommand() *cobra.Command {
-	return group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(), a.domainsAddCommand(),
+	return group("domains", "Show and change steered domains", a.domainsListCommand(), a.domainsShowCommand(),
+		a.domainsAddCommand(),
 		a.domainsSetCommand(), a.domainsRemoveCommand())
 }
 
@@ -23,18 +24,25 @@ func (a *app) domainsListCommand() *cobra.Command {
 		Short: "List all domains",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DomainList, error) { return c.Domains(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.DomainList,
+				error) {
+				return c.Domains(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2}, {Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
-					{Name: "ENABLED", Wide: true}, {Name: "CHANGED", Wide: true}, {Name: "TAGS", Wide: true}, {Name: "DESCRIPTION", Wide: true}},
+				Columns: []render.Column{{Name: "NAME"}, {Name: "POLICY", Spare: 1}, {Name: "TTL", Right: true, Spare: 2},
+					{Name: "HEALTHY", Right: true}, {Name: "SIGNED", Spare: 3},
+					{Name: "ENABLED", Wide: true}, {Name: "CHANGED", Wide: true}, {Name: "TAGS", Wide: true},
+					{Name: "DESCRIPTION", Wide: true}},
 				Empty: "No domains are configured.",
 			}
 			for _, d := range list.Domains {
-				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"), healthyOf(d.HealthyBackends, d.BackendCount),
-					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt), orNone(strings.Join(d.Tags, ",")), orNone(d.Description))
+				t.AddNamed(d.Name, render.C(d.Name), render.C(d.RoutingPolicy), render.C(strconv.Itoa(d.TTL)+"s"),
+					healthyOf(d.HealthyBackends, d.BackendCount),
+					render.C(render.YesNo(d.DNSSECEnabled)), render.C(render.YesNo(d.Enabled)), a.ago(&d.UpdatedAt),
+					orNone(strings.Join(d.Tags, ",")), orNone(d.Description))
 			}
 			return a.list(list, t)
 		},
@@ -77,21 +85,25 @@ func readDomain(ctx context.Context, c *api.Client, name string) (domainReport, 
 func (a *app) printDomain(r domainReport) error {
 	d := r.Domain
 	if _, err := fmt.Fprintf(a.Out, "%s  policy %s, TTL %ds, %d of %s healthy, signed: %s\n\n", render.Printable(d.Name),
-		render.Printable(d.RoutingPolicy), d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"), render.YesNo(d.DNSSECEnabled)); err != nil {
+		render.Printable(d.RoutingPolicy), d.TTL, d.HealthyBackends, render.Count(d.BackendCount, "backend", "backends"),
+		render.YesNo(d.DNSSECEnabled)); err != nil {
 		return err
 	}
 	if d.MinHealthy != "" {
-		if _, err := fmt.Fprintf(a.Out, "with fewer than %s fit to serve, it goes to its last resort\n\n", render.Printable(d.MinHealthy)); err != nil {
+		if _, err := fmt.Fprintf(a.Out, "with fewer than %s fit to serve, it goes to its last resort\n\n",
+			render.Printable(d.MinHealthy)); err != nil {
 			return err
 		}
 	}
 	t := &render.Table{
-		Columns: []render.Column{{Name: "ADDRESS"}, {Name: "REGION"}, {Name: "PRIORITY", Right: true}, {Name: "WEIGHT", Right: true},
+		Columns: []render.Column{{Name: "ADDRESS"}, {Name: "REGION"}, {Name: "PRIORITY", Right: true},
+			{Name: "WEIGHT", Right: true},
 			{Name: "HEALTHY"}, {Name: "ENABLED"}, {Name: "CHECKED"}},
 		Empty: "No backend is registered for it.",
 	}
 	for _, b := range r.Backends {
-		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority), number(b.Weight), goodCell(b.Healthy),
+		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority), number(b.Weight),
+			goodCell(b.Healthy),
 			render.C(render.YesNo(b.Enabled)), a.ago(b.LastCheck))
 	}
 	return t.Write(a.Out, a.style())

@@ -29,10 +29,14 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&f.ttl, "ttl", 0, "how many seconds resolvers keep an answer (default the node's)")
 	cmd.Flags().StringVar(&f.policy, "policy", "", "how addresses are chosen: see gslbctl routing algorithms")
 	cmd.Flags().StringVar(&f.fallback, "fallback", "", "how, where --policy lacks data; empty for none")
-	cmd.Flags().StringVar(&f.minHealthy, "min-healthy", "", "with fewer backends fit to serve, go to the last resort: a number or a part as in 50%; empty for none")
-	cmd.Flags().Float64Var(&f.tolerance, "proximity-tolerance", 0, "with proximity: how many kilometres farther than the nearest a region may be and still share (default 100)")
-	cmd.Flags().IntVar(&f.ipv4Prefix, "client-ipv4-prefix", 0, "with client-hash: bits of an IPv4 address that make a client's network (default 24)")
-	cmd.Flags().IntVar(&f.ipv6Prefix, "client-ipv6-prefix", 0, "with client-hash: bits of an IPv6 address that make a client's network (default 56)")
+	cmd.Flags().StringVar(&f.minHealthy, "min-healthy", "",
+		"with fewer backends fit to serve, go to the last resort: a number or a part as in 50%; empty for none")
+	cmd.Flags().Float64Var(&f.tolerance, "proximity-tolerance", 0,
+		"with proximity: how many kilometres farther than the nearest a region may be and still share (default 100)")
+	cmd.Flags().IntVar(&f.ipv4Prefix, "client-ipv4-prefix", 0,
+		"with client-hash: bits of an IPv4 address that make a client's network (default 24)")
+	cmd.Flags().IntVar(&f.ipv6Prefix, "client-ipv6-prefix", 0,
+		"with client-hash: bits of an IPv6 address that make a client's network (default 56)")
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether it is answered")
 	cmd.Flags().StringSliceVar(&f.regions, "regions", nil, "its regions in order of preference, separated by commas")
@@ -40,10 +44,14 @@ func (f *domainFlags) add(cmd *cobra.Command) {
 
 func (f *domainFlags) request(cmd *cobra.Command) api.DomainChange {
 	return api.DomainChange{
-		TTL: given(cmd, "ttl", &f.ttl), RoutingPolicy: given(cmd, "policy", &f.policy), FallbackAlgorithm: given(cmd, "fallback", &f.fallback),
-		MinHealthy: given(cmd, "min-healthy", &f.minHealthy), ProximityToleranceKm: given(cmd, "proximity-tolerance", &f.tolerance),
-		ClientHashIPv4Prefix: given(cmd, "client-ipv4-prefix", &f.ipv4Prefix), ClientHashIPv6Prefix: given(cmd, "client-ipv6-prefix", &f.ipv6Prefix),
-		Description: given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled), Regions: given(cmd, "regions", &f.regions),
+		TTL: given(cmd, "ttl", &f.ttl), RoutingPolicy: given(cmd, "policy", &f.policy),
+		FallbackAlgorithm:    given(cmd, "fallback", &f.fallback),
+		MinHealthy:           given(cmd, "min-healthy", &f.minHealthy),
+		ProximityToleranceKm: given(cmd, "proximity-tolerance", &f.tolerance),
+		ClientHashIPv4Prefix: given(cmd, "client-ipv4-prefix", &f.ipv4Prefix),
+		ClientHashIPv6Prefix: given(cmd, "client-ipv6-prefix", &f.ipv6Prefix),
+		Description:          given(cmd, "description", &f.description), Enabled: given(cmd, "enabled", &f.enabled),
+		Regions: given(cmd, "regions", &f.regions),
 	}
 }
 
@@ -75,7 +83,8 @@ func (a *app) domainsAddCommand() *cobra.Command {
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&wildcard, "wildcard", false, "the name begins with *. and answers for every name below that has none of its own")
+	cmd.Flags().BoolVar(&wildcard, "wildcard", false,
+		"the name begins with *. and answers for every name below that has none of its own")
 	return cmd
 }
 
@@ -84,7 +93,8 @@ func (a *app) domainsAddCommand() *cobra.Command {
 func checkWildcard(name string, asked bool) error {
 	switch is := strings.HasPrefix(name, "*."); {
 	case is && !asked:
-		return fmt.Errorf("%s answers for every name below %s that has none of its own: give --wildcard if that is meant", name, name[2:])
+		return fmt.Errorf("%s answers for every name below %s that has none of its own: give --wildcard if that is meant",
+			name, name[2:])
 	case asked && !is:
 		return fmt.Errorf("--wildcard is for a name that begins with *., and %q does not", name)
 	}
@@ -100,7 +110,9 @@ func (a *app) domainsSetCommand() *cobra.Command {
 		ValidArgsFunction: a.firstArgument(domainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().NFlag() == 0 {
-				return errors.New("nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, --client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled or --regions")
+				return errors.New(
+					"nothing to change: give --ttl, --policy, --fallback, --min-healthy, --proximity-tolerance, " +
+						"--client-ipv4-prefix, --client-ipv6-prefix, --description, --enabled or --regions")
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				_, err := c.ChangeDomain(ctx, args[0], f.request(cmd))

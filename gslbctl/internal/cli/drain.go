@@ -28,8 +28,10 @@ func (a *app) drainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drain <id>|<ip>|<ip>:<port>|<agent>|<region>",
 		Short: "Lead traffic away from servers, and wait until nobody comes any more",
-		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an address, all that an\n" +
-			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers clients of any\n" +
+		Long: "drain lowers the traffic of servers to nothing on every node: of one server by its id, of all at an " +
+			"address, all that an\n" +
+			"agent reports, or all in a region. With --wait it returns when it is safe to stop them: no node answers clients " +
+			"of any\n" +
 			"region with them any more, by its API and by its DNS, and what resolvers were told before has expired.\n" +
 			"gslbctl undrain takes it back.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
@@ -48,7 +50,8 @@ func (a *app) drainCommand() *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&f.over, "over", 0, "how long it may take, such as 2m (default the domain's TTL)")
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "return when no node answers with them any more and the TTL has passed")
-	cmd.Flags().DurationVar(&f.within, "within", 0, "with --wait: how long to wait at most (default the drain, the TTL and a minute)")
+	cmd.Flags().DurationVar(&f.within, "within", 0,
+		"with --wait: how long to wait at most (default the drain, the TTL and a minute)")
 	yesFlag(cmd, &f.yes)
 	return cmd
 }
@@ -109,7 +112,8 @@ func (a *app) serversNamed(ctx context.Context, name string) ([]api.Backend, err
 			return found, nil
 		}
 	}
-	return nil, &outcome{exitDegraded, fmt.Sprintf("no node knows a server, an address, an agent or a region %q: gslbctl servers -o name lists the servers", name)}
+	return nil, &outcome{exitDegraded, fmt.Sprintf(
+		"no node knows a server, an address, an agent or a region %q: gslbctl servers -o name lists the servers", name)}
 }
 
 // meanings returns the possible matches of a name, the most specific first.
@@ -145,7 +149,8 @@ func (a *app) drain(ctx context.Context, name string, f drainFlags) error {
 		return err
 	}
 	if len(servers) > 1 || servers[0].ID != name {
-		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name, render.Count(len(servers), "server", "servers"), ids(servers))
+		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name,
+			render.Count(len(servers), "server", "servers"), ids(servers))
 		if err := a.confirm(ctx, f.yes, consequence); err != nil {
 			return err
 		}

@@ -14,7 +14,8 @@ import (
 func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 	t.Helper()
 	n := startNode(t)
-	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{Domain: api.Domain{Name: "app.example.com", TTL: 1}}
+	n.answers["GET /api/v1/domains/app.example.com"] = api.DomainDetail{
+		Domain: api.Domain{Name: "app.example.com", TTL: 1}}
 	n.answers["GET /api/v1/routing/answers"] = answersTo(map[string]string{"": "192.0.2.11"})
 	n.answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: backends, Total: len(backends)}
 	for _, b := range backends {
@@ -25,14 +26,16 @@ func drainingNode(t *testing.T, backends ...api.Backend) (*node, *dnsServer) {
 }
 
 func fakeBackend(address string, port int, agent, region string) api.Backend {
-	return api.Backend{ID: fmt.Sprintf("app.example.com:%s:%d", address, port), Service: "app.example.com", Address: address, Port: port, AgentID: agent, Region: region,
+	return api.Backend{ID: fmt.Sprintf("app.example.com:%s:%d", address, port), Service: "app.example.com",
+		Address: address, Port: port, AgentID: agent, Region: region,
 		MayServe: true, Share: 1, EffectiveStatus: api.EffectiveHealthy}
 }
 
 // answersTo is what clients of each region are answered.
 func answersTo(byRegion map[string]string) (list api.RoutingAnswerList) {
 	for region, address := range byRegion {
-		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess, TTL: 1, Addresses: []api.RoutingShare{{Address: address, Share: 1}}})
+		list.Answers = append(list.Answers, api.RoutingAnswer{ClientRegion: region, Decision: api.RoutingSuccess, TTL: 1,
+			Addresses: []api.RoutingShare{{Address: address, Share: 1}}})
 	}
 	return list
 }
@@ -75,11 +78,13 @@ func TestDrain_NameMeansAServerAnAddressAnAgentOrARegion(t *testing.T) {
 			continue
 		}
 		if name != a.ID {
-			if r := call(t, System{}, []*node{n}, "drain", name, "--api", documented(0)); r.code != 2 || !strings.Contains(r.errors, "add --yes") || len(n.changes()) != len(changes) {
+			if r := call(t, System{}, []*node{n}, "drain", name, "--api", documented(0)); r.code != 2 ||
+				!strings.Contains(r.errors, "add --yes") || len(n.changes()) != len(changes) {
 				t.Errorf("%s without --yes: %+v", name, r)
 			}
 		}
-		if r := call(t, System{}, []*node{n}, "undrain", name, "--api", documented(0)); r.code != 0 || !strings.Contains(r.out, "takes traffic again") {
+		if r := call(t, System{}, []*node{n}, "undrain", name, "--api", documented(0)); r.code != 0 ||
+			!strings.Contains(r.out, "takes traffic again") {
 			t.Errorf("undrain %s: %+v", name, r)
 		}
 	}
@@ -113,13 +118,16 @@ func TestDrainWait_EndsWhenNoNodeAnswersAndTheTTLHasPassed(t *testing.T) {
 		n.looked(t, 1, 2) // the first look has seen everything as it was
 		gone := leaving
 		gone.Share = 0
-		n.set("GET /api/v1/overwatch/backends", api.BackendList{Backends: []api.Backend{gone, staying}, Total: 2}) // first the API knows
+		// first the API knows
+		n.set("GET /api/v1/overwatch/backends", api.BackendList{Backends: []api.Backend{gone, staying}, Total: 2})
 		n.looked(t, 1, 4)
 		changed <- time.Now()
 		dns.answer("app.example.com", [4]byte{192, 0, 2, 11})
 	}()
-	r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "1m", "--api", documented(0), "--dns", dns.at)
-	if r.code != 0 || !strings.Contains(r.out, "is draining") || !strings.Contains(r.out, "drained: app.example.com:192.0.2.10:443 no longer has traffic") {
+	r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "1m", "--api", documented(0), "--dns",
+		dns.at)
+	if r.code != 0 || !strings.Contains(r.out, "is draining") ||
+		!strings.Contains(r.out, "drained: app.example.com:192.0.2.10:443 no longer has traffic") {
 		t.Errorf("%+v", r)
 	}
 	select {
@@ -144,9 +152,11 @@ func TestDrainWait_LooksAtTheClientsOfAllRegions(t *testing.T) {
 	dns.answer("app.example.com", [4]byte{192, 0, 2, 11})
 	const answers = "GET /api/v1/routing/answers?domain=app.example.com&query_type=A"
 	second.set(answers, answersTo(map[string]string{"": "192.0.2.11", "us": "192.0.2.10"}))
-	line := []string{"drain", leaving.ID, "--wait", "--api", documented(0), "--api", documented(1), "--dns", dns.at, "--dns", dns.at}
+	line := []string{"drain", leaving.ID, "--wait", "--api", documented(0), "--api", documented(1), "--dns", dns.at,
+		"--dns", dns.at}
 	r := call(t, System{}, []*node{first, second}, append(slices.Clone(line), "--within", "10ms")...)
-	if r.code != 1 || !strings.Contains(r.errors, "not drained: http://"+documented(1)+" still answers app.example.com with 192.0.2.10 to clients in us") {
+	if r.code != 1 || !strings.Contains(r.errors,
+		"not drained: http://"+documented(1)+" still answers app.example.com with 192.0.2.10 to clients in us") {
 		t.Errorf("%+v", r)
 	}
 	changed := make(chan time.Time, 1)
@@ -193,8 +203,10 @@ func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 			t.Parallel()
 			n, dns := drainingNode(t, tc.backends...)
 			n.set("GET /api/v1/routing/answers", answersTo(map[string]string{"": "192.0.2.10"}))
-			r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "10ms", "--api", documented(0), "--dns", dns.at, "-o", "json")
-			if r.code != 1 || !strings.Contains(r.errors, "not drained: ") || !strings.Contains(r.errors, tc.words) || !strings.Contains(r.out, `"drained": false`) {
+			r := call(t, System{}, []*node{n}, "drain", leaving.ID, "--wait", "--within", "10ms", "--api", documented(0),
+				"--dns", dns.at, "-o", "json")
+			if r.code != 1 || !strings.Contains(r.errors, "not drained: ") || !strings.Contains(r.errors, tc.words) ||
+				!strings.Contains(r.out, `"drained": false`) {
 				t.Errorf("%+v", r)
 			}
 		})
@@ -204,14 +216,18 @@ func TestDrainWait_SaysWhyAServerStillHasTraffic(t *testing.T) {
 func TestDrainWait_ChangesNothingWhereItCouldNotWait(t *testing.T) {
 	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
 	r := call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--dns", dead(t))
-	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "--dns") || len(n.changes()) != 0 {
+	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "--dns") ||
+		len(n.changes()) != 0 {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
 	// One of two nodes is gone: it may still answer.
 	n, dns := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
 	gone := dead(t)
-	r = call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--api", gone, "--dns", dns.at)
-	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") || !strings.Contains(r.errors, "nothing listens on http://"+gone) || !strings.Contains(r.errors, "name the others alone") || len(n.changes()) != 0 {
+	r = call(t, System{}, []*node{n}, "drain", "192.0.2.10", "--yes", "--wait", "--api", documented(0), "--api", gone,
+		"--dns", dns.at)
+	if r.code != 2 || !strings.Contains(r.errors, "nothing was drained") ||
+		!strings.Contains(r.errors, "nothing listens on http://"+gone) ||
+		!strings.Contains(r.errors, "name the others alone") || len(n.changes()) != 0 {
 		t.Errorf("%+v, %q", r, n.changes())
 	}
 	for _, args := range []string{"drain x --within 5s", "drain x --over -1s", "drain x --wait --within 0s"} {

@@ -20,7 +20,8 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 	n := startNode(t)
 	nodes := []*node{n}
 	for status, words := range map[int]string{
-		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version", 503: "try again", 507: "make room on the disk", 404: "answered 404: no",
+		403: "allowed_networks", 421: "by its address in --api", 500: "look there", 501: "newer version", 503: "try again",
+		507: "make room on the disk", 404: "answered 404: no",
 	} {
 		message := "no"
 		if status == 403 {
@@ -28,7 +29,8 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		}
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: status, Message: message}
 		r := call(t, System{}, nodes, "--api", documented(0), "servers")
-		if r.code != 1 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: http://127.0.0.1:18080 answered ") || !strings.Contains(r.errors, words) || strings.Count(r.errors, "\n") != 1 {
+		if r.code != 1 || r.out != "" || !strings.HasPrefix(r.errors, "gslbctl: http://127.0.0.1:18080 answered ") ||
+			!strings.Contains(r.errors, words) || strings.Count(r.errors, "\n") != 1 {
 			t.Errorf("%d: %+v", status, r)
 		}
 	}
@@ -37,23 +39,27 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"":                                 "no overwatch node answers so",
 	} {
 		n.answers["GET /api/v1/servers"] = &api.Error{Status: 403, Message: message}
-		if r := call(t, System{}, nodes, "--api", documented(0), "servers"); r.code != 1 || !strings.Contains(r.errors, words) {
+		if r := call(t, System{}, nodes, "--api", documented(0), "servers"); r.code != 1 ||
+			!strings.Contains(r.errors, words) {
 			t.Errorf("%q: %+v", message, r)
 		}
 	}
 	for args, words := range map[string]string{
-		"servers --api " + dead(t):                   "nothing listens on http://127.0.0.1",
-		"servers --api ftp://x":                      `the scheme is "ftp"`,
-		"servers -o xml":                             `--output is "xml": it must be one of table, wide, name, json, yaml`,
-		"status -o name":                             "-o name is for lists, and gslbctl status is none",
-		"agents unpin eu-1 -y -o name":               "-o name is for lists",
-		"servers --timeout 0s":                       "--timeout is 0s",
-		"servers --timeout soon":                     `--timeout is "soon": it must be a time with its unit`,
-		"servers now":                                `unknown command "now" for gslbctl servers; gslbctl servers --help shows`,
-		"server":                                     `unknown command "server" for gslbctl: did you mean servers?; gslbctl --help shows`,
-		"servers lsit":                               "did you mean list or set?",
-		"status now":                                 `"now" is too much: write gslbctl status; gslbctl status --help shows`,
-		"servers add":                                "arguments are missing: write gslbctl servers add <service> <ip> <port> --region <region>; gslbctl servers add --help shows",
+		"servers --api " + dead(t):     "nothing listens on http://127.0.0.1",
+		"servers --api ftp://x":        `the scheme is "ftp"`,
+		"servers -o xml":               `--output is "xml": it must be one of table, wide, name, json, yaml`,
+		"status -o name":               "-o name is for lists, and gslbctl status is none",
+		"agents unpin eu-1 -y -o name": "-o name is for lists",
+		"servers --timeout 0s":         "--timeout is 0s",
+		"servers --timeout soon":       `--timeout is "soon": it must be a time with its unit`,
+		"servers now": `unknown command "now" for gslbctl servers; gslbctl servers --help ` +
+			`shows`,
+		"server": `unknown command "server" for gslbctl: did you mean servers?; ` +
+			`gslbctl --help shows`,
+		"servers lsit": "did you mean list or set?",
+		"status now":   `"now" is too much: write gslbctl status; gslbctl status --help shows`,
+		"servers add": "arguments are missing: write gslbctl servers add <service> <ip> " +
+			"<port> --region <region>; gslbctl servers add --help shows",
 		"servers --bogus":                            "unknown flag: --bogus; gslbctl servers --help shows",
 		"domains show a b":                           `"a b" does not fit: write gslbctl domains show <name>`,
 		"completion tcsh":                            `unknown command "tcsh" for gslbctl completion`,
@@ -88,11 +94,12 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"config set dns zones.x=1":                   `"zones.x" cannot be changed`,
 		"config set dns return_last_healthy=[1]":     `return_last_healthy is "[1]": it must be true or false`,
 		"config validate /nowhere":                   "no such file",
-		"config validate testdata/list.txt":          "testdata/list.txt: the key mode cannot be read: it must be a YAML file with mode: overwatch or mode: agent",
-		"overrides set a b":                          "--healthy=true or --healthy=false, and --reason",
-		"overrides set a b --healthy":                "--reason",
-		"overrides set a b --healthy=maybe":          `--healthy is "maybe": it must be true or false`,
-		"overrides set a b --reason r":               "--healthy",
+		"config validate testdata/list.txt": "testdata/list.txt: the key mode cannot be read: it must be a YAML " +
+			"file with mode: overwatch or mode: agent",
+		"overrides set a b":                                       "--healthy=true or --healthy=false, and --reason",
+		"overrides set a b --healthy":                             "--reason",
+		"overrides set a b --healthy=maybe":                       `--healthy is "maybe": it must be true or false`,
+		"overrides set a b --reason r":                            "--healthy",
 		"overrides set a b --healthy --reason r --expires-in -5m": "--expires-in is -5m0s",
 	} {
 		r := call(t, System{}, nodes, strings.Fields(args)...)

@@ -56,7 +56,8 @@ func verdict(err error) (code int, sentence string) {
 // advice returns the next step after a node's error answer.
 func advice(refused *api.Error) string {
 	if refused.Message == "" {
-		return "; no overwatch node answers so: check the address in --api, whether it is http or https, and what proxy is between"
+		return "; no overwatch node answers so: check the address in --api, whether it is http or https, and what proxy " +
+			"is between"
 	}
 	switch refused.Status {
 	case http.StatusUnauthorized:
@@ -65,7 +66,8 @@ func advice(refused *api.Error) string {
 		if !strings.Contains(refused.Message, "allowed_networks") {
 			return ""
 		}
-		return "; run gslbctl on a machine in an allowed network, for instance through an SSH tunnel, or add this one to api.allowed_networks"
+		return "; run gslbctl on a machine in an allowed network, for instance through an SSH tunnel, or add this one to " +
+			"api.allowed_networks"
 	case http.StatusMisdirectedRequest:
 		return "; name the node by its address in --api"
 	case http.StatusNotImplemented:
@@ -86,12 +88,17 @@ func unreachableSentence(e *api.UnreachableError) string {
 	case errors.Is(e.Err, context.Canceled):
 		return "stopped before " + node + " answered"
 	case errors.Is(e.Err, context.DeadlineExceeded):
-		return fmt.Sprintf("no answer from %s in time: see whether the node is under load or a firewall is between, or allow more with --timeout", node)
+		return fmt.Sprintf(
+			"no answer from %s in time: see whether the node is under load or a firewall is between, or allow more with "+
+				"--timeout", node)
 	case errors.Is(e.Err, syscall.ECONNREFUSED):
-		return fmt.Sprintf("nothing listens on %s: start the node, set api.enabled: true, or name another with --api or --context", node)
+		return fmt.Sprintf(
+			"nothing listens on %s: start the node, set api.enabled: true, or name another with --api or --context", node)
 	}
 	if _, unknown := errors.AsType[x509.UnknownAuthorityError](e.Err); unknown {
-		return fmt.Sprintf("%s shows a certificate of an authority that is not trusted here: give its certificate with gslbctl context set NAME --ca FILE or in %s", node, environmentCA)
+		return fmt.Sprintf(
+			"%s shows a certificate of an authority that is not trusted here: give its certificate with gslbctl context set "+
+				"NAME --ca FILE or in %s", node, environmentCA)
 	}
 	if _, wrong := errors.AsType[x509.HostnameError](e.Err); wrong {
 		return e.Error() + "; name the node as its certificate does, or give that name as server_name"
@@ -107,7 +114,8 @@ func dnsSentence(err error, address string) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer from DNS at " + address + " in time"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return "nothing answers DNS at " + address + ": name the place with --dns, or in " + environmentDNS + " for the nodes in " + environmentNodes
+		return "nothing answers DNS at " + address + ": name the place with --dns, or in " + environmentDNS +
+			" for the nodes in " + environmentNodes
 	}
 	return err.Error()
 }

@@ -13,9 +13,11 @@ func wellAnswers() map[string]any {
 	started := now.Add(-51 * time.Hour)
 	healthy, unhealthy := fakeBackends()
 	stale := api.Backend{
-		ID: "www.example.com:2001:db8::1:443", Service: "www.example.com", Address: "2001:db8::1", Port: 443, AgentID: "us-1", Region: "us", Weight: 100, Share: 1,
+		ID: "www.example.com:2001:db8::1:443", Service: "www.example.com", Address: "2001:db8::1", Port: 443, AgentID: "us-1",
+		Region: "us", Weight: 100, Share: 1,
 		EffectiveStatus: api.EffectiveStale, MayServe: true, Reason: "its agent is silent, this node's own checks succeed",
-		AgentHealthy: pointer(true), AgentLastSeen: ago(95 * time.Second), ValidationHealthy: pointer(true), ValidationLastCheck: ago(9 * time.Second), ValidationLatencyMS: pointer(81.25),
+		AgentHealthy: pointer(true), AgentLastSeen: ago(95 * time.Second), ValidationHealthy: pointer(true),
+		ValidationLastCheck: ago(9 * time.Second), ValidationLatencyMS: pointer(81.25),
 	}
 	all := append(append([]api.Backend{}, healthy...), unhealthy, stale)
 	one := func(list ...api.Backend) api.BackendList {
@@ -23,13 +25,17 @@ func wellAnswers() map[string]any {
 	}
 	agents := fakeAgents()
 	domains := []api.Domain{
-		{ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", Enabled: true, Tags: []string{}, BackendCount: 3, HealthyBackends: 2, CreatedAt: started, UpdatedAt: started},
-		{ID: "www.example.com", Name: "www.example.com", TTL: 60, RoutingPolicy: "failover", Enabled: true, Tags: []string{}, BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
+		{ID: "app.example.com", Name: "app.example.com", TTL: 30, RoutingPolicy: "weighted", Enabled: true, Tags: []string{},
+			BackendCount: 3, HealthyBackends: 2, CreatedAt: started, UpdatedAt: started},
+		{ID: "www.example.com", Name: "www.example.com", TTL: 60, RoutingPolicy: "failover", Enabled: true, Tags: []string{},
+			BackendCount: 1, HealthyBackends: 1, CreatedAt: started, UpdatedAt: started},
 	}
 	shown := domains[0]
 	shown.Settings = &api.DomainSettings{FailoverThreshold: 1, LoadBalancingMethod: "weighted"}
-	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update", Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", ExpiresAt: pointer(now.Add(30 * time.Minute))}
-	const key, publicKey = 34505, "oJMRESz5E4gYzS/q6XDrvU1qMPYIjCWzJaOau8XNEZeqCYKD5ar0IRd8KqXXFJkqmVfRvMGPmM1x8fGAa2XhSA=="
+	override := api.Override{Service: "app.example.com", Address: "192.0.2.11:443", Reason: "kernel update",
+		Source: "gslbctl", CreatedAt: now, CreatedBy: "127.0.0.1", ExpiresAt: pointer(now.Add(30 * time.Minute))}
+	const key, publicKey = 34505,
+		"oJMRESz5E4gYzS/q6XDrvU1qMPYIjCWzJaOau8XNEZeqCYKD5ar0IRd8KqXXFJkqmVfRvMGPmM1x8fGAa2XhSA=="
 	const digest = "B07EE2C9BEB4D06CB52B1F96B9B2A2C6C6EEF2B4EA5F6D1E1A5CBA2AC1F0B0A7"
 	answers := fakeSettings(started)
 	maps.Copy(answers, map[string]any{
@@ -38,81 +44,120 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/routing/decisions/0-2": api.RoutingTest{Result: fakeExplanation()},
 		"GET /api/v1/routing/decisions":     fakeDecisions(),
 		"GET /api/v1/routing/flows":         fakeFlows(),
-		"GET /api/v1/routing/answers": api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Total: 2, Generation: 17, GeneratedAt: now, Answers: []api.RoutingAnswer{
-			{Decision: api.RoutingSuccess, Algorithm: "geolocation", TTL: 30, Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 1}}},
-			{ClientRegion: "us", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30, Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 0.8}, {Address: "192.0.2.11", Share: 0.2}}},
-		}},
+		"GET /api/v1/routing/answers": api.RoutingAnswerList{Domain: "app.example.com", QueryType: "A", Total: 2,
+			Generation: 17, GeneratedAt: now, Answers: []api.RoutingAnswer{
+				{Decision: api.RoutingSuccess, Algorithm: "geolocation", TTL: 30,
+					Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 1}}},
+				{ClientRegion: "us", Decision: api.RoutingFailover, Algorithm: "geolocation", TTL: 30,
+					Addresses: []api.RoutingShare{{Address: "192.0.2.10", Share: 0.8}, {Address: "192.0.2.11", Share: 0.2}}},
+			}},
 		"GET /api/v1/routing/algorithms": fakeAlgorithms(),
 		"GET /api/v1/dnssec/status": api.DNSSECStatus{Enabled: true, Keys: []api.DNSSECKeyUse{
-			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600, Active: true}},
-			Sync: api.DNSSECSyncState{Enabled: true, LastSync: pointer(now.Add(-time.Hour)), LastSyncError: pointer("http://192.0.2.3:8080: it answers 403"), NextSync: pointer(now.Add(time.Minute)), PeerCount: 2, Peers: []api.DNSSECPeer{
-				{Peer: "http://192.0.2.2:8080", NodeID: "ow-2", OK: true, LastAttempt: pointer(now.Add(-time.Minute)), LastSuccess: pointer(now.Add(-time.Minute)), Imported: 1},
-				{Peer: "http://192.0.2.3:8080", LastAttempt: pointer(now.Add(-time.Minute)), LastSuccess: pointer(now.Add(-time.Hour)), Error: pointer("it answers 403")}}}},
-		"POST /api/v1/dnssec/sync": api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.2:8080", OK: true, Imported: 1}}},
+			{KeyTag: key, Zone: "example.com.", Flags: 257, Algorithm: 13, CreatedAt: started, AgeSeconds: 51 * 3600,
+				Active: true}},
+			Sync: api.DNSSECSyncState{Enabled: true, LastSync: pointer(now.Add(-time.Hour)),
+				LastSyncError: pointer("http://192.0.2.3:8080: it answers 403"), NextSync: pointer(now.Add(time.Minute)),
+				PeerCount: 2, Peers: []api.DNSSECPeer{
+					{Peer: "http://192.0.2.2:8080", NodeID: "ow-2", OK: true, LastAttempt: pointer(now.Add(-time.Minute)),
+						LastSuccess: pointer(now.Add(-time.Minute)), Imported: 1},
+					{Peer: "http://192.0.2.3:8080", LastAttempt: pointer(now.Add(-time.Minute)),
+						LastSuccess: pointer(now.Add(-time.Hour)), Error: pointer("it answers 403")}}}},
+		"POST /api/v1/dnssec/sync": api.DNSSECSync{Synced: true,
+			Peers: []api.DNSSECPeerSync{{Peer: "http://192.0.2.2:8080", OK: true, Imported: 1}}},
 		"GET /api/v1/dnssec/ds": api.DSRecords{Enabled: true, DSRecords: []api.DSRecord{
-			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest, DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
+			{Zone: "example.com.", KeyTag: key, Algorithm: 13, DigestType: 2, Digest: digest,
+				DSRecord: "example.com. IN DS 34505 13 2 " + digest}}},
 		"GET /api/v1/dnssec/keys": api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
-			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257, PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
+			{Zone: "example.com.", KeyTag: key, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
+				PublicKey: publicKey, CreatedAt: started, State: api.KeyActive, OriginNode: "ow-1"}}},
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{CIDR: "10.1.0.0/16", Region: "eu-west", Comment: "office", Source: api.GeoFromConfig}}},
-		"GET /api/v1/geo/test":                    api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country", MatchedCIDR: "203.0.113.0/24", Country: "DE", Continent: "EU", ScopePrefix: 22},
-		"GET /api/health":                         api.Health{Status: api.ServiceDegraded, Version: "1.2.3", UptimeSeconds: 51 * 3600, Timestamp: now},
-		"GET /api/v1/ready":                       api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
-		"GET /api/v1/version":                     api.Version{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
+		"GET /api/v1/geo/test": api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country",
+			MatchedCIDR: "203.0.113.0/24", Country: "DE", Continent: "EU", ScopePrefix: 22},
+		"GET /api/health": api.Health{Status: api.ServiceDegraded, Version: "1.2.3",
+			UptimeSeconds: 51 * 3600, Timestamp: now},
+		"GET /api/v1/ready": api.Readiness{Ready: true, DNSReady: true, HealthReady: true},
+		"GET /api/v1/version": api.Version{Version: "1.2.3", GoVersion: "go1.26",
+			GitCommit: "fedcba9876543210", BuildDate: "2026-01-01T00:00:00Z"},
 		"POST /api/v1/domains":                    api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
 		"PATCH /api/v1/domains/shop.example.com":  api.DomainDetail{Domain: api.Domain{Name: "shop.example.com"}},
 		"DELETE /api/v1/domains/shop.example.com": nil,
-		"POST /api/v1/config/reload":              api.Reload{Reloaded: true, Changes: []string{"domains"}, RestartRequired: []string{"api"}},
-		"POST /api/v1/gossip/generate-key":        api.GossipKey{Key: "a2V5", Algorithm: "AES-256-GCM", Bits: 256},
-		"GET /api/v1/servers/app.example.com:192.0.2.12:443/health-check": api.ServerHealthCheck{ServerID: "app.example.com:192.0.2.12:443", HealthCheck: api.HealthCheck{
-			Enabled: true, Type: "http", Path: "/up", Interval: "5s", Timeout: "1s", HealthyThreshold: 1, UnhealthyThreshold: 2, ExpectedStatus: "200"}},
+		"POST /api/v1/config/reload": api.Reload{Reloaded: true, Changes: []string{"domains"},
+			RestartRequired: []string{"api"}},
+		"POST /api/v1/gossip/generate-key": api.GossipKey{Key: "a2V5", Algorithm: "AES-256-GCM", Bits: 256},
+		"GET /api/v1/servers/app.example.com:192.0.2.12:443/health-check": api.ServerHealthCheck{
+			ServerID: "app.example.com:192.0.2.12:443", HealthCheck: api.HealthCheck{
+				Enabled: true, Type: "http", Path: "/up", Interval: "5s", Timeout: "1s", HealthyThreshold: 1, UnhealthyThreshold: 2,
+				ExpectedStatus: "200"}},
 		"PATCH /api/v1/servers/app.example.com:192.0.2.12:443/health-check": api.ServerHealthCheck{},
-		"GET /api/v1/gossip/config":                                         api.GossipSettings{Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true, GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500}},
-		"POST /api/v1/servers":                                              api.Named{Message: "server created", ID: "app.example.com:192.0.2.12:443"},
-		"PATCH /api/v1/servers/app.example.com:192.0.2.12:443":              api.Named{Message: "server changed", ID: "app.example.com:192.0.2.12:443"},
-		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443":             nil,
-		"POST /api/v1/servers/app.example.com:192.0.2.12:443/drain":         api.Drain{Draining: true, DrainEndsAt: pointer(now)},
-		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain":       api.Drain{},
-		"GET /api/v1/servers":                                               fakeServers(all, started),
+		"GET /api/v1/gossip/config": api.GossipSettings{
+			Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true,
+				GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500}},
+		"POST /api/v1/servers": api.Named{Message: "server created",
+			ID: "app.example.com:192.0.2.12:443"},
+		"PATCH /api/v1/servers/app.example.com:192.0.2.12:443": api.Named{Message: "server changed",
+			ID: "app.example.com:192.0.2.12:443"},
+		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443": nil,
+		"POST /api/v1/servers/app.example.com:192.0.2.12:443/drain": api.Drain{Draining: true,
+			DrainEndsAt: pointer(now)},
+		"DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain": api.Drain{},
+		"GET /api/v1/servers": fakeServers(all, started),
 		"GET /api/v1/health/servers": api.ServerHealthList{Total: 2, GeneratedAt: now, Servers: []api.ServerHealth{
-			{ID: all[0].ID, Service: all[0].Service, Address: all[0].Address, Port: 443, Region: "eu", Healthy: true, Status: api.CheckHealthy, LastCheck: ago(4 * time.Second), LastHealthy: ago(4 * time.Second), ConsecutiveSuccesses: 812},
-			{ID: unhealthy.ID, Service: unhealthy.Service, Address: unhealthy.Address, Port: 443, Region: "us", Status: api.CheckUnhealthy, LastCheck: ago(2 * time.Second), LastHealthy: ago(7 * time.Minute), ConsecutiveFailures: 84, LastError: pointer("connection refused")},
+			{ID: all[0].ID, Service: all[0].Service, Address: all[0].Address, Port: 443, Region: "eu", Healthy: true,
+				Status: api.CheckHealthy, LastCheck: ago(4 * time.Second), LastHealthy: ago(4 * time.Second),
+				ConsecutiveSuccesses: 812},
+			{ID: unhealthy.ID, Service: unhealthy.Service, Address: unhealthy.Address, Port: 443, Region: "us",
+				Status: api.CheckUnhealthy, LastCheck: ago(2 * time.Second), LastHealthy: ago(7 * time.Minute),
+				ConsecutiveFailures: 84, LastError: pointer("connection refused")},
 		}},
 		"GET /api/v1/health/regions": api.RegionHealthList{Total: 2, GeneratedAt: now, Regions: []api.RegionHealth{
-			{Name: "eu", TotalServers: 2, HealthyCount: 2, HealthPercent: 100}, {Name: "us", TotalServers: 2, HealthyCount: 1, UnhealthyCount: 1, HealthPercent: 50},
+			{Name: "eu", TotalServers: 2, HealthyCount: 2, HealthPercent: 100},
+			{Name: "us", TotalServers: 2, HealthyCount: 1, UnhealthyCount: 1, HealthPercent: 50},
 		}},
 		"GET /api/v1/domains":                 api.DomainList{Domains: domains, Total: 2, GeneratedAt: now},
 		"GET /api/v1/domains/app.example.com": api.DomainDetail{Domain: shown},
-		"GET /api/v1/domains/app.example.com/backends": api.DomainBackendList{Total: 2, GeneratedAt: now, Backends: []api.DomainBackend{
-			{ID: all[0].ID, Address: all[0].Address, Port: 443, Weight: 100, Priority: 1, Region: "eu", Healthy: true, Enabled: true, LastCheck: ago(4 * time.Second)},
-			{ID: unhealthy.ID, Address: unhealthy.Address, Port: 443, Weight: 100, Priority: 2, Region: "us", Enabled: true, LastCheck: ago(2 * time.Second)},
-		}},
+		"GET /api/v1/domains/app.example.com/backends": api.DomainBackendList{Total: 2, GeneratedAt: now,
+			Backends: []api.DomainBackend{
+				{ID: all[0].ID, Address: all[0].Address, Port: 443, Weight: 100, Priority: 1, Region: "eu", Healthy: true,
+					Enabled: true, LastCheck: ago(4 * time.Second)},
+				{ID: unhealthy.ID, Address: unhealthy.Address, Port: 443, Weight: 100, Priority: 2, Region: "us", Enabled: true,
+					LastCheck: ago(2 * time.Second)},
+			}},
 		"GET /api/v1/overwatch/backends":                         one(all...),
 		"GET /api/v1/overwatch/backends?status=unhealthy":        one(unhealthy),
 		"GET /api/v1/overwatch/backends?status=stale":            one(stale),
 		"GET /api/v1/overwatch/backends?service=www.example.com": one(stale),
 		"GET /api/v1/overwatch/stats": api.Stats{
-			TotalBackends: 4, HealthyBackends: 2, UnhealthyBackends: 1, StaleBackends: 1, ValidationEnabled: true, ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
-			BackendsByService: map[string]int{"app.example.com": 3, "www.example.com": 1}, BackendsByRegion: map[string]int{"eu": 2, "us": 2}, GeneratedAt: now,
+			TotalBackends: 4, HealthyBackends: 2, UnhealthyBackends: 1, StaleBackends: 1, ValidationEnabled: true,
+			ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
+			BackendsByService: map[string]int{"app.example.com": 3, "www.example.com": 1},
+			BackendsByRegion:  map[string]int{"eu": 2, "us": 2}, GeneratedAt: now,
 		},
 		"POST /api/v1/overwatch/validate": api.ValidationRun{Checked: 2, Results: []api.ValidationResult{
 			{Service: "app.example.com", Address: "192.0.2.10", Port: 443, Healthy: true, LatencyMS: 2.125},
-			{Service: "app.example.com", Address: "198.51.100.20", Port: 443, LatencyMS: 0.5, Error: pointer("connection refused")},
+			{Service: "app.example.com", Address: "198.51.100.20", Port: 443, LatencyMS: 0.5,
+				Error: pointer("connection refused")},
 		}},
-		"GET /api/v1/overwatch/agents":          api.AgentList{Agents: agents, Total: 3, Revoked: 1, Expiring: 1, GeneratedAt: now},
+		"GET /api/v1/overwatch/agents": api.AgentList{Agents: agents, Total: 3, Revoked: 1, Expiring: 1,
+			GeneratedAt: now},
 		"GET /api/v1/overwatch/agents/eu-1":     agents[0],
 		"GET /api/v1/overwatch/agents/lab-7":    agents[1],
 		"GET /api/v1/overwatch/agents/expiring": api.ExpiringAgents{Expiring: agents[2:], Count: 1, ThresholdDays: 30},
-		"DELETE /api/v1/overwatch/agents/eu-1":  api.Outcome{Success: true, Message: "the pin of eu-1 is deleted: it must prove its service token again"},
-		"POST /api/v1/overwatch/agents/eu-1/revoke": api.Revocation{Success: true, Message: "eu-1 is revoked: nothing that it says counts any more",
+		"DELETE /api/v1/overwatch/agents/eu-1": api.Outcome{Success: true,
+			Message: "the pin of eu-1 is deleted: it must prove its service token again"},
+		"POST /api/v1/overwatch/agents/eu-1/revoke": api.Revocation{Success: true,
+			Message:  "eu-1 is revoked: nothing that it says counts any more",
 			Services: []string{"app.example.com"}, Next: []string{"lock the token", "make a new one"}},
-		"DELETE /api/v1/overwatch/agents":                api.Unpinned{Unpinned: []string{"eu-7", "eu-8"}},
-		"DELETE /api/v1/overwatch/locks/app.example.com": api.Outcome{Success: true, Message: "the token of app.example.com admits new agents again"},
+		"DELETE /api/v1/overwatch/agents": api.Unpinned{Unpinned: []string{"eu-7", "eu-8"}},
+		"DELETE /api/v1/overwatch/locks/app.example.com": api.Outcome{Success: true,
+			Message: "the token of app.example.com admits new agents again"},
 		"GET /api/v1/overwatch/locks": api.TokenLockList{Total: 2, GeneratedAt: now, Locks: []api.TokenLock{
 			{Service: "app.example.com", AgentID: "eu-9", Reason: "laptop lost", LockedAt: now.Add(-2 * time.Hour)},
-			{Service: "www.example.com", AgentID: "eu-9", Reason: "laptop lost", LockedAt: now.Add(-2 * time.Hour), AdmitsNew: true},
+			{Service: "www.example.com", AgentID: "eu-9", Reason: "laptop lost", LockedAt: now.Add(-2 * time.Hour),
+				AdmitsNew: true},
 		}},
-		"GET /api/v1/overrides":                                   api.OverrideList{Overrides: []api.Override{override}, Total: 1, GeneratedAt: now},
+		"GET /api/v1/overrides": api.OverrideList{Overrides: []api.Override{override},
+			Total: 1, GeneratedAt: now},
 		"PUT /api/v1/overrides/app.example.com/192.0.2.11:443":    override,
 		"DELETE /api/v1/overrides/app.example.com/192.0.2.11:443": struct{}{},
 	})
@@ -121,16 +166,20 @@ func wellAnswers() map[string]any {
 
 func fakeBackends() (healthy []api.Backend, unhealthy api.Backend) {
 	b := api.Backend{
-		ID: "app.example.com:192.0.2.10:443", Service: "app.example.com", Address: "192.0.2.10", Port: 443, AgentID: "eu-1", Region: "eu", Weight: 100, Share: 1,
+		ID: "app.example.com:192.0.2.10:443", Service: "app.example.com", Address: "192.0.2.10", Port: 443, AgentID: "eu-1",
+		Region: "eu", Weight: 100, Share: 1,
 		EffectiveStatus: api.EffectiveHealthy, MayServe: true, Reason: "its agent and this node's own checks say healthy",
-		AgentHealthy: pointer(true), AgentLastSeen: ago(4 * time.Second), ValidationHealthy: pointer(true), ValidationLastCheck: ago(11 * time.Second), ValidationLatencyMS: pointer(2.125),
+		AgentHealthy: pointer(true), AgentLastSeen: ago(4 * time.Second), ValidationHealthy: pointer(true),
+		ValidationLastCheck: ago(11 * time.Second), ValidationLatencyMS: pointer(2.125),
 	}
 	second, down := b, b
-	second.ID, second.Address, second.Weight, second.Draining, second.Share = "app.example.com:192.0.2.11:443", "192.0.2.11", 50, true, 0.25
+	second.ID, second.Address, second.Weight, second.Draining, second.Share = "app.example.com:192.0.2.11:443",
+		"192.0.2.11", 50, true, 0.25
 	down.ID, down.Address, down.AgentID, down.Region = "app.example.com:198.51.100.20:443", "198.51.100.20", "us-1", "us"
 	down.EffectiveStatus, down.MayServe, down.Reason = api.EffectiveUnhealthy, false, "its agent says unhealthy"
 	down.AgentHealthy, down.AgentLastSeen = pointer(false), ago(2*time.Second)
-	down.ValidationHealthy, down.ValidationError, down.ValidationLatencyMS = pointer(false), pointer("connection refused"), pointer(0.5)
+	down.ValidationHealthy, down.ValidationError, down.ValidationLatencyMS = pointer(false), pointer("connection refused"),
+		pointer(0.5)
 	return []api.Backend{b, second}, down
 }
 
@@ -138,8 +187,10 @@ func fakeServers(backends []api.Backend, started time.Time) api.ServerList {
 	list := api.ServerList{Total: len(backends), GeneratedAt: now}
 	for _, b := range backends {
 		list.Servers = append(list.Servers, api.Server{
-			ID: b.ID, Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight, Region: b.Region, Source: api.SourceAgent,
-			EffectiveStatus: b.EffectiveStatus, AgentHealthy: b.AgentHealthy, Draining: b.Draining, CreatedAt: started, UpdatedAt: started.Add(time.Hour),
+			ID: b.ID, Service: b.Service, Address: b.Address, Port: b.Port, Weight: b.Weight, Region: b.Region,
+			Source:          api.SourceAgent,
+			EffectiveStatus: b.EffectiveStatus, AgentHealthy: b.AgentHealthy, Draining: b.Draining, CreatedAt: started,
+			UpdatedAt: started.Add(time.Hour),
 		})
 	}
 	return list
@@ -148,11 +199,15 @@ func fakeServers(backends []api.Backend, started time.Time) api.ServerList {
 func fakeAgents() []api.Agent {
 	const fingerprint = "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 	return []api.Agent{
-		{AgentID: "eu-1", Fingerprint: fingerprint, Region: "eu", Services: []string{"app.example.com"}, Version: "1.2.3", FirstSeen: now.Add(-40 * 24 * time.Hour), LastSeen: ago(4 * time.Second),
+		{AgentID: "eu-1", Fingerprint: fingerprint, Region: "eu", Services: []string{"app.example.com"}, Version: "1.2.3",
+			FirstSeen: now.Add(-40 * 24 * time.Hour), LastSeen: ago(4 * time.Second),
 			NotAfter: now.Add(325 * 24 * time.Hour), ExpiresInHours: 7800, Backends: 2},
-		{AgentID: "lab-7", Fingerprint: fingerprint, Region: "eu", Services: []string{}, Version: "1.2.2", FirstSeen: now.Add(-100 * 24 * time.Hour),
-			NotAfter: now.Add(265 * 24 * time.Hour), ExpiresInHours: 6360, Revoked: true, RevokedAt: ago(26 * time.Hour), RevokedReason: "laptop lost"},
-		{AgentID: "us-1", Fingerprint: fingerprint, Region: "us", Services: []string{"app.example.com", "www.example.com"}, Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
+		{AgentID: "lab-7", Fingerprint: fingerprint, Region: "eu", Services: []string{}, Version: "1.2.2",
+			FirstSeen: now.Add(-100 * 24 * time.Hour),
+			NotAfter:  now.Add(265 * 24 * time.Hour), ExpiresInHours: 6360, Revoked: true, RevokedAt: ago(26 * time.Hour),
+			RevokedReason: "laptop lost"},
+		{AgentID: "us-1", Fingerprint: fingerprint, Region: "us", Services: []string{"app.example.com", "www.example.com"},
+			Version: "1.2.3", FirstSeen: now.Add(-353 * 24 * time.Hour), LastSeen: ago(2 * time.Second),
 			NotAfter: now.Add(12 * 24 * time.Hour), ExpiresInHours: 288, Backends: 2},
 	}
 }

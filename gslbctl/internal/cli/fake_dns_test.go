@@ -73,7 +73,8 @@ func (s *dnsServer) reply(query []byte) []byte {
 	}
 	for _, address := range addresses {
 		if q.Type == dnsmessage.TypeA {
-			m.Answers = append(m.Answers, dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 30}, Body: &dnsmessage.AResource{A: address}})
+			m.Answers = append(m.Answers, dnsmessage.Resource{
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: q.Class, TTL: 30}, Body: &dnsmessage.AResource{A: address}})
 		}
 	}
 	packed, _ := m.Pack()

@@ -114,7 +114,8 @@ func call(t *testing.T, sys System, nodes []*node, args ...string) result {
 		sys.Getenv = func(string) string { return "" }
 	}
 	sys.Now = func() time.Time { return now }
-	sys.Build = buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "0123456789abcdef", BuildDate: "2026-01-01T00:00:00Z"}
+	sys.Build = buildinfo.Info{Version: "1.2.3", GoVersion: "go1.26", GitCommit: "0123456789abcdef",
+		BuildDate: "2026-01-01T00:00:00Z"}
 	code := Run(t.Context(), sys, args)
 	r := result{code, out.String(), errs.String()}
 	for k, n := range nodes {

@@ -10,7 +10,8 @@ import (
 )
 
 func (a *app) geoCommand() *cobra.Command {
-	return group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(), a.geoSetCommand(), a.geoRemoveCommand())
+	return group("geo", "Show and change where clients are", a.geoMappingsCommand(), a.geoTestCommand(), a.geoSetCommand(),
+		a.geoRemoveCommand())
 }
 
 func (a *app) geoMappingsCommand() *cobra.Command {
@@ -19,11 +20,15 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 		Short: "List the networks whose region is given, whatever the database says",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoMappingList, error) { return c.GeoMappings(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoMappingList,
+				error) {
+				return c.GeoMappings(ctx)
+			})
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"}, {Name: "COMMENT"}}, Empty: "No custom mappings."}
+			t := &render.Table{Columns: []render.Column{{Name: "NETWORK"}, {Name: "REGION"}, {Name: "SOURCE"},
+				{Name: "COMMENT"}}, Empty: "No custom mappings."}
 			for _, m := range list.Mappings {
 				t.AddNamed(m.CIDR, render.C(m.CIDR), render.C(m.Region), render.C(string(m.Source)), orNone(m.Comment))
 			}
@@ -38,12 +43,17 @@ func (a *app) geoTestCommand() *cobra.Command {
 		Short: "Show which region a client is in, and why",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoTest, error) { return c.GeoTest(ctx, args[0]) })
+			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GeoTest,
+				error) {
+				return c.GeoTest(ctx, args[0])
+			})
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"}, {Name: "NETWORK"}, {Name: "COUNTRY"}, {Name: "CONTINENT"}, {Name: "SCOPE", Right: true}, {Name: "COMMENT"}}}
-			t.Add(render.C(test.IP), orNone(test.Region), render.C(test.MatchType), orNone(test.MatchedCIDR), orNone(test.Country), orNone(test.Continent),
+			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"}, {Name: "NETWORK"},
+				{Name: "COUNTRY"}, {Name: "CONTINENT"}, {Name: "SCOPE", Right: true}, {Name: "COMMENT"}}}
+			t.Add(render.C(test.IP), orNone(test.Region), render.C(test.MatchType), orNone(test.MatchedCIDR),
+				orNone(test.Country), orNone(test.Continent),
 				number(test.ScopePrefix), orNone(test.Comment))
 			return a.print(test, a.table(t))
 		},

@@ -44,7 +44,8 @@ func (a *app) geoRemoveCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(mappedNetworks),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "removing the mapping of "+args[0]+" leads its clients elsewhere at once"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"removing the mapping of "+args[0]+" leads its clients elsewhere at once"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

@@ -16,12 +16,16 @@ func (a *app) gossipNodesCommand() *cobra.Command {
 		Short: "List who takes part in gossip, as one node sees it",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipNodeList, error) { return c.GossipNodes(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.GossipNodeList,
+				error) {
+				return c.GossipNodes(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE", Spare: 3}, {Name: "REGION", Spare: 2}, {Name: "VERSION", Spare: 4}, {Name: "ROUND TRIP", Right: true, Spare: 5},
+				Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "STATUS"}, {Name: "STATE", Spare: 3},
+					{Name: "REGION", Spare: 2}, {Name: "VERSION", Spare: 4}, {Name: "ROUND TRIP", Right: true, Spare: 5},
 					{Name: "SEEN", Spare: 1}, {Name: "JOINED", Wide: true}},
 				Empty: "Nobody takes part in gossip.",
 			}
@@ -30,7 +34,8 @@ func (a *app) gossipNodesCommand() *cobra.Command {
 				if n.Address != "" {
 					at = endpoint(n.Address, n.Port)
 				}
-				t.AddNamed(n.ID, render.C(n.ID), render.C(at), statusCell(n.Status), render.C(string(n.State)), orNone(n.Region), orNone(n.Version),
+				t.AddNamed(n.ID, render.C(n.ID), render.C(at), statusCell(n.Status), render.C(string(n.State)), orNone(n.Region),
+					orNone(n.Version),
 					render.C(strconv.Itoa(n.RTTMS)+" ms"), a.ago(n.LastSeen), a.ago(n.JoinedAt))
 			}
 			return a.list(list, t)

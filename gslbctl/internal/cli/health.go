@@ -55,8 +55,10 @@ func (a *app) showHealth(ctx context.Context) error {
 		why = render.Printable(report.Health.Message) + "\n"
 	}
 	err = a.print(report, func() error {
-		_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n%s", render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
-			render.Printable(ready), render.Printable(report.Health.Version), render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second), why)
+		_, err := fmt.Fprintf(a.Out, "%s, %s, version %s, up %s\n%s",
+			render.Paint(render.Printable(status.Text), status.Tone, a.colour()),
+			render.Printable(ready), render.Printable(report.Health.Version),
+			render.Span(time.Duration(report.Health.UptimeSeconds)*time.Second), why)
 		return err
 	})
 	if err == nil && report.Health.Status != api.ServiceHealthy {
@@ -71,12 +73,16 @@ func (a *app) healthServersCommand() *cobra.Command {
 		Short: "Show the health record of every server",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerHealthList, error) { return c.ServerHealth(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerHealthList,
+				error) {
+				return c.ServerHealth(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"}, {Name: "CHECKED", Spare: 2}, {Name: "LAST HEALTHY", Spare: 5},
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 3}, {Name: "STATUS"},
+					{Name: "CHECKED", Spare: 2}, {Name: "LAST HEALTHY", Spare: 5},
 					{Name: "FAILURES", Right: true, Spare: 4}, {Name: "SUCCESSES", Right: true, Spare: 6}, {Name: "ERROR", Spare: 1}},
 				Empty: "No servers are registered.",
 			}
@@ -85,7 +91,8 @@ func (a *app) healthServersCommand() *cobra.Command {
 				if s.LastError != nil {
 					problem = *s.LastError
 				}
-				t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), statusCell(s.Status), a.ago(s.LastCheck), a.ago(s.LastHealthy),
+				t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), statusCell(s.Status),
+					a.ago(s.LastCheck), a.ago(s.LastHealthy),
 					number(s.ConsecutiveFailures), number(s.ConsecutiveSuccesses), render.C(problem))
 			}
 			return a.list(list, t)
@@ -99,7 +106,10 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 		Short: "Sum up the health of each region",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionHealthList, error) { return c.RegionHealth(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionHealthList,
+				error) {
+				return c.RegionHealth(ctx)
+			})
 			if err != nil {
 				return err
 			}
@@ -108,7 +118,8 @@ func (a *app) healthRegionsCommand() *cobra.Command {
 				Empty:   "No region has a server.",
 			}
 			for _, r := range list.Regions {
-				t.AddNamed(r.Name, orNone(r.Name), healthyOf(r.HealthyCount, r.TotalServers), render.C(strconv.FormatFloat(r.HealthPercent, 'f', 0, 64)+"%"))
+				t.AddNamed(r.Name, orNone(r.Name), healthyOf(r.HealthyCount, r.TotalServers),
+					render.C(strconv.FormatFloat(r.HealthPercent, 'f', 0, 64)+"%"))
 			}
 			return a.list(list, t)
 		},

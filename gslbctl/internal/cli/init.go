@@ -34,8 +34,10 @@ func (a *app) initCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
 		Short: "Write matching configurations of overwatch nodes and an agent, ready to start",
-		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent that reports\n" +
-			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. init asks no node and changes\n" +
+		Long: "init writes the configuration of each overwatch node that answers a zone, and agent.yaml for an agent that " +
+			"reports\n" +
+			"backends to all of them, with fresh keys. Several nodes exchange the keys that they sign with. init asks no " +
+			"node and changes\n" +
 			"no file that is there already.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
 			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node ns2=198.51.100.10,2001:db8::10 \\\n" +
@@ -73,15 +75,21 @@ func (a *app) initCommand() *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&plan.Zone, "zone", "", "the `zone` that the nodes answer")
-	flags.StringArrayVar(&services, "service", nil, "a `name=ip:port[,ip:port]` in the zone and what serves it; repeat it for several")
-	flags.StringArrayVar(&nodes, "node", nil, "an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for several")
+	flags.StringArrayVar(&services, "service", nil,
+		"a `name=ip:port[,ip:port]` in the zone and what serves it; repeat it for several")
+	flags.StringArrayVar(&nodes, "node", nil,
+		"an overwatch node as `name=ip[,ip]`: clients, agents and the other nodes reach it there; repeat it for several")
 	flags.StringVar(&plan.Region, "region", pair.DefaultRegion, "the `region` that all of them are in")
 	flags.StringVar(&plan.Check, "check", pair.DefaultCheck, "how backends are checked: tcp, http:/path or https:/path")
-	flags.StringArrayVar(&plan.DNS, "dns-listen", nil, "where nodes answer DNS (default :53); this and the two below: once for all nodes, or once for each in their order")
+	flags.StringArrayVar(&plan.DNS, "dns-listen", nil,
+		"where nodes answer DNS (default :53); this and the two below: once for all nodes, or once for each in their order")
 	flags.StringArrayVar(&plan.Gossip, "gossip-listen", nil, "where nodes hear agents (default 0.0.0.0:7946)")
-	flags.StringArrayVar(&plan.API, "api-listen", nil, "where nodes serve the API (default 127.0.0.1:8080, of several nodes :8080 for one another)")
-	flags.StringVar(&plan.DataDir, "data-dir", "", "`directory` for the data of all (default: each has /var/lib/gslb on its own machine)")
-	flags.BoolVar(&plan.Local, "local", false, "to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is enough")
+	flags.StringArrayVar(&plan.API, "api-listen", nil,
+		"where nodes serve the API (default 127.0.0.1:8080, of several nodes :8080 for one another)")
+	flags.StringVar(&plan.DataDir, "data-dir", "",
+		"`directory` for the data of all (default: each has /var/lib/gslb on its own machine)")
+	flags.BoolVar(&plan.Local, "local", false,
+		"to try it on this machine: all on 127.0.0.1, DNS from port 5300 on, data in the directory; a node's name is enough")
 	for _, flag := range []string{"zone", "service"} {
 		_ = cmd.MarkFlagRequired(flag)
 	}
@@ -114,7 +122,8 @@ func (a *app) printNextSteps(r initReport, plan *pair.Plan) error {
 		step{"  gslb-agent --config " + r.Files.Agent, "beside the backends"},
 		step{control + " status", "on a node"},
 		step{fmt.Sprintf("  dig @%s -p %s %s", server, port, r.Services[0]), "anywhere"})
-	steps := append([]string{"wrote " + strings.Join(r.Files.Overwatch, ", ") + " and " + r.Files.Agent, "next:"}, lined(commands, plan.Local)...)
+	steps := append([]string{"wrote " + strings.Join(r.Files.Overwatch, ", ") + " and " + r.Files.Agent, "next:"},
+		lined(commands, plan.Local)...)
 	if !plan.Local {
 		steps = append(steps, "in the zone above "+r.Zone+", with the record that gslbctl dnssec ds prints:")
 		for _, record := range r.Delegation {

@@ -22,16 +22,19 @@ func (a *app) keygenCommand() *cobra.Command {
 		use, short string
 		make       func() freshSecret
 	}{
-		{"gossip", "Print a fresh key for encryption_key: 32 random bytes in base64", func() freshSecret { return freshSecret{Key: pair.GossipKey()} }},
-		{"token", "Print a fresh service token: 52 random letters and digits", func() freshSecret { return freshSecret{Token: pair.Token()} }},
+		{"gossip", "Print a fresh key for encryption_key: 32 random bytes in base64",
+			func() freshSecret { return freshSecret{Key: pair.GossipKey()} }},
+		{"token", "Print a fresh service token: 52 random letters and digits",
+			func() freshSecret { return freshSecret{Token: pair.Token()} }},
 	} {
-		cmd.AddCommand(&cobra.Command{Use: kind.use, Short: kind.short, Args: cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
-			secret := kind.make()
-			return a.print(secret, func() error {
-				_, err := fmt.Fprintln(a.Out, secret.Key+secret.Token)
-				return err
-			})
-		}})
+		cmd.AddCommand(&cobra.Command{Use: kind.use, Short: kind.short, Args: cobra.NoArgs,
+			RunE: func(*cobra.Command, []string) error {
+				secret := kind.make()
+				return a.print(secret, func() error {
+					_, err := fmt.Fprintln(a.Out, secret.Key+secret.Token)
+					return err
+				})
+			}})
 	}
 	return cmd
 }

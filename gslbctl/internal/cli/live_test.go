@@ -42,12 +42,14 @@ func TestLive_TerminalShowsTheView(t *testing.T) {
 
 func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 	nodes := []*node{startNode(t)}
-	r := call(t, System{}, nodes, "agents", "--watch", "--count", "2", "--interval", "100ms", "-o", "name", "--api", documented(0))
+	r := call(t, System{}, nodes, "agents", "--watch", "--count", "2", "--interval", "100ms", "-o", "name", "--api",
+		documented(0))
 	if r.code != 0 || r.out != "eu-1\nlab-7\nus-1\neu-1\nlab-7\nus-1\n" {
 		t.Errorf("%+v", r)
 	}
 	r = call(t, System{}, nodes, "status", "-w", "--count", "2", "--interval", "100ms", "--api", documented(0))
-	if r.code != 0 || strings.Count(r.out, "2026-01-02T03:04:05Z  gslbctl status\n") != 2 || strings.Count(r.out, "6 things need attention") != 2 {
+	if r.code != 0 || strings.Count(r.out, "2026-01-02T03:04:05Z  gslbctl status\n") != 2 ||
+		strings.Count(r.out, "6 things need attention") != 2 {
 		t.Errorf("%+v", r)
 	}
 	for args, says := range map[string]string{
@@ -72,7 +74,8 @@ func TestWatch_ShowsWhatNodesAndTheirDNSSayAndWhereTheyDisagree(t *testing.T) {
 	nodes[1].answers["GET /api/v1/overwatch/backends"] = api.BackendList{Backends: healthy, Total: len(healthy)}
 	first := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 10}}, "www.example.com": nil})
 	second := startDNS(t, map[string][][4]byte{"app.example.com": {{192, 0, 2, 11}}, "www.example.com": nil})
-	args := []string{"watch", "--count", "1", "--api", documented(0), "--api", documented(1), "--dns", first.at, "--dns", second.at}
+	args := []string{"watch", "--count", "1", "--api", documented(0), "--api", documented(1), "--dns", first.at, "--dns",
+		second.at}
 	r := call(t, System{}, nodes, args...)
 	if r.code != 0 || r.errors != "" {
 		t.Errorf("%+v", r)

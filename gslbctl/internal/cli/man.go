@@ -14,8 +14,9 @@ func (a *app) manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man <directory>",
 		Short: "Write the manual pages, gslbctl.1 and one for each command",
-		Long:  "man writes the manual pages into a directory, which it makes if need be. Packages have them; elsewhere:\n\n  gslbctl man ~/.local/share/man/man1",
-		Args:  cobra.ExactArgs(1),
+		Long: "man writes the manual pages into a directory, which it makes if need be. Packages have them; " +
+			"elsewhere:\n\n  gslbctl man ~/.local/share/man/man1",
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return err

@@ -19,14 +19,19 @@ import (
 )
 
 func (a *app) metricsCommand() *cobra.Command {
-	return group("metrics", "Show what nodes, agents and regions do, in figures", a.metricsOverviewCommand(), a.metricsHistoryCommand(),
+	return group("metrics", "Show what nodes, agents and regions do, in figures", a.metricsOverviewCommand(),
+		a.metricsHistoryCommand(),
 		a.metricsNodeCommand(), a.metricsRegionCommand(), a.metricsRoutingCommand())
 }
 
 // figures returns a command that shows one object, one field per line.
-func figures[T any](a *app, cmd *cobra.Command, ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
+func figures[T any](a *app, cmd *cobra.Command,
+	ask func(context.Context, *api.Client, []string) (T, error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		answer, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (T, error) { return ask(ctx, c, args) })
+		answer, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (T,
+			error) {
+			return ask(ctx, c, args)
+		})
 		if err != nil {
 			return err
 		}
@@ -47,14 +52,16 @@ func (a *app) metricsOverviewCommand() *cobra.Command {
 }
 
 func (a *app) metricsNodeCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1), ValidArgsFunction: a.firstArgument(agentNodeNames)}
+	cmd := &cobra.Command{Use: "node <id>", Short: "Show what one node or agent does", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(agentNodeNames)}
 	return figures(a, cmd, func(ctx context.Context, c *api.Client, args []string) (api.NodeMetricsAnswer, error) {
 		return c.NodeMetrics(ctx, args[0])
 	})
 }
 
 func (a *app) metricsRegionCommand() *cobra.Command {
-	cmd := &cobra.Command{Use: "region <name>", Short: "Show what one region does", Args: cobra.ExactArgs(1), ValidArgsFunction: a.firstArgument(allRegionNames)}
+	cmd := &cobra.Command{Use: "region <name>", Short: "Show what one region does", Args: cobra.ExactArgs(1),
+		ValidArgsFunction: a.firstArgument(allRegionNames)}
 	return figures(a, cmd, func(ctx context.Context, c *api.Client, args []string) (api.RegionMetricsAnswer, error) {
 		return c.RegionMetrics(ctx, args[0])
 	})
@@ -130,7 +137,8 @@ func bytesText(n float64) string {
 }
 
 // historyShown are the default metrics in the table of a history.
-var historyShown = []string{"queries_per_sec", "error_rate", "response_p99_ms", "healthy_servers", "unhealthy_servers", "stale_servers"}
+var historyShown = []string{"queries_per_sec", "error_rate", "response_p99_ms", "healthy_servers", "unhealthy_servers",
+	"stale_servers"}
 
 func (a *app) metricsHistoryCommand() *cobra.Command {
 	var duration time.Duration
@@ -152,7 +160,10 @@ func (a *app) metricsHistoryCommand() *cobra.Command {
 			if resolution != "" {
 				query.Set("resolution", resolution)
 			}
-			h, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.History, error) { return c.History(ctx, query) })
+			h, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.History,
+				error) {
+				return c.History(ctx, query)
+			})
 			if err != nil {
 				return err
 			}

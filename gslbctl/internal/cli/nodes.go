@@ -13,8 +13,10 @@ import (
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	return group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(), a.nodesShowCommand(), a.nodesAgentsCommand(),
-		a.nodesAnnounceCommand(), a.nodesDeregisterCommand(), a.nodesCertificateCommand(), a.nodesReissueCommand(), a.nodesRevokeCommand())
+	return group("nodes", "Show the nodes and agents that make up the cluster", a.nodesOverwatchCommand(),
+		a.nodesShowCommand(), a.nodesAgentsCommand(),
+		a.nodesAnnounceCommand(), a.nodesDeregisterCommand(), a.nodesCertificateCommand(), a.nodesReissueCommand(),
+		a.nodesRevokeCommand())
 }
 
 func (a *app) nodesOverwatchCommand() *cobra.Command {
@@ -23,7 +25,10 @@ func (a *app) nodesOverwatchCommand() *cobra.Command {
 		Short: "List the overwatch nodes that one of them knows",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverwatchNodeList, error) { return c.OverwatchNodes(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverwatchNodeList,
+				error) {
+				return c.OverwatchNodes(ctx)
+			})
 			if err != nil {
 				return err
 			}
@@ -59,8 +64,11 @@ func (a *app) nodesShowCommand() *cobra.Command {
 
 func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3}, {Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "QUERIES", Right: true, Spare: 6},
-			{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "SIGNS", Spare: 4}, {Name: "DNS PORT", Right: true, Wide: true}, {Name: "API PORT", Right: true, Wide: true}},
+		Columns: []render.Column{{Name: "NODE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"},
+			{Name: "VERSION", Spare: 3}, {Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1},
+			{Name: "QUERIES", Right: true, Spare: 6},
+			{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "SIGNS", Spare: 4}, {Name: "DNS PORT", Right: true, Wide: true},
+			{Name: "API PORT", Right: true, Wide: true}},
 		Empty: "No overwatch node is known.",
 	}
 	for _, n := range nodes {
@@ -71,8 +79,10 @@ func (a *app) overwatchTable(nodes []api.OverwatchNode) *render.Table {
 		if n.UptimeSeconds > 0 {
 			up = render.Span(time.Duration(n.UptimeSeconds) * time.Second)
 		}
-		t.AddNamed(n.ID, render.C(n.ID), orNone(n.Address), orNone(n.Region), statusCell(n.Status), orNone(n.Version), render.C(up), a.ago(n.LastSeen),
-			render.C(strconv.FormatUint(n.QueriesTotal, 10)), rate(n.QueriesPerSec), render.C(signs), portCell(n.Port), portCell(n.APIPort))
+		t.AddNamed(n.ID, render.C(n.ID), orNone(n.Address), orNone(n.Region), statusCell(n.Status), orNone(n.Version),
+			render.C(up), a.ago(n.LastSeen),
+			render.C(strconv.FormatUint(n.QueriesTotal, 10)), rate(n.QueriesPerSec), render.C(signs), portCell(n.Port),
+			portCell(n.APIPort))
 	}
 	return t
 }
@@ -95,18 +105,25 @@ func (a *app) nodesAgentsCommand() *cobra.Command {
 		Short: "List agents with what they do; gslbctl agents says whom to believe",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentNodeList, error) { return c.AgentNodes(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.AgentNodeList,
+				error) {
+				return c.AgentNodes(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3}, {Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "CHECKS", Right: true, Spare: 6},
-					{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "TARGETS", Right: true, Spare: 4}, {Name: "REGISTERED", Wide: true}},
+				Columns: []render.Column{{Name: "AGENT"}, {Name: "REGION", Spare: 2}, {Name: "STATUS"}, {Name: "VERSION", Spare: 3},
+					{Name: "UP", Spare: 5}, {Name: "SEEN", Spare: 1}, {Name: "CHECKS", Right: true, Spare: 6},
+					{Name: "PER SECOND", Right: true, Spare: 7}, {Name: "TARGETS", Right: true, Spare: 4},
+					{Name: "REGISTERED", Wide: true}},
 				Empty: "No agent is known.",
 			}
 			for _, n := range list.Nodes {
-				t.AddNamed(n.ID, render.C(n.ID), orNone(n.Region), statusCell(n.Status), orNone(n.Version), render.C(render.Span(time.Duration(n.UptimeSeconds)*time.Second)),
-					a.ago(n.LastSeen), render.C(strconv.FormatUint(n.ChecksTotal, 10)), rate(n.ChecksPerSec), number(n.TargetCount), a.ago(n.RegisteredAt))
+				t.AddNamed(n.ID, render.C(n.ID), orNone(n.Region), statusCell(n.Status), orNone(n.Version),
+					render.C(render.Span(time.Duration(n.UptimeSeconds)*time.Second)),
+					a.ago(n.LastSeen), render.C(strconv.FormatUint(n.ChecksTotal, 10)), rate(n.ChecksPerSec), number(n.TargetCount),
+					a.ago(n.RegisteredAt))
 			}
 			return a.list(list, t)
 		},
@@ -151,7 +168,8 @@ func (a *app) nodesDeregisterCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "Deregistering "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Deregistering "+args[0]+" takes the backends that only it reports out of DNS until it enrols again"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -179,7 +197,8 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 			k := answer.Certificate
 			t := &render.Table{Columns: []render.Column{{Name: "AGENT"}, {Name: k.AgentID}}}
 			for _, fact := range [][2]string{
-				{"status", strings.ReplaceAll(string(k.Status), "_", " ")}, {"ends", render.Until(k.NotAfter, a.Now())}, {"begins", k.NotBefore.UTC().Format(time.RFC3339)},
+				{"status", strings.ReplaceAll(string(k.Status), "_", " ")}, {"ends", render.Until(k.NotAfter, a.Now())},
+				{"begins", k.NotBefore.UTC().Format(time.RFC3339)},
 				{"issued", render.Ago(&k.IssuedAt, a.Now())}, {"serial", k.Serial}, {"fingerprint", k.Fingerprint},
 			} {
 				t.Add(render.C(fact[0]), orNone(fact[1]))
@@ -197,7 +216,9 @@ func (a *app) nodesReissueCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "Reissuing the certificate of "+args[0]+" takes the backends that only it reports out of DNS until it enrols with a new one"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Reissuing the certificate of "+args[0]+" takes the backends that only it reports out of DNS until it enrols "+
+					"with a new one"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -218,7 +239,8 @@ func (a *app) nodesRevokeCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(agentNodeNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"Revoking "+args[0]+" takes the backends that only it reports out of DNS"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

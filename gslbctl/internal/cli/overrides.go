@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) overridesCommand() *cobra.Command {
-	return group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(), a.overrideSetCommand(), a.overrideClearCommand())
+	return group("overrides", "Show, set and clear verdicts set by hand", a.overridesListCommand(), a.overrideSetCommand(),
+		a.overrideClearCommand())
 }
 
 func (a *app) overridesListCommand() *cobra.Command {
@@ -22,20 +23,25 @@ func (a *app) overridesListCommand() *cobra.Command {
 		Short: "List the overrides in force",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverrideList, error) { return c.Overrides(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.OverrideList,
+				error) {
+				return c.Overrides(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON", Spare: 2}, {Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
-				Empty:   "No override is in force.",
+				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "VERDICT"}, {Name: "REASON", Spare: 2},
+					{Name: "BY", Spare: 3}, {Name: "SET", Spare: 4}, {Name: "ENDS", Spare: 1}, {Name: "SOURCE", Wide: true}},
+				Empty: "No override is in force.",
 			}
 			for _, o := range list.Overrides {
 				ends := "never"
 				if o.ExpiresAt != nil {
 					ends = render.Until(*o.ExpiresAt, a.Now())
 				}
-				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), saidCell(&o.Healthy), render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends), orNone(o.Source))
+				t.AddNamed(o.Service+" "+o.Address, render.C(o.Service), render.C(o.Address), saidCell(&o.Healthy),
+					render.C(o.Reason), render.C(o.CreatedBy), a.ago(&o.CreatedAt), render.C(ends), orNone(o.Source))
 			}
 			return a.list(list, t)
 		},
@@ -52,9 +58,11 @@ func (a *app) overrideSetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set <service> <ip>[:<port>] --healthy=true|false --reason <text>",
 		Short: "Call a backend healthy or unhealthy, whatever its checks say",
-		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when it returns.\n" +
+		Long: "set overrules every check of a backend until the override is cleared or expires. DNS has changed when it " +
+			"returns.\n" +
 			"Without a port it is about all ports of the address; an IPv6 address before a port stands in brackets.",
-		Example:           "  gslbctl overrides set app.example.com 192.0.2.10:443 --healthy=false --reason \"kernel update\" --expires-in 30m",
+		Example: "  gslbctl overrides set app.example.com 192.0.2.10:443 --healthy=false --reason \"kernel " +
+			"update\" --expires-in 30m",
 		Args:              cobra.ExactArgs(2),
 		ValidArgsFunction: a.backendArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -100,7 +100,8 @@ func TestREADME_NamesEveryCommandAndFlag(t *testing.T) {
 			}
 		})
 		name := strings.TrimPrefix(cmd.CommandPath(), "gslbctl ")
-		if cmd.Runnable() && len(cmd.Commands()) == 0 && !strings.HasPrefix(name, "completion") && !strings.Contains(string(text), "`"+name) {
+		if cmd.Runnable() && len(cmd.Commands()) == 0 && !strings.HasPrefix(name, "completion") &&
+			!strings.Contains(string(text), "`"+name) {
 			t.Errorf("%s is not in the README", cmd.CommandPath())
 		}
 		for _, child := range cmd.Commands() {
@@ -109,7 +110,8 @@ func TestREADME_NamesEveryCommandAndFlag(t *testing.T) {
 	}
 	walk(root)
 	for line := range strings.Lines(exitCodes) {
-		if words := strings.SplitN(strings.TrimSpace(line), "  ", 2); len(words) == 2 && !strings.Contains(strings.ReplaceAll(string(text), "`", ""), "| "+words[0]+" | "+strings.TrimSpace(words[1])+" |") {
+		if words := strings.SplitN(strings.TrimSpace(line), "  ", 2); len(words) == 2 &&
+			!strings.Contains(strings.ReplaceAll(string(text), "`", ""), "| "+words[0]+" | "+strings.TrimSpace(words[1])+" |") {
 			t.Errorf("the exit code %q is not in the README as --help has it", strings.TrimSpace(line))
 		}
 	}

@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) regionsCommand() *cobra.Command {
-	return group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(), a.regionsAddCommand(),
+	return group("regions", "Show and change regions", a.regionsListCommand(), a.regionsShowCommand(),
+		a.regionsAddCommand(),
 		a.regionsSetCommand(), a.regionsRemoveCommand())
 }
 
@@ -23,18 +24,25 @@ func (a *app) regionsListCommand() *cobra.Command {
 		Short: "List all regions",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionList, error) { return c.Regions(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RegionList,
+				error) {
+				return c.Regions(ctx)
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{
-				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1}, {Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
-					{Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true}, {Name: "PRIORITY", Right: true, Wide: true}, {Name: "DESCRIPTION", Wide: true}},
+				Columns: []render.Column{{Name: "NAME"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
+					{Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
+					{Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true}, {Name: "PRIORITY", Right: true, Wide: true},
+					{Name: "DESCRIPTION", Wide: true}},
 				Empty: "No region is configured.",
 			}
 			for _, r := range list.Regions {
-				t.AddNamed(r.Name, render.C(r.Name), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)), orNone(r.Continent),
-					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), orNone(r.Code), orNone(position(r)), number(r.Priority), orNone(r.Description))
+				t.AddNamed(r.Name, render.C(r.Name), healthyOf(r.HealthyServers, r.ServerCount), render.C(render.YesNo(r.Enabled)),
+					orNone(r.Continent),
+					orNone(strings.Join(r.Countries, ",")), render.C(r.Source), orNone(r.Code), orNone(position(r)),
+					number(r.Priority), orNone(r.Description))
 			}
 			return a.list(list, t)
 		},
@@ -56,14 +64,18 @@ func (a *app) regionsShowCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			r, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Region, error) { return c.Region(ctx, args[0]) })
+			r, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.Region,
+				error) {
+				return c.Region(ctx, args[0])
+			})
 			if err != nil {
 				return err
 			}
 			t := &render.Table{Columns: []render.Column{{Name: "REGION"}, {Name: r.Name}}}
 			t.Add(render.C("healthy"), healthyOf(r.HealthyServers, r.ServerCount))
 			for _, fact := range [][2]string{
-				{"enabled", render.YesNo(r.Enabled)}, {"source", r.Source}, {"code", r.Code}, {"continent", r.Continent}, {"countries", strings.Join(r.Countries, ", ")},
+				{"enabled", render.YesNo(r.Enabled)}, {"source", r.Source}, {"code", r.Code}, {"continent", r.Continent},
+				{"countries", strings.Join(r.Countries, ", ")},
 				{"position", position(r)}, {"priority", strconv.Itoa(r.Priority)}, {"description", r.Description},
 			} {
 				t.Add(render.C(fact[0]), orNone(fact[1]))
@@ -96,7 +108,8 @@ func (f *regionFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.description, "description", "", "what it is, for people")
 	cmd.Flags().Float64Var(&f.latitude, "latitude", 0, "where it is: degrees north, from -90 to 90")
 	cmd.Flags().Float64Var(&f.longitude, "longitude", 0, "where it is: degrees east, from -180 to 180")
-	cmd.Flags().StringVar(&f.continent, "continent", "", "the continent whose clients are near: AF, AN, AS, EU, NA, OC or SA")
+	cmd.Flags().StringVar(&f.continent, "continent", "",
+		"the continent whose clients are near: AF, AN, AS, EU, NA, OC or SA")
 	cmd.Flags().StringSliceVar(&f.countries, "countries", nil, "the countries whose clients are near, such as DE,FR")
 	cmd.Flags().BoolVar(&f.enabled, "enabled", true, "whether clients are placed in it")
 	cmd.Flags().IntVar(&f.priority, "priority", 0, "of regions that were added, the lowest comes first")
@@ -161,7 +174,8 @@ func (a *app) regionsRemoveCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(allRegionNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.confirm(cmd.Context(), yes, "after removing the region "+args[0]+" no client is placed in it"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"after removing the region "+args[0]+" no client is placed in it"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

@@ -16,7 +16,8 @@ import (
 
 func (a *app) routingCommand() *cobra.Command {
 	return group("routing", "Show why clients are answered what they are answered, and what was answered",
-		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(), a.routingWhyCommand(), a.routingFlowsCommand(), a.routingAlgorithmsCommand())
+		a.routingDecisionsCommand(), a.routingTestCommand(), a.routingAnswersCommand(), a.routingWhyCommand(),
+		a.routingFlowsCommand(), a.routingAlgorithmsCommand())
 }
 
 func (a *app) routingTestCommand() *cobra.Command {
@@ -31,7 +32,10 @@ func (a *app) routingTestCommand() *cobra.Command {
 			if subnet != "" {
 				req.EDNS = &api.RoutingEDNS{ClientSubnet: subnet}
 			}
-			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingTest, error) { return c.TestRouting(ctx, req) })
+			test, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingTest,
+				error) {
+				return c.TestRouting(ctx, req)
+			})
 			if err != nil {
 				return err
 			}
@@ -41,7 +45,8 @@ func (a *app) routingTestCommand() *cobra.Command {
 	})
 	cmd.Flags().StringVar(&req.ClientIP, "client", "", "`address` of the resolver that would ask (required)")
 	cmd.Flags().StringVar(&req.QueryType, "type", "A", "A or AAAA")
-	cmd.Flags().StringVar(&subnet, "ecs", "", "`network` of the client that the resolver would tell, such as 203.0.113.0/24")
+	cmd.Flags().StringVar(&subnet, "ecs", "",
+		"`network` of the client that the resolver would tell, such as 203.0.113.0/24")
 	_ = cmd.MarkFlagRequired("client")
 	_ = cmd.RegisterFlagCompletionFunc("type", cobra.FixedCompletions(families, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
@@ -69,7 +74,8 @@ func (a *app) routingWhyCommand() *cobra.Command {
 func (a *app) printExplanation(test api.RoutingTest) error {
 	r := &test.Result
 	err := a.print(test, func() error {
-		for _, write := range []func() error{a.explanationFacts(r), a.explanationBackends(r), a.explanationFactors(r), a.explanationWouldBe(r)} {
+		for _, write := range []func() error{a.explanationFacts(r), a.explanationBackends(r), a.explanationFactors(r),
+			a.explanationWouldBe(r)} {
 			if err := write(); err != nil {
 				return err
 			}
@@ -129,9 +135,11 @@ func decisionCell(kind api.RoutingDecisionKind) render.Cell {
 }
 
 func (a *app) explanationBackends(r *api.RoutingResult) func() error {
-	t := &render.Table{Columns: []render.Column{{Name: "BACKEND"}, {Name: "REGION"}, {Name: "SHARE", Right: true}, {Name: "WHY"}}}
+	t := &render.Table{Columns: []render.Column{{Name: "BACKEND"}, {Name: "REGION"}, {Name: "SHARE", Right: true},
+		{Name: "WHY"}}}
 	add := func(b *api.RoutingBackend, why string) {
-		t.Add(render.Cell{Text: endpoint(b.Address, b.Port), Tone: render.Good}, orNone(b.Region), percentCell(b.Share), render.C(fmt.Sprintf("%s, weight %d", why, b.Weight)))
+		t.Add(render.Cell{Text: endpoint(b.Address, b.Port), Tone: render.Good}, orNone(b.Region), percentCell(b.Share),
+			render.C(fmt.Sprintf("%s, weight %d", why, b.Weight)))
 	}
 	if r.SelectedBackend != nil {
 		add(r.SelectedBackend, "selected")
@@ -190,10 +198,12 @@ func (a *app) routingAlgorithmsCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"}, {Name: "DESCRIPTION"}, {Name: "KEYS"}}}
+			t := &render.Table{Columns: []render.Column{{Name: "ALGORITHM"}, {Name: "TYPE"}, {Name: "DEFAULT"},
+				{Name: "DESCRIPTION"}, {Name: "KEYS"}}}
 			for _, x := range list.Algorithms {
 				keys := strings.Join(slices.Sorted(maps.Keys(x.Parameters)), ", ")
-				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), render.C(x.Description), orNone(keys))
+				t.AddNamed(x.ID, render.C(x.ID), render.C(x.Type), render.C(render.YesNo(x.Default)), render.C(x.Description),
+					orNone(keys))
 			}
 			return a.list(list, t)
 		},

@@ -25,10 +25,12 @@ func (a *app) routingAnswersCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "CLIENTS IN"}, {Name: "DECISION"}, {Name: "ALGORITHM"}, {Name: "TTL", Right: true}, {Name: "ANSWERS"}}}
+			t := &render.Table{Columns: []render.Column{{Name: "CLIENTS IN"}, {Name: "DECISION"}, {Name: "ALGORITHM"},
+				{Name: "TTL", Right: true}, {Name: "ANSWERS"}}}
 			for _, answer := range list.Answers {
 				who := clientsOf(answer)
-				t.AddNamed(who, render.C(who), decisionCell(answer.Decision), render.C(answer.Algorithm), render.C(strconv.Itoa(answer.TTL)+" s"), orNone(shares(answer.Addresses)))
+				t.AddNamed(who, render.C(who), decisionCell(answer.Decision), render.C(answer.Algorithm),
+					render.C(strconv.Itoa(answer.TTL)+" s"), orNone(shares(answer.Addresses)))
 			}
 			return a.list(list, t)
 		},

@@ -30,7 +30,8 @@ func (f *decisionFlags) query(now time.Time) (url.Values, error) {
 		return nil, fmt.Errorf("--limit is %d: it must be from 1 to %d", f.limit, api.MaxPageLimit)
 	}
 	return query(now, f.since, map[string]string{
-		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome, "limit": strconv.Itoa(f.limit),
+		"domain": f.domain, "algorithm": f.algorithm, "region": f.region, "outcome": f.outcome,
+		"limit": strconv.Itoa(f.limit),
 	})
 }
 
@@ -86,7 +87,8 @@ func (a *app) routingDecisionsCommand() *cobra.Command {
 	flags.IntVar(&f.limit, "limit", api.DefaultPageLimit, "how many to show at most")
 	flags.BoolVar(&f.follow, "follow", false, "go on with those that come, the newest last, until interrupted")
 	_ = cmd.RegisterFlagCompletionFunc("domain", a.completion(domainNames))
-	_ = cmd.RegisterFlagCompletionFunc("outcome", cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
+	_ = cmd.RegisterFlagCompletionFunc("outcome",
+		cobra.FixedCompletions(outcomeNames(), cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }
 
@@ -105,12 +107,14 @@ func (a *app) decisions(ctx context.Context, q url.Values) (api.RoutingDecisionL
 }
 
 func decisionTable() *render.Table {
-	return &render.Table{Columns: []render.Column{{Name: "ID"}, {Name: "WHEN"}, {Name: "NAME"}, {Name: "TYPE"}, {Name: "CLIENT"}, {Name: "IN"}, {Name: "ALGORITHM"},
+	return &render.Table{Columns: []render.Column{{Name: "ID"}, {Name: "WHEN"}, {Name: "NAME"}, {Name: "TYPE"},
+		{Name: "CLIENT"}, {Name: "IN"}, {Name: "ALGORITHM"},
 		{Name: "SERVER"}, {Name: "REGION"}, {Name: "OUTCOME"}}}
 }
 
 func (a *app) decisionCells(d *api.RoutingDecision) []render.Cell {
-	return []render.Cell{render.C(d.ID), a.ago(&d.Timestamp), render.C(d.Domain), render.C(d.QueryType), render.C(d.ClientSubnet), orNone(d.ClientRegion),
+	return []render.Cell{render.C(d.ID), a.ago(&d.Timestamp), render.C(d.Domain), render.C(d.QueryType),
+		render.C(d.ClientSubnet), orNone(d.ClientRegion),
 		render.C(d.Algorithm), orNone(d.SelectedServer), orNone(d.SelectedRegion), decisionCell(d.Outcome)}
 }
 
@@ -150,8 +154,10 @@ func (a *app) followed(d *api.RoutingDecision) error {
 		if d.SelectedServer != "" {
 			server = d.SelectedServer + inBrackets(d.SelectedRegion)
 		}
-		_, err := fmt.Fprintf(a.Out, "%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"), render.Printable(d.ID),
-			render.Printable(d.Domain), d.QueryType, d.ClientSubnet, render.Printable(inBrackets(d.ClientRegion)), d.Algorithm, render.Printable(server), d.Outcome)
+		_, err := fmt.Fprintf(a.Out, "%s  %s  %s %s  %s%s  %s  to %s  %s\n", d.Timestamp.Local().Format("15:04:05.000"),
+			render.Printable(d.ID),
+			render.Printable(d.Domain), d.QueryType, d.ClientSubnet, render.Printable(inBrackets(d.ClientRegion)), d.Algorithm,
+			render.Printable(server), d.Outcome)
 		return err
 	})
 }
@@ -164,22 +170,28 @@ func (a *app) routingFlowsCommand() *cobra.Command {
 		Short: "List how many answers sent clients of which region where",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination, "domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
+			q, err := query(a.Now(), since, map[string]string{"source_region": source, "dest_region": destination,
+				"domain": domain, "limit": strconv.Itoa(api.MaxPageLimit)})
 			if err != nil {
 				return err
 			}
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingFlowList, error) { return c.RoutingFlows(ctx, q) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.RoutingFlowList,
+				error) {
+				return c.RoutingFlows(ctx, q)
+			})
 			if err != nil {
 				return err
 			}
-			t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "FROM"}, {Name: "TO"}, {Name: "ANSWERS", Right: true}, {Name: "SHARE", Right: true}, {Name: "LATEST"}},
+			t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "FROM"}, {Name: "TO"},
+				{Name: "ANSWERS", Right: true}, {Name: "SHARE", Right: true}, {Name: "LATEST"}},
 				Empty: "Nothing was answered."}
 			for _, f := range list.Flows {
 				name := f.Domain
 				if name == "" {
 					name = "(others)"
 				}
-				t.AddNamed(name, render.C(name), orNone(f.SourceRegion), orNone(f.DestinationRegion), render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.ago(&f.Timestamp))
+				t.AddNamed(name, render.C(name), orNone(f.SourceRegion), orNone(f.DestinationRegion),
+					render.C(strconv.FormatUint(f.RequestCount, 10)), percentCell(f.Share), a.ago(&f.Timestamp))
 			}
 			return a.list(list, t)
 		},

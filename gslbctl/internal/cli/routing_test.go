@@ -11,65 +11,83 @@ import (
 
 func fakeExplanation() api.RoutingResult {
 	return api.RoutingResult{
-		Domain: "app.example.com", QueryType: "A", ClientIP: "203.0.113.7", ClientSubnet: "198.51.100.0/24", ClientCountry: "US", ClientRegion: "us", LocatedBy: "database",
-		Algorithm: "geolocation", Decision: api.RoutingFailover, Answer: []string{"app.example.com. 30 IN A 192.0.2.10"}, ECSScope: 22, TTL: 30, TimeMicros: 2.5, Generation: 17, Timestamp: now,
-		SelectedBackend: &api.RoutingBackend{Address: "192.0.2.10", Port: 443, Region: "eu", Weight: 100, Priority: 2, Healthy: true, Share: 0.8},
-		Alternatives:    []api.RoutingBackend{{Address: "192.0.2.11", Port: 443, Region: "eu", Weight: 50, Priority: 2, Healthy: true, Share: 0.2}},
+		Domain: "app.example.com", QueryType: "A", ClientIP: "203.0.113.7", ClientSubnet: "198.51.100.0/24",
+		ClientCountry: "US", ClientRegion: "us", LocatedBy: "database",
+		Algorithm: "geolocation", Decision: api.RoutingFailover, Answer: []string{"app.example.com. 30 IN A 192.0.2.10"},
+		ECSScope: 22, TTL: 30, TimeMicros: 2.5, Generation: 17, Timestamp: now,
+		SelectedBackend: &api.RoutingBackend{Address: "192.0.2.10", Port: 443, Region: "eu", Weight: 100, Priority: 2,
+			Healthy: true, Share: 0.8},
+		Alternatives: []api.RoutingBackend{{Address: "192.0.2.11", Port: 443, Region: "eu", Weight: 50, Priority: 2,
+			Healthy: true, Share: 0.2}},
 		Excluded: []api.RoutingExcluded{{Address: "198.51.100.20", Port: 443, Region: "us",
 			Reason: "unhealthy: its agent says unhealthy: connection refused (its effective status does not allow it to serve)"}},
 		Factors: []api.RoutingFactor{
-			{Name: "serving_backends", Type: "health", Value: "2 of 3, 2 of them of this family", Impact: "the others are left out"},
-			{Name: "client_region", Type: "geo", Value: "us by country 198.51.100.0/22", Impact: "its own region has nothing to answer with: eu is next"},
+			{Name: "serving_backends", Type: "health", Value: "2 of 3, 2 of them of this family",
+				Impact: "the others are left out"},
+			{Name: "client_region", Type: "geo", Value: "us by country 198.51.100.0/22",
+				Impact: "its own region has nothing to answer with: eu is next"},
 		},
-		WouldBe: []api.RoutingWouldBe{{IfUp: "198.51.100.20:443", Decision: api.RoutingSuccess, Region: "us", Answers: []api.RoutingShare{{Address: "198.51.100.20", Share: 1}}}},
+		WouldBe: []api.RoutingWouldBe{{IfUp: "198.51.100.20:443", Decision: api.RoutingSuccess, Region: "us",
+			Answers: []api.RoutingShare{{Address: "198.51.100.20", Share: 1}}}},
 	}
 }
 
 func fakeDecisions() api.RoutingDecisionList {
 	return api.RoutingDecisionList{Total: 2, Limit: 100, GeneratedAt: now, Decisions: []api.RoutingDecision{
-		{ID: "0-2", Timestamp: now.Add(-2 * time.Second), Domain: "app.example.com", QueryType: "A", ClientSubnet: "198.51.100.0/24", ClientRegion: "us", Algorithm: "geolocation",
+		{ID: "0-2", Timestamp: now.Add(-2 * time.Second), Domain: "app.example.com", QueryType: "A",
+			ClientSubnet: "198.51.100.0/24", ClientRegion: "us", Algorithm: "geolocation",
 			SelectedServer: "192.0.2.10:443", SelectedRegion: "eu", Outcome: api.RoutingFailover, Generation: 17},
-		{ID: "1-1", Timestamp: now.Add(-9 * time.Second), Domain: "www.example.com", QueryType: "AAAA", ClientSubnet: "2001:db8:1::/48", Algorithm: "failover",
+		{ID: "1-1", Timestamp: now.Add(-9 * time.Second), Domain: "www.example.com", QueryType: "AAAA",
+			ClientSubnet: "2001:db8:1::/48", Algorithm: "failover",
 			Outcome: api.RoutingNoBackend, Generation: 16},
 	}}
 }
 
 func fakeFlows() api.RoutingFlowList {
 	return api.RoutingFlowList{Total: 2, GeneratedAt: now, Flows: []api.RoutingFlow{
-		{SourceRegion: "us", DestinationRegion: "eu", Domain: "app.example.com", RequestCount: 1200, Share: 0.75, Timestamp: now.Add(-3 * time.Minute)},
-		{DestinationRegion: "eu", Domain: "app.example.com", RequestCount: 400, Share: 0.25, Timestamp: now.Add(-3 * time.Minute)},
+		{SourceRegion: "us", DestinationRegion: "eu", Domain: "app.example.com", RequestCount: 1200, Share: 0.75,
+			Timestamp: now.Add(-3 * time.Minute)},
+		{DestinationRegion: "eu", Domain: "app.example.com", RequestCount: 400, Share: 0.25,
+			Timestamp: now.Add(-3 * time.Minute)},
 	}}
 }
 
 func fakeAlgorithms() api.RoutingAlgorithmList {
 	return api.RoutingAlgorithmList{Total: 2, GeneratedAt: now, Algorithms: []api.RoutingAlgorithm{
-		{ID: "round-robin", Name: "Round robin", Type: "static", Description: "equal shares", Parameters: map[string]string{}, Enabled: true, Default: true},
-		{ID: "weighted", Name: "Weighted", Type: "static", Description: "shares by weight", Parameters: map[string]string{"weight": "of each backend"}, Enabled: true},
+		{ID: "round-robin", Name: "Round robin", Type: "static", Description: "equal shares", Parameters: map[string]string{},
+			Enabled: true, Default: true},
+		{ID: "weighted", Name: "Weighted", Type: "static", Description: "shares by weight",
+			Parameters: map[string]string{"weight": "of each backend"}, Enabled: true},
 	}}
 }
 
 func TestRoutingTest_TheExitCodeSaysWhetherThereIsAnAnswer(t *testing.T) {
 	n := startNode(t)
 	for kind, want := range map[api.RoutingDecisionKind]int{
-		api.RoutingSuccess: 0, api.RoutingFailover: 0, api.RoutingFallback: 0, api.RoutingNoData: 0, api.RoutingOwnAnswer: 0, api.RoutingNoBackend: 1, api.RoutingNotFound: 1,
+		api.RoutingSuccess: 0, api.RoutingFailover: 0, api.RoutingFallback: 0, api.RoutingNoData: 0, api.RoutingOwnAnswer: 0,
+		api.RoutingNoBackend: 1, api.RoutingNotFound: 1,
 	} {
 		e := fakeExplanation()
 		e.Decision = kind
 		n.answers["POST /api/v1/routing/test"] = api.RoutingTest{Result: e}
 		for _, format := range []string{"table", "json", "yaml"} {
-			r := call(t, System{}, []*node{n}, "--api", documented(0), "-o", format, "routing", "test", "app.example.com", "--client", "203.0.113.7", "--type", "AAAA")
+			r := call(t, System{}, []*node{n}, "--api", documented(0), "-o", format, "routing", "test", "app.example.com",
+				"--client", "203.0.113.7", "--type", "AAAA")
 			if r.code != want || r.errors != "" || !strings.Contains(r.out, string(kind)) {
 				t.Errorf("%s as %s: %+v, want exit code %d", kind, format, r, want)
 			}
 		}
 	}
-	if asked := n.changes()[0]; !strings.Contains(asked, `{"domain":"app.example.com","client_ip":"203.0.113.7","query_type":"AAAA"}`) {
+	if asked := n.changes()[0]; !strings.Contains(asked,
+		`{"domain":"app.example.com","client_ip":"203.0.113.7","query_type":"AAAA"}`) {
 		t.Errorf("asked was %s", asked)
 	}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", "app.example.com"); r.code != 2 || !strings.Contains(r.errors, "client") {
+	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "test", "app.example.com"); r.code != 2 ||
+		!strings.Contains(r.errors, "client") {
 		t.Errorf("without a client: %+v", r)
 	}
-	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "decisions", "--limit", "0"); r.code != 2 || !strings.Contains(r.errors, "--limit is 0") {
+	if r := call(t, System{}, []*node{n}, "--api", documented(0), "routing", "decisions", "--limit", "0"); r.code != 2 ||
+		!strings.Contains(r.errors, "--limit is 0") {
 		t.Errorf("a limit of 0: %+v", r)
 	}
 }
@@ -94,11 +112,15 @@ func TestRoutingDecisions_FollowWritesEachOnceTheOldestFirst(t *testing.T) {
 	defer stop()
 	out, errors := lines{left: 3, stop: stop}, strings.Builder{}
 	list := fakeDecisions()
-	list.Decisions = append([]api.RoutingDecision{{ID: "0-3", Timestamp: now, Domain: "app.example.com", QueryType: "A", ClientSubnet: "192.0.2.0/24", Algorithm: "weighted", Outcome: api.RoutingSuccess}}, list.Decisions...)
+	list.Decisions = append([]api.RoutingDecision{
+		{ID: "0-3", Timestamp: now, Domain: "app.example.com", QueryType: "A", ClientSubnet: "192.0.2.0/24",
+			Algorithm: "weighted", Outcome: api.RoutingSuccess}}, list.Decisions...)
 	n.answers["GET /api/v1/routing/decisions"] = list
-	code := Run(ctx, System{Out: &out, Err: &errors, Getenv: func(string) string { return "" }, Now: func() time.Time { return now }}, []string{"--api", n.url, "routing", "decisions", "--follow", "-o", "json"})
+	code := Run(ctx, System{Out: &out, Err: &errors, Getenv: func(string) string { return "" },
+		Now: func() time.Time { return now }}, []string{"--api", n.url, "routing", "decisions", "--follow", "-o", "json"})
 	got := out.String()
-	if code != 0 || strings.Count(got, "\n") != 3 || strings.Index(got, "1-1") > strings.Index(got, "0-2") || strings.Index(got, "0-2") > strings.Index(got, "0-3") {
+	if code != 0 || strings.Count(got, "\n") != 3 || strings.Index(got, "1-1") > strings.Index(got, "0-2") ||
+		strings.Index(got, "0-2") > strings.Index(got, "0-3") {
 		t.Errorf("exit code %d, %s%s", code, got, errors.String())
 	}
 }

@@ -67,7 +67,8 @@ func (a *app) rootCommand() *cobra.Command {
 		Use:   "gslbctl",
 		Short: "Look after gslb overwatch nodes",
 		Long: "gslbctl asks overwatch nodes how they are and changes what they believe, over their HTTP API.\n\n" +
-			"Nodes are named with --api, with --context, in " + environmentNodes + " (separated by commas) or " + environmentContext +
+			"Nodes are named with --api, with --context, in " + environmentNodes + " (separated by commas) or " +
+			environmentContext +
 			",\nor by the context in use; without any of these, " + api.DefaultAddress + ".\n" +
 			"With several nodes, a question goes to the first that answers and a change goes to all of them.\n\n" +
 			exitCodes,
@@ -85,7 +86,8 @@ func (a *app) rootCommand() *cobra.Command {
 	root.SetErr(a.Err)
 	flags := root.PersistentFlags()
 	flags.StringArrayVar(&a.nodes, "api", nil, "node to ask, as `host:port` or URL; repeat it for several")
-	flags.StringArrayVar(&a.dns, "dns", nil, "where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the API's host)")
+	flags.StringArrayVar(&a.dns, "dns", nil,
+		"where a node answers DNS, as `host:port`; repeat it in the order of the nodes (default port 53 of the API's host)")
 	flags.StringVar(&a.context, "context", "", "the `context` to use, as gslbctl context list has them")
 	flags.StringVarP(&a.output, "output", "o", outputTable, "output `format`: "+strings.Join(outputs(), ", "))
 	flags.DurationVar(&a.timeout, "timeout", api.DefaultClientTimeout, "longest time that one request may take")

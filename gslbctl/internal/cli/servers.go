@@ -10,7 +10,8 @@ import (
 )
 
 func (a *app) serversCommand() *cobra.Command {
-	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(), a.serversSetCommand(),
+	return group("servers", "Show, register and drain servers", a.serversListCommand(), a.serversAddCommand(),
+		a.serversSetCommand(),
 		a.serversRemoveCommand(), a.serversCheckCommand(), a.serversDrainCommand(), a.serversUndrainCommand())
 }
 
@@ -20,7 +21,10 @@ func (a *app) serversListCommand() *cobra.Command {
 		Short: "List all servers, whoever declared them",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerList, error) { return c.Servers(ctx) })
+			list, err := read(cmd.Context(), a, func(ctx context.Context, c *api.Client) (api.ServerList,
+				error) {
+				return c.Servers(ctx)
+			})
 			if err != nil {
 				return err
 			}
@@ -31,13 +35,17 @@ func (a *app) serversListCommand() *cobra.Command {
 
 func (a *app) serverTable(servers []api.Server) *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "SOURCE", Spare: 5}, {Name: "WEIGHT", Right: true, Spare: 3},
-			{Name: "STATUS"}, {Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "CREATED", Wide: true}, {Name: "ID", Wide: true}},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 2}, {Name: "SOURCE", Spare: 5},
+			{Name: "WEIGHT", Right: true, Spare: 3},
+			{Name: "STATUS"}, {Name: "DRAINING", Spare: 1}, {Name: "CHANGED", Spare: 4}, {Name: "CREATED", Wide: true},
+			{Name: "ID", Wide: true}},
 		Empty: "No servers are registered.",
 	}
 	for _, s := range servers {
-		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region), render.C(string(s.Source)), number(s.Weight),
-			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), a.ago(&s.CreatedAt), render.C(s.ID))
+		t.AddNamed(s.ID, render.C(s.Service), render.C(endpoint(s.Address, s.Port)), orNone(s.Region),
+			render.C(string(s.Source)), number(s.Weight),
+			statusCell(s.EffectiveStatus), render.C(render.YesNo(s.Draining)), a.ago(&s.UpdatedAt), a.ago(&s.CreatedAt),
+			render.C(s.ID))
 	}
 	return t
 }

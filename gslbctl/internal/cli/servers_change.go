@@ -28,7 +28,8 @@ func (a *app) serversAddCommand() *cobra.Command {
 			if region == "" {
 				return errors.New("a server needs --region")
 			}
-			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region, Weight: given(cmd, "weight", &weight), Agent: agent}
+			req := api.ServerCreate{Service: args[0], Address: args[1], Port: port, Region: region,
+				Weight: given(cmd, "weight", &weight), Agent: agent}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
 				created, err := c.CreateServer(ctx, req)
 				return "server " + created.ID + " is registered", err
@@ -42,7 +43,8 @@ func (a *app) serversAddCommand() *cobra.Command {
 func serverFlags(cmd *cobra.Command, weight *int, region, agent *string) {
 	cmd.Flags().IntVar(weight, "weight", api.DefaultServerWeight, "its share beside the others, from 1 to 1000")
 	cmd.Flags().StringVar(region, "region", "", "the region that it is in")
-	cmd.Flags().StringVar(agent, "agent", "", "the agent whose own server it is: what another one says does not count against checks that succeed; empty for none")
+	cmd.Flags().StringVar(agent, "agent", "",
+		"the agent whose own server it is: what another one says does not count against checks that succeed; empty for none")
 }
 
 func (a *app) serversSetCommand() *cobra.Command {
@@ -54,7 +56,8 @@ func (a *app) serversSetCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.firstArgument(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region), Agent: given(cmd, "agent", &agent)}
+			req := api.ServerPatch{Weight: given(cmd, "weight", &weight), Region: given(cmd, "region", &region),
+				Agent: given(cmd, "agent", &agent)}
 			if req == (api.ServerPatch{}) {
 				return errors.New("nothing to change: give --weight, --region or --agent")
 			}

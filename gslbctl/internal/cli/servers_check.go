@@ -31,7 +31,8 @@ func (f *checkFlags) request(cmd *cobra.Command) api.HealthCheckChange {
 	return api.HealthCheckChange{
 		Type: given(cmd, "type", &f.kind), Path: given(cmd, "path", &f.path), Interval: given(cmd, "interval", &f.interval),
 		Timeout: given(cmd, "check-timeout", &f.timeout), ExpectedStatus: given(cmd, "expected-status", &f.expected),
-		HealthyThreshold: given(cmd, "healthy-threshold", &f.healthy), UnhealthyThreshold: given(cmd, "unhealthy-threshold", &f.unhealthy),
+		HealthyThreshold:   given(cmd, "healthy-threshold", &f.healthy),
+		UnhealthyThreshold: given(cmd, "unhealthy-threshold", &f.unhealthy),
 	}
 }
 
@@ -64,9 +65,11 @@ func (a *app) serversCheckCommand() *cobra.Command {
 }
 
 func checkTable(h api.HealthCheck) *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "CHECKED"}, {Name: "TYPE"}, {Name: "PATH"}, {Name: "EVERY"}, {Name: "TIMEOUT"},
+	t := &render.Table{Columns: []render.Column{{Name: "CHECKED"}, {Name: "TYPE"}, {Name: "PATH"}, {Name: "EVERY"},
+		{Name: "TIMEOUT"},
 		{Name: "HEALTHY AFTER", Right: true}, {Name: "UNHEALTHY AFTER", Right: true}, {Name: "STATUS"}}}
-	cells := []render.Cell{render.C(render.YesNo(h.Enabled)), render.C(h.Type), orNone(h.Path), render.C(h.Interval), render.C(h.Timeout),
+	cells := []render.Cell{render.C(render.YesNo(h.Enabled)), render.C(h.Type), orNone(h.Path), render.C(h.Interval),
+		render.C(h.Timeout),
 		render.C(strconv.Itoa(h.HealthyThreshold)), render.C(strconv.Itoa(h.UnhealthyThreshold)), orNone(h.ExpectedStatus)}
 	if h.Note != "" {
 		t.Columns, cells = append(t.Columns, render.Column{Name: "NOTE"}), append(cells, render.C(h.Note))

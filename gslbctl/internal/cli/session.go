@@ -84,7 +84,8 @@ type reply[T any] struct {
 
 // everywhere asks all nodes at once and returns their replies in the order in which the nodes were
 // given.
-func everywhere[T any](ctx context.Context, clients []*api.Client, ask func(context.Context, *api.Client) (T, error)) []reply[T] {
+func everywhere[T any](ctx context.Context, clients []*api.Client,
+	ask func(context.Context, *api.Client) (T, error)) []reply[T] {
 	replies := make([]reply[T], len(clients))
 	atOnce(len(clients), func(i int) {
 		answer, err := ask(ctx, clients[i])
@@ -164,7 +165,8 @@ func (a *app) changeAll(ctx context.Context, apply func(context.Context, *api.Cl
 		}
 	}
 	if failed > 0 || done == 0 {
-		return &outcome{exitDegraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done, render.Count(len(replies), "node", "nodes"))}
+		return &outcome{exitDegraded, fmt.Sprintf("changed on %d of %s; repeat it for the others", done,
+			render.Count(len(replies), "node", "nodes"))}
 	}
 	return nil
 }

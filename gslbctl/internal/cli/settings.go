@@ -28,7 +28,8 @@ type section struct {
 }
 
 // changer returns the change function of a section with changes of type T.
-func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) func(context.Context, *api.Client, []byte) (any, error) {
+func changer[T, A any](send func(*api.Client, context.Context, T) (A, error)) func(context.Context, *api.Client,
+	[]byte) (any, error) {
 	return func(ctx context.Context, c *api.Client, body []byte) (any, error) {
 		var change T
 		dec := json.NewDecoder(bytes.NewReader(body))
@@ -51,9 +52,11 @@ func configSections() map[string]section {
 		"dns": {shower((*api.Client).DNSConfig), changer((*api.Client).ChangeDNSConfig), keysOf(api.DNSConfigChange{}), true},
 		"health-check": {shower((*api.Client).HealthCheckConfig), changer((*api.Client).ChangeHealthCheckConfig),
 			keysOf(api.HealthCheckConfigChange{}), true},
-		"logging": {shower((*api.Client).LoggingConfig), changer((*api.Client).ChangeLoggingConfig), keysOf(api.LoggingConfigChange{}), true},
-		"gossip":  {shower((*api.Client).GossipSettings), changer((*api.Client).ChangeGossipSettings), keysOf(api.GossipConfigChange{}), true},
-		"system":  {shower((*api.Client).SystemConfig), nil, nil, false},
+		"logging": {shower((*api.Client).LoggingConfig), changer((*api.Client).ChangeLoggingConfig),
+			keysOf(api.LoggingConfigChange{}), true},
+		"gossip": {shower((*api.Client).GossipSettings), changer((*api.Client).ChangeGossipSettings),
+			keysOf(api.GossipConfigChange{}), true},
+		"system": {shower((*api.Client).SystemConfig), nil, nil, false},
 	}
 }
 
@@ -131,7 +134,8 @@ func settingsTable(name string, answer any) (*render.Table, error) {
 		t.Columns = append(t.Columns, render.Column{Name: "CHANGED BY THE API"})
 	}
 	for _, key := range slices.Sorted(maps.Keys(inner)) {
-		row := []render.Cell{render.C(key), orNone(valueText(inner[key])), render.C(render.YesNo(slices.Contains(changed, key)))}
+		row := []render.Cell{render.C(key), orNone(valueText(inner[key])),
+			render.C(render.YesNo(slices.Contains(changed, key)))}
 		t.Add(row[:len(t.Columns)]...)
 	}
 	for _, key := range waiting { // an answer that has this has an overlay as well
@@ -232,8 +236,10 @@ func (a *app) configSetCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "set <section> <key>=<value> ...",
 		Short: "Change settings on every node, over what the file says: " + strings.Join(names, ", "),
-		Long: "set changes settings of every node that is named. They are kept, over what the configuration file says, until\n" +
-			"gslbctl config reset gives the file's back. Keys are those that gslbctl config show shows; values are written as in YAML.",
+		Long: "set changes settings of every node that is named. They are kept, over what the configuration file says, " +
+			"until\n" +
+			"gslbctl config reset gives the file's back. Keys are those that gslbctl config show shows; values are written " +
+			"as in YAML.",
 		Example: "  gslbctl config set dns default_ttl=60\n  gslbctl config set logging level=debug",
 		Args:    cobra.MinimumNArgs(2),
 		ValidArgsFunction: func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -317,7 +323,8 @@ func (a *app) configResetCommand() *cobra.Command {
 			if !slices.Contains(names, args[0]) {
 				return fmt.Errorf("there is no section %q to reset: it must be one of %s", args[0], strings.Join(names, ", "))
 			}
-			if err := a.confirm(cmd.Context(), yes, "resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
+			if err := a.confirm(cmd.Context(), yes,
+				"resetting "+args[0]+" forgets every setting of it that was changed through the API"); err != nil {
 				return err
 			}
 			return a.change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -330,7 +337,8 @@ func (a *app) configResetCommand() *cobra.Command {
 }
 
 func (a *app) preferencesCommand() *cobra.Command {
-	s := section{shower((*api.Client).Preferences), changer((*api.Client).ChangePreferences), keysOf(api.PreferencesChange{}), false}
+	s := section{shower((*api.Client).Preferences), changer((*api.Client).ChangePreferences),
+		keysOf(api.PreferencesChange{}), false}
 	show := a.watchable(&cobra.Command{
 		Use:   "show",
 		Short: "Show how people want a node shown",

@@ -15,7 +15,8 @@ func (a *app) statusCommand() *cobra.Command {
 		Use:   "status",
 		Short: "Answer on one screen: is it well?",
 		Long: "status asks all nodes that are named, shows them side by side, and lists what needs attention.\n" +
-			"The exit code is 0 when the service is healthy, though something may need attention, such as a certificate that ends soon;\n" +
+			"The exit code is 0 when the service is healthy, though something may need attention, such as a certificate that " +
+			"ends soon;\n" +
 			"1 when it is degraded or unhealthy, 2 when no node answers.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.showStatus(cmd.Context()) },

@@ -55,24 +55,28 @@ func nodeProblems(n nodeStatus, now time.Time) []string {
 		list = append(list, "not ready: "+n.Readiness.Message)
 	}
 	if n.Stats != nil && n.Stats.ValidationSuspended {
-		list = append(list, "the node's own checks fail everywhere at once, so it has set them aside: see whether it is cut off")
+		list = append(list,
+			"the node's own checks fail everywhere at once, so it has set them aside: see whether it is cut off")
 	}
 	for _, d := range n.Domains {
 		switch {
 		case d.BackendCount == 0:
 			list = append(list, d.Name+" has no backend: none is configured or reported for it")
 		case d.HealthyBackends == 0:
-			list = append(list, fmt.Sprintf("%s is down: none of its %s is healthy", d.Name, render.Count(d.BackendCount, "backend", "backends")))
+			list = append(list, fmt.Sprintf("%s is down: none of its %s is healthy", d.Name,
+				render.Count(d.BackendCount, "backend", "backends")))
 		}
 	}
 	for _, b := range n.Unwell {
 		if b.Override != nil {
 			continue // somebody meant it
 		}
-		list = append(list, fmt.Sprintf("%s %s in %s is %s: %s", b.Service, endpoint(b.Address, b.Port), b.Region, b.EffectiveStatus, reason(b)))
+		list = append(list, fmt.Sprintf("%s %s in %s is %s: %s", b.Service, endpoint(b.Address, b.Port), b.Region,
+			b.EffectiveStatus, reason(b)))
 	}
 	for _, agent := range n.Expiring {
-		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID, render.Until(agent.NotAfter, now)))
+		list = append(list, fmt.Sprintf("the certificate of %s ends %s: unpin it and renew", agent.AgentID,
+			render.Until(agent.NotAfter, now)))
 	}
 	for _, lock := range n.Locks {
 		list = append(list, lockProblem(lock))
@@ -96,7 +100,8 @@ func lockProblem(lock api.TokenLock) string {
 	if lock.AdmitsNew {
 		return fmt.Sprintf("%s has a locked previous token: remove it from overwatch.previous_agent_tokens", lock.Service)
 	}
-	return fmt.Sprintf("%s takes no new agents since %s was revoked: change its token, or end it with gslbctl agents unlock %s",
+	return fmt.Sprintf(
+		"%s takes no new agents since %s was revoked: change its token, or end it with gslbctl agents unlock %s",
 		lock.Service, lock.AgentID, lock.Service)
 }
 

@@ -28,11 +28,13 @@ func TestStatus_JudgesAllNodesTogether(t *testing.T) {
 			n.answers["GET /api/health"] = api.Health{Status: api.ServiceUnhealthy, Version: "1.2.3"}
 			n.answers["GET /api/v1/ready"] = api.Readiness{Message: "the DNS server does not answer yet"}
 			n.answers["GET /api/v1/overwatch/stats"] = api.Stats{ValidationEnabled: true, ValidationSuspended: true}
-			n.answers["GET /api/v1/domains"] = api.DomainList{Domains: []api.Domain{{Name: "down.example.com", BackendCount: 2}, {Name: "empty.example.com"}}, Total: 2}
+			n.answers["GET /api/v1/domains"] = api.DomainList{
+				Domains: []api.Domain{{Name: "down.example.com", BackendCount: 2}, {Name: "empty.example.com"}}, Total: 2}
 		}, 1},
 		{"one lets us see its health only", well, func(n *node) {
 			well(n)
-			n.answers["GET /api/v1/overwatch/stats"] = &api.Error{Status: 403, Message: "127.0.0.1 is not in api.allowed_networks"}
+			n.answers["GET /api/v1/overwatch/stats"] = &api.Error{Status: 403,
+				Message: "127.0.0.1 is not in api.allowed_networks"}
 		}, 1},
 		{"a service locked", well, func(n *node) {
 			well(n)
@@ -56,13 +58,15 @@ func TestStatus_ManyProblemsStayOnOneScreen(t *testing.T) {
 	n := startNode(t)
 	var many api.BackendList
 	for i := range 500 {
-		many.Backends = append(many.Backends, api.Backend{Service: "app.example.com", Address: "192.0.2.1", Port: i + 1, EffectiveStatus: api.EffectiveUnhealthy, Reason: "r"})
+		many.Backends = append(many.Backends, api.Backend{Service: "app.example.com", Address: "192.0.2.1", Port: i + 1,
+			EffectiveStatus: api.EffectiveUnhealthy, Reason: "r"})
 	}
 	many.Backends[0].Override = &api.ActiveOverride{Reason: "meant"}
 	many.Total = len(many.Backends)
 	n.answers["GET /api/v1/overwatch/backends?status=unhealthy"] = many
 	r := call(t, System{}, []*node{n}, "status", "--api", documented(0))
-	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "504 things need attention") || !strings.Contains(r.out, "and 484 more") || strings.Contains(r.out, "meant") {
+	if strings.Count(r.out, "\n  - ") != maxProblems+1 || !strings.Contains(r.out, "504 things need attention") ||
+		!strings.Contains(r.out, "and 484 more") || strings.Contains(r.out, "meant") {
 		t.Errorf("%s", r.out)
 	}
 }
@@ -71,10 +75,12 @@ func TestStatus_NodeWithoutAnswerDegradesAndAllWithoutAreUnreachable(t *testing.
 	n := startNode(t)
 	gone := dead(t)
 	r := call(t, System{}, []*node{n}, "status", "--api", documented(0), "--api", gone)
-	if r.code != 1 || !strings.Contains(r.out, "no answer") || !strings.Contains(r.out, "nothing listens on http://"+gone) {
+	if r.code != 1 || !strings.Contains(r.out, "no answer") ||
+		!strings.Contains(r.out, "nothing listens on http://"+gone) {
 		t.Errorf("one of two: %+v", r)
 	}
-	for _, args := range [][]string{{"status", "--api", gone}, {"status", "--api", gone, "--api", dead(t)}, {"health", "--api", gone}} {
+	for _, args := range [][]string{{"status", "--api", gone}, {"status", "--api", gone, "--api", dead(t)},
+		{"health", "--api", gone}} {
 		if r := call(t, System{}, nil, args...); r.code != 2 || r.out != "" || r.errors == "" {
 			t.Errorf("%v: %+v", args, r)
 		}

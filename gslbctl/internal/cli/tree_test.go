@@ -28,25 +28,31 @@ func leaves() map[string]*cobra.Command {
 
 // once are the commands that show something and end, and why looking again is no use.
 var once = map[string]string{
-	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment", "backends validate": "has the node do something",
-	"config validate": "a file", "context show": "a file", "gossip generate-key": "a new one each time", "keygen gossip": "a new one each time",
-	"keygen token": "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
+	"audit export": "a file", "audit tail": "has -f", "audit verify": "of one moment",
+	"backends validate": "has the node do something",
+	"config validate":   "a file", "context show": "a file", "gossip generate-key": "a new one each time",
+	"keygen gossip": "a new one each time",
+	"keygen token":  "a new one each time", "routing why": "the past", "watch": "is that", "man": "files", "init": "files",
 }
 
 // destroys are the commands that take something away that one command does not bring back.
-var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete", "domains remove", "drain", "geo remove", "nodes deregister",
+var destroys = []string{"agents revoke", "agents unlock", "agents unpin", "config reset", "context delete",
+	"domains remove", "drain", "geo remove", "nodes deregister",
 	"nodes reissue", "nodes revoke", "regions remove", "servers remove"}
 
-// Every command either looks, and then it can be watched and is among those whose output is compared, or changes something.
+// Every command either looks, and then it can be watched and is among those whose output is compared, or changes
+// something.
 func TestTree_WhatLooksCanBeWatchedAndIsCompared(t *testing.T) {
-	compared := map[string]bool{"context list": true, "diff": true, "dnssec check": true, "version": true} // by tests of their own
+	// by tests of their own
+	compared := map[string]bool{"context list": true, "diff": true, "dnssec check": true, "version": true}
 	for _, r := range reads {
 		words := strings.Fields(r.args)
 		for n := range words {
 			compared[strings.Join(words[:n+1], " ")] = true
 		}
 	}
-	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister", "reissue", "announce", "delete", "use", "reset", "reload", "sync", "check"}
+	verbs := []string{"add", "set", "remove", "clear", "drain", "undrain", "revoke", "unpin", "unlock", "deregister",
+		"reissue", "announce", "delete", "use", "reset", "reload", "sync", "check"}
 	for path, cmd := range leaves() {
 		last := path[strings.LastIndex(path, " ")+1:]
 		watched := cmd.Flags().Lookup("watch") != nil
@@ -65,7 +71,8 @@ func TestTree_OutputFormatsAreThoseThatFit(t *testing.T) {
 		for _, format := range append(outputs(), "csv", "JSON", "") {
 			a.output = format
 			err := a.checkFlags(cmd)
-			if fits := slices.Contains(outputs(), format) && (format != outputName || cmd.Annotations[isList] != ""); (err == nil) != fits {
+			if fits := slices.Contains(outputs(), format) &&
+				(format != outputName || cmd.Annotations[isList] != ""); (err == nil) != fits {
 				t.Errorf("%s -o %q: %v", path, format, err)
 			}
 		}
@@ -109,12 +116,15 @@ func TestTree_WhatDestroysAsks(t *testing.T) {
 
 // Where nobody can answer a question, nothing is asked of a node but what the question needs, and --yes is named.
 func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
-	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com", "agents unpin --service app.example.com --never-reported",
+	for _, line := range []string{"agents revoke eu-1 --reason x", "agents unpin eu-1", "agents unlock app.example.com",
+		"agents unpin --service app.example.com --never-reported",
 		"config reset dns", "domains remove app.example.com", "drain 192.0.2.10",
-		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu", "servers remove app.example.com:192.0.2.10:443"} {
+		"geo remove 198.51.100.0/24", "nodes deregister eu-1", "nodes reissue eu-1", "nodes revoke eu-1", "regions remove eu",
+		"servers remove app.example.com:192.0.2.10:443"} {
 		n := startNode(t)
 		r := call(t, System{}, []*node{n}, append([]string{"--api", documented(0)}, strings.Fields(line)...)...)
-		if r.code != exitNotAsked || !strings.Contains(r.errors, "--yes") || len(n.changes()) > 0 || strings.Count(strings.TrimSpace(r.errors), "\n") > 0 {
+		if r.code != exitNotAsked || !strings.Contains(r.errors, "--yes") || len(n.changes()) > 0 ||
+			strings.Count(strings.TrimSpace(r.errors), "\n") > 0 {
 			t.Errorf("%s: %+v, %q", line, r, n.changes())
 		}
 	}
@@ -128,7 +138,9 @@ func TestTree_ANodeThatIsGoneIsToldInOneSentence(t *testing.T) {
 			continue // tells it in its table
 		}
 		got := call(t, System{}, nil, append([]string{"--api", gone}, strings.Fields(r.args)...)...)
-		if got.code != exitNotAsked || got.out != "" || !strings.HasPrefix(got.errors, "gslbctl: nothing listens on http://"+gone+": start the node") || strings.Count(got.errors, "\n") != 1 {
+		if got.code != exitNotAsked || got.out != "" ||
+			!strings.HasPrefix(got.errors, "gslbctl: nothing listens on http://"+gone+": start the node") ||
+			strings.Count(got.errors, "\n") != 1 {
 			t.Errorf("%s: %+v", r.args, got)
 		}
 	}

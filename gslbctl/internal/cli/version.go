@@ -30,7 +30,8 @@ func (a *app) versionCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := a.Build
-			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit, BuildDate: b.BuildDate}}
+			report := versionReport{Client: api.Version{Version: b.Version, GoVersion: b.GoVersion, GitCommit: b.GitCommit,
+				BuildDate: b.BuildDate}}
 			if nodes {
 				clients, err := a.clients()
 				if err != nil {
@@ -49,7 +50,10 @@ func (a *app) versionCommand() *cobra.Command {
 
 func nodeVersions(ctx context.Context, clients []*api.Client) []nodeVersion {
 	var list []nodeVersion
-	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Version, error) { return c.Version(ctx) }) {
+	for _, r := range everywhere(ctx, clients, func(ctx context.Context, c *api.Client) (api.Version,
+		error) {
+		return c.Version(ctx)
+	}) {
 		node := nodeVersion{Node: r.node, Version: &r.answer}
 		if r.err != nil {
 			_, node.Error = verdict(r.err)
@@ -61,11 +65,13 @@ func nodeVersions(ctx context.Context, clients []*api.Client) []nodeVersion {
 }
 
 func versionTable(report versionReport) *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "VERSION"}, {Name: "COMMIT"}, {Name: "BUILT"}, {Name: "GO"}}}
+	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "VERSION"}, {Name: "COMMIT"}, {Name: "BUILT"},
+		{Name: "GO"}}}
 	t.Add(versionRow("gslbctl", report.Client)...)
 	for _, n := range report.Nodes {
 		if n.Version == nil {
-			t.Add(render.C(n.Node), render.Cell{Text: "no answer", Tone: render.Bad}, render.C(render.None), render.C(render.None), render.C(n.Error))
+			t.Add(render.C(n.Node), render.Cell{Text: "no answer", Tone: render.Bad}, render.C(render.None),
+				render.C(render.None), render.C(n.Error))
 			continue
 		}
 		t.Add(versionRow(n.Node, *n.Version)...)
@@ -74,5 +80,6 @@ func versionTable(report versionReport) *render.Table {
 }
 
 func versionRow(what string, v api.Version) []render.Cell {
-	return []render.Cell{render.C(what), render.C(v.Version), render.C(fmt.Sprintf("%.12s", v.GitCommit)), render.C(v.BuildDate), render.C(v.GoVersion)}
+	return []render.Cell{render.C(what), render.C(v.Version), render.C(fmt.Sprintf("%.12s", v.GitCommit)),
+		render.C(v.BuildDate), render.C(v.GoVersion)}
 }

@@ -19,8 +19,10 @@ func (a *app) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Watch nodes, backends, answers and agents live",
-		Long: "watch fills the terminal with all nodes, what needs attention, and one of: backends, answers, agents, which\n" +
-			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes one look below the other.\n" +
+		Long: "watch fills the terminal with all nodes, what needs attention, and one of: backends, answers, agents, " +
+			"which\n" +
+			"1, 2, 3 and Tab choose. q ends it and gives the terminal back. Where there is no terminal, it writes one look " +
+			"below the other.\n" +
 			fmt.Sprintf("Answers are what the nodes' DNS says over TCP, of up to %d domains; --domain chooses them.", maxAsked),
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -115,7 +117,8 @@ func (p *around) Lines(tab int) (top, body []string) {
 	problems := p.Report.Problems
 	summary := p.app.painted(p.Report.Status) + ": nothing needs attention"
 	if len(problems) > 0 {
-		summary = p.app.painted(p.Report.Status) + ": " + render.Count(len(problems), "thing needs attention", "things need attention")
+		summary = p.app.painted(p.Report.Status) + ": " + render.Count(len(problems), "thing needs attention",
+			"things need attention")
 	}
 	top = append(top, "", summary)
 	for _, problem := range problems[:min(len(problems), maxTop)] {
@@ -142,8 +145,10 @@ func (p *around) text(t *render.Table) string {
 func (p *around) nodes() string {
 	t := &render.Table{Columns: []render.Column{{Name: "NODE"}}}
 	var facts []nodeFact
-	for _, column := range [][2]string{{"status", "STATUS"}, {"ready", "READY"}, {"domains up", "DOMAINS"}, {"backends healthy", "BACKENDS"}, {"stale", "STALE"},
-		{"draining", "DRAINING"}, {"overrides", "OVERRIDES"}, {"active agents", "AGENTS"}, {"up", "UP"}, {"version", "VERSION"}} {
+	for _, column := range [][2]string{{"status", "STATUS"}, {"ready", "READY"}, {"domains up", "DOMAINS"},
+		{"backends healthy", "BACKENDS"}, {"stale", "STALE"},
+		{"draining", "DRAINING"}, {"overrides", "OVERRIDES"}, {"active agents", "AGENTS"}, {"up", "UP"},
+		{"version", "VERSION"}} {
 		i := slices.IndexFunc(nodeFacts(), func(fact nodeFact) bool { return fact.name == column[0] })
 		facts = append(facts, nodeFacts()[i])
 		t.Columns = append(t.Columns, render.Column{Name: column[1]})

@@ -27,7 +27,8 @@ func differing(cells []render.Cell) render.Cell {
 // backends merges the nodes' views of each backend. Where they differ, it shows all.
 func (p *around) backends() *render.Table {
 	t := &render.Table{
-		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"}, {Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
+		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
+			{Name: "SERVES", Spare: 1}, {Name: "SHARE", Right: true, Spare: 2},
 			{Name: "SEEN", Spare: 6}, {Name: "LATENCY", Right: true, Spare: 8}, {Name: "REASON", Spare: 3}},
 		Empty: "No backend is known.",
 	}
@@ -53,7 +54,8 @@ func (p *around) backends() *render.Table {
 func asListed(x, y *api.Backend) int {
 	first, _ := netip.ParseAddr(x.Address) // what is none comes first
 	second, _ := netip.ParseAddr(y.Address)
-	return cmp.Or(cmp.Compare(x.Service, y.Service), first.Compare(second), cmp.Compare(x.Port, y.Port), cmp.Compare(x.ID, y.ID))
+	return cmp.Or(cmp.Compare(x.Service, y.Service), first.Compare(second), cmp.Compare(x.Port, y.Port),
+		cmp.Compare(x.ID, y.ID))
 }
 
 func (p *around) backendRow(said []*api.Backend) []render.Cell {
@@ -68,10 +70,12 @@ func (p *around) backendRow(said []*api.Backend) []render.Cell {
 				first = b // the worst explains most
 			}
 		case p.Report.Nodes[i].Error == "": // the node has answered and does not know it
-			status, serves, share = append(status, render.C("unknown")), append(serves, render.C(render.None)), append(share, render.C(render.None))
+			status, serves, share = append(status, render.C("unknown")), append(serves, render.C(render.None)),
+				append(share, render.C(render.None))
 		}
 	}
-	return []render.Cell{render.C(first.Service), render.C(endpoint(first.Address, first.Port)), orNone(first.Region), differing(status), differing(serves),
+	return []render.Cell{render.C(first.Service), render.C(endpoint(first.Address, first.Port)), orNone(first.Region),
+		differing(status), differing(serves),
 		differing(share), p.app.ago(first.AgentLastSeen), latencyCell(first.ValidationLatencyMS), render.C(reason(*first))}
 }
 
@@ -95,7 +99,8 @@ func (p *around) agents() *render.Table {
 
 // answers has a row for each domain and family of addresses.
 func (p *around) answers() *render.Table {
-	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "TYPE"}, {Name: "ANSWER"}, {Name: "TTL", Right: true}}, Empty: "No domain is configured."}
+	t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "TYPE"}, {Name: "ANSWER"},
+		{Name: "TTL", Right: true}}, Empty: "No domain is configured."}
 	for _, asked := range p.Answers {
 		var said, ttl []render.Cell
 		for _, r := range asked.Replies {

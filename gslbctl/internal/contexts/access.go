@@ -67,7 +67,8 @@ func CheckToken(token string) error {
 	}
 	for _, r := range token {
 		if r <= ' ' || r >= 0x7f {
-			return fmt.Errorf("the token has a character in it that no token can have: only visible ASCII characters are possible")
+			return fmt.Errorf(
+				"the token has a character in it that no token can have: only visible ASCII characters are possible")
 		}
 	}
 	return nil

@@ -14,13 +14,15 @@ import (
 
 // Context is one cluster: its nodes and the credentials for them.
 type Context struct {
-	Nodes      []Node `yaml:"nodes" json:"nodes"`
-	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`                   // file of certificates, PEM, that are trusted in place of the system's
+	Nodes []Node `yaml:"nodes" json:"nodes"`
+	// file of certificates, PEM, that are trusted in place of the system's
+	CA         string `yaml:"ca,omitempty" json:"ca,omitempty"`
 	ClientCert string `yaml:"client_cert,omitempty" json:"client_cert,omitempty"` // file of the certificate to show, PEM
 	ClientKey  string `yaml:"client_key,omitempty" json:"client_key,omitempty"`   // file of its key, PEM
-	ServerName string `yaml:"server_name,omitempty" json:"server_name,omitempty"` // the name the nodes' certificates must have; empty: the host in their address
-	Token      string `yaml:"token,omitempty" json:"-"`                           // secret
-	TokenFile  string `yaml:"token_file,omitempty" json:"token_file,omitempty"`   // file of the token
+	// the name the nodes' certificates must have; empty: the host in their address
+	ServerName string `yaml:"server_name,omitempty" json:"server_name,omitempty"`
+	Token      string `yaml:"token,omitempty" json:"-"`                         // secret
+	TokenFile  string `yaml:"token_file,omitempty" json:"token_file,omitempty"` // file of the token
 }
 
 // Node holds the addresses of one node.
@@ -108,7 +110,8 @@ func (n Node) DNSAddress() (string, error) {
 		return "", fmt.Errorf("%q is not where a node answers DNS: give host:port, such as 192.0.2.1:53", n.DNS)
 	}
 	if number, err := strconv.ParseUint(port, 10, 16); err != nil || number == 0 {
-		return "", fmt.Errorf("%q is not where a node answers DNS: the port is %q and must be a number from 1 to 65535", n.DNS, port)
+		return "", fmt.Errorf("%q is not where a node answers DNS: the port is %q and must be a number from 1 to 65535",
+			n.DNS, port)
 	}
 	return n.DNS, nil
 }

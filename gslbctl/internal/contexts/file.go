@@ -64,11 +64,14 @@ func Load(path string) (*File, error) {
 			return nil, fmt.Errorf("%s: context %q: %w", path, name, err)
 		}
 		if c.Token != "" && exposed(mode) {
-			return nil, fmt.Errorf("%s has the token of context %q in it and others may read it: run chmod 600 %[1]s", path, name)
+			return nil, fmt.Errorf("%s has the token of context %q in it and others may read it: run chmod 600 %[1]s", path,
+				name)
 		}
 	}
 	if _, known := f.Contexts[f.Current]; f.Current != "" && !known {
-		return nil, fmt.Errorf("%s: current is %q and no context has that name: edit the file, or run gslbctl context set %[2]s", path, f.Current)
+		return nil,
+			fmt.Errorf("%s: current is %q and no context has that name: edit the file, or run gslbctl context set %[2]s", path,
+				f.Current)
 	}
 	return f, nil
 }

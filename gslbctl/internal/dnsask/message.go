@@ -49,7 +49,8 @@ func (q question) message() ([]byte, error) {
 
 // failures are the names of response codes (RFC 1035 section 4.1.1).
 var failures = map[dnsmessage.RCode]string{
-	dnsmessage.RCodeFormatError: "FORMERR", dnsmessage.RCodeServerFailure: "SERVFAIL", dnsmessage.RCodeNameError: "NXDOMAIN",
+	dnsmessage.RCodeFormatError: "FORMERR", dnsmessage.RCodeServerFailure: "SERVFAIL",
+	dnsmessage.RCodeNameError:      "NXDOMAIN",
 	dnsmessage.RCodeNotImplemented: "NOTIMP", dnsmessage.RCodeRefused: "REFUSED",
 }
 

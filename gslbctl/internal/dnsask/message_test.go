@@ -26,7 +26,8 @@ func reply(t testing.TB, query []byte, code dnsmessage.RCode, ttls ...uint32) []
 		if m.Questions[0].Type == dnsmessage.TypeAAAA {
 			body = &dnsmessage.AAAAResource{AAAA: [16]byte{0x20, 1, 0xd, 0xb8, 15: byte(i + 1)}}
 		}
-		m.Answers = append(m.Answers, dnsmessage.Resource{Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Class: dnsmessage.ClassINET, TTL: ttl}, Body: body})
+		m.Answers = append(m.Answers, dnsmessage.Resource{
+			Header: dnsmessage.ResourceHeader{Name: m.Questions[0].Name, Class: dnsmessage.ClassINET, TTL: ttl}, Body: body})
 	}
 	packed, err := m.Pack()
 	if err != nil {
@@ -88,7 +89,8 @@ func TestAsk_TellsAddressesTTLAndFailure(t *testing.T) {
 	if a, err := c.Ask(t.Context(), "app.example.com.", false); err != nil || len(a.Addresses) != 0 || a.Failure != "" {
 		t.Errorf("no data: %+v, %v", a, err)
 	}
-	for rcode, want := range map[dnsmessage.RCode]string{dnsmessage.RCodeServerFailure: "SERVFAIL", dnsmessage.RCodeNameError: "NXDOMAIN", 11: "response code 11"} {
+	for rcode, want := range map[dnsmessage.RCode]string{dnsmessage.RCodeServerFailure: "SERVFAIL",
+		dnsmessage.RCodeNameError: "NXDOMAIN", 11: "response code 11"} {
 		code = rcode
 		if a, err := c.Ask(t.Context(), "app.example.com", false); err != nil || a.Failure != want {
 			t.Errorf("%+v, %v, want %s", a, err, want)

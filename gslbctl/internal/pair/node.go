@@ -37,7 +37,9 @@ func ParseNode(text string) (Node, error) {
 	name, list, found := strings.Cut(text, "=")
 	n := Node{Name: strings.ToLower(name)}
 	if !labelForm.MatchString(n.Name) {
-		return n, fmt.Errorf("--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at most 63", text)
+		return n, fmt.Errorf(
+			"--node is %q: it must be name=ip, such as ns1=203.0.113.10; a name has letters, digits and hyphens, at most 63",
+			text)
 	}
 	if !found {
 		return n, nil
@@ -45,7 +47,10 @@ func ParseNode(text string) (Node, error) {
 	for _, word := range strings.Split(list, ",") {
 		address, err := netip.ParseAddr(strings.Trim(word, "[]"))
 		if err != nil || !isMachine(address) {
-			return n, fmt.Errorf("--node is %q: %q is not the IP address of a machine; it must be name=ip, such as ns1=203.0.113.10 or ns1=203.0.113.10,2001:db8::10", text, word)
+			return n,
+				fmt.Errorf(
+					"--node is %q: %q is not the IP address of a machine; it must be name=ip, such as ns1=203.0.113.10 or "+
+						"ns1=203.0.113.10,2001:db8::10", text, word)
 		}
 		if address = address.Unmap(); slices.Contains(n.Addresses, address) {
 			return n, fmt.Errorf("--node is %q: it has %s twice", text, address)
@@ -67,7 +72,9 @@ func (p *Plan) completeNodes() error {
 		nodes = []Node{{Name: "local"}}
 	}
 	if len(nodes) == 0 || len(nodes) > maxNodes {
-		return fmt.Errorf("%d nodes are given: name each overwatch node with --node name=ip, such as ns1=203.0.113.10, from 1 to %d", len(nodes), maxNodes)
+		return fmt.Errorf(
+			"%d nodes are given: name each overwatch node with --node name=ip, such as ns1=203.0.113.10, from 1 to %d",
+			len(nodes), maxNodes)
 	}
 	for i := range nodes {
 		n := &nodes[i]
@@ -87,9 +94,16 @@ func (p *Plan) completeNodes() error {
 		otherwise func(i int) string
 		of        func(*Node) *string
 	}{
-		{"--dns-listen", p.DNS, func(i int) string { return p.listener(&nodes[i], i, fmt.Sprintf(":%d", dnsPort), localDNSPort) }, func(n *Node) *string { return &n.DNS }},
-		{"--gossip-listen", p.Gossip, func(i int) string { return p.listener(&nodes[i], i, anywhere(&nodes[i], gossipPort), gossipPort) }, func(n *Node) *string { return &n.Gossip }},
-		{"--api-listen", p.API, func(i int) string { return p.listener(&nodes[i], i, apiListener(len(nodes)), apiPort) }, func(n *Node) *string { return &n.API }},
+		{"--dns-listen", p.DNS, func(i int) string {
+			return p.listener(&nodes[i], i, fmt.Sprintf(":%d", dnsPort),
+				localDNSPort)
+		}, func(n *Node) *string { return &n.DNS }},
+		{"--gossip-listen", p.Gossip, func(i int) string {
+			return p.listener(&nodes[i], i, anywhere(&nodes[i], gossipPort),
+				gossipPort)
+		}, func(n *Node) *string { return &n.Gossip }},
+		{"--api-listen", p.API, func(i int) string { return p.listener(&nodes[i], i, apiListener(len(nodes)), apiPort) },
+			func(n *Node) *string { return &n.API }},
 	} {
 		if err := listen(nodes, l.flag, l.given, l.otherwise, l.of); err != nil {
 			return err
@@ -127,7 +141,8 @@ func apiListener(nodes int) string {
 // listen sets every node's listener of one kind. A single given value is for all nodes.
 func listen(nodes []Node, flag string, given []string, otherwise func(int) string, of func(*Node) *string) error {
 	if len(given) > 1 && len(given) != len(nodes) {
-		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", flag, len(given), len(nodes))
+		return fmt.Errorf("%s is given %d times for %d nodes: give it once for all, or once for each in their order", flag,
+			len(given), len(nodes))
 	}
 	for i := range nodes {
 		text := otherwise(i)
@@ -139,7 +154,8 @@ func listen(nodes []Node, flag string, given []string, otherwise func(int) strin
 		}
 		for k := range nodes[:i] {
 			if shared, at := sameMachine(&nodes[k], &nodes[i]); shared && overlap(*of(&nodes[k]), text) {
-				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", flag, text, nodes[k].Name, nodes[i].Name, at)
+				return fmt.Errorf("%s is %s for %s and for %s, which are both at %s: give one for each, in their order", flag, text,
+					nodes[k].Name, nodes[i].Name, at)
 			}
 		}
 		*of(&nodes[i]) = text
@@ -186,7 +202,9 @@ func (p *Plan) exchange() error {
 		host, _, _ := net.SplitHostPort(n.API)
 		address, err := netip.ParseAddr(host)
 		if len(p.Nodes) > 1 && err == nil && address.IsLoopback() && !n.Addresses[0].IsLoopback() {
-			return fmt.Errorf("--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s", n.API, n.Name, apiListener(len(p.Nodes)))
+			return fmt.Errorf(
+				"--api-listen is %q for %s: the other nodes must reach it to have the same keys; leave it out for %s", n.API,
+				n.Name, apiListener(len(p.Nodes)))
 		}
 	}
 	return nil

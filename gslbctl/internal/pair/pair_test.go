@@ -22,7 +22,8 @@ func at(name string, addresses ...string) Node {
 }
 
 func plan() Plan {
-	return Plan{Zone: "gslb.example.com", Region: DefaultRegion, Nodes: []Node{at("ns1", "203.0.113.10")}, Check: DefaultCheck,
+	return Plan{Zone: "gslb.example.com", Region: DefaultRegion, Nodes: []Node{at("ns1", "203.0.113.10")},
+		Check:    DefaultCheck,
 		Services: []Service{{Name: "app", Backends: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.10:8080")}}}}
 }
 
@@ -34,7 +35,8 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 		t.Error("a path with a blank is taken")
 	}
 	p.Check = `http:/he"alth:{{.}}`
-	p.Services = append(p.Services, Service{Name: "SHOP.gslb.example.com.", Backends: []netip.AddrPort{netip.MustParseAddrPort("[2001:db8::1]:443")}},
+	p.Services = append(p.Services, Service{Name: "SHOP.gslb.example.com.",
+		Backends: []netip.AddrPort{netip.MustParseAddrPort("[2001:db8::1]:443")}},
 		Service{Name: "app", Backends: []netip.AddrPort{netip.MustParseAddrPort("192.0.2.11:8080")}})
 	files, done, err := Write(dir, p)
 	if err != nil {
@@ -45,18 +47,23 @@ func TestWrite_PairMatchesAndIsTheOwnersAlone(t *testing.T) {
 	}
 	read := func(path string) map[string]any { return readYAML(t, path) }
 	overwatch, agent := read(files.Overwatch[0]), read(files.Agent)
-	if overwatch["data_dir"] != nil || of(overwatch, "overwatch", "dnssec") != nil || of(overwatch, "api", "address") != "127.0.0.1:8080" || of(overwatch, "dns", "listen_address") != ":53" {
+	if overwatch["data_dir"] != nil || of(overwatch, "overwatch", "dnssec") != nil ||
+		of(overwatch, "api", "address") != "127.0.0.1:8080" || of(overwatch, "dns", "listen_address") != ":53" {
 		t.Errorf("a single node: %v", overwatch)
 	}
-	if key := of(overwatch, "overwatch", "gossip", "encryption_key"); key != of(agent, "agent", "gossip", "encryption_key") || len(key.(string)) != 44 {
+	if key := of(overwatch, "overwatch", "gossip", "encryption_key"); key != of(agent, "agent", "gossip",
+		"encryption_key") || len(key.(string)) != 44 {
 		t.Error("the gossip keys differ or are not 32 bytes")
 	}
-	tokens, given := of(overwatch, "overwatch", "agent_tokens").(map[string]any), of(agent, "agent", "identity", "service_tokens").(map[string]any)
-	if len(tokens) != 2 || tokens["app.gslb.example.com"] != given["app.gslb.example.com"] || tokens["app.gslb.example.com"] == tokens["shop.gslb.example.com"] {
+	tokens, given := of(overwatch, "overwatch", "agent_tokens").(map[string]any),
+		of(agent, "agent", "identity", "service_tokens").(map[string]any)
+	if len(tokens) != 2 || tokens["app.gslb.example.com"] != given["app.gslb.example.com"] ||
+		tokens["app.gslb.example.com"] == tokens["shop.gslb.example.com"] {
 		t.Error("the tokens differ between the files or are the same for two services")
 	}
 	backends := of(agent, "agent", "backends").([]any)
-	if len(backends) != 3 || of(backends[0], "health_check", "path") != `/he"alth:{{.}}` || of(backends[2], "address") != "2001:db8::1" {
+	if len(backends) != 3 || of(backends[0], "health_check", "path") != `/he"alth:{{.}}` ||
+		of(backends[2], "address") != "2001:db8::1" {
 		t.Errorf("backends %v", backends)
 	}
 
@@ -118,23 +125,32 @@ func TestWrite_SeveralNodesKnowOneAnotherAndAgentsAll(t *testing.T) {
 		}
 		secret = of(sync, "secret")
 		for what, got := range map[string]any{
-			"node_id": of(n, "overwatch", "identity", "node_id"), "data_dir": n["data_dir"], "listen": of(n, "dns", "listen_address"), "gossip": of(n, "overwatch", "gossip", "bind_address"),
-			"peers": of(sync, "peers"), "api": of(n, "api", "address"), "networks": of(n, "api", "allowed_networks"), "zone": of(n, "dns", "zones"),
+			"node_id": of(n, "overwatch", "identity", "node_id"), "data_dir": n["data_dir"],
+			"listen": of(n, "dns", "listen_address"), "gossip": of(n, "overwatch", "gossip", "bind_address"),
+			"peers": of(sync, "peers"), "api": of(n, "api", "address"), "networks": of(n, "api", "allowed_networks"),
+			"zone": of(n, "dns", "zones"),
 		} {
 			want := map[string][]any{
-				"node_id": {"ns1", "ns2", "ns3"}, "data_dir": {"/srv/overwatch-ns1", "/srv/overwatch-ns2", "/srv/overwatch-ns3"}, "listen": {":53", ":53", "192.0.2.30:5353"},
+				"node_id": {"ns1", "ns2", "ns3"}, "data_dir": {"/srv/overwatch-ns1", "/srv/overwatch-ns2", "/srv/overwatch-ns3"},
+				"listen": {":53", ":53", "192.0.2.30:5353"},
 				"gossip": {"0.0.0.0:7946", "[::]:7946", "0.0.0.0:7946"}, "api": {":8080", ":8080", ":8080"},
-				"peers":    {"[http://[2001:db8::20]:8080 http://192.0.2.30:8080]", "[http://203.0.113.10:8080 http://192.0.2.30:8080]", "[http://203.0.113.10:8080 http://[2001:db8::20]:8080]"},
-				"networks": slices.Repeat([]any{"[127.0.0.1/32 ::1/128 203.0.113.10/32 2001:db8::10/128 2001:db8::20/128 192.0.2.30/32]"}, 3),
-				"zone": slices.Repeat([]any{"[map[name:gslb.example.com nameservers:[ns1.gslb.example.com ns2.gslb.example.com ns3.gslb.example.com] records:[" +
-					"ns1.gslb.example.com. 3600 IN A 203.0.113.10 ns1.gslb.example.com. 3600 IN AAAA 2001:db8::10 ns2.gslb.example.com. 3600 IN AAAA 2001:db8::20 ns3.gslb.example.com. 3600 IN A 192.0.2.30]]]"}, 3),
+				"peers": {"[http://[2001:db8::20]:8080 http://192.0.2.30:8080]",
+					"[http://203.0.113.10:8080 http://192.0.2.30:8080]", "[http://203.0.113.10:8080 http://[2001:db8::20]:8080]"},
+				"networks": slices.Repeat([]any{
+					"[127.0.0.1/32 ::1/128 203.0.113.10/32 2001:db8::10/128 2001:db8::20/128 192.0.2.30/32]"}, 3),
+				"zone": slices.Repeat([]any{
+					"[map[name:gslb.example.com nameservers:[ns1.gslb.example.com ns2.gslb.example.com ns3.gslb.example.com] " +
+						"records:[" +
+						"ns1.gslb.example.com. 3600 IN A 203.0.113.10 ns1.gslb.example.com. 3600 IN AAAA 2001:db8::10 " +
+						"ns2.gslb.example.com. 3600 IN AAAA 2001:db8::20 ns3.gslb.example.com. 3600 IN A 192.0.2.30]]]"}, 3),
 			}[what][i]
 			if fmt.Sprint(got) != want {
 				t.Errorf("%s: %s is %v, want %v", path, what, got, want)
 			}
 		}
 	}
-	if nodes := fmt.Sprint(of(readYAML(t, files.Agent), "agent", "gossip", "overwatch_nodes")); nodes != "[203.0.113.10:7946 [2001:db8::20]:7946 192.0.2.30:7946]" {
+	if nodes := fmt.Sprint(of(readYAML(t, files.Agent), "agent", "gossip",
+		"overwatch_nodes")); nodes != "[203.0.113.10:7946 [2001:db8::20]:7946 192.0.2.30:7946]" {
 		t.Errorf("the agent knows %s", nodes)
 	}
 	if d := done.Delegation(); len(d) != 7 || d[1] != "gslb.example.com. 3600 IN NS ns2.gslb.example.com." {
@@ -149,7 +165,8 @@ func TestWrite_LocalNodesDoNotMeet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"127.0.0.1:5300 127.0.0.1:7946 127.0.0.1:8080", "127.0.0.1:5301 127.0.0.1:7947 127.0.0.1:8081"} {
+	for i, want := range []string{"127.0.0.1:5300 127.0.0.1:7946 127.0.0.1:8080",
+		"127.0.0.1:5301 127.0.0.1:7947 127.0.0.1:8081"} {
 		if n := done.Nodes[i]; n.DNS+" "+n.Gossip+" "+n.API != want {
 			t.Errorf("%+v, want %s", n, want)
 		}
@@ -174,8 +191,14 @@ func TestWrite_RefusesWhatNoNodeCouldRun(t *testing.T) {
 		"ns1 is there twice":   func(p *Plan) { p.Nodes = append(p.Nodes, p.Nodes[0]) },
 		"have the same name":   func(p *Plan) { p.Nodes[0].Name = "app" },
 		"both at 203.0.113.10": func(p *Plan) { p.Nodes = append(p.Nodes, at("ns2", "203.0.113.10")) },
-		"given 3 times":        func(p *Plan) { p.Nodes, p.DNS = append(p.Nodes, at("ns2", "192.0.2.2")), []string{":53", ":53", ":53"} },
-		"must reach it":        func(p *Plan) { p.Nodes, p.API = append(p.Nodes, at("ns2", "192.0.2.2")), []string{"127.0.0.1:8080"} },
+		"given 3 times": func(p *Plan) {
+			p.Nodes, p.DNS = append(p.Nodes, at("ns2", "192.0.2.2")),
+				[]string{":53", ":53", ":53"}
+		},
+		"must reach it": func(p *Plan) {
+			p.Nodes, p.API = append(p.Nodes, at("ns2", "192.0.2.2")),
+				[]string{"127.0.0.1:8080"}
+		},
 		"--check":              func(p *Plan) { p.Check = "http" },
 		`--check is "tcp:/x"`:  func(p *Plan) { p.Check = "tcp:/x" },
 		`--dns-listen is "53"`: func(p *Plan) { p.DNS = []string{"53"} },
@@ -183,7 +206,8 @@ func TestWrite_RefusesWhatNoNodeCouldRun(t *testing.T) {
 		"--gossip-listen":      func(p *Plan) { p.Gossip = []string{":0"} },
 		"one agent speaks for at most": func(p *Plan) {
 			for port := range uint16(maxBackends + 1) {
-				p.Services[0].Backends = append(p.Services[0].Backends, netip.AddrPortFrom(netip.MustParseAddr("192.0.2.1"), port+1))
+				p.Services[0].Backends = append(p.Services[0].Backends,
+					netip.AddrPortFrom(netip.MustParseAddr("192.0.2.1"), port+1))
 			}
 		},
 	} {
@@ -204,7 +228,8 @@ func TestParseNode(t *testing.T) {
 	if err != nil || n.Name != "ns1" || fmt.Sprint(n.Addresses) != "[203.0.113.10 2001:db8::10]" {
 		t.Errorf("%+v, %v", n, err)
 	}
-	for _, text := range []string{"", "=", "=192.0.2.1", "ns1=", "ns1=ow1.example.net", "ns1=192.0.2.1:53", "ns1=0.0.0.0", "ns1=::", "ns1=224.0.0.1", "ns1=fe80::1%eth0", "ns1=192.0.2.1,192.0.2.1", "ns1=192.0.2.1,", "a.b=192.0.2.1"} {
+	for _, text := range []string{"", "=", "=192.0.2.1", "ns1=", "ns1=ow1.example.net", "ns1=192.0.2.1:53", "ns1=0.0.0.0",
+		"ns1=::", "ns1=224.0.0.1", "ns1=fe80::1%eth0", "ns1=192.0.2.1,192.0.2.1", "ns1=192.0.2.1,", "a.b=192.0.2.1"} {
 		if n, err := ParseNode(text); err == nil || !strings.Contains(err.Error(), "--node") {
 			t.Errorf("%q: %+v, %v", text, n, err)
 		}

@@ -44,7 +44,9 @@ func ParseService(text string) (Service, error) {
 	for _, backend := range strings.Split(list, ",") {
 		at, err := netip.ParseAddrPort(backend)
 		if err != nil || at.Port() == 0 || !isMachine(at.Addr()) {
-			return Service{}, fmt.Errorf("--service is %q: %q is no backend; it must be ip:port, such as 192.0.2.10:8080 or [2001:db8::1]:443", text, backend)
+			return Service{},
+				fmt.Errorf("--service is %q: %q is no backend; it must be ip:port, such as 192.0.2.10:8080 or [2001:db8::1]:443",
+					text, backend)
 		}
 		s.Backends = append(s.Backends, netip.AddrPortFrom(at.Addr().Unmap(), at.Port()))
 	}
@@ -82,7 +84,9 @@ func (p Plan) complete() (Plan, error) {
 	}
 	for _, n := range p.Nodes {
 		if slices.ContainsFunc(p.Services, func(s Service) bool { return s.Name == n.Name+"."+p.Zone }) {
-			return p, fmt.Errorf("--service %s and --node %s have the same name in the zone: give the node another one, such as ns1", n.Name, n.Name)
+			return p,
+				fmt.Errorf("--service %s and --node %s have the same name in the zone: give the node another one, such as ns1",
+					n.Name, n.Name)
 		}
 	}
 	return p, nil
@@ -136,7 +140,8 @@ func inZone(services []Service, zone string) ([]Service, error) {
 		}
 	}
 	if count > maxBackends {
-		return nil, fmt.Errorf("%d backends are given: one agent speaks for at most %d, so run init once and add agents", count, maxBackends)
+		return nil, fmt.Errorf("%d backends are given: one agent speaks for at most %d, so run init once and add agents",
+			count, maxBackends)
 	}
 	return list, nil
 }

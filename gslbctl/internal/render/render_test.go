@@ -19,7 +19,8 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 		want   string
 	}{
 		{false, "NAME        WEIGHT  STATUS\ndüsseldorf       5  healthy\nb             1000  stale\n"},
-		{true, "NAME        WEIGHT  STATUS\ndüsseldorf       5  \x1b[32mhealthy\x1b[m\nb             1000  \x1b[33mstale\x1b[m\n"},
+		{true, "NAME        WEIGHT  STATUS\ndüsseldorf       5  \x1b[32mhealthy\x1b[m\nb             1000  " +
+			"\x1b[33mstale\x1b[m\n"},
 	} {
 		var b strings.Builder
 		if err := table.Write(&b, Style{Colour: tc.colour}); err != nil {
@@ -33,7 +34,8 @@ func TestTable_AlignsColumnsAndColoursOnlyWhenAllowed(t *testing.T) {
 
 func TestTable_WithoutRowsSaysSo(t *testing.T) {
 	var b strings.Builder
-	if err := (&Table{Columns: []Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b, Style{Colour: true}); err != nil {
+	if err := (&Table{Columns: []Column{{Name: "X"}}, Empty: "No agents are pinned."}).Write(&b,
+		Style{Colour: true}); err != nil {
 		t.Fatal(err)
 	}
 	if b.String() != "No agents are pinned.\n" {
@@ -70,8 +72,9 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken pipe") }
 
 func TestSpan_TwoLargestUnits(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 1900 * time.Millisecond: "1s", 59 * time.Second: "59s", time.Minute: "1m", 5*time.Minute + 10*time.Second: "5m10s",
-		3*time.Hour + 12*time.Minute: "3h12m", 24 * time.Hour: "1d", 300 * time.Hour: "12d12h", -time.Hour: "1h",
+		0: "0s", 1900 * time.Millisecond: "1s", 59 * time.Second: "59s", time.Minute: "1m",
+		5*time.Minute + 10*time.Second: "5m10s",
+		3*time.Hour + 12*time.Minute:   "3h12m", 24 * time.Hour: "1d", 300 * time.Hour: "12d12h", -time.Hour: "1h",
 	} {
 		if got := Span(d); got != want {
 			t.Errorf("Span(%v) = %q, want %q", d, got, want)
@@ -109,7 +112,8 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 		Objects []map[string]int  `json:"objects"`
 		Names   map[string]string `json:"names"`
 	}{
-		Text:   []string{"plain", "true", "null", "12", "1e3", "2026-01-01", "- x", "a: b", "line\nbreak", "\x1b", "", "~", "<&>", "on", "0x1f", " lead"},
+		Text: []string{"plain", "true", "null", "12", "1e3", "2026-01-01", "- x", "a: b", "line\nbreak", "\x1b", "", "~",
+			"<&>", "on", "0x1f", " lead"},
 		Number: 1.5, Yes: true, At: time.Date(2026, 1, 2, 3, 4, 5, 6000000, time.UTC), Empty: []string{},
 		Objects: []map[string]int{{"a": 1}}, Names: map[string]string{"y": "n"},
 	}
@@ -117,11 +121,13 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 	if err := errors.Join(YAML(&asYAML, value), JSON(&asJSON, value)); err != nil {
 		t.Fatal(err)
 	}
-	if strings.ContainsAny(strings.SplitN(asYAML.String(), "\n", 3)[1], "{[") || strings.Contains(asYAML.String(), "\x1b") {
+	if strings.ContainsAny(strings.SplitN(asYAML.String(), "\n", 3)[1], "{[") ||
+		strings.Contains(asYAML.String(), "\x1b") {
 		t.Errorf("not in block style:\n%s", asYAML.String())
 	}
 	var fromYAML, fromJSON map[string]any
-	if err := errors.Join(yaml.Unmarshal([]byte(asYAML.String()), &fromYAML), json.Unmarshal([]byte(asJSON.String()), &fromJSON)); err != nil {
+	if err := errors.Join(yaml.Unmarshal([]byte(asYAML.String()), &fromYAML),
+		json.Unmarshal([]byte(asJSON.String()), &fromJSON)); err != nil {
 		t.Fatal(err)
 	}
 	if at, ok := fromYAML["at"].(time.Time); ok {
@@ -135,17 +141,25 @@ func TestYAML_SaysTheSameAsJSON(t *testing.T) {
 }
 
 func TestTable_LeavesOutWhatHasNoRoom(t *testing.T) {
-	table := Table{Columns: []Column{{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3}, {Name: "STATUS"}, {Name: "BY", Spare: 2}, {Name: "ID", Wide: true}}}
+	table := Table{Columns: []Column{{Name: "NAME"}, {Name: "NOTE", Spare: 1}, {Name: "AGE", Right: true, Spare: 3},
+		{Name: "STATUS"}, {Name: "BY", Spare: 2}, {Name: "ID", Wide: true}}}
 	table.Add(C("東京"), Cell{"a long note", Warn}, C("5"), Cell{"healthy", Good}, C("me"), C("17"))
 	table.Add(C("e\u0301u"), C("-"), C("12"), C("ok"), C("you"), C("18"))
 	for _, tc := range []struct {
 		style Style
 		want  string
 	}{
-		{Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
-		{Style{Width: 36}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       you\n"},
-		{Style{Width: 35}, "NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       you\nno room for AGE; -o wide shows all\n"},
-		{Style{Width: 25, Colour: true}, "NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for NOTE; -o wide shows all\x1b[m\n"},
+		{Style{}, "NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  " +
+			"ok       you\n"},
+		{Style{Width: 36},
+			"NAME  NOTE         AGE  STATUS   BY\n東京  a long note    5  healthy  me\ne\u0301u    -             12  ok       " +
+				"you\n"},
+		{Style{Width: 35},
+			"NAME  NOTE         STATUS   BY\n東京  a long note  healthy  me\ne\u0301u    -            ok       you\nno room " +
+				"for AGE; -o wide shows all\n"},
+		{Style{Width: 25, Colour: true},
+			"NAME  AGE  STATUS   BY\n東京    5  \x1b[32mhealthy\x1b[m  me\ne\u0301u     12  ok       you\n\x1b[2mno room for " +
+				"NOTE; -o wide shows all\x1b[m\n"},
 		{Style{Width: 1}, "NAME  STATUS\n東京  healthy\ne\u0301u    ok\nno room for NOTE, AGE, BY; -o wide shows all\n"},
 	} {
 		var b strings.Builder

@@ -58,7 +58,8 @@ func (c *campaign) all(ctx context.Context, targets []target) error {
 			return err
 		}
 	}
-	fmt.Fprintf(c.out, "%d targets in %v: %d passed, %d with a finding, %d ended early by Go's engine with nothing found; ",
+	fmt.Fprintf(c.out,
+		"%d targets in %v: %d passed, %d with a finding, %d ended early by Go's engine with nothing found; ",
 		len(targets), time.Since(began).Round(time.Second), c.passed, len(c.findings), c.early)
 	fmt.Fprintf(c.out, "%d runs were tried again\n", c.again)
 	if len(c.findings) == 0 {

@@ -24,11 +24,13 @@ func TestJudge_TellsAFindingFromAnEarlyEnd(t *testing.T) {
 		err    error
 		want   verdict
 	}{
-		"passed":               {"ok  \tgslb.internal/shared/wire\t10.5s", nil, passed},
-		"the engine's end":     {deadline, failed, endedEarly},
-		"a failing input":      {"--- FAIL: FuzzX (0.1s)\n    Failing input written to testdata/fuzz/FuzzX/a1\n", failed, found},
-		"both":                 {deadline + "    Failing input written to testdata/fuzz/FuzzX/a1\n", failed, found},
-		"a seed that fails":    {"failure while testing seed corpus entry: FuzzX/s\n    context deadline exceeded\n", failed, found},
+		"passed":           {"ok  \tgslb.internal/shared/wire\t10.5s", nil, passed},
+		"the engine's end": {deadline, failed, endedEarly},
+		"a failing input": {"--- FAIL: FuzzX (0.1s)\n    Failing input written to testdata/fuzz/FuzzX/a1\n", failed,
+			found},
+		"both": {deadline + "    Failing input written to testdata/fuzz/FuzzX/a1\n", failed, found},
+		"a seed that fails": {"failure while testing seed corpus entry: FuzzX/s\n    context deadline exceeded\n", failed,
+			found},
 		"a word of the target": {"--- FAIL: FuzzX (0.1s)\n    x_test.go:9: context deadline exceeded\n", failed, found},
 		"a broken build":       {"FAIL\tgslb.internal/shared/wire [build failed]\n", failed, found},
 	} {

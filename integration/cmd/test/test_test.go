@@ -27,7 +27,8 @@ func TestLong(t *testing.T)    { t.Skip("make test-long runs it") }
 func FuzzSeeds(f *testing.F)   { f.Add(1); f.Fuzz(func(t *testing.T, n int) { t.Skip() }) }
 `,
 		"broken/x_test.go": "package broken\n\nvar x int = \"not a number\"\n",
-		"gone/x_test.go":   "package gone\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGone(t *testing.T) { os.Exit(3) }\n",
+		"gone/x_test.go": "package gone\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestGone(t *testing.T) { " +
+			"os.Exit(3) }\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -74,7 +75,8 @@ func TestRunner_CountsWhatEnded(t *testing.T) {
 		t.Error("a test failed, and that is no error")
 	}
 	wants(t, output, "3 passed, 1 failed, 2 skipped", "FAILED example.test/ways TestBad", "the reason of the failure",
-		"skipped: TestCannot: x_test.go:7: this machine has no tap", "again: go test -count=1 -run '^TestBad$' example.test/ways", "slowest tests:")
+		"skipped: TestCannot: x_test.go:7: this machine has no tap",
+		"again: go test -count=1 -run '^TestBad$' example.test/ways", "slowest tests:")
 }
 
 // In CI nothing that cannot run is green.
@@ -85,7 +87,8 @@ func TestRunner_InCIASkipIsAFailure(t *testing.T) {
 	if err == nil {
 		t.Error("it is no error")
 	}
-	wants(t, output, "2 passed, 2 failed, 1 skipped", "TestCannot was skipped", "TestPartly skipped its part a_part", "no sink")
+	wants(t, output, "2 passed, 2 failed, 1 skipped", "TestCannot was skipped", "TestPartly skipped its part a_part",
+		"no sink")
 }
 
 func TestRunner_WhatDoesNotRunIsAFailure(t *testing.T) {
@@ -95,9 +98,10 @@ func TestRunner_WhatDoesNotRunIsAFailure(t *testing.T) {
 		counts string
 		words  string
 	}{
-		"does not build":    {step{argv: goTest("1m", "./broken"), tests: 1}, "0 passed, 1 failed", "not a number"},
-		"exits":             {step{argv: goTest("1m", "./gone"), tests: 1}, "0 passed, 1 failed", "gone"},
-		"runs too few":      {step{argv: goTest("1m", "-run", "TestGood", "./ways"), tests: 2}, "1 passed, 1 failed", "2 at least"},
+		"does not build": {step{argv: goTest("1m", "./broken"), tests: 1}, "0 passed, 1 failed", "not a number"},
+		"exits":          {step{argv: goTest("1m", "./gone"), tests: 1}, "0 passed, 1 failed", "gone"},
+		"runs too few": {step{argv: goTest("1m", "-run", "TestGood", "./ways"), tests: 2}, "1 passed, 1 failed",
+			"2 at least"},
 		"no such package":   {step{argv: goTest("1m", "./nowhere"), tests: 1}, "0 passed, 1 failed", "nowhere"},
 		"no such program":   {step{argv: []string{"no-such-program"}}, "0 passed, 1 failed", "no-such-program"},
 		"a command fails":   {step{argv: []string{"go", "vet", "./broken"}}, "0 passed, 1 failed", "not a number"},
@@ -129,7 +133,8 @@ func TestPlan_AllIsQuickAndRest(t *testing.T) {
 			names[name] = append(names[name], s.name)
 		}
 	}
-	if got, want := strings.Join(names["all"], " "), strings.Join(append(names["quick"], names["rest"]...), " "); got != want {
+	if got, want := strings.Join(names["all"], " "),
+		strings.Join(append(names["quick"], names["rest"]...), " "); got != want {
 		t.Errorf("all is %s, want %s", got, want)
 	}
 	if _, err := plan("", options{}); err == nil {
@@ -150,7 +155,8 @@ func TestPackagesOf_NamesWhatDoesNotExist(t *testing.T) {
 	if err != nil || !slices.Equal(where, []string{"./cmd/test", "./failover"}) {
 		t.Errorf("%v, %v", where, err)
 	}
-	if _, err := packagesOf(integration, []string{"TestPackagesOf_", "TestThatIsNot"}); err == nil || !strings.Contains(err.Error(), "TestThatIsNot") {
+	if _, err := packagesOf(integration, []string{"TestPackagesOf_", "TestThatIsNot"}); err == nil ||
+		!strings.Contains(err.Error(), "TestThatIsNot") {
 		t.Errorf("a test that does not exist: %v", err)
 	}
 }

@@ -24,7 +24,8 @@ type namespace struct {
 	file *os.File
 }
 
-// newNamespace makes one with a loopback interface. Nobody else has the addresses that it is going to have, so it need not ask.
+// newNamespace makes one with a loopback interface. Nobody else has the addresses that it is going to have, so it need
+// not ask.
 func newNamespace() (*namespace, error) {
 	n := &namespace{}
 	made := make(chan error)
@@ -37,11 +38,14 @@ func newNamespace() (*namespace, error) {
 		made <- err
 	}()
 	if err := <-made; err != nil {
-		return nil, fmt.Errorf("%w: making a network namespace: %w; run as root, or allow user namespaces (sysctl user.max_user_namespaces and, "+
-			"on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0)", ErrMissing, err)
+		return nil,
+			fmt.Errorf(
+				"%w: making a network namespace: %w; run as root, or allow user namespaces (sysctl user.max_user_namespaces and, "+
+					"on Ubuntu, kernel.apparmor_restrict_unprivileged_userns=0)", ErrMissing, err)
 	}
 	err := errors.Join(
-		n.set("ipv6/conf/all/accept_dad", "0"), n.set("ipv6/conf/default/accept_dad", "0"), n.set("ipv6/conf/default/accept_ra", "0"),
+		n.set("ipv6/conf/all/accept_dad", "0"), n.set("ipv6/conf/default/accept_dad", "0"),
+		n.set("ipv6/conf/default/accept_ra", "0"),
 		n.run("", "ip", "link", "set", "lo", "up"),
 	)
 	if err != nil {
@@ -51,8 +55,8 @@ func newNamespace() (*namespace, error) {
 	return n, nil
 }
 
-// inside runs f on a thread that stands in the namespace and then ends. Sockets that f opens and programs that it starts are inside for
-// as long as they live. f must not leave it to other goroutines to do so.
+// inside runs f on a thread that stands in the namespace and then ends. Sockets that f opens and programs that it
+// starts are inside for as long as they live. f must not leave it to other goroutines to do so.
 func (n *namespace) inside(f func() error) error {
 	done := make(chan error)
 	go func() {
@@ -135,8 +139,8 @@ func Allowed() error {
 	return nil
 }
 
-// Enter makes a program that is about to be started root of a user namespace of its own, in which it may make networks. It has no right
-// beside those of the user outside.
+// Enter makes a program that is about to be started root of a user namespace of its own, in which it may make networks.
+// It has no right beside those of the user outside.
 func Enter(program *exec.Cmd) {
 	program.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNET,

@@ -26,14 +26,16 @@ func New() (*Network, error) {
 		return nil, err
 	}
 	n := &Network{router: router}
-	if err := errors.Join(router.set("ipv4/ip_forward", "1"), router.set("ipv6/conf/all/forwarding", "1"), n.Rules()); err != nil {
+	if err := errors.Join(router.set("ipv4/ip_forward", "1"), router.set("ipv6/conf/all/forwarding", "1"),
+		n.Rules()); err != nil {
 		n.Close()
 		return nil, err
 	}
 	return n, nil
 }
 
-// Close lets go of all namespaces. The kernel removes them and all that is in them when the last program in them has ended.
+// Close lets go of all namespaces. The kernel removes them and all that is in them when the last program in them has
+// ended.
 func (n *Network) Close() {
 	for _, w := range n.wires {
 		w.close()
@@ -44,16 +46,18 @@ func (n *Network) Close() {
 	n.router.close()
 }
 
-// Dial is net.Dialer.DialContext from the router, to addresses only. It is a neighbour of every site: in a link-local address, the zone is the
-// site's name.
+// Dial is net.Dialer.DialContext from the router, to addresses only. It is a neighbour of every site: in a link-local
+// address, the zone is the site's name.
 func (n *Network) Dial(ctx context.Context, network, at string) (net.Conn, error) {
 	return n.router.dial(ctx, netip.Addr{}, network, at)
 }
 
-// Rules says what becomes of packets between sites, in nft's words, in place of all that was said before. Without rules all pass.
+// Rules says what becomes of packets between sites, in nft's words, in place of all that was said before. Without rules
+// all pass.
 func (n *Network) Rules(rules ...string) error {
 	return n.router.run(fmt.Sprintf("table inet between {}\ndelete table inet between\n"+
-		"table inet between { chain forward { type filter hook forward priority 0; policy accept;\n%s\n}\n}\n", strings.Join(rules, "\n")), "nft", "-f", "-")
+		"table inet between { chain forward { type filter hook forward priority 0; policy accept;\n%s\n}\n}\n",
+		strings.Join(rules, "\n")), "nft", "-f", "-")
 }
 
 // Between is a rule for the packets from one site to another, nil being any.
@@ -71,8 +75,9 @@ func Between(from, to *Site, rest string) string {
 // Cut is the rules by which a site is alone.
 func Cut(s *Site) []string { return []string{Between(s, nil, "drop"), Between(nil, s, "drop")} }
 
-// Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and open no way to it. It
-// is a bad NAT: it forgets packets after a second of silence, and what it has forgotten comes from another port then.
+// Masquerade puts a site behind a NAT, for good: others see its hosts as the router's address on their own network, and
+// open no way to it. It is a bad NAT: it forgets packets after a second of silence, and what it has forgotten comes
+// from another port then.
 func (n *Network) Masquerade(s *Site) error {
 	table := fmt.Sprintf(`table inet behind_%[1]s {
 	chain postrouting { type nat hook postrouting priority 100; iifname %[1]q masquerade fully-random; }

@@ -95,8 +95,8 @@ func echo(t *testing.T, s *Site, at netip.Addr) string {
 	return to
 }
 
-// How long an answer is waited for that should come, after what time a packet is taken for lost on a busy machine, and how long one is
-// waited for that should not come.
+// How long an answer is waited for that should come, after what time a packet is taken for lost on a busy machine, and
+// how long one is waited for that should not come.
 const (
 	patience = 10 * time.Second
 	repeat   = time.Second
@@ -104,7 +104,8 @@ const (
 )
 
 // ask sends a packet of a size, again as long as none comes back, and returns the answer and how long it took.
-func ask(t *testing.T, s *Site, to string, size int, wait time.Duration) (answer string, took time.Duration, err error) {
+func ask(t *testing.T, s *Site, to string, size int, wait time.Duration) (answer string, took time.Duration,
+	err error) {
 	t.Helper()
 	conn, err := s.Dial(t.Context(), "udp", to)
 	if err != nil {
@@ -142,7 +143,8 @@ func TestNetwork_CarriesBothFamiliesAndWhatTheRulesLeave(t *testing.T) {
 			}
 		}
 		for name, rules := range map[string][]string{
-			"cut": Cut(b), "one way": {Between(a, b, "drop")}, "the other way": {Between(b, a, "drop")}, "by port": {Between(nil, b, "udp dport 7 drop")},
+			"cut": Cut(b), "one way": {Between(a, b, "drop")}, "the other way": {Between(b, a, "drop")},
+			"by port": {Between(nil, b, "udp dport 7 drop")},
 		} {
 			if err := n.Rules(rules...); err != nil {
 				t.Fatal(err)
@@ -185,7 +187,8 @@ func TestNetwork_HidesASiteBehindANAT(t *testing.T) {
 	})
 }
 
-// A site with two uplinks is heard from the first while that lives, and from the other while it does not, over both families.
+// A site with two uplinks is heard from the first while that lives, and from the other while it does not, over both
+// families.
 func TestSite_TakesItsSecondUplinkWhileTheFirstIsDead(t *testing.T) {
 	t.Parallel()
 	within(t, func(t *testing.T) {
@@ -230,7 +233,11 @@ func TestNetwork_DelaysWhatItCarries(t *testing.T) {
 		}
 		// What a sender leaves to its network card to cut up arrives as it was.
 		var l net.Listener
-		if err := b.Inside(func() (err error) { l, err = net.Listen("tcp", netip.AddrPortFrom(hostB.IPv4, 8).String()); return err }); err != nil {
+		if err := b.Inside(func() (err error) {
+			l, err = net.Listen("tcp",
+				netip.AddrPortFrom(hostB.IPv4, 8).String())
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		defer l.Close()

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Site is a network of hosts with one way out, to the router. All its hosts are in one namespace and share the ports, as the addresses of
-// one machine do.
+// Site is a network of hosts with one way out, to the router. All its hosts are in one namespace and share the ports,
+// as the addresses of one machine do.
 type Site struct {
 	Name string
 
@@ -37,7 +37,8 @@ const (
 	maxSites     = 255
 )
 
-// AddSite makes a site and its way to the router, on which a packet takes so long each way. Its interface at the router has its name.
+// AddSite makes a site and its way to the router, on which a packet takes so long each way. Its interface at the router
+// has its name.
 func (n *Network) AddSite(name string, delay time.Duration) (*Site, error) {
 	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
 		return nil, fmt.Errorf("site %q: want a name of 1 to %d letters, and %d sites at most", name, maxName, maxSites)
@@ -96,7 +97,8 @@ func (s *Site) Networks() (v4, v6 netip.Prefix) {
 	return netip.PrefixFrom(h.IPv4, 24), netip.PrefixFrom(h.IPv6, 64)
 }
 
-// AddHost gives the site the addresses of one more host, at once. Those of the first are the source of what is sent from none.
+// AddHost gives the site the addresses of one more host, at once. Those of the first are the source of what is sent
+// from none.
 func (s *Site) AddHost() (Host, error) {
 	s.hosts++
 	h := s.host(s.hosts)
@@ -127,32 +129,40 @@ func (s *Site) MTU(octets int) error {
 	)
 }
 
-// Hole makes packets of more than so many octets vanish on their way to the site and from it, while its hosts believe that the way is as wide
-// as ever: the "too big" that would tell them is filtered (RFC 2923, section 2.1). A packet that its sender leaves to its network card to cut
-// up is seen on the way to the site only, so that both ends of what is to be cut need one.
+// Hole makes packets of more than so many octets vanish on their way to the site and from it, while its hosts believe
+// that the way is as wide as ever: the "too big" that would tell them is filtered (RFC 2923, section 2.1). A packet
+// that its sender leaves to its network card to cut up is seen on the way to the site only, so that both ends of what
+// is to be cut need one.
 func (s *Site) Hole(octets int) error {
 	return errors.Join(
 		s.network.router.run("", "ip", "link", "set", "dev", s.Name, "mtu", strconv.Itoa(octets)),
 		s.network.router.run(`table inet silent {
-	chain output { type filter hook output priority 0; icmp type destination-unreachable drop; icmpv6 type packet-too-big drop; }
+	chain output {
+		type filter hook output priority 0
+		icmp type destination-unreachable drop
+		icmpv6 type packet-too-big drop
+	}
 }
 `, "nft", "-f", "-"),
 	)
 }
 
-// AddUplink gives the site a second way out, by a network of its own, with the addresses of one host in it. It is taken while the first one is
-// dead; then these are the source of what is sent from none.
+// AddUplink gives the site a second way out, by a network of its own, with the addresses of one host in it. It is taken
+// while the first one is dead; then these are the source of what is sent from none.
 func (s *Site) AddUplink(name string) (Host, error) {
 	n := s.network
 	if name == "" || len(name) > maxName || len(n.sites) == maxSites {
-		return Host{}, fmt.Errorf("uplink %q: want a name of 1 to %d letters, and %d networks at most", name, maxName, maxSites)
+		return Host{}, fmt.Errorf("uplink %q: want a name of 1 to %d letters, and %d networks at most", name, maxName,
+			maxSites)
 	}
 	second := &Site{Name: name, network: n, namespace: s.namespace, number: len(n.sites) + 1, hosts: routerHost + 1}
 	n.sites = append(n.sites, second)
 	router, h := second.host(routerHost), second.host(second.hosts)
-	err := errors.Join(link(s.namespace, secondUplink, n.router, name), n.router.address(name, router), s.namespace.address(secondUplink, h))
+	err := errors.Join(link(s.namespace, secondUplink, n.router, name), n.router.address(name, router),
+		s.namespace.address(secondUplink, h))
 	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
-		err = errors.Join(err, s.namespace.run("", "ip", "route", "add", "default", "via", via.String(), "dev", secondUplink, "metric", "2000", "onlink"))
+		err = errors.Join(err, s.namespace.run("", "ip", "route", "add", "default", "via", via.String(), "dev", secondUplink,
+			"metric", "2000", "onlink"))
 	}
 	return h, err
 }
@@ -167,7 +177,8 @@ func (s *Site) Uplink(up bool) error {
 	for number := routerHost + 1; number <= s.hosts; number++ {
 		h := s.host(number)
 		for address, bits := range map[netip.Addr]string{h.IPv6: "/64", h.Link: "/64"} {
-			err = errors.Join(err, s.namespace.run("", "ip", "address", "replace", address.String()+bits, "dev", uplink, "nodad"))
+			err = errors.Join(err, s.namespace.run("", "ip", "address", "replace", address.String()+bits, "dev", uplink,
+				"nodad"))
 		}
 	}
 	return errors.Join(err, s.routes())
@@ -177,13 +188,15 @@ func (s *Site) Uplink(up bool) error {
 func (s *Site) routes() (err error) {
 	router := s.host(routerHost)
 	for _, via := range []netip.Addr{router.IPv4, router.IPv6} {
-		err = errors.Join(err, s.namespace.run("", "ip", "route", "replace", "default", "via", via.String(), "dev", uplink, "metric", "1000", "onlink"))
+		err = errors.Join(err, s.namespace.run("", "ip", "route", "replace", "default", "via", via.String(), "dev", uplink,
+			"metric", "1000", "onlink"))
 	}
 	return err
 }
 
-// Inside calls f on a thread of its own that stands in the site. Sockets that f opens, and programs that it starts, are there for as long
-// as they live; the kernel may end such a program with f. What f leaves to other goroutines is done outside, and it must not end its own.
+// Inside calls f on a thread of its own that stands in the site. Sockets that f opens, and programs that it starts, are
+// there for as long as they live; the kernel may end such a program with f. What f leaves to other goroutines is done
+// outside, and it must not end its own.
 func (s *Site) Inside(f func() error) error { return s.namespace.inside(f) }
 
 // Dial is net.Dialer.DialContext from the site, for addresses only: no name is looked up there.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// wire is a long way between a site and the router: a namespace with an interface to each, and this process, which carries every frame from
-// one to the other so much later. Not every kernel can do that itself (netem).
+// wire is a long way between a site and the router: a namespace with an interface to each, and this process, which
+// carries every frame from one to the other so much later. Not every kernel can do that itself (netem).
 type wire struct {
 	namespace *namespace
 	ends      [2]int       // packet sockets
@@ -58,8 +58,8 @@ func (n *Network) wire(s *Site, delay time.Duration) error {
 	return nil
 }
 
-// packetSocket opens an interface for whole frames, each with a header that says what its sender has left to the network card: a check sum
-// to be made, a packet to be cut (packet(7), PACKET_VNET_HDR).
+// packetSocket opens an interface for whole frames, each with a header that says what its sender has left to the
+// network card: a check sum to be made, a packet to be cut (packet(7), PACKET_VNET_HDR).
 func packetSocket(device string) (int, error) {
 	link, err := net.InterfaceByName(device)
 	if err != nil {
@@ -73,7 +73,8 @@ func packetSocket(device string) (int, error) {
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_VNET_HDR, 1),
 		unix.SetsockoptInt(fd, unix.SOL_PACKET, unix.PACKET_IGNORE_OUTGOING, 1),
-		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000}), // after which it is seen that the wire is closed
+		// after which it is seen that the wire is closed
+		unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Usec: 100_000}),
 		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: every, Ifindex: link.Index}),
 	)
 	return fd, err

@@ -24,7 +24,8 @@ const (
 	ChildZone = "child.test.gslb.test"
 )
 
-// Databases is where MaxMind's test files are, from a topic's folder. They have these clients, the last with no position.
+// Databases is where MaxMind's test files are, from a topic's folder. They have these clients, the last with no
+// position.
 const (
 	Databases    = "../../overwatch/internal/answer/geo/testdata/"
 	ClientLondon = "81.2.69.142/32"

@@ -46,7 +46,8 @@ func Command(t *testing.T, argv ...string) Result {
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		t.Fatalf("%s: %v", strings.Join(argv, " "), err)
 	}
-	return Result{Code: cmd.ProcessState.ExitCode(), Output: string(out), Cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
+	return Result{Code: cmd.ProcessState.ExitCode(), Output: string(out),
+		Cpu: cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()}
 }
 
 // Want checks the exit code and that the output has all the words.
@@ -100,8 +101,8 @@ func ProgramsTogether(t *testing.T) string {
 	return dir
 }
 
-// UnusedAddress is an address on which nothing listens, TCP or UDP, and which nobody else takes until the test is over: others look elsewhere for
-// ports, and so does the kernel.
+// UnusedAddress is an address on which nothing listens, TCP or UDP, and which nobody else takes until the test is over:
+// others look elsewhere for ports, and so does the kernel.
 func UnusedAddress(t *testing.T) string {
 	t.Helper()
 	at := netip.AddrFrom4([4]byte{127, 0, 0, 1})

@@ -28,8 +28,8 @@ import (
 // SyncPoll is how often the nodes of these tests ask one another: the shortest that is allowed.
 const SyncPoll = time.Second
 
-// KeyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the time in which
-// a key is provisional, a retry, and what a busy machine adds.
+// KeyBound is how long keys may take to be the same everywhere: the ten seconds in which a node without keys asks, the
+// time in which a key is provisional, a retry, and what a busy machine adds.
 const KeyBound = 60 * time.Second
 
 // KeyTags are those of the keys that a node publishes for the zone of these tests.
@@ -84,7 +84,8 @@ func KeysAt(t *testing.T, n *harness.Node, zone string) (keys []*dns.DNSKEY) {
 	return keys
 }
 
-// DerivedSecret is what nodes use for key_sync.secret where none is set: whoever has the gossip key and all tokens can compute it.
+// DerivedSecret is what nodes use for key_sync.secret where none is set: whoever has the gossip key and all tokens can
+// compute it.
 func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []byte {
 	t.Helper()
 	key, err := base64.StdEncoding.DecodeString(gossipKey)
@@ -95,7 +96,8 @@ func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []b
 	for _, service := range slices.Sorted(maps.Keys(tokens)) {
 		values = append(values, []byte(service), []byte(tokens[service]))
 	}
-	secret, err := hkdf.Key(sha256.New, fields(values...), []byte("gslb key sync v1"), "of the gossip key and all tokens", sha256.Size)
+	secret, err := hkdf.Key(sha256.New, fields(values...), []byte("gslb key sync v1"), "of the gossip key and all tokens",
+		sha256.Size)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +109,8 @@ func DerivedSecret(t *testing.T, gossipKey string, tokens map[string]string) []b
 func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, sealed string) {
 	t.Helper()
 	ask := func(authorization string) (status int, challenge string, keys api.DNSSECKeys) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.API.String()+"/api/v1/dnssec/keys", nil)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+n.API.String()+"/api/v1/dnssec/keys",
+			nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +141,8 @@ func AskForKeys(t *testing.T, n *harness.Node, secret []byte) (status int, seale
 	}
 	name, point := []byte("ow-99"), private.PublicKey().Bytes()
 	mac := hmac.New(sha256.New, secret)
-	mac.Write(fields([]byte("gslb key sync v1"), []byte("request"), []byte(http.MethodGet), []byte("/api/v1/dnssec/keys"), name, point, nonce))
+	mac.Write(fields([]byte("gslb key sync v1"), []byte("request"), []byte(http.MethodGet), []byte("/api/v1/dnssec/keys"),
+		name, point, nonce))
 	proof := []string{"v1"}
 	for _, part := range [][]byte{name, point, nonce, mac.Sum(nil)} {
 		proof = append(proof, base64.RawURLEncoding.EncodeToString(part))

@@ -41,8 +41,8 @@ var Programs = sync.OnceValues(func() (harness.Binaries, error) {
 // DirectoryPrefix begins the name of a run's temporary directory; the number of its process follows.
 const DirectoryPrefix = "gslb-integration-"
 
-// Main gives all tests a temporary directory and a mark of their own, and fails when anything of either is left. A run that is
-// interrupted takes its directory with it; what one that was killed has left is swept by the next.
+// Main gives all tests a temporary directory and a mark of their own, and fails when anything of either is left. A run
+// that is interrupted takes its directory with it; what one that was killed has left is swept by the next.
 func Main(m *testing.M) int {
 	Sweep(os.TempDir())
 	dir, err := os.MkdirTemp("", fmt.Sprintf("%s%d-", DirectoryPrefix, os.Getpid()))

@@ -15,7 +15,8 @@ import (
 func SmallDisk(t *testing.T) string {
 	t.Helper()
 	disk := t.TempDir()
-	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test", disk).CombinedOutput(); err != nil {
+	if output, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "gslb-test",
+		disk).CombinedOutput(); err != nil {
 		Missing(t, fmt.Sprintf("mounting a small disk: %v: %s", err, output))
 	}
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })

@@ -187,7 +187,8 @@ func (s *Site) RunWatch(t *testing.T, w *harness.Watch) {
 }
 
 // Status waits until a node's view of a backend of appName is as wanted, and returns the view.
-func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound time.Duration, want func(api.Backend) error) api.Backend {
+func (s *Site) Status(t *testing.T, n *harness.Node, b *harness.Backend, bound time.Duration,
+	want func(api.Backend) error) api.Backend {
 	t.Helper()
 	var view api.Backend
 	Until(t, bound, fmt.Sprintf("%s's view of %s", n.Name, b.Name), func(ctx context.Context) error {

@@ -27,8 +27,8 @@ func Sweep(temp string) {
 
 func Alive(pid int) bool { return !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
-// Clean removes a directory of a run, and before that takes away what is mounted in it. If something stays mounted the directory stays
-// too: what is below may be somebody else's.
+// Clean removes a directory of a run, and before that takes away what is mounted in it. If something stays mounted the
+// directory stays too: what is below may be somebody else's.
 func Clean(dir string) {
 	below := MountedBelow(dir)
 	for _, at := range slices.Backward(below) { // the newest first
@@ -42,7 +42,8 @@ func Clean(dir string) {
 // Unescaped undoes what the list of mounts does to paths, proc_pid_mounts(5).
 var Unescaped = strings.NewReplacer(`\040`, " ", `\011`, "\t", `\012`, "\n", `\134`, `\`)
 
-// MountedBelow lists what is mounted inside a directory, the oldest first. It lists the directory itself if that cannot be known on Linux.
+// MountedBelow lists what is mounted inside a directory, the oldest first. It lists the directory itself if that cannot
+// be known on Linux.
 func MountedBelow(dir string) (at []string) {
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	if err != nil {

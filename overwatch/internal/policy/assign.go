@@ -26,8 +26,8 @@ func assign(parts []int) []uint32 {
 	return lead
 }
 
-// deadline is one number for the position before which a candidate must have its next answer, and the candidate: the lower
-// is the more urgent, and ties go to the lower candidate.
+// deadline is one number for the position before which a candidate must have its next answer, and the candidate: the
+// lower is the more urgent, and ties go to the lower candidate.
 func deadline(position, candidate int) uint64 { return uint64(position)<<32 | uint64(candidate) }
 
 func candidate(deadline uint64) int { return int(uint32(deadline)) }

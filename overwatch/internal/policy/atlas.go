@@ -39,9 +39,9 @@ func NewAtlas(spots []Spot) *Atlas {
 // Spots is what the Atlas was made of. The caller must not change it.
 func (a *Atlas) Spots() []Spot { return a.spots }
 
-// Decide is policy.Choose, or policy.Decide where the rules measure, for a client at each of the spots: by spot, the index of its
-// decision. The caller must not change what it returns. The rules' Client and Position do not count; their Coordinates and Bias must
-// always be the same.
+// Decide is policy.Choose, or policy.Decide where the rules measure, for a client at each of the spots: by spot, the
+// index of its decision. The caller must not change what it returns. The rules' Client and Position do not count; their
+// Coordinates and Bias must always be the same.
 func (a *Atlas) Decide(rules Rules, candidates []Candidate, family Family) (decisions []Decision, class []uint16) {
 	decide := Choose
 	if rules.Measures() {
@@ -77,7 +77,8 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 	now, then := a.measure(rules, serving), a.measure(rules, expected)
 	var mark []byte
 	for i, spot := range a.spots {
-		if rules.NeedsPosition() && spot.Position != nil && now.known && (rules.Algorithm != Geolocation || spot.Region == "") {
+		if rules.NeedsPosition() && spot.Position != nil && now.known &&
+			(rules.Algorithm != Geolocation || spot.Region == "") {
 			mark = then.nearest(now.band(append(mark[:0], 'p'), i), i)
 		} else {
 			mark = append(append(mark[:0], 'r'), spot.Region...)
@@ -96,7 +97,8 @@ func (a *Atlas) split(rules Rules, serving, expected []string) *partition {
 
 func partitionKey(rules Rules, serving, expected []string) string {
 	var b strings.Builder
-	b.WriteString(rules.Algorithm.String() + " " + rules.Fallback.String() + " " + strconv.FormatFloat(rules.Tolerance, 'g', -1, 64))
+	b.WriteString(rules.Algorithm.String() + " " + rules.Fallback.String() + " " + strconv.FormatFloat(rules.Tolerance,
+		'g', -1, 64))
 	for _, list := range [][]string{serving, expected} {
 		b.WriteByte('\n')
 		b.WriteString(strings.Join(list, ","))

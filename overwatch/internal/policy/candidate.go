@@ -50,11 +50,13 @@ type Rules struct {
 	Client      string                 // geolocation: the client's region, empty for a client in none
 	Coordinates map[string]Coordinates // where regions are, as far as that is known
 	Position    *Coordinates           // proximity: where the client is; nil: not known
-	Bias        map[string]int         // proximity: from -MaxBias, which makes a region seem far, to MaxBias; 0 where it has none
-	Tolerance   float64                // proximity: kilometres by which a region may be farther away than the nearest, and share with it
-	ClientBits  ClientBits             // client-hash
-	MaxLatency  time.Duration          // latency: slower backends wait
-	MinSamples  int                    // latency: backends with fewer are not compared
+	// proximity: from -MaxBias, which makes a region seem far, to MaxBias; 0 where it has none
+	Bias map[string]int
+	// proximity: kilometres by which a region may be farther away than the nearest, and share with it
+	Tolerance  float64
+	ClientBits ClientBits    // client-hash
+	MaxLatency time.Duration // latency: slower backends wait
+	MinSamples int           // latency: backends with fewer are not compared
 }
 
 // NeedsRegion reports whether decisions may depend on the client's region.

@@ -7,10 +7,10 @@ import (
 
 // Decide says which addresses of the family answer under the rules.
 //
-// Each step works on what the one before left over: candidates that may serve, or, if none may in either family or fewer in
-// both than the minimum, those of the last resort; of this family; with a weight and a share above 0, unless none has; in the
-// region that the algorithm chooses, if it does; there, those that the algorithm inside it keeps. Answers of the last
-// resort live for at most MaxLastResortTTL.
+// Each step works on what the one before left over: candidates that may serve, or, if none may in either family or
+// fewer in both than the minimum, those of the last resort; of this family; with a weight and a share above 0, unless
+// none has; in the region that the algorithm chooses, if it does; there, those that the algorithm inside it keeps.
+// Answers of the last resort live for at most MaxLastResortTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family, why: make([]Reason, len(candidates))}
 	decision := s.decide()
@@ -80,8 +80,8 @@ func (s *selection) sift(in []int) (decision Decision) {
 	return decision
 }
 
-// keepRegion keeps the candidates in the region that an algorithm chooses, or in those that share with it, and notes the
-// choice in the decision.
+// keepRegion keeps the candidates in the region that an algorithm chooses, or in those that share with it, and notes
+// the choice in the decision.
 func (s *selection) keepRegion(algorithm *Algorithm, decision *Decision) {
 	choice := algorithm.chooseRegion(s)
 	decision.Region, decision.Group = choice.region, groupOf(algorithm, choice.region, choice.shared)

@@ -12,8 +12,8 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// candidate reads "address region weight" and then any of: down, unknown, taken-out, share=0.5, ms=20/3 (latency and samples),
-// lost=30s (last healthy so long before noon).
+// candidate reads "address region weight" and then any of: down, unknown, taken-out, share=0.5, ms=20/3 (latency and
+// samples), lost=30s (last healthy so long before noon).
 func parseCandidate(t *testing.T, line string) Candidate {
 	t.Helper()
 	fields := strings.Fields(line)
@@ -63,36 +63,64 @@ func TestDecide(t *testing.T) {
 		candidates []string
 		v4, v6     string
 	}{
-		{"round-robin serves alike", RoundRobin, ServFail, 0, three, "success 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100", "no_data"},
-		{"weighted serves by weight", Weighted, ServFail, 0, three, "success 10.0.0.1=10000 10.0.0.2=5000 10.0.0.3=10000", "no_data"},
-		{"down is out", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 down", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
-		{"weight 0 waits", Weighted, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
-		{"weight 0 waits in round-robin too", RoundRobin, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
-		{"weight 0 serves when the others are down", Weighted, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1 down"}, "success 10.0.0.1=100", "no_data"},
-		{"bleeding lowers the share", Weighted, ServFail, 0, []string{"10.0.0.1 eu 100 share=0.1", "10.0.0.2 eu 100"}, "success 10.0.0.1=1000 10.0.0.2=10000", "no_data"},
-		{"drained waits", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 share=0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100", "no_data"},
-		{"all drained share", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 share=0", "10.0.0.2 eu 1 share=0"}, "success 10.0.0.1=1 10.0.0.2=1", "no_data"},
-		{"ports of one address add up", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1", "10.0.0.1 eu 2", "10.0.0.2 eu 1"}, "success 10.0.0.1=300 10.0.0.2=100", "no_data"},
-		{"only IPv6 is no error for IPv4", Weighted, ServFail, 0, []string{"2001:db8::1 eu 1"}, "no_data", "success 2001:db8::1=100"},
-		{"IPv4 down while IPv6 serves", Weighted, All, 0, []string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1"}, "no_data", "success 2001:db8::1=100"},
+		{"round-robin serves alike", RoundRobin, ServFail, 0, three, "success 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100",
+			"no_data"},
+		{"weighted serves by weight", Weighted, ServFail, 0, three, "success 10.0.0.1=10000 10.0.0.2=5000 10.0.0.3=10000",
+			"no_data"},
+		{"down is out", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 down", "10.0.0.2 eu 1"}, "success 10.0.0.2=100",
+			"no_data"},
+		{"weight 0 waits", Weighted, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100",
+			"no_data"},
+		{"weight 0 waits in round-robin too", RoundRobin, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1"},
+			"success 10.0.0.2=100", "no_data"},
+		{"weight 0 serves when the others are down", Weighted, ServFail, 0, []string{"10.0.0.1 eu 0", "10.0.0.2 eu 1 down"},
+			"success 10.0.0.1=100", "no_data"},
+		{"bleeding lowers the share", Weighted, ServFail, 0, []string{"10.0.0.1 eu 100 share=0.1", "10.0.0.2 eu 100"},
+			"success 10.0.0.1=1000 10.0.0.2=10000", "no_data"},
+		{"drained waits", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 share=0", "10.0.0.2 eu 1"}, "success 10.0.0.2=100",
+			"no_data"},
+		{"all drained share", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1 share=0", "10.0.0.2 eu 1 share=0"},
+			"success 10.0.0.1=1 10.0.0.2=1", "no_data"},
+		{"ports of one address add up", Weighted, ServFail, 0, []string{"10.0.0.1 eu 1", "10.0.0.1 eu 2", "10.0.0.2 eu 1"},
+			"success 10.0.0.1=300 10.0.0.2=100", "no_data"},
+		{"only IPv6 is no error for IPv4", Weighted, ServFail, 0, []string{"2001:db8::1 eu 1"}, "no_data",
+			"success 2001:db8::1=100"},
+		{"IPv4 down while IPv6 serves", Weighted, All, 0, []string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1"}, "no_data",
+			"success 2001:db8::1=100"},
 
-		{"failover stays in the first region", Failover, ServFail, 1, three, "success 10.0.0.1=10000 10.0.0.2=5000", "no_data"},
-		{"failover goes on", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 us 1"}, "failover 10.0.0.2=100", "no_data"},
-		{"failover goes on below the threshold", Failover, ServFail, 2, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "10.0.0.3 us 1"}, "failover 10.0.0.2=100 10.0.0.3=100", "no_data"},
-		{"failover takes the first if none has enough", Failover, ServFail, 3, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1"}, "success 10.0.0.1=100", "no_data"},
-		{"failover from a region that has none of the family is none", Failover, ServFail, 1, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "2001:db8::2 us 1"}, "success 10.0.0.1=100", "success 2001:db8::2=100"},
-		{"failover between regions of a family", Failover, ServFail, 1, []string{"10.0.0.1 eu 1", "2001:db8::1 eu 1 down", "2001:db8::2 us 1"}, "success 10.0.0.1=100", "failover 2001:db8::2=100"},
-		{"failover reaches regions that are not listed", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 mars 1"}, "failover 10.0.0.2=100", "no_data"},
+		{"failover stays in the first region", Failover, ServFail, 1, three, "success 10.0.0.1=10000 10.0.0.2=5000",
+			"no_data"},
+		{"failover goes on", Failover, ServFail, 1, []string{"10.0.0.1 eu 1 down", "10.0.0.2 us 1"}, "failover 10.0.0.2=100",
+			"no_data"},
+		{"failover goes on below the threshold", Failover, ServFail, 2,
+			[]string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "10.0.0.3 us 1"}, "failover 10.0.0.2=100 10.0.0.3=100", "no_data"},
+		{"failover takes the first if none has enough", Failover, ServFail, 3, []string{"10.0.0.1 eu 1", "10.0.0.2 us 1"},
+			"success 10.0.0.1=100", "no_data"},
+		{"failover from a region that has none of the family is none", Failover, ServFail, 1,
+			[]string{"10.0.0.1 eu 1", "10.0.0.2 us 1", "2001:db8::2 us 1"}, "success 10.0.0.1=100", "success 2001:db8::2=100"},
+		{"failover between regions of a family", Failover, ServFail, 1,
+			[]string{"10.0.0.1 eu 1", "2001:db8::1 eu 1 down", "2001:db8::2 us 1"}, "success 10.0.0.1=100",
+			"failover 2001:db8::2=100"},
+		{"failover reaches regions that are not listed", Failover, ServFail, 1,
+			[]string{"10.0.0.1 eu 1 down", "10.0.0.2 mars 1"}, "failover 10.0.0.2=100", "no_data"},
 
 		{"no backend at all is an error", RoundRobin, All, 0, nil, "no_healthy_backend", "no_healthy_backend"},
 		{"all down is an error", RoundRobin, ServFail, 0, []string{"10.0.0.1 eu 1 down"}, "no_healthy_backend", "no_data"},
-		{"all down, all answer", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 down", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
-		{"an operator's word stands", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.2=100", "no_data"},
-		{"all taken out is an error", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out"}, "no_healthy_backend", "no_data"},
-		{"the set that was healthy last", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=40s", "10.0.0.3 eu 1 lost=10m"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
-		{"lost a minute before the last, and a moment more", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=70s", "10.0.0.3 eu 1 lost=70001ms"}, "fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
+		{"all down, all answer", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 down", "10.0.0.2 eu 1 down"},
+			"fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
+		{"an operator's word stands", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out", "10.0.0.2 eu 1 down"},
+			"fallback 10.0.0.2=100", "no_data"},
+		{"all taken out is an error", RoundRobin, All, 0, []string{"10.0.0.1 eu 1 taken-out"}, "no_healthy_backend",
+			"no_data"},
+		{"the set that was healthy last", Weighted, LastHealthy, 0,
+			[]string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=40s", "10.0.0.3 eu 1 lost=10m"},
+			"fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
+		{"lost a minute before the last, and a moment more", Weighted, LastHealthy, 0,
+			[]string{"10.0.0.1 eu 1 lost=10s", "10.0.0.2 eu 1 lost=70s", "10.0.0.3 eu 1 lost=70001ms"},
+			"fallback 10.0.0.1=100 10.0.0.2=100", "no_data"},
 		{"none was ever healthy", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 down"}, "no_healthy_backend", "no_data"},
-		{"the last healthy were of the other family", Weighted, LastHealthy, 0, []string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1 lost=1s"}, "no_data", "fallback 2001:db8::1=100"},
+		{"the last healthy were of the other family", Weighted, LastHealthy, 0,
+			[]string{"10.0.0.1 eu 1 down", "2001:db8::1 eu 1 lost=1s"}, "no_data", "fallback 2001:db8::1=100"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -100,7 +128,8 @@ func TestDecide(t *testing.T) {
 			for _, line := range c.candidates {
 				candidates = append(candidates, parseCandidate(t, line))
 			}
-			rules := Rules{Algorithm: c.algorithm, Regions: []string{"eu", "us"}, FailoverThreshold: c.threshold, OnAllDown: c.onAllDown, TTL: 60}
+			rules := Rules{Algorithm: c.algorithm, Regions: []string{"eu", "us"}, FailoverThreshold: c.threshold,
+				OnAllDown: c.onAllDown, TTL: 60}
 			for family, want := range []string{c.v4, c.v6} {
 				d := Decide(rules, candidates, Family(family))
 				if got := describe(d); got != want {
@@ -119,7 +148,8 @@ func TestDecide(t *testing.T) {
 
 func TestDecide_TooFewHealthyGoToTheLastResort(t *testing.T) {
 	half := []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1", "10.0.0.3 eu 1 lost=10m", "10.0.0.4 us 1 lost=20m"}
-	one := []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 lost=10m", "10.0.0.3 eu 1 lost=10m30s", "10.0.0.4 us 1 lost=20m", "10.0.0.5 us 1 down"}
+	one := []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 lost=10m", "10.0.0.3 eu 1 lost=10m30s", "10.0.0.4 us 1 lost=20m",
+		"10.0.0.5 us 1 down"}
 	cases := []struct {
 		name, minimum string
 		onAllDown     OnAllDown
@@ -131,11 +161,15 @@ func TestDecide_TooFewHealthyGoToTheLastResort(t *testing.T) {
 		{"a part is rounded up", "51%", ServFail, half, "no_healthy_backend"},
 		{"one too few is an error", "3", ServFail, half, "no_healthy_backend"},
 		{"one too few, all answer", "3", All, half, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100 10.0.0.4=100"},
-		{"and not the one that was taken out", "2", All, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 taken-out", "10.0.0.3 eu 1 down"}, "fallback 10.0.0.1=100 10.0.0.3=100"},
-		{"those that were enough last, however long ago", "2", LastHealthy, one, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100"},
-		{"all that ever were, where that is too few", "5", LastHealthy, one, "fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100 10.0.0.4=100"},
+		{"and not the one that was taken out", "2", All,
+			[]string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 taken-out", "10.0.0.3 eu 1 down"}, "fallback 10.0.0.1=100 10.0.0.3=100"},
+		{"those that were enough last, however long ago", "2", LastHealthy, one,
+			"fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100"},
+		{"all that ever were, where that is too few", "5", LastHealthy, one,
+			"fallback 10.0.0.1=100 10.0.0.2=100 10.0.0.3=100 10.0.0.4=100"},
 		{"nobody else ever was", "2", LastHealthy, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 down"}, "fallback 10.0.0.1=100"},
-		{"ones of which nothing is known make the part no greater", "100%", ServFail, []string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 unknown", "10.0.0.3 eu 1 unknown"}, "success 10.0.0.1=100"},
+		{"ones of which nothing is known make the part no greater", "100%", ServFail,
+			[]string{"10.0.0.1 eu 1", "10.0.0.2 eu 1 unknown", "10.0.0.3 eu 1 unknown"}, "success 10.0.0.1=100"},
 		{"both families count", "2", ServFail, []string{"10.0.0.1 eu 1", "2001:db8::1 eu 1"}, "success 10.0.0.1=100"},
 		{"no minimum", "", ServFail, one, "success 10.0.0.1=100"},
 	}

@@ -7,8 +7,9 @@ type Outcome string
 
 // The outcomes.
 const (
-	Success          Outcome = "success"
-	FailedOver       Outcome = "failover"           // a region other than the first preferred one with backends of the family, or than the client's
+	Success Outcome = "success"
+	// a region other than the first preferred one with backends of the family, or than the client's
+	FailedOver       Outcome = "failover"
 	Fallback         Outcome = "fallback"           // nothing may serve, or too little: the last resort answers
 	NoData           Outcome = "no_data"            // nothing of this address family, another family serves
 	NoHealthyBackend Outcome = "no_healthy_backend" // nothing may serve, or too little, and there is no last resort
@@ -24,7 +25,8 @@ type Decision struct {
 	// Group tells the backends of this decision from those that other clients of the same name are sent to.
 	Group string
 	Due   []Due // the addresses that answer, in the order of addresses
-	// Hashed: a client network keeps to one of Due (Rendezvous); otherwise they take turns. ClientBits is what a network is.
+	// Hashed: a client network keeps to one of Due (Rendezvous); otherwise they take turns. ClientBits is what a network
+	// is.
 	Hashed     bool
 	ClientBits ClientBits
 	Excluded   []Excluded // the candidates that do not, in the candidates' order

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// sharePrecision is into how many parts a full share divides. The registry's shares are whole twentieths, which are counted exactly
-// and keep schedules short.
+// sharePrecision is into how many parts a full share divides. The registry's shares are whole twentieths, which are
+// counted exactly and keep schedules short.
 const sharePrecision = 100
 
-// due gives each address its parts: weight (1 where the algorithm ignores weights) times share. Backends on several ports of one address
-// are one address to a DNS client, so their parts add up.
+// due gives each address its parts: weight (1 where the algorithm ignores weights) times share. Backends on several
+// ports of one address are one address to a DNS client, so their parts add up.
 func due(candidates []Candidate, in []int, algorithm *Algorithm) []Due {
 	out := make([]Due, 0, len(in))
 	for _, i := range in {

@@ -41,17 +41,24 @@ func TestDecide_Geolocation(t *testing.T) {
 		want, region string
 	}{
 		{"the client's region, weighted", "eu", known, everywhere, "success 10.0.0.2=300 10.0.0.3=100", "eu"},
-		{"down at home: the nearest", "eu", known, []string{"10.0.0.1 asia 1", "10.0.0.2 eu 3 down", "10.0.0.4 us 1"}, "failover 10.0.0.4=100", "us"},
+		{"down at home: the nearest", "eu", known, []string{"10.0.0.1 asia 1", "10.0.0.2 eu 3 down", "10.0.0.4 us 1"},
+			"failover 10.0.0.4=100", "us"},
 		{"nothing at home: the nearest, which is no failover", "oceania", known, everywhere, "success 10.0.0.1=100", "asia"},
-		{"the nearest is down: the next", "oceania", known, []string{"10.0.0.1 asia 1 down", "10.0.0.2 eu 1", "10.0.0.4 us 1"}, "success 10.0.0.4=100", "us"},
+		{"the nearest is down: the next", "oceania", known,
+			[]string{"10.0.0.1 asia 1 down", "10.0.0.2 eu 1", "10.0.0.4 us 1"}, "success 10.0.0.4=100", "us"},
 		{"nowhere: the domain's order", "", known, everywhere, "success 10.0.0.2=300 10.0.0.3=100", "eu"},
 		{"coordinates not known: the domain's order", "oceania", nil, everywhere, "success 10.0.0.2=300 10.0.0.3=100", "eu"},
-		{"regions without coordinates come behind those with", "oceania", map[string]Coordinates{"oceania": auckland, "asia": tokyo},
+		{"regions without coordinates come behind those with", "oceania",
+			map[string]Coordinates{"oceania": auckland, "asia": tokyo},
 			everywhere, "success 10.0.0.1=100", "asia"},
-		{"regions that are not listed come last", "", nil, []string{"10.0.0.1 mars 1", "10.0.0.2 jupiter 1", "10.0.0.3 asia 1 down"}, "success 10.0.0.2=100", "jupiter"},
-		{"weight 0 at home waits for the others", "eu", known, []string{"10.0.0.1 eu 0", "10.0.0.2 us 1"}, "failover 10.0.0.2=100", "us"},
-		{"another family at home is no failover", "eu", known, []string{"2001:db8::1 eu 1", "10.0.0.2 us 1"}, "success 10.0.0.2=100", "us"},
-		{"all down, all answer, at home first", "us", known, []string{"10.0.0.1 eu 1 down", "10.0.0.2 us 1 down"}, "fallback 10.0.0.2=100", "us"},
+		{"regions that are not listed come last", "", nil,
+			[]string{"10.0.0.1 mars 1", "10.0.0.2 jupiter 1", "10.0.0.3 asia 1 down"}, "success 10.0.0.2=100", "jupiter"},
+		{"weight 0 at home waits for the others", "eu", known, []string{"10.0.0.1 eu 0", "10.0.0.2 us 1"},
+			"failover 10.0.0.2=100", "us"},
+		{"another family at home is no failover", "eu", known, []string{"2001:db8::1 eu 1", "10.0.0.2 us 1"},
+			"success 10.0.0.2=100", "us"},
+		{"all down, all answer, at home first", "us", known, []string{"10.0.0.1 eu 1 down", "10.0.0.2 us 1 down"},
+			"fallback 10.0.0.2=100", "us"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,7 +66,8 @@ func TestDecide_Geolocation(t *testing.T) {
 			for _, line := range c.candidates {
 				candidates = append(candidates, parseCandidate(t, line))
 			}
-			rules := Rules{Algorithm: Geolocation, Regions: []string{"eu", "us", "asia"}, OnAllDown: All, TTL: 60, Client: c.client, Coordinates: c.known}
+			rules := Rules{Algorithm: Geolocation, Regions: []string{"eu", "us", "asia"}, OnAllDown: All, TTL: 60,
+				Client: c.client, Coordinates: c.known}
 			d := Decide(rules, candidates, IPv4)
 			if got := describe(d); got != c.want || d.Region != c.region {
 				t.Errorf("%s in %q, want %s in %q", got, d.Region, c.want, c.region)
@@ -75,11 +83,14 @@ func TestDecide_Latency(t *testing.T) {
 		want       string
 	}{
 		{"the fastest", []string{"10.0.0.1 eu 1 ms=20/3", "10.0.0.2 eu 1 ms=30/3"}, "success 10.0.0.1=100"},
-		{"within a tenth of it by weight", []string{"10.0.0.1 eu 1 ms=20/3", "10.0.0.2 eu 3 ms=22/9", "10.0.0.3 eu 3 ms=23/9"}, "success 10.0.0.1=100 10.0.0.2=300"},
+		{"within a tenth of it by weight", []string{"10.0.0.1 eu 1 ms=20/3", "10.0.0.2 eu 3 ms=22/9",
+			"10.0.0.3 eu 3 ms=23/9"}, "success 10.0.0.1=100 10.0.0.2=300"},
 		{"too few samples wait", []string{"10.0.0.1 eu 1 ms=5/2", "10.0.0.2 eu 1 ms=30/3"}, "success 10.0.0.2=100"},
 		{"above the limit waits", []string{"10.0.0.1 eu 1 ms=501/3", "10.0.0.2 eu 1 ms=500/3"}, "success 10.0.0.2=100"},
-		{"nothing measured: weighted", []string{"10.0.0.1 eu 1 ms=5/2", "10.0.0.2 eu 2"}, "success 10.0.0.1=100 10.0.0.2=200"},
-		{"all above the limit: weighted", []string{"10.0.0.1 eu 1 ms=900/9", "10.0.0.2 eu 2 ms=700/9"}, "success 10.0.0.1=100 10.0.0.2=200"},
+		{"nothing measured: weighted", []string{"10.0.0.1 eu 1 ms=5/2", "10.0.0.2 eu 2"},
+			"success 10.0.0.1=100 10.0.0.2=200"},
+		{"all above the limit: weighted", []string{"10.0.0.1 eu 1 ms=900/9", "10.0.0.2 eu 2 ms=700/9"},
+			"success 10.0.0.1=100 10.0.0.2=200"},
 		{"the fastest is down", []string{"10.0.0.1 eu 1 ms=5/3 down", "10.0.0.2 eu 1 ms=30/3"}, "success 10.0.0.2=100"},
 	}
 	for _, c := range cases {

@@ -72,8 +72,8 @@ func (d *distances) to(region string) float32 {
 	return biased(float32(distance(d.from, to)), d.rules.Bias[region])
 }
 
-// band is proximity: the nearest of the regions, of which there must be one, and all that are within the tolerance of it,
-// in the order in which they came.
+// band is proximity: the nearest of the regions, of which there must be one, and all that are within the tolerance of
+// it, in the order in which they came.
 func (d *distances) band(regions []string) (nearest string, band []string) {
 	far := make([]float32, len(regions))
 	for i, region := range regions {

@@ -39,18 +39,24 @@ func TestDecide_Proximity(t *testing.T) {
 		region     string
 	}{
 		{"the nearest", &paris, "", 0, nil, nil, all, "success 10.0.0.2=100", "ams"},
-		{"as near within the tolerance, by weight", &paris, "", 100, nil, nil, all, "success 10.0.0.1=300 10.0.0.2=100", "ams"},
+		{"as near within the tolerance, by weight", &paris, "", 100, nil, nil, all, "success 10.0.0.1=300 10.0.0.2=100",
+			"ams"},
 		{"not beyond it", &paris, "", 40, nil, nil, all, "success 10.0.0.2=100", "ams"},
 		{"a bias draws clients", &paris, "", 0, map[string]int{"fra": 20}, nil, all, "success 10.0.0.1=300", "fra"},
 		{"and keeps them off", &paris, "", 0, map[string]int{"us": 99, "ams": -50}, nil, all, "success 10.0.0.3=100", "us"},
-		{"down: the next", &paris, "", 0, nil, nil, []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1 down", "10.0.0.3 us 1"}, "failover 10.0.0.1=300", "fra"},
-		{"down far away is no failover", &paris, "", 0, nil, nil, []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1", "10.0.0.3 us 1 down"}, "success 10.0.0.2=100", "ams"},
-		{"all down, all answer, the nearest first", &newYork, "", 0, nil, nil, []string{"10.0.0.1 fra 3 down", "10.0.0.3 us 1 down"}, "fallback 10.0.0.3=100", "us"},
+		{"down: the next", &paris, "", 0, nil, nil, []string{"10.0.0.1 fra 3", "10.0.0.2 ams 1 down", "10.0.0.3 us 1"},
+			"failover 10.0.0.1=300", "fra"},
+		{"down far away is no failover", &paris, "", 0, nil, nil,
+			[]string{"10.0.0.1 fra 3", "10.0.0.2 ams 1", "10.0.0.3 us 1 down"}, "success 10.0.0.2=100", "ams"},
+		{"all down, all answer, the nearest first", &newYork, "", 0, nil, nil,
+			[]string{"10.0.0.1 fra 3 down", "10.0.0.3 us 1 down"}, "fallback 10.0.0.3=100", "us"},
 		{"no position: the client's region", nil, "us", 0, nil, nil, all, "success 10.0.0.3=100", "us"},
 		{"no position, no region: the domain's order", nil, "", 0, nil, nil, all, "success 10.0.0.1=300", "fra"},
 		{"no position: the fallback", nil, "us", 0, nil, Weighted, all, "success 10.0.0.1=300 10.0.0.2=100 10.0.0.3=100", ""},
-		{"a region without coordinates comes last", &tokyo, "", 1000, nil, nil, []string{"10.0.0.1 fra 1", "10.0.0.4 moon 1"}, "success 10.0.0.1=100", "fra"},
-		{"no region has coordinates: the client's region", &tokyo, "moon", 0, nil, nil, []string{"10.0.0.4 moon 1", "10.0.0.5 mars 1"}, "success 10.0.0.4=100", "moon"},
+		{"a region without coordinates comes last", &tokyo, "", 1000, nil, nil, []string{"10.0.0.1 fra 1", "10.0.0.4 moon 1"},
+			"success 10.0.0.1=100", "fra"},
+		{"no region has coordinates: the client's region", &tokyo, "moon", 0, nil, nil,
+			[]string{"10.0.0.4 moon 1", "10.0.0.5 mars 1"}, "success 10.0.0.4=100", "moon"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -58,14 +64,16 @@ func TestDecide_Proximity(t *testing.T) {
 			for _, line := range c.candidates {
 				candidates = append(candidates, parseCandidate(t, line))
 			}
-			rules := Rules{Algorithm: Proximity, Fallback: c.fallback, Regions: []string{"fra", "ams", "us"}, OnAllDown: All, TTL: 60,
+			rules := Rules{Algorithm: Proximity, Fallback: c.fallback, Regions: []string{"fra", "ams", "us"}, OnAllDown: All,
+				TTL:    60,
 				Client: c.client, Position: c.position, Coordinates: known, Bias: c.bias, Tolerance: c.tolerance}
 			d := Decide(rules, candidates, IPv4)
 			if got := describe(d); got != c.want || d.Region != c.region {
 				t.Errorf("%s in %q, want %s in %q", got, d.Region, c.want, c.region)
 			}
 			if len(d.Excluded)+len(d.Due) != len(candidates) {
-				t.Errorf("%d of %d candidates are neither in nor explained", len(candidates)-len(d.Excluded)-len(d.Due), len(candidates))
+				t.Errorf("%d of %d candidates are neither in nor explained", len(candidates)-len(d.Excluded)-len(d.Due),
+					len(candidates))
 			}
 		})
 	}
@@ -94,9 +102,11 @@ func TestDecide_TheFallbackChoosesWhereTheFirstLacksData(t *testing.T) {
 		for _, line := range c.candidates {
 			list = append(list, parseCandidate(t, line))
 		}
-		d := Decide(Rules{Algorithm: c.first, Fallback: c.fallback, Regions: []string{"eu", "us"}, TTL: 60, Client: c.client, MaxLatency: 500 * time.Millisecond}, list, IPv4)
+		d := Decide(Rules{Algorithm: c.first, Fallback: c.fallback, Regions: []string{"eu", "us"}, TTL: 60, Client: c.client,
+			MaxLatency: 500 * time.Millisecond}, list, IPv4)
 		if got := describe(d); got != c.want || d.Algorithm != c.chose || d.Hashed != (c.chose == ClientHash) {
-			t.Errorf("%s else %s for a client in %q: %s by %s (hashed: %t), want %s by %s", c.first, c.fallback, c.client, got, d.Algorithm, d.Hashed, c.want, c.chose)
+			t.Errorf("%s else %s for a client in %q: %s by %s (hashed: %t), want %s by %s", c.first, c.fallback, c.client, got,
+				d.Algorithm, d.Hashed, c.want, c.chose)
 		}
 	}
 }
@@ -121,7 +131,8 @@ func TestDecide_InsideARegionItsOwnAlgorithmChooses(t *testing.T) {
 		for _, line := range candidates {
 			list = append(list, parseCandidate(t, line))
 		}
-		rules := Rules{Algorithm: c.outer, Pools: map[string]*Algorithm{"eu": c.inner}, Regions: []string{"eu", "us"}, TTL: 60, Client: c.client}
+		rules := Rules{Algorithm: c.outer, Pools: map[string]*Algorithm{"eu": c.inner}, Regions: []string{"eu", "us"},
+			TTL: 60, Client: c.client}
 		if d := Decide(rules, list, IPv4); describe(d) != c.want || d.Hashed != c.hashed {
 			t.Errorf("%s, inside eu %q: %s (hashed: %t), want %s", c.outer, c.inner, describe(d), d.Hashed, c.want)
 		}
@@ -135,12 +146,14 @@ func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 		second int // milliseconds, where the first has 100
 		in     bool
 	}{{false, 110, true}, {false, 111, false}, {true, 111, true}, {true, 125, true}, {true, 126, false}} {
-		candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1 ms=100/9"), parseCandidate(t, fmt.Sprintf("10.0.0.2 eu 1 ms=%d/9", c.second))}
+		candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1 ms=100/9"),
+			parseCandidate(t, fmt.Sprintf("10.0.0.2 eu 1 ms=%d/9", c.second))}
 		rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1}
 		if c.held {
 			candidates[1].Latency.Held = []string{Decide(rules, candidates, IPv4).Group}
 		}
-		if got, want := describe(Decide(rules, candidates, IPv4)), map[bool]string{true: "success 10.0.0.1=100 10.0.0.2=100", false: "success 10.0.0.1=100"}[c.in]; got != want {
+		if got, want := describe(Decide(rules, candidates, IPv4)),
+			map[bool]string{true: "success 10.0.0.1=100 10.0.0.2=100", false: "success 10.0.0.1=100"}[c.in]; got != want {
 			t.Errorf("%d ms to 100, with clients: %t: %s, want %s", c.second, c.held, got, want)
 		}
 	}
@@ -148,7 +161,8 @@ func TestDecide_LatencyComesInWithinATenthAndStaysWithinAQuarter(t *testing.T) {
 
 func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
-	candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1"), parseCandidate(t, "10.0.0.2 eu 1"), parseCandidate(t, "10.0.0.3 eu 1 ms=60/9")}
+	candidates := []Candidate{parseCandidate(t, "10.0.0.1 eu 1"), parseCandidate(t, "10.0.0.2 eu 1"),
+		parseCandidate(t, "10.0.0.3 eu 1 ms=60/9")}
 	rules := Rules{Algorithm: Latency, TTL: 60, MinSamples: 1}
 	changes, before := 0, ""
 	for range 1000 {
@@ -182,9 +196,11 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	names := []string{"a", "b", "c", "d", "e"}
 	somewhere := func() Coordinates { return Coordinates{random.Float64()*180 - 90, random.Float64()*360 - 180} }
 	rules := Rules{
-		Algorithm: []*Algorithm{Proximity, Proximity, Geolocation, Latency}[random.IntN(4)], Fallback: append(Algorithms(), nil, nil)[random.IntN(9)],
-		Regions: []string{"a", "b", "c"}, OnAllDown: []OnAllDown{ServFail, All}[random.IntN(2)], TTL: 60, MinSamples: 1,
-		Coordinates: map[string]Coordinates{}, Bias: map[string]int{}, Pools: map[string]*Algorithm{}, Tolerance: []float64{0, 100, 3000}[random.IntN(3)],
+		Algorithm: []*Algorithm{Proximity, Proximity, Geolocation, Latency}[random.IntN(4)],
+		Fallback:  append(Algorithms(), nil, nil)[random.IntN(9)],
+		Regions:   []string{"a", "b", "c"}, OnAllDown: []OnAllDown{ServFail, All}[random.IntN(2)], TTL: 60, MinSamples: 1,
+		Coordinates: map[string]Coordinates{}, Bias: map[string]int{}, Pools: map[string]*Algorithm{},
+		Tolerance: []float64{0, 100, 3000}[random.IntN(3)],
 	}
 	for _, name := range names {
 		if random.IntN(5) > 0 {
@@ -199,8 +215,10 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []Spot) {
 	}
 	var candidates []Candidate
 	for i, due := range backendsOf(randomParts(random)...) {
-		candidates = append(candidates, Candidate{Address: due.Address, Region: names[random.IntN(5)], Weight: random.IntN(4), Share: float64(random.IntN(3)) / 2,
-			MayServe: random.IntN(4) > 0, Latency: Measurement{Smoothed: time.Duration(random.IntN(100)), Samples: random.IntN(2), Held: []string{"latency", "geolocation a"}[:2*(i%2)]}})
+		candidates = append(candidates, Candidate{Address: due.Address, Region: names[random.IntN(5)], Weight: random.IntN(4),
+			Share:    float64(random.IntN(3)) / 2,
+			MayServe: random.IntN(4) > 0, Latency: Measurement{Smoothed: time.Duration(random.IntN(100)),
+				Samples: random.IntN(2), Held: []string{"latency", "geolocation a"}[:2*(i%2)]}})
 	}
 	spots := []Spot{{}}
 	for range 60 {

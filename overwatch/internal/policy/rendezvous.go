@@ -6,13 +6,13 @@ import (
 	"net/netip"
 )
 
-// Rendezvous gives each client network one of the addresses, so that each address has its share of all
-// networks. A network keeps its address until that goes; then only the networks of that address move, and each of the
-// others takes its share of them. The same holds, in proportion, when a share changes. All nodes choose alike, since nothing
-// but the addresses and the shares goes in.
+// Rendezvous gives each client network one of the addresses, so that each address has its share of all networks. A
+// network keeps its address until that goes; then only the networks of that address move, and each of the others takes
+// its share of them. The same holds, in proportion, when a share changes. All nodes choose alike, since nothing but the
+// addresses and the shares goes in.
 //
-// It is weighted rendezvous hashing (Thaler and Ravishankar 1998; Schindelhauer and Schomaker 2005): each pair of network
-// and address draws a number, exponentially distributed with the share as its rate, and the lowest wins.
+// It is weighted rendezvous hashing (Thaler and Ravishankar 1998; Schindelhauer and Schomaker 2005): each pair of
+// network and address draws a number, exponentially distributed with the share as its rate, and the lowest wins.
 type Rendezvous struct {
 	seeds []uint64
 	mean  []float64 // 1 over the share; nil where all are equal
@@ -62,7 +62,8 @@ func (r *Rendezvous) Pick(network uint64) int {
 	return best
 }
 
-// drawBits is how many bits a draw has: no more than a float64 holds exactly, so that both ways in Pick agree on the order.
+// drawBits is how many bits a draw has: no more than a float64 holds exactly, so that both ways in Pick agree on the
+// order.
 const drawBits = 52
 
 func draw(network, seed uint64) uint64 { return mix(network^seed) >> (64 - drawBits) }

@@ -109,7 +109,8 @@ func TestRendezvous_AWeightThatChangesMovesNoMoreThanItMust(t *testing.T) {
 
 // What a network gets must never differ between nodes or releases.
 func TestRendezvous_IsTheSameForEver(t *testing.T) {
-	r := NewRendezvous([]Due{{netip.MustParseAddr("192.0.2.1"), 100}, {netip.MustParseAddr("192.0.2.2"), 50}, {netip.MustParseAddr("2001:db8::1"), 100}})
+	r := NewRendezvous([]Due{{netip.MustParseAddr("192.0.2.1"), 100}, {netip.MustParseAddr("192.0.2.2"), 50},
+		{netip.MustParseAddr("2001:db8::1"), 100}})
 	picks := ""
 	for network := range uint64(32) {
 		picks += fmt.Sprint(r.Pick(network << 8))
@@ -121,7 +122,8 @@ func TestRendezvous_IsTheSameForEver(t *testing.T) {
 
 func BenchmarkRendezvous(b *testing.B) {
 	for _, n := range []int{2, 4, 16, 64, 256} {
-		for name, due := range map[string][]Due{"equal": backendsOf(slices.Repeat([]int{1}, n)...), "weighted": backendsOf(slices.Concat([]int{3}, slices.Repeat([]int{1}, n-1))...)} {
+		for name, due := range map[string][]Due{"equal": backendsOf(slices.Repeat([]int{1}, n)...),
+			"weighted": backendsOf(slices.Concat([]int{3}, slices.Repeat([]int{1}, n-1))...)} {
 			r := NewRendezvous(due)
 			b.Run(fmt.Sprint(name, " ", n), func(b *testing.B) {
 				b.ReportAllocs()

@@ -6,18 +6,18 @@ import (
 	"slices"
 )
 
-// MaxPicks bounds the length of a schedule: picks over one cycle, all addresses of an answer counted. Where exact shares
-// would need more, they are rounded to the nearest the bound allows, which puts each off by less than 1 in
+// MaxPicks bounds the length of a schedule: picks over one cycle, all addresses of an answer counted. Where exact
+// shares would need more, they are rounded to the nearest the bound allows, which puts each off by less than 1 in
 // MaxPicks of all answers (1 in MaxPicks/answers, for names that answer with several addresses). More than MaxPicks
 // candidates raise the bound to their number.
 const MaxPicks = 8192
 
-// Schedule is a cycle of answers over candidates 0 to n-1. The first address of the answers follows the shares exactly: from
-// each of the starting positions on, after any number of answers, no candidate has led more than one answer more or
-// less than its due share of them. The further addresses of an answer are those that would lead next.
+// Schedule is a cycle of answers over candidates 0 to n-1. The first address of the answers follows the shares exactly:
+// from each of the starting positions on, after any number of answers, no candidate has led more than one answer more
+// or less than its due share of them. The further addresses of an answer are those that would lead next.
 //
-// This is the chairman assignment problem (Tijdeman 1980): earliest deadline first, where the j-th answer of a candidate
-// with share u may come no earlier than answer (j-1)/u and no later than j/u, keeps everybody within one.
+// This is the chairman assignment problem (Tijdeman 1980): earliest deadline first, where the j-th answer of a
+// candidate with share u may come no earlier than answer (j-1)/u and no later than j/u, keeps everybody within one.
 type Schedule struct {
 	size       int // addresses per answer
 	candidates int

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// maxKeptPicks is how many picks, over all its schedules, a Scheduler remembers before it forgets them all. Schedules in use
-// live on with the names that use them; what is lost is only that later names share with earlier ones.
+// maxKeptPicks is how many picks, over all its schedules, a Scheduler remembers before it forgets them all. Schedules
+// in use live on with the names that use them; what is lost is only that later names share with earlier ones.
 const maxKeptPicks = 1 << 22
 
 // Scheduler makes schedules and hands the same one out for the same shares, so that a hundred thousand names with equal

@@ -42,7 +42,8 @@ func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
 	}
 	d := r.Decisions()[0]
 	decision, selected := d.Decide()
-	if decision.Outcome != policy.Success || selected.Region != "us" || d.Client.String() != "192.0.2.0/24" || d.Steered.Region != 1 {
+	if decision.Outcome != policy.Success || selected.Region != "us" || d.Client.String() != "192.0.2.0/24" ||
+		d.Steered.Region != 1 {
 		t.Errorf("%+v, %+v", d, selected)
 	}
 	r.Sample(0)
@@ -71,7 +72,8 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 		id   string
 		want uint32 // 0: none
 	}{
-		{"0-11", 11}, {fmt.Sprint("0-", RingSize+10), RingSize + 10}, {"0-10", 0}, {"0-0", 0}, {fmt.Sprint("0-", RingSize+11), 0},
+		{"0-11", 11}, {fmt.Sprint("0-", RingSize+10), RingSize + 10}, {"0-10", 0}, {"0-0", 0},
+		{fmt.Sprint("0-", RingSize+11), 0},
 		{"1-11", 0}, {"-1-11", 0}, {"0-11x", 0}, {"00-11", 0}, {"", 0}, {"0-18446744073709551615", 0},
 	} {
 		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Steered.Number != c.want {
@@ -96,7 +98,8 @@ func TestDecisions_OfOneTimeAreNewestFirst(t *testing.T) {
 
 func TestNetwork_KeepsNoMoreOfAClientThanPromised(t *testing.T) {
 	for address, want := range map[string]string{
-		"203.0.113.77": "203.0.113.0/24", "::ffff:203.0.113.77": "203.0.113.0/24", "2001:db8:1:2:3::4": "2001:db8:1::/48", "255.255.255.255": "255.255.255.0/24",
+		"203.0.113.77": "203.0.113.0/24", "::ffff:203.0.113.77": "203.0.113.0/24", "2001:db8:1:2:3::4": "2001:db8:1::/48",
+		"255.255.255.255":       "255.255.255.0/24",
 		"ffff:ffff:ffff:ffff::": "ffff:ffff:ffff::/48", "::": "::/48", "0.0.0.0": "0.0.0.0/24",
 	} {
 		if got := network(netip.MustParseAddr(address)).String(); got != want {
@@ -123,7 +126,8 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 	totals := r.Totals()
-	if totals.Decisions != 22 || totals.ByAlgorithm[policy.Weighted.Name] != 22 || totals.ByRegion["eu"] != 20 || totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
+	if totals.Decisions != 22 || totals.ByAlgorithm[policy.Weighted.Name] != 22 || totals.ByRegion["eu"] != 20 ||
+		totals.ByOutcome[policy.Success] != 22 || totals.GeoHits != 0 {
 		t.Errorf("%+v", totals)
 	}
 }
@@ -147,7 +151,8 @@ func TestFlows_AreBoundedInTimeAndNumber(t *testing.T) {
 			}
 			time.Sleep(FlowBucket)
 		}
-		if all, second := sums(time.Time{}, time.Time{}), sums(began.Add(FlowBucket), began.Add(2*FlowBucket)); all != 3 || second != 1 {
+		if all, second := sums(time.Time{}, time.Time{}), sums(began.Add(FlowBucket), began.Add(2*FlowBucket)); all != 3 ||
+			second != 1 {
 			t.Errorf("%d in all, %d in the second bucket", all, second)
 		}
 		time.Sleep(FlowSpan + FlowBucket)
@@ -235,7 +240,8 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	first := r.Totals()
 	b.Candidates = nil // a decision made now would have no address
 	note(s, b, 1, 0)
-	if again := r.Totals(); first.ByRegion["eu"] != 1 || again.ByRegion["eu"] != 2 || again.ByOutcome[policy.Success] != 2 {
+	if again := r.Totals(); first.ByRegion["eu"] != 1 || again.ByRegion["eu"] != 2 ||
+		again.ByOutcome[policy.Success] != 2 {
 		t.Errorf("%+v, then %+v", first, again)
 	}
 	b = basis(1)
@@ -252,7 +258,8 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	}
 }
 
-// What answers by the client's spot follow from depends on that spot: without it, this one would come from the fallback.
+// What answers by the client's spot follow from depends on that spot: without it, this one would come from the
+// fallback.
 func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 	r, b := New(0, nil), basis(1)
 	b.Rules = &policy.Rules{

@@ -16,7 +16,8 @@ const (
 	MaxFlows = 1 << 16
 )
 
-// Flow is from where to where clients were sent, for one domain. The zero Flow stands for all that had no room of their own.
+// Flow is from where to where clients were sent, for one domain. The zero Flow stands for all that had no room of their
+// own.
 type Flow struct {
 	Domain      string // without its final dot
 	Source      string // the clients' region, empty for none

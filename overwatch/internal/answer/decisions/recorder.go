@@ -97,8 +97,8 @@ func (r *Recorder) sum() {
 	r.flows.forget(now)
 }
 
-// count counts answers that the decision's address with the index lead came first in; without an address, lead is larger
-// than any index.
+// count counts answers that the decision's address with the index lead came first in; without an address, lead is
+// larger than any index.
 func (s *result) count(r *Recorder, now time.Time, lead int, count uint64) {
 	r.decisions += count
 	*s.algorithm += count
@@ -138,8 +138,8 @@ type resultKey struct {
 	family uint16
 }
 
-// result is the part of a decision that counting needs: where its answers are counted. With 100 000 names a sum is mostly
-// finding that, so it is found once.
+// result is the part of a decision that counting needs: where its answers are counted. With 100 000 names a sum is
+// mostly finding that, so it is found once.
 type result struct {
 	algorithm, outcome *uint64
 	geo                bool     // it depended on where the client is, who is in a region

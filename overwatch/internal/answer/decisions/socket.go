@@ -17,7 +17,8 @@ const RingSize = 1024
 const maxKeys = 1 << 19
 
 // statKey groups answers that are counted together: those of one name that follow from the same decision and are led by
-// the same address. The zero key stands for answers that are missed. It has no padding, so that a map hashes it at once.
+// the same address. The zero key stands for answers that are missed. It has no padding, so that a map hashes it at
+// once.
 type statKey struct {
 	basis  *policy.Basis
 	region geo.RegionID

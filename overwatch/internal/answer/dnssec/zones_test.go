@@ -289,7 +289,8 @@ func TestSigner_WhatCannotBeSignedIsCountedAndNothingIsReturned(t *testing.T) {
 	w := open(t, t.TempDir())
 	s := w.signer(t)
 	broken := *s.active[0]
-	broken.private = &ecdsa.PrivateKey{PublicKey: broken.private.PublicKey, D: new(big.Int)} //nolint:staticcheck // zero is nobody's private key, and cannot be had otherwise
+	// Zero is nobody's private key, and cannot be had otherwise.
+	broken.private = &ecdsa.PrivateKey{PublicKey: broken.private.PublicKey, D: new(big.Int)} //nolint:staticcheck // on purpose
 	s.active = append([]*Key{s.active[0]}, &broken)
 	set := zone.RRset{Owner: s.name, Type: dns.TypeA, TTL: 60, RData: [][]byte{{192, 0, 2, 1}}}
 	if records, _, err := s.Sign(set); err == nil || records != nil {

@@ -13,10 +13,12 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// A query to a broadcast address comes to every socket of the machine's address. Each would answer, and from an address that was not asked.
+// A query to a broadcast address comes to every socket of the machine's address. Each would answer, and from an address
+// that was not asked.
 func TestServer_AnswersNoBroadcast(t *testing.T) {
 	v := testView(t)
-	s, err := New(Options{Listen: []string{"0.0.0.0:0"}, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	s, err := New(Options{Listen: []string{"0.0.0.0:0"}, View: func() *zone.View { return v },
+		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +30,8 @@ func TestServer_AnswersNoBroadcast(t *testing.T) {
 	defer client.Close()
 	ask := func(to net.IP) {
 		t.Helper()
-		if _, err := client.WriteTo(query(t, "one.gslb.test.", dns.TypeA), &net.UDPAddr{IP: to, Port: int(s.Addrs()[0].Port())}); err != nil {
+		if _, err := client.WriteTo(query(t, "one.gslb.test.", dns.TypeA),
+			&net.UDPAddr{IP: to, Port: int(s.Addrs()[0].Port())}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -60,7 +63,8 @@ func TestServer_AnswersNoBroadcast(t *testing.T) {
 		t.Errorf("%d answers to what was asked of one address", answers)
 	}
 	_ = client.SetReadDeadline(time.Now().Add(30 * time.Second))
-	if _, from, err := client.ReadFrom(make([]byte, udpSize)); err != nil || !from.(*net.UDPAddr).IP.Equal(net.IPv4(127, 0, 0, 5)) {
+	if _, from, err := client.ReadFrom(make([]byte, udpSize)); err != nil ||
+		!from.(*net.UDPAddr).IP.Equal(net.IPv4(127, 0, 0, 5)) {
 		t.Errorf("an answer from %v, %v", from, err)
 	}
 }
@@ -70,10 +74,14 @@ func TestToOneHost_IsNeitherBroadcastNorMulticast(t *testing.T) {
 		control []byte
 		want    bool
 	}{
-		"unicast":             {unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: 1, Spec_dst: [4]byte{192, 0, 2, 1}, Addr: [4]byte{192, 0, 2, 1}}), true},
-		"broadcast":           {unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: 1, Spec_dst: [4]byte{192, 0, 2, 1}, Addr: [4]byte{192, 0, 2, 255}}), false},
-		"multicast":           {unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: 1, Spec_dst: [4]byte{192, 0, 2, 1}, Addr: [4]byte{224, 0, 0, 1}}), false},
-		"unicast of IPv6":     {unix.PktInfo6(&unix.Inet6Pktinfo{Addr: [16]byte{0x20, 1, 0x0d, 0xb8, 15: 1}, Ifindex: 1}), true},
+		"unicast": {unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: 1, Spec_dst: [4]byte{192, 0, 2, 1},
+			Addr: [4]byte{192, 0, 2, 1}}), true},
+		"broadcast": {unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: 1, Spec_dst: [4]byte{192, 0, 2, 1},
+			Addr: [4]byte{192, 0, 2, 255}}), false},
+		"multicast": {unix.PktInfo4(&unix.Inet4Pktinfo{Ifindex: 1, Spec_dst: [4]byte{192, 0, 2, 1},
+			Addr: [4]byte{224, 0, 0, 1}}), false},
+		"unicast of IPv6": {unix.PktInfo6(&unix.Inet6Pktinfo{Addr: [16]byte{0x20, 1, 0x0d, 0xb8, 15: 1}, Ifindex: 1}),
+			true},
 		"link-local":          {unix.PktInfo6(&unix.Inet6Pktinfo{Addr: [16]byte{0xfe, 0x80, 15: 1}, Ifindex: 1}), true},
 		"multicast of IPv6":   {unix.PktInfo6(&unix.Inet6Pktinfo{Addr: [16]byte{0xff, 2, 15: 1}, Ifindex: 1}), false},
 		"nothing, as of none": {nil, true},

@@ -14,24 +14,30 @@ func newCollector(s *Server) *collector {
 		return prometheus.NewDesc("gslb_dns_"+name, help, labels, nil)
 	}
 	return &collector{
-		server:     s,
-		queries:    desc("queries_total", "DNS queries by what became of them.", "status"),
-		truncated:  desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
-		unsent:     desc("udp_unsent_total", "Responses that the kernel did not take."),
-		overflow:   desc("udp_overflow_total", "Queries that the kernel dropped because they came faster than they were read."),
-		stale:      desc("udp_stale_total", "Queries that were not answered because they had waited too long in a socket that ran over."),
-		limited:    desc("rate_limited_total", "Responses that the rate limit kept back or replaced by one without records, by which.", "action"),
-		faults:     desc("faults_total", "Queries over which the code failed; the log has the details."),
-		open:       desc("tcp_connections", "Open TCP connections."),
-		unaccepted: desc("tcp_overflow_total", "TCP connections that the kernel turned away because too many waited to be accepted."),
-		ended:      desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.", "limit"),
-		closed:     desc("tcp_closed_total", "TCP connections that were closed for what they did, by reason.", "reason"),
+		server:    s,
+		queries:   desc("queries_total", "DNS queries by what became of them.", "status"),
+		truncated: desc("truncated_total", "Responses over UDP that were too long and told the client to use TCP."),
+		unsent:    desc("udp_unsent_total", "Responses that the kernel did not take."),
+		overflow: desc("udp_overflow_total",
+			"Queries that the kernel dropped because they came faster than they were read."),
+		stale: desc("udp_stale_total",
+			"Queries that were not answered because they had waited too long in a socket that ran over."),
+		limited: desc("rate_limited_total",
+			"Responses that the rate limit kept back or replaced by one without records, by which.", "action"),
+		faults: desc("faults_total", "Queries over which the code failed; the log has the details."),
+		open:   desc("tcp_connections", "Open TCP connections."),
+		unaccepted: desc("tcp_overflow_total",
+			"TCP connections that the kernel turned away because too many waited to be accepted."),
+		ended: desc("tcp_evicted_total", "TCP connections that were closed to make room, by the limit that was reached.",
+			"limit"),
+		closed: desc("tcp_closed_total", "TCP connections that were closed for what they did, by reason.", "reason"),
 	}
 }
 
 // Describe sends the descriptions of all metrics.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.stale, c.limited, c.faults, c.open, c.unaccepted, c.ended, c.closed} {
+	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.stale, c.limited, c.faults,
+		c.open, c.unaccepted, c.ended, c.closed} {
 		out <- d
 	}
 }

@@ -16,21 +16,31 @@ import (
 
 // The cases by which checkers judge an authoritative server from outside, and where each is held here:
 //
-//   - header, flags, opcodes, classes: TestRespond_Header; ids, letter case, odd and long names: TestRespond_RepeatsTheQuestionAsItCame
-//   - malformed packets: TestRespond_Malformed, TestRespond_MutatedPackets, FuzzRespond; on real sockets, with whether others are answered after
+//   - header, flags, opcodes, classes: TestRespond_Header; ids, letter case, odd and long names:
+//     TestRespond_RepeatsTheQuestionAsItCame
+//   - malformed packets: TestRespond_Malformed, TestRespond_MutatedPackets, FuzzRespond; on real sockets, with whether
+//     others are answered after
 //     them: TestServer_NonsenseHarmsNobodyElse, TestRespond_ADatagramOf64KiB
-//   - types, meta types, transfers, ANY, names that are not there, empty non-terminals, wildcards, other zones, negative answers with their SOA:
-//     TestRespond_Records; TTLs, sets without a duplicate: zone, TestView_*; no octet behind the last record: read, for every response
-//   - few octets for what is refused and for ANY: TestRespond_WhatIsNotOursIsRefusedInFewOctets; for anything else: TestSigned_Sizes
-//   - EDNS, its versions, flags, options, client subnets: TestRespond_EDNS, TestRespond_KeepaliveOverTCP, TestRespond_EDNSOverTCPAndNoneWithout;
-//     scopes that never overlap: geo, Test*_ScopeIsExact; cookies: TestRespond_Cookie*, TestServerCookie_*, TestRateLimit_CookieOfOursExempts
+//   - types, meta types, transfers, ANY, names that are not there, empty non-terminals, wildcards, other zones,
+//     negative answers with their SOA:
+//     TestRespond_Records; TTLs, sets without a duplicate: zone, TestView_*; no octet behind the last record: read, for
+//     every response
+//   - few octets for what is refused and for ANY: TestRespond_WhatIsNotOursIsRefusedInFewOctets; for anything else:
+//     TestSigned_Sizes
+//   - EDNS, its versions, flags, options, client subnets: TestRespond_EDNS, TestRespond_KeepaliveOverTCP,
+//     TestRespond_EDNSOverTCPAndNoneWithout;
+//     scopes that never overlap: geo, Test*_ScopeIsExact; cookies: TestRespond_Cookie*, TestServerCookie_*,
+//     TestRateLimit_CookieOfOursExempts
 //   - sizes and truncation: TestRespond_Sizes, TestSigned_Sizes
-//   - TCP in one piece and in octets, pipelined, half closed, idle, slow, nonsense, many: TestTCP_*, TestConnections_*; a thousand idle ones of one
+//   - TCP in one piece and in octets, pipelined, half closed, idle, slow, nonsense, many: TestTCP_*, TestConnections_*;
+//     a thousand idle ones of one
 //     client on a real node: integration, TestCrowd_*
-//   - DNSSEC: TestSigned_*; every proof and signature verified: zone, TestSigned_EveryAnswerValidates, and by strangers: integration, TestDNSSEC_*
+//   - DNSSEC: TestSigned_*; every proof and signature verified: zone, TestSigned_EveryAnswerValidates, and by
+//     strangers: integration, TestDNSSEC_*
 
-// signedLine is a record of a signed answer in zone-file form, of this zone: of a signature the type that it covers and its labels, and
-// without what is new in each run (keys), a hash (the names of NSEC3) or of no concern here (the SOA's fields).
+// signedLine is a record of a signed answer in zone-file form, of this zone: of a signature the type that it covers and
+// its labels, and without what is new in each run (keys), a hash (the names of NSEC3) or of no concern here (the SOA's
+// fields).
 func signedLine(rr dns.RR) string {
 	h := rr.Header()
 	words := []string{strings.TrimSuffix(strings.TrimSuffix(h.Name, "gslb.test."), "."), dns.TypeToString[h.Rrtype]}
@@ -94,12 +104,16 @@ var signedCases = []struct{ name, rtype, nsec, nsec3 string }{
 	{"one.gslb.test.", "RRSIG", "NOERROR; one RRSIG(A 3)", ""},
 	{"one.gslb.test.", "TXT", "NOERROR" + signedSOA + oneNSEC, "NOERROR" + signedSOA + oneNSEC3},
 	{"one.gslb.test.", "TYPE1000", "NOERROR" + signedSOA + oneNSEC, "NOERROR" + signedSOA + oneNSEC3},
-	{"nx.gslb.test.", "A", "NXDOMAIN" + signedSOA + " | ns2 NSEC one.gslb.test. A RRSIG NSEC | ns2 RRSIG(NSEC 3)" + apexNSEC, "NXDOMAIN" + signedSOA + apexNSEC3 + oneNSEC3 + addrNSEC3},
-	{"sub.one.gslb.test.", "A", "NXDOMAIN" + signedSOA + oneNSEC, "NXDOMAIN" + signedSOA + oneNSEC3 + " | NSEC3 CNAME RRSIG | RRSIG(NSEC3 3)" + addrNSEC3},
+	{"nx.gslb.test.", "A", "NXDOMAIN" + signedSOA + " | ns2 NSEC one.gslb.test. A RRSIG NSEC | ns2 RRSIG(NSEC 3)" +
+		apexNSEC, "NXDOMAIN" + signedSOA + apexNSEC3 + oneNSEC3 + addrNSEC3},
+	{"sub.one.gslb.test.", "A", "NXDOMAIN" + signedSOA + oneNSEC,
+		"NXDOMAIN" + signedSOA + oneNSEC3 + " | NSEC3 CNAME RRSIG | RRSIG(NSEC3 3)" + addrNSEC3},
 	{"ent.gslb.test.", "A", "NOERROR" + signedSOA + entNSEC, "NOERROR" + signedSOA + bareNSEC3},
 	{"b.ent.gslb.test.", "A", "NOERROR" + signedSOA + entNSEC, "NOERROR" + signedSOA + bareNSEC3},
-	{"x.wild.gslb.test.", "A", "NOERROR; x.wild A 192.0.2.4; x.wild RRSIG(A 3)" + wildNSEC, "NOERROR; x.wild A 192.0.2.4; x.wild RRSIG(A 3)" + bareNSEC3},
-	{"x.wild.gslb.test.", "MX", "NOERROR" + signedSOA + wildNSEC, "NOERROR" + signedSOA + addrNSEC3 + bareNSEC3 + bareNSEC3},
+	{"x.wild.gslb.test.", "A", "NOERROR; x.wild A 192.0.2.4; x.wild RRSIG(A 3)" + wildNSEC,
+		"NOERROR; x.wild A 192.0.2.4; x.wild RRSIG(A 3)" + bareNSEC3},
+	{"x.wild.gslb.test.", "MX", "NOERROR" + signedSOA + wildNSEC,
+		"NOERROR" + signedSOA + addrNSEC3 + bareNSEC3 + bareNSEC3},
 	{"www.example.org.", "A", "REFUSED", ""},
 	{"down.gslb.test.", "A", "SERVFAIL", ""},
 }
@@ -118,7 +132,8 @@ func TestSigned_Answers(t *testing.T) {
 			checkSignatures(t, m)
 			bare := askTCP(t, r, query(t, c.name, typeOf(c.rtype)))
 			for _, rr := range slices.Concat(bare.Answer, bare.Ns, bare.Extra) {
-				if h := rr.Header(); h.Rrtype != typeOf(c.rtype) && slices.Contains([]uint16{dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3}, h.Rrtype) {
+				if h := rr.Header(); h.Rrtype != typeOf(c.rtype) &&
+					slices.Contains([]uint16{dns.TypeRRSIG, dns.TypeNSEC, dns.TypeNSEC3}, h.Rrtype) {
 					t.Errorf("%s %s without DO: %s", c.name, c.rtype, rr)
 				}
 			}
@@ -129,11 +144,12 @@ func TestSigned_Answers(t *testing.T) {
 // signedResponders are one for each way to deny.
 func signedResponders(t *testing.T) map[zone.Denial]*responder {
 	t.Helper()
-	return map[zone.Denial]*responder{zone.NSEC: testResponder(signedView(t, zone.NSEC)), zone.NSEC3: testResponder(signedView(t, zone.NSEC3))}
+	return map[zone.Denial]*responder{zone.NSEC: testResponder(signedView(t, zone.NSEC)),
+		zone.NSEC3: testResponder(signedView(t, zone.NSEC3))}
 }
 
-// checkSignatures holds the fields of every signature, and of what is denied, against RFC 4034 section 3.1, RFC 9077 and RFC 9276, and the time that
-// a signature holds against clocks that are off and nodes that are away for a weekend.
+// checkSignatures holds the fields of every signature, and of what is denied, against RFC 4034 section 3.1, RFC 9077
+// and RFC 9276, and the time that a signature holds against clocks that are off and nodes that are away for a weekend.
 func checkSignatures(t *testing.T, m *dns.Msg) {
 	t.Helper()
 	now := time.Now()
@@ -149,7 +165,8 @@ func checkSignatures(t *testing.T, m *dns.Msg) {
 			if now.Sub(from) < 5*time.Minute || to.Sub(now) < 3*24*time.Hour || to.Sub(now) > 32*24*time.Hour {
 				t.Errorf("holds from %s to %s: %s", from, to, rr)
 			}
-			if rr.SignerName != "gslb.test." || int(rr.Labels) > dns.CountLabel(rr.Hdr.Name) || rr.Algorithm != dns.ECDSAP256SHA256 || rr.OrigTtl < rr.Hdr.Ttl {
+			if rr.SignerName != "gslb.test." || int(rr.Labels) > dns.CountLabel(rr.Hdr.Name) ||
+				rr.Algorithm != dns.ECDSAP256SHA256 || rr.OrigTtl < rr.Hdr.Ttl {
 				t.Errorf("signer, labels, algorithm or original TTL of %s", rr)
 			}
 			if ttl, there := ttls[strings.ToLower(rr.Hdr.Name)+dns.TypeToString[rr.TypeCovered]]; there && ttl != rr.Hdr.Ttl {
@@ -166,16 +183,19 @@ func checkSignatures(t *testing.T, m *dns.Msg) {
 	}
 }
 
-// No response is longer than the client said or than 1232 octets over UDP, and none is worth asking for under another's address.
+// No response is longer than the client said or than 1232 octets over UDP, and none is worth asking for under another's
+// address.
 func TestSigned_Sizes(t *testing.T) {
 	for _, r := range signedResponders(t) {
-		for _, name := range []string{"gslb.test.", "one.gslb.test.", "big.gslb.test.", "nx.gslb.test.", "x.wild.gslb.test."} {
+		for _, name := range []string{"gslb.test.", "one.gslb.test.", "big.gslb.test.", "nx.gslb.test.",
+			"x.wild.gslb.test."} {
 			for _, rtype := range []string{"A", "MX", "NS", "SOA", "DNSKEY", "ANY"} {
 				for size, limit := range map[uint16]int{0: 512, 512: 512, 1232: 1232, 4096: 1232, 65535: 1232} {
 					packet := query(t, name, typeOf(rtype), edns0(size), doBit)
 					reply := r.respond(slices.Clone(packet), testClient, false, make([]byte, 0, udpSize))
 					m := read(t, reply)
-					if len(reply) > limit || len(reply) > 25*len(packet) || m.IsEdns0() == nil || rtype == "DNSKEY" && size > 512 && m.Truncated {
+					if len(reply) > limit || len(reply) > 25*len(packet) || m.IsEdns0() == nil ||
+						rtype == "DNSKEY" && size > 512 && m.Truncated {
 						t.Errorf("%s %s for %d: %d octets for %d, %s", name, rtype, size, len(reply), len(packet), describe(m))
 					}
 				}
@@ -187,7 +207,9 @@ func TestSigned_Sizes(t *testing.T) {
 func TestRespond_CookieGivenBackIsTaken(t *testing.T) {
 	r := testResponder(testView(t))
 	given := func(cookie string) string {
-		m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""), &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie})))
+		m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA,
+			edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""),
+				&dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie})))
 		if describe(m) != "NOERROR aa; one.gslb.test. 60 IN A 10.0.0.6" {
 			t.Errorf("with %s: %s", cookie, describe(m))
 		}
@@ -241,7 +263,8 @@ func TestServer_NonsenseHarmsNobodyElse(t *testing.T) {
 	at := s.Addrs()[0].String()
 	for network, begins := range map[string][]string{
 		"udp": {"", "\x00", strings.Repeat("\xff", 600)},
-		"tcp": {"\x00\x00", "\x00\x05hello", "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\xff\xff" + strings.Repeat("\x9c", 2000)},
+		"tcp": {"\x00\x00", "\x00\x05hello", "GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+			"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", "\xff\xff" + strings.Repeat("\x9c", 2000)},
 	} {
 		for _, begin := range begins {
 			conn, err := net.Dial(network, at)

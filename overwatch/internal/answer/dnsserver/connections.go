@@ -9,8 +9,9 @@ import (
 	"time"
 )
 
-// Bounds on TCP connections. A connection that is over a bound is let in, at the expense of the one that has waited longest since
-// its last answer (RFC 7766 section 6.2.3): whoever only holds connections, or sends or reads slowly, keeps nobody out.
+// Bounds on TCP connections. A connection that is over a bound is let in, at the expense of the one that has waited
+// longest since its last answer (RFC 7766 section 6.2.3): whoever only holds connections, or sends or reads slowly,
+// keeps nobody out.
 const (
 	maxConnections = 4096
 	maxPerClient   = 128 // of one IPv4 address or IPv6 /64
@@ -27,7 +28,8 @@ type connections struct {
 
 	// Connections that were closed because there were too many, of all or of one client.
 	evicted, evictedClient atomic.Uint64
-	// Connections that were closed because of what they did: no whole query in idleTimeout, answers not read in writeTimeout, no DNS.
+	// Connections that were closed because of what they did: no whole query in idleTimeout, answers not read in
+	// writeTimeout, no DNS.
 	idle, unread, nonsense atomic.Uint64
 }
 
@@ -49,7 +51,8 @@ type connection struct {
 }
 
 func newConnections(limit int) *connections {
-	return &connections{limit: max(limit, 1), perClient: maxPerClient, all: list.New(), clients: make(map[netip.Prefix]*list.List)}
+	return &connections{limit: max(limit, 1), perClient: maxPerClient, all: list.New(),
+		clients: make(map[netip.Prefix]*list.List)}
 }
 
 // clientOf is who a connection from an address counts for.
@@ -135,8 +138,8 @@ func (c *connections) remove(one *connection) {
 	one.inAll, one.inClient = nil, nil
 }
 
-// close ends the waiting of all connections, except shortly of those that have not been answered yet, whose query is on its way, and
-// gives writes the grace time.
+// close ends the waiting of all connections, except shortly of those that have not been answered yet, whose query is on
+// its way, and gives writes the grace time.
 func (c *connections) close(grace time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,8 +10,8 @@ import (
 // serverCookieSize is that of the interoperable server cookie (RFC 9018 section 4).
 const serverCookieSize = 16
 
-// serverCookie appends the cookie for a client: version 1, the time, and a SipHash-2-4 over the client's cookie, these and the
-// client's address, under the secret (RFC 9018 section 4.4). It is made anew for each query, as the RFC allows,
+// serverCookie appends the cookie for a client: version 1, the time, and a SipHash-2-4 over the client's cookie, these
+// and the client's address, under the secret (RFC 9018 section 4.4). It is made anew for each query, as the RFC allows,
 // and never asked for: it exempts its client from rate limiting, that is all.
 func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, now uint32) []byte {
 	var input [clientCookieSize + 8 + 16]byte

@@ -45,31 +45,44 @@ func TestRespond_EDNS(t *testing.T) {
 		{"Z is cleared", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.IsEdns0().Hdr.Ttl |= 0x80 }}, good, "v0 1232"},
 		{"size 0", []func(*dns.Msg){edns0(0)}, good, "v0 1232"},
 		{"version 1", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
-		{"version 255 and DO", []func(*dns.Msg){edns0(1232), doBit, func(m *dns.Msg) { m.IsEdns0().SetVersion(255) }}, "BADVERS", "v0 1232 do"},
-		{"version 1 and options", []func(*dns.Msg){edns0(1232, option(65001, "abcd"), option(10, "short")), func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"version 255 and DO", []func(*dns.Msg){edns0(1232), doBit, func(m *dns.Msg) { m.IsEdns0().SetVersion(255) }},
+			"BADVERS", "v0 1232 do"},
+		{"version 1 and options", []func(*dns.Msg){edns0(1232, option(65001, "abcd"), option(10, "short")),
+			func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
 		{"unknown options", []func(*dns.Msg){edns0(1232, option(65001, "abcd"), option(100, ""))}, good, "v0 1232"},
 		{"padding is not echoed", []func(*dns.Msg){edns0(1232, option(12, strings.Repeat("\x00", 64)))}, good, "v0 1232"},
 		{"keepalive over UDP is ignored", []func(*dns.Msg){edns0(1232, option(11, ""))}, good, "v0 1232"},
 		{"NSID", []func(*dns.Msg){edns0(1232, option(3, ""))}, good, "v0 1232 3=" + hex.EncodeToString([]byte("node-1"))},
-		{"refused says why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Name = "www.example.org." }}, "REFUSED", "v0 1232 15=20 (Not Authoritative): ()"},
-		{"down says why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Name = "down.gslb.test." }}, "SERVFAIL", "v0 1232 15=22 (No Reachable Authority): ()"},
-		{"transfers say why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR }}, "REFUSED", "v0 1232 15=18 (Prohibited): ()"},
+		{"refused says why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Name = "www.example.org." }},
+			"REFUSED", "v0 1232 15=20 (Not Authoritative): ()"},
+		{"down says why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Name = "down.gslb.test." }},
+			"SERVFAIL", "v0 1232 15=22 (No Reachable Authority): ()"},
+		{"transfers say why", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR }},
+			"REFUSED", "v0 1232 15=18 (Prohibited): ()"},
 
-		{"several at once", []func(*dns.Msg){edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""))}, good, "v0 1232 3=" + hex.EncodeToString([]byte("node-1")) + " 8=0.0.0.0/0/0"},
-		{"version 1 and Z", []func(*dns.Msg){edns0(1232), func(m *dns.Msg) { m.IsEdns0().Hdr.Ttl |= 0x80; m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
-		{"a name that is not there, with subnet", []func(*dns.Msg){edns0(1232, option(8, subnet)), func(m *dns.Msg) { m.Question[0].Name = "nx.gslb.test." }}, "NXDOMAIN aa" + soaLine, "v0 1232 8=198.51.100.0/24/0"},
-		{"NOTIFY", []func(*dns.Msg){edns0(1232, option(3, "")), opcode(dns.OpcodeNotify)}, "NOTIMP", "v0 1232 3=" + hex.EncodeToString([]byte("node-1"))},
+		{"several at once", []func(*dns.Msg){edns0(1232, option(3, ""), option(8, "\x00\x01\x00\x00"), option(9, ""))}, good,
+			"v0 1232 3=" + hex.EncodeToString([]byte("node-1")) + " 8=0.0.0.0/0/0"},
+		{"version 1 and Z", []func(*dns.Msg){edns0(1232),
+			func(m *dns.Msg) { m.IsEdns0().Hdr.Ttl |= 0x80; m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"a name that is not there, with subnet", []func(*dns.Msg){edns0(1232, option(8, subnet)),
+			func(m *dns.Msg) { m.Question[0].Name = "nx.gslb.test." }}, "NXDOMAIN aa" + soaLine, "v0 1232 8=198.51.100.0/24/0"},
+		{"NOTIFY", []func(*dns.Msg){edns0(1232, option(3, "")), opcode(dns.OpcodeNotify)}, "NOTIMP",
+			"v0 1232 3=" + hex.EncodeToString([]byte("node-1"))},
 		{"UPDATE and DO", []func(*dns.Msg){edns0(1232), doBit, opcode(dns.OpcodeUpdate)}, "NOTIMP", "v0 1232 do"},
-		{"STATUS and version 1", []func(*dns.Msg){edns0(1232), opcode(dns.OpcodeStatus), func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"STATUS and version 1", []func(*dns.Msg){edns0(1232), opcode(dns.OpcodeStatus),
+			func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
 		{"NOTIFY without", []func(*dns.Msg){opcode(dns.OpcodeNotify)}, "NOTIMP", "none"},
 		{"signed", []func(*dns.Msg){edns0(1232), doBit, signed}, "NOTAUTH", "v0 1232 do"},
-		{"signed, version 1", []func(*dns.Msg){edns0(1232), signed, func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }}, "BADVERS", "v0 1232"},
+		{"signed, version 1", []func(*dns.Msg){edns0(1232), signed, func(m *dns.Msg) { m.IsEdns0().SetVersion(1) }},
+			"BADVERS", "v0 1232"},
 		{"signed, before OPT", []func(*dns.Msg){signed, edns0(1232)}, bad, "none"},
 		{"subnet", []func(*dns.Msg){edns0(1232, option(8, subnet))}, good, "v0 1232 8=198.51.100.0/24/0"},
-		{"subnet of IPv6", []func(*dns.Msg){edns0(1232, option(8, "\x00\x02\x30\x00\x20\x01\x0d\xb8\x00\x01"))}, good, "v0 1232 8=[2001:db8:1::]/48/0"},
+		{"subnet of IPv6", []func(*dns.Msg){edns0(1232, option(8, "\x00\x02\x30\x00\x20\x01\x0d\xb8\x00\x01"))}, good,
+			"v0 1232 8=[2001:db8:1::]/48/0"},
 		{"subnet of source 0", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x00\x00"))}, good, "v0 1232 8=0.0.0.0/0/0"},
 		{"subnet with scope", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x18\x18\xc6\x33\x64"))}, bad, "v0 1232"},
-		{"subnet of source 33", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x21\x00\xc6\x33\x64\x01\x80"))}, bad, "v0 1232"},
+		{"subnet of source 33", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x21\x00\xc6\x33\x64\x01\x80"))}, bad,
+			"v0 1232"},
 		{"subnet too long", []func(*dns.Msg){edns0(1232, option(8, subnet+"\x00"))}, bad, "v0 1232"},
 		{"subnet too short", []func(*dns.Msg){edns0(1232, option(8, subnet[:6]))}, bad, "v0 1232"},
 		{"subnet with bits beyond", []func(*dns.Msg){edns0(1232, option(8, "\x00\x01\x14\x00\xc6\x33\x6f"))}, bad, "v0 1232"},
@@ -101,7 +114,8 @@ func signed(m *dns.Msg) {
 	})
 }
 
-// Who asks with a key is told that it is not known here (RFC 8945 sections 5.2.1 and 5.3.2), never answered as if it had not.
+// Who asks with a key is told that it is not known here (RFC 8945 sections 5.2.1 and 5.3.2), never answered as if it
+// had not.
 func TestRespond_AKeyIsNotKnown(t *testing.T) {
 	change := func(f func(*dns.TSIG)) func(*dns.Msg) {
 		return func(m *dns.Msg) { f(m.Extra[len(m.Extra)-1].(*dns.TSIG)) }
@@ -115,9 +129,12 @@ func TestRespond_AKeyIsNotKnown(t *testing.T) {
 	}{
 		{"alone", []func(*dns.Msg){signed}, "NOTAUTH", told},
 		{"with EDNS", []func(*dns.Msg){edns0(512), signed}, "NOTAUTH", told},
-		{"for a name that is not ours", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Question[0].Name = "www.example.org." }}, "NOTAUTH", told},
-		{"for a transfer", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR }}, "NOTAUTH", told},
-		{"with names that leave no room", []func(*dns.Msg){signed, change(func(k *dns.TSIG) { k.Hdr.Name, k.Algorithm = long, long })}, "NOTAUTH", ""},
+		{"for a name that is not ours", []func(*dns.Msg){signed,
+			func(m *dns.Msg) { m.Question[0].Name = "www.example.org." }}, "NOTAUTH", told},
+		{"for a transfer", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Question[0].Qtype = dns.TypeAXFR }}, "NOTAUTH",
+			told},
+		{"with names that leave no room", []func(*dns.Msg){signed,
+			change(func(k *dns.TSIG) { k.Hdr.Name, k.Algorithm = long, long })}, "NOTAUTH", ""},
 		{"twice", []func(*dns.Msg){signed, signed}, "FORMERR", ""},
 		{"as an answer", []func(*dns.Msg){signed, func(m *dns.Msg) { m.Answer, m.Extra = m.Extra, nil }}, "FORMERR", ""},
 		{"of class IN", []func(*dns.Msg){signed, change(func(k *dns.TSIG) { k.Hdr.Class = dns.ClassINET })}, "FORMERR", ""},
@@ -128,7 +145,8 @@ func TestRespond_AKeyIsNotKnown(t *testing.T) {
 		m := askUDP(t, r, packet)
 		got := ""
 		if k := m.IsTsig(); k != nil {
-			got = fmt.Sprintf("%s %d %s %d %d %d %s %d %d %d %s", k.Hdr.Name, k.Hdr.Ttl, k.Algorithm, k.TimeSigned, k.Fudge, k.MACSize, k.MAC, k.OrigId, k.Error, k.OtherLen, k.OtherData)
+			got = fmt.Sprintf("%s %d %s %d %d %d %s %d %d %d %s", k.Hdr.Name, k.Hdr.Ttl, k.Algorithm, k.TimeSigned, k.Fudge,
+				k.MACSize, k.MAC, k.OrigId, k.Error, k.OtherLen, k.OtherData)
 		}
 		if describe(m) != c.want || got != c.tsig || c.want == "NOTAUTH" && r.counts.queries[notAuth].Load() != 1 {
 			t.Errorf("%s: %s, TSIG %q, want %s, %q", c.name, describe(m), got, c.want, c.tsig)
@@ -142,14 +160,16 @@ func TestRespond_AKeyIsNotKnown(t *testing.T) {
 
 func TestRespond_CookieForWhoeverBringsOne(t *testing.T) {
 	r := testResponder(testView(t))
-	for name, cookie := range map[string]string{"client's alone": "ABCDEFGH", "with a server's": "ABCDEFGH" + strings.Repeat("\x11", 16)} {
+	for name, cookie := range map[string]string{"client's alone": "ABCDEFGH",
+		"with a server's": "ABCDEFGH" + strings.Repeat("\x11", 16)} {
 		m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(10, cookie))))
 		got := m.IsEdns0().Option[0].(*dns.EDNS0_COOKIE).Cookie
 		if len(got) != 48 || !strings.HasPrefix(got, hex.EncodeToString([]byte("ABCDEFGH"))+"01000000") {
 			t.Errorf("%s: cookie %s, want the client's and 16 octets of version 1", name, got)
 		}
 	}
-	only := query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(10, "ABCDEFGH")), func(m *dns.Msg) { m.Question = nil })
+	only := query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(10, "ABCDEFGH")),
+		func(m *dns.Msg) { m.Question = nil })
 	if m := askUDP(t, r, only); describe(m) != "NOERROR" || len(m.IsEdns0().Option) != 1 {
 		t.Errorf("no question but a cookie: %s, OPT %s", describe(m), describeOPT(m))
 	}
@@ -175,7 +195,8 @@ func TestRespond_KeepaliveOverTCP(t *testing.T) {
 
 func TestRespond_EDNSOverTCPAndNoneWithout(t *testing.T) {
 	r := testResponder(testView(t))
-	if m := askTCP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232), doBit)); describeOPT(m) != "v0 1232 do" || len(m.Answer) != 1 {
+	if m := askTCP(t, r, query(t, "one.gslb.test.", dns.TypeA, edns0(1232), doBit)); describeOPT(m) != "v0 1232 do" ||
+		len(m.Answer) != 1 {
 		t.Errorf("%s, OPT %s", describe(m), describeOPT(m))
 	}
 	if m := askUDP(t, r, query(t, "one.gslb.test.", dns.TypeA)); m.IsEdns0() != nil {
@@ -212,7 +233,8 @@ func TestRespond_Sizes(t *testing.T) {
 		for size, limit := range map[uint16]int{0: 512, 100: 512, 512: 512, 1232: 1232, 4096: 1232, 65535: 1232} {
 			reply := r.respond(query(t, name, dns.TypeA, edns0(size), doBit), testClient, false, make([]byte, 0, udpSize))
 			m := read(t, reply)
-			if len(reply) > limit || m.IsEdns0() == nil || m.Truncated != (name == "big.gslb.test.") || m.Truncated && len(m.Answer) > 0 {
+			if len(reply) > limit || m.IsEdns0() == nil || m.Truncated != (name == "big.gslb.test.") ||
+				m.Truncated && len(m.Answer) > 0 {
 				t.Errorf("%s for %d: %d octets, %s, OPT %s", name, size, len(reply), describe(m), describeOPT(m))
 			}
 		}

@@ -73,7 +73,8 @@ func (r *responder) appendOPT(msg []byte, rcode int) []byte {
 		do = flagDO >> 8
 	}
 	length := r.optLength(rcode) - optSize
-	msg = append(msg, 0, 0, byte(dns.TypeOPT), udpSize>>8, udpSize&0xFF, byte(rcode>>4), 0, do, 0, byte(length>>8), byte(length))
+	msg = append(msg, 0, 0, byte(dns.TypeOPT), udpSize>>8, udpSize&0xFF, byte(rcode>>4), 0, do, 0, byte(length>>8),
+		byte(length))
 	if e.nsid && len(r.nsid) > 0 {
 		msg = append(appendOption(msg, dns.EDNS0NSID, len(r.nsid)), r.nsid...)
 	}

@@ -12,16 +12,18 @@ import (
 // firstInherited is the number of the first socket that systemd passes (sd_listen_fds(3)).
 const firstInherited = 3
 
-// Inherited is the sockets that systemd, or whoever follows its protocol, has opened for this process: they outlive it, so that queries
-// wait in them while it is restarted. It is nil where there are none. It must be called once, since a file is closed
-// by its finalizer.
+// Inherited is the sockets that systemd, or whoever follows its protocol, has opened for this process: they outlive it,
+// so that queries wait in them while it is restarted. It is nil where there are none. It must be called once, since a
+// file is closed by its finalizer.
 func Inherited() ([]*os.File, error) {
 	if os.Getenv("LISTEN_PID") != strconv.Itoa(os.Getpid()) {
 		return nil, nil
 	}
 	count, err := strconv.Atoi(os.Getenv("LISTEN_FDS"))
 	if err != nil || count < 0 || count > 1024 {
-		return nil, fmt.Errorf("LISTEN_FDS=%q: want the number of sockets that are passed; start the service through its socket unit", os.Getenv("LISTEN_FDS"))
+		return nil,
+			fmt.Errorf("LISTEN_FDS=%q: want the number of sockets that are passed; start the service through its socket unit",
+				os.Getenv("LISTEN_FDS"))
 	}
 	names := strings.Split(os.Getenv("LISTEN_FDNAMES"), ":")
 	var files []*os.File
@@ -83,7 +85,8 @@ func inheritUDP(f *os.File) (*net.UDPConn, error) {
 	udp, ok := conn.(*net.UDPConn)
 	if !ok {
 		_ = conn.Close()
-		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket but %s", f.Name(), conn.LocalAddr().Network())
+		return nil, fmt.Errorf("the socket passed as %s is neither a TCP listener nor a UDP socket but %s", f.Name(),
+			conn.LocalAddr().Network())
 	}
 	if control := socketOptions(udp.LocalAddr().(*net.UDPAddr).AddrPort(), true); control != nil {
 		raw, err := udp.SyscallConn()

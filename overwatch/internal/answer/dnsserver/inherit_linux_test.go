@@ -14,8 +14,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Between the opening of the sockets and their reading, a node may take seconds to start: the room that the process before left for what
-// comes meanwhile stays until that was read.
+// Between the opening of the sockets and their reading, a node may take seconds to start: the room that the process
+// before left for what comes meanwhile stays until that was read.
 func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -41,7 +41,10 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	room := func() (size int) {
-		if failed := raw.Control(func(fd uintptr) { size, err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF) }); failed != nil || err != nil {
+		if failed := raw.Control(func(fd uintptr) {
+			size,
+				err = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_RCVBUF)
+		}); failed != nil || err != nil {
 			t.Fatal(failed, err)
 		}
 		return size
@@ -54,7 +57,8 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 		t.Skipf("the kernel allows a buffer of %d octets only: this needs CAP_NET_ADMIN", left)
 	}
 	v := testView(t)
-	s, err := New(Options{Listen: []string{at}, Inherited: files, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	s, err := New(Options{Listen: []string{at}, Inherited: files, View: func() *zone.View { return v },
+		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

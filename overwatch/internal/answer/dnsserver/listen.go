@@ -111,12 +111,15 @@ func explain(err error, network string, at netip.AddrPort) error {
 	remedy := ""
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		remedy = fmt.Sprintf("another process has %s port %d; `ss -lnp --%s 'sport = :%d'` shows which", network, at.Port(), network, at.Port())
+		remedy = fmt.Sprintf("another process has %s port %d; `ss -lnp --%s 'sport = :%d'` shows which", network, at.Port(),
+			network, at.Port())
 		if at.Port() == 53 {
-			remedy += ". If it is systemd-resolved, set DNSStubListener=no in /etc/systemd/resolved.conf and restart it, or serve on this machine's own addresses instead of all"
+			remedy += ". If it is systemd-resolved, set DNSStubListener=no in /etc/systemd/resolved.conf and restart it, or " +
+				"serve on this machine's own addresses instead of all"
 		}
 	case errors.Is(err, syscall.EACCES), errors.Is(err, syscall.EPERM):
-		remedy = "no right to use this port; give the program CAP_NET_BIND_SERVICE (in a systemd unit: AmbientCapabilities=CAP_NET_BIND_SERVICE)"
+		remedy = "no right to use this port; give the program CAP_NET_BIND_SERVICE (in a systemd unit: " +
+			"AmbientCapabilities=CAP_NET_BIND_SERVICE)"
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
 		remedy = "this machine does not have this address; `ip address` shows those it has"
 	case errors.Is(err, syscall.EAFNOSUPPORT):

@@ -12,12 +12,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// listener accepts the TCP connections of one address. Under a flood what a dead connection costs decides who else gets one. Package net sets six options on each
-// and asks for its addresses; here each has its options from the listener. One whose client is gone by the time that it is accepted takes three to five system
-// calls and neither a goroutine nor a place in the runtime's poller.
+// listener accepts the TCP connections of one address. Under a flood what a dead connection costs decides who else gets
+// one. Package net sets six options on each and asks for its addresses; here each has its options from the listener.
+// One whose client is gone by the time that it is accepted takes three to five system calls and neither a goroutine nor
+// a place in the runtime's poller.
 //
-// TCP_DEFER_ACCEPT, which would keep connections without a query in the kernel, is not for a server that strangers use: they fill the queue of half-open
-// ones, where nobody sees or evicts them, and then nobody new gets in where SYN cookies are off.
+// TCP_DEFER_ACCEPT, which would keep connections without a query in the kernel, is not for a server that strangers use:
+// they fill the queue of half-open ones, where nobody sees or evicts them, and then nobody new gets in where SYN
+// cookies are off.
 type listener struct {
 	file    *os.File // in the runtime's poller
 	raw     syscall.RawConn
@@ -40,7 +42,8 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 	if err == nil {
 		err = l.control(func(fd int) error {
 			// What accepted connections have from it: no answer waits for others, and bounded room for those that nobody reads.
-			return firstError(unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1), unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer))
+			return firstError(unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1),
+				unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer))
 		})
 	}
 	if err != nil {
@@ -59,8 +62,9 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// accept returns the next connection whose client is still there, the client, and what it has sent by now: as much as first has room for, and more than
-// a query only if it came with it. That is valid until the next call. After close it returns net.ErrClosed.
+// accept returns the next connection whose client is still there, the client, and what it has sent by now: as much as
+// first has room for, and more than a query only if it came with it. That is valid until the next call. After close it
+// returns net.ErrClosed.
 func (l *listener) accept() (s stream, client netip.Addr, input []byte, err error) {
 	for {
 		conn, from, err := l.next()
@@ -93,7 +97,8 @@ func (l *listener) next() (conn int, from unix.Sockaddr, err error) {
 	return conn, from, err
 }
 
-// begin reads what has come on a connection, up to a whole query. It returns false if the client has reset the connection, or closed it without one.
+// begin reads what has come on a connection, up to a whole query. It returns false if the client has reset the
+// connection, or closed it without one.
 func (l *listener) begin(conn int) (input []byte, there bool) {
 	if errno, err := unix.GetsockoptInt(conn, unix.SOL_SOCKET, unix.SO_ERROR); err != nil || errno != 0 {
 		return nil, false
@@ -138,7 +143,8 @@ func (l *listener) close() {
 	_ = l.file.Close() // nil is refused by Close itself
 }
 
-// turnedAway is how many connections the kernel has turned away because the queue of those that wait to be accepted was full.
+// turnedAway is how many connections the kernel has turned away because the queue of those that wait to be accepted was
+// full.
 func (l *listener) turnedAway() (drops uint64) {
 	_ = l.control(func(fd int) error {
 		drops = uint64(memory(fd)[memoryDrops])

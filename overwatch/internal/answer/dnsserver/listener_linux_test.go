@@ -75,8 +75,8 @@ func reset(conn *net.TCPConn) error {
 	return errors.Join(conn.SetLinger(0), conn.Close())
 }
 
-// Whoever resets a connection, or closes it without a whole query, costs no more than to be counted. When the connection is accepted its end may be on its way
-// still; then it is handed out, and another one is tried.
+// Whoever resets a connection, or closes it without a whole query, costs no more than to be counted. When the
+// connection is accepted its end may be on its way still; then it is handed out, and another one is tried.
 func TestListener_HandsOutNoConnectionWhoseClientIsGone(t *testing.T) {
 	const dead, living = "127.0.0.2", "127.0.0.3"
 	query := string(framed(t, 1, "one.gslb.test."))
@@ -109,10 +109,12 @@ func TestListener_HandsOutNoConnectionWhoseClientIsGone(t *testing.T) {
 	}
 }
 
-// Who has sent a whole query is answered also if it sends no more, who has sent part of one may send the rest, and who has sent nothing may begin.
+// Who has sent a whole query is answered also if it sends no more, who has sent part of one may send the rest, and who
+// has sent nothing may begin.
 func TestListener_HandsOutWhatWasSent(t *testing.T) {
 	query := string(framed(t, 1, "one.gslb.test."))
-	for name, octets := range map[string]string{"nothing": "", "one octet": query[:1], "half": query[:9], "all": query, "more": query + query[:9]} {
+	for name, octets := range map[string]string{"nothing": "", "one octet": query[:1], "half": query[:9], "all": query,
+		"more": query + query[:9]} {
 		t.Run(name, func(t *testing.T) {
 			l := testListener(t, "127.0.0.1:0")
 			client := dial(t, l, "127.0.0.1", octets)
@@ -145,7 +147,8 @@ func TestListener_HandsOutWhatWasSent(t *testing.T) {
 	}
 }
 
-// A connection has its options from the listener: nothing waits for the acknowledgment of what was sent before, and what nobody reads is bounded.
+// A connection has its options from the listener: nothing waits for the acknowledgment of what was sent before, and
+// what nobody reads is bounded.
 func TestListener_ConnectionsHaveItsOptions(t *testing.T) {
 	withIPv6(t)
 	l := testListener(t, "[::1]:0")
@@ -159,10 +162,14 @@ func TestListener_ConnectionsHaveItsOptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, o := range []struct{ level, name, want int }{
-		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1}, {unix.SOL_SOCKET, unix.SO_SNDBUF, 2 * sendBuffer}, {unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0},
+		{unix.IPPROTO_TCP, unix.TCP_NODELAY, 1}, {unix.SOL_SOCKET, unix.SO_SNDBUF, 2 * sendBuffer},
+		{unix.SOL_SOCKET, unix.SO_KEEPALIVE, 0},
 	} {
 		var got int
-		if failed := raw.Control(func(fd uintptr) { got, err = unix.GetsockoptInt(int(fd), o.level, o.name) }); failed != nil || err != nil {
+		if failed := raw.Control(func(fd uintptr) {
+			got,
+				err = unix.GetsockoptInt(int(fd), o.level, o.name)
+		}); failed != nil || err != nil {
 			t.Fatal(failed, err)
 		}
 		if got != o.want {

@@ -20,7 +20,8 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 	return &listener{tcp: tcp, address: tcp.Addr().(*net.TCPAddr).AddrPort()}, nil
 }
 
-// accept returns the next connection and its client, and nothing of what it has sent. After close it returns net.ErrClosed.
+// accept returns the next connection and its client, and nothing of what it has sent. After close it returns
+// net.ErrClosed.
 func (l *listener) accept() (stream, netip.Addr, []byte, error) {
 	conn, err := l.tcp.AcceptTCP()
 	if err != nil {

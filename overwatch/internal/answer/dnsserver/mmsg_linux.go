@@ -11,13 +11,15 @@ import (
 
 // receive fills messages with what has arrived and returns how many it was.
 func receive(fd uintptr, messages []unix.Mmsghdr) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&messages[0])), uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_RECVMMSG, fd, uintptr(unsafe.Pointer(&messages[0])),
+		uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), errno
 }
 
 // send hands messages to the kernel and returns how many it took; an error is about the next one.
 func send(fd uintptr, messages []unix.Mmsghdr) (int, syscall.Errno) {
-	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&messages[0])), uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
+	n, _, errno := syscall.RawSyscall6(unix.SYS_SENDMMSG, fd, uintptr(unsafe.Pointer(&messages[0])),
+		uintptr(len(messages)), unix.MSG_DONTWAIT, 0, 0)
 	return int(n), errno
 }
 
@@ -32,7 +34,8 @@ const (
 // memory reads SO_MEMINFO (socket(7)); zeros where there is none.
 func memory(fd int) (info [memoryVars]uint32) {
 	size := uint32(unsafe.Sizeof(info))
-	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO, uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
+	_, _, errno := syscall.RawSyscall6(unix.SYS_GETSOCKOPT, uintptr(fd), unix.SOL_SOCKET, unix.SO_MEMINFO,
+		uintptr(unsafe.Pointer(&info)), uintptr(unsafe.Pointer(&size)), 0)
 	if errno != 0 {
 		return [memoryVars]uint32{}
 	}

@@ -20,11 +20,11 @@ type Options struct {
 	// Listen is the addresses to serve on, each "address:port"; without an address, all of both families. Port 0 takes
 	// any that is free.
 	Listen []string
-	// Inherited is sockets that are open already, as the function of this name returns them. Those of an address in Listen are
-	// served instead of ones of our own; New takes all of them over.
+	// Inherited is sockets that are open already, as the function of this name returns them. Those of an address in Listen
+	// are served instead of ones of our own; New takes all of them over.
 	Inherited []*os.File
-	// Keep is given the sockets that New has opened itself, before one of them is read; who keeps copies can pass them to the next
-	// process as Inherited. An error is logged. Nil for nobody.
+	// Keep is given the sockets that New has opened itself, before one of them is read; who keeps copies can pass them to
+	// the next process as Inherited. An error is logged. Nil for nobody.
 	Keep func([]syscall.Conn) error
 	// View returns the view to answer from. It is called once per query from many goroutines and must not block.
 	View func() *zone.View

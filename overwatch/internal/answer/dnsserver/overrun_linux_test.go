@@ -14,8 +14,9 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Queries wait in a socket that nobody reads; their ids are their numbers. Where the room for them is about used up, those that are stale by then are given
-// up and all younger ones are answered. Of those that waited for a process that was restarted all are answered if the kernel drops none that come later.
+// Queries wait in a socket that nobody reads; their ids are their numbers. Where the room for them is about used up,
+// those that are stale by then are given up and all younger ones are answered. Of those that waited for a process that
+// was restarted all are answered if the kernel drops none that come later.
 func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	for name, c := range map[string]struct {
 		fill     uint32 // sixteenths of the room
@@ -25,14 +26,16 @@ func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 		stale    bool   // the older half
 		givenUp  bool
 	}{
-		"runs over, half of it stale":                     {fill: 15, runsOver: true, stale: true, givenUp: true},
-		"runs over, none stale":                           {fill: 15, runsOver: true},
-		"nearly full, half of it stale":                   {fill: 15, stale: true, givenUp: true},
-		"not so full, half of it stale":                   {fill: 11, stale: true},
-		"nearly full after a restart, half of it stale":   {fill: 15, restart: true, stale: true},
-		"ran over during a restart, half of it is stale":  {fill: 15, runsOver: true, restart: true, stale: true},
-		"runs over after a restart, half of it stale":     {fill: 15, restart: true, dropped: true, stale: true, givenUp: true},
-		"ran over, and again after a restart, half stale": {fill: 15, runsOver: true, restart: true, dropped: true, stale: true, givenUp: true},
+		"runs over, half of it stale":                    {fill: 15, runsOver: true, stale: true, givenUp: true},
+		"runs over, none stale":                          {fill: 15, runsOver: true},
+		"nearly full, half of it stale":                  {fill: 15, stale: true, givenUp: true},
+		"not so full, half of it stale":                  {fill: 11, stale: true},
+		"nearly full after a restart, half of it stale":  {fill: 15, restart: true, stale: true},
+		"ran over during a restart, half of it is stale": {fill: 15, runsOver: true, restart: true, stale: true},
+		"runs over after a restart, half of it stale": {fill: 15, restart: true, dropped: true, stale: true,
+			givenUp: true},
+		"ran over, and again after a restart, half stale": {fill: 15, runsOver: true, restart: true, dropped: true,
+			stale: true, givenUp: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := testView(t)
@@ -224,7 +227,8 @@ func (w *waiting) answered(t *testing.T, first int) {
 	}
 }
 
-// arrivalsNoted waits until the kernel does note when packets arrive, which it begins to after it was asked to, and keeps it at that.
+// arrivalsNoted waits until the kernel does note when packets arrive, which it begins to after it was asked to, and
+// keeps it at that.
 func arrivalsNoted(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

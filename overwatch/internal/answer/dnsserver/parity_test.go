@@ -68,14 +68,17 @@ func questionEnd(msg []byte) int {
 
 // corpus is packets that are right and packets that are broken.
 func corpus(t testing.TB) (packets [][]byte) {
-	for _, name := range []string{"one.gslb.test.", "ONE.gslb.TEST.", "app.gslb.test.", "big.gslb.test.", "dual.gslb.test.", "v6.gslb.test.", "down.gslb.test.", "nx.gslb.test.",
+	for _, name := range []string{"one.gslb.test.", "ONE.gslb.TEST.", "app.gslb.test.", "big.gslb.test.",
+		"dual.gslb.test.", "v6.gslb.test.", "down.gslb.test.", "nx.gslb.test.",
 		"ent.gslb.test.", "gslb.test.", "www.gslb.test.", "x.wild.gslb.test.", "example.org.", "."} {
 		for _, rtype := range []uint16{dns.TypeA, dns.TypeAAAA, dns.TypeANY, dns.TypeTXT, dns.TypeNS} {
 			packets = append(packets, query(t, name, rtype), query(t, name, rtype, edns0(1232), doBit),
-				query(t, name, rtype, edns0(512, option(3, ""), option(8, "\x00\x01\x18\x00\xc6\x33\x64"), option(10, "ABCDEFGH"), option(11, ""), option(65001, "abc"))))
+				query(t, name, rtype, edns0(512, option(3, ""), option(8, "\x00\x01\x18\x00\xc6\x33\x64"), option(10, "ABCDEFGH"),
+					option(11, ""), option(65001, "abc"))))
 		}
 	}
-	packets = append(packets, query(t, "one.gslb.test.", dns.TypeA, edns0(1232), signed), query(t, "one.gslb.test.", dns.TypeA, edns0(1232), opcode(dns.OpcodeNotify)))
+	packets = append(packets, query(t, "one.gslb.test.", dns.TypeA, edns0(1232), signed),
+		query(t, "one.gslb.test.", dns.TypeA, edns0(1232), opcode(dns.OpcodeNotify)))
 	for _, c := range malformed(t) {
 		packets = append(packets, c.packet)
 	}
@@ -150,7 +153,8 @@ func BenchmarkRespond(b *testing.B) {
 	for way, denial := range map[string]zone.Denial{"NSEC": zone.NSEC, "NSEC3": zone.NSEC3} {
 		signed := testResponder(signedView(b, denial))
 		for _, name := range []string{"EDNS", "no data", "no name"} {
-			packet := query(b, map[string]string{"EDNS": "one.gslb.test.", "no data": "v6.gslb.test.", "no name": "nx.gslb.test."}[name], dns.TypeA, edns0(1232), doBit)
+			packet := query(b, map[string]string{"EDNS": "one.gslb.test.", "no data": "v6.gslb.test.",
+				"no name": "nx.gslb.test."}[name], dns.TypeA, edns0(1232), doBit)
 			b.Run("signed, "+way+", "+name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {

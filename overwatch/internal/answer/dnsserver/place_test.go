@@ -12,8 +12,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// placedView is testView with one.gslb.test answering 10.9.0.1 to clients in 203.0.113.0/24 and 2001:db8:2::/48, and what
-// it answered before to all others; its table holds many networks beside.
+// placedView is testView with one.gslb.test answering 10.9.0.1 to clients in 203.0.113.0/24 and 2001:db8:2::/48, and
+// what it answered before to all others; its table holds many networks beside.
 func placedView(t testing.TB) *zone.View {
 	t.Helper()
 	s := geo.Sources{Regions: []geo.Region{{Name: "home"}, {Name: "far"}}, DefaultRegion: "home"}
@@ -32,12 +32,14 @@ func placedView(t testing.TB) *zone.View {
 	v.Place(table)
 	decision := func(region, address string) [2]policy.Decision {
 		return [2]policy.Decision{
-			{Outcome: policy.Success, TTL: 60, Group: region, Due: []policy.Due{{Address: netip.MustParseAddr(address), Parts: 1}}},
+			{Outcome: policy.Success, TTL: 60, Group: region,
+				Due: []policy.Due{{Address: netip.MustParseAddr(address), Parts: 1}}},
 			{Outcome: policy.NoData},
 		}
 	}
 	home := decision("home", "10.0.0.6")
-	if _, err := zone.NewWriter().Place(v, "one.gslb.test.", [][2]policy.Decision{home, home, decision("far", "10.9.0.1")}, 1); err != nil {
+	if _, err := zone.NewWriter().Place(v, "one.gslb.test.", [][2]policy.Decision{home, home, decision("far", "10.9.0.1")},
+		1); err != nil {
 		t.Fatal(err)
 	}
 	return v
@@ -90,11 +92,12 @@ func TestRespond_TheSubnetOptionCountsOnlyWhereItIsUnderstood(t *testing.T) {
 // placedQueries ask for the placed name from here and there.
 func placedQueries(t testing.TB) map[string][]byte {
 	return map[string][]byte{
-		"sender":      query(t, "one.gslb.test.", dns.TypeA),
-		"subnet":      query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
-		"IPv6 subnet": query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x02\x38\x00\x20\x01\x0d\xb8\x00\x02\x01"))),
-		"ANY":         query(t, "one.gslb.test.", dns.TypeANY, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
-		"no data":     query(t, "one.gslb.test.", dns.TypeAAAA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
+		"sender": query(t, "one.gslb.test.", dns.TypeA),
+		"subnet": query(t, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
+		"IPv6 subnet": query(t, "one.gslb.test.", dns.TypeA,
+			edns0(1232, option(8, "\x00\x02\x38\x00\x20\x01\x0d\xb8\x00\x02\x01"))),
+		"ANY":     query(t, "one.gslb.test.", dns.TypeANY, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
+		"no data": query(t, "one.gslb.test.", dns.TypeAAAA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))),
 	}
 }
 
@@ -119,8 +122,8 @@ func TestRespond_PlacingTheClientAllocatesNothing(t *testing.T) {
 	}
 }
 
-// The same query for a name that answers everybody alike, and for one that depends on where the client is, in a table of
-// 20 000 networks.
+// The same query for a name that answers everybody alike, and for one that depends on where the client is, in a table
+// of 20 000 networks.
 func BenchmarkRespond_Placed(b *testing.B) {
 	packet := query(b, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71")))
 	for name, v := range map[string]*zone.View{"alike": testView(b), "placed": placedView(b)} {

@@ -20,14 +20,16 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// worldView is testView with one.gslb.test by the client's region, in a table of as many blocks as a database of countries has.
+// worldView is testView with one.gslb.test by the client's region, in a table of as many blocks as a database of
+// countries has.
 func worldView(b *testing.B) *zone.View {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 1))
 	s := geo.Sources{Regions: []geo.Region{{Name: "home"}, {Name: "far"}, {Name: "farther"}}, DefaultRegion: "home"}
 	seen := map[netip.Prefix]bool{}
 	for len(s.Mappings) < 300_000 {
-		network := netip.PrefixFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, random.Uint32()))), 12+random.IntN(13)).Masked()
+		network := netip.PrefixFrom(netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, random.Uint32()))),
+			12+random.IntN(13)).Masked()
 		if !seen[network] {
 			seen[network] = true
 			s.Mappings = append(s.Mappings, geo.Mapping{CIDR: network, Region: s.Regions[random.IntN(3)].Name})
@@ -42,7 +44,8 @@ func worldView(b *testing.B) *zone.View {
 	decisions := make([][2]policy.Decision, 4)
 	for i := range decisions {
 		decisions[i] = [2]policy.Decision{
-			{Outcome: policy.Success, TTL: 60, Group: string(rune('a' + i)), Due: []policy.Due{{Address: netip.AddrFrom4([4]byte{10, 9, 0, byte(i)}), Parts: 1}}},
+			{Outcome: policy.Success, TTL: 60, Group: string(rune('a' + i)),
+				Due: []policy.Due{{Address: netip.AddrFrom4([4]byte{10, 9, 0, byte(i)}), Parts: 1}}},
 			{Outcome: policy.NoData},
 		}
 	}
@@ -52,14 +55,16 @@ func worldView(b *testing.B) *zone.View {
 	return v
 }
 
-// BenchmarkServer_Placed is what placing clients in a table of 300 000 networks adds to a query's CPU, over sockets, in turns with a name
-// that answers everybody alike. The CPU is of this process, and so the client's is in it: a query's own is about half of it.
+// BenchmarkServer_Placed is what placing clients in a table of 300 000 networks adds to a query's CPU, over sockets, in
+// turns with a name that answers everybody alike. The CPU is of this process, and so the client's is in it: a query's
+// own is about half of it.
 func BenchmarkServer_Placed(b *testing.B) {
 	var names [2]string
 	var conns [2]*net.UDPConn
 	for i, v := range []*zone.View{testView(b), worldView(b)} {
 		names[i] = []string{"alike", "placed"}[i]
-		s, err := New(Options{Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v }, ClientSubnet: true, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+		s, err := New(Options{Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v }, ClientSubnet: true,
+			Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -75,7 +80,9 @@ func BenchmarkServer_Placed(b *testing.B) {
 	random := rand.New(rand.NewPCG(2, 2))
 	packets := make([][]byte, 1<<14)
 	for i := range packets {
-		packets[i] = query(b, "one.gslb.test.", dns.TypeA, edns0(1232, option(8, "\x00\x01\x18\x00"+string([]byte{byte(random.Uint32()), byte(random.Uint32()), byte(random.Uint32())}))))
+		packets[i] = query(b, "one.gslb.test.", dns.TypeA,
+			edns0(1232, option(8, "\x00\x01\x18\x00"+string([]byte{byte(random.Uint32()), byte(random.Uint32()),
+				byte(random.Uint32())}))))
 	}
 	var costs [2][]float64
 	var ratios []float64
@@ -97,7 +104,8 @@ func BenchmarkServer_Placed(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// cpuPerQuery asks all packets, a window at a time, and returns the CPU that this process took for each, in nanoseconds.
+// cpuPerQuery asks all packets, a window at a time, and returns the CPU that this process took for each, in
+// nanoseconds.
 func cpuPerQuery(b *testing.B, conn *net.UDPConn, packets [][]byte) float64 {
 	b.Helper()
 	var before, after syscall.Rusage

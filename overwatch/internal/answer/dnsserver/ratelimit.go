@@ -8,13 +8,13 @@ import (
 	"sync/atomic"
 )
 
-// RateLimit bounds how many identical responses one network is sent over UDP, where the sender of a query may be made up
-// and its victim be flooded with answers. The zero RateLimit bounds nothing.
+// RateLimit bounds how many identical responses one network is sent over UDP, where the sender of a query may be made
+// up and its victim be flooded with answers. The zero RateLimit bounds nothing.
 type RateLimit struct {
 	// PerSecond is how many identical responses an IPv4 /24 or an IPv6 /56 gets in a second; 0 for any number.
 	PerSecond int
-	// Slip says what becomes of those above: every Slip-th is sent without records and with the TC flag, so that an honest client
-	// comes back over TCP, and the rest is dropped. 0 drops all.
+	// Slip says what becomes of those above: every Slip-th is sent without records and with the TC flag, so that an honest
+	// client comes back over TCP, and the rest is dropped. 0 drops all.
 	Slip int
 	// Exempt is networks whose clients are not limited.
 	Exempt []netip.Prefix
@@ -26,9 +26,9 @@ const (
 	limitedBits6 = 56
 )
 
-// A limiter's counters: a count-min sketch (Cormode and Muthukrishnan, 2005). Each response is counted in one cell of each row
-// and has come as often as its emptiest cell says. So memory is fixed, whatever strangers send, and an innocent client
-// is taken for a flood only if it shares its cells with floods in all rows.
+// A limiter's counters: a count-min sketch (Cormode and Muthukrishnan, 2005). Each response is counted in one cell of
+// each row and has come as often as its emptiest cell says. So memory is fixed, whatever strangers send, and an
+// innocent client is taken for a flood only if it shares its cells with floods in all rows.
 const (
 	limiterRows    = 2
 	limiterColumns = 1 << 15 // a power of two; 8 octets each, so half a MiB in all
@@ -95,9 +95,9 @@ func (l *limiter) judge(q *request, s status) verdict {
 	return dropIt
 }
 
-// hash stands for the client's network and the response. Responses with records of the name differ by name and type. All names
-// that a wildcard answers for are one, and other responses are the same for all names, or random names would get around
-// the limit.
+// hash stands for the client's network and the response. Responses with records of the name differ by name and type.
+// All names that a wildcard answers for are one, and other responses are the same for all names, or random names would
+// get around the limit.
 func (l *limiter) hash(q *request, s status) uint64 {
 	var key [8 + 8 + 4]byte
 	if q.from.Is4() {
@@ -165,5 +165,6 @@ func (r *responder) limited(reply []byte, s status) []byte {
 // it says it is.
 func (r *responder) knownClient() bool {
 	e := &r.request.edns
-	return e.present && e.serverCookie != nil && validCookie(&r.secret, e.cookie, e.serverCookie, r.request.from, uint32(r.now().Unix()))
+	return e.present && e.serverCookie != nil &&
+		validCookie(&r.secret, e.cookie, e.serverCookie, r.request.from, uint32(r.now().Unix()))
 }

@@ -14,7 +14,8 @@ import (
 // limitedResponder allows three identical responses a second and slips every second one of the others.
 func limitedResponder(t testing.TB) *responder {
 	r := testResponder(testView(t))
-	r.limiter = newLimiter(RateLimit{PerSecond: 3, Slip: 2, Exempt: []netip.Prefix{netip.MustParsePrefix("198.51.100.7/32")}})
+	r.limiter = newLimiter(RateLimit{PerSecond: 3, Slip: 2,
+		Exempt: []netip.Prefix{netip.MustParsePrefix("198.51.100.7/32")}})
 	r.tick()
 	return r
 }
@@ -75,7 +76,8 @@ func TestRateLimit_OneClientsFloodIsNotAnothers(t *testing.T) {
 			t.Errorf("from %s: %s, want %s", from, got, want)
 		}
 	}
-	if got := outcomes(t, r, "203.0.113.9", false, 1, func(int) []byte { return query(t, "v6.gslb.test.", dns.TypeAAAA) }); got != "+" {
+	if got := outcomes(t, r, "203.0.113.9", false, 1,
+		func(int) []byte { return query(t, "v6.gslb.test.", dns.TypeAAAA) }); got != "+" {
 		t.Errorf("another answer to the same network: %s, want +", got)
 	}
 }
@@ -84,10 +86,12 @@ func TestRateLimit_OneClientsFloodIsNotAnothers(t *testing.T) {
 func TestRateLimit_IsOneForAllSockets(t *testing.T) {
 	v := testView(t)
 	s := new(Server)
-	b := behaviour{view: func() *zone.View { return v }, limit: newLimiter(RateLimit{PerSecond: 4}), now: time.Now, starts: func() *zone.Turns { return zone.NewTurns(1, 1) }}
+	b := behaviour{view: func() *zone.View { return v }, limit: newLimiter(RateLimit{PerSecond: 4}), now: time.Now,
+		starts: func() *zone.Turns { return zone.NewTurns(1, 1) }}
 	first, second := s.responder(b), s.responder(b)
 	same := func(int) []byte { return query(t, "app.gslb.test.", dns.TypeA) }
-	got := outcomes(t, first, "203.0.113.9", false, 2, same) + outcomes(t, second, "203.0.113.9", false, 3, same) + outcomes(t, first, "203.0.113.9", false, 1, same)
+	got := outcomes(t, first, "203.0.113.9", false, 2, same) + outcomes(t, second, "203.0.113.9", false, 3, same) +
+		outcomes(t, first, "203.0.113.9", false, 1, same)
 	if got != "++++--" {
 		t.Errorf("got %s, want ++++--", got)
 	}
@@ -113,7 +117,8 @@ func TestRateLimit_CookieOfOursExempts(t *testing.T) {
 	r.now = func() time.Time { return now }
 	const client = "0102030405060708"
 	from := netip.MustParseAddr("203.0.113.9")
-	fetch := query(t, "app.gslb.test.", dns.TypeA, edns0(udpSize, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: client}))
+	fetch := query(t, "app.gslb.test.", dns.TypeA,
+		edns0(udpSize, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: client}))
 	first := read(t, r.respond(fetch, from, false, make([]byte, 0, udpSize)))
 	var both string
 	for _, o := range first.IsEdns0().Option {
@@ -122,7 +127,8 @@ func TestRateLimit_CookieOfOursExempts(t *testing.T) {
 		}
 	}
 	with := func(cookie string) func(int) []byte {
-		packet := query(t, "app.gslb.test.", dns.TypeA, edns0(udpSize, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie}))
+		packet := query(t, "app.gslb.test.", dns.TypeA,
+			edns0(udpSize, &dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: cookie}))
 		return func(int) []byte { return packet }
 	}
 	outcomes(t, r, "203.0.113.9", false, 50, with(client))

@@ -8,9 +8,9 @@ import (
 )
 
 // replies is the responses to a batch of queries on their way to the kernel. Those of one length to one port of one
-// client leave as one large packet that the kernel, or the network card, cuts into datagrams at the very end (UDP_SEGMENT, udp(7)): the
-// way through the kernel is paid for once for all of them. One that is shorter may be the last. Resolvers that ask from another port each time
-// gain nothing by it; forwarders and load balancers do.
+// client leave as one large packet that the kernel, or the network card, cuts into datagrams at the very end
+// (UDP_SEGMENT, udp(7)): the way through the kernel is paid for once for all of them. One that is shorter may be the
+// last. Resolvers that ask from another port each time gain nothing by it; forwarders and load balancers do.
 type replies struct {
 	count  int
 	single bool // each reply is a message, as this kernel or the way to the client cannot cut
@@ -27,7 +27,8 @@ type replies struct {
 	control  [batch][controlSize + segmentSpace]byte
 }
 
-// hashes is how many hashes of ports there are: so many that replies to as many ports as fit into a batch mostly differ.
+// hashes is how many hashes of ports there are: so many that replies to as many ports as fit into a batch mostly
+// differ.
 const hashes = 4 * batch
 
 const _ = uint8(batch) // fits
@@ -143,7 +144,8 @@ func (r *replies) apart(fd uintptr, refused *unix.Msghdr) (unsent int) {
 	return unsent
 }
 
-// segmentSpace is the room for the control message that says at which length to cut: a header and a number of two octets, aligned.
+// segmentSpace is the room for the control message that says at which length to cut: a header and a number of two
+// octets, aligned.
 const segmentSpace = unix.SizeofCmsghdr + unix.SizeofPtr
 
 // cut has the kernel cut a message, beside what its control messages say already.

@@ -20,8 +20,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Several clients have many queries waiting, whose answers differ in length, so that some leave together and some do not. Every
-// client gets an answer to each of its own, from the address it asked.
+// Several clients have many queries waiting, whose answers differ in length, so that some leave together and some do
+// not. Every client gets an answer to each of its own, from the address it asked.
 func TestReplies_EachGetsItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
 		listen  string
@@ -39,7 +39,8 @@ func TestReplies_EachGetsItsOwn(t *testing.T) {
 				withIPv6(t)
 			}
 			v := testView(t)
-			s, err := New(Options{Listen: []string{c.listen}, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+			s, err := New(Options{Listen: []string{c.listen}, View: func() *zone.View { return v },
+				Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +67,8 @@ func TestReplies_EachGetsItsOwn(t *testing.T) {
 	}
 }
 
-// Answers to one port leave together by length, wherever they stand, and one that is shorter goes last; each leaves once.
+// Answers to one port leave together by length, wherever they stand, and one that is shorter goes last; each leaves
+// once.
 func TestReplies_LeaveInFewMessages(t *testing.T) {
 	for name, c := range map[string]struct {
 		answers  [][2]int // port and length
@@ -119,7 +121,8 @@ func withoutChecksums(t *testing.T, fd int) {
 }
 
 // asked is what a client asks for, over and over; the id of a query is its number.
-var asked = []string{"one.gslb.test.", "one.gslb.test.", "one.gslb.test.", "app.gslb.test.", "nx.gslb.test.", "big.gslb.test.", "one.gslb.test."}
+var asked = []string{"one.gslb.test.", "one.gslb.test.", "one.gslb.test.", "app.gslb.test.", "nx.gslb.test.",
+	"big.gslb.test.", "one.gslb.test."}
 
 const queued = 100
 

@@ -35,14 +35,15 @@ func (r *request) readQuestion(query []byte) bool {
 	return true
 }
 
-// readSimple reads a query that the fast path can answer: one question in class IN for an ordinary type or ANY, and nothing
-// else but perhaps one OPT record of version 0 without faults. Of anything else it says false.
+// readSimple reads a query that the fast path can answer: one question in class IN for an ordinary type or ANY, and
+// nothing else but perhaps one OPT record of version 0 without faults. Of anything else it says false.
 func (r *request) readSimple(query []byte, subnets bool) bool {
 	if len(query) < headerSize {
 		return false
 	}
 	h := header(query)
-	if h.flags()&(flagResponse|opcodeMask) != 0 || h.questions() != 1 || h.answers() != 0 || h.authority() != 0 || h.additional() > 1 {
+	if h.flags()&(flagResponse|opcodeMask) != 0 || h.questions() != 1 || h.answers() != 0 || h.authority() != 0 ||
+		h.additional() > 1 {
 		return false
 	}
 	if !r.readQuestion(query) || r.class != dns.ClassINET || special(r.question.Type) || r.asksWhy() {
@@ -57,7 +58,8 @@ func (r *request) readSimple(query []byte, subnets bool) bool {
 		return false
 	}
 	record := query[r.end+1:]
-	if binary.BigEndian.Uint16(record) != dns.TypeOPT || int(binary.BigEndian.Uint16(record[8:])) != len(record)-(optSize-1) {
+	if binary.BigEndian.Uint16(record) != dns.TypeOPT ||
+		int(binary.BigEndian.Uint16(record[8:])) != len(record)-(optSize-1) {
 		return false
 	}
 	if !r.edns.read(record, subnets, r.tcp) || r.edns.version != 0 {
@@ -81,8 +83,8 @@ func special(rtype uint16) bool {
 	return rtype == 0 || rtype == dns.TypeOPT || rtype >= dns.TypeNXNAME && rtype < dns.TypeANY
 }
 
-// read reads any query. It returns dns.RcodeFormatError for one that breaks the rules (end is then headerSize if it is the question
-// that does), else dns.RcodeSuccess.
+// read reads any query. It returns dns.RcodeFormatError for one that breaks the rules (end is then headerSize if it is
+// the question that does), else dns.RcodeSuccess.
 func (r *request) read(query []byte, subnets bool) (rcode int) {
 	h := header(query)
 	r.end, r.edns, r.tsig = headerSize, edns{}, 0

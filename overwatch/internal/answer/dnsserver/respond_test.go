@@ -90,7 +90,8 @@ func read(t testing.TB, reply []byte) *dns.Msg {
 	return m
 }
 
-// describe is a response in words: code, flags, then the records of the answer and, after a bar, of the authority section.
+// describe is a response in words: code, flags, then the records of the answer and, after a bar, of the authority
+// section.
 func describe(m *dns.Msg) string {
 	if m == nil {
 		return "no response"
@@ -102,7 +103,8 @@ func describe(m *dns.Msg) string {
 	for _, f := range []struct {
 		set  bool
 		name string
-	}{{m.Authoritative, "aa"}, {m.Truncated, "tc"}, {m.RecursionDesired, "rd"}, {m.RecursionAvailable, "ra"}, {m.AuthenticatedData, "ad"}, {m.CheckingDisabled, "cd"}, {m.Zero, "z"}} {
+	}{{m.Authoritative, "aa"}, {m.Truncated, "tc"}, {m.RecursionDesired, "rd"}, {m.RecursionAvailable, "ra"},
+		{m.AuthenticatedData, "ad"}, {m.CheckingDisabled, "cd"}, {m.Zero, "z"}} {
 		if f.set {
 			words = append(words, f.name)
 		}
@@ -178,7 +180,8 @@ func TestRespond_Records(t *testing.T) {
 				t.Errorf("%s %s over %s\n got %s\nwant %s", c.name, c.rtype, transport, got, c.want)
 				continue
 			}
-			if q := m.Question; len(q) != 1 || q[0].Name != c.name || q[0].Qtype != rtype || m.Id != 0x1234 || m.IsEdns0() != nil {
+			if q := m.Question; len(q) != 1 || q[0].Name != c.name || q[0].Qtype != rtype || m.Id != 0x1234 ||
+				m.IsEdns0() != nil {
 				t.Errorf("%s %s: question, id or OPT are not as asked: %v", c.name, c.rtype, m)
 			}
 		}
@@ -209,7 +212,8 @@ func TestRespond_RepeatsTheQuestionAsItCame(t *testing.T) {
 		packet = append(append(packet, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0), c.question+"\x00\x01\x00\x01"...)
 		reply := r.respond(slices.Clone(packet), testClient, false, make([]byte, 0, udpSize))
 		m := read(t, reply)
-		if m.Id != c.id || dns.RcodeToString[m.Rcode] != c.want || !m.Authoritative || !bytes.Equal(reply[headerSize:len(packet)], packet[headerSize:]) {
+		if m.Id != c.id || dns.RcodeToString[m.Rcode] != c.want || !m.Authoritative ||
+			!bytes.Equal(reply[headerSize:len(packet)], packet[headerSize:]) {
 			t.Errorf("%s: %s, id %d, question %x", c.name, describe(m), m.Id, reply[headerSize:len(packet)])
 		}
 		for _, rr := range m.Answer {
@@ -234,7 +238,8 @@ func TestRespond_WhatIsNotOursIsRefusedInFewOctets(t *testing.T) {
 
 func TestRespond_FollowsAnAliasInTheZone(t *testing.T) {
 	m := askUDP(t, testResponder(testView(t)), query(t, "www.gslb.test.", dns.TypeA))
-	if len(m.Answer) != 4 || m.Answer[0].Header().Rrtype != dns.TypeCNAME || m.Answer[1].Header().Name != "app.gslb.test." {
+	if len(m.Answer) != 4 || m.Answer[0].Header().Rrtype != dns.TypeCNAME ||
+		m.Answer[1].Header().Name != "app.gslb.test." {
 		t.Errorf("%s, want the alias and three addresses", describe(m))
 	}
 }
@@ -261,7 +266,8 @@ func TestRespond_Header(t *testing.T) {
 		{"a response code is ignored", flag(5), good},
 		{"a response gets none", flag(flagResponse), "no response"},
 		{"IQUERY", opcode(1), "NOTIMP"}, {"STATUS", opcode(2), "NOTIMP"}, {"opcode 3", opcode(3), "NOTIMP"},
-		{"NOTIFY", opcode(4), "NOTIMP"}, {"UPDATE", opcode(5), "NOTIMP"}, {"DSO", opcode(6), "NOTIMP"}, {"opcode 15", opcode(15), "NOTIMP"},
+		{"NOTIFY", opcode(4), "NOTIMP"}, {"UPDATE", opcode(5), "NOTIMP"}, {"DSO", opcode(6), "NOTIMP"},
+		{"opcode 15", opcode(15), "NOTIMP"},
 		{"class CH", class(3), "REFUSED"}, {"class HS", class(4), "REFUSED"}, {"class NONE", class(254), "REFUSED"},
 		{"class ANY", class(255), "REFUSED"}, {"class unknown", class(65280), "REFUSED"},
 	}
@@ -324,25 +330,28 @@ func malformed(t testing.TB) map[string]struct {
 		"pointer into the header": {p(head(1, 0, 0, 0), "\xc0\x00", tail), "FORMERR"},
 		"label type 01":           {p(head(1, 0, 0, 0), "\x41a\x00", tail), "FORMERR"},
 		"label type 10":           {p(head(1, 0, 0, 0), "\x81a\x00", tail), "FORMERR"},
-		"name of 257 octets":      {p(head(1, 0, 0, 0), strings.Repeat("\x3f"+strings.Repeat("a", 63), 4), "\x00", tail), "FORMERR"},
-		"name of 256 octets":      {p(head(1, 0, 0, 0), strings.Repeat("\x3f"+strings.Repeat("a", 63), 3), "\x3e", strings.Repeat("a", 62), "\x00", tail), "FORMERR"},
-		"name of 255 octets":      {p(head(1, 0, 0, 0), strings.Repeat("\x3f"+strings.Repeat("a", 63), 3), "\x3d", strings.Repeat("a", 61), "\x00", tail), "REFUSED"},
-		"128 labels":              {p(head(1, 0, 0, 0), strings.Repeat("\x01a", 128), "\x00", tail), "FORMERR"},
-		"127 labels":              {p(head(1, 0, 0, 0), strings.Repeat("\x01a", 127), "\x00", tail), "REFUSED"},
-		"answers that are not":    {p(head(1, 9, 0, 0), name, tail), "FORMERR"},
-		"additional not there":    {p(head(1, 0, 0, 65535), name, tail), "FORMERR"},
-		"octets at the end":       {p(head(1, 0, 0, 0), name, tail, "\xde\xad"), "FORMERR"},
-		"an answer in a query":    {p(head(1, 1, 0, 0), name, tail, name, record), good},
-		"an unknown additional":   {p(head(1, 0, 0, 1), name, tail, "\xc0\x0c", record), good},
-		"compressed and cut off":  {p(head(1, 0, 0, 1), name, tail, "\xc0"), "FORMERR"},
-		"OPT data past the end":   {p(head(1, 0, 0, 1), name, tail, opt("\x01\xf4")), "FORMERR"},
-		"OPT cut off":             {p(head(1, 0, 0, 1), name, tail, opt("\x00")), "FORMERR"},
-		"two OPT":                 {p(head(1, 0, 0, 2), name, tail, opt("\x00\x00"), opt("\x00\x00")), "FORMERR"},
-		"OPT with an owner":       {p(head(1, 0, 0, 1), name, tail, "\x01a", opt("\x00\x00")), "FORMERR"},
-		"OPT as an answer":        {p(head(1, 1, 0, 0), name, tail, opt("\x00\x00")), "FORMERR"},
-		"option past the end":     {p(head(1, 0, 0, 1), name, tail, opt("\x00\x04\x00\x0a\x00\x20")), "FORMERR"},
-		"half an option":          {p(head(1, 0, 0, 1), name, tail, opt("\x00\x03\x00\x0a\x00")), "FORMERR"},
-		"OPT among others":        {p(head(1, 0, 0, 2), name, tail, "\xc0\x0c", record, opt("\x00\x00")), good},
+		"name of 257 octets": {p(head(1, 0, 0, 0), strings.Repeat("\x3f"+strings.Repeat("a", 63), 4), "\x00", tail),
+			"FORMERR"},
+		"name of 256 octets": {p(head(1, 0, 0, 0), strings.Repeat("\x3f"+strings.Repeat("a", 63), 3), "\x3e",
+			strings.Repeat("a", 62), "\x00", tail), "FORMERR"},
+		"name of 255 octets": {p(head(1, 0, 0, 0), strings.Repeat("\x3f"+strings.Repeat("a", 63), 3), "\x3d",
+			strings.Repeat("a", 61), "\x00", tail), "REFUSED"},
+		"128 labels":             {p(head(1, 0, 0, 0), strings.Repeat("\x01a", 128), "\x00", tail), "FORMERR"},
+		"127 labels":             {p(head(1, 0, 0, 0), strings.Repeat("\x01a", 127), "\x00", tail), "REFUSED"},
+		"answers that are not":   {p(head(1, 9, 0, 0), name, tail), "FORMERR"},
+		"additional not there":   {p(head(1, 0, 0, 65535), name, tail), "FORMERR"},
+		"octets at the end":      {p(head(1, 0, 0, 0), name, tail, "\xde\xad"), "FORMERR"},
+		"an answer in a query":   {p(head(1, 1, 0, 0), name, tail, name, record), good},
+		"an unknown additional":  {p(head(1, 0, 0, 1), name, tail, "\xc0\x0c", record), good},
+		"compressed and cut off": {p(head(1, 0, 0, 1), name, tail, "\xc0"), "FORMERR"},
+		"OPT data past the end":  {p(head(1, 0, 0, 1), name, tail, opt("\x01\xf4")), "FORMERR"},
+		"OPT cut off":            {p(head(1, 0, 0, 1), name, tail, opt("\x00")), "FORMERR"},
+		"two OPT":                {p(head(1, 0, 0, 2), name, tail, opt("\x00\x00"), opt("\x00\x00")), "FORMERR"},
+		"OPT with an owner":      {p(head(1, 0, 0, 1), name, tail, "\x01a", opt("\x00\x00")), "FORMERR"},
+		"OPT as an answer":       {p(head(1, 1, 0, 0), name, tail, opt("\x00\x00")), "FORMERR"},
+		"option past the end":    {p(head(1, 0, 0, 1), name, tail, opt("\x00\x04\x00\x0a\x00\x20")), "FORMERR"},
+		"half an option":         {p(head(1, 0, 0, 1), name, tail, opt("\x00\x03\x00\x0a\x00")), "FORMERR"},
+		"OPT among others":       {p(head(1, 0, 0, 2), name, tail, "\xc0\x0c", record, opt("\x00\x00")), good},
 	}
 }
 
@@ -361,7 +370,8 @@ func TestRespond_Malformed(t *testing.T) {
 
 func TestRespond_CountsEachQueryOnce(t *testing.T) {
 	r := testResponder(testView(t))
-	for _, name := range []string{"one.gslb.test.", "one.gslb.test.", "v6.gslb.test.", "nx.gslb.test.", "www.example.org.", "down.gslb.test."} {
+	for _, name := range []string{"one.gslb.test.", "one.gslb.test.", "v6.gslb.test.", "nx.gslb.test.", "www.example.org.",
+		"down.gslb.test."} {
 		askUDP(t, r, query(t, name, dns.TypeA))
 	}
 	askUDP(t, r, query(t, "big.gslb.test.", dns.TypeA))

@@ -88,8 +88,9 @@ func (r *responder) answer(q *request, query, out []byte) (reply []byte) {
 	return reply
 }
 
-// confess answers a query over which the code has failed. One packet must not end the process, and with it the answers to
-// everybody; so the fault is logged, at the first and then ever rarer times, and exported, and the client asks elsewhere.
+// confess answers a query over which the code has failed. One packet must not end the process, and with it the answers
+// to everybody; so the fault is logged, at the first and then ever rarer times, and exported, and the client asks
+// elsewhere.
 func (r *responder) confess(query, out []byte, fault any) []byte {
 	r.counts.queries[servFail].Add(1)
 	r.faulty(query, fault)
@@ -139,7 +140,8 @@ const (
 	statuses // how many there are
 )
 
-var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp", "badvers", "notauth", "dropped"}
+var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp",
+	"badvers", "notauth", "dropped"}
 
 // outcome is the response code and the status of each kind of answer.
 func outcome(kind zone.Kind) (rcode int, s status) {

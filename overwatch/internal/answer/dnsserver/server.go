@@ -107,7 +107,9 @@ func (s *Server) open(o Options, b behaviour) (err error) {
 	}
 	for at, p := range inherited {
 		if !p.kept {
-			return fmt.Errorf("%s: a socket for %s was passed by the service manager, and no address says to serve on it: make both the same", listenKey, at)
+			return fmt.Errorf(
+				"%s: a socket for %s was passed by the service manager, and no address says to serve on it: make both the same",
+				listenKey, at)
 		}
 		s.log.Info().Stringer("address", at).Msg("DNS is no longer served on this address")
 	}
@@ -153,7 +155,10 @@ func (s *Server) socketsOf(at address, inherited map[netip.AddrPort]*passed) (*p
 		return &passed{tcp, udp, true}, err
 	}
 	if p.tcp == nil || p.udp == nil {
-		return nil, fmt.Errorf("%s: of %s the service manager passed a socket for TCP or UDP only: give it both (ListenStream= and ListenDatagram=)", listenKey, at)
+		return nil,
+			fmt.Errorf(
+				"%s: of %s the service manager passed a socket for TCP or UDP only: give it both (ListenStream= and "+
+					"ListenDatagram=)", listenKey, at)
 	}
 	s.log.Info().Stringer("address", at.AddrPort).Msg("serving DNS on sockets that the service manager has kept open")
 	return p, nil

@@ -20,7 +20,8 @@ func testServer(t *testing.T, listen ...string) (s *Server, registry *prometheus
 	t.Helper()
 	v := testView(t)
 	registry = prometheus.NewRegistry()
-	s, err := New(Options{Listen: listen, View: func() *zone.View { return v }, Registerer: registry, Logger: zerolog.New(t.Output())})
+	s, err := New(Options{Listen: listen, View: func() *zone.View { return v }, Registerer: registry,
+		Logger: zerolog.New(t.Output())})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func TestServer_AnswersOnBothTransportsAndFamilies(t *testing.T) {
 	}
 	for _, at := range s.Addrs() {
 		for _, network := range []string{"udp", "tcp"} {
-			if m := exchange(t, network, at.String(), "one.gslb.test."); describe(m) != "NOERROR aa rd; one.gslb.test. 60 IN A 10.0.0.6" {
+			if m := exchange(t, network, at.String(), "one.gslb.test."); describe(
+				m) != "NOERROR aa rd; one.gslb.test. 60 IN A 10.0.0.6" {
 				t.Errorf("%s to %s: %s", network, at, describe(m))
 			}
 		}
@@ -110,7 +112,8 @@ func TestServer_AnswersFromTheAddressThatWasAsked(t *testing.T) {
 
 func TestServer_AnswersWhatHadArrivedBeforeTheStop(t *testing.T) {
 	v := testView(t)
-	s, err := New(Options{Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v }, Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	s, err := New(Options{Listen: []string{"127.0.0.1:0"}, View: func() *zone.View { return v },
+		Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -147,8 +150,10 @@ func TestNew_APortInUseIsAnErrorWithARemedy(t *testing.T) {
 	}
 	defer udp.Close()
 	for _, at := range []string{taken, udp.LocalAddr().String()} {
-		_, err := New(Options{Listen: []string{at}, View: func() *zone.View { return nil }, Registerer: prometheus.NewRegistry()})
-		if err == nil || !strings.Contains(err.Error(), "dns.listen_address: serving DNS on "+at) || !strings.Contains(err.Error(), "ss -lnp") {
+		_, err := New(Options{Listen: []string{at}, View: func() *zone.View { return nil },
+			Registerer: prometheus.NewRegistry()})
+		if err == nil || !strings.Contains(err.Error(), "dns.listen_address: serving DNS on "+at) ||
+			!strings.Contains(err.Error(), "ss -lnp") {
 			t.Errorf("%s: %v, want an error that names the key, the address and a remedy", at, err)
 		}
 	}
@@ -164,7 +169,8 @@ func TestNew_RefusesWhatCannotBeServedOn(t *testing.T) {
 		"192.0.2.99:5353": "does not have this address",
 		"":                "want address:port",
 	} {
-		_, err := New(Options{Listen: []string{listen}, View: func() *zone.View { return nil }, Registerer: prometheus.NewRegistry()})
+		_, err := New(Options{Listen: []string{listen}, View: func() *zone.View { return nil },
+			Registerer: prometheus.NewRegistry()})
 		if err == nil || !strings.Contains(err.Error(), "dns.listen_address") || !strings.Contains(err.Error(), say) {
 			t.Errorf("%q: %v, want an error that says %q", listen, err, say)
 		}
@@ -172,7 +178,8 @@ func TestNew_RefusesWhatCannotBeServedOn(t *testing.T) {
 	if _, err := New(Options{Registerer: prometheus.NewRegistry()}); err == nil {
 		t.Error("no address was accepted")
 	}
-	if _, err := New(Options{Listen: []string{"127.0.0.1:0"}, NSID: strings.Repeat("x", MaxNSID+1), Registerer: prometheus.NewRegistry()}); err == nil {
+	if _, err := New(Options{Listen: []string{"127.0.0.1:0"}, NSID: strings.Repeat("x", MaxNSID+1),
+		Registerer: prometheus.NewRegistry()}); err == nil {
 		t.Error("a name server identifier without room was accepted")
 	}
 }
@@ -199,7 +206,8 @@ func TestServer_ExportsWhatItCounts(t *testing.T) {
 	}
 	for name, want := range map[string]float64{
 		"gslb_dns_queries_total success": 2, "gslb_dns_queries_total nxdomain": 1, "gslb_dns_queries_total dropped": 0,
-		"gslb_dns_truncated_total": 1, "gslb_dns_udp_unsent_total": 0, "gslb_dns_udp_overflow_total": 0, "gslb_dns_udp_stale_total": 0, "gslb_dns_tcp_overflow_total": 0,
+		"gslb_dns_truncated_total": 1, "gslb_dns_udp_unsent_total": 0, "gslb_dns_udp_overflow_total": 0,
+		"gslb_dns_udp_stale_total": 0, "gslb_dns_tcp_overflow_total": 0,
 		"gslb_dns_tcp_evicted_total client": 0,
 	} {
 		if value, ok := got[name]; !ok || value != want {

@@ -87,11 +87,12 @@ func (r *responder) consider(query []byte) response {
 		q.edns.scoped(resolution.Scope)
 	}
 	rcode, s := outcome(resolution.Kind)
-	return response{status: s, rcode: rcode, flags: authoritative(rcode), extended: extendedError(rcode), resolution: resolution}
+	return response{status: s, rcode: rcode, flags: authoritative(rcode), extended: extendedError(rcode),
+		resolution: resolution}
 }
 
-// unknown is the response to an opcode that is not served. Most have the form of a query, with an OPT record that wants another in
-// return (RFC 6891 sections 6.1.1 and 6.1.3); but the question means something else, so it is not repeated.
+// unknown is the response to an opcode that is not served. Most have the form of a query, with an OPT record that wants
+// another in return (RFC 6891 sections 6.1.1 and 6.1.3); but the question means something else, so it is not repeated.
 func (r *responder) unknown() response {
 	q := r.request
 	q.end = headerSize
@@ -101,12 +102,13 @@ func (r *responder) unknown() response {
 	return failure(dns.RcodeNotImplemented, notImp)
 }
 
-// tsigFixed is how many octets the data of a TSIG record has besides a name, the MAC and other data (RFC 8945 section 4.2).
+// tsigFixed is how many octets the data of a TSIG record has besides a name, the MAC and other data (RFC 8945 section
+// 4.2).
 const tsigFixed = 6 + 2 + 2 + 2 + 2 + 2
 
-// badKey is the response to a query that is signed (TSIG) at that offset: whoever asks so wants to know that the answer comes from a
-// server that has the key, and no key is known here. It says so in a TSIG record of its own, which is not signed (RFC 8945 sections
-// 5.2.1 and 5.3.2).
+// badKey is the response to a query that is signed (TSIG) at that offset: whoever asks so wants to know that the answer
+// comes from a server that has the key, and no key is known here. It says so in a TSIG record of its own, which is not
+// signed (RFC 8945 sections 5.2.1 and 5.3.2).
 func badKey(query []byte, at int) response {
 	record, _, err := dns.UnpackRR(query, at)
 	tsig, ok := record.(*dns.TSIG)
@@ -122,13 +124,14 @@ func badKey(query []byte, at int) response {
 	resp := failure(dns.RcodeNotAuth, notAuth)
 	resp.tsig = &dns.TSIG{
 		Hdr:       dns.RR_Header{Name: tsig.Hdr.Name, Rrtype: dns.TypeTSIG, Class: dns.ClassANY},
-		Algorithm: tsig.Algorithm, TimeSigned: tsig.TimeSigned, Fudge: tsig.Fudge, OrigId: tsig.OrigId, Error: dns.RcodeBadKey,
+		Algorithm: tsig.Algorithm, TimeSigned: tsig.TimeSigned, Fudge: tsig.Fudge, OrigId: tsig.OrigId,
+		Error: dns.RcodeBadKey,
 	}
 	return resp
 }
 
-// pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, an OPT record
-// if the query had one, and a TSIG record if it has room.
+// pack writes a response: the question as it came, the records or, if they do not fit, none and the TC flag, an OPT
+// record if the query had one, and a TSIG record if it has room.
 func (r *responder) pack(query, out []byte, resp response) ([]byte, error) {
 	msg := append(out[:0], query[:r.request.end]...)
 	questions := uint16(0)

@@ -9,24 +9,24 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// socketBuffer is the room for queries and responses in the kernel, in octets: some 5 000 small messages, or 30 ms at the
-// speed of one core. More would only let answers grow old.
+// socketBuffer is the room for queries and responses in the kernel, in octets: some 5 000 small messages, or 30 ms at
+// the speed of one core. More would only let answers grow old.
 const socketBuffer = 4 << 20
 
-// restartBuffer is the room for queries while nobody reads a socket that a service manager keeps: half a second of them at
-// 50 000 a second. The next process goes back to socketBuffer as soon as it has read what waited.
+// restartBuffer is the room for queries while nobody reads a socket that a service manager keeps: half a second of them
+// at 50 000 a second. The next process goes back to socketBuffer as soon as it has read what waited.
 const restartBuffer = 32 << 20
 
-// leave makes a UDP socket ready to wait for the next process. It needs a privilege, or a net.core.rmem_max that allows it; without, queries
-// may be lost if the next one is not there within some 150 ms at 50 000 queries a second.
+// leave makes a UDP socket ready to wait for the next process. It needs a privilege, or a net.core.rmem_max that allows
+// it; without, queries may be lost if the next one is not there within some 150 ms at 50 000 queries a second.
 func leave(fd int) {
 	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, restartBuffer) != nil {
 		grow(fd, unix.SO_RCVBUF, restartBuffer)
 	}
 }
 
-// prepare gives a UDP socket its buffers. One that was passed on keeps more room for queries than it needs, since until it is read what
-// comes must have room.
+// prepare gives a UDP socket its buffers. One that was passed on keeps more room for queries than it needs, since until
+// it is read what comes must have room.
 func prepare(fd int, inherited bool) {
 	have, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF)
 	if !inherited || err != nil || have < 2*socketBuffer { // the kernel tells twice what was asked for
@@ -45,7 +45,8 @@ func size(fd, forced, allowed, octets int) {
 	}
 }
 
-// grow makes a buffer as large as net.core allows, up to size, and never smaller: who passed the socket on may have had the privilege.
+// grow makes a buffer as large as net.core allows, up to size, and never smaller: who passed the socket on may have had
+// the privilege.
 func grow(fd, buffer, size int) {
 	fresh, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
@@ -67,8 +68,8 @@ type socketOption struct{ level, name, value int }
 
 func (o socketOption) set(fd int) error { return unix.SetsockoptInt(fd, o.level, o.name, o.value) }
 
-// socketOptions prepares a UDP socket: shared with the server's other sockets of the address, and, on an unspecified address,
-// telling to which address a query was sent so that the answer comes from there.
+// socketOptions prepares a UDP socket: shared with the server's other sockets of the address, and, on an unspecified
+// address, telling to which address a query was sent so that the answer comes from there.
 func socketOptions(at netip.AddrPort, inherited bool) func(network, address string, c syscall.RawConn) error {
 	needed := []socketOption{{unix.SOL_SOCKET, unix.SO_REUSEPORT, 1}}
 	receiver := socketOption{unix.IPPROTO_IP, unix.IP_PKTINFO, 1}

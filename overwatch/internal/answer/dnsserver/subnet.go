@@ -47,8 +47,9 @@ func subnetAddress(value []byte) netip.Addr {
 	return netip.AddrFrom16(octets)
 }
 
-// scoped notes how many bits of the client's address the records depended on. Where the client subnet option did not say
-// where the client is, they hold for nobody but who asked, and the scope is that of the query (RFC 7871 section 7.2.1).
+// scoped notes how many bits of the client's address the records depended on. Where the client subnet option did not
+// say where the client is, they hold for nobody but who asked, and the scope is that of the query (RFC 7871 section
+// 7.2.1).
 func (e *edns) scoped(bits uint8) {
 	if e.subnet != nil && e.subnet[sourceOffset] > 0 {
 		e.scope = bits

@@ -66,7 +66,8 @@ func (t *tcpServer) serve(l *listener) error {
 	}
 }
 
-// converse answers one connection's queries, the first of which input begins with, until it ends, is too slow or talks nonsense.
+// converse answers one connection's queries, the first of which input begins with, until it ends, is too slow or talks
+// nonsense.
 func (t *tcpServer) converse(one *connection, input []byte) {
 	var output []byte
 	for {

@@ -143,7 +143,8 @@ func TestTCP_LengthAndMessageAreWrittenTogether(t *testing.T) {
 }
 
 func TestTCP_IdleAndSlowClientsAreClosedInTime(t *testing.T) {
-	for name, begin := range map[string][]byte{"silent": nil, "half a length": {0}, "half a query": framed(t, 1, "one.gslb.test.")[:9]} {
+	for name, begin := range map[string][]byte{"silent": nil, "half a length": {0},
+		"half a query": framed(t, 1, "one.gslb.test.")[:9]} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := testTCP(t, 10)
@@ -194,7 +195,8 @@ func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 }
 
 func TestTCP_NonsenseEndsTheConnection(t *testing.T) {
-	for name, begin := range map[string]string{"length 0": "\x00\x00", "shorter than a header": "\x00\x05hello", "an octet less than a header": "\x00\x0bGET / HTTP/"} {
+	for name, begin := range map[string]string{"length 0": "\x00\x00", "shorter than a header": "\x00\x05hello",
+		"an octet less than a header": "\x00\x0bGET / HTTP/"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := testTCP(t, 10)

@@ -183,9 +183,9 @@ func sender(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 	return netip.AddrFrom16([16]byte(from[8:24]))
 }
 
-// anyInterface clears the interface in the packet information of a query, which then makes the reply come from
-// the address the query was sent to, by whatever route leads back. Link-local addresses mean something on one interface only
-// and keep it.
+// anyInterface clears the interface in the packet information of a query, which then makes the reply come from the
+// address the query was sent to, by whatever route leads back. Link-local addresses mean something on one interface
+// only and keep it.
 func anyInterface(control []byte) {
 	info4, info6 := packetInfo(control)
 	switch {
@@ -196,8 +196,8 @@ func anyInterface(control []byte) {
 	}
 }
 
-// toOneHost says whether a query was sent to an address of this machine's own, by its packet information. What is sent to many at once reaches each socket, and
-// no answer can come from the address that was asked.
+// toOneHost says whether a query was sent to an address of this machine's own, by its packet information. What is sent
+// to many at once reaches each socket, and no answer can come from the address that was asked.
 func toOneHost(control []byte) bool {
 	info4, info6 := packetInfo(control)
 	switch {

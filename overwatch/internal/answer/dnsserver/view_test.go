@@ -54,7 +54,8 @@ func testView(t testing.TB) *zone.View { return viewOf(t, zone.Contents{}) }
 // signedView is the same zone, signed.
 func signedView(t testing.TB, denial zone.Denial) *zone.View {
 	t.Helper()
-	zones, err := dnssec.Open(dnssec.Options{Dir: t.TempDir(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()})
+	zones, err := dnssec.Open(dnssec.Options{Dir: t.TempDir(), Registerer: prometheus.NewRegistry(),
+		Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}

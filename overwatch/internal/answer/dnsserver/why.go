@@ -9,12 +9,13 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// whyLabel in front of a name asks why the name is answered as it is. It is no host name (RFC 8552), so nobody's record is in its way
-// but one that somebody put there.
+// whyLabel in front of a name asks why the name is answered as it is. It is no host name (RFC 8552), so nobody's record
+// is in its way but one that somebody put there.
 const whyLabel = "\x04_why"
 
-// Why says, in lines, why a name is answered as it is: to whom, who asks for that, and whether the former is what the asker's client
-// subnet option says. It returns nil where the asker shall not know, or there is nothing to say. It must not block.
+// Why says, in lines, why a name is answered as it is: to whom, who asks for that, and whether the former is what the
+// asker's client subnet option says. It returns nil where the asker shall not know, or there is nothing to say. It must
+// not block.
 type Why func(name string, client, asker netip.Addr, subnet bool) []string
 
 // asksWhy says whether a question may be for an explanation, which takes the slow path.
@@ -22,8 +23,9 @@ func (r *request) asksWhy() bool {
 	return r.question.Type == dns.TypeTXT && strings.HasPrefix(string(r.question.Name), whyLabel)
 }
 
-// explain replaces the answer that there is nothing of the name by an explanation. Those who ask for signatures get what they would
-// get without all this: a validator always does (RFC 4035 section 3.2.1), so it never sees an answer that is not signed.
+// explain replaces the answer that there is nothing of the name by an explanation. Those who ask for signatures get
+// what they would get without all this: a validator always does (RFC 4035 section 3.2.1), so it never sees an answer
+// that is not signed.
 func (r *responder) explain(resolution *zone.Resolution, name string) {
 	q := r.request
 	if r.why == nil || !q.asksWhy() || q.edns.do || resolution.Kind == zone.Refused || resolution.Kind == zone.Positive {

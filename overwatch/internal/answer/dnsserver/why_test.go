@@ -34,12 +34,14 @@ func whyAnswer(t *testing.T, r *responder, packet []byte, from string) *dns.Msg 
 func TestWhy_IsAnsweredToWhoMayKnowAndNotSigned(t *testing.T) {
 	r := whyResponder(signedView(t, zone.NSEC))
 	m := whyAnswer(t, r, query(t, "_WHY.app.gslb.test.", dns.TypeTXT), "198.51.100.7")
-	if m.Rcode != dns.RcodeSuccess || len(m.Answer) != 2 || m.Answer[0].Header().Ttl != 0 || m.Answer[0].Header().Name != "_WHY.app.gslb.test." ||
+	if m.Rcode != dns.RcodeSuccess || len(m.Answer) != 2 || m.Answer[0].Header().Ttl != 0 ||
+		m.Answer[0].Header().Name != "_WHY.app.gslb.test." ||
 		m.Answer[0].(*dns.TXT).Txt[0] != `app.gslb.test. for 198.51.100.7 \\so\"` || m.Answer[1].(*dns.TXT).Txt[0] != "thus" {
 		t.Fatalf("%v", m)
 	}
 	// A line longer than a character string is several of one record, and the scope is all that was told of the client.
-	m = whyAnswer(t, r, query(t, "_why.app.gslb.test.", dns.TypeTXT, edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))), "198.51.100.7")
+	m = whyAnswer(t, r, query(t, "_why.app.gslb.test.", dns.TypeTXT,
+		edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))), "198.51.100.7")
 	if txt := m.Answer[0].(*dns.TXT).Txt; len(txt) != 2 || !strings.HasPrefix(txt[0], "app.gslb.test. for 203.0.113.0") {
 		t.Errorf("%q", txt)
 	}
@@ -64,7 +66,8 @@ func TestWhy_ChangesNothingForOthers(t *testing.T) {
 			"outside":             {query(t, "_why.example.org.", dns.TypeTXT), "198.51.100.7"},
 			"a label like it":     {query(t, "_whys.app.gslb.test.", dns.TypeTXT), "198.51.100.7"},
 			"the label elsewhere": {query(t, "app._why.gslb.test.", dns.TypeTXT), "198.51.100.7"},
-			"another class":       {query(t, "_why.app.gslb.test.", dns.TypeTXT, func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS }), "198.51.100.7"},
+			"another class": {query(t, "_why.app.gslb.test.", dns.TypeTXT,
+				func(m *dns.Msg) { m.Question[0].Qclass = dns.ClassCHAOS }), "198.51.100.7"},
 		} {
 			got, want := whyAnswer(t, with, c.packet, c.from), whyAnswer(t, without, c.packet, c.from)
 			if got.String() != want.String() {

@@ -41,8 +41,8 @@ func (h header) reply(rcode int, flags, questions, answers, authority, additiona
 	binary.BigEndian.PutUint16(h[10:], additional)
 }
 
-// readName copies the uncompressed name at the offset into name, in lower case. It returns its length in octets, root label
-// included, and in labels; ok is false for a name that is too long, cut off or compressed.
+// readName copies the uncompressed name at the offset into name, in lower case. It returns its length in octets, root
+// label included, and in labels; ok is false for a name that is too long, cut off or compressed.
 func readName(msg []byte, offset int, name *[maxName]byte) (length, labels int, ok bool) {
 	for {
 		if offset+length >= len(msg) {

@@ -74,7 +74,9 @@ func FuzzParseMessage(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add([]byte(
-		`{"node_id":"x","instance":"y","holding":{"keys":[{"zone":"gslb.test.","key_tag":1,"flags":257,"algorithm":13,"public_key":"AAAA","private_key":"AAAA","created":"2026-01-01T00:00:00Z","origin_node":"x"}],"withdrawn":[{"zone":"gslb.test.","public_key":"AAAA"}]}}`))
+		`{"node_id":"x","instance":"y","holding":{"keys":[{"zone":"gslb.test.","key_tag":1,"flags":257,"algorithm":13,` +
+			`"public_key":"AAAA","private_key":"AAAA","created":"2026-01-01T00:00:00Z","origin_node":"x"}],` +
+			`"withdrawn":[{"zone":"gslb.test.","public_key":"AAAA"}]}}`))
 	f.Fuzz(func(t *testing.T, plain []byte) {
 		m, err := parseMessage(plain)
 		if err != nil {

@@ -44,8 +44,8 @@ func testIdentity(t testing.TB, name string) *identity.Identity {
 	return id
 }
 
-// testAgent speaks to a node the way package report does, but only when it is told to: memberlist on a socket that nobody can
-// dial.
+// testAgent speaks to a node the way package report does, but only when it is told to: memberlist on a socket that
+// nobody can dial.
 type testAgent struct {
 	t       testing.TB
 	id      *identity.Identity
@@ -165,7 +165,8 @@ func (a *testAgent) greet() error {
 		return nil
 	}
 	a.session, err = a.half.Agree(identity.Pairing{
-		Agent: a.id.KeyID, Node: sealed.KeyID, Boot: a.boot, Epoch: a.epoch, AgentShare: a.half.Share(), NodeShare: hello.Share,
+		Agent: a.id.KeyID, Node: sealed.KeyID, Boot: a.boot, Epoch: a.epoch, AgentShare: a.half.Share(),
+		NodeShare: hello.Share,
 	})
 	return err
 }
@@ -185,7 +186,8 @@ func (a *testAgent) seal(t wire.Type, m encoding.BinaryMarshaler) []byte {
 func (a *testAgent) enrolment() []byte {
 	m := &wire.Enrol{
 		AgentID: a.id.CommonName, Region: "eu", Version: "1", Certificate: a.id.DER,
-		Proofs: []wire.Proof{{Service: testService, MAC: identity.Proof(testToken, testService, a.id.KeyID, a.boot, a.epoch)}},
+		Proofs: []wire.Proof{{Service: testService,
+			MAC: identity.Proof(testToken, testService, a.id.KeyID, a.boot, a.epoch)}},
 	}
 	if a.half != nil {
 		m.Share = a.half.Share()
@@ -275,5 +277,6 @@ func testBackend() wire.Backend {
 }
 
 func (a *testAgent) heartbeat() []byte {
-	return a.seal(wire.TypeHeartbeat, &wire.Heartbeat{Region: "eu", IntervalMillis: 10000, MissedThreshold: 3, Backends: []wire.Backend{testBackend()}})
+	return a.seal(wire.TypeHeartbeat, &wire.Heartbeat{Region: "eu", IntervalMillis: 10000, MissedThreshold: 3,
+		Backends: []wire.Backend{testBackend()}})
 }

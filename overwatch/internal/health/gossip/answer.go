@@ -8,9 +8,10 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// answer seals a message for the sender of a and sends it by datagram to wherever that agent is known to be. The epoch in
-// its envelope is that of the message that is answered: an agent takes no answer that was meant for another process. An
-// answer that is lost is not repeated; the agent asks again. It is sealed as the message was: in a session, or signed if that is nil.
+// answer seals a message for the sender of a and sends it by datagram to wherever that agent is known to be. The epoch
+// in its envelope is that of the message that is answered: an agent takes no answer that was meant for another process.
+// An answer that is lost is not repeated; the agent asks again. It is sealed as the message was: in a session, or
+// signed if that is nil.
 func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, session *identity.Session) {
 	targets := n.door.paths.to(a.head.KeyID, a.head.Epoch, a.from, time.Now())
 	if len(targets) == 0 {
@@ -36,8 +37,8 @@ func (n *Node) answer(a arrival, t wire.Type, m encoding.BinaryMarshaler, sessio
 	}
 }
 
-// fit encodes a message so that it goes into one datagram. An Ack that would not leaves out as much as it must of its lists,
-// which only explain.
+// fit encodes a message so that it goes into one datagram. An Ack that would not leaves out as much as it must of its
+// lists, which only explain.
 func fit(m encoding.BinaryMarshaler) ([]byte, error) {
 	for {
 		payload, err := m.MarshalBinary()

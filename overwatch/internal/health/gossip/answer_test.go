@@ -12,7 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// What a node answers goes through every path in one piece, whatever it has to tell: an Ack leaves out of its lists what is too much.
+// What a node answers goes through every path in one piece, whatever it has to tell: an Ack leaves out of its lists
+// what is too much.
 func TestAnswer_IsNeverCutIntoFragments(t *testing.T) {
 	ack := &wire.Ack{AckedType: wire.TypeEnrol, AckedSeq: 1}
 	for i := range wire.MaxServices {

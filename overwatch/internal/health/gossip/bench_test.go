@@ -12,8 +12,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// BenchmarkNode_HeartbeatsThroughTheWholeIntake measures packet -> decryption -> queue -> signature -> registry -> sealed
-// Ack -> socket, for heartbeats of one backend from 200 agents.
+// BenchmarkNode_HeartbeatsThroughTheWholeIntake measures packet -> decryption -> queue -> signature -> registry ->
+// sealed Ack -> socket, for heartbeats of one backend from 200 agents.
 func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 	const agents, rounds = 200, 5
 	n := startNode(b, nil)
@@ -55,8 +55,8 @@ func BenchmarkNode_HeartbeatsThroughTheWholeIntake(b *testing.B) {
 	b.ReportMetric(float64(handled)/b.Elapsed().Seconds(), "heartbeats/s")
 }
 
-// BenchmarkNode_TransitionToRegistry measures from the moment an agent begins to send a transition as a stream until the
-// registry is called.
+// BenchmarkNode_TransitionToRegistry measures from the moment an agent begins to send a transition as a stream until
+// the registry is called.
 func BenchmarkNode_TransitionToRegistry(b *testing.B) {
 	n := startNode(b, nil)
 	a := newTestAgent(b, "a1", gossipKey, n.Addr())
@@ -79,7 +79,8 @@ func BenchmarkNode_TransitionToRegistry(b *testing.B) {
 func BenchmarkDoor_Garbage(b *testing.B) {
 	n := startNode(b, nil)
 	scratch, source := newBench(), netip.MustParseAddrPort("192.0.2.1:1")
-	for name, raw := range map[string][]byte{"no label": make([]byte, 1400), "label": labelled(append([]byte{1}, make([]byte, 1390)...))} {
+	for name, raw := range map[string][]byte{"no label": make([]byte, 1400),
+		"label": labelled(append([]byte{1}, make([]byte, 1390)...))} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -98,7 +99,9 @@ func BenchmarkNode_Ping(b *testing.B) {
 	}
 	defer sink.Close()
 	name := frame.AgentName([32]byte{1}, 1)
-	plain := append([]byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"), byte(len(name)))
+	plain := append(
+		[]byte("\x00\x84\xa5SeqNo\xce\x00\x01\x02\x03\xa4Node\xa0\xaaSourceAddr\xa4\x00\x00\x00\x00\xaaSourceNode\xda\x00"),
+		byte(len(name)))
 	raw, scratch := keyedPacket(b, append(plain, name...)), newBench()
 	source, answer := sink.LocalAddr().(*net.UDPAddr).AddrPort(), make([]byte, 2048)
 	b.ReportAllocs()

@@ -48,8 +48,8 @@ func (d *delegate) LocalState(bool) []byte { return nil }
 // MergeRemoteState has no use for what others say.
 func (d *delegate) MergeRemoteState([]byte, bool) {}
 
-// NotifyAlive keeps agents out of the list of members, and everybody if no seeds are configured: a member is probed, and
-// probing is dialling out.
+// NotifyAlive keeps agents out of the list of members, and everybody if no seeds are configured: a member is probed,
+// and probing is dialling out.
 func (d *delegate) NotifyAlive(peer *memberlist.Node) error {
 	if peer.Name == d.node.options.NodeID {
 		return nil

@@ -65,7 +65,8 @@ type origin struct {
 
 func newDoor(s sockets, keyring *frame.Keyring, drops *drops, desk desk, deliver func([]byte, origin)) *door {
 	d := &door{
-		sockets: s, keyring: keyring, drops: drops, desk: desk, deliver: deliver, paths: newPaths(), slots: newSlots(), locals: newLocals(s.udp),
+		sockets: s, keyring: keyring, drops: drops, desk: desk, deliver: deliver, paths: newPaths(), slots: newSlots(),
+		locals:  newLocals(s.udp),
 		packets: make(chan *memberlist.Packet, packetBacklog), streams: make(chan net.Conn),
 		rooms: sync.Pool{New: func() any { return new(bytes.Buffer) }},
 	}
@@ -119,7 +120,8 @@ func ownAddress() netip.Addr {
 // send sends an agent's message. Unlike memberlist's way out, it costs little and knows no members.
 func (d *door) send(message []byte, to netip.AddrPort) error {
 	plain := append([]byte{byte(frame.User)}, message...)
-	_, _, err := d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(make([]byte, 0, frame.MaxPacket), plain), d.locals.towards(to), to)
+	_, _, err := d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(make([]byte, 0, frame.MaxPacket), plain),
+		d.locals.towards(to), to)
 	return err
 }
 

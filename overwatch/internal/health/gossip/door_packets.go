@@ -17,7 +17,8 @@ type bench struct {
 }
 
 func newBench() *bench {
-	return &bench{plain: make([]byte, 0, frame.MaxPacket), answer: make([]byte, 0, frame.MaxPacket), packet: make([]byte, 0, frame.MaxPacket)}
+	return &bench{plain: make([]byte, 0, frame.MaxPacket), answer: make([]byte, 0, frame.MaxPacket),
+		packet: make([]byte, 0, frame.MaxPacket)}
 }
 
 // readPackets reads the UDP socket until it is closed. Nothing is allocated for a packet before it was found good.
@@ -73,14 +74,15 @@ func (d *door) packet(raw, control []byte, on *bench, from netip.AddrPort, now t
 	}
 }
 
-// fromAgent reports whether a ping is one that the door answers itself: nothing but a ping, for us, by somebody who listens nowhere. An
-// overwatch node says where it listens, and what it is answered may carry news of other nodes, so that is memberlist's.
+// fromAgent reports whether a ping is one that the door answers itself: nothing but a ping, for us, by somebody who
+// listens nowhere. An overwatch node says where it listens, and what it is answered may carry news of other nodes, so
+// that is memberlist's.
 func (d *door) fromAgent(p *frame.Packet) bool {
 	return p.Single && p.ReplyPort == 0 && (len(p.Target) == 0 || string(p.Target) == d.desk.nodeID)
 }
 
-// pong answers a ping with the boot nonce; back is the control message for the way back. An answer that the kernel does not take is
-// as good as lost.
+// pong answers a ping with the boot nonce; back is the control message for the way back. An answer that the kernel does
+// not take is as good as lost.
 func (d *door) pong(sequence uint32, on *bench, from netip.AddrPort, back []byte) {
 	answer := frame.AppendAck(on.answer, sequence, d.desk.boot[:])
 	_, _, _ = d.udp.WriteMsgUDPAddrPort(d.keyring.SealPacket(on.packet, answer), back, from)

@@ -36,7 +36,9 @@ func TestDoor_AnswersAnAgentsPingItself(t *testing.T) {
 		{"to whoever gets it", []byte("\x00\x82\xa5SeqNo\xcd\x12\x34\xa4Node\xa0"), true},
 		{"to this node", []byte("\x00\x82\xa5SeqNo\xcd\x12\x34\xa4Node\xa4ow-1"), true},
 		{"to another node", []byte("\x00\x82\xa5SeqNo\xcd\x12\x34\xa4Node\xa4ow-2"), false},
-		{"from a node that listens", []byte("\x00\x84\xa5SeqNo\xcd\x12\x34\xa4Node\xa0\xaaSourceAddr\xa4\x7f\x00\x00\x01\xaaSourcePort\xcd\x1f\x0a"), false},
+		{"from a node that listens",
+			[]byte("\x00\x84\xa5SeqNo\xcd\x12\x34\xa4Node\xa0\xaaSourceAddr\xa4\x7f\x00\x00\x01\xaaSourcePort\xcd\x1f\x0a"),
+			false},
 	} {
 		if fault := d.packet(keyedPacket(t, try.plain), nil, newBench(), from, time.Now()); fault != frame.None {
 			t.Fatalf("%s: %s", try.name, fault)
@@ -56,7 +58,8 @@ func TestDoor_AnswersAnAgentsPingItself(t *testing.T) {
 		}
 		plain, fault := d.keyring.OpenPacket(nil, raw[:n])
 		p, parsed := frame.ParsePacket(plain)
-		if fault != frame.None || parsed != frame.None || p.Kinds != frame.Of(frame.Ack) || !bytes.Equal(p.AckPayload, d.desk.boot[:]) {
+		if fault != frame.None || parsed != frame.None || p.Kinds != frame.Of(frame.Ack) ||
+			!bytes.Equal(p.AckPayload, d.desk.boot[:]) {
 			t.Errorf("%s: answered with %x, %s, %s", try.name, plain, fault, parsed)
 		}
 		if !bytes.Contains(plain, []byte{0x12, 0x34}) {

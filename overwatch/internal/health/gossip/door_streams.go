@@ -96,7 +96,8 @@ func (d *door) greet(s *slot) {
 	defer d.slots.release(s)
 	defer s.conn.Close()
 	s.conn.SetWriteDeadline(time.Now().Add(streamTime))
-	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.desk.hello))) // an agent that does not get it asks again
+	// an agent that does not get it asks again
+	_, _ = s.conn.Write(d.keyring.SealReply(nil, frame.AppendPushPull(nil, d.desk.hello)))
 }
 
 // readConn is a connection whose request was read already. There is nothing to read behind it.

@@ -26,7 +26,8 @@ const (
 
 var dropReasons = []frame.Fault{
 	frame.Size, frame.Label, frame.Cipher, frame.Key, frame.Malformed, frame.Incomplete,
-	dropKind, dropEnvelope, dropAddressLimit, dropStreamLimit, dropEvicted, dropQueueFull, dropAgentLimit, dropAgentRate, dropBusy,
+	dropKind, dropEnvelope, dropAddressLimit, dropStreamLimit, dropEvicted, dropQueueFull, dropAgentLimit, dropAgentRate,
+	dropBusy,
 }
 
 // strangerInterval is the least time between two log lines about packets that our keys do not open.
@@ -72,6 +73,7 @@ func (d *drops) stranger(from netip.AddrPort, now time.Time) {
 	d.mu.Unlock()
 	if due {
 		d.logger.Warn().Str("from", from.Addr().String()).Int("packets", n).
-			Msg("somebody uses another gossip key: what comes from this address cannot be decrypted; compare gossip.encryption_key there with overwatch.gossip.encryption_key here")
+			Msg("somebody uses another gossip key: what comes from this address cannot be decrypted; compare " +
+				"gossip.encryption_key there with overwatch.gossip.encryption_key here")
 	}
 }

@@ -26,7 +26,8 @@ func forged(t *testing.T, kind frame.Kind, node string, incarnation uint32) []by
 	return keys.SealPacket(nil, plain)
 }
 
-// Whatever a holder of the gossip key says of a node, it is listed as alive for as long as it answers, and as dead once it does not.
+// Whatever a holder of the gossip key says of a node, it is listed as alive for as long as it answers, and as dead once
+// it does not.
 func TestNode_AForgedAccusationLeavesNobodyListedAsDead(t *testing.T) {
 	const interval = 100 * time.Millisecond
 	quick := func(o *Options) {

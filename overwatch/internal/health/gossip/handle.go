@@ -100,7 +100,8 @@ func (n *Node) heartbeat(ctx context.Context, msg trust.Message) (registry.Outco
 func (n *Node) acknowledge(a arrival, msg trust.Message, outcome registry.Outcome) {
 	for _, claim := range outcome.Refused {
 		n.metrics.claims.WithLabelValues(claim.Code.String()).Inc()
-		n.options.Refused(Refused{From: a.from.addr.Addr(), Stream: a.from.stream, Known: true, AgentID: msg.Agent.ID(), Claim: claim})
+		n.options.Refused(Refused{From: a.from.addr.Addr(), Stream: a.from.stream, Known: true, AgentID: msg.Agent.ID(),
+			Claim: claim})
 	}
 	n.answer(a, wire.TypeAck, &wire.Ack{
 		AckedType: msg.Type, AckedSeq: msg.Seq, Services: msg.Agent.Services(), Refused: outcome.Refused,

@@ -69,8 +69,10 @@ var malformed = map[string][]byte{
 	"20 MiB of state":       append([]byte{6}, "\x83\xa5Nodes\x00\xacUserStateLen\xce\x01\x40\x00\x00\xa4Join\xc3"...),
 	"20 MiB user message":   append([]byte{8}, "\x81\xaaUserMsgLen\xce\x01\x40\x00\x00"...),
 	"negative user message": append([]byte{8}, "\x81\xaaUserMsgLen\xff"...),
-	"indirect ping":         append([]byte{1}, "\x85\xa5SeqNo\x01\xa6Target\xa4\x7f\x00\x00\x01\xa4Port\x09\xa4Node\xa1x\xa4Nack\xc3"...),
-	"odd address":           append([]byte{4}, "\x85\xabIncarnation\x01\xa4Node\xa1x\xa4Addr\xa3abc\xa4Port\x01\xa3Vsn\xa6\x01\x05\x02\x00\x00\x00"...),
+	"indirect ping": append([]byte{1},
+		"\x85\xa5SeqNo\x01\xa6Target\xa4\x7f\x00\x00\x01\xa4Port\x09\xa4Node\xa1x\xa4Nack\xc3"...),
+	"odd address": append([]byte{4},
+		"\x85\xabIncarnation\x01\xa4Node\xa1x\xa4Addr\xa3abc\xa4Port\x01\xa3Vsn\xa6\x01\x05\x02\x00\x00\x00"...),
 	"no versions":           append([]byte{4}, "\x84\xabIncarnation\x01\xa4Node\xa1x\xa4Addr\xa4abcd\xa4Port\x01"...),
 	"unsealed user message": append([]byte{8}, "hello"...),
 	"empty user message":    {8},
@@ -118,7 +120,8 @@ func TestDoor_GarbageLeavesMemoryFlatAndAgentsServed(t *testing.T) {
 
 	random := make([]byte, 1400)
 	rand.Read(random)
-	kinds := [][]byte{random, labelled(random[:1300]), labelled(append([]byte{1}, random[:1300]...)), make([]byte, 9000), {}}
+	kinds := [][]byte{random, labelled(random[:1300]), labelled(append([]byte{1}, random[:1300]...)), make([]byte, 9000),
+		{}}
 	udp, err := net.Dial("udp", n.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +139,8 @@ func TestDoor_GarbageLeavesMemoryFlatAndAgentsServed(t *testing.T) {
 	if served == 0 {
 		t.Error("no heartbeat was acknowledged during the UDP flood")
 	}
-	streams := [][]byte{random, labelled(random), labelled([]byte{10, 0, 0, 0xff, 0xff, 1}), labelled([]byte{10, 0xff, 0xff, 0xff, 0xff, 1}), []byte("GET / HTTP/1.1\r\n\r\n")}
+	streams := [][]byte{random, labelled(random), labelled([]byte{10, 0, 0, 0xff, 0xff, 1}),
+		labelled([]byte{10, 0xff, 0xff, 0xff, 0xff, 1}), []byte("GET / HTTP/1.1\r\n\r\n")}
 	block := make([]byte, 256<<10)
 	for sent, i := 0, 0; sent < total; i++ {
 		tcp, err := net.Dial("tcp", n.Addr().String())

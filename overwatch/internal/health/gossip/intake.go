@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// maxShards bounds the workers for heartbeats and transitions: beyond some, the registry's one writer is the limit. Nor
-	// may they take more than half of the cores, whoever floods them: DNS needs the others.
+	// maxShards bounds the workers for heartbeats and transitions: beyond some, the registry's one writer is the limit.
+	// Nor may they take more than half of the cores, whoever floods them: DNS needs the others.
 	maxShards = 4
-	// enrolWorkers is how many agents are pinned at a time. They wait for the disk, which takes as many pins as there are in
-	// one write; trust lets few of them use the processor at a time.
+	// enrolWorkers is how many agents are pinned at a time. They wait for the disk, which takes as many pins as there are
+	// in one write; trust lets few of them use the processor at a time.
 	enrolWorkers = 512
 )
 
 // intake sorts agents' messages to workers. An agent's messages always go to the same worker, so a later one never
-// overtakes an earlier one on the way into the registry. Enrolments have workers of their own, because they wait for the
-// disk; an agent says nothing else before it has the answer.
+// overtakes an earlier one on the way into the registry. Enrolments have workers of their own, because they wait for
+// the disk; an agent says nothing else before it has the answer.
 type intake struct {
 	drops  *drops
 	shards []*queue

@@ -24,16 +24,16 @@ type arrival struct {
 	at      time.Time
 }
 
-// source is who gets an equal share of a lane: the host that a message came from, by datagram or by stream. Key ids are no
-// good for that, for whoever has the gossip key can write any; and the sender of a datagram can write any address, which
-// is why streams count apart.
+// source is who gets an equal share of a lane: the host that a message came from, by datagram or by stream. Key ids are
+// no good for that, for whoever has the gossip key can write any; and the sender of a datagram can write any address,
+// which is why streams count apart.
 type source struct {
 	host   netip.Prefix
 	stream bool
 }
 
-// sender is a key id as one socket writes it, which for streams is one host. It is not believed: whoever has the gossip key can
-// write the key id of any agent, and what it writes from elsewhere must not count against that agent.
+// sender is a key id as one socket writes it, which for streams is one host. It is not believed: whoever has the gossip
+// key can write the key id of any agent, and what it writes from elsewhere must not count against that agent.
 type sender struct {
 	key    identity.KeyID
 	from   netip.AddrPort
@@ -48,8 +48,9 @@ func senderOf(a arrival) sender {
 	return s
 }
 
-// lane is a bounded queue of messages of equal importance. Sources take turns; what does not fit is taken from the source
-// that has most. A sender has few places, so one agent cannot use up the share of others behind the same address.
+// lane is a bounded queue of messages of equal importance. Sources take turns; what does not fit is taken from the
+// source that has most. A sender has few places, so one agent cannot use up the share of others behind the same
+// address.
 type lane struct {
 	sources map[source]*backlog
 	turns   []*backlog // sources that have something waiting, the next one first

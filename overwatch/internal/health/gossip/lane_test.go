@@ -97,7 +97,8 @@ func TestLane_FloodFromOneSourceLeavesRoomForOthers(t *testing.T) {
 	}
 	for i := range 50 {
 		k := key(1<<20 + i)
-		if l.add(waiting(k, from("192.0.2.1", false), 100)); l.senders[senderOf(waiting(k, from("192.0.2.1", false), 0))] != 1 {
+		if l.add(waiting(k, from("192.0.2.1", false),
+			100)); l.senders[senderOf(waiting(k, from("192.0.2.1", false), 0))] != 1 {
 			t.Fatalf("message %d of the honest source was dropped", i)
 		}
 	}

@@ -12,10 +12,12 @@ import (
 	"gslb.internal/shared/segment"
 )
 
-// bindTries is how often port 0 is tried: the kernel chooses a free UDP port, but the TCP port of that number may be taken.
+// bindTries is how often port 0 is tried: the kernel chooses a free UDP port, but the TCP port of that number may be
+// taken.
 const bindTries = 16
 
-// receiveBuffer is the socket buffer asked for, in octets: half a second of heartbeats of 10 000 agents that all begin at once.
+// receiveBuffer is the socket buffer asked for, in octets: half a second of heartbeats of 10 000 agents that all begin
+// at once.
 const receiveBuffer = 4 << 20
 
 // sockets are a node's UDP socket and TCP listener, on the same port.
@@ -35,8 +37,8 @@ func (s sockets) addr() netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap(), a.Port())
 }
 
-// listen binds both sockets. An IPv4 address, the unspecified one too, means IPv4 only; "[::]" and an empty host mean both
-// families.
+// listen binds both sockets. An IPv4 address, the unspecified one too, means IPv4 only; "[::]" and an empty host mean
+// both families.
 func listen(bind string) (sockets, error) {
 	suffix, port, err := parseBind(bind)
 	if err != nil {
@@ -70,7 +72,8 @@ func parseBind(bind string) (suffix string, port int, err error) {
 		addr, err = netip.ParseAddr(host)
 	}
 	if err != nil {
-		return "", 0, fmt.Errorf("overwatch.gossip.bind_address %q: %w; want an address of this host and a port, as in %q", bind, err, DefaultBind)
+		return "", 0, fmt.Errorf("overwatch.gossip.bind_address %q: %w; want an address of this host and a port, as in %q",
+			bind, err, DefaultBind)
 	}
 	if addr.Is4() {
 		suffix = "4"

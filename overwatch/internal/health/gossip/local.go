@@ -13,9 +13,9 @@ import (
 // controlSize is room for the one control message that is asked for, in octets.
 const controlSize = 64
 
-// locals remembers at which of this host's addresses a sender reaches us, so that it is answered from there. It matters where
-// the socket is bound to all addresses and the host has several, a floating one for example: the kernel would answer from
-// another, which firewalls and address translators on the way let nobody in for.
+// locals remembers at which of this host's addresses a sender reaches us, so that it is answered from there. It matters
+// where the socket is bound to all addresses and the host has several, a floating one for example: the kernel would
+// answer from another, which firewalls and address translators on the way let nobody in for.
 type locals struct {
 	many bool // the socket has more than one address, and the kernel tells which
 
@@ -47,8 +47,8 @@ func newLocals(udp *net.UDPConn) *locals {
 	return l
 }
 
-// learn notes the address that a good packet was sent to; oob is what the kernel said about it. It returns the control message for
-// an answer at once: nil where the kernel may choose.
+// learn notes the address that a good packet was sent to; oob is what the kernel said about it. It returns the control
+// message for an answer at once: nil where the kernel may choose.
 func (l *locals) learn(from netip.AddrPort, oob []byte, now time.Time) (back []byte) {
 	if !l.many {
 		return nil

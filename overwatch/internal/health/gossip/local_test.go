@@ -25,7 +25,8 @@ func TestNode_AnswersFromTheAddressItWasReachedAt(t *testing.T) {
 			c.Close()
 		}
 		n := startNode(t, func(o *Options) { o.Bind = try.bind })
-		c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(try.reach), n.Addr().Port())))
+		c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(netip.MustParseAddr(try.reach),
+			n.Addr().Port())))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,8 +11,8 @@ import (
 // memberLines is how many of memberlist's lines are logged per second.
 const memberLines = 10
 
-// memberLog takes memberlist's log lines. Everything an operator must know is said elsewhere in our own words, so they are for
-// debugging only; and strangers can cause them, so their number is bounded.
+// memberLog takes memberlist's log lines. Everything an operator must know is said elsewhere in our own words, so they
+// are for debugging only; and strangers can cause them, so their number is bounded.
 type memberLog struct {
 	logger zerolog.Logger
 

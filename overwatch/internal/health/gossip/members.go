@@ -21,8 +21,8 @@ const (
 	StatusDead    Status = "dead"
 )
 
-// Members are listed as this node's own pings find them. What others say of a member (suspect, dead) may be forged by whoever has the
-// gossip key, and memberlist pings nobody whom it calls dead; then this node asks by itself.
+// Members are listed as this node's own pings find them. What others say of a member (suspect, dead) may be forged by
+// whoever has the gossip key, and memberlist pings nobody whom it calls dead; then this node asks by itself.
 
 // suspectAfter is how many probe intervals, for each other member, may pass without an answer.
 const suspectAfter = 3

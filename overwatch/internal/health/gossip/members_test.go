@@ -24,7 +24,8 @@ func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
 	m.joined(peerNode("ow-2"), start)
 	m.joined(peerNode("ow-1"), start) // memberlist reports ourselves too
 	at := func(d time.Duration) Member { return m.list(start.Add(d))[1] }
-	if got := at(0); got.Status != StatusAlive || got.Region != "us" || got.Version != "2.0" || got.Address.String() != "192.0.2.9:7946" {
+	if got := at(0); got.Status != StatusAlive || got.Region != "us" || got.Version != "2.0" ||
+		got.Address.String() != "192.0.2.9:7946" {
 		t.Errorf("after joining: %+v", got)
 	}
 	if got := at(7 * time.Second); got.Status != StatusSuspect {
@@ -154,7 +155,8 @@ func TestSkews_AreMentionedOnceUntilTheClockIsRight(t *testing.T) {
 	s.note("a1", now.Add(-time.Hour).UnixMilli(), now)
 	s.note("a3", -1<<63, now)
 	text := logged.String()
-	if strings.Count(text, "\n") != 3 || !strings.Contains(text, `"ahead":"24h0m0s"`) || !strings.Contains(text, `"ahead":"-1h0m0s"`) {
+	if strings.Count(text, "\n") != 3 || !strings.Contains(text, `"ahead":"24h0m0s"`) ||
+		!strings.Contains(text, `"ahead":"-1h0m0s"`) {
 		t.Errorf("log: %s", text)
 	}
 }

@@ -26,7 +26,8 @@ func newMetrics() *metrics {
 			Name: "gslb_gossip_refused_total", Help: "Agents' messages that were not believed, by reason.",
 		}, []string{"code"}),
 		claims: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "gslb_gossip_claims_refused_total", Help: "Services and backends in believed messages that were not taken, by reason.",
+			Name: "gslb_gossip_claims_refused_total",
+			Help: "Services and backends in believed messages that were not taken, by reason.",
 		}, []string{"code"}),
 		handling: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "gslb_gossip_handling_seconds", Help: "Time from a message's arrival until it was applied.",
@@ -35,13 +36,15 @@ func newMetrics() *metrics {
 	}
 }
 
-// register makes all metrics of the package known. Label values that can occur exist from the start, so that a rate can be
-// computed from the first event on.
+// register makes all metrics of the package known. Label values that can occur exist from the start, so that a rate can
+// be computed from the first event on.
 func (n *Node) register(dropped *prometheus.CounterVec) error {
-	for _, t := range []wire.Type{wire.TypeEnrol, wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain} {
+	for _, t := range []wire.Type{wire.TypeEnrol, wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister,
+		wire.TypeSignal, wire.TypeDrain} {
 		n.metrics.messages.WithLabelValues(t.String())
 	}
-	for _, r := range []trust.Reason{trust.ReasonMalformed, trust.ReasonUnknownKey, trust.ReasonUnknownType, trust.ReasonReplay, trust.ReasonSignature} {
+	for _, r := range []trust.Reason{trust.ReasonMalformed, trust.ReasonUnknownKey, trust.ReasonUnknownType,
+		trust.ReasonReplay, trust.ReasonSignature} {
 		n.metrics.refused.WithLabelValues(string(r))
 	}
 	for c := wire.CodeWrongToken; c <= wire.CodeLocked; c++ {
@@ -52,9 +55,12 @@ func (n *Node) register(dropped *prometheus.CounterVec) error {
 		dropped, n.metrics.messages, n.metrics.refused, n.metrics.claims, n.metrics.handling,
 		gauge("gslb_gossip_streams", "Streams open now.", nil, n.door.slots.count),
 		gauge("gslb_gossip_members", "Overwatch nodes that are alive, this one included.", nil, n.members.alive),
-		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "enrol"}, n.intake.enrolling),
-		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "urgent"}, n.intake.urgent),
-		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "heartbeat"}, n.intake.plain),
+		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "enrol"},
+			n.intake.enrolling),
+		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "urgent"},
+			n.intake.urgent),
+		gauge("gslb_gossip_queue_depth", "Messages that wait, by lane.", prometheus.Labels{"lane": "heartbeat"},
+			n.intake.plain),
 	}
 	for _, c := range collectors {
 		if err := n.options.Registerer.Register(c); err != nil {

@@ -65,7 +65,8 @@ func New(o Options) (*Node, error) {
 	n.door = newDoor(s, keyring, drops, desk{nodeID: o.NodeID, boot: o.Boot, hello: hello}, n.intake.deliver)
 	n.config.Transport, n.config.BindPort = n.door, int(s.addr().Port())
 	n.members = newMembers(Member{
-		Name: o.NodeID, Address: s.addr(), Region: o.Region, Version: o.Version, Status: StatusAlive, JoinedAt: time.Now(), Self: true,
+		Name: o.NodeID, Address: s.addr(), Region: o.Region, Version: o.Version, Status: StatusAlive, JoinedAt: time.Now(),
+		Self: true,
 	}, o.ProbeInterval)
 	if err := n.register(dropped); err != nil {
 		s.close()
@@ -102,7 +103,8 @@ func (n *Node) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// askTheGone pings the members that memberlist calls dead, one in each probe interval: it may have been told so by anybody.
+// askTheGone pings the members that memberlist calls dead, one in each probe interval: it may have been told so by
+// anybody.
 func (n *Node) askTheGone(ctx context.Context) error {
 	ticker := time.NewTicker(n.options.ProbeInterval)
 	defer ticker.Stop()

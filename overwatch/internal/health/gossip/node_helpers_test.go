@@ -121,14 +121,16 @@ type testNode struct {
 func testOptions(t testing.TB) Options {
 	boot, id, half := identity.NewNonce(), testIdentity(t, "ow-1"), identity.NewExchange()
 	tr, err := trust.New(trust.Options{
-		Tokens: map[string][]string{testService: {testToken}}, Boot: boot, Node: id.KeyID, Exchange: half, Pins: &memoryPins{}, Logger: zerolog.Nop(),
+		Tokens: map[string][]string{testService: {testToken}}, Boot: boot, Node: id.KeyID, Exchange: half,
+		Pins: &memoryPins{}, Logger: zerolog.Nop(),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return Options{
 		Bind: "127.0.0.1:0", Keys: [][]byte{gossipKey}, NodeID: "ow-1", Region: "eu", Version: "1", Identity: id,
-		Boot: boot, Share: half.Share(), Trust: tr, Registry: newTestRegistry(), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop(),
+		Boot: boot, Share: half.Share(), Trust: tr, Registry: newTestRegistry(), Registerer: prometheus.NewRegistry(),
+		Logger: zerolog.Nop(),
 	}
 }
 
@@ -159,7 +161,8 @@ func startNode(t testing.TB, edit func(*Options)) *testNode {
 	})
 	t.Cleanup(stop)
 	tr, _ := o.Trust.(*trust.Trust)
-	return &testNode{Node: n, registry: o.Registry.(*testRegistry), trust: tr, metrics: o.Registerer.(*prometheus.Registry), stop: stop}
+	return &testNode{Node: n, registry: o.Registry.(*testRegistry), trust: tr,
+		metrics: o.Registerer.(*prometheus.Registry), stop: stop}
 }
 
 // metric returns a counter or gauge by name and the value of its one label ("" for none).

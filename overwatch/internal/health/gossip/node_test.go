@@ -60,7 +60,10 @@ func TestNode_EnrolledAgentIsHeardAndAcknowledged(t *testing.T) {
 	if c := n.registry.next(t); c.agent != "a1" || c.heartbeat != nil || c.backend != nil {
 		t.Errorf("registry was told %+v", c)
 	}
-	eventually(t, "the heartbeat is counted", func() bool { return n.metric(t, "gslb_gossip_messages_total", "heartbeat") == 1 })
+	eventually(t, "the heartbeat is counted", func() bool {
+		return n.metric(t, "gslb_gossip_messages_total",
+			"heartbeat") == 1
+	})
 }
 
 func TestNode_AnswersAreSealedForOneProcessOfTheAgent(t *testing.T) {
@@ -96,7 +99,8 @@ func TestNode_EnrolByStreamIsAnsweredWhereThePingsComeFrom(t *testing.T) {
 
 func TestNode_RefusedClaimsAreInTheAck(t *testing.T) {
 	r := newTestRegistry()
-	r.outcome.Refused = []wire.RefusedClaim{{Service: "x.example.com", Address: netip.MustParseAddr("192.0.2.1"), Port: 1, Code: wire.CodeConflictingClaim}}
+	r.outcome.Refused = []wire.RefusedClaim{{Service: "x.example.com", Address: netip.MustParseAddr("192.0.2.1"), Port: 1,
+		Code: wire.CodeConflictingClaim}}
 	n := startNode(t, func(o *Options) { o.Registry = r })
 	a := newTestAgent(t, "a1", gossipKey, n.Addr())
 	a.enrol()
@@ -104,14 +108,16 @@ func TestNode_RefusedClaimsAreInTheAck(t *testing.T) {
 	if ack := a.ack(); len(ack.Refused) != 1 || ack.Refused[0] != r.outcome.Refused[0] {
 		t.Errorf("ack %+v", ack)
 	}
-	eventually(t, "the refused claim is counted", func() bool { return n.metric(t, "gslb_gossip_claims_refused_total", "conflicting_claim") == 1 })
+	eventually(t, "the refused claim is counted",
+		func() bool { return n.metric(t, "gslb_gossip_claims_refused_total", "conflicting_claim") == 1 })
 }
 
 func TestNode_AckThatIsTooLongLeavesOutExplanations(t *testing.T) {
 	r := newTestRegistry()
 	for i := range 70 {
 		r.outcome.Refused = append(r.outcome.Refused, wire.RefusedClaim{
-			Service: strings.Repeat("x", 60) + ".example.com", Address: netip.MustParseAddr("2001:db8::1"), Port: uint16(i + 1), Code: wire.CodePolicy,
+			Service: strings.Repeat("x", 60) + ".example.com", Address: netip.MustParseAddr("2001:db8::1"), Port: uint16(i + 1),
+			Code: wire.CodePolicy,
 		})
 	}
 	n := startNode(t, func(o *Options) { o.Registry = r })
@@ -168,7 +174,8 @@ func TestNode_ReplayAndTamperedMessagesAreRefused(t *testing.T) {
 	tampered[len(tampered)-70] ^= 1
 	a.datagram(tampered)
 	eventually(t, "both replays and the tampered message are counted", func() bool {
-		return n.metric(t, "gslb_gossip_refused_total", "replay") == 2 && n.metric(t, "gslb_gossip_refused_total", "signature") == 1
+		return n.metric(t, "gslb_gossip_refused_total", "replay") == 2 &&
+			n.metric(t, "gslb_gossip_refused_total", "signature") == 1
 	})
 	if len(n.registry.calls) != 0 {
 		t.Error("the registry was told of a replay")
@@ -224,7 +231,8 @@ func TestNode_SeedsAreListedAndMonitored(t *testing.T) {
 	})
 	eventually(t, "the second node lists the first, with a round-trip time", func() bool {
 		m := second.Members()
-		return len(m) == 2 && m[0].Name == "ow-1" && m[0].Region == "eu" && m[0].Address == first.Addr() && m[0].RTT > 0 && m[0].Status == StatusAlive
+		return len(m) == 2 && m[0].Name == "ow-1" && m[0].Region == "eu" && m[0].Address == first.Addr() && m[0].RTT > 0 &&
+			m[0].Status == StatusAlive
 	})
 	if m := first.Members(); len(m) != 1 {
 		t.Errorf("a node without seeds lists %+v", m)
@@ -284,7 +292,8 @@ func TestNode_RestartedAgentIsHeardUnderItsPin(t *testing.T) {
 	n.registry.next(t)
 	a.ack()
 	a.datagram(last) // of the process before
-	eventually(t, "the late message is refused", func() bool { return n.metric(t, "gslb_gossip_refused_total", "replay") == 1 })
+	eventually(t, "the late message is refused",
+		func() bool { return n.metric(t, "gslb_gossip_refused_total", "replay") == 1 })
 }
 
 func TestNode_BindTroubleNamesKeyAndRemedy(t *testing.T) {
@@ -299,7 +308,8 @@ func TestNode_BindTroubleNamesKeyAndRemedy(t *testing.T) {
 		o := testOptions(t)
 		o.Bind = try.bind
 		_, err := New(o)
-		if err == nil || !strings.Contains(err.Error(), try.want) || !strings.Contains(err.Error(), "overwatch.gossip.bind_address") || !strings.Contains(err.Error(), try.bind) {
+		if err == nil || !strings.Contains(err.Error(), try.want) ||
+			!strings.Contains(err.Error(), "overwatch.gossip.bind_address") || !strings.Contains(err.Error(), try.bind) {
 			t.Errorf("%s: %v", try.bind, err)
 		}
 	}
@@ -335,7 +345,8 @@ func TestNode_ServesIPv6(t *testing.T) {
 			if bind == "[::1]:0" && host != "::1" {
 				continue
 			}
-			a := newTestAgent(t, "a-"+strings.ReplaceAll(host, ":", "x"), gossipKey, netip.AddrPortFrom(netip.MustParseAddr(host), n.Addr().Port()))
+			a := newTestAgent(t, "a-"+strings.ReplaceAll(host, ":", "x"), gossipKey,
+				netip.AddrPortFrom(netip.MustParseAddr(host), n.Addr().Port()))
 			a.enrol()
 		}
 	}

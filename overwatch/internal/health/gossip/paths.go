@@ -26,8 +26,8 @@ type paths struct {
 	mu       sync.Mutex
 	verified map[identity.KeyID]path
 	pings    map[string]path
-	// greetings are the sources of push/pulls, whose connections nobody opens from an address that is not his, by the name in
-	// them.
+	// greetings are the sources of push/pulls, whose connections nobody opens from an address that is not his, by the name
+	// in them.
 	greetings map[string]path
 }
 
@@ -67,9 +67,9 @@ func (p *paths) greeted(name string, from netip.Addr, now time.Time) {
 	learn(p.greetings, name, path{netip.AddrPortFrom(from, 0), now}, pingedFor)
 }
 
-// proven returns the address that an authentic message of an agent came from, if it is proved to be the agent's: the source
-// of a stream, or of a datagram where a push/pull under the name of the agent's process came from there too. A datagram's
-// source alone is anybody's choice.
+// proven returns the address that an authentic message of an agent came from, if it is proved to be the agent's: the
+// source of a stream, or of a datagram where a push/pull under the name of the agent's process came from there too. A
+// datagram's source alone is anybody's choice.
 func (p *paths) proven(key identity.KeyID, epoch uint64, from origin) netip.Addr {
 	if from.stream {
 		return from.addr.Addr()
@@ -105,8 +105,8 @@ func learn[K comparable](m map[K]path, key K, new path, lifetime time.Duration) 
 	m[key] = new
 }
 
-// to returns where the answer to a message goes: to the datagram's source, else to what is known of the agent, which may be
-// two addresses or none.
+// to returns where the answer to a message goes: to the datagram's source, else to what is known of the agent, which
+// may be two addresses or none.
 func (p *paths) to(key identity.KeyID, epoch uint64, from origin, now time.Time) []netip.AddrPort {
 	if !from.stream {
 		return []netip.AddrPort{from.addr}

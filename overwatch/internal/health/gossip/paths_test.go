@@ -12,7 +12,8 @@ import (
 
 func TestPaths_AnswersGoWhereTheAgentWasProvenToBe(t *testing.T) {
 	now := time.Now()
-	direct, proven, pinged := netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2"), netip.MustParseAddrPort("192.0.2.3:3")
+	direct, proven, pinged := netip.MustParseAddrPort("192.0.2.1:1"), netip.MustParseAddrPort("192.0.2.2:2"),
+		netip.MustParseAddrPort("192.0.2.3:3")
 	stream := origin{netip.MustParseAddrPort("192.0.2.4:4"), true}
 	p := newPaths()
 	if got := p.to(key(1), 5, stream, now); len(got) != 0 {

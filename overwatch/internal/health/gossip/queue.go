@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/frame"
 )
 
-// urgentRow is how many urgent messages are handled in a row while heartbeats wait: transitions go first, but a flood of
-// them does not make every agent stale.
+// urgentRow is how many urgent messages are handled in a row while heartbeats wait: transitions go first, but a flood
+// of them does not make every agent stale.
 const urgentRow = 8
 
 // queue holds what waits for one group of workers.

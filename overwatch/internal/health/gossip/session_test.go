@@ -13,13 +13,16 @@ func TestNode_AcknowledgesInTheSessionWhatCameInIt(t *testing.T) {
 	a := newTestAgent(t, "a1", gossipKey, n.Addr())
 	a.half = identity.NewExchange()
 	a.enrol()
-	payload, err := (&wire.Heartbeat{Region: "eu", IntervalMillis: 10000, MissedThreshold: 3, Backends: []wire.Backend{testBackend()}}).MarshalBinary()
+	payload, err := (&wire.Heartbeat{Region: "eu", IntervalMillis: 10000, MissedThreshold: 3,
+		Backends: []wire.Backend{testBackend()}}).MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, stream := range []bool{false, true} {
 		a.seq++
-		message := a.session.Seal(identity.AgentToNode, identity.Envelope{Major: wire.Major, Minor: wire.Minor, Type: uint8(wire.TypeHeartbeat), Seq: a.seq, Payload: payload})
+		message := a.session.Seal(identity.AgentToNode,
+			identity.Envelope{Major: wire.Major, Minor: wire.Minor, Type: uint8(wire.TypeHeartbeat), Seq: a.seq,
+				Payload: payload})
 		if stream {
 			if err := a.stream(message); err != nil {
 				t.Fatal(err)
@@ -32,7 +35,8 @@ func TestNode_AcknowledgesInTheSessionWhatCameInIt(t *testing.T) {
 		}
 		sealed := a.answer()
 		var ack wire.Ack
-		if !sealed.Authentic(identity.NodeToAgent, a.session) || ack.UnmarshalBinary(sealed.Payload) != nil || ack.AckedSeq != a.seq {
+		if !sealed.Authentic(identity.NodeToAgent, a.session) || ack.UnmarshalBinary(sealed.Payload) != nil ||
+			ack.AckedSeq != a.seq {
 			t.Errorf("answered with %+v", sealed.Envelope)
 		}
 	}

@@ -9,7 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/health/trust"
 )
 
-// skewLimit is how far an agent's clock may be off before it is mentioned. Nothing depends on it but certificates' validity.
+// skewLimit is how far an agent's clock may be off before it is mentioned. Nothing depends on it but certificates'
+// validity.
 const skewLimit = time.Minute
 
 // skews mentions agents whose clocks are off, each once until it is right again.

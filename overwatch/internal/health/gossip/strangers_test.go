@@ -18,7 +18,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// stranger is a peer of memberlist's own, with sockets of its own, that does what memberlist can do and no program of ours does.
+// stranger is a peer of memberlist's own, with sockets of its own, that does what memberlist can do and no program of
+// ours does.
 type stranger struct {
 	meta, state []byte
 	broadcasts  [][]byte
@@ -35,7 +36,8 @@ func (s *stranger) peer(t *testing.T, n *testNode, edit func(*memberlist.Config)
 	t.Helper()
 	c := memberlist.DefaultLocalConfig()
 	c.Name, c.BindAddr, c.BindPort, c.Label, c.SecretKey, c.Delegate = "stranger", "127.0.0.1", 0, wire.Label, gossipKey, s
-	c.GossipInterval, c.ProbeInterval, c.ProbeTimeout, c.PushPullInterval = 10*time.Millisecond, 50*time.Millisecond, 25*time.Millisecond, 50*time.Millisecond
+	c.GossipInterval, c.ProbeInterval, c.ProbeTimeout, c.PushPullInterval = 10*time.Millisecond, 50*time.Millisecond,
+		25*time.Millisecond, 50*time.Millisecond
 	c.TCPTimeout, c.Logger = patience, log.New(io.Discard, "", 0)
 	if edit != nil {
 		edit(c)
@@ -48,8 +50,8 @@ func (s *stranger) peer(t *testing.T, n *testNode, edit func(*memberlist.Config)
 	return list
 }
 
-// Peers of the upstream library that send what is legal among them and odd to a node leave it as it was: it has the members that it
-// had, hears its agents, refuses and counts, and its memory and goroutines stay bounded.
+// Peers of the upstream library that send what is legal among them and odd to a node leave it as it was: it has the
+// members that it had, hears its agents, refuses and counts, and its memory and goroutines stay bounded.
 func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 	overwatch := []byte(roleLine + "\nus\n1")
 	many := func(size, count int) (list [][]byte) {
@@ -70,12 +72,21 @@ func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 		{"without a label", stranger{}, func(c *memberlist.Config) { c.Label = "" }, []frame.Fault{frame.Label}},
 		{"wrong label", stranger{}, func(c *memberlist.Config) { c.Label = "somebody-else" }, []frame.Fault{frame.Label}},
 		{"wrong key", stranger{}, func(c *memberlist.Config) { c.SecretKey = otherKey }, []frame.Fault{frame.Key}},
-		{"2 MiB of user state", stranger{state: make([]byte, 2<<20)}, func(c *memberlist.Config) { c.EnableCompression = false }, []frame.Fault{frame.Size}},
-		{"compounds of many messages", stranger{broadcasts: many(20, 50)}, func(c *memberlist.Config) { c.EnableCompression = false }, []frame.Fault{frame.Malformed, dropEnvelope}},
+		{"2 MiB of user state", stranger{state: make([]byte, 2<<20)},
+			func(c *memberlist.Config) { c.EnableCompression = false }, []frame.Fault{frame.Size}},
+		{"compounds of many messages", stranger{broadcasts: many(20, 50)},
+			func(c *memberlist.Config) { c.EnableCompression = false }, []frame.Fault{frame.Malformed, dropEnvelope}},
 		{"metadata of a node", stranger{meta: overwatch}, func(c *memberlist.Config) { c.EnableCompression = false }, nil},
-		{"odd octets in its name", stranger{}, func(c *memberlist.Config) { c.Name, c.EnableCompression = "\x00\xff\n\"{}\u202e", false }, nil},
-		{"name of 300 octets", stranger{}, func(c *memberlist.Config) { c.Name, c.EnableCompression = strings.Repeat("n", 300), false }, []frame.Fault{frame.Malformed}},
-		{"name of the node itself", stranger{meta: overwatch}, func(c *memberlist.Config) { c.Name, c.EnableCompression = "ow-1", false }, nil},
+		{"odd octets in its name", stranger{}, func(c *memberlist.Config) {
+			c.Name,
+				c.EnableCompression = "\x00\xff\n\"{}\u202e", false
+		}, nil},
+		{"name of 300 octets", stranger{}, func(c *memberlist.Config) {
+			c.Name,
+				c.EnableCompression = strings.Repeat("n", 300), false
+		}, []frame.Fault{frame.Malformed}},
+		{"name of the node itself", stranger{meta: overwatch},
+			func(c *memberlist.Config) { c.Name, c.EnableCompression = "ow-1", false }, nil},
 		{"cipher of an older protocol", stranger{}, func(c *memberlist.Config) {
 			c.ProtocolVersion, c.EnableCompression = memberlist.ProtocolVersionMin, false
 		}, []frame.Fault{frame.Cipher}},
@@ -93,7 +104,10 @@ func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 				}
 			}
 			if try.counted != nil {
-				eventually(t, "it is counted", func() bool { return n.metric(t, "gslb_gossip_dropped_total", string(try.counted[0])) > 0 })
+				eventually(t, "it is counted", func() bool {
+					return n.metric(t, "gslb_gossip_dropped_total",
+						string(try.counted[0])) > 0
+				})
 			}
 			wantSound(t, n, a)
 			for _, reason := range dropReasons {
@@ -116,8 +130,9 @@ func wantSound(t *testing.T, n *testNode, a *testAgent) {
 	a.ack()
 }
 
-// A crowd of peers that take each other for dead, call the node itself dead, take its name, leave and come again: the node that has seeds,
-// and so takes members, keeps its name and hears its agents, lists no more members than it may, and logs within bounds.
+// A crowd of peers that take each other for dead, call the node itself dead, take its name, leave and come again: the
+// node that has seeds, and so takes members, keeps its name and hears its agents, lists no more members than it may,
+// and logs within bounds.
 func TestNode_StaysWellInACrowdThatGossipsAboutOthers(t *testing.T) {
 	var said logtest.Buffer
 	quick := func(o *Options) {
@@ -181,7 +196,8 @@ func TestNode_StaysWellInACrowdThatGossipsAboutOthers(t *testing.T) {
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&heapAfter)
-	t.Logf("%d KiB more, %d goroutines more, after %d peers in this process; %d octets of log", (int64(heapAfter.HeapAlloc)-int64(heapBefore.HeapAlloc))>>10,
+	t.Logf("%d KiB more, %d goroutines more, after %d peers in this process; %d octets of log",
+		(int64(heapAfter.HeapAlloc)-int64(heapBefore.HeapAlloc))>>10,
 		runtime.NumGoroutine()-goroutines, rounds*aliases, len(said.String()))
 	if grown := int64(heapAfter.HeapAlloc) - int64(heapBefore.HeapAlloc); grown > 64<<20 {
 		t.Errorf("%d MiB more, allowed are 64", grown>>20)

@@ -1,8 +1,9 @@
-// Package inventory is the owner of the servers that the API has created: it keeps them in the store and declares them to the
-// registry, in that order, so that a server which somebody was told of is there after any crash. It does not own backends that
-// configuration or an agent declares, and decides nothing about who may serve.
+// Package inventory is the owner of the servers that the API has created: it keeps them in the store and declares them
+// to the registry, in that order, so that a server which somebody was told of is there after any crash. It does not own
+// backends that configuration or an agent declares, and decides nothing about who may serve.
 //
-// Methods may be called from any goroutine; changes of one server are made one after the other, those of several together.
+// Methods may be called from any goroutine; changes of one server are made one after the other, those of several
+// together.
 package inventory
 
 import (
@@ -27,7 +28,8 @@ var (
 	ErrFull    = fmt.Errorf("there are %d servers of the API already, which is the most", MaxServers)
 )
 
-// Store keeps servers. A call returns when the change and its audit entry are on disk; an error means that nothing was changed.
+// Store keeps servers. A call returns when the change and its audit entry are on disk; an error means that nothing was
+// changed.
 type Store interface {
 	PutServer(store.Server, ...store.Entry) error
 	DeleteServer(service string, address netip.Addr, port uint16, with ...store.Entry) error
@@ -60,7 +62,8 @@ type Inventory struct {
 
 // New declares the stored servers to the registry, which must run.
 func New(ctx context.Context, o Options) (*Inventory, error) {
-	inv := &Inventory{store: o.Store, registry: o.Registry, servers: make(map[registry.ID]store.Server, len(o.Servers)), busy: make(map[registry.ID]chan struct{})}
+	inv := &Inventory{store: o.Store, registry: o.Registry, servers: make(map[registry.ID]store.Server, len(o.Servers)),
+		busy: make(map[registry.ID]chan struct{})}
 	for _, s := range o.Servers {
 		id, err := registry.NewID(s.Service, s.Address, s.Port)
 		if err != nil {
@@ -83,7 +86,8 @@ func (inv *Inventory) Get(id registry.ID) (store.Server, bool) {
 }
 
 // take has a server changed by nobody else until release is called.
-func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Server, ours bool, release func(), err error) {
+func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Server, ours bool, release func(),
+	err error) {
 	for {
 		inv.mu.Lock()
 		other, busy := inv.busy[id]
@@ -109,8 +113,8 @@ func (inv *Inventory) take(ctx context.Context, id registry.ID) (now store.Serve
 	}, nil
 }
 
-// Create adds a server. It is on disk with its audit entry, and in the registry's view, when Create returns. It wraps ErrExists
-// if anybody has declared that backend already, and ErrFull.
+// Create adds a server. It is on disk with its audit entry, and in the registry's view, when Create returns. It wraps
+// ErrExists if anybody has declared that backend already, and ErrFull.
 func (inv *Inventory) Create(ctx context.Context, s store.Server, note store.Entry) error {
 	id, err := registry.NewID(s.Service, s.Address, s.Port)
 	if err != nil {
@@ -146,9 +150,10 @@ func (inv *Inventory) full() bool {
 	return count > MaxServers
 }
 
-// Change applies edit to a server that the API has created and returns it as it is then. An error of edit changes nothing. It
-// wraps ErrUnknown if there is no such server.
-func (inv *Inventory) Change(ctx context.Context, id registry.ID, note store.Entry, edit func(*store.Server) error) (after store.Server, err error) {
+// Change applies edit to a server that the API has created and returns it as it is then. An error of edit changes
+// nothing. It wraps ErrUnknown if there is no such server.
+func (inv *Inventory) Change(ctx context.Context, id registry.ID, note store.Entry,
+	edit func(*store.Server) error) (after store.Server, err error) {
 	before, ours, release, err := inv.take(ctx, id)
 	if err != nil {
 		return before, err
@@ -168,7 +173,8 @@ func (inv *Inventory) Change(ctx context.Context, id registry.ID, note store.Ent
 }
 
 // Remove deletes a server that the API has created, if may returns nil for it. It wraps ErrUnknown if there is none.
-func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Entry, may func(store.Server) error) error {
+func (inv *Inventory) Remove(ctx context.Context, id registry.ID, note store.Entry,
+	may func(store.Server) error) error {
 	before, ours, release, err := inv.take(ctx, id)
 	if err != nil {
 		return err

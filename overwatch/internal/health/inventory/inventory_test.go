@@ -42,7 +42,8 @@ func running(t *testing.T) *registry.Registry {
 }
 
 func server(last byte) store.Server {
-	return store.Server{Service: "app.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, last}), Port: 80, Weight: 5, Region: "eu", Check: check.Spec{Type: check.TCP}}
+	return store.Server{Service: "app.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, last}), Port: 80, Weight: 5,
+		Region: "eu", Check: check.Spec{Type: check.TCP}}
 }
 
 func willing(store.Server) error { return nil }
@@ -70,7 +71,8 @@ func TestInventory_WhatItAcknowledgedIsThereAfterARestart(t *testing.T) {
 		}
 	}
 	id, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.2"), 80)
-	if after, err := inv.Change(t.Context(), id, nil, func(s *store.Server) error { s.Weight = 9; return nil }); err != nil || after.Weight != 9 {
+	if after, err := inv.Change(t.Context(), id, nil,
+		func(s *store.Server) error { s.Weight = 9; return nil }); err != nil || after.Weight != 9 {
 		t.Fatalf("change: %+v, %v", after, err)
 	}
 	gone, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.3"), 80)
@@ -98,7 +100,8 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 	r := running(t)
 	inv := begin(t, s, r)
 	static, _ := registry.NewID("app.example", netip.MustParseAddr("192.0.2.1"), 80)
-	if err := r.SetStatic(t.Context(), []registry.Declaration{{ID: static, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP})}}); err != nil {
+	if err := r.SetStatic(t.Context(), []registry.Declaration{
+		{ID: static, Weight: 1, Check: unique.Make(check.Spec{Type: check.TCP})}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := inv.Create(t.Context(), server(1), nil); !errors.Is(err, ErrExists) {
@@ -107,7 +110,8 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 	if err := inv.Remove(t.Context(), static, nil, willing); !errors.Is(err, ErrUnknown) {
 		t.Errorf("removing what configuration declares: %v", err)
 	}
-	if _, err := inv.Change(t.Context(), static, nil, func(*store.Server) error { return nil }); !errors.Is(err, ErrUnknown) {
+	if _, err := inv.Change(t.Context(), static, nil, func(*store.Server) error { return nil }); !errors.Is(err,
+		ErrUnknown) {
 		t.Errorf("changing what configuration declares: %v", err)
 	}
 }

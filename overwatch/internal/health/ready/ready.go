@@ -78,8 +78,9 @@ func (j *Judge) Readiness() api.Readiness {
 // Status judges the service, at most statusAge ago:
 //
 //	unhealthy  the DNS server does not answer, or no domain has a backend that may serve
-//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys or made one that it cannot exchange, cannot store anything, a domain
-//	           has no backend that may serve, or a backend of a domain is unhealthy or stale without an operator's order
+//	degraded   the node is not ready, has set its own verdicts aside, has lost a zone's signing keys or made
+//	           one that it cannot exchange, or cannot store anything; a domain has no backend that may serve;
+//	           or a backend of a domain is unhealthy or stale without an operator's order
 //	healthy    none of these; also when no domain is configured
 func (j *Judge) Status() api.ServiceStatus {
 	status, _ := j.Judgement()
@@ -120,13 +121,17 @@ func (j *Judge) judge() (api.ServiceStatus, string) {
 		holds bool
 		words string
 	}{
-		{j.o.KeysLost != nil && j.o.KeysLost(), "the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record"},
-		{j.o.KeysApart != nil && j.o.KeysApart(), "the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them"},
-		{j.o.StoreFailing != nil && j.o.StoreFailing(), "nothing can be stored: the disk of this node is full, failing or hangs"},
+		{j.o.KeysLost != nil && j.o.KeysLost(),
+			"the signing keys of a zone are gone and new ones were made: the parent zone must get their DS record"},
+		{j.o.KeysApart != nil && j.o.KeysApart(),
+			"the nodes sign with different keys until overwatch.dnssec.key_sync.secret is set on all of them"},
+		{j.o.StoreFailing != nil && j.o.StoreFailing(),
+			"nothing can be stored: the disk of this node is full, failing or hangs"},
 		{down > 0 && down == len(domains), "no domain has a backend that may serve"},
 		{down > 0 && down < len(domains), "a domain has no backend that may serve"},
 		{down == 0 && unwell, "a backend of a domain is unhealthy or stale"},
-		{j.o.View.ValidationSuspended(), "this node seems to be cut off from most backends and has set its own verdicts aside"},
+		{j.o.View.ValidationSuspended(),
+			"this node seems to be cut off from most backends and has set its own verdicts aside"},
 		{!ready.Ready, ready.Message},
 	} {
 		if c.holds {

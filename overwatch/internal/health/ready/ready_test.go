@@ -33,13 +33,15 @@ func inNode(t *testing.T, test func(*node)) {
 		n := &node{t: t, serving: true, checked: true, domains: []string{"a.example", "b.example"}}
 		var err error
 		n.registry, err = registry.New(registry.Options{
-			Timing:  registry.Timing{StaleThreshold: time.Hour, RemoveAfter: time.Hour, ValidationEnabled: true, ValidationInterval: time.Hour},
+			Timing: registry.Timing{StaleThreshold: time.Hour, RemoveAfter: time.Hour, ValidationEnabled: true,
+				ValidationInterval: time.Hour},
 			Changed: func(string) {}, Logger: zerolog.Nop(),
 		})
 		n.must(err)
 		n.Judge, err = New(Options{
 			DNSServing: func() bool { return n.serving }, ChecksCycled: func() bool { return n.checked },
-			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost }, KeysApart: func() bool { return n.apart },
+			Domains: func() []string { return n.domains }, View: n.registry.View(), KeysLost: func() bool { return n.keysLost },
+			KeysApart:    func() bool { return n.apart },
 			StoreFailing: func() bool { return n.full },
 		})
 		n.must(err)
@@ -69,7 +71,8 @@ func (n *node) have(backends ...string) {
 	for _, text := range backends {
 		words := strings.Fields(text)
 		id := registry.ID{Service: words[0], Address: netip.MustParseAddr("192.0.2." + words[1]), Port: 80}
-		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu", Check: unique.Make(check.Spec{Type: check.TCP})})
+		declarations = append(declarations, registry.Declaration{ID: id, Weight: 1, Region: "eu",
+			Check: unique.Make(check.Spec{Type: check.TCP})})
 		v := registry.Verdict{ID: id, State: check.StateHealthy, Outcome: check.Success, At: time.Now()}
 		if words[2] == "u" {
 			v.State, v.Outcome = check.StateUnhealthy, check.Failure
@@ -101,11 +104,15 @@ func TestStatus_FollowsItsTable(t *testing.T) {
 		{"not ready", "a.example 1 h, b.example 2 h", func(n *node) { n.checked = false }, api.ServiceDegraded},
 		{"a full disk", "a.example 1 h, b.example 2 h", func(n *node) { n.full = true }, api.ServiceDegraded},
 		{"lost keys", "a.example 1 h, b.example 2 h", func(n *node) { n.keysLost = true }, api.ServiceDegraded},
-		{"keys that are not exchanged", "a.example 1 h, b.example 2 h", func(n *node) { n.apart = true }, api.ServiceDegraded},
+		{"keys that are not exchanged", "a.example 1 h, b.example 2 h", func(n *node) { n.apart = true },
+			api.ServiceDegraded},
 		{"a backend of no domain is unhealthy", "a.example 1 h, b.example 2 h, c.example 3 u", nil, api.ServiceHealthy},
-		{"one was taken out by an operator", "a.example 1 h, a.example 2 h, b.example 3 h", func(n *node) { n.override("a.example", 2, false) }, api.ServiceHealthy},
-		{"an operator took all of a domain out", "a.example 1 h, b.example 3 h", func(n *node) { n.override("a.example", 1, false) }, api.ServiceDegraded},
-		{"an operator vouches for one that fails", "a.example 1 u, b.example 3 h", func(n *node) { n.override("a.example", 1, true) }, api.ServiceHealthy},
+		{"one was taken out by an operator", "a.example 1 h, a.example 2 h, b.example 3 h",
+			func(n *node) { n.override("a.example", 2, false) }, api.ServiceHealthy},
+		{"an operator took all of a domain out", "a.example 1 h, b.example 3 h",
+			func(n *node) { n.override("a.example", 1, false) }, api.ServiceDegraded},
+		{"an operator vouches for one that fails", "a.example 1 u, b.example 3 h",
+			func(n *node) { n.override("a.example", 1, true) }, api.ServiceHealthy},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inNode(t, func(n *node) {
@@ -157,10 +164,12 @@ func TestReadiness_NamesWhatIsMissing(t *testing.T) {
 		for _, tc := range []struct {
 			serving, checked bool
 			words            string
-		}{{true, true, ""}, {false, true, "the DNS server does not answer yet"}, {true, false, "no cycle of health checks has completed yet"}, {false, false, "yet; no cycle"}} {
+		}{{true, true, ""}, {false, true, "the DNS server does not answer yet"},
+			{true, false, "no cycle of health checks has completed yet"}, {false, false, "yet; no cycle"}} {
 			n.serving, n.checked = tc.serving, tc.checked
 			got := n.Readiness()
-			if got.DNSReady != tc.serving || got.HealthReady != tc.checked || got.Ready != (tc.serving && tc.checked) || got.Ready != (got.Message == "") || !strings.Contains(got.Message, tc.words) {
+			if got.DNSReady != tc.serving || got.HealthReady != tc.checked || got.Ready != (tc.serving && tc.checked) ||
+				got.Ready != (got.Message == "") || !strings.Contains(got.Message, tc.words) {
 				t.Errorf("%+v: got %+v", tc, got)
 			}
 		}
@@ -180,7 +189,8 @@ func TestAgentStatus_CountsMissedHeartbeats(t *testing.T) {
 		threshold int
 		want      api.GossipStatus
 	}{
-		{0, 3, api.GossipAlive}, {14 * time.Second, 3, api.GossipAlive}, {15 * time.Second, 3, api.GossipSuspect}, {29 * time.Second, 3, api.GossipSuspect}, {30 * time.Second, 3, api.GossipDead},
+		{0, 3, api.GossipAlive}, {14 * time.Second, 3, api.GossipAlive}, {15 * time.Second, 3, api.GossipSuspect},
+		{29 * time.Second, 3, api.GossipSuspect}, {30 * time.Second, 3, api.GossipDead},
 		{14 * time.Second, 1, api.GossipAlive}, {15 * time.Second, 1, api.GossipDead}, {15 * time.Second, 0, api.GossipDead},
 	} {
 		a := registry.AgentState{LastSeen: now.Add(-tc.silence), Interval: 10 * time.Second, MissedThreshold: tc.threshold}

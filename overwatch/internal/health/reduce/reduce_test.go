@@ -27,8 +27,9 @@ func with(s check.Spec, change func(*check.Spec, *check.Detail)) check.Spec {
 }
 
 func TestCheck_KeepsWhatMayBeAskedAndJudged(t *testing.T) {
-	tcp := check.Spec{Type: check.TCP, Interval: 7 * time.Second, Timeout: 3 * time.Second, FailureThreshold: 4, SuccessThreshold: 5,
-		Detail: check.Detail{Counting: check.Leaky}.Details()}
+	tcp := check.Spec{Type: check.TCP, Interval: 7 * time.Second, Timeout: 3 * time.Second, FailureThreshold: 4,
+		SuccessThreshold: 5,
+		Detail:           check.Detail{Counting: check.Leaky}.Details()}
 	get := with(whole(), func(_ *check.Spec, d *check.Detail) { d.Method = "" })
 	for name, tc := range map[string]struct {
 		asked check.Spec
@@ -40,23 +41,35 @@ func TestCheck_KeepsWhatMayBeAskedAndJudged(t *testing.T) {
 		"elsewhere": {asked: whole(), other: true, want: tcp, left: reduce.Elsewhere},
 		"headers": {asked: with(whole(), func(_ *check.Spec, d *check.Detail) { d.Headers = "X-Secret: 1" }),
 			want: tcp, left: reduce.Headers},
-		"method": {asked: with(whole(), func(_ *check.Spec, d *check.Detail) { d.Method = "POST" }), want: tcp, left: reduce.Method},
-		"address": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) { s.Address = netip.MustParseAddr("169.254.169.254") }),
+		"method": {asked: with(whole(), func(_ *check.Spec, d *check.Detail) { d.Method = "POST" }), want: tcp,
+			left: reduce.Method},
+		"address": {asked: with(whole(), func(s *check.Spec,
+			_ *check.Detail) {
+			s.Address = netip.MustParseAddr("169.254.169.254")
+		}),
 			want: tcp, left: reduce.Address},
-		"patterns": {asked: with(get, func(_ *check.Spec, d *check.Detail) { d.BodyContains, d.BodyMatches = "ok", "(?:a{900}){900}(" }),
+		"patterns": {asked: with(get, func(_ *check.Spec, d *check.Detail) {
+			d.BodyContains, d.BodyMatches = "ok",
+				"(?:a{900}){900}("
+		}),
 			want: get, left: reduce.BodyContains | reduce.BodyMatches},
 		"text that is sent": {asked: with(tcp, func(_ *check.Spec, d *check.Detail) { d.Send, d.Expect = "PING", "PONG" }),
 			want: tcp, left: reduce.Send | reduce.Expect},
-		"greeting":         {asked: with(tcp, func(_ *check.Spec, d *check.Detail) { d.Expect = "220" }), want: tcp, left: reduce.Expect},
-		"tcp elsewhere":    {asked: tcp, other: true, want: tcp},
-		"type of later on": {asked: check.Spec{Type: "quic", Interval: time.Second}, want: reduce.Connection(), left: reduce.Unknown},
+		"greeting": {asked: with(tcp, func(_ *check.Spec, d *check.Detail) { d.Expect = "220" }), want: tcp,
+			left: reduce.Expect},
+		"tcp elsewhere": {asked: tcp, other: true, want: tcp},
+		"type of later on": {asked: check.Spec{Type: "quic", Interval: time.Second}, want: reduce.Connection(),
+			left: reduce.Unknown},
 		"path that is none": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) { s.Path = "/ HTTP/1.1\r\nX: y" }),
 			want: reduce.Connection(), left: reduce.Unknown},
 		"thresholds": {asked: with(whole(), func(s *check.Spec, _ *check.Detail) { s.FailureThreshold = 65535 }),
 			want: reduce.Connection(), left: reduce.Unknown},
 		"nothing": {want: reduce.Connection(), other: true, left: reduce.Elsewhere | reduce.Unknown},
 		"times": {asked: with(tcp, func(s *check.Spec, _ *check.Detail) { s.Interval, s.Timeout = 1, 1 }),
-			want: with(tcp, func(s *check.Spec, _ *check.Detail) { s.Interval, s.Timeout = reduce.MinInterval, reduce.MinTimeout })},
+			want: with(tcp, func(s *check.Spec, _ *check.Detail) {
+				s.Interval, s.Timeout = reduce.MinInterval,
+					reduce.MinTimeout
+			})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, left := reduce.Check(tc.asked, !tc.other)
@@ -87,9 +100,11 @@ func TestLeft_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 
 // Whatever is asked, what is made asks for nothing else, is cheap, and can be made.
 func FuzzCheck(f *testing.F) {
-	f.Add("http", "/", "h", "s", "GET", "X: y", "200", "b", "(?:a{900}){900}", "e", "g", "", int64(1), int64(-1), 0, 70000, true)
+	f.Add("http", "/", "h", "s", "GET", "X: y", "200", "b", "(?:a{900}){900}", "e", "g", "", int64(1), int64(-1), 0, 70000,
+		true)
 	f.Add("tcp", "", "", "", "", "", "", "", "", "", "", "leaky", int64(1)<<62, int64(1), 1, 1, false)
-	f.Fuzz(func(t *testing.T, kind, path, host, name, method, headers, status, contains, matches, expect, service, counting string,
+	f.Fuzz(func(t *testing.T, kind, path, host, name, method, headers, status, contains, matches, expect, service,
+		counting string,
 		interval, timeout int64, failures, successes int, own bool) {
 		asked := check.Spec{
 			Type: check.Type(kind), Path: path, Host: host, ServerName: name, Interval: time.Duration(interval),
@@ -104,7 +119,8 @@ func FuzzCheck(f *testing.F) {
 		if d.Headers+d.Send+d.BodyContains+d.BodyMatches+d.Expect != "" || made.Address.IsValid() {
 			t.Errorf("%+v is repeated", made)
 		}
-		if problems := made.Validate(); len(problems) > 0 || made.Interval < reduce.MinInterval || made.Timeout < reduce.MinTimeout {
+		if problems := made.Validate(); len(problems) > 0 || made.Interval < reduce.MinInterval ||
+			made.Timeout < reduce.MinTimeout {
 			t.Errorf("%+v: %v", made, problems)
 		}
 		if !own && made.Type != check.TCP {

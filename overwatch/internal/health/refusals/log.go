@@ -1,6 +1,6 @@
-// Package refusals writes into the audit log what agents and strangers were refused, within bounds: the same of an agent
-// once an hour, room kept by code and source, and how much was left out. It owns a short queue and the counts of the
-// hour. Gossip tells it of refusals and never waits; the root runs it.
+// Package refusals writes into the audit log what agents and strangers were refused, within bounds: the same of an
+// agent once an hour, room kept by code and source, and how much was left out. It owns a short queue and the counts of
+// the hour. Gossip tells it of refusals and never waits; the root runs it.
 package refusals
 
 import (

@@ -67,12 +67,14 @@ func (c *claim) say(words statement) (worthKeeping bool) {
 func specOf(c wire.Check) check.Spec {
 	spec := check.Spec{
 		Type: check.Type(c.Type), Path: c.Path, Host: c.Host,
-		Interval: orDefault(c.IntervalMillis, check.DefaultInterval), Timeout: orDefault(c.TimeoutMillis, check.DefaultTimeout),
+		Interval:         orDefault(c.IntervalMillis, check.DefaultInterval),
+		Timeout:          orDefault(c.TimeoutMillis, check.DefaultTimeout),
 		FailureThreshold: check.DefaultFailureThreshold, SuccessThreshold: check.DefaultSuccessThreshold,
 		ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify,
 		Detail: check.Detail{
 			Method: c.Method, Headers: c.Headers, ExpectedStatus: c.ExpectedStatus, BodyContains: c.BodyContains,
-			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Authorities: c.Authorities, Counting: check.Counting(c.Counting),
+			BodyMatches: c.BodyMatches, Expect: c.Expect, GRPCService: c.GRPCService, Authorities: c.Authorities,
+			Counting: check.Counting(c.Counting),
 		}.Details(),
 	}
 	if c.FailureThreshold > 0 {

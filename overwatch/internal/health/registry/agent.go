@@ -40,8 +40,8 @@ type Report struct {
 	LastError string
 }
 
-// agent is one agent that has claims or was heard. Readers, who reach it through the view or through a *Backend, may use
-// only id and report; the rest is the writer's.
+// agent is one agent that has claims or was heard. Readers, who reach it through the view or through a *Backend, may
+// use only id and report; the rest is the writer's.
 type agent struct {
 	id string
 	// report is what makes a heartbeat that changes nothing cheap: no backend is touched to show that its claim is fresh.
@@ -89,7 +89,8 @@ func (w *writer) agent(id string) *agent {
 	return a
 }
 
-// repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still admissible.
+// repeats reports whether m says what the last heartbeat said, as far as decisions go, and all of it is still
+// admissible.
 func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool {
 	if !a.listed || region != a.region || a.hasMoved(from) || len(a.refused) > 0 || len(m.Backends) != len(a.claims) {
 		return false
@@ -97,7 +98,8 @@ func (a *agent) repeats(from trust.Agent, m *wire.Heartbeat, region string) bool
 	for i := range m.Backends {
 		said, rec := &m.Backends[i], a.claims[i]
 		if rec.id.Port != said.Port || rec.id.Address != said.Address || rec.id.Service != said.Service ||
-			rec.claim.said != statementOf(said, region) || !from.Allowed(rec.id.Service, netip.AddrPortFrom(rec.id.Address, rec.id.Port)) {
+			rec.claim.said != statementOf(said, region) ||
+			!from.Allowed(rec.id.Service, netip.AddrPortFrom(rec.id.Address, rec.id.Port)) {
 			return false
 		}
 	}

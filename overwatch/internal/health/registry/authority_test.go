@@ -62,7 +62,8 @@ func (a *authority) agent(id, region string, services ...string) trust.Agent {
 	who := a.identity(id)
 	enrol := wire.Enrol{AgentID: id, Region: region, Version: "test", Certificate: who.DER}
 	for _, service := range services {
-		enrol.Proofs = append(enrol.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, who.KeyID, a.boot, 1)})
+		enrol.Proofs = append(enrol.Proofs, wire.Proof{Service: service,
+			MAC: identity.Proof(token, service, who.KeyID, a.boot, 1)})
 	}
 	payload, err := enrol.MarshalBinary()
 	if err != nil {
@@ -86,7 +87,8 @@ func (a *authority) identity(id string) *identity.Identity {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: id}, NotBefore: now, NotAfter: now.Add(300 * 24 * time.Hour),
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: id}, NotBefore: now,
+		NotAfter: now.Add(300 * 24 * time.Hour),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, pub, key)
 	if err != nil {
@@ -98,7 +100,8 @@ func (a *authority) identity(id string) *identity.Identity {
 	}
 	dir := a.t.TempDir()
 	certPath, keyPath := filepath.Join(dir, "agent.crt"), filepath.Join(dir, "agent.key")
-	for path, block := range map[string]*pem.Block{certPath: {Type: "CERTIFICATE", Bytes: der}, keyPath: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
+	for path, block := range map[string]*pem.Block{certPath: {Type: "CERTIFICATE", Bytes: der},
+		keyPath: {Type: "PRIVATE KEY", Bytes: pkcs8}} {
 		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
 			a.t.Fatal(err)
 		}

@@ -63,7 +63,8 @@ func (b *Backend) CheckNote() string { return b.left.String() }
 
 // Disputed reports whether the agent and this node's own check say different things, however old they are.
 func (b *Backend) Disputed() bool {
-	return b.Claim != nil && b.Validation.State != check.StateUnknown && *b.Claim != (b.Validation.State == check.StateHealthy)
+	return b.Claim != nil && b.Validation.State != check.StateUnknown &&
+		*b.Claim != (b.Validation.State == check.StateHealthy)
 }
 
 // Validation is the state of this node's own checks of one backend.
@@ -85,7 +86,8 @@ type Validation struct {
 // Verdict is the outcome of one of this node's own checks.
 type Verdict struct {
 	ID ID
-	// State is what the row of outcomes up to this one says; StateUnknown while it says nothing yet, which leaves the backend as it is known.
+	// State is what the row of outcomes up to this one says; StateUnknown while it says nothing yet, which leaves the
+	// backend as it is known.
 	State check.State
 	// Outcome is this check's alone. Unknown leaves everything but Validation.Err as it was.
 	Outcome check.Outcome
@@ -100,18 +102,19 @@ type Declaration struct {
 	ID     ID
 	Weight int
 	Region string
-	// Agent is the id of the agent whose own server this is, "" for none: without it, what an agent says about the server does not count
-	// against this node's own checks that succeed.
+	// Agent is the id of the agent whose own server this is, "" for none: without it, what an agent says about the server
+	// does not count against this node's own checks that succeed.
 	Agent string
-	Check unique.Handle[check.Spec] // one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
+	// one for all that are checked alike: there may be 400 000; the zero Handle is that of the zero Spec
+	Check unique.Handle[check.Spec]
 }
 
 // Target is one backend that this node should check itself. Where its Spec has no times, the node's own count.
 type Target struct {
 	ID   ID
 	Spec check.Spec
-	// WasUnhealthy tells that nothing speaks for the backend but that it was unhealthy when it was last known. It is for the first
-	// check: TargetsGeneration does not change with it.
+	// WasUnhealthy tells that nothing speaks for the backend but that it was unhealthy when it was last known. It is for
+	// the first check: TargetsGeneration does not change with it.
 	WasUnhealthy bool
 }
 

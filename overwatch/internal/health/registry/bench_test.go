@@ -45,7 +45,8 @@ func services(n int) []Declaration {
 	for i := range n {
 		name := fmt.Sprintf("name%06d.example", i)
 		for j := range 4 {
-			list = append(list, Declaration{ID: ID{name, host(4*i + j + 1), 443}, Weight: 100, Region: "eu", Check: unique.Make(tcp)})
+			list = append(list, Declaration{ID: ID{name, host(4*i + j + 1), 443}, Weight: 100, Region: "eu",
+				Check: unique.Make(tcp)})
 		}
 	}
 	return list
@@ -109,7 +110,8 @@ func BenchmarkTransition(b *testing.B) {
 			agent := authority.agent("agent", "eu", "a.example")
 			said := [2]wire.Transition{}
 			for i := range said {
-				said[i].Backend = wire.Backend{Service: "a.example", Address: host(1), Port: 443, Weight: 100, Claim: wire.Claim(1 + i)}
+				said[i].Backend = wire.Backend{Service: "a.example", Address: host(1), Port: 443, Weight: 100,
+					Claim: wire.Claim(1 + i)}
 			}
 			b.ReportAllocs()
 			b.ResetTimer()

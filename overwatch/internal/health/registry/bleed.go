@@ -8,8 +8,8 @@ import (
 
 const (
 	// bleedSteps is in how many steps a bleed changes a share. Each step publishes the service anew, so a bleed costs this
-	// many publications however long it takes. Each is a twentieth of the whole, as a drain's are, so that whoever counts in
-	// percents has nothing to round.
+	// many publications however long it takes. Each is a twentieth of the whole, as a drain's are, so that whoever counts
+	// in percents has nothing to round.
 	bleedSteps = 18
 	// leastShare is what a backend keeps whatever its agent warns of: it is still the agent's word that it works.
 	leastShare = 0.1
@@ -103,8 +103,8 @@ func (b *bleeds) stored() (saved [warningKinds]Bleed) {
 	return saved
 }
 
-// followWarnings lets the bleeds of r go where its agent's warnings lead. The word of an agent that has fallen silent is
-// no warning any more.
+// followWarnings lets the bleeds of r go where its agent's warnings lead. The word of an agent that has fallen silent
+// is no warning any more.
 func (w *writer) followWarnings(r *record, now time.Time) {
 	c := r.claim
 	if c == nil {

@@ -33,7 +33,8 @@ func (w *world) signal(from trust.Agent, warnings wire.Warnings, named ...string
 	m := &wire.Signal{}
 	for _, s := range named {
 		id := id(s)
-		m.Backends = append(m.Backends, wire.Warned{Service: id.Service, Address: id.Address, Port: id.Port, Warnings: warnings})
+		m.Backends = append(m.Backends, wire.Warned{Service: id.Service, Address: id.Address, Port: id.Port,
+			Warnings: warnings})
 	}
 	outcome, err := w.Signal(w.ctx(), from, m)
 	w.must(err)
@@ -175,7 +176,8 @@ func TestDrain_ByMessageTakesTheTimeThatTheAgentGives(t *testing.T) {
 		}
 		w.pass(5 * time.Second)
 		w.share(a1, 0.5, true)
-		m := &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3, Backends: claims(a1+" draining", a2+" draining")}
+		m := &wire.Heartbeat{Version: "test", IntervalMillis: 10_000, MissedThreshold: 3,
+			Backends: claims(a1+" draining", a2+" draining")}
 		for i := range m.Backends {
 			m.Backends[i].DrainMillis = 10_000
 		}
@@ -194,7 +196,8 @@ func FuzzBleed_StaysWithinItsBoundsAndArrives(f *testing.F) {
 		now := time.Unix(1e9, 0)
 		var b bleed
 		most := func(millis uint32) time.Duration { return min(time.Duration(millis)*time.Millisecond, MaxDrainTime) }
-		for _, turn := range []struct{ over, wait uint32 }{{over, first}, {0, second}, {other, first}, {over, second}, {0, 0}} {
+		for _, turn := range []struct{ over, wait uint32 }{{over, first}, {0, second}, {other, first}, {over, second},
+			{0, 0}} {
 			b.follow(most(turn.over), now)
 			for range bleedSteps + 1 {
 				if s := b.share(now); s < leastShare-1e-9 || s > 1 || math.IsNaN(s) {

@@ -45,7 +45,8 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 		for range 10 {
 			time.Sleep(DefaultStaleThreshold / 2)
 			w.spend(moody)
-			if outcome, err := w.Transition(w.ctx(), moody, transitionOf("a.example:10.1.0.1:1 none")); err != nil || !outcome.Deferred {
+			if outcome, err := w.Transition(w.ctx(), moody, transitionOf("a.example:10.1.0.1:1 none")); err != nil ||
+				!outcome.Deferred {
 				t.Fatalf("%+v, %v", outcome, err)
 			}
 		}

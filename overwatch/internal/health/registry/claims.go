@@ -21,8 +21,8 @@ type Outcome struct {
 	Deferred bool
 }
 
-// Heartbeat takes an agent's whole state: claims that it no longer makes are withdrawn. Messages of one agent must be handed
-// over in the order of their sequence numbers. Of m, nothing is kept but its texts.
+// Heartbeat takes an agent's whole state: claims that it no longer makes are withdrawn. Messages of one agent must be
+// handed over in the order of their sequence numbers. Of m, nothing is kept but its texts.
 func (r *Registry) Heartbeat(ctx context.Context, from trust.Agent, m *wire.Heartbeat) (Outcome, error) {
 	return ask(ctx, r, func(w *writer, now time.Time) (Outcome, error) { return w.heartbeat(from, m, now), nil })
 }
@@ -43,8 +43,8 @@ func (r *Registry) Deregister(ctx context.Context, from trust.Agent) error {
 	})
 }
 
-// DropAgent forgets an agent that was revoked or unpinned; everything that it claims is withdrawn at once. An agent that
-// is not known is no error.
+// DropAgent forgets an agent that was revoked or unpinned; everything that it claims is withdrawn at once. An agent
+// that is not known is no error.
 func (r *Registry) DropAgent(ctx context.Context, agentID string) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		a := w.agents[agentID]
@@ -195,14 +195,17 @@ func (w *writer) take(a *agent, from trust.Agent, said *wire.Backend, now time.T
 	return true
 }
 
-// recovering reports whether an agent calls a backend healthy after fewer successes in a row than success_threshold, which it does when it has
-// just begun and knows nothing of before, although the backend was unhealthy as last known here, and this node has no verdict of its own
-// that decides. It is then as if the agent had not concluded anything. An agent that does not say how many successes there were is believed.
+// recovering reports whether an agent calls a backend healthy after fewer successes in a row than success_threshold,
+// which it does when it has just begun and knows nothing of before, although the backend was unhealthy as last known
+// here, and this node has no verdict of its own that decides. It is then as if the agent had not concluded anything. An
+// agent that does not say how many successes there were is believed.
 func (w *writer) recovering(rec *record, said *wire.Backend, now time.Time) bool {
-	if said.Claim != wire.ClaimHealthy || rec.remembered != check.StateUnhealthy || w.validated(rec, now) && !rec.pub.Validation.SetAside {
+	if said.Claim != wire.ClaimHealthy || rec.remembered != check.StateUnhealthy ||
+		w.validated(rec, now) && !rec.pub.Validation.SetAside {
 		return false
 	}
-	return said.ConsecutiveSuccesses > 0 && said.ConsecutiveSuccesses < uint32(cmp.Or(said.Check.SuccessThreshold, check.DefaultSuccessThreshold))
+	return said.ConsecutiveSuccesses > 0 && said.ConsecutiveSuccesses < uint32(cmp.Or(said.Check.SuccessThreshold,
+		check.DefaultSuccessThreshold))
 }
 
 // withdraw ends the claim on rec. The caller takes rec out of the agent's list.

@@ -35,7 +35,8 @@ func TestHeartbeat_IsTheWholeState(t *testing.T) {
 		w.see(a1, agentHealthy)
 		w.see(a2, agentUnhealthy)
 		w.see(b1, unknown)
-		if b := w.View().Get(id(a1)); b.AgentID != "one" || b.Region != "eu" || b.Source != api.SourceAgent || b.Claim == nil || !*b.Claim {
+		if b := w.View().Get(id(a1)); b.AgentID != "one" || b.Region != "eu" || b.Source != api.SourceAgent ||
+			b.Claim == nil || !*b.Claim {
 			t.Errorf("the record does not show its agent: %+v", b)
 		}
 		w.beat(agent, a2+" healthy")
@@ -83,7 +84,8 @@ func TestHeartbeat_RefusesByCode(t *testing.T) {
 		}{
 			{"a service it did not prove", claims(b1 + " healthy"), wire.CodeNotEnrolled},
 			{"an address that its policy excludes", claims("d.example:192.0.2.1:80 healthy"), wire.CodePolicy},
-			{"an address that is nobody's", []wire.Backend{{Service: "a.example", Address: addr("0.0.0.0"), Port: 80}}, wire.CodePolicy},
+			{"an address that is nobody's", []wire.Backend{{Service: "a.example", Address: addr("0.0.0.0"), Port: 80}},
+				wire.CodePolicy},
 			{"a multicast address", []wire.Backend{{Service: "a.example", Address: addr("ff02::1"), Port: 80}}, wire.CodePolicy},
 			{"no port", []wire.Backend{{Service: "a.example", Address: addr("10.0.0.1")}}, wire.CodePolicy},
 			{"a weight out of range", heavy, wire.CodePolicy},
@@ -91,7 +93,8 @@ func TestHeartbeat_RefusesByCode(t *testing.T) {
 		} {
 			outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: append(c.said, claims(d1+" healthy")...)})
 			w.must(err)
-			if len(outcome.Refused) != 1 || outcome.Refused[0].Code != c.want || outcome.Refused[0].Address != c.said[0].Address {
+			if len(outcome.Refused) != 1 || outcome.Refused[0].Code != c.want ||
+				outcome.Refused[0].Address != c.said[0].Address {
 				t.Errorf("%s: refused %+v, want %s", c.name, outcome.Refused, c.want)
 			}
 			w.see(d1, agentHealthy)
@@ -139,7 +142,8 @@ func TestHeartbeat_ClaimEndsWhenItIsNoLongerAllowed(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example", "b.example")
 		w.beat(agent, a1+" healthy", b1+" healthy")
-		w.authority.trust.SetTokens(map[string][]string{"a.example": {token}, "b.example": {"another token of some more characters"}}, nil)
+		w.authority.trust.SetTokens(map[string][]string{"a.example": {token},
+			"b.example": {"another token of some more characters"}}, nil)
 		if got := w.beat(agent, a1+" healthy", b1+" healthy"); !slices.Equal(got, []string{"not_enrolled"}) {
 			t.Errorf("refused %v", got)
 		}
@@ -201,7 +205,8 @@ func TestClaim_OthersMayTakeItWhenTheAgentIsGone(t *testing.T) {
 		if b := w.View().Get(id(a1)); b.AgentID != "two" {
 			t.Errorf("%s is claimed by %q", a1, b.AgentID)
 		}
-		if got := w.beat(one, a1+" healthy", a2+" healthy"); !slices.Equal(got, []string{"conflicting_claim", "conflicting_claim"}) {
+		if got := w.beat(one, a1+" healthy", a2+" healthy"); !slices.Equal(got,
+			[]string{"conflicting_claim", "conflicting_claim"}) {
 			t.Errorf("the old agent, returned: refused %v", got)
 		}
 		w.must(w.DropAgent(w.ctx(), "two"))
@@ -218,7 +223,8 @@ func TestSources_StaticBeforeAPIBeforeAgent(t *testing.T) {
 			t.Helper()
 			b := w.View().Get(id(a1))
 			if b.Source != source || b.Weight != weight || b.Region != region || b.Claim == nil || !*b.Claim {
-				t.Errorf("source %s, weight %d, region %s, claim %v; want %s, %d, %s and a claim", b.Source, b.Weight, b.Region, b.Claim, source, weight, region)
+				t.Errorf("source %s, weight %d, region %s, claim %v; want %s, %d, %s and a claim", b.Source, b.Weight, b.Region,
+					b.Claim, source, weight, region)
 			}
 		}
 		w.beat(agent, a1+" healthy")
@@ -259,7 +265,8 @@ func TestSetStatic_LargeOneIsAppliedServiceByService(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		list := []Declaration{static("big:10.9.9.9:80")}
 		for i := range 3 * staticAtOnce {
-			list = append(list, static(fmt.Sprintf("s%d:10.0.0.%d:80", i/3, i%3+1)), static(fmt.Sprintf("big:10.1.%d.%d:80", i/250, i%250+1)))
+			list = append(list, static(fmt.Sprintf("s%d:10.0.0.%d:80", i/3, i%3+1)),
+				static(fmt.Sprintf("big:10.1.%d.%d:80", i/250, i%250+1)))
 		}
 		w.must(w.SetStatic(w.ctx(), list))
 		changed := w.changed.sorted()
@@ -301,11 +308,13 @@ func TestHeartbeat_WithNothingNewReplacesNothing(t *testing.T) {
 		outcome, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		after := w.View().Service("a.example")
-		if outcome.Changed || &before[0] != &after[0] || w.changed.count() != changed || w.View().TargetsGeneration() != generation {
+		if outcome.Changed || &before[0] != &after[0] || w.changed.count() != changed ||
+			w.View().TargetsGeneration() != generation {
 			t.Error("a heartbeat that only moved figures published something")
 		}
 		r := after[0].Report()
-		if r.Latency != 700*time.Microsecond || r.Successes != 2 || !r.At.Equal(time.Now()) || after[1].Report().LastError != "timeout" {
+		if r.Latency != 700*time.Microsecond || r.Successes != 2 || !r.At.Equal(time.Now()) ||
+			after[1].Report().LastError != "timeout" {
 			t.Errorf("figures are not the newest: %+v, %+v", r, after[1].Report())
 		}
 	})
@@ -334,13 +343,15 @@ func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 		agent := w.authority.agent("one", "eu", "a.example").HeardAt(id(a2).Address)
 		said := claims(a1+" healthy", a2+" healthy")
 		said[0].Check = wire.Check{Type: "icmp"}
-		said[1].Check = wire.Check{Type: "http", Path: "/up", Host: "h", TimeoutMillis: 1500, IntervalMillis: 4000, FailureThreshold: 4, SuccessThreshold: 5}
+		said[1].Check = wire.Check{Type: "http", Path: "/up", Host: "h", TimeoutMillis: 1500, IntervalMillis: 4000,
+			FailureThreshold: 4, SuccessThreshold: 5}
 		_, err := w.Heartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		if got := w.View().Get(id(a1)).Check(); got != tcp {
 			t.Errorf("icmp became %+v", got)
 		}
-		want := check.Spec{Type: check.HTTP, Path: "/up", Host: "h", Timeout: 1500 * time.Millisecond, Interval: 4 * time.Second, FailureThreshold: 4, SuccessThreshold: 5}
+		want := check.Spec{Type: check.HTTP, Path: "/up", Host: "h", Timeout: 1500 * time.Millisecond,
+			Interval: 4 * time.Second, FailureThreshold: 4, SuccessThreshold: 5}
 		if got := w.View().Get(id(a2)).Check(); got != want {
 			t.Errorf("the check is %+v, want %+v", got, want)
 		}

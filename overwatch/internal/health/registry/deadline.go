@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// tick is the grain of the writer's timers: deadlines within one tick are met together, so ten thousand agents that fall
-// silent in one second wake it ten times. Whatever depends on time happens at most this late.
+// tick is the grain of the writer's timers: deadlines within one tick are met together, so ten thousand agents that
+// fall silent in one second wake it ten times. Whatever depends on time happens at most this late.
 const tick = 100 * time.Millisecond
 
 // deadlineAt is a moment as the time since the registry's start, never zero for a deadline that is set.
@@ -46,8 +46,8 @@ func (w *writer) at(t time.Time) deadlineAt {
 	return max(deadlineAt((since+tick-1)/tick*tick), 1)
 }
 
-// wake sees to it that what.due is called at t. set holds the deadline that what is waiting for, zero for none: an earlier
-// one stays, a later one is replaced.
+// wake sees to it that what.due is called at t. set holds the deadline that what is waiting for, zero for none: an
+// earlier one stays, a later one is replaced.
 func (w *writer) wake(what timed, set *deadlineAt, t time.Time) {
 	at := w.at(t)
 	if *set != 0 && *set <= at {

@@ -12,15 +12,15 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// staticAtOnce is about how many declarations one command applies: few enough that a change of health does not wait behind a
-// large configuration. The declarations of one service are never divided.
+// staticAtOnce is about how many declarations one command applies: few enough that a change of health does not wait
+// behind a large configuration. The declarations of one service are never divided.
 const staticAtOnce = 2048
 
-// SetStatic makes the given declarations, which must each name another backend, all that configuration declares: backends
-// that only configuration declared before are removed, the healthy ones of a service not before those that come to it have been
-// judged (see settle). Readers see the change service by service. A declaration that cannot
-// be is an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was. The IDs in the
-// slice are brought into their one form.
+// SetStatic makes the given declarations, which must each name another backend, all that configuration declares:
+// backends that only configuration declared before are removed, the healthy ones of a service not before those that
+// come to it have been judged (see settle). Readers see the change service by service. A declaration that cannot be is
+// an error that names it, and then nothing has changed; if ctx ends, the rest is left as it was. The IDs in the slice
+// are brought into their one form.
 func (r *Registry) SetStatic(ctx context.Context, declarations []Declaration) (err error) {
 	order, err := byService(declarations)
 	if err != nil {
@@ -59,9 +59,10 @@ func (r *Registry) setHalfway(ctx context.Context, is bool) error {
 	return tell(ctx, r, func(w *writer, _ time.Time) error { w.halfway = is; return nil })
 }
 
-// AddStatic declares ahead of a SetStatic that is not the first what configuration does not declare yet, so that names that come with
-// their backends have them from the beginning. It takes nothing away and changes no backend that configuration declares: that SetStatic,
-// which drops what it does not repeat, does. A declaration that cannot be is an error that names it, and then nothing has changed.
+// AddStatic declares ahead of a SetStatic that is not the first what configuration does not declare yet, so that names
+// that come with their backends have them from the beginning. It takes nothing away and changes no backend that
+// configuration declares: that SetStatic, which drops what it does not repeat, does. A declaration that cannot be is an
+// error that names it, and then nothing has changed.
 func (r *Registry) AddStatic(ctx context.Context, declarations []Declaration) error {
 	order, err := byService(declarations)
 	if err != nil {
@@ -91,8 +92,8 @@ func (w *writer) undeclared(declarations []Declaration, part []int32) []int32 {
 	})
 }
 
-// byService brings declarations into their one form and finds the order in which those of a service are together, by their
-// endpoints. There may be 400 000, so none is copied.
+// byService brings declarations into their one form and finds the order in which those of a service are together, by
+// their endpoints. There may be 400 000, so none is copied.
 func byService(declarations []Declaration) (order []int32, err error) {
 	numbers := make(map[string]int)               // of the services, as they come up
 	begins := make([]int, 1, len(declarations)+1) // where each begins; until they are summed, how many the one before has
@@ -179,8 +180,8 @@ func (d *Declaration) normalise() error {
 	return nil
 }
 
-// declareStatic takes those of the declarations that part lists, and with them what is no longer declared of their services. SetStatic
-// has checked them.
+// declareStatic takes those of the declarations that part lists, and with them what is no longer declared of their
+// services. SetStatic has checked them.
 func (w *writer) declareStatic(declarations []Declaration, part []int32, round uint64, now time.Time) error {
 	var s *service
 	for _, i := range part {
@@ -201,7 +202,8 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 	return nil
 }
 
-// dropStatic ends what configuration declared of these services before the given round, where that declared nothing of them.
+// dropStatic ends what configuration declared of these services before the given round, where that declared nothing of
+// them.
 func (w *writer) dropStatic(services []string, round uint64, now time.Time) error {
 	for _, name := range services {
 		if s := w.services[name]; s != nil && s.round != round {

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// In whatever order declarations come, those of a service end up together, by their endpoints, in the order in which services came up.
+// In whatever order declarations come, those of a service end up together, by their endpoints, in the order in which
+// services came up.
 func TestByService_PutsTheDeclarationsOfAServiceTogether(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -20,7 +21,8 @@ func TestByService_PutsTheDeclarationsOfAServiceTogether(t *testing.T) {
 			}
 			for _, service := range services {
 				for port := range uint16(random.IntN(3)) {
-					declarations = append(declarations, Declaration{ID: ID{fmt.Sprintf("S%d.gslb.test.", service), netip.AddrFrom4([4]byte{10, 0, byte(9 - region), 1}), 2 - port}})
+					declarations = append(declarations, Declaration{
+						ID: ID{fmt.Sprintf("S%d.gslb.test.", service), netip.AddrFrom4([4]byte{10, 0, byte(9 - region), 1}), 2 - port}})
 				}
 			}
 		}

@@ -91,9 +91,10 @@ func (r *record) nextDrainStep(now time.Time) (at time.Time, moving bool) {
 	return at, moving
 }
 
-// SetDrain begins to drain a backend: its share falls linearly to zero over the given time, then it does not serve until
-// ClearDrain. Zero means the time that Options.DrainTime gives. A drain that has begun already is replaced. It returns when
-// the backend will have stopped serving. The drain is on disk when SetDrain returns; an error means that it is not draining.
+// SetDrain begins to drain a backend: its share falls linearly to zero over the given time, then it does not serve
+// until ClearDrain. Zero means the time that Options.DrainTime gives. A drain that has begun already is replaced. It
+// returns when the backend will have stopped serving. The drain is on disk when SetDrain returns; an error means that
+// it is not draining.
 func (r *Registry) SetDrain(ctx context.Context, id ID, over time.Duration) (endsAt time.Time, err error) {
 	if over < 0 || over > MaxDrainTime {
 		return time.Time{}, fmt.Errorf("drain time %v: want 0 to %v", over, MaxDrainTime)
@@ -105,8 +106,8 @@ func (r *Registry) SetDrain(ctx context.Context, id ID, over time.Duration) (end
 	return made.ends(), nil
 }
 
-// redrain gives a backend another drain of the operator's, nil for none, and waits until it is on disk. If it cannot be stored,
-// the one before counts again.
+// redrain gives a backend another drain of the operator's, nil for none, and waits until it is on disk. If it cannot be
+// stored, the one before counts again.
 func (r *Registry) redrain(ctx context.Context, id ID, next func(*writer, time.Time) *drain) (*drain, error) {
 	type change struct {
 		before, after *drain
@@ -150,8 +151,8 @@ func (r *Registry) redrain(ctx context.Context, id ID, next func(*writer, time.T
 	return nil, errors.Join(err, undone)
 }
 
-// ClearDrain gives a backend its full share back at once, unless its agent is draining it, and returns when that is on disk. It
-// is no error if it was not draining.
+// ClearDrain gives a backend its full share back at once, unless its agent is draining it, and returns when that is on
+// disk. It is no error if it was not draining.
 func (r *Registry) ClearDrain(ctx context.Context, id ID) error {
 	if _, err := r.redrain(ctx, id, func(*writer, time.Time) *drain { return nil }); err != nil {
 		return fmt.Errorf("ending the drain of %s: %w", id, err)
@@ -167,8 +168,8 @@ func (w *writer) newDrain(service string, over time.Duration, now time.Time) *dr
 	return &drain{since: now, over: min(max(over, 0), MaxDrainTime)}
 }
 
-// endLostDrain ends the drain that a lost agent asked for: it may never come back to end it, and the backend has others that speak
-// for it.
+// endLostDrain ends the drain that a lost agent asked for: it may never come back to end it, and the backend has others
+// that speak for it.
 func (w *writer) endLostDrain(rec *record, now time.Time) {
 	if c := rec.claim; c != nil && c.drain != nil && w.gone(c.agent, now) {
 		c.drain, c.said.draining = nil, false

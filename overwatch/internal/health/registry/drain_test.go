@@ -23,7 +23,8 @@ func TestDrain_LowersTheShareLinearlyThenStopsServing(t *testing.T) {
 		before := w.changed.count()
 		ends, err := w.SetDrain(w.ctx(), id(a1), 100*time.Second)
 		w.must(err)
-		if b := w.View().Get(id(a1)); !b.Draining || !b.DrainEndsAt.Equal(ends) || !ends.Equal(time.Now().Add(100*time.Second)) {
+		if b := w.View().Get(id(a1)); !b.Draining || !b.DrainEndsAt.Equal(ends) ||
+			!ends.Equal(time.Now().Add(100*time.Second)) {
 			t.Errorf("draining %v until %v", b.Draining, b.DrainEndsAt)
 		}
 		w.share(a1, 1, true)

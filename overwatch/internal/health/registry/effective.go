@@ -33,18 +33,21 @@ type Conclusion struct {
 
 // The reasons of a conclusion. They are a closed set: safe as a metric label, and for a reader to compare with.
 const (
-	ReasonOverrideHealthy     = "an operator's override says healthy"
-	ReasonOverrideUnhealthy   = "an operator's override says unhealthy"
-	ReasonAgentUnhealthy      = "its agent says unhealthy"
-	ReasonOutsiderUnhealthy   = "this node's own checks succeed; an agent that its declaration does not name says unhealthy"
+	ReasonOverrideHealthy   = "an operator's override says healthy"
+	ReasonOverrideUnhealthy = "an operator's override says unhealthy"
+	ReasonAgentUnhealthy    = "its agent says unhealthy"
+	ReasonOutsiderUnhealthy = "this node's own checks succeed; an agent that its declaration does not name says " +
+		"unhealthy"
 	ReasonValidationUnhealthy = "its agent says healthy, this node's own checks fail"
 	ReasonAgentHealthy        = "its agent says healthy, this node has no verdict of its own"
 	ReasonAgreed              = "its agent and this node's own checks say healthy"
 	ReasonStaleValidated      = "its agent is silent, this node's own checks succeed"
 	ReasonStaleFailing        = "its agent is silent, this node's own checks fail"
 	ReasonStale               = "its agent is silent and this node has no verdict of its own"
-	ReasonAgentHealthyAside   = "its agent says healthy, this node's own failed checks do not count: it was cut off from most backends"
-	ReasonStaleAside          = "its agent is silent, this node's own failed checks do not count: it was cut off from most backends"
+	ReasonAgentHealthyAside   = "its agent says healthy, this node's own failed checks do not count: it was cut off " +
+		"from most backends"
+	ReasonStaleAside = "its agent is silent, this node's own failed checks do not count: it was cut off from " +
+		"most backends"
 	ReasonValidated           = "this node's own checks succeed"
 	ReasonFailing             = "this node's own checks fail"
 	ReasonRemembered          = "no verdict at present: healthy as last known"
@@ -56,7 +59,8 @@ const (
 	ReasonWarnsOfMemory = "serves less: its agent warns of memory running out"
 	ReasonWarnsOfErrors = "serves less: its agent warns of failing checks"
 	ReasonWarningEnded  = "serves less: its agent's warning has ended, its share comes back"
-	// ReasonDrained replaces the reason of one that may serve but for its drain; ReasonDrainedAnyway where an operator's override says that it may.
+	// ReasonDrained replaces the reason of one that may serve but for its drain; ReasonDrainedAnyway where an operator's
+	// override says that it may.
 	ReasonDrained       = "drained"
 	ReasonDrainedAnyway = "drained, which an operator's override of healthy does not end"
 )
@@ -77,10 +81,10 @@ const (
 //	none       none                         none yet            as last known, else unhealthy  the same
 //	none       none                         switched off        healthy: nothing watches it yes
 //
-// An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not name it; the first row
-// that fits counts. An agent that is heard but has not concluded anything makes no claim, and yet it watches: its backend is never in the
-// last row. "As last known" is what the evidence said when there last was any, before the restart or since: a check that
-// cannot be made is no reason to change an answer.
+// An outsider is an agent that claims a server which configuration or the API declares and whose declaration does not
+// name it; the first row that fits counts. An agent that is heard but has not concluded anything makes no claim, and
+// yet it watches: its backend is never in the last row. "As last known" is what the evidence said when there last was
+// any, before the restart or since: a check that cannot be made is no reason to change an answer.
 func Effective(in Inputs) Conclusion {
 	c := effective(in)
 	if in.SetAside {

@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// effectiveTable is the table of the manual (overwatch/README.md), line by line. The columns are regular: a row that does not mention an input
-// holds for every value of it. The first row that fits counts.
+// effectiveTable is the table of the manual (overwatch/README.md), line by line. The columns are regular: a row that
+// does not mention an input holds for every value of it. The first row that fits counts.
 var effectiveTable = []struct {
 	override, claim, validation string
 	status                      api.EffectiveStatus
@@ -75,7 +75,8 @@ func checkAgainstTable(t *testing.T, in Inputs) {
 }
 
 func rowFits(override, claim, validation string, in Inputs) bool {
-	state := map[check.State]string{check.StateUnknown: "none", check.StateHealthy: "healthy", check.StateUnhealthy: "unhealthy"}
+	state := map[check.State]string{check.StateUnknown: "none", check.StateHealthy: "healthy",
+		check.StateUnhealthy: "unhealthy"}
 	if override != state[in.Override] {
 		return false
 	}

@@ -28,7 +28,8 @@ func TestParseID_OneFormForEveryWayToWriteIt(t *testing.T) {
 func TestParseID_RefusesWhatIsNotOne(t *testing.T) {
 	for _, in := range []string{
 		"", ":", "::", "a", "a:10.0.0.1", "a:10.0.0.1:", "a::80", ":10.0.0.1:80", ".:10.0.0.1:80",
-		"a:10.0.0.1:0", "a:10.0.0.1:080", "a:10.0.0.1:+80", "a:10.0.0.1:65536", "a:10.0.0.1:-1", "a:10.0.0.1:8 0", "a:10.0.0.1:http",
+		"a:10.0.0.1:0", "a:10.0.0.1:080", "a:10.0.0.1:+80", "a:10.0.0.1:65536", "a:10.0.0.1:-1", "a:10.0.0.1:8 0",
+		"a:10.0.0.1:http",
 		"a:10.0.0.01:80", "a:10.0.0:80", "a:[10.0.0.1]:80", "a:[::1:80", "a:::1]:80", "a:[]:80", "a:example:80",
 		"a:0.0.0.0:80", "a::::80", "a:224.0.0.1:80", "a:255.255.255.255:80", "a:ff02::1:80", "a:fe80::1%eth0:80",
 		"a..b:10.0.0.1:80", ".a:10.0.0.1:80", "a b:10.0.0.1:80", "a/b:10.0.0.1:80", "ä:10.0.0.1:80", "a..:10.0.0.1:80",
@@ -59,7 +60,8 @@ func FuzzParseID(f *testing.F) {
 		if err != nil || again != first {
 			t.Fatalf("%q became %q, which became %q, %v", s, first, again, err)
 		}
-		if first.Address.Is4In6() || first.Address.Zone() != "" || first.Port == 0 || first.Service != strings.ToLower(first.Service) {
+		if first.Address.Is4In6() || first.Address.Zone() != "" || first.Port == 0 ||
+			first.Service != strings.ToLower(first.Service) {
 			t.Fatalf("%q became %#v", s, first)
 		}
 	})

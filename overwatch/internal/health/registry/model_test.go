@@ -10,8 +10,8 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// model is the registry without any cleverness: plain facts, and after every event and every second everything is derived
-// from all of them again. It knows whole seconds only.
+// model is the registry without any cleverness: plain facts, and after every event and every second everything is
+// derived from all of them again. It knows whole seconds only.
 type model struct {
 	timing    Timing
 	now       time.Time
@@ -64,7 +64,8 @@ type seen struct {
 
 func newModel(timing Timing, now time.Time) *model {
 	return &model{
-		timing: timing, now: now, static: map[ID]Declaration{}, leaving: map[ID]Declaration{}, leavesBy: map[ID]time.Time{}, api: map[ID]Declaration{},
+		timing: timing, now: now, static: map[ID]Declaration{}, leaving: map[ID]Declaration{}, leavesBy: map[ID]time.Time{},
+		api:    map[ID]Declaration{},
 		agents: map[string]*modelAgent{}, backends: map[ID]*modelBackend{},
 	}
 }
@@ -150,7 +151,8 @@ func (m *model) awaited() map[string]bool {
 	return awaited
 }
 
-// leave lets go of what is no longer declared, but for what may serve while something that was declared instead has no verdict.
+// leave lets go of what is no longer declared, but for what may serve while something that was declared instead has no
+// verdict.
 func (m *model) leave() {
 	if len(m.leaving) == 0 {
 		return
@@ -234,7 +236,8 @@ func (m *model) inputs(id ID, b *modelBackend) Inputs {
 }
 
 func (m *model) override(id ID) *Override {
-	m.overrides = slices.DeleteFunc(m.overrides, func(o Override) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
+	m.overrides = slices.DeleteFunc(m.overrides,
+		func(o Override) bool { return !o.ExpiresAt.IsZero() && !m.now.Before(o.ExpiresAt) })
 	for _, port := range []uint16{id.Port, 0} {
 		for i := range m.overrides {
 			if o := &m.overrides[i]; o.Service == id.Service && o.Address == id.Address && o.Port == port {
@@ -286,7 +289,8 @@ func (m *model) judge() (changed bool) {
 			contradicted++
 		}
 	}
-	cut := (dark >= 2 || dark == 1 && len(regions) == 1) && (contradicted >= 2 || contradicted == 1 && len(services) == 1) && len(agents) >= 2
+	cut := (dark >= 2 || dark == 1 && len(regions) == 1) &&
+		(contradicted >= 2 || contradicted == 1 && len(services) == 1) && len(agents) >= 2
 	before := m.suspended
 	switch {
 	case cut && !m.suspended:

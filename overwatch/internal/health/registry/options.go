@@ -51,8 +51,9 @@ type Options struct {
 	Changed func(service string)
 	// Restored is what the store has; it is kept while it may be needed and must not be changed.
 	Restored []Remembered
-	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make any more is not
-	// believed. It is asked by New, and later for what is declared then; it must not call the Registry. It may be nil if Restored is empty.
+	// Allowed reports whether an agent may claim a backend at present: what was restored from claims that nobody may make
+	// any more is not believed. It is asked by New, and later for what is declared then; it must not call the Registry. It
+	// may be nil if Restored is empty.
 	Allowed func(agentID string, id ID) bool
 	// CheckPolicy returns how this node may check an agent's backend. It is asked by New and by the writer, so it must be
 	// quick and must not call the Registry; see RecheckPolicies. Nil means the zero CheckPolicy for all.

@@ -1,7 +1,7 @@
 package registry
 
-// An agent may claim a server that configuration or the API declares. An agent is trusted with its own backends, and that server is one
-// of its own only if the declaration names the agent. Any other is an outsider there:
+// An agent may claim a server that configuration or the API declares. An agent is trusted with its own backends, and
+// that server is one of its own only if the declaration names the agent. Any other is an outsider there:
 //
 //	what it says or asks for       effect on a declared server, by an outsider
 //	unhealthy                      decides unless this node's own checks succeed

@@ -87,7 +87,8 @@ func TestOutsider_MakesWayForTheNamedAgent(t *testing.T) {
 			t.Errorf("refused %v", got)
 		}
 		w.see(a1, outsiderUnhealthy)
-		if got := w.beat(two, a1+" unhealthy", a2+" healthy"); !slices.Equal(got, []string{"conflicting_claim"}) { // a2, which no declaration gives it
+		// a2, which no declaration gives it
+		if got := w.beat(two, a1+" unhealthy", a2+" healthy"); !slices.Equal(got, []string{"conflicting_claim"}) {
 			t.Errorf("the named agent: refused %v", got)
 		}
 		w.see(a1, agentUnhealthy)

@@ -25,7 +25,8 @@ type order struct {
 }
 
 // SetOverride puts an operator's order in force, in the place of one for the same service, address and port. It wraps
-// ErrUnknownBackend when no backend is meant by it. It stores nothing: who calls it does, and New is given what was stored.
+// ErrUnknownBackend when no backend is meant by it. It stores nothing: who calls it does, and New is given what was
+// stored.
 func (r *Registry) SetOverride(ctx context.Context, o Override) error {
 	if err := o.normalise(); err != nil {
 		return err

@@ -26,7 +26,8 @@ type Remembered struct {
 	ID ID
 	// Gone asks the store to delete the record of ID; nothing else is set then.
 	Gone bool
-	// Healthy is what the evidence last said: override and drain aside, whether the backend might serve. Unknown tells that there never was any.
+	// Healthy is what the evidence last said: override and drain aside, whether the backend might serve. Unknown tells
+	// that there never was any.
 	Healthy, Unknown bool
 	// Latency is that of this node's last check, 0 when unknown; At is when this record was made.
 	Latency time.Duration
@@ -42,16 +43,16 @@ type Remembered struct {
 	Region       string
 	Check        check.Spec
 	HeardAt      netip.Addr
-	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; none where the beginning
-	// is zero.
+	// DrainSince and DrainOver are an operator's drain, AgentDrainSince and AgentDrainOver that of its agent; none where
+	// the beginning is zero.
 	DrainSince, AgentDrainSince time.Time
 	DrainOver, AgentDrainOver   time.Duration
 	// Bleeds are what early warnings of the agent do to the backend's share, by kind; zero for none.
 	Bleeds [warningKinds]Bleed
 }
 
-// Bleed is the effect of one kind of early warning. It had come as far as Depth, of Over, at Since, and goes on from there; or back,
-// where the warning has ended.
+// Bleed is the effect of one kind of early warning. It had come as far as Depth, of Over, at Since, and goes on from
+// there; or back, where the warning has ended.
 type Bleed struct {
 	Over, Depth time.Duration
 	Since       time.Time
@@ -132,7 +133,8 @@ func (w *writer) keepLatency(r *record, now time.Time) {
 	}
 }
 
-// worthKeeping reports whether what is saved changes from previous to next, beside what remember and claim.say look after.
+// worthKeeping reports whether what is saved changes from previous to next, beside what remember and claim.say look
+// after.
 func worthKeeping(previous, next *Backend) bool {
 	return previous.AgentID != next.AgentID || previous.Source != next.Source || previous.fit() != next.fit()
 }
@@ -154,7 +156,8 @@ func (w *writer) forgetID(id ID) {
 // snapshot returns what should be saved of r.
 func (r *record) snapshot(now time.Time) Remembered {
 	m := Remembered{
-		ID: r.id, Healthy: r.remembered == check.StateHealthy, Unknown: r.remembered == check.StateUnknown, Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
+		ID: r.id, Healthy: r.remembered == check.StateHealthy, Unknown: r.remembered == check.StateUnknown,
+		Latency: r.pub.Validation.Latency, At: api.Moment(now.Round(0)),
 		LastHealthyAt: api.Moment(r.pub.LastHealthyAt.Round(0)), AgentSourced: r.source() == api.SourceAgent,
 	}
 	if r.pub.fit() {
@@ -177,8 +180,9 @@ func (d *drain) stored() (since time.Time, over time.Duration) {
 	return d.since.Round(0), d.over
 }
 
-// batch takes the next records to be saved out of what waits. What is gone comes before the others, so that a backend that came
-// back meanwhile stays; what somebody waits for, who gets the outcome over one of the channels, comes first of all.
+// batch takes the next records to be saved out of what waits. What is gone comes before the others, so that a backend
+// that came back meanwhile stays; what somebody waits for, who gets the outcome over one of the channels, comes first
+// of all.
 func (w *writer) batch(now time.Time) (out []Remembered, waiting []chan error) {
 	m := &w.memory
 	for _, u := range m.urgent {

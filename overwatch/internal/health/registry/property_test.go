@@ -92,7 +92,8 @@ func newHistory(w *world, timing Timing, seed uint64) *history {
 	h := &history{world: w, model: newModel(timing, time.Now()), random: rand.New(rand.NewPCG(seed, 1))}
 	for i, region := range []string{"eu", "eu", "us", "ap"} {
 		name := fmt.Sprintf("agent%d", i)
-		h.agents = append(h.agents, historian{name, region, w.authority.agent(name, region, "a.example", "b.example", "c.example")})
+		h.agents = append(h.agents, historian{name, region,
+			w.authority.agent(name, region, "a.example", "b.example", "c.example")})
 	}
 	return h
 }
@@ -138,7 +139,8 @@ func (h *history) next() string {
 }
 
 func (h *history) time() string {
-	d := []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 10 * time.Second, 31 * time.Second, 95 * time.Second, 6 * time.Minute}[h.random.IntN(7)]
+	d := []time.Duration{time.Second, 5 * time.Second, 10 * time.Second, 10 * time.Second, 31 * time.Second,
+		95 * time.Second, 6 * time.Minute}[h.random.IntN(7)]
 	h.pass(d)
 	h.model.advance(d)
 	return d.String() + " pass"
@@ -198,7 +200,8 @@ func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
 	for _, id := range historyIDs {
 		if h.random.IntN(4) == 0 {
 			d := Declaration{
-				ID: id, Weight: h.random.IntN(5), Region: []string{"eu", "eu", "us", "ap"}[h.random.IntN(4)], Check: unique.Make(tcp), Agent: h.named(),
+				ID: id, Weight: h.random.IntN(5), Region: []string{"eu", "eu", "us", "ap"}[h.random.IntN(4)],
+				Check: unique.Make(tcp), Agent: h.named(),
 			}
 			list = append(list, d)
 			byID[id] = d
@@ -221,7 +224,8 @@ func (h *history) declareStatic() string {
 	return fmt.Sprintf("static %v", list)
 }
 
-// keepsServing fails where, with checks of this node, a service has lost one that served although nothing is known yet of any of those that a file declares of it.
+// keepsServing fails where, with checks of this node, a service has lost one that served although nothing is known yet
+// of any of those that a file declares of it.
 func (h *history) keepsServing(before map[ID]seen, static map[ID]Declaration) {
 	after, judged := lookAt(h.View()), map[string]bool{}
 	declared := map[string]bool{}
@@ -230,8 +234,10 @@ func (h *history) keepsServing(before map[ID]seen, static map[ID]Declaration) {
 		judged[id.Service] = judged[id.Service] || after[id].Reason != ReasonUnknown
 	}
 	for id, b := range before {
-		if h.model.timing.ValidationEnabled && b.MayServe && declared[id.Service] && !judged[id.Service] && !after[id].MayServe {
-			h.t.Errorf("%s was %+v, and is %+v, while those in its place wait for their first verdict; history:\n%s", id, b, after[id], h)
+		if h.model.timing.ValidationEnabled && b.MayServe && declared[id.Service] && !judged[id.Service] &&
+			!after[id].MayServe {
+			h.t.Errorf("%s was %+v, and is %+v, while those in its place wait for their first verdict; history:\n%s", id, b,
+				after[id], h)
 		}
 	}
 }

@@ -20,8 +20,8 @@ type service struct {
 	dirty, notify bool
 	timer         deadlineAt // for verdicts that only confirm, and for backends that leave
 	evidence      tally
-	// round is the newest that has said what configuration declares of the service; settling tells that some that it did not repeat stay for
-	// a while (see settle).
+	// round is the newest that has said what configuration declares of the service; settling tells that some that it did
+	// not repeat stay for a while (see settle).
 	round    uint64
 	settling bool
 }
@@ -48,8 +48,8 @@ type record struct {
 	side side
 	// timer is the deadline that is in the writer's queue for this record, savedAt when it was last saved: zero for none.
 	timer, savedAt deadlineAt
-	// remembered is what the evidence said when there last was any; outdated, that this was too long before the restart to stand against
-	// a failed check.
+	// remembered is what the evidence said when there last was any; outdated, that this was too long before the restart to
+	// stand against a failed check.
 	remembered check.State
 	outdated   bool
 	draft      bool
@@ -64,8 +64,8 @@ type declared struct {
 	region string
 	check  unique.Handle[check.Spec]
 	agent  string // id of the agent whose own it is; "" for none
-	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero before settle
-	// has seen it.
+	// round tells a declaration of the newest SetStatic from one that is no longer made. That one ends by leavesBy, zero
+	// before settle has seen it.
 	round    uint64
 	leavesBy deadlineAt
 }

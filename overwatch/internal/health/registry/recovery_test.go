@@ -8,8 +8,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// An agent that has just begun calls a backend healthy after one success. What was unhealthy as last known takes success_threshold of them,
-// as it would have if the agent had gone on.
+// An agent that has just begun calls a backend healthy after one success. What was unhealthy as last known takes
+// success_threshold of them, as it would have if the agent had gone on.
 func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 	for _, test := range []struct {
 		name      string
@@ -18,9 +18,12 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 		successes uint32
 		want      Conclusion
 	}{
-		{"unhealthy by the agent's own word", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 1, rememberedDown},
-		{"and enough successes", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 3, agentHealthy},
-		{"and one fewer", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 2, rememberedDown},
+		{"unhealthy by the agent's own word", notValidating,
+			func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 1, rememberedDown},
+		{"and enough successes", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 3,
+			agentHealthy},
+		{"and one fewer", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 2,
+			rememberedDown},
 		{"the node restarted, too", notValidating, func(w *world, beat func(string, uint32)) {
 			beat("unhealthy", 0)
 			w.pass(3 * time.Second)
@@ -40,7 +43,8 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 			beat("unhealthy", 0)
 			w.verdict(a1, check.Failure)
 		}, 1, Conclusion{"unhealthy", false, ReasonValidationUnhealthy}},
-		{"it does not say how many", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 0, agentHealthy},
+		{"it does not say how many", notValidating, func(_ *world, beat func(string, uint32)) { beat("unhealthy", 0) }, 0,
+			agentHealthy},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			inWorld(t, test.timing, func(w *world) {
@@ -81,7 +85,8 @@ func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T)
 				continue
 			}
 			said[0].ConsecutiveSuccesses = uint32(successes)
-			_, err := s.w.Heartbeat(s.w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3, Backends: said})
+			_, err := s.w.Heartbeat(s.w.ctx(), agent, &wire.Heartbeat{IntervalMillis: 10_000, MissedThreshold: 3,
+				Backends: said})
 			s.w.must(err)
 			s.w.see(d, want)
 		}

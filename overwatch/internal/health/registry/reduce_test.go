@@ -32,7 +32,8 @@ func (w *world) ask(from trust.Agent, c wire.Check, names ...string) {
 func (w *world) checked(name string, want check.Type, note string) {
 	w.t.Helper()
 	b := w.View().Get(id(name))
-	if got := b.Check().Type; got != want || !strings.Contains(b.CheckNote(), note) || (note == "") != (b.CheckNote() == "") {
+	if got := b.Check().Type; got != want || !strings.Contains(b.CheckNote(), note) ||
+		(note == "") != (b.CheckNote() == "") {
 		w.t.Errorf("%s is checked by %s: %q, want %s: %q", name, got, b.CheckNote(), want, note)
 	}
 }
@@ -50,7 +51,8 @@ func TestReduce_TheProtocolIsSpokenWhereTheAgentIsHeardFrom(t *testing.T) {
 		w.ask(agent, page, a1, a2) // a message that proves no address changes nothing
 		w.checked(a1, check.HTTP, "")
 		generation := w.View().TargetsGeneration()
-		outcome, err := w.Transition(w.ctx(), agent.HeardAt(id(a2).Address), &wire.Transition{Backend: claims(b1 + " healthy")[0]})
+		outcome, err := w.Transition(w.ctx(), agent.HeardAt(id(a2).Address),
+			&wire.Transition{Backend: claims(b1 + " healthy")[0]})
 		if err != nil || len(outcome.Refused) != 1 {
 			t.Fatal(outcome, err)
 		}
@@ -119,7 +121,8 @@ func TestReduce_WhatAnOldStoreHolds(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()
 		old := func(name string, spec check.Spec) Remembered {
-			return Remembered{ID: id(name), AgentID: "one", AgentSourced: true, Healthy: true, Weight: 1, Check: spec, At: time.Now()}
+			return Remembered{ID: id(name), AgentID: "one", AgentSourced: true, Healthy: true, Weight: 1, Check: spec,
+				At: time.Now()}
 		}
 		hostile := tcp
 		hostile.Type, hostile.Path, hostile.Address = check.HTTP, "/latest/meta-data", netip.MustParseAddr("169.254.169.254")

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// refresh derives what readers see of r from everything that is known about it at now, and publishes it with the end of the
-// command if that changed. A backend that only a lost agent spoke for is removed here.
+// refresh derives what readers see of r from everything that is known about it at now, and publishes it with the end of
+// the command if that changed. A backend that only a lost agent spoke for is removed here.
 func (w *writer) refresh(r *record, now time.Time) {
 	if r.removed {
 		return
@@ -64,7 +64,8 @@ func (w *writer) validated(r *record, now time.Time) bool {
 	return w.timing.ValidationEnabled && r.pub.Validation.State != check.StateUnknown && now.Before(w.verdictEnds(r))
 }
 
-// verdictEnds returns when the verdict on r becomes too old to count: after three times its interval, or the node's where that is longer.
+// verdictEnds returns when the verdict on r becomes too old to count: after three times its interval, or the node's
+// where that is longer.
 func (w *writer) verdictEnds(r *record) time.Time {
 	interval := w.timing.ValidationInterval
 	if r.source() != api.SourceAgent || r.claim != nil && r.claim.left == reduce.ByPolicy {
@@ -173,7 +174,8 @@ func sameButValidation(a, b Backend) bool {
 // answersDiffer reports whether an answer, or the explanation of one, may differ between the two.
 func answersDiffer(a, b *Backend) bool {
 	return a.MayServe != b.MayServe || a.Weight != b.Weight || a.Region != b.Region || a.Share != b.Share ||
-		a.Draining != b.Draining || a.left != b.left || a.Status != b.Status || a.Reason != b.Reason || a.Override != b.Override
+		a.Draining != b.Draining || a.left != b.left || a.Status != b.Status || a.Reason != b.Reason ||
+		a.Override != b.Override
 }
 
 // watch asks to be woken when time alone will change something about r.

@@ -41,7 +41,8 @@ func New(o Options) (*Registry, error) {
 // View returns what readers see. It is the same for the life of the Registry.
 func (r *Registry) View() *View { return r.view }
 
-// Run applies commands and lets time pass until ctx ends; then it saves what has not been saved. It must be called once.
+// Run applies commands and lets time pass until ctx ends; then it saves what has not been saved. It must be called
+// once.
 func (r *Registry) Run(ctx context.Context) error {
 	defer close(r.stopped)
 	w := r.writer

@@ -38,14 +38,16 @@ func (k keptPins) DeletePin(id string, _ ...store.Entry) error {
 func (k keptPins) process(t *testing.T) (*trust.Trust, identity.Nonce) {
 	t.Helper()
 	boot := identity.NewNonce()
-	tr, err := trust.New(trust.Options{Tokens: map[string][]string{"a.example": {token}}, Boot: boot, Pins: k, Logger: zerolog.Nop()})
+	tr, err := trust.New(trust.Options{Tokens: map[string][]string{"a.example": {token}}, Boot: boot, Pins: k,
+		Logger: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return tr, boot
 }
 
-// hear is what gossip does with a message: Trust opens it, and what is believed goes to the registry. It reports whether it was.
+// hear is what gossip does with a message: Trust opens it, and what is believed goes to the registry. It reports
+// whether it was.
 func (w *world) hear(tr *trust.Trust, raw []byte) (believed bool) {
 	w.t.Helper()
 	m, refusal := tr.Open(raw, netip.MustParseAddr("192.0.2.1"))
@@ -74,8 +76,9 @@ func (w *world) seen() (all []string) {
 	return all
 }
 
-// A day of an agent's messages, 8640 heartbeats with changes among them and a goodbye, changes nothing when somebody sends it again: not
-// while the agent lives, not after its end, and neither at a later process of the node nor at another node.
+// A day of an agent's messages, 8640 heartbeats with changes among them and a goodbye, changes nothing when somebody
+// sends it again: not while the agent lives, not after its end, and neither at a later process of the node nor at
+// another node.
 func TestReplay_OfADayChangesNothing(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		pins := keptPins{}
@@ -87,7 +90,8 @@ func TestReplay_OfADayChangesNothing(t *testing.T) {
 			w.must(err)
 			seq++
 			raw := who.Seal(identity.AgentToNode, identity.Envelope{
-				Major: wire.Major, Type: uint8(kind), BootNonce: boot, Epoch: epoch, Seq: seq, SentAtMillis: time.Now().UnixMilli(), Payload: payload,
+				Major: wire.Major, Type: uint8(kind), BootNonce: boot, Epoch: epoch, Seq: seq, SentAtMillis: time.Now().UnixMilli(),
+				Payload: payload,
 			})
 			recorded = append(recorded, raw)
 			if !w.hear(tr, raw) {
@@ -102,7 +106,8 @@ func TestReplay_OfADayChangesNothing(t *testing.T) {
 		beat := func(sick bool) {
 			m := &wire.Heartbeat{Region: "eu", Version: "1", IntervalMillis: 10_000, MissedThreshold: 3}
 			for i := range 3 {
-				b := wire.Backend{Service: "a.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Port: 80, Weight: 100, Claim: wire.ClaimHealthy}
+				b := wire.Backend{Service: "a.example", Address: netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), Port: 80,
+					Weight: 100, Claim: wire.ClaimHealthy}
 				if i == 0 && sick {
 					b.Claim = wire.ClaimUnhealthy
 				}

@@ -8,10 +8,10 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had been
-// heard when this process began but had not said what they think of it; what is known of other backends waits until they
-// are declared. Orders that have expired meanwhile are left out; so is, with a line in the log, what cannot be: one bad record
-// is no reason not to answer.
+// restore makes the state of before the restart the first one. What agents claimed is there at once, as if they had
+// been heard when this process began but had not said what they think of it; what is known of other backends waits
+// until they are declared. Orders that have expired meanwhile are left out; so is, with a line in the log, what cannot
+// be: one bad record is no reason not to answer.
 func (w *writer) restore(now time.Time) {
 	m := &w.memory
 	m.gone, m.waiting = make(map[ID]struct{}), make(map[ID]int, len(w.options.Restored))
@@ -83,8 +83,8 @@ func (w *writer) recall(r *record, now time.Time) {
 	a.claims = append(a.claims, r)
 }
 
-// restoredDrain is a drain that goes on where it was saved, nil for none, which has no beginning. It cannot have begun later than
-// now.
+// restoredDrain is a drain that goes on where it was saved, nil for none, which has no beginning. It cannot have begun
+// later than now.
 func restoredDrain(since time.Time, over time.Duration, now time.Time) *drain {
 	if since.IsZero() {
 		return nil
@@ -100,7 +100,8 @@ func restoredBleeds(saved [warningKinds]Bleed, now time.Time) (*bleeds, wire.War
 	var all bleeds
 	var over [warningKinds]uint32 // milliseconds
 	for kind, s := range saved {
-		b := bleed{over: min(max(s.Over, 0), MaxDrainTime).Truncate(time.Millisecond), since: restoredSince(s.Since, now), rising: s.Ended}
+		b := bleed{over: min(max(s.Over, 0), MaxDrainTime).Truncate(time.Millisecond), since: restoredSince(s.Since, now),
+			rising: s.Ended}
 		if b.over == 0 {
 			continue
 		}
@@ -113,7 +114,8 @@ func restoredBleeds(saved [warningKinds]Bleed, now time.Time) (*bleeds, wire.War
 	if all == (bleeds{}) {
 		return nil, wire.Warnings{}
 	}
-	return &all, wire.Warnings{CPUMillis: over[warnsOfCPU], MemoryMillis: over[warnsOfMemory], ErrorRateMillis: over[warnsOfErrors]}
+	return &all, wire.Warnings{CPUMillis: over[warnsOfCPU], MemoryMillis: over[warnsOfMemory],
+		ErrorRateMillis: over[warnsOfErrors]}
 }
 
 // forgetting ends the wait for backends that were restored and that nothing declared since.

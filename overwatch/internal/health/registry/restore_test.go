@@ -19,7 +19,8 @@ var (
 
 func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"), static("b.example:10.0.0.3:80")}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),
+			static("b.example:10.0.0.3:80")}))
 		agent := w.authority.agent("one", "eu", "a.example", "c.example")
 		w.beat(agent, a1+" healthy", a2+" unhealthy", "c.example:10.0.0.1:80 healthy")
 		w.verdict(b1, check.Success)
@@ -33,14 +34,16 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 		w.see(a2, rememberedDown)
 		w.see("c.example:10.0.0.1:80", rememberedDown)
 		b := w.View().Get(id(a1))
-		if b.Weight != 100 || b.Region != "eu" || b.Check() != tcp || b.AgentID != "one" || b.Claim != nil || !b.ClaimAt().IsZero() {
+		if b.Weight != 100 || b.Region != "eu" || b.Check() != tcp || b.AgentID != "one" || b.Claim != nil ||
+			!b.ClaimAt().IsZero() {
 			t.Errorf("restored as %+v", b)
 		}
 		if len(w.View().Agents()) != 0 {
 			t.Error("an agent that this process has not heard is listed")
 		}
 		w.seeNone(b1)
-		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"), static("b.example:10.0.0.3:80")}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1), static("b.example:10.0.0.2:80"),
+			static("b.example:10.0.0.3:80")}))
 		w.see(b1, remembered)
 		w.see("b.example:10.0.0.2:80", rememberedDown)
 		w.see("b.example:10.0.0.3:80", unknown)
@@ -55,8 +58,8 @@ func TestRestart_FirstAnswersAreThoseOfBefore(t *testing.T) {
 	})
 }
 
-// What nobody had judged is unknown still, although its drain, or what its agent said of it, was worth keeping: it does not count among those of
-// whom min_healthy asks for a part, and the first success of its agent is enough.
+// What nobody had judged is unknown still, although its drain, or what its agent said of it, was worth keeping: it does
+// not count among those of whom min_healthy asks for a part, and the first success of its agent is enough.
 func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(b1)}))
@@ -97,7 +100,8 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 			w.see(b1, remembered)
 			w.see(a1, remembered)
 		}
-		if got := w.View().Get(id(b1)).Validation; got.Failures != 2 || got.Err != "timeout" || got.State != check.StateUnknown {
+		if got := w.View().Get(id(b1)).Validation; got.Failures != 2 || got.Err != "timeout" ||
+			got.State != check.StateUnknown {
 			t.Errorf("the failures are shown as %+v", got)
 		}
 		// The agent was restarted too and has no verdict yet; then it has.
@@ -183,7 +187,10 @@ func TestRestart_AClaimThatMayBeMadeNoMoreStaysAway(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example", "b.example")
 		w.beat(agent, a1+" healthy", b1+" healthy")
-		w.restart(Options{Timing: notValidating, Allowed: func(_ string, backend ID) bool { return backend.Service == "b.example" }})
+		w.restart(Options{Timing: notValidating, Allowed: func(_ string,
+			backend ID) bool {
+			return backend.Service == "b.example"
+		}})
 		w.seeNone(a1)
 		w.see(b1, remembered)
 		w.must(w.SetStatic(w.ctx(), []Declaration{static(a1)}))
@@ -400,7 +407,8 @@ func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 			continue
 		}
 		b := &all[warnsOfMemory]
-		if share := b.share(now); share < leastShare-1e-9 || share > 1 || b.over > MaxDrainTime || b.at(now) < 0 || b.at(now) > b.over {
+		if share := b.share(now); share < leastShare-1e-9 || share > 1 || b.over > MaxDrainTime || b.at(now) < 0 ||
+			b.at(now) > b.over {
 			t.Errorf("%s: a share of %v, %+v", name, share, b)
 		}
 	}
@@ -409,7 +417,8 @@ func TestRestoredBleeds_NothingOutOfRangeIsTaken(t *testing.T) {
 func TestDrain_OfALostAgentEndsWithItsClaim(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		one := w.authority.agent("one", "eu", "a.example")
-		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp), Agent: "one"}}))
+		w.must(w.SetStatic(w.ctx(), []Declaration{{ID: id(a1), Weight: 1, Region: "eu", Check: unique.Make(tcp),
+			Agent: "one"}}))
 		w.beat(one, a1+" healthy")
 		_, err := w.Drain(w.ctx(), one, &wire.Drain{OverMillis: 20_000})
 		w.must(err)
@@ -448,11 +457,12 @@ func TestRestart_OneBadRecordIsNoReasonNotToStart(t *testing.T) {
 func TestNew_RefusesOptionsThatCannotWork(t *testing.T) {
 	changed := func(string) {}
 	for name, o := range map[string]Options{
-		"no stale threshold":     {Timing: Timing{RemoveAfter: time.Minute}, Changed: changed},
-		"removed before stale":   {Timing: Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}, Changed: changed},
-		"no validation interval": {Timing: Timing{StaleThreshold: 1, RemoveAfter: 1, ValidationEnabled: true}, Changed: changed},
-		"nobody is told":         {Timing: notValidating},
-		"nobody to ask":          {Timing: notValidating, Changed: changed, Restored: make([]Remembered, 1)},
+		"no stale threshold":   {Timing: Timing{RemoveAfter: time.Minute}, Changed: changed},
+		"removed before stale": {Timing: Timing{StaleThreshold: time.Minute, RemoveAfter: time.Second}, Changed: changed},
+		"no validation interval": {Timing: Timing{StaleThreshold: 1, RemoveAfter: 1, ValidationEnabled: true},
+			Changed: changed},
+		"nobody is told": {Timing: notValidating},
+		"nobody to ask":  {Timing: notValidating, Changed: changed, Restored: make([]Remembered, 1)},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%s: no error", name)

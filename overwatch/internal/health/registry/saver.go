@@ -23,8 +23,8 @@ type saveResult struct {
 	err   error
 }
 
-// startSaver starts the goroutine that writes; closing batches ends it, and it closes results then. Without a store there
-// is nothing to start, and results never yields.
+// startSaver starts the goroutine that writes; closing batches ends it, and it closes results then. Without a store
+// there is nothing to start, and results never yields.
 func startSaver(store StatusStore) saver {
 	if store == nil {
 		return saver{}

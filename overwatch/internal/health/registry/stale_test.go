@@ -43,12 +43,15 @@ func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) 
 	})
 }
 
-// What a node slept through, as a process that was stopped or a virtual machine that was moved does, is not the agents' silence, whatever
-// is looked at first afterwards. The rest of their silence counts as always.
+// What a node slept through, as a process that was stopped or a virtual machine that was moved does, is not the agents'
+// silence, whatever is looked at first afterwards. The rest of their silence counts as always.
 func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		var slept atomic.Int64
-		w.restart(Options{Timing: notValidating, Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		w.restart(Options{Timing: notValidating, Now: func() time.Time {
+			return time.Now().Add(
+				time.Duration(slept.Load()))
+		}})
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		for range 3 {
@@ -71,7 +74,10 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 func TestSilence_DoesNotCountWhileThisNodeStandsStillAtWork(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		var slept atomic.Int64
-		w.restart(Options{Timing: notValidating, Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		w.restart(Options{Timing: notValidating, Now: func() time.Time {
+			return time.Now().Add(
+				time.Duration(slept.Load()))
+		}})
 		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
 		w.must(tell(w.ctx(), w.Registry, func(*writer, time.Time) error {
 			slept.Add(int64(2 * DefaultStaleThreshold))
@@ -88,7 +94,10 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStillAtWork(t *testing.T) {
 func TestSilence_CountsThoughThisNodeIsOftenALittleLate(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		var slept atomic.Int64
-		w.restart(Options{Timing: notValidating, Now: func() time.Time { return time.Now().Add(time.Duration(slept.Load())) }})
+		w.restart(Options{Timing: notValidating, Now: func() time.Time {
+			return time.Now().Add(
+				time.Duration(slept.Load()))
+		}})
 		w.beat(w.authority.agent("one", "eu", "a.example"), a1+" healthy")
 		for range DefaultStaleThreshold / (2 * longestRest) {
 			w.pass(longestRest)
@@ -188,7 +197,8 @@ func TestVerdict_OwnTroubleIsNotBackendTrouble(t *testing.T) {
 		w.see(a1, validated)
 		for range 10 {
 			w.pass(30 * time.Second)
-			w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), State: check.StateHealthy, Outcome: check.Unknown, Err: "no file descriptors"}))
+			w.must(w.Validated(w.ctx(), Verdict{ID: id(a1), State: check.StateHealthy, Outcome: check.Unknown,
+				Err: "no file descriptors"}))
 		}
 		w.see(a1, Conclusion{api.EffectiveHealthy, true, ReasonRemembered})
 		if v := w.View().Get(id(a1)).Validation; v.Err != "no file descriptors" || v.Successes != 1 {

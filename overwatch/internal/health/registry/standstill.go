@@ -19,8 +19,8 @@ func (w *writer) rest(now time.Time) time.Duration {
 	return wait
 }
 
-// awake returns the time, after rest or after work. If that is far too late, this process, or its machine, has stood still: nobody could be heard, so
-// that is not the agents' silence. What they have sent meanwhile waits to be read.
+// awake returns the time, after rest or after work. If that is far too late, this process, or its machine, has stood
+// still: nobody could be heard, so that is not the agents' silence. What they have sent meanwhile waits to be read.
 func (w *writer) awake() time.Time {
 	now, due := w.options.Now(), w.wakes
 	w.wakes = now

@@ -7,12 +7,13 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// suspension is the judgement whether this node itself is cut off: then its own verdicts are set aside and claims decide.
+// suspension is the judgement whether this node itself is cut off: then its own verdicts are set aside and claims
+// decide.
 //
-// The evidence is every backend whose last conclusive check is recent. One whose check succeeded speaks for the node. One
-// whose check failed while its agent freshly says healthy contradicts it. Others say nothing: where agent and node agree
-// that a backend is down, or no agent watches it, nobody can tell who is cut off. A region is dark when more of its backends
-// contradict than succeed.
+// The evidence is every backend whose last conclusive check is recent. One whose check succeeded speaks for the node.
+// One whose check failed while its agent freshly says healthy contradicts it. Others say nothing: where agent and node
+// agree that a backend is down, or no agent watches it, nobody can tell who is cut off. A region is dark when more of
+// its backends contradict than succeed.
 //
 //	state      suspended when                                                       decided
 //	counting   two regions are dark, or the only one is; and at least two agents,   at once
@@ -136,8 +137,8 @@ func (u *suspension) cutOff() bool {
 	return regions && services && u.agents >= 2
 }
 
-// judgeSuspension begins or ends a suspension, as the table says. Servers of which some are already in another region, or gone, and some
-// not yet are no evidence.
+// judgeSuspension begins or ends a suspension, as the table says. Servers of which some are already in another region,
+// or gone, and some not yet are no evidence.
 func (w *writer) judgeSuspension(now time.Time) {
 	if w.halfway {
 		return
@@ -182,8 +183,8 @@ func (w *writer) setAllAside(now time.Time) {
 	}
 }
 
-// setAside decides whether a conclusive verdict counts. During a suspension no bad one does. Afterwards a bad verdict made
-// during it goes on being set aside while checks begin to succeed; a check that fails now makes it count.
+// setAside decides whether a conclusive verdict counts. During a suspension no bad one does. Afterwards a bad verdict
+// made during it goes on being set aside while checks begin to succeed; a check that fails now makes it count.
 func (w *writer) setAside(before, next Validation) bool {
 	if next.State != check.StateUnhealthy {
 		return false

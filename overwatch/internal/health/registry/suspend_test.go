@@ -182,8 +182,8 @@ func TestSuspension_AStaticBackendStaysAsItWas(t *testing.T) {
 	}, "eu a.example", "us b.example", "us c.example")
 }
 
-// While configuration is being declared, servers whose regions change and servers that go are not all where they will be: what regions seem
-// to be dark then says nothing.
+// While configuration is being declared, servers whose regions change and servers that go are not all where they will
+// be: what regions seem to be dark then says nothing.
 func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 	inSites(t, func(s *sites) {
 		in := func(id, region string) Declaration {

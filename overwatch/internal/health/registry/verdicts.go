@@ -8,15 +8,16 @@ import (
 )
 
 // A verdict that only confirms is shown by publishing the whole list of its service anew. In a service with more than
-// smallService backends that waits until confirmSoon has passed, so that its cost does not grow with the square of the size.
+// smallService backends that waits until confirmSoon has passed, so that its cost does not grow with the square of the
+// size.
 const (
 	smallService = 256
 	confirmSoon  = 250 * time.Millisecond
 )
 
-// Validated takes the outcome of one of this node's own checks. A verdict on a backend that is no longer known, or while
-// validation is switched off, changes nothing. What a verdict changes is visible on return; of a large service, the time and
-// figures of one that changes nothing may be a little later.
+// Validated takes the outcome of one of this node's own checks. A verdict on a backend that is no longer known, or
+// while validation is switched off, changes nothing. What a verdict changes is visible on return; of a large service,
+// the time and figures of one that changes nothing may be a little later.
 func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 	return tell(ctx, r, func(w *writer, now time.Time) error {
 		rec := w.lookup(v.ID)
@@ -36,8 +37,8 @@ func (r *Registry) Validated(ctx context.Context, v Verdict) error {
 	})
 }
 
-// doubt ends a memory that is outdated at the first failed check: until a check the answers are those of before the restart, but only
-// what was known a short time ago is worth failure_threshold of them.
+// doubt ends a memory that is outdated at the first failed check: until a check the answers are those of before the
+// restart, but only what was known a short time ago is worth failure_threshold of them.
 func (w *writer) doubt(r *record) {
 	if r.outdated && r.remembered == check.StateHealthy {
 		r.remembered, r.outdated = check.StateUnhealthy, false

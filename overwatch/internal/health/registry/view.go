@@ -12,15 +12,16 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// View is what readers see. No method waits for anything or takes a lock. It always shows the newest state: the answer of
-// one call to Service is consistent in itself, two calls may lie before and after a change. What it returns is shared
-// and must not be changed.
+// View is what readers see. No method waits for anything or takes a lock. It always shows the newest state: the answer
+// of one call to Service is consistent in itself, two calls may lie before and after a change. What it returns is
+// shared and must not be changed.
 type View struct {
-	services   byName[slot]
-	agents     byName[agent]
-	overrides  atomic.Pointer[[]Override]
-	counts     [3]atomic.Int64 // of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
-	generation atomic.Uint64   // of the set of targets
+	services  byName[slot]
+	agents    byName[agent]
+	overrides atomic.Pointer[[]Override]
+	// of the backends, by statusNumber; moved on as slots are filled, so off by what is being published
+	counts     [3]atomic.Int64
+	generation atomic.Uint64 // of the set of targets
 	suspended  atomic.Bool
 }
 

@@ -19,7 +19,8 @@ import (
 func TestView_ServicesInStableOrderAndByAnySpelling(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		w.must(w.SetStatic(w.ctx(), []Declaration{
-			static("b:10.0.0.9:80"), static("a:10.0.0.10:80"), static("a:10.0.0.9:81"), static("a:10.0.0.9:80"), static("a:::1:80"),
+			static("b:10.0.0.9:80"), static("a:10.0.0.10:80"), static("a:10.0.0.9:81"), static("a:10.0.0.9:80"),
+			static("a:::1:80"),
 		}))
 		var got []string
 		for _, b := range w.View().Service("A.") {
@@ -115,7 +116,8 @@ func TestView_ReadersAndWriterTogether(t *testing.T) {
 		from := authority.agent(a.name, "eu", a.service)
 		writers.Go(func() {
 			for i := range 300 {
-				said := claims(fmt.Sprintf("%s:10.0.0.%d:80 %s", a.service, i%3+1, []string{"healthy", "unhealthy", "draining"}[i%3]))
+				said := claims(fmt.Sprintf("%s:10.0.0.%d:80 %s", a.service, i%3+1,
+					[]string{"healthy", "unhealthy", "draining"}[i%3]))
 				if _, err := registry.Heartbeat(ctx, from, &wire.Heartbeat{Backends: said}); err != nil {
 					t.Error(err)
 				}

@@ -31,7 +31,8 @@ type world struct {
 	stop      func()
 }
 
-// told is the services that Changed was told. Virtual time alone orders nothing between a test and the writer, so it has a lock.
+// told is the services that Changed was told. Virtual time alone orders nothing between a test and the writer, so it
+// has a lock.
 type told struct {
 	mu       sync.Mutex
 	services []string
@@ -211,7 +212,8 @@ func claims(said ...string) []wire.Backend {
 	for _, s := range said {
 		name, word, _ := strings.Cut(s, " ")
 		id := id(name)
-		b := wire.Backend{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 100, Check: wire.Check{Type: "tcp"}}
+		b := wire.Backend{Service: id.Service, Address: id.Address, Port: id.Port, Weight: 100,
+			Check: wire.Check{Type: "tcp"}}
 		switch word {
 		case "healthy":
 			b.Claim, b.ConsecutiveSuccesses = wire.ClaimHealthy, check.DefaultSuccessThreshold

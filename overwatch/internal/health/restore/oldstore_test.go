@@ -15,8 +15,10 @@ import (
 )
 
 // hostileStatus is what an older version saved of an agent that asked for the dearest check there is.
-var hostileStatus = `{"healthy":true,"at":"2026-01-02T03:04:05Z","agent_id":"one","agent_sourced":true,"weight":100,"region":"eu",` +
-	`"check":{"Type":"http","Path":"/latest/meta-data","Host":"metadata","Address":"169.254.169.254","Interval":5000000000,` +
+var hostileStatus = `{"healthy":true,"at":"2026-01-02T03:04:05Z","agent_id":"one","agent_sourced":true,"weight":100,` +
+	`"region":"eu",` +
+	`"check":{"Type":"http","Path":"/latest/meta-data","Host":"metadata","Address":"169.254.169.254",` +
+	`"Interval":5000000000,` +
 	`"Timeout":2000000000,"FailureThreshold":3,"SuccessThreshold":2,"ServerName":"","InsecureSkipVerify":true,` +
 	`"Detail":{"Method":"GET","Headers":"Metadata-Flavor: Google","BodyMatches":"(?:` + strings.Repeat("a", 225) +
 	`){1000}b"}}}`

@@ -9,15 +9,16 @@ import (
 type Host struct {
 	// Ports are those that the node itself listens on. No backend can be there at an address of the machine.
 	Ports []uint16
-	// Addresses returns the addresses of the machine's interfaces at present; nil stands for none. Loopback addresses always count.
-	// It must not block.
+	// Addresses returns the addresses of the machine's interfaces at present; nil stands for none. Loopback addresses
+	// always count. It must not block.
 	Addresses func() []netip.Addr
-	// Loopback tells that only agents on this machine can reach the node, so that their backends may be on loopback addresses.
+	// Loopback tells that only agents on this machine can reach the node, so that their backends may be on loopback
+	// addresses.
 	Loopback bool
 }
 
-// listens reports whether the node itself listens there. Whatever connects a listener's port to a backend would make this node
-// check itself, and read out to an agent what only this machine may ask it.
+// listens reports whether the node itself listens there. Whatever connects a listener's port to a backend would make
+// this node check itself, and read out to an agent what only this machine may ask it.
 func (h *Host) listens(at netip.AddrPort) bool {
 	if !slices.Contains(h.Ports, at.Port()) {
 		return false
@@ -26,7 +27,8 @@ func (h *Host) listens(at netip.AddrPort) bool {
 	if address.IsLoopback() || address.IsUnspecified() {
 		return true
 	}
-	return h.Addresses != nil && slices.ContainsFunc(h.Addresses(), func(own netip.Addr) bool { return own.Unmap().WithZone("") == address })
+	return h.Addresses != nil && slices.ContainsFunc(h.Addresses(),
+		func(own netip.Addr) bool { return own.Unmap().WithZone("") == address })
 }
 
 // takes reports whether a backend may be at an address:
@@ -63,8 +65,9 @@ func within(prefixes []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// carried returns the IPv4 address that packets to an IPv6 address end up at, if there is one: that of an IPv4-mapped address
-// (RFC 4291 section 2.5.5.2), or the one behind the well-known prefix of NAT64 (RFC 6052 section 2.1). Others are returned as they are.
+// carried returns the IPv4 address that packets to an IPv6 address end up at, if there is one: that of an IPv4-mapped
+// address (RFC 4291 section 2.5.5.2), or the one behind the well-known prefix of NAT64 (RFC 6052 section 2.1). Others
+// are returned as they are.
 func carried(a netip.Addr) netip.Addr {
 	if a = a.Unmap(); !nat64.Contains(a) {
 		return a
@@ -75,7 +78,8 @@ func carried(a netip.Addr) netip.Addr {
 
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
-// metadata are the networks outside of link-local where clouds tell a machine who it is and what it may do, each with its provider.
+// metadata are the networks outside of link-local where clouds tell a machine who it is and what it may do, each with
+// its provider.
 var metadata = [...]struct {
 	network  netip.Prefix
 	provider string

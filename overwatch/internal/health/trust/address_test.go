@@ -7,7 +7,8 @@ import (
 
 // rigHost listens on the ports of DNS and of the API, and has an address of each family.
 func rigHost(loopback bool) Host {
-	own := []netip.Addr{netip.MustParseAddr("192.0.2.53"), netip.MustParseAddr("2001:db8::53"), netip.MustParseAddr("fe80::53")}
+	own := []netip.Addr{netip.MustParseAddr("192.0.2.53"), netip.MustParseAddr("2001:db8::53"),
+		netip.MustParseAddr("fe80::53")}
 	return Host{Ports: []uint16{53, 8080}, Addresses: func() []netip.Addr { return own }, Loopback: loopback}
 }
 
@@ -66,7 +67,8 @@ func TestAgent_AllowedAddresses(t *testing.T) {
 	} {
 		at, got := netip.MustParseAddrPort(address), 0
 		for bit, taken := range map[int]bool{
-			none: open.takes(at, nil), policy: open.takes(at, rigPolicies["db.test"]), laptop: loopback.takes(at, nil), all: open.takes(at, anywhere),
+			none: open.takes(at, nil), policy: open.takes(at, rigPolicies["db.test"]), laptop: loopback.takes(at, nil),
+			all: open.takes(at, anywhere),
 		} {
 			if taken {
 				got += bit
@@ -79,7 +81,8 @@ func TestAgent_AllowedAddresses(t *testing.T) {
 	r.host = open
 	r.restart()
 	a := r.agent("eu-web-1").enrol("app.test", "db.test").Agent
-	if at := netip.MustParseAddrPort("127.0.0.1:80"); a.Allowed("app.test", at) || r.trust.Allowed("eu-web-1", "app.test", at) {
+	if at := netip.MustParseAddrPort("127.0.0.1:80"); a.Allowed("app.test", at) ||
+		r.trust.Allowed("eu-web-1", "app.test", at) {
 		t.Error("loopback is allowed to an agent")
 	}
 	if a.Allowed("no.test", netip.MustParseAddrPort("10.1.2.3:80")) || a.Allowed("app.test", netip.AddrPort{}) {
@@ -90,7 +93,8 @@ func TestAgent_AllowedAddresses(t *testing.T) {
 func TestSetTokens_ALoopbackAddressIsAllowedWhileThePolicyContainsIt(t *testing.T) {
 	r := newRig(t)
 	a, at := r.agent("eu-web-1").enrol("app.test").Agent, netip.MustParseAddrPort("127.0.0.1:80")
-	for _, networks := range [][]netip.Prefix{nil, {netip.MustParsePrefix("127.0.0.0/8")}, {netip.MustParsePrefix("10.0.0.0/8")}, nil} {
+	for _, networks := range [][]netip.Prefix{nil, {netip.MustParsePrefix("127.0.0.0/8")},
+		{netip.MustParsePrefix("10.0.0.0/8")}, nil} {
 		r.trust.SetTokens(r.tokens, map[string][]netip.Prefix{"app.test": networks})
 		if want := len(networks) > 0 && networks[0].Contains(at.Addr()); a.Allowed("app.test", at) != want {
 			t.Errorf("allowed_cidrs %v: want allowed %v", networks, want)

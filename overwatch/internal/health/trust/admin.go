@@ -14,9 +14,10 @@ import (
 // ErrNotPinned is returned for an agent id that has no pin.
 var ErrNotPinned = errors.New("no agent of that id is pinned")
 
-// Unpin deletes an agent's pin, also that of a revoked agent, or what Reissue left of it. From then on its messages are refused, and another certificate may
-// enrol under the id; the process that has the old certificate may not, only one that is started later. The pin is gone from the
-// disk when Unpin returns nil, and what goes with it is on it; on an error nothing has changed.
+// Unpin deletes an agent's pin, also that of a revoked agent, or what Reissue left of it. From then on its messages are
+// refused, and another certificate may enrol under the id; the process that has the old certificate may not, only one
+// that is started later. The pin is gone from the disk when Unpin returns nil, and what goes with it is on it; on an
+// error nothing has changed.
 func (t *Trust) Unpin(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -93,12 +94,14 @@ func (t *Trust) revoke(p *pinned, reason string) store.Pin {
 	t.unseat(p)
 	pin.Revoked, pin.RevokedAt, pin.RevokedReason = true, api.Moment(now), reason
 	t.settle(p, pin)
-	t.log.Warn().Str("agent_id", p.id).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason", reason).Msg("agent revoked")
+	t.log.Warn().Str("agent_id", p.id).Str("fingerprint", p.certificate.KeyID.Fingerprint()).Str("reason",
+		reason).Msg("agent revoked")
 	return pin
 }
 
-// SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other backends than before, in order.
-// An agent no longer speaks for a service of which the token that it proved is not there any more; it gets it back by proving one that is.
+// SetTokens replaces tokens and policies, as New got them, and returns the ids of the agents that may claim other
+// backends than before, in order. An agent no longer speaks for a service of which the token that it proved is not
+// there any more; it gets it back by proving one that is.
 func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]netip.Prefix) (changed []string) {
 	defer t.tellHolders()
 	t.mu.Lock()
@@ -113,7 +116,8 @@ func (t *Trust) SetTokens(tokens map[string][]string, policies map[string][]neti
 			changed = append(changed, id)
 		}
 		if after := (Agent{pinned: p}).Services(); !slices.Equal(before, after) {
-			t.log.Info().Str("agent_id", id).Strs("before", before).Strs("services", after).Msg("tokens changed: agent speaks for other services")
+			t.log.Info().Str("agent_id", id).Strs("before", before).Strs("services",
+				after).Msg("tokens changed: agent speaks for other services")
 		}
 	}
 	slices.Sort(changed)

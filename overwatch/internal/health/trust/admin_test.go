@@ -34,7 +34,8 @@ func TestRevoke_IsInEffectAtOnceAndForEver(t *testing.T) {
 	r.told(a.beat(), wire.CodeRevoked)
 	r.told(r.agent("eu-web-1").enrolment("app.test"), wire.CodeRevoked) // a new certificate does not help
 	record, _ := r.trust.Get("eu-web-1")
-	if !record.Revoked || record.RevokedReason != "key stolen" || !record.RevokedAt.Equal(noon) || record.Status != StatusRevoked || len(record.Services) != 0 {
+	if !record.Revoked || record.RevokedReason != "key stolen" || !record.RevokedAt.Equal(noon) ||
+		record.Status != StatusRevoked || len(record.Services) != 0 {
 		t.Errorf("record %+v", record)
 	}
 	if r.lines("agent revoked") != 1 {
@@ -94,8 +95,8 @@ func TestUnpin_IsInEffectAtOnce(t *testing.T) {
 	}
 }
 
-// The operator deletes the pin, then the agent's files, then restarts the agent: meanwhile the old process must not get its old
-// certificate pinned again.
+// The operator deletes the pin, then the agent's files, then restarts the agent: meanwhile the old process must not get
+// its old certificate pinned again.
 func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -103,7 +104,8 @@ func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 	r.taken(recorded)
 	must(t, r.trust.Unpin(t.Context(), "eu-web-1"))
 	r.told(recorded, wire.CodeNotEnrolled)
-	if refusal := r.told(a.enrolment("app.test"), wire.CodeNotEnrolled); !strings.Contains(refusal.Detail, "restart the agent") {
+	if refusal := r.told(a.enrolment("app.test"), wire.CodeNotEnrolled); !strings.Contains(refusal.Detail,
+		"restart the agent") {
 		t.Errorf("detail %q", refusal.Detail)
 	}
 	next := a.again() // with the files it had: as after a change of the token
@@ -184,7 +186,8 @@ func TestSetTokens_AChangedTokenMustBeProvedAgain(t *testing.T) {
 	a, b := r.agent("eu-web-1"), r.agent("eu-web-2")
 	held := a.enrol("app.test", "db.test").Agent
 	b.enrol("db.test")
-	changed := r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"}, "db.test": {dbToken}}, rigPolicies)
+	changed := r.trust.SetTokens(map[string][]string{"app.test": {"another token, 0123456789 0123456789"},
+		"db.test": {dbToken}}, rigPolicies)
 	if !slices.Equal(changed, []string{"eu-web-1"}) {
 		t.Errorf("changed %v", changed)
 	}
@@ -222,7 +225,8 @@ func TestSetTokens_APreviousTokenCountsUntilItIsDropped(t *testing.T) {
 	a.again().enrol("app.test=" + next)
 	outdated("eu-web-1", false)
 	outdated("eu-web-2", true)
-	if changed := r.trust.SetTokens(map[string][]string{"app.test": {next}, "db.test": {dbToken}}, rigPolicies); !slices.Equal(changed, []string{"eu-web-2"}) {
+	if changed := r.trust.SetTokens(map[string][]string{"app.test": {next}, "db.test": {dbToken}},
+		rigPolicies); !slices.Equal(changed, []string{"eu-web-2"}) {
 		t.Errorf("changed %v", changed)
 	}
 	r.told(late.again().enrolment("app.test"), wire.CodeWrongToken)
@@ -234,14 +238,16 @@ func TestSetTokens_APolicyThatChangedIsToldOfTheAgentsThatItConcerns(t *testing.
 	a.enrol("app.test")
 	held := b.enrol("app.test", "db.test").Agent
 	inside, outside := netip.MustParseAddrPort("10.0.0.1:80"), netip.MustParseAddrPort("192.0.2.1:80")
-	if !held.Allowed("db.test", inside) || held.Allowed("db.test", outside) || !r.trust.Allowed("eu-web-2", "db.test", inside) {
+	if !held.Allowed("db.test", inside) || held.Allowed("db.test", outside) ||
+		!r.trust.Allowed("eu-web-2", "db.test", inside) {
 		t.Fatal("the policy is not what this test takes it for")
 	}
 	other := map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("192.0.2.0/24")}}
 	if changed := r.trust.SetTokens(r.tokens, other); !slices.Equal(changed, []string{"eu-web-2"}) {
 		t.Errorf("changed %v", changed)
 	}
-	if r.trust.Allowed("eu-web-2", "db.test", inside) || !r.trust.Allowed("eu-web-2", "db.test", outside) || r.trust.Allowed("eu-web-1", "db.test", outside) ||
+	if r.trust.Allowed("eu-web-2", "db.test", inside) || !r.trust.Allowed("eu-web-2", "db.test", outside) ||
+		r.trust.Allowed("eu-web-1", "db.test", outside) ||
 		r.trust.Allowed("eu-web-3", "app.test", outside) {
 		t.Error("the new policy is not in force")
 	}
@@ -256,7 +262,8 @@ func TestSetTokens_ARemovedTokenSilencesItsAgentsUntilItIsBack(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	if changed := r.trust.SetTokens(map[string][]string{"db.test": {dbToken}}, nil); !slices.Equal(changed, []string{"eu-web-1"}) {
+	if changed := r.trust.SetTokens(map[string][]string{"db.test": {dbToken}}, nil); !slices.Equal(changed,
+		[]string{"eu-web-1"}) {
 		t.Errorf("changed %v", changed)
 	}
 	r.told(a.beat(), wire.CodeNotEnrolled)

@@ -7,14 +7,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// Bounds on what senders of refused messages can make a node do. An answer costs a signature (some 25 microseconds) and the
-// check of one (some 60), so that a flood costs at most a few percent of a core.
+// Bounds on what senders of refused messages can make a node do. An answer costs a signature (some 25 microseconds) and
+// the check of one (some 60), so that a flood costs at most a few percent of a core.
 const (
 	answersPerSecond = 100 // to each of the two
 	answersBurst     = 200
 	// answerEvery is the least time between two Rejects for the same pinned agent.
 	answerEvery = time.Second
-	// noticesPerMinute bounds the log lines about agents that are not pinned, whose ids anybody with the gossip key can make up.
+	// noticesPerMinute bounds the log lines about agents that are not pinned, whose ids anybody with the gossip key can
+	// make up.
 	noticesPerMinute = 30
 	noticesBurst     = 30
 	// maxNotices bounds of how many agents it is remembered that a refusal was logged.
@@ -23,8 +24,9 @@ const (
 
 // answers bounds Rejects and log lines.
 type answers struct {
-	mu      sync.Mutex
-	rejects [2]bucket // of agents that are not pinned, and of pinned ones: who has only the gossip key takes nothing from these
+	mu sync.Mutex
+	// of agents that are not pinned, and of pinned ones: who has only the gossip key takes nothing from these
+	rejects [2]bucket
 	lines   bucket
 	noticed map[string]uint64 // by agent id, a bit per code
 }
@@ -51,7 +53,8 @@ func (a *answers) mayAnswer(known bool, now time.Duration) bool {
 	return a.rejects[0].take(now)
 }
 
-// first reports whether this agent's refusal with this code is worth a line: the first since the agent was last accepted.
+// first reports whether this agent's refusal with this code is worth a line: the first since the agent was last
+// accepted.
 func (a *answers) first(agentID string, code wire.RejectCode, known bool, now time.Duration) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

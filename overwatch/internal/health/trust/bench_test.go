@@ -7,7 +7,8 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// BenchmarkOpen_Heartbeat is one signed heartbeat of some 250 octets from a pinned agent. The check of the signature is nearly all of it.
+// BenchmarkOpen_Heartbeat is one signed heartbeat of some 250 octets from a pinned agent. The check of the signature is
+// nearly all of it.
 func BenchmarkOpen_Heartbeat(b *testing.B) {
 	r := newRig(b)
 	a := r.agent("eu-web-1")

@@ -8,15 +8,16 @@ import (
 )
 
 const (
-	// jumpLimit is how far the wall clock may run from the monotonic one between two readings; time synchronisation slews by
-	// far less.
+	// jumpLimit is how far the wall clock may run from the monotonic one between two readings; time synchronisation slews
+	// by far less.
 	jumpLimit = time.Minute
 	// settleTime is how long a jump of the wall clock is not believed, so that a wrong clock that is soon put right again
 	// expires nobody's certificate.
 	settleTime = 5 * time.Minute
 )
 
-// clock tells the time that decides about the validity of certificates: the wall clock, but not until settleTime after it jumped.
+// clock tells the time that decides about the validity of certificates: the wall clock, but not until settleTime after
+// it jumped.
 type clock struct {
 	read    func() time.Time
 	elapsed func(reading time.Time) time.Duration // monotonic
@@ -36,7 +37,8 @@ func newClock(read func() time.Time, log zerolog.Logger) *clock {
 	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
 }
 
-// ClockJump is how far the clock is ahead of the time by which certificates are judged: 0 unless it jumped in the last 5 minutes.
+// ClockJump is how far the clock is ahead of the time by which certificates are judged: 0 unless it jumped in the last
+// 5 minutes.
 func (t *Trust) ClockJump() time.Duration {
 	t.clock.now()
 	t.clock.mu.Lock()

@@ -20,7 +20,8 @@ func (a *attempt) enrol() (Message, *Refusal) {
 	return a.pin(proved, refused)
 }
 
-// judge decides whether an Enrol is believed, without changing anything. However many there are, only a few are judged at a time.
+// judge decides whether an Enrol is believed, without changing anything. However many there are, only a few are judged
+// at a time.
 func (a *attempt) judge() ([]store.PinnedService, []wire.RefusedClaim, *Refusal) {
 	a.judging <- struct{}{}
 	defer func() { <-a.judging }()
@@ -88,11 +89,12 @@ func (a *attempt) identify() error {
 	return nil
 }
 
-// pinnable refuses an agent id for which another certificate is pinned (a pin is never replaced silently), and a process whose pin
-// was deleted.
+// pinnable refuses an agent id for which another certificate is pinned (a pin is never replaced silently), and a
+// process whose pin was deleted.
 func (a *attempt) pinnable() *Refusal {
 	if id := a.revokedHolder(); id != "" {
-		return a.refuse(wire.CodeRevoked, "", "its key is that of the revoked agent "+id+": make a new one (--reset-identity)")
+		return a.refuse(wire.CodeRevoked, "",
+			"its key is that of the revoked agent "+id+": make a new one (--reset-identity)")
 	}
 	if a.superseded(a.request.AgentID, a.sealed.KeyID) {
 		return a.refuse(wire.CodeRevoked, "", supersededDetail)
@@ -112,13 +114,15 @@ func (a *attempt) pinnable() *Refusal {
 	case holder == nil || holder.certificate.KeyID == a.sealed.KeyID:
 		return nil
 	case holder.standing.Load().revoked:
-		return a.refuse(wire.CodeRevoked, "", "the agent id is revoked: an operator must delete the entry before another certificate can enrol")
+		return a.refuse(wire.CodeRevoked, "",
+			"the agent id is revoked: an operator must delete the entry before another certificate can enrol")
 	}
-	return a.refuse(wire.CodePinMismatch, "", "another certificate is pinned for this agent id: "+holder.certificate.KeyID.Fingerprint())
+	return a.refuse(wire.CodePinMismatch, "",
+		"another certificate is pinned for this agent id: "+holder.certificate.KeyID.Fingerprint())
 }
 
-// prove checks the proofs. Of services that the agent speaks for already, a wrong proof is not held against it: it is known by
-// its certificate.
+// prove checks the proofs. Of services that the agent speaks for already, a wrong proof is not held against it: it is
+// known by its certificate.
 func (a *attempt) prove() (proved []store.PinnedService, refused []wire.RefusedClaim) {
 	a.mu.RLock()
 	defer a.mu.RUnlock()
@@ -167,9 +171,10 @@ func (a *attempt) pin(proved []store.PinnedService, refused []wire.RefusedClaim)
 	}
 	newly := a.pinned == nil
 	if newly {
-		a.pinned = &pinned{id: a.request.AgentID, certificate: a.certificate, since: a.elapsed, host: a.origin, pin: store.Pin{
-			AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: api.Moment(a.now), Unreported: true,
-		}}
+		a.pinned = &pinned{id: a.request.AgentID, certificate: a.certificate, since: a.elapsed, host: a.origin,
+			pin: store.Pin{
+				AgentID: a.request.AgentID, CertificateDER: a.certificate.DER, FirstSeen: api.Moment(a.now), Unreported: true,
+			}}
 		a.pinned.standing.Store(&standing{})
 		a.pinned.silent.Store(true)
 	}

@@ -21,7 +21,8 @@ func TestEnrol_FirstUsePinsDurablyBeforeItIsAcknowledged(t *testing.T) {
 		t.Error("acknowledged before it was stored")
 	}
 	record, _ := r.trust.Get("eu-web-1")
-	if record.KeyID != a.id.KeyID || record.Region != "eu" || record.Version != "1.0.0" || !record.FirstSeen.Equal(noon) || record.Status != StatusValid || record.Serial != a.id.Serial {
+	if record.KeyID != a.id.KeyID || record.Region != "eu" || record.Version != "1.0.0" || !record.FirstSeen.Equal(noon) ||
+		record.Status != StatusValid || record.Serial != a.id.Serial {
 		t.Errorf("record is %+v", record)
 	}
 	if r.lines("agent pinned") != 1 {
@@ -46,8 +47,10 @@ func TestEnrol_PinsSurviveARestartAndOnlyTheCertificateIsNeededThen(t *testing.T
 func TestEnrol_WrongTokenIsRefused(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
-	for _, service := range []string{"app.test=wrong", "app.test=" + dbToken, "app.test=", "app.test=TOKEN OF THE SERVICE APP, 0123456789"} {
-		if refusal := r.told(a.enrolment(service), wire.CodeWrongToken); refusal.Service != "app.test" || refusal.AgentID != "eu-web-1" {
+	for _, service := range []string{"app.test=wrong", "app.test=" + dbToken, "app.test=",
+		"app.test=TOKEN OF THE SERVICE APP, 0123456789"} {
+		if refusal := r.told(a.enrolment(service), wire.CodeWrongToken); refusal.Service != "app.test" ||
+			refusal.AgentID != "eu-web-1" {
 			t.Errorf("refusal is %+v", refusal)
 		}
 	}
@@ -61,7 +64,8 @@ func TestEnrol_AnotherServicesTokenProvesNothing(t *testing.T) {
 	r.told(r.agent("eu-web-1").enrolment("db.test="+appToken), wire.CodeWrongToken)
 }
 
-// An agent that is known by its certificate and proves something else wrongly loses nothing, and is told nothing of it: it has what it wants.
+// An agent that is known by its certificate and proves something else wrongly loses nothing, and is told nothing of it:
+// it has what it wants.
 func TestEnrol_AWrongProofOfWhatItSpeaksForIsNotHeldAgainstIt(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
@@ -88,7 +92,8 @@ func TestEnrol_OneGoodProofPinsAndTheOthersAreTold(t *testing.T) {
 	r := newRig(t)
 	m := r.agent("eu-web-1").enrol("app.test", "db.test=wrong", "no.test=wrong")
 	r.speaks(m.Agent, "app.test")
-	want := []wire.RefusedClaim{{Service: "db.test", Code: wire.CodeWrongToken}, {Service: "no.test", Code: wire.CodeUnknownService}}
+	want := []wire.RefusedClaim{{Service: "db.test", Code: wire.CodeWrongToken},
+		{Service: "no.test", Code: wire.CodeUnknownService}}
 	if !slices.Equal(m.Refused, want) {
 		t.Errorf("refused %+v", m.Refused)
 	}
@@ -143,7 +148,8 @@ func TestEnrol_OfSomebodyElsesCertificateOrIDIsRefused(t *testing.T) {
 	r.untold(a.enrolmentWith(func(m *wire.Enrol) { m.AgentID = "eu-web-9" }, "app.test"), ReasonMalformed)
 	r.untold(a.seal(wire.TypeEnrol, []byte("garbage")), ReasonMalformed)
 	// Another agent's Enrol in one's own envelope.
-	r.untold(a.enrolmentWith(func(m *wire.Enrol) { m.AgentID, m.Certificate = "eu-web-2", other.id.DER }, "app.test"), ReasonMalformed)
+	r.untold(a.enrolmentWith(func(m *wire.Enrol) { m.AgentID, m.Certificate = "eu-web-2", other.id.DER }, "app.test"),
+		ReasonMalformed)
 	if len(r.trust.Agents()) != 0 {
 		t.Error("somebody was pinned")
 	}
@@ -230,7 +236,8 @@ func TestEnrol_RegionAndVersionFollowTheAgent(t *testing.T) {
 
 func TestAgent_ZeroSpeaksForNothing(t *testing.T) {
 	var a Agent
-	if a.ID() != "" || a.Region() != "" || len(a.Services()) != 0 || a.Speaks("app.test") || a.Allowed("app.test", netip.MustParseAddrPort("10.0.0.1:80")) {
+	if a.ID() != "" || a.Region() != "" || len(a.Services()) != 0 || a.Speaks("app.test") ||
+		a.Allowed("app.test", netip.MustParseAddrPort("10.0.0.1:80")) {
 		t.Error("the zero Agent is somebody")
 	}
 	_ = a.KeyID()

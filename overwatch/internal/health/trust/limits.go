@@ -19,8 +19,8 @@ const (
 )
 
 // How many new pins a node takes of all services together, in a second over time and at once, since each is judged and
-// stored. Beside that each service has a few of its own, so that a flood for one keeps no agent of another out. A service
-// for which new_per_second is configured is bounded by that alone.
+// stored. Beside that each service has a few of its own, so that a flood for one keeps no agent of another out. A
+// service for which new_per_second is configured is bounded by that alone.
 const (
 	nodePerSecond, nodeBurst = 100, 1000 // ten thousand agents that a new node has never seen come in a minute
 	ownPerSecond, ownBurst   = 0.5, 10
@@ -89,14 +89,17 @@ func (c *census) admit(service string, host netip.Prefix, now time.Duration) str
 	at := fmt.Sprintf("overwatch.agent_policies[%q]", service)
 	switch half := (l.MaxAgents + 1) / 2; {
 	case c.pins[service] >= l.MaxAgents:
-		return fmt.Sprintf("the service has %d agents and %s.max_agents is %d: raise it, or unpin agents that are not needed", c.pins[service], at, l.MaxAgents)
+		return fmt.Sprintf("the service has %d agents and %s.max_agents is %d: raise it, or unpin agents that are not needed",
+			c.pins[service], at, l.MaxAgents)
 	case host.IsValid() && c.sources[seat{service, host}] >= half:
 		return fmt.Sprintf("%s has %d agents of the service, half of %s.max_agents: raise it", host.Addr(), half, at)
 	case !c.pace(seat{service, host}, l, now):
-		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again", host.Addr(),
+		return fmt.Sprintf("new agents come faster from %s than %s.new_per_second allows (%d): it is tried again",
+			host.Addr(),
 			at, l.NewPerSecond)
 	case !c.nodeTakes(service, now):
-		return fmt.Sprintf("this node takes %d new agents a second in all: it is tried again, or set %s.new_per_second", nodePerSecond, at)
+		return fmt.Sprintf("this node takes %d new agents a second in all: it is tried again, or set %s.new_per_second",
+			nodePerSecond, at)
 	}
 	c.count(service, host, +1)
 	return ""

@@ -16,7 +16,8 @@ func (r *rig) from(address string, raw []byte) *Refusal {
 	return refusal
 }
 
-// beginners enrols agents of their own from an address, one after the other, until one is refused; it returns how many were pinned.
+// beginners enrols agents of their own from an address, one after the other, until one is refused; it returns how many
+// were pinned.
 func (r *rig) beginners(name, address string, most int) (int, *Refusal) {
 	for i := range most {
 		if refusal := r.from(address, r.agent(fmt.Sprint(name, i)).enrolment("app.test")); refusal != nil {
@@ -57,7 +58,8 @@ func TestOpen_PacesNewPinsByServiceAndSource(t *testing.T) {
 func TestOpen_PacesNewPinsOfAllServicesTogether(t *testing.T) {
 	const asked = "asked.test"
 	const many = 1 << 20
-	c := newCensus(map[string]Limits{asked: {MaxAgents: many, NewPerSecond: 100}, "a.test": {MaxAgents: many}, "b.test": {MaxAgents: many}})
+	c := newCensus(map[string]Limits{asked: {MaxAgents: many, NewPerSecond: 100}, "a.test": {MaxAgents: many},
+		"b.test": {MaxAgents: many}})
 	comers := 0
 	// flood has new agents come for a service, each from a source of its own, and returns how many are taken.
 	flood := func(service string, now time.Duration) (taken int) {
@@ -133,7 +135,8 @@ func TestOpen_AServiceHasSoManyAgentsAndOneSourceHalfOfThem(t *testing.T) {
 	}
 	must(t, r.trust.Revoke(t.Context(), "a0", "stolen"), r.trust.Unpin(t.Context(), "b0"))
 	uses := r.trust.Usage()
-	if len(uses) != 2 || uses[0] != (Use{Service: "app.test", Pins: 4, Limit: 6, Unreported: 5}) { // the revoked one never reported either
+	// the revoked one never reported either
+	if len(uses) != 2 || uses[0] != (Use{Service: "app.test", Pins: 4, Limit: 6, Unreported: 5}) {
 		t.Errorf("%+v", uses)
 	}
 	r.trust.SetLimits(map[string]Limits{"app.test": {MaxAgents: 1}})
@@ -195,7 +198,8 @@ func TestUnpinSelected_TakesThoseThatAreMeant(t *testing.T) {
 			t.Errorf("%+v: %v", s, got)
 		}
 	}
-	gone, err := r.trust.UnpinSelected(t.Context(), Selection{Service: "app.test", NeverReported: true}, []string{"bad", "nobody", "old", "silent"})
+	gone, err := r.trust.UnpinSelected(t.Context(), Selection{Service: "app.test", NeverReported: true},
+		[]string{"bad", "nobody", "old", "silent"})
 	if err != nil || !slices.Equal(gone, []string{"silent"}) {
 		t.Errorf("%v, %v", gone, err)
 	}

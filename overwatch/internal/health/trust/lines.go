@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Of each reason there are so many log lines at once, and in a minute over time. Whoever has a service's token could else fill the disk
-// by enrolling.
+// Of each reason there are so many log lines at once, and in a minute over time. Whoever has a service's token could
+// else fill the disk by enrolling.
 const (
 	linesBurst     = 200
 	linesPerMinute = 60

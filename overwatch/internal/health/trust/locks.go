@@ -21,12 +21,14 @@ type Lock struct {
 	Closed bool // the token of agent_tokens is locked, so that no new agent comes in at all
 }
 
-// tokenName identifies a token of a service in a lock. It is the mark for no certificate, and does not reveal the token.
+// tokenName identifies a token of a service in a lock. It is the mark for no certificate, and does not reveal the
+// token.
 func tokenName(token, service string) [16]byte {
 	return identity.TokenMark(token, service, identity.KeyID{})
 }
 
-// lockTokens locks every token that its service has now, by the services' names. The result is for the store. The caller holds mu for reading.
+// lockTokens locks every token that its service has now, by the services' names. The result is for the store. The
+// caller holds mu for reading.
 func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []store.TokenLock) {
 	now, _ := t.clock.now()
 	for _, service := range services {
@@ -45,8 +47,8 @@ func (t *Trust) lockTokens(services []string, agentID, reason string) (locks []s
 	return locks
 }
 
-// RevokeAndLock is Revoke, and has the tokens that the agent's services have now admit no new agents, until they are changed. It
-// returns the services that are locked.
+// RevokeAndLock is Revoke, and has the tokens that the agent's services have now admit no new agents, until they are
+// changed. It returns the services that are locked.
 func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -67,10 +69,13 @@ func (t *Trust) RevokeAndLock(ctx context.Context, agentID, reason string, with 
 	names := make([]string, len(locks))
 	for i, l := range locks {
 		names[i] = l.Service
-		t.log.Warn().Str("service", l.Service).Str("agent_id", agentID).Msg("service token locked: it admits no new agents until it is changed")
+		t.log.Warn().Str("service", l.Service).Str("agent_id",
+			agentID).Msg("service token locked: it admits no new agents until it is changed")
 	}
 	if err := t.pins.ChangePins(store.PinChange{Put: []store.Pin{pin}, Lock: locks}, with...); err != nil {
-		return names, fmt.Errorf("%s is revoked and its services are locked, but only until this node restarts: storing it: %w", agentID, err)
+		return names,
+			fmt.Errorf("%s is revoked and its services are locked, but only until this node restarts: storing it: %w", agentID,
+				err)
 	}
 	return names, nil
 }
@@ -145,7 +150,8 @@ func (t *Trust) liftLocks() {
 	var lifted []string
 	for service, l := range t.locks {
 		tokens := t.tokens[service]
-		if len(tokens) > 0 && !slices.ContainsFunc(tokens, func(token string) bool { return slices.Contains(l.Tokens, tokenName(token, service)) }) {
+		if len(tokens) > 0 && !slices.ContainsFunc(tokens,
+			func(token string) bool { return slices.Contains(l.Tokens, tokenName(token, service)) }) {
 			lifted = append(lifted, service)
 		}
 	}
@@ -157,7 +163,8 @@ func (t *Trust) liftLocks() {
 		t.log.Info().Str("service", service).Msg("service token changed: the lock is lifted")
 	}
 	if err := t.pins.ChangePins(store.PinChange{Unlock: lifted}); err != nil {
-		t.log.Error().Err(err).Strs("services", lifted).Msg("lifted locks are still stored: they are lifted again at the next start")
+		t.log.Error().Err(err).Strs("services", lifted).Msg(
+			"lifted locks are still stored: they are lifted again at the next start")
 	}
 }
 
@@ -176,5 +183,7 @@ func (t *Trust) lockedMark(p store.PinnedService, key identity.KeyID) bool {
 }
 
 func lockedDetail(service string) string {
-	return fmt.Sprintf("the token of %s is locked after a compromise: give the agent the new token, or unlock it (gslbctl agents unlock %s)", service, service)
+	return fmt.Sprintf(
+		"the token of %s is locked after a compromise: give the agent the new token, or unlock it (gslbctl agents unlock %s)",
+		service, service)
 }

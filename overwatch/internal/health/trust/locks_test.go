@@ -20,7 +20,8 @@ import (
 
 const newToken = "the next token of app, 0123456789 0123"
 
-// A locked token admits nobody new, by whatever name and list it is configured, until it is changed; those that are pinned go on.
+// A locked token admits nobody new, by whatever name and list it is configured, until it is changed; those that are
+// pinned go on.
 func TestRevokeAndLock_TheTokenAdmitsNobodyUntilItIsChanged(t *testing.T) {
 	r := newRig(t)
 	bad, good := r.agent("bad"), r.agent("good")
@@ -125,5 +126,6 @@ func certifyAgain(t *testing.T, dir, name string, now time.Time) {
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.(ed25519.PrivateKey).Public(), key)
 	must(t, err)
-	must(t, os.WriteFile(filepath.Join(dir, "crt"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "crt"), pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		0o600))
 }

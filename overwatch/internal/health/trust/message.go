@@ -62,5 +62,6 @@ func (r *Refusal) Error() string {
 
 // Reject returns the answer for the agent, to be sealed and sent unless the refusal is silent.
 func (r *Refusal) Reject() wire.Reject {
-	return wire.Reject{AckedType: r.Type, AckedSeq: r.Seq, AckedKey: r.KeyID, Code: r.Code, Service: r.Service, Detail: r.Detail}
+	return wire.Reject{AckedType: r.Type, AckedSeq: r.Seq, AckedKey: r.KeyID, Code: r.Code, Service: r.Service,
+		Detail: r.Detail}
 }

@@ -10,14 +10,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// notBeforeSlack is how far the beginning of a certificate's validity may lie in the future: an agent whose clock was up to two
-// days ahead when it made its certificate is accepted. Nothing depends on two clocks agreeing better than that.
+// notBeforeSlack is how far the beginning of a certificate's validity may lie in the future: an agent whose clock was
+// up to two days ahead when it made its certificate is accepted. Nothing depends on two clocks agreeing better than
+// that.
 const notBeforeSlack = 48 * time.Hour
 
-// Open decides whether a message is believed. raw is one sealed message as it came; it must not change while the result is in
-// use. Open refuses from cheap to dear: size, version, boot nonce, revocation and validity, sequence, then the signature; a
-// sequence number is used up only by a message whose signature held. An Enrol is dealt with inside: when Open returns without a
-// refusal, the pin is durable.
+// Open decides whether a message is believed. raw is one sealed message as it came; it must not change while the result
+// is in use. Open refuses from cheap to dear: size, version, boot nonce, revocation and validity, sequence, then the
+// signature; a sequence number is used up only by a message whose signature held. An Enrol is dealt with inside: when
+// Open returns without a refusal, the pin is durable.
 //
 // from is where the message came from, as far as one can tell; new pins are paced by it.
 //
@@ -35,7 +36,8 @@ func (t *Trust) Open(raw []byte, from netip.Addr) (Message, *Refusal) {
 	a.sealed = sealed
 	a.pinned, a.departure = t.find(sealed.KeyID)
 	if a.sealed.Major != wire.Major {
-		return Message{}, a.refuse(wire.CodeVersion, "", fmt.Sprintf("protocol version %d.%d, this node speaks %d.%d", sealed.Major, sealed.Minor, wire.Major, wire.Minor))
+		return Message{}, a.refuse(wire.CodeVersion, "",
+			fmt.Sprintf("protocol version %d.%d, this node speaks %d.%d", sealed.Major, sealed.Minor, wire.Major, wire.Minor))
 	}
 	if sealed.BootNonce != t.boot {
 		return Message{}, a.refuse(wire.CodeBootNonce, "", "meant for an earlier process of this node, or for another node")
@@ -99,8 +101,8 @@ func (a *attempt) report() (Message, *Refusal) {
 	return message, nil
 }
 
-// genuine reports whether the pinned agent sealed the message: by its signature, or a heartbeat by the code of its session, which is
-// all that a session is for. Everything else is too rare for its signature to matter.
+// genuine reports whether the pinned agent sealed the message: by its signature, or a heartbeat by the code of its
+// session, which is all that a session is for. Everything else is too rare for its signature to matter.
 func (a *attempt) genuine(session *identity.Session) bool {
 	if a.sealed.InSession() {
 		return wire.Type(a.sealed.Type) == wire.TypeHeartbeat && a.sealed.Authentic(identity.AgentToNode, session)
@@ -126,10 +128,12 @@ func (a *attempt) admissible() *Refusal {
 
 func (a *attempt) valid(c *identity.Certificate) *Refusal {
 	if a.now.After(c.NotAfter) {
-		return a.refuse(wire.CodeExpired, "", "certificate expired at "+c.NotAfter.UTC().Format(time.RFC3339)+": a new one must be made and the pin of this one deleted")
+		return a.refuse(wire.CodeExpired, "", "certificate expired at "+c.NotAfter.UTC().Format(
+			time.RFC3339)+": a new one must be made and the pin of this one deleted")
 	}
 	if a.now.Add(notBeforeSlack).Before(c.NotBefore) {
-		return a.refuse(wire.CodeNotYetValid, "", "certificate is valid from "+c.NotBefore.UTC().Format(time.RFC3339)+": check the clocks")
+		return a.refuse(wire.CodeNotYetValid, "", "certificate is valid from "+c.NotBefore.UTC().Format(
+			time.RFC3339)+": check the clocks")
 	}
 	return nil
 }

@@ -16,9 +16,11 @@ func TestOpen_BelievesAPinnedAgent(t *testing.T) {
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain} {
+	for _, kind := range []wire.Type{wire.TypeHeartbeat, wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal,
+		wire.TypeDrain} {
 		m := r.taken(a.seal(kind, []byte("contents")))
-		if m.Type != kind || m.Epoch != a.epoch || m.Seq != a.seq || string(m.Payload) != "contents" || m.SentAtMillis != r.now().UnixMilli() || m.NewlyPinned {
+		if m.Type != kind || m.Epoch != a.epoch || m.Seq != a.seq || string(m.Payload) != "contents" ||
+			m.SentAtMillis != r.now().UnixMilli() || m.NewlyPinned {
 			t.Errorf("message is %+v", m)
 		}
 		if m.Agent.ID() != "eu-web-1" || m.Agent.KeyID() != a.id.KeyID || m.Agent.Region() != "eu" {
@@ -149,11 +151,13 @@ func TestOpen_RefusesAnotherMajorVersionWithAReasonAndTakesAnotherMinor(t *testi
 	r := newRig(t)
 	a := r.agent("eu-web-1")
 	a.enrol("app.test")
-	envelope := identity.Envelope{Major: wire.Major, Minor: 200, Type: uint8(wire.TypeHeartbeat), BootNonce: r.boot, Epoch: a.epoch, Seq: 100}
+	envelope := identity.Envelope{Major: wire.Major, Minor: 200, Type: uint8(wire.TypeHeartbeat), BootNonce: r.boot,
+		Epoch: a.epoch, Seq: 100}
 	r.taken(a.id.Seal(identity.AgentToNode, envelope))
 	envelope.Major = wire.Major + 1
 	refusal := r.told(a.id.Seal(identity.AgentToNode, envelope), wire.CodeVersion)
-	if !strings.Contains(refusal.Detail, "2.200") || !strings.Contains(refusal.Detail, fmt.Sprintf("speaks %d.%d", wire.Major, wire.Minor)) {
+	if !strings.Contains(refusal.Detail, "2.200") ||
+		!strings.Contains(refusal.Detail, fmt.Sprintf("speaks %d.%d", wire.Major, wire.Minor)) {
 		t.Errorf("detail: %q", refusal.Detail)
 	}
 }
@@ -188,7 +192,8 @@ func TestReject_IsAboutTheMessageThatWasRefused(t *testing.T) {
 	a := r.agent("eu-web-1")
 	refusal := r.told(a.enrolment("app.test=wrong"), wire.CodeWrongToken)
 	got := refusal.Reject()
-	want := wire.Reject{AckedType: wire.TypeEnrol, AckedSeq: a.seq, AckedKey: a.id.KeyID, Code: wire.CodeWrongToken, Service: "app.test", Detail: refusal.Detail}
+	want := wire.Reject{AckedType: wire.TypeEnrol, AckedSeq: a.seq, AckedKey: a.id.KeyID, Code: wire.CodeWrongToken,
+		Service: "app.test", Detail: refusal.Detail}
 	if got != want || refusal.Detail == "" {
 		t.Errorf("got %+v", got)
 	}
@@ -268,7 +273,8 @@ func TestLog_OneLinePerAgentAndCode(t *testing.T) {
 func TestLog_MadeUpAgentsDoNotFloodIt(t *testing.T) {
 	r := newRig(t)
 	for i := range 5 * noticesBurst {
-		r.refused(r.agent("made-up-"+strings.Repeat("x", i%60)+string(rune('a'+i/60))).enrolment("app.test=wrong"), Reason(wire.CodeWrongToken.String()))
+		r.refused(r.agent("made-up-"+strings.Repeat("x", i%60)+string(rune('a'+i/60))).enrolment("app.test=wrong"),
+			Reason(wire.CodeWrongToken.String()))
 	}
 	if n := r.lines("agent refused"); n > noticesBurst {
 		t.Errorf("%d lines", n)

@@ -75,7 +75,8 @@ func (t *Trust) Allowed(agentID, service string, at netip.AddrPort) bool {
 func (p *pinned) record(now time.Time) Record {
 	pin, c := p.stored(), p.certificate
 	r := Record{
-		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version, Services: Agent{pinned: p}.Services(), Outdated: p.standing.Load().outdated,
+		AgentID: p.id, KeyID: c.KeyID, Serial: c.Serial, Region: pin.Region, Version: pin.Version,
+		Services: Agent{pinned: p}.Services(), Outdated: p.standing.Load().outdated,
 		FirstSeen: pin.FirstSeen, NotBefore: c.NotBefore, NotAfter: c.NotAfter, ExpiresInHours: c.NotAfter.Sub(now).Hours(),
 		Status: StatusValid, Revoked: pin.Revoked, RevokedAt: pin.RevokedAt, RevokedReason: pin.RevokedReason,
 	}

@@ -11,12 +11,14 @@ import (
 func (a *attempt) drop(reason Reason, detail string) *Refusal {
 	id, _ := a.sender()
 	return &Refusal{
-		Reason: reason, AgentID: id, KeyID: a.sealed.KeyID, Known: a.pinned != nil, Type: wire.Type(a.sealed.Type), Seq: a.sealed.Seq,
+		Reason: reason, AgentID: id, KeyID: a.sealed.KeyID, Known: a.pinned != nil, Type: wire.Type(a.sealed.Type),
+		Seq:    a.sealed.Seq,
 		Detail: detail, Silent: true,
 	}
 }
 
-// refuse refuses a message with a code, which the agent is told if the message is really its own and answers are not too many.
+// refuse refuses a message with a code, which the agent is told if the message is really its own and answers are not
+// too many.
 func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal {
 	r := a.answer(code, service, detail)
 	if !r.Silent && a.answers.first(r.AgentID, code, a.pinned != nil, a.elapsed) {
@@ -27,8 +29,8 @@ func (a *attempt) refuse(code wire.RejectCode, service, detail string) *Refusal 
 	return r
 }
 
-// noticeLevel is how loudly a refusal is told. A message meant for another process of this node is what every agent sends once
-// after a restart, before it says Hello again: nothing that anybody has to look at.
+// noticeLevel is how loudly a refusal is told. A message meant for another process of this node is what every agent
+// sends once after a restart, before it says Hello again: nothing that anybody has to look at.
 func noticeLevel(code wire.RejectCode) zerolog.Level {
 	if code == wire.CodeBootNonce {
 		return zerolog.DebugLevel
@@ -36,8 +38,8 @@ func noticeLevel(code wire.RejectCode) zerolog.Level {
 	return zerolog.WarnLevel
 }
 
-// node is the agent id under which refusals are noticed that are the node's own fault, so that they make one line, not one
-// for each agent.
+// node is the agent id under which refusals are noticed that are the node's own fault, so that they make one line, not
+// one for each agent.
 const node = ""
 
 // cannotStore refuses an enrolment because the pin could not be made durable.
@@ -72,8 +74,9 @@ func (a *attempt) mayAnswer() bool {
 	return a.answers.mayAnswer(false, a.elapsed)
 }
 
-// authentic reports whether the holder of the key sealed the message, so that nobody else can make a node write to an agent. The
-// seal of another major version cannot be checked here; the agent tells by the sequence number that the answer is not for it.
+// authentic reports whether the holder of the key sealed the message, so that nobody else can make a node write to an
+// agent. The seal of another major version cannot be checked here; the agent tells by the sequence number that the
+// answer is not for it.
 func (a *attempt) authentic(code wire.RejectCode) bool {
 	if code == wire.CodeVersion {
 		return true

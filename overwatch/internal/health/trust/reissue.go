@@ -8,8 +8,9 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Reissue takes an agent's certificate from it, that of a revoked agent too: the next certificate that enrols under the id is pinned, the
-// old one is refused for as long as none has, also after a restart of either side. On an error nothing has changed.
+// Reissue takes an agent's certificate from it, that of a revoked agent too: the next certificate that enrols under the
+// id is pinned, the old one is refused for as long as none has, also after a restart of either side. On an error
+// nothing has changed.
 func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -28,11 +29,13 @@ func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry
 	t.replaced[agentID] = key
 	t.mu.Unlock()
 	t.answers.forget(agentID)
-	t.log.Info().Str("agent_id", agentID).Str("fingerprint", key.Fingerprint()).Msg("pin deleted: the agent needs another certificate")
+	t.log.Info().Str("agent_id", agentID).Str("fingerprint",
+		key.Fingerprint()).Msg("pin deleted: the agent needs another certificate")
 	return nil
 }
 
-// endReissue forgets the old certificate of an agent that is not pinned, so that it could enrol again. The caller holds the agent's lock.
+// endReissue forgets the old certificate of an agent that is not pinned, so that it could enrol again. The caller holds
+// the agent's lock.
 func (t *Trust) endReissue(agentID string, with []store.Entry) error {
 	t.mu.RLock()
 	_, replaced := t.replaced[agentID]
@@ -57,4 +60,5 @@ func (t *Trust) superseded(agentID string, key identity.KeyID) bool {
 	return replaced && old == key
 }
 
-const supersededDetail = "an operator asked for another certificate (reissue): stop the agent, --reset-identity, start it"
+const supersededDetail = "an operator asked for another certificate (reissue): stop the agent, --reset-identity, " +
+	"start it"

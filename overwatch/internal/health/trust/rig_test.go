@@ -127,7 +127,8 @@ var rigPolicies = map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("1
 
 func newRig(t testing.TB) *rig {
 	t.Helper()
-	r := &rig{t: t, pins: &memory{pins: make(map[string]store.Pin)}, time: noon, tokens: map[string][]string{"App.test.": {appToken}, "db.test": {dbToken}}}
+	r := &rig{t: t, pins: &memory{pins: make(map[string]store.Pin)}, time: noon,
+		tokens: map[string][]string{"App.test.": {appToken}, "db.test": {dbToken}}}
 	r.restart()
 	return r
 }
@@ -139,7 +140,8 @@ func (r *rig) restart() {
 	var err error
 	r.trust, err = New(Options{
 		Tokens: r.tokens, Policies: rigPolicies, Host: r.host, KnowsAll: r.knowsAll,
-		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now, Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
+		Boot: r.boot, Node: nodeKey, Exchange: r.half, Pins: r.pins, Now: r.now,
+		Logger: zerolog.New(zerolog.SyncWriter(&r.logged)),
 	})
 	if err != nil {
 		r.t.Fatal(err)
@@ -227,7 +229,8 @@ func (s *sender) enrolmentWith(change func(*wire.Enrol), services ...string) []b
 		if !given {
 			token = map[string]string{"app.test": appToken, "db.test": dbToken}[service]
 		}
-		m.Proofs = append(m.Proofs, wire.Proof{Service: service, MAC: identity.Proof(token, service, s.id.KeyID, s.rig.boot, s.epoch)})
+		m.Proofs = append(m.Proofs, wire.Proof{Service: service,
+			MAC: identity.Proof(token, service, s.id.KeyID, s.rig.boot, s.epoch)})
 	}
 	change(&m)
 	payload, err := m.MarshalBinary()

@@ -34,7 +34,8 @@ func (t *Trust) unseat(p *pinned) {
 	t.seat(p, -1)
 }
 
-// moved counts a pinned agent where its Enrol came from. A restart forgets where agents are; each enrols again after it.
+// moved counts a pinned agent where its Enrol came from. A restart forgets where agents are; each enrols again after
+// it.
 func (a *attempt) moved(p *pinned) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -46,9 +47,10 @@ func (a *attempt) moved(p *pinned) {
 	a.seat(p, +1)
 }
 
-// admit takes a place for each service that the pin does not have yet. It returns what was proved and has a place, the services that
-// took one, the refused ones, and why the first of these was refused.
-func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string, refused []wire.RefusedClaim, why string) {
+// admit takes a place for each service that the pin does not have yet. It returns what was proved and has a place, the
+// services that took one, the refused ones, and why the first of these was refused.
+func (a *attempt) admit(pin store.Pin, proved []store.PinnedService) (in []store.PinnedService, added []string,
+	refused []wire.RefusedClaim, why string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, p := range proved {
@@ -86,8 +88,8 @@ func (a *attempt) release(added []string) {
 	}
 }
 
-// revokedHolder returns the id of a revoked agent that has the public key of the certificate that is to be pinned, or "". A new
-// certificate for the old key is not a new agent.
+// revokedHolder returns the id of a revoked agent that has the public key of the certificate that is to be pinned, or
+// "". A new certificate for the old key is not a new agent.
 func (a *attempt) revokedHolder() string {
 	if a.certificate == nil || a.pinned != nil {
 		return ""
@@ -108,7 +110,8 @@ func (a *attempt) tellPinned(pin store.Pin, newly bool, without []wire.RefusedCl
 	}
 	for _, r := range without {
 		if left, ok := a.lines.take(r.Code.String(), a.elapsed); ok {
-			a.log.Warn().Str("agent_id", pin.AgentID).Str("code", r.Code.String()).Str("service", r.Service).Int("left_out", left).
+			a.log.Warn().Str("agent_id", pin.AgentID).Str("code", r.Code.String()).Str("service", r.Service).Int("left_out",
+				left).
 				Msg("agent pinned without this service")
 		}
 	}
@@ -129,7 +132,8 @@ func (t *Trust) Usage() []Use {
 	uses := make([]Use, 0, len(t.tokens))
 	for service := range t.tokens {
 		uses = append(uses, Use{
-			Service: service, Pins: t.census.pins[service], Limit: t.census.of(service).MaxAgents, Unreported: silent[service], Locked: t.closed(service),
+			Service: service, Pins: t.census.pins[service], Limit: t.census.of(service).MaxAgents, Unreported: silent[service],
+			Locked: t.closed(service),
 		})
 	}
 	slices.SortFunc(uses, func(a, b Use) int { return strings.Compare(a.Service, b.Service) })

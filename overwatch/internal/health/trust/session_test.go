@@ -37,7 +37,8 @@ func (s *sender) asking(share identity.Share, services ...string) []byte {
 func (p *process) agree() {
 	p.rig.t.Helper()
 	var err error
-	p.session, err = p.half.Agree(identity.Pairing{Agent: p.id.KeyID, Node: nodeKey, Boot: p.rig.boot, Epoch: p.epoch, AgentShare: p.half.Share(), NodeShare: p.rig.half.Share()})
+	p.session, err = p.half.Agree(identity.Pairing{Agent: p.id.KeyID, Node: nodeKey, Boot: p.rig.boot, Epoch: p.epoch,
+		AgentShare: p.half.Share(), NodeShare: p.rig.half.Share()})
 	if err != nil {
 		p.rig.t.Fatal(err)
 	}
@@ -46,7 +47,8 @@ func (p *process) agree() {
 // code makes the next message in the session.
 func (p *process) code(kind wire.Type) []byte {
 	p.seq++
-	return p.session.Seal(identity.AgentToNode, identity.Envelope{Major: wire.Major, Minor: wire.Minor, Type: uint8(kind), Seq: p.seq, Payload: []byte("contents")})
+	return p.session.Seal(identity.AgentToNode, identity.Envelope{Major: wire.Major, Minor: wire.Minor, Type: uint8(kind),
+		Seq: p.seq, Payload: []byte("contents")})
 }
 
 func TestSession_AHeartbeatIsBelievedByItsCodeAndNothingElseIs(t *testing.T) {
@@ -60,7 +62,8 @@ func TestSession_AHeartbeatIsBelievedByItsCodeAndNothingElseIs(t *testing.T) {
 	if m = r.taken(p.beat()); m.Session != nil {
 		t.Error("a signed heartbeat is in a session")
 	}
-	for _, kind := range []wire.Type{wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain, wire.TypeEnrol} {
+	for _, kind := range []wire.Type{wire.TypeTransition, wire.TypeDeregister, wire.TypeSignal, wire.TypeDrain,
+		wire.TypeEnrol} {
 		reason := ReasonSignature
 		if kind == wire.TypeEnrol {
 			reason = ReasonMalformed
@@ -89,7 +92,8 @@ func TestSession_OthersCannotSpeakInIt(t *testing.T) {
 	other := r.agent("eu-db-1").inSession("db.test")
 	stranger := identity.NewExchange()
 	for name, half := range map[string]*identity.Exchange{"another agent": other.half, "a stranger": stranger} {
-		forged, err := half.Agree(identity.Pairing{Agent: victim.id.KeyID, Node: nodeKey, Boot: r.boot, Epoch: victim.epoch, AgentShare: half.Share(), NodeShare: r.half.Share()})
+		forged, err := half.Agree(identity.Pairing{Agent: victim.id.KeyID, Node: nodeKey, Boot: r.boot, Epoch: victim.epoch,
+			AgentShare: half.Share(), NodeShare: r.half.Share()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +104,10 @@ func TestSession_OthersCannotSpeakInIt(t *testing.T) {
 	}
 	// An Enrol with another share that the victim did not sign leaves the session as it is.
 	forger := &sender{rig: r, id: other.id, epoch: victim.epoch, seq: victim.seq}
-	raw := forger.enrolmentWith(func(m *wire.Enrol) { m.AgentID, m.Certificate, m.Share = "eu-web-1", victim.id.DER, stranger.Share() }, "app.test")
+	raw := forger.enrolmentWith(func(m *wire.Enrol) {
+		m.AgentID, m.Certificate, m.Share = "eu-web-1", victim.id.DER,
+			stranger.Share()
+	}, "app.test")
 	copy(raw[5:37], victim.id.KeyID[:])
 	if _, refusal := r.trust.Open(raw, netip.MustParseAddr("192.0.2.1")); refusal == nil {
 		t.Error("a forged Enrol is believed")
@@ -130,7 +137,8 @@ func TestSession_IsThatOfTheNewestProcess(t *testing.T) {
 
 func TestSession_EndsWithThePinAndWithTheProcessOfTheNode(t *testing.T) {
 	r := newRig(t)
-	revoked, unpinned, kept := r.agent("a").inSession("app.test"), r.agent("b").inSession("app.test"), r.agent("c").inSession("app.test")
+	revoked, unpinned, kept := r.agent("a").inSession("app.test"), r.agent("b").inSession("app.test"),
+		r.agent("c").inSession("app.test")
 	must(t, r.trust.Revoke(t.Context(), "a", "stolen"))
 	r.told(revoked.code(wire.TypeHeartbeat), wire.CodeRevoked)
 	must(t, r.trust.Unpin(t.Context(), "b"))

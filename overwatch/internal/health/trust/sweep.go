@@ -106,7 +106,8 @@ func (t *Trust) noteReported(ids []string) error {
 	return nil
 }
 
-// unpinMany deletes the pins of those that still fit, in one write. Their agents may enrol again at once, if their tokens admit them.
+// unpinMany deletes the pins of those that still fit, in one write. Their agents may enrol again at once, if their
+// tokens admit them.
 func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.Entry) (gone []string, err error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -135,7 +136,8 @@ func (t *Trust) unpinMany(ids []string, fits func(*pinned) bool, with ...store.E
 	return gone, nil
 }
 
-// lockAll is lock for many agents; the result unlocks. The order is always the same, so that two never wait for each other.
+// lockAll is lock for many agents; the result unlocks. The order is always the same, so that two never wait for each
+// other.
 func (t *Trust) lockAll(ids []string) (unlock func()) {
 	places := make([]int, len(ids))
 	for i, id := range ids {
@@ -180,8 +182,8 @@ func (t *Trust) Select(s Selection) []string {
 	return ids
 }
 
-// UnpinSelected deletes the pins of those of the agents that are meant, in one write: all of them or, on an error, none. Unlike after
-// Unpin their processes may enrol again, if their tokens admit them.
+// UnpinSelected deletes the pins of those of the agents that are meant, in one write: all of them or, on an error,
+// none. Unlike after Unpin their processes may enrol again, if their tokens admit them.
 func (t *Trust) UnpinSelected(ctx context.Context, s Selection, ids []string, with ...store.Entry) ([]string, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

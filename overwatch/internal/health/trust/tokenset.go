@@ -45,8 +45,9 @@ func TokenSetOf(tokens map[string][]string) (set TokenSet, different int) {
 	return c.set, len(c.values)
 }
 
-// knowsAll reports whether the holder of a pin is to be expected to know every current token: of a service that it has proved, the
-// token by which it did, and unless it is revoked the current one too, which it was or will be given. The caller holds mu for reading.
+// knowsAll reports whether the holder of a pin is to be expected to know every current token: of a service that it has
+// proved, the token by which it did, and unless it is revoked the current one too, which it was or will be given. The
+// caller holds mu for reading.
 func (t *Trust) knowsAll(key identity.KeyID, pin store.Pin) bool {
 	if 2*len(pin.Services) < len(t.current.values) {
 		return false

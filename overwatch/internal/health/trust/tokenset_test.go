@@ -11,12 +11,17 @@ func TestKnowsAll_IsToldOfWhoHasProvedAllServices(t *testing.T) {
 		happens func(*rig)
 		want    []string
 	}{
-		"nobody":            {func(*rig) {}, nil},
-		"one service each":  {func(r *rig) { r.agent("a").enrol("app.test"); r.agent("b").enrol("db.test") }, nil},
-		"both at once":      {func(r *rig) { r.agent("a").enrol("app.test", "db.test") }, []string{"a"}},
-		"a service later":   {func(r *rig) { a := r.agent("a"); a.enrol("app.test"); a.enrol("db.test") }, []string{"a"}},
-		"a wrong proof":     {func(r *rig) { r.agent("a").enrol("app.test", "db.test="+other) }, nil},
-		"at the next start": {func(r *rig) { r.agent("a").enrol("app.test", "db.test"); r.sets, r.knows = nil, nil; r.restart() }, []string{"a"}},
+		"nobody":           {func(*rig) {}, nil},
+		"one service each": {func(r *rig) { r.agent("a").enrol("app.test"); r.agent("b").enrol("db.test") }, nil},
+		"both at once":     {func(r *rig) { r.agent("a").enrol("app.test", "db.test") }, []string{"a"}},
+		"a service later":  {func(r *rig) { a := r.agent("a"); a.enrol("app.test"); a.enrol("db.test") }, []string{"a"}},
+		"a wrong proof":    {func(r *rig) { r.agent("a").enrol("app.test", "db.test="+other) }, nil},
+		"at the next start": {func(r *rig) {
+			r.agent("a").enrol("app.test", "db.test")
+			r.sets, r.knows = nil,
+				nil
+			r.restart()
+		}, []string{"a"}},
 		"a token for two services": {func(r *rig) {
 			r.trust.SetTokens(map[string][]string{"app.test": {appToken}, "db.test": {appToken}}, nil)
 			r.agent("a").enrol("app.test")
@@ -61,7 +66,8 @@ func TestTokenSetOf_FollowsTheCurrentTokens(t *testing.T) {
 	if different != 2 || base != of(map[string][]string{"app.test": {"a"}, "db.test": {"b"}}) {
 		t.Errorf("spelling and previous tokens count: %d", different)
 	}
-	if base == of(map[string][]string{"app.test": {"a"}, "db.test": {"c"}}) || base == of(map[string][]string{"app.test": {"b"}, "db.test": {"a"}}) {
+	if base == of(map[string][]string{"app.test": {"a"}, "db.test": {"c"}}) ||
+		base == of(map[string][]string{"app.test": {"b"}, "db.test": {"a"}}) {
 		t.Error("another set has the same name")
 	}
 	if _, different := TokenSetOf(map[string][]string{"app.test": {"a"}, "db.test": {"a"}}); different != 1 {

@@ -21,7 +21,8 @@ import (
 // MaxAgents bounds the pins of a node, and with them its memory: six times what the service is built for.
 const MaxAgents = 1 << 16
 
-// PinStore keeps pins, and the audit entries that go with their changes. A write that returned nil survives the end of the process, however it ends.
+// PinStore keeps pins, and the audit entries that go with their changes. A write that returned nil survives the end of
+// the process, however it ends.
 type PinStore interface {
 	LoadPins() ([]store.Pin, error)
 	PutPin(store.Pin, ...store.Entry) error
@@ -32,12 +33,13 @@ type PinStore interface {
 
 // Options is what a Trust is made of.
 type Options struct {
-	// Tokens are the service tokens by service name: first the one of agent_tokens, then those of previous_agent_tokens, any of which
-	// proves the service as well.
+	// Tokens are the service tokens by service name: first the one of agent_tokens, then those of previous_agent_tokens,
+	// any of which proves the service as well.
 	Tokens map[string][]string
 	// Policies are the networks where a service's backends may be (agent_policies); a service without an entry, anywhere.
 	Policies map[string][]netip.Prefix
-	// Host is the machine that this node runs on; the zero value listens nowhere, and nothing says that loopback may be claimed.
+	// Host is the machine that this node runs on; the zero value listens nowhere, and nothing says that loopback may be
+	// claimed.
 	Host Host
 	// Limits bound the pins of a service; one without an entry has the defaults.
 	Limits map[string]Limits
@@ -46,8 +48,9 @@ type Options struct {
 	Node identity.KeyID
 	// Exchange is this process's half of the sessions with agents; nil is none, and everything is signed.
 	Exchange *identity.Exchange
-	// KnowsAll is told of an agent that has proved so many services that it knows every current token, also at the start and when the
-	// tokens change; nil tells nobody. It may be called again for what it has been told, and by several goroutines at once.
+	// KnowsAll is told of an agent that has proved so many services that it knows every current token, also at the start
+	// and when the tokens change; nil tells nobody. It may be called again for what it has been told, and by several
+	// goroutines at once.
 	KnowsAll func(set TokenSet, agentID string)
 	// Pins keeps the pins.
 	Pins PinStore
@@ -74,8 +77,8 @@ type Trust struct {
 	// others do not. Taken before mu.
 	changing [4096]sync.Mutex
 
-	// judging holds a token for each Enrol that is being judged, so that a crowd of agents does not take the processor from
-	// everything else: at most half of the cores.
+	// judging holds a token for each Enrol that is being judged, so that a crowd of agents does not take the processor
+	// from everything else: at most half of the cores.
 	judging chan struct{}
 
 	knower func(TokenSet, string) // Options.KnowsAll
@@ -110,8 +113,9 @@ func New(o Options) (*Trust, error) {
 	}
 	t := &Trust{
 		boot: o.Boot, node: o.Node, exchange: o.Exchange, host: o.Host, pins: o.Pins, log: o.Logger, seed: maphash.MakeSeed(),
-		clock: newClock(o.Now, o.Logger), answers: newAnswers(), lines: newLines(), judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
-		knower: o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
+		clock: newClock(o.Now, o.Logger), answers: newAnswers(), lines: newLines(),
+		judging: make(chan struct{}, (runtime.GOMAXPROCS(0)+1)/2),
+		knower:  o.KnowsAll, current: currentOf(o.Tokens), tokens: usableTokens(o.Tokens), policies: canonical(o.Policies),
 		byKey: make(map[identity.KeyID]*pinned, len(stored)), byID: make(map[string]*pinned, len(stored)),
 		revoked: make(map[string][]string), replaced: make(map[string]identity.KeyID), census: newCensus(o.Limits),
 	}
@@ -150,13 +154,15 @@ func usableTokens(tokens map[string][]string) map[string][]string {
 	return c
 }
 
-// restore makes a stored pin effective. A certificate that this version does not accept stays pinned, as one that has expired:
-// nobody else gets the agent's id before an operator deletes the pin.
+// restore makes a stored pin effective. A certificate that this version does not accept stays pinned, as one that has
+// expired: nobody else gets the agent's id before an operator deletes the pin.
 func (t *Trust) restore(pin store.Pin) *pinned {
 	certificate, err := identity.ReadCertificate(pin.CertificateDER)
 	if err != nil {
-		t.log.Warn().Err(err).Str("agent_id", pin.AgentID).Msg("pinned certificate is not acceptable any more: delete the pin so that the agent can enrol again")
-		certificate = &identity.Certificate{DER: pin.CertificateDER, KeyID: identity.KeyIDOf(pin.CertificateDER), CommonName: pin.AgentID}
+		t.log.Warn().Err(err).Str("agent_id", pin.AgentID).Msg(
+			"pinned certificate is not acceptable any more: delete the pin so that the agent can enrol again")
+		certificate = &identity.Certificate{DER: pin.CertificateDER, KeyID: identity.KeyIDOf(pin.CertificateDER),
+			CommonName: pin.AgentID}
 	}
 	p := &pinned{id: pin.AgentID, certificate: certificate, pin: pin}
 	p.silent.Store(pin.Unreported)

@@ -1,9 +1,9 @@
-// Package validation makes this node's own health checks: it keeps a schedule of every backend the registry knows, probes
-// each once per interval the way its health check says, and reports the verdict.
+// Package validation makes this node's own health checks: it keeps a schedule of every backend the registry knows,
+// probes each once per interval the way its health check says, and reports the verdict.
 //
-// It decides nothing about a backend's status and keeps no result: that is the registry's. What the probes themselves are
-// is package check.
+// It decides nothing about a backend's status and keeps no result: that is the registry's. What the probes themselves
+// are is package check.
 //
-// Concurrency: one goroutine, Run, owns the schedule. A check runs in a goroutine of its own, and while it does, its entry's
-// tracker belongs to that goroutine. A slow Report holds up only its own backend.
+// Concurrency: one goroutine, Run, owns the schedule. A check runs in a goroutine of its own, and while it does, its
+// entry's tracker belongs to that goroutine. A slow Report holds up only its own backend.
 package validation

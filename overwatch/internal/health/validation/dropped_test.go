@@ -16,6 +16,7 @@ func TestSchedule_WhatGoesDuringItsCheckStaysAway(t *testing.T) {
 		s.finish(finding{entry: e}, now)
 	}
 	if e := s.next(now.Add(10 * interval)); e != nil || len(s.plain.queue) != 0 || s.running() != 0 || s.initial != 0 {
-		t.Errorf("%v is checked again; %d are waiting, %d running, %d not attempted", e, len(s.plain.queue), s.running(), s.initial)
+		t.Errorf("%v is checked again; %d are waiting, %d running, %d not attempted", e, len(s.plain.queue), s.running(),
+			s.initial)
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// entry is one target in the schedule. While running is true its tracker belongs to the goroutine that checks; everything
-// else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no prober: making one
-// costs a hundredth of a check and keeping one would cost more than all the rest.
+// entry is one target in the schedule. While running is true its tracker belongs to the goroutine that checks;
+// everything else, and all of it at other times, to Run. A node may have several hundred thousand, so it holds no
+// prober: making one costs a hundredth of a check and keeping one would cost more than all the rest.
 type entry struct {
 	target  registry.Target // the check under way may be made by the one before
 	tracker check.Tracker
@@ -29,8 +29,8 @@ type entry struct {
 	// spread is true while the next check is to move away from those of entries that came at the same time.
 	spread bool
 
-	// waiting are the calls of CheckNow that want the next verdict; again is true if they, or another check to make, came during a
-	// check, which is then not the one that was asked for.
+	// waiting are the calls of CheckNow that want the next verdict; again is true if they, or another check to make, came
+	// during a check, which is then not the one that was asked for.
 	waiting []*batch
 	again   bool
 }
@@ -56,7 +56,8 @@ type finding struct {
 	verdict registry.Verdict // without an ID if the check was stopped
 }
 
-// check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt was stopped.
+// check makes one attempt at t, which is its target at the time, and draws the conclusion. ok is false if the attempt
+// was stopped.
 func (e *entry) check(ctx context.Context, t registry.Target, v *Validator) (verdict registry.Verdict, ok bool) {
 	r := attempt(ctx, t, v.newProber)
 	if ctx.Err() != nil {
@@ -70,8 +71,8 @@ func (e *entry) check(ctx context.Context, t registry.Target, v *Validator) (ver
 	}, true
 }
 
-// attempt makes a check once. One that this version cannot make, as of an agent that is newer, is no trouble of the backend:
-// the reason is seen where results are seen.
+// attempt makes a check once. One that this version cannot make, as of an agent that is newer, is no trouble of the
+// backend: the reason is seen where results are seen.
 func attempt(ctx context.Context, t registry.Target, newProber proberMaker) check.Result {
 	p, err := newProber(t)
 	if err != nil {

@@ -23,7 +23,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		checks: map[check.Outcome]prometheus.Counter{},
 		heldUp: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "gslb_overwatch_validation_held_up_total",
-			Help: "Health checks of this node that ended without an answer while this process was stopped or had no time; up to three in a row say nothing.",
+			Help: "Health checks of this node that ended without an answer while this process was stopped or had no time; up " +
+				"to three in a row say nothing.",
 		}),
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gslb_overwatch_validation_in_flight",
@@ -31,7 +32,8 @@ func newMetrics(r prometheus.Registerer) (*metrics, error) {
 		}),
 		lag: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "gslb_overwatch_validation_lag_seconds",
-			Help: "How late the health check is that waits longest for its start; above 0 for long, this node has too much to check.",
+			Help: "How late the health check is that waits longest for its start; above 0 for long, this node has too much " +
+				"to check.",
 		}),
 	}
 	for _, o := range []check.Outcome{check.Success, check.Failure, check.Unknown} {

@@ -97,5 +97,6 @@ type proberMaker func(registry.Target) (prober, error)
 
 // networkProber is the proberMaker of the real network.
 func (v *Validator) networkProber(t registry.Target) (prober, error) {
-	return v.patterns.NewProber(v.times.Load().given(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port), v.options.UserAgent)
+	return v.patterns.NewProber(v.times.Load().given(t.Spec), netip.AddrPortFrom(t.ID.Address, t.ID.Port),
+		v.options.UserAgent)
 }

@@ -62,7 +62,8 @@ func TestRun_SpreadsTargetsThatCameTogether(t *testing.T) {
 func TestRun_ReportsTheStateByTheBackendsOwnThresholds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(target(1))
-		outcomes := []check.Outcome{check.Success, check.Failure, check.Failure, check.Unknown, check.Failure, check.Success, check.Success}
+		outcomes := []check.Outcome{check.Success, check.Failure, check.Failure, check.Unknown, check.Failure, check.Success,
+			check.Success}
 		w.answer = func(context.Context, registry.ID) check.Result {
 			o := outcomes[min(w.told(), len(outcomes)-1)]
 			return check.Result{Outcome: o, Err: o.String(), Latency: time.Second, At: time.Now()}
@@ -77,7 +78,8 @@ func TestRun_ReportsTheStateByTheBackendsOwnThresholds(t *testing.T) {
 		}
 		for i, state := range want {
 			v := got[i]
-			if v.State != state || v.Outcome != outcomes[i] || v.Err != outcomes[i].String() || v.Latency != time.Second || v.At.IsZero() {
+			if v.State != state || v.Outcome != outcomes[i] || v.Err != outcomes[i].String() || v.Latency != time.Second ||
+				v.At.IsZero() {
 				t.Errorf("verdict %d is %+v, want state %s after %s", i, v, state, outcomes[i])
 			}
 		}
@@ -152,7 +154,8 @@ func (w *world) states(id registry.ID, n int) []check.State {
 	return states
 }
 
-// Another thing is checked: soon, and what is known stays until its thresholds decide, whether or not a check is under way meanwhile.
+// Another thing is checked: soon, and what is known stays until its thresholds decide, whether or not a check is under
+// way meanwhile.
 func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *testing.T) {
 	for name, takes := range map[string]time.Duration{"between two checks": 0, "during one": timeout} {
 		t.Run(name, func(t *testing.T) {
@@ -246,8 +249,8 @@ func TestRun_BackendThatWasUnhealthyNeedsItsSuccessThreshold(t *testing.T) {
 	})
 }
 
-// What died while the node was away is found within a part of the time that its threshold takes in service, and once there is a verdict checks are an
-// interval apart. A check that says nothing is not repeated sooner.
+// What died while the node was away is found within a part of the time that its threshold takes in service, and once
+// there is a verdict checks are an interval apart. A check that says nothing is not repeated sooner.
 func TestRun_WhatHasNoVerdictYetIsCheckedAgainSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dead, wary, unknown := target(1), target(2), target(3)
@@ -274,8 +277,9 @@ func TestRun_WhatHasNoVerdictYetIsCheckedAgainSoon(t *testing.T) {
 	})
 }
 
-// A check is made at its own times where it has them, and at the node's where it has none. Other times are no reason to begin anew, where one
-// failed check would be enough to take a backend out, nor to wait for the rest of a longer interval.
+// A check is made at its own times where it has them, and at the node's where it has none. Other times are no reason to
+// begin anew, where one failed check would be enough to take a backend out, nor to wait for the rest of a longer
+// interval.
 func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		quick, plain := target(1), target(2)

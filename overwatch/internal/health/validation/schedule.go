@@ -10,12 +10,13 @@ import (
 	"gslb.internal/shared/check"
 )
 
-// startSpread is the time that each of the targets that come together adds to the time over which their first checks are
-// spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
+// startSpread is the time that each of the targets that come together adds to the time over which their first checks
+// are spread: a thousand checks a second are a tenth of a core, and a single new backend does not wait.
 const startSpread = time.Millisecond
 
-// undecidedPart is the part of an interval after which a target is checked again that has no verdict yet and whose last check failed, or was not
-// success enough: what died while this node was away is found soon, though one lost packet takes nothing out.
+// undecidedPart is the part of an interval after which a target is checked again that has no verdict yet and whose last
+// check failed, or was not success enough: what died while this node was away is found soon, though one lost packet
+// takes nothing out.
 const undecidedPart = 4
 
 // schedule knows which target is due when. It has no goroutine and no clock.
@@ -28,10 +29,12 @@ type schedule struct {
 	initial int
 }
 
-// newSchedule returns a schedule that lets so many checks be under way, and so many of them that are heavy beside the others.
+// newSchedule returns a schedule that lets so many checks be under way, and so many of them that are heavy beside the
+// others.
 func newSchedule(interval time.Duration, most, mostHeavy int) *schedule {
 	return &schedule{
-		interval: interval, entries: map[registry.ID]*entry{}, initial: -1, plain: lane{most: most}, heavy: lane{most: mostHeavy},
+		interval: interval, entries: map[registry.ID]*entry{}, initial: -1, plain: lane{most: most},
+		heavy: lane{most: mostHeavy},
 	}
 }
 
@@ -55,8 +58,8 @@ func (s *schedule) place(e *entry) {
 // running is how many checks are under way.
 func (s *schedule) running() int { return s.plain.running + s.heavy.running }
 
-// follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before keeps its time too,
-// but for an interval that is shorter now; what is new or is checked in another way is due soon.
+// follow makes the schedule have exactly the targets. What was known before keeps its state. What is checked as before
+// keeps its time too, but for an interval that is shorter now; what is new or is checked in another way is due soon.
 func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	var fresh []*entry
 	known := make(map[registry.ID]*entry, len(targets))
@@ -87,8 +90,8 @@ func (s *schedule) follow(targets []registry.Target, now time.Time) {
 	}
 }
 
-// change gives an entry another check, after the one that is under way. It reports whether the caller should have it made soon,
-// because it is made in another way.
+// change gives an entry another check, after the one that is under way. It reports whether the caller should have it
+// made soon, because it is made in another way.
 func (s *schedule) change(e *entry, t registry.Target, now time.Time) (soon bool) {
 	former := e.target.Spec
 	another := !former.SameAttempt(t.Spec)
@@ -121,7 +124,8 @@ func (s *schedule) retime(interval time.Duration, now time.Time) {
 	}
 }
 
-// hasten has what would be checked later than an interval from now checked within it, at random so that not all are at once.
+// hasten has what would be checked later than an interval from now checked within it, at random so that not all are at
+// once.
 func (s *schedule) hasten(e *entry, now time.Time) {
 	if interval := s.intervalOf(e); e.index >= 0 && e.due.Sub(now) > interval {
 		e.due = now.Add(rand.N(interval))
@@ -178,8 +182,8 @@ func (s *schedule) finish(f finding, now time.Time) {
 }
 
 // following returns when the next check is due: an interval after the last one was, or at once if that is over. After a
-// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part. A target whose last
-// outcome, a conclusive one, was not enough for a verdict has a quarter of that.
+// check that many targets had at the same time it is earlier by up to half an interval, at random, so that they part. A
+// target whose last outcome, a conclusive one, was not enough for a verdict has a quarter of that.
 func (s *schedule) following(e *entry, last check.Outcome, now time.Time) time.Time {
 	gap := s.intervalOf(e)
 	switch undecided := e.tracker.State() == check.StateUnknown && last != check.Unknown; {
@@ -215,8 +219,8 @@ func (s *schedule) expedite(b *batch, now time.Time) {
 	b.finishIfComplete()
 }
 
-// overdue returns how late the check is that waits longest, and the time until one may start; ok is false if none may before
-// another has ended.
+// overdue returns how late the check is that waits longest, and the time until one may start; ok is false if none may
+// before another has ended.
 func (s *schedule) overdue(now time.Time) (late, wait time.Duration, ok bool) {
 	late, wait, ok = s.plain.overdue(now)
 	lateHeavy, waitHeavy, okHeavy := s.heavy.overdue(now)

@@ -50,8 +50,8 @@ func New(o Options) (*Validator, error) {
 	return v, nil
 }
 
-// Retime changes how often checks without times of their own are made and how long each may take, from the next check on. On an error
-// nothing changes.
+// Retime changes how often checks without times of their own are made and how long each may take, from the next check
+// on. On an error nothing changes.
 func (v *Validator) Retime(interval, timeout time.Duration) error {
 	next := times{interval, timeout}
 	if err := next.check(); err != nil {
@@ -65,12 +65,12 @@ func (v *Validator) Retime(interval, timeout time.Duration) error {
 	return nil
 }
 
-// FirstCycleDone reports whether every target that was there when Run began has been attempted once, or is gone. Without
-// any it is true as soon as Run has looked.
+// FirstCycleDone reports whether every target that was there when Run began has been attempted once, or is gone.
+// Without any it is true as soon as Run has looked.
 func (v *Validator) FirstCycleDone() bool { return v.cycled.Load() }
 
-// CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended. The
-// verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
+// CheckNow checks every target that wants asks for, now, and returns their verdicts ordered by id when all have ended.
+// The verdicts are reported like any other. wants must not block. Targets dropped meanwhile are left out.
 func (v *Validator) CheckNow(ctx context.Context, wants func(registry.ID) bool) ([]registry.Verdict, error) {
 	b := &batch{wants: wants, done: make(chan struct{})}
 	select {
@@ -141,8 +141,8 @@ func (v *Validator) check(ctx context.Context, e *entry, t registry.Target) {
 	v.finished <- finding{e, verdict}
 }
 
-// show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that ends
-// is the alarm.
+// show publishes the state of the schedule and sets the alarm for the next start. When no more may start, a check that
+// ends is the alarm.
 func (v *Validator) show(s *schedule, due *time.Timer) {
 	late, wait, waiting := s.overdue(time.Now())
 	v.metrics.inFlight.Set(float64(s.running()))

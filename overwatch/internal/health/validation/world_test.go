@@ -149,7 +149,8 @@ func (w *world) run(t *testing.T, concurrency int) *Validator {
 
 func target(n int) registry.Target {
 	return registry.Target{
-		ID:   registry.ID{Service: "app.example.org", Address: netip.AddrFrom4([4]byte{192, byte(n >> 16), byte(n >> 8), byte(n)}), Port: 80},
+		ID: registry.ID{Service: "app.example.org",
+			Address: netip.AddrFrom4([4]byte{192, byte(n >> 16), byte(n >> 8), byte(n)}), Port: 80},
 		Spec: check.Spec{Type: check.TCP, FailureThreshold: 3, SuccessThreshold: 2},
 	}
 }

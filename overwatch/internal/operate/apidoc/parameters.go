@@ -1,10 +1,11 @@
 package apidoc
 
-const introduction = `Every answer is JSON and carries X-Request-Id. An error is {"error": "<sentence>"}: the sentence names the field, the value that was found and what would be right.
-
-Access is decided by api.allowed_networks and, where api.tokens is set, by a bearer token; x-role says which role an operation needs. A change is on disk and in DNS answers when the call returns.
-
-Unknown fields and unknown query parameters are errors. Lists take limit and offset and keep a stable order. Times are RFC 3339 in UTC.`
+const introduction = `Every answer is JSON and carries X-Request-Id. An error is {"error": "<sentence>"}: ` +
+	"the sentence names the field, the value that was found and what would be right.\n\n" +
+	"Access is decided by api.allowed_networks and, where api.tokens is set, by a bearer token; x-role says which role " +
+	"an operation needs. A change is on disk and in DNS answers when the call returns.\n\n" +
+	"Unknown fields and unknown query parameters are errors. Lists take limit and offset and keep a stable order. " +
+	"Times are RFC 3339 in UTC."
 
 // pathParameter describes a parameter of a path, with an example.
 func pathParameter(path, name string) (description, example string) {

@@ -38,7 +38,8 @@ func TestRegion_IsCreatedUsedChangedAndDeleted(t *testing.T) {
 	}
 	if r := w.send("PUT", "/api/v1/regions/ap", `{"code":"x"}`); r.status != 200 ||
 		!strings.Contains(r.body,
-			`"code":"x","description":"","latitude":null,"longitude":null,"continent":"","countries":[],"enabled":true,"priority":0`) {
+			`"code":"x","description":"","latitude":null,"longitude":null,"continent":"","countries":[],"enabled":true,`+
+				`"priority":0`) {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}
 	list, err := w.client.Regions(t.Context())

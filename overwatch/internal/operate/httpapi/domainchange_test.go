@@ -41,7 +41,8 @@ func TestDomain_IsCreatedChangedAndDeleted(t *testing.T) {
 		t.Errorf("PATCH: %d %s", r.status, r.body)
 	}
 	if r := w.send("PATCH", "/api/v1/domains/shop.example",
-		`{"routing_policy":"proximity","fallback_algorithm":"client-hash","proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16}`); r.status != 200 ||
+		`{"routing_policy":"proximity","fallback_algorithm":"client-hash","proximity_tolerance_km":12.5,`+
+			`"client_hash_ipv4_prefix":16}`); r.status != 200 ||
 		!strings.Contains(r.body, `"proximity_tolerance_km":12.5,"client_hash_ipv4_prefix":16,"client_hash_ipv6_prefix":56`) {
 		t.Errorf("%d %s", r.status, r.body)
 	}

@@ -14,7 +14,8 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	w.must(err)
 	path := "/api/v1/servers/" + created.ID + "/health-check"
 	r := w.send("PUT", path, `{"type":"http","path":"/up","interval":"7s","expected_status":"204"}`)
-	want := `{"server_id":"app.example:192.0.2.9:80","health_check":{"enabled":true,"type":"http","path":"/up","interval":"7s","timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"204"}}` + "\n"
+	want := `{"server_id":"app.example:192.0.2.9:80","health_check":{"enabled":true,"type":"http","path":"/up",` +
+		`"interval":"7s","timeout":"2s","healthy_threshold":2,"unhealthy_threshold":3,"expected_status":"204"}}` + "\n"
 	if r.status != 200 || r.body != want {
 		t.Errorf("PUT: %d %s", r.status, r.body)
 	}

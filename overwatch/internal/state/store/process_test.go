@@ -238,7 +238,8 @@ func asNobody(t *testing.T, c *exec.Cmd) {
 // publicDir makes a directory that every user can reach.
 func publicDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "gslb-store-test-*") //nolint:usetesting // t.TempDir is below a directory for the owner only
+	// t.TempDir is below a directory for the owner only.
+	dir, err := os.MkdirTemp("/tmp", "gslb-store-test-*") //nolint:usetesting // for others too
 	if err != nil {
 		t.Fatal(err)
 	}
